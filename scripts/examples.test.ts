@@ -58,7 +58,7 @@ describe("the examples", () => {
     "testing-conversations": "2 of 2 as expected",
     "testing-golden": "the same 10 facts, twice",
     "testing-properties": "100 runs kept their promises",
-    "testing-recorded": 'recorded "Capital of Norway?", asked "Capital of Sweden?"',
+    "testing-recorded": 'recorded "Capital of Norway?", requested "Capital of Sweden?"',
     tools: "500 departures, the last from gate B19.",
     tracing: "in one trace: true",
     widgets: "widget: map",

@@ -89,7 +89,7 @@ describe("defineAgent", () => {
     [
       "an output that no model can write",
       { output: z.object({ trip: z.object({ day: z.date() }) }) },
-      '"trip.day" in the schema of the agent "helper" cannot be shown to a model',
+      '"trip.day" in the schema of the agent "helper" cannot be expressed as JSON Schema',
     ],
   ])("refuses %s", (_what, fault, message) => {
     const definition = { name: "helper", model: scriptedModel([]), ...fault };

@@ -12,7 +12,7 @@ import {
   type ResultEntry,
   type ToolSpec,
 } from "capstan";
-import { dialectParser } from "capstan/models/text-dialect";
+import { createDialectParser } from "capstan/models/text-dialect";
 import type { Call } from "./dialog/call-records.ts";
 
 const opening = /(?:^|\n\n)You have access to the following tools\.\n\nAVAILABLE TOOLS:\n/u;
@@ -73,7 +73,7 @@ function parseEntries(history: readonly Entry[]): Entry[] {
 }
 
 function parseAssistantEntry(text: string, newId: () => string): AssistantEntry {
-  const parser = dialectParser();
+  const parser = createDialectParser();
   const parts: AssistantPart[] = [];
   const raw: string[] = [];
   for (const chunk of [...parser.feed(text), ...parser.end()]) {

@@ -4,14 +4,14 @@ import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import { createId } from "../ids.ts";
 import { toFacts, validateMessage } from "../loop/messages.ts";
-import { environment } from "../models/environment.ts";
+import { readEnv } from "../models/environment.ts";
 import { createDynamicTools } from "../perform/live-tools.ts";
 import { toJson } from "../perform/serialise.ts";
 import { buildTurnRequest, type TurnRequest } from "../perform/turn-request.ts";
 import type { ResumeOptions } from "../run/open-run.ts";
 import { buildResult, type Result } from "../run/result.ts";
 import { createRunHandle, type Run } from "../run/run-handle.ts";
-import { knownSecrets, maskingOf } from "../secrets/mask.ts";
+import { collectSecrets, createMask } from "../secrets/mask.ts";
 import { subscribe } from "../sessions/subscribe.ts";
 import { fold } from "../state/apply.ts";
 import type { RunState, State } from "../state/state.ts";
@@ -81,7 +81,7 @@ export async function loadTurnRequest(
   if (!start) throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
   const agents = indexAgents((await resolveAgents(start.agent)) ?? []);
   const request = await buildTurnRequest(agents, { facts, runId, turn }, context);
-  return maskingOf(knownSecrets(secrets, environment))?.value(request) ?? request;
+  return createMask(collectSecrets(secrets, readEnv))?.value(request) ?? request;
 }
 
 /** Rejects when the run, in its current state, cannot accept the message. */

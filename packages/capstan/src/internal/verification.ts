@@ -10,5 +10,5 @@ export { apply } from "../state/apply.ts";
 export { createState, type State } from "../state/state.ts";
 export type { StoreNotice } from "../store.ts";
 export { openConnection } from "../stores/sqlite/connection.ts";
-export { sqliteStore } from "../stores/sqlite/sqlite-store.ts";
+export { createSqliteStore } from "../stores/sqlite/sqlite-store.ts";
 export { isRepeatable } from "../tool.ts";

@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Event, Fact } from "../event.ts";
 import { run } from "../run/run.ts";
-import { secretForms } from "../secrets/secret-forms.ts";
+import { listSecretForms } from "../secrets/secret-forms.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
@@ -120,7 +120,7 @@ describe("secrets and forgeries in a whole run", () => {
       input: { type: "object" },
       execute(_, { progress }) {
         progress({ [secret]: Buffer.from(secret).toString("base64") });
-        return { content: [...secretForms(secret)].join(" "), data: { [secret]: { secret } } };
+        return { content: [...listSecretForms(secret)].join(" "), data: { [secret]: { secret } } };
       },
     });
     const fail = defineTool({
@@ -161,7 +161,7 @@ describe("secrets and forgeries in a whole run", () => {
     expect(files).toHaveLength(3);
     for (const text of files) {
       expect(text).toContain("***");
-      expect([...secretForms(secret)].filter((form) => text.includes(form))).toEqual([]);
+      expect([...listSecretForms(secret)].filter((form) => text.includes(form))).toEqual([]);
     }
   });
 
@@ -175,7 +175,7 @@ describe("secrets and forgeries in a whole run", () => {
     for (const type of ["content_delta", "reasoning_delta", "tool_call_delta"]) {
       const whole = pieces.map((piece) => (piece.type === type ? piece.delta : "")).join("");
       expect(whole).toContain("***");
-      expect([...secretForms(secret)].filter((form) => whole.includes(form))).toEqual([]);
+      expect([...listSecretForms(secret)].filter((form) => whole.includes(form))).toEqual([]);
     }
   });
 

@@ -12,7 +12,7 @@ import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { describeThrown } from "../errors.ts";
 import type { Event } from "../event.ts";
-import { withoutUnseen } from "../secrets/json-text.ts";
+import { escapeUnseen } from "../secrets/json-text.ts";
 import { jsonLines } from "./json-lines.ts";
 import { readableLog } from "./readable-log.ts";
 import { reasoningLog } from "./reasoning-log.ts";
@@ -138,5 +138,5 @@ async function isCutOff(handle: FileHandle): Promise<boolean> {
 
 function tellStandardError(error: Error, file: string): void {
   const { message } = describeThrown(error, "store_failed");
-  process.stderr.write(`${withoutUnseen(`The log ${file} cannot be written: ${message}`)}\n`);
+  process.stderr.write(`${escapeUnseen(`The log ${file} cannot be written: ${message}`)}\n`);
 }

@@ -1,8 +1,8 @@
 import { describeThrown } from "../errors.ts";
 import { type Delta, type Event, isFact } from "../event.ts";
-import { jsonText, type Mask } from "../secrets/json-text.ts";
-import { isPiece, type MaskedPieces, maskedPieces, type Piece } from "../secrets/mask-deltas.ts";
-import { maskedStreams, maskWith } from "../secrets/mask-secrets.ts";
+import { type MaskText, toJsonLine } from "../secrets/json-text.ts";
+import { createDeltaMask, type DeltaMask, isTextDelta, type TextDelta } from "../secrets/mask-deltas.ts";
+import { createStreamFactory, createTextMask } from "../secrets/mask-secrets.ts";
 
 export type JsonLinesOptions = {
   /** Whether deltas are written too; by default facts alone. */
@@ -19,14 +19,14 @@ export function jsonLines(
   write: (line: string) => void,
   { deltas = false, secrets = [] }: JsonLinesOptions = {},
 ): (event: Event) => void {
-  const newStream = maskedStreams(secrets);
-  const mask = secrets.length > 0 ? maskWith(newStream) : undefined;
-  const runs = new Map<string, MaskedPieces<Delta & Piece>>();
+  const newStream = createStreamFactory(secrets);
+  const mask = secrets.length > 0 ? createTextMask(newStream) : undefined;
+  const runs = new Map<string, DeltaMask<Delta & TextDelta>>();
   const writeEvent = (event: Event) => write(`${lineOf(event, mask)}\n`);
   return (event) => {
     if (!isFact(event) && !deltas) return;
-    if (isPiece(event)) {
-      const pieces = runs.get(event.runId) ?? maskedPieces(newStream);
+    if (isTextDelta(event)) {
+      const pieces = runs.get(event.runId) ?? createDeltaMask(newStream);
       runs.set(event.runId, pieces);
       const shown = pieces.push(event);
       if (shown) writeEvent(shown);
@@ -40,13 +40,13 @@ export function jsonLines(
   };
 }
 
-function lineOf(event: Event, mask: Mask | undefined): string {
+function lineOf(event: Event, mask: MaskText | undefined): string {
   try {
-    return jsonText(event, mask);
+    return toJsonLine(event, mask);
   } catch (thrown) {
     // Progress of a tool may be anything; a fact has been stored as JSON.
     const { type, runId, sessionId, agent, turn } = event;
     const problem = `This event is not JSON: ${describeThrown(thrown, "result_invalid").message}`;
-    return jsonText({ type, runId, sessionId, agent, turn, problem }, mask);
+    return toJsonLine({ type, runId, sessionId, agent, turn, problem }, mask);
   }
 }

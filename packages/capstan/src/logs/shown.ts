@@ -1,4 +1,4 @@
-import { jsonText, withoutUnseen } from "../secrets/json-text.ts";
+import { escapeUnseen, toJsonLine } from "../secrets/json-text.ts";
 import { maskSecrets } from "../secrets/mask-secrets.ts";
 
 const longestName = 128;
@@ -19,12 +19,12 @@ export function shown(secrets: readonly string[]): Shown {
   return {
     name(text) {
       const name = cut(mask(text), longestName);
-      return /^[\w.:/~*-]+$/.test(name) ? name : jsonText(name);
+      return /^[\w.:/~*-]+$/.test(name) ? name : toJsonLine(name);
     },
     // Masked before it is cut: half a secret would not be recognised.
-    text: (text) => jsonText(cut(mask(text), longestText)),
-    json: (value) => cut(jsonText(value, mask), longestText),
-    lines: (text) => mask(text).replaceAll("\t", "  ").split(/\r?\n/).map(withoutUnseen),
+    text: (text) => toJsonLine(cut(mask(text), longestText)),
+    json: (value) => cut(toJsonLine(value, mask), longestText),
+    lines: (text) => mask(text).replaceAll("\t", "  ").split(/\r?\n/).map(escapeUnseen),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Chunk, ModelRequest, ToolSpec, Usage } from "../model.ts";
 import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
-import { tagged, type WireEvent, type WireSettings } from "./wire.ts";
+import { tagData, type WireEvent, type WireSettings } from "./wire.ts";
 
 const recordings = new URL("../../../../../shared/wire/", import.meta.url);
 const absent = !existsSync(new URL("index.json", recordings));
@@ -193,7 +193,7 @@ describe.skipIf(absent)("the recorded traffic of Anthropic", () => {
         )
         .filter(({ exchange }) => exchange.response.form === "json");
 
-  it("has all the streams and answers that are known of (S0-43)", () => {
+  it("has all recorded streams and responses (S0-43)", () => {
     expect([streams.length, answers.length]).toEqual([53, 90]);
   });
 
@@ -205,7 +205,7 @@ describe.skipIf(absent)("the recorded traffic of Anthropic", () => {
     });
   });
 
-  it.each(streams)("of $file, $interaction, has no end before its last event (F15)", (stream) => {
+  it.each(streams)("of $file, $interaction, has no finish before its last event (F15)", (stream) => {
     const events = eventsIn(exchangesIn(stream.file)[stream.interaction]?.response.body as string);
     const reader = anthropicMessages.reader();
     for (const event of events.slice(0, -1)) {
@@ -219,7 +219,7 @@ describe.skipIf(absent)("the recorded traffic of Anthropic", () => {
     ).toBe("finish");
   });
 
-  it.each(answers)("of $file, $interaction, is read when it comes whole (S0-43)", ({ exchange }) => {
+  it.each(answers)("of $file, $interaction, is read without streaming (S0-43)", ({ exchange }) => {
     const body = exchange.response.body as Message;
     expectAnswer(assembled(anthropicMessages.fromJson(body)), body);
   });
@@ -253,7 +253,7 @@ describe.skipIf(absent)("the recorded traffic of Anthropic", () => {
     }
   });
 
-  it("an answer that begins again in the middle is one that broke off (F15)", () => {
+  it("an answer that restarts within the stream counts as truncated (F15)", () => {
     expect(() => chunksOf(messagesIn(fixture("spliced-message-start.chunks.txt")).flat())).toThrowError(
       expect.objectContaining({ code: "stream_truncated", retryable: true }),
     );
@@ -266,7 +266,7 @@ describe.skipIf(absent)("the recorded traffic of Anthropic", () => {
         .flatMap(({ file, links }) => links.map((link) => ({ file, ...link })))
         .filter(({ file, clean }) => clean && file.includes("/anthropic/"));
 
-  it("has all the loops that are known of (S0-43)", () => {
+  it("has all recorded loops (S0-43)", () => {
     expect(links).toHaveLength(6);
   });
 
@@ -358,7 +358,7 @@ const call = (id: string, city: string): CallPart => ({ type: "call", id, name: 
 const signed = (text: string, signature: string): AssistantPart => ({
   type: "reasoning",
   text,
-  opaque: tagged("anthropic", { signature }),
+  opaque: tagData("anthropic", { signature }),
 });
 const mark = { cache_control: { type: "ephemeral" } };
 
@@ -377,7 +377,7 @@ describe("the request", () => {
         type: "assistant",
         parts: [
           signed("Two cities.", "c2ln"),
-          { type: "opaque", data: tagged("anthropic", { type: "redacted_thinking", data: "xyz" }) },
+          { type: "opaque", data: tagData("anthropic", { type: "redacted_thinking", data: "xyz" }) },
           { type: "text", text: "I look it up." },
           call("toolu_1", "Oslo"),
           { ...call("toolu_2~2", "Rome"), providerId: "toolu_2" },
@@ -450,7 +450,7 @@ describe("the request", () => {
     expect(messages[2]?.content[0]).toMatchObject({ type: "tool_result", is_error: true });
   });
 
-  it("puts results before the text of a person who spoke first, and merges neighbours (S2-53)", () => {
+  it("puts results before user text, and merges adjacent messages (S2-53)", () => {
     const { messages } = bodyOf(
       requestOf([
         { type: "summary", text: "They talked." },
@@ -514,14 +514,14 @@ describe("the request", () => {
     expect(sent(11)).toEqual(late);
   });
 
-  it("sends back no thinking without a signature, and nothing of another provider (C-21, F22)", () => {
+  it("sends back no thinking without a signature, and no data of another provider (C-21, F22)", () => {
     const parts: AssistantPart[] = [
       { type: "reasoning", text: "unsigned" },
-      { type: "reasoning", text: "closed, unsigned", opaque: tagged("anthropic", {}) },
-      { type: "reasoning", text: "foreign", opaque: tagged("gemini", { signature: "abc" }) },
-      { type: "opaque", data: tagged("openai-responses", { type: "reasoning", encrypted_content: "abc" }) },
-      { type: "text", text: "Hello", opaque: tagged("gemini", { citations: [1] }) },
-      { ...call("call.1", "Oslo"), opaque: tagged("gemini", { thoughtSignature: "abc" }) },
+      { type: "reasoning", text: "closed, unsigned", opaque: tagData("anthropic", {}) },
+      { type: "reasoning", text: "foreign", opaque: tagData("gemini", { signature: "abc" }) },
+      { type: "opaque", data: tagData("openai-responses", { type: "reasoning", encrypted_content: "abc" }) },
+      { type: "text", text: "Hello", opaque: tagData("gemini", { citations: [1] }) },
+      { ...call("call.1", "Oslo"), opaque: tagData("gemini", { thoughtSignature: "abc" }) },
       { type: "text", text: "  " },
     ];
     expect(saidBack(parts)).toEqual([
@@ -531,7 +531,7 @@ describe("the request", () => {
     expect(saidBack(parts.slice(0, 4))).toEqual([]);
   });
 
-  it("has unique ids, also when a provider said one twice (S2-53)", () => {
+  it("has unique ids, even if a provider repeated one (S2-53)", () => {
     const turn = (id: string): Entry[] => [
       { type: "assistant", parts: [{ ...call(id, "Oslo"), providerId: "c" }] },
       { type: "result", callId: id, name: "weather", status: "ok", content: id },
@@ -549,14 +549,14 @@ describe("the request", () => {
     expect(alone[1]?.content[0]?.id).toBe("c");
   });
 
-  it("gives arguments that were none back as such, and lone surrogates as a replacement (S2-53)", () => {
+  it("sends invalid arguments back as such, and replaces lone surrogates (S2-53)", () => {
     const [block] = saidBack([{ ...call("a", ""), input: {}, raw: '{"city": "Os' }]);
     expect(block?.input).toEqual({ _raw: '{"city": "Os' });
     const { messages } = bodyOf(requestOf([{ type: "user", content: "half \ud83d \\ud83d \u{1f600}" }]));
     expect(messages[0]?.content[0]?.text).toBe("half \ufffd \\ud83d \u{1f600}");
   });
 
-  it("has documents for files, and a note for what it cannot take (S0-43)", () => {
+  it("has documents for files, and a note for unsupported ones (S0-43)", () => {
     const data = btoa("a,b");
     const { messages } = bodyOf(
       requestOf([
@@ -610,14 +610,14 @@ describe("the request", () => {
   it("begins and ends with the user, except after a pause (S0-43)", () => {
     const said: Entry = { type: "assistant", parts: [{ type: "text", text: "Hello" }] };
     const use = { type: "server_tool_use", id: "s", name: "web_search", input: {} };
-    const paused: Entry = { type: "assistant", parts: [{ type: "opaque", data: tagged("anthropic", use) }] };
+    const paused: Entry = { type: "assistant", parts: [{ type: "opaque", data: tagData("anthropic", use) }] };
     const rolesIn = (history: Entry[]) => bodyOf(requestOf(history)).messages.map(({ role }) => role);
     expect(rolesIn([])).toEqual(["user"]);
     expect(rolesIn([said])).toEqual(["user", "assistant", "user"]);
     expect(rolesIn([{ type: "user", content: "?" }, paused])).toEqual(["user", "assistant"]);
   });
 
-  it("leaves room above a thinking budget, and thinking out where the API refuses it (C-21)", () => {
+  it("raises the limit above a thinking budget, and omits thinking where the API rejects it (C-21)", () => {
     const thinking = { type: "enabled", budget_tokens: 10_000 };
     const question: Entry = { type: "user", content: "?" };
     const result: Entry = { type: "result", callId: "a", name: "weather", status: "ok", content: "Rain" };
@@ -635,7 +635,7 @@ describe("the request", () => {
     expect(headOf([question, own, result])).toEqual(on);
   });
 
-  it("takes fields for the body, and tools beside those of the agent (S0-43)", () => {
+  it("accepts extra body fields and extra tools (S0-43)", () => {
     const extra = {
       tools: [
         { type: "web_search_20250305", name: "web_search" },
@@ -675,7 +675,7 @@ describe("the request", () => {
 });
 
 describe("names and schemas of tools", () => {
-  it("are sent as the API takes them and come back as they are, and no two become one (S0-43)", () => {
+  it("are encoded for the API and decoded back, without collisions (S0-43)", () => {
     const names = ["a.b", "a/b", "a b", "größe", "n".repeat(128), `${"n".repeat(127)}m`, "plain-name_1"];
     const body = bodyOf(
       requestOf([{ type: "user", content: "?" }], { tools: names.map((name) => ({ ...weather, name })) }),
@@ -720,7 +720,7 @@ describe("names and schemas of tools", () => {
     expect(schemaOf({ $ref: "#/$defs/b", $defs: choice.$defs })).toMatchObject(choice.$defs.b);
   });
 
-  it("tell of properties whose names the API does not take (S0-43)", () => {
+  it("describe properties whose names the API rejects (S0-43)", () => {
     const input = {
       type: "object",
       properties: { größe: { type: "number" }, b: {} },
@@ -730,7 +730,7 @@ describe("names and schemas of tools", () => {
       type: "object",
       properties: { b: {} },
       required: ["b"],
-      description: 'There is also the property "größe": {"type":"number"}.',
+      description: 'Additional property "größe": {"type":"number"}.',
     });
   });
 
@@ -739,7 +739,7 @@ describe("names and schemas of tools", () => {
     return (output_config as { format: { schema: JsonSchema } } | undefined)?.format.schema;
   };
 
-  it("of an answer are put into the subset that is enforced (S0-43)", () => {
+  it("of an answer are converted to the enforced subset (S0-43)", () => {
     const form = formOf({
       $schema: "x",
       type: "object",
@@ -781,7 +781,7 @@ describe("names and schemas of tools", () => {
       $defs: { a: { type: "array", items: { $ref: "#/$defs/a" } } },
     },
     { type: "object", properties: { a: { not: { type: "string" } } } },
-  ])("of an answer are left to the instructions where the subset has no words: %j (S0-43)", (output) => {
+  ])("of an answer are left to the instructions if the subset cannot express them: %j (S0-43)", (output) => {
     expect(formOf(output)).toBeUndefined();
   });
 });
@@ -804,7 +804,7 @@ describe("an answer", () => {
     expect(saidBack(buildParts(assembled(anthropicMessages.fromJson(whole))))).toEqual(blocks);
   });
 
-  it("of running code comes whole with its first event, and its container goes back inside the turn (F22)", () => {
+  it("of running code arrives complete with its first event, and its container is sent back within the turn (F22)", () => {
     const caller = { type: "code_execution_20250825", tool_id: "s" };
     const block = { type: "tool_use", id: "t", name: "weather", input: { city: "Oslo" }, caller };
     const message = { content: [block], stop_reason: "tool_use", container: { id: "box" }, usage: {} };
@@ -831,7 +831,7 @@ describe("an answer", () => {
     expect(saidBack(buildParts(assembled(chunksOf(saying(blocks)))))).toEqual(blocks.slice(1));
   });
 
-  it("gives the pieces of arguments as they come (S0-43)", () => {
+  it("emits the pieces of arguments as they arrive (S0-43)", () => {
     const pieces = ['{"ci', "", 'ty":"Os', 'lo"}'].map((partial_json) =>
       eventOf({ type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json } }),
     );
@@ -850,7 +850,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("goes back as it was said, whatever was said and however it was split (F22)", () => {
+  it("is sent back unchanged, however it was split (F22)", () => {
     const text = fc.string({ minLength: 1, unit: "grapheme" }).filter((said) => said.trim() !== "");
     // A key that no arguments may have.
     const key = text.filter((said) => said !== "__proto__");
@@ -903,7 +903,7 @@ describe("an answer", () => {
     expect(anthropicMessages.fromJson(body)).toEqual([{ type: "finish", reason: finish }]);
   });
 
-  it("cut at the token limit in a call keeps the half-written arguments as such (F24)", () => {
+  it("truncated at the token limit within a call keeps the partial arguments (F24)", () => {
     const half = eventOf({
       type: "content_block_delta",
       index: 0,
@@ -920,7 +920,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("has no end where the stream has none (F15)", () => {
+  it("has no finish where the stream has none (F15)", () => {
     const events = saying([{ type: "text", text: "Hi" }]);
     for (let length = 0; length < events.length; length++)
       expect(assembled(chunksOf(events.slice(0, length))).finish).toBeUndefined();
@@ -989,7 +989,7 @@ describe("an answer", () => {
     } catch (thrown) {
       told = (thrown as Error).message;
     }
-    expect(told).toMatch(/^The model's answer failed: /);
+    expect(told).toMatch(/^The model's response failed: /);
     expect(told).not.toContain("abcdefghijkl");
     expect(told.length).toBeLessThan(600);
   });
@@ -1013,7 +1013,7 @@ describe("an answer", () => {
     );
   });
 
-  it("has nothing of pings, of unknown events, and of what comes after its end (F22)", () => {
+  it("ignores pings, unknown events, and events after its end (F22)", () => {
     const events: WireEvent[] = [
       { event: "ping", data: "" },
       { data: '{"type":"ping"}' },
@@ -1036,7 +1036,7 @@ describe("a context that is too small", () => {
     ["This request would exceed your organization's rate limit of 80,000 input tokens per minute", false],
     ["max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens", false],
     ["messages.0.content.1: image exceeds 5 MB maximum", false],
-  ])("is recognised by its words: %s (S0-43)", (message, expected) => {
+  ])("is recognized by its message: %s (S0-43)", (message, expected) => {
     expect(anthropicMessages.isOverflow(message)).toBe(expected);
   });
 });

@@ -1,29 +1,29 @@
 import type { Model } from "../model.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
-import { environment, keyFrom } from "./environment.ts";
-import { type ClientOptions, httpModel, joinedUrl, settingsOf } from "./http-model.ts";
-import { priced } from "./pricing.ts";
+import { readEnv, requireKey } from "./environment.ts";
+import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
+import { createPricer } from "./pricing.ts";
 
-/** Anthropic's models. The key is `ANTHROPIC_API_KEY` (or a token, `ANTHROPIC_AUTH_TOKEN`), unless given. */
+/** Anthropic models. The key defaults to `ANTHROPIC_API_KEY`, or the token `ANTHROPIC_AUTH_TOKEN`. */
 export function anthropic(options: ClientOptions): Model {
   const { model, stream, fetch, timeouts, circuit, headers } = options;
-  const base = options.baseURL ?? environment("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com";
-  return httpModel({
+  const base = options.baseURL ?? readEnv("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com";
+  return createHttpModel({
     id: `anthropic/${model}`,
     wire: anthropicMessages,
-    settings: settingsOf(options),
+    settings: pickSettings(options),
     stream,
     fetch,
     timeouts,
     circuit,
-    price: priced({ provider: "anthropic", model, prices: options.prices }),
-    url: () => joinedUrl(base, "/v1/messages"),
-    headers: () => ({ ...credentials(options.apiKey), "anthropic-version": "2023-06-01", ...headers }),
+    price: createPricer({ provider: "anthropic", model, prices: options.prices }),
+    url: () => joinUrl(base, "/v1/messages"),
+    headers: () => ({ ...buildCredentials(options.apiKey), "anthropic-version": "2023-06-01", ...headers }),
   });
 }
 
-function credentials(apiKey: string | undefined): Record<string, string> {
-  const token = apiKey ? undefined : environment("ANTHROPIC_AUTH_TOKEN");
+function buildCredentials(apiKey: string | undefined): Record<string, string> {
+  const token = apiKey ? undefined : readEnv("ANTHROPIC_AUTH_TOKEN");
   if (token) return { authorization: `Bearer ${token}` };
-  return { "x-api-key": keyFrom("Anthropic", apiKey, ["ANTHROPIC_API_KEY"]) };
+  return { "x-api-key": requireKey("Anthropic", apiKey, ["ANTHROPIC_API_KEY"]) };
 }

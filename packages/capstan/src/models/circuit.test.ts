@@ -6,9 +6,9 @@ import { AgentError, type ErrorCode } from "../errors.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { circuit, circuitKey } from "./circuit.ts";
+import { buildCircuitKey, getCircuit } from "./circuit.ts";
 import { compatible } from "./compatible.ts";
-import { httpModel } from "./http-model.ts";
+import { createHttpModel } from "./http-model.ts";
 import { openAiChat } from "./openai-chat.ts";
 
 let keys = 0;
@@ -18,11 +18,11 @@ function breaker() {
   let ms = 0;
   keys += 1;
   const key = `test ${keys}`;
-  const attempt = () => circuit(key, { name: "acme/one", now: () => ms });
+  const attempt = () => getCircuit(key, { name: "acme/one", now: () => ms });
   const fail = (code: ErrorCode = "model_overloaded") => {
     const view = attempt();
     view.assertClosed();
-    view.failed(new AgentError(code, "No."));
+    view.recordFailure(new AgentError(code, "No."));
   };
   const isOpen = () => {
     try {
@@ -46,7 +46,7 @@ function breaker() {
 }
 
 describe("a circuit", () => {
-  it("opens after five failures in a row, and says for how long (F39)", () => {
+  it("opens after five failures in a row, and reports for how long (F39)", () => {
     const { failTimes, isOpen, attempt, pass } = breaker();
     failTimes(4);
     expect(isOpen()).toBe(false);
@@ -56,7 +56,7 @@ describe("a circuit", () => {
       expect.objectContaining({
         code: "model_overloaded",
         retryable: true,
-        message: "acme/one failed 5 times in a row and is left alone for another 30 s; it was not asked.",
+        message: "acme/one failed 5 times in a row. No requests are sent for another 30 s.",
       }),
     );
   });
@@ -78,7 +78,7 @@ describe("a circuit", () => {
     "model_rejected",
     "model_not_found",
     "context_overflow",
-  ])("does not count %s: somebody answered", (code) => {
+  ])("does not count %s: the provider answered", (code) => {
     const { failTimes, isOpen } = breaker();
     failTimes(10, code);
     expect(isOpen()).toBe(false);
@@ -88,10 +88,10 @@ describe("a circuit", () => {
     expect(isOpen()).toBe(false);
   });
 
-  it("begins to count anew after a success", () => {
+  it("starts counting again after a success", () => {
     const { failTimes, isOpen, attempt } = breaker();
     failTimes(4);
-    attempt().succeeded();
+    attempt().recordSuccess();
     failTimes(4);
     expect(isOpen()).toBe(false);
   });
@@ -105,7 +105,7 @@ describe("a circuit", () => {
     const probe = attempt();
     probe.assertClosed();
     expect(isOpen()).toBe(true);
-    probe.succeeded();
+    probe.recordSuccess();
     expect(isOpen()).toBe(false);
     failTimes(4);
     expect(isOpen()).toBe(false);
@@ -124,18 +124,18 @@ describe("a circuit", () => {
     expect(isOpen()).toBe(false);
   });
 
-  it("does not stay open longer because of requests that were under way when it opened", () => {
+  it("does not stay open longer because of requests in flight when it opened", () => {
     const { failTimes, isOpen, attempt, pass } = breaker();
     const late = Array.from({ length: 50 }, attempt);
     for (const view of late) view.assertClosed();
     failTimes(5);
     pass(20_000);
-    for (const view of late) view.failed({ code: "model_timeout" });
+    for (const view of late) view.recordFailure({ code: "model_timeout" });
     pass(10_000);
     expect(isOpen()).toBe(false);
   });
 
-  it("sends another probe when one never reports", () => {
+  it("allows another probe when one never reports", () => {
     const { failTimes, isOpen, attempt, pass } = breaker();
     failTimes(5);
     pass(30_000);
@@ -154,7 +154,7 @@ describe("the key of a circuit", () => {
     headers: { authorization: "Bearer sk-one" },
   };
 
-  it("tells hosts, models, accounts and ways to the network apart, and holds no key", () => {
+  it("distinguishes hosts, models, accounts and networks, and contains no key", () => {
     const apart = [
       place,
       { ...place, url: "https://other.test/v1/chat" },
@@ -163,14 +163,14 @@ describe("the key of a circuit", () => {
       { ...place, headers: { "x-api-key": "sk-three" } },
       { ...place, fetch: async () => new Response() },
       { ...place, fetch: async () => new Response() },
-    ].map(circuitKey);
+    ].map(buildCircuitKey);
     expect(new Set(apart).size).toBe(apart.length);
     expect(apart.join()).not.toMatch(/sk-|Bearer/);
   });
 
-  it("is the same for the same place, whatever else is sent along", () => {
+  it("is the same for the same host, model and account", () => {
     const traced = { ...place, headers: { ...place.headers, traceparent: "00-1" } };
-    expect(circuitKey(traced)).toBe(circuitKey({ ...place, url: "https://acme.test/v1/other" }));
+    expect(buildCircuitKey(traced)).toBe(buildCircuitKey({ ...place, url: "https://acme.test/v1/other" }));
   });
 });
 
@@ -218,7 +218,7 @@ describe("a provider that is down", () => {
       clock: fakeClock({ skipUpToMs: 59_000 }),
     });
 
-  it("is asked five times by 500 runs, one after the other (F39)", async () => {
+  it("gets five requests from 500 consecutive runs (F39)", async () => {
     const dead = await deadServer();
     const agent = agentOn(dead.url, "row");
     for (let index = 0; index < 500; index += 1) {
@@ -228,18 +228,18 @@ describe("a provider that is down", () => {
     expect(dead.requests).toBeLessThanOrEqual(5 + 3);
   });
 
-  it("is asked hardly more often than there are runs when 500 begin at once, retries and all (F39)", async () => {
+  it("gets hardly more requests than runs when 500 start at once, including retries (F39)", async () => {
     const dead = await deadServer();
     const agent = agentOn(dead.url, "storm");
     await Promise.all(Array.from({ length: 500 }, (_, index) => asked(agent, index)));
     expect(dead.requests).toBeLessThanOrEqual(1.2 * 500);
   });
 
-  it("is found again by one probe, and can be asked without a circuit", async () => {
+  it("is found again by one probe, and can be called without a circuit", async () => {
     const dead = await deadServer();
     let ms = 0;
     const model = (withCircuit: boolean) =>
-      httpModel({
+      createHttpModel({
         id: "acme/back",
         wire: openAiChat,
         settings: { model: "back" },

@@ -1,29 +1,29 @@
 import { AgentError, type ErrorCode } from "../errors.ts";
 
-/** One attempt's view of a breaker. It is asked before the request and told how the request went. */
+/** A circuit breaker as one request sees it: checked before the request, updated with its outcome. */
 export type Circuit = {
-  /** Throws `model_overloaded` while the provider is left alone. */
+  /** Throws `model_overloaded` while the circuit is open. */
   assertClosed(): void;
-  succeeded(): void;
-  /** Failures that do not say "the provider is down" end the row of those that do: somebody answered. */
-  failed(error: Pick<AgentError, "code">): void;
+  recordSuccess(): void;
+  /** Failures that show the provider is reachable (such as a rejected request) close the circuit. */
+  recordFailure(error: Pick<AgentError, "code">): void;
 };
 
 export type CircuitOptions = {
-  /** How many failures in a row open it. By default 5. */
+  /** Consecutive failures that open the circuit. Default: 5. */
   readonly failures?: number;
-  /** How long it stays open the first time; twice as long after each probe that fails. By default 30 s. */
+  /** How long the circuit first stays open; doubles after each failed probe. Default: 30 s. */
   readonly openMs?: number;
-  /** The longest time it stays open. By default 5 minutes. */
+  /** Maximum time the circuit stays open. Default: 5 minutes. */
   readonly longestMs?: number;
-  /** Who is left alone, for the message. By default the key. */
+  /** Name of the provider in the error message. Default: the key. */
   readonly name?: string;
   readonly now?: () => number;
 };
 
-type State = {
+type CircuitState = {
   failures: number;
-  /** When the next probe may go; undefined while closed. */
+  /** When the next probe is allowed; undefined while closed. */
   probeAt: number | undefined;
   openMs: number;
 };
@@ -36,17 +36,16 @@ const downCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "stream_truncated",
 ]);
 
-/** Only keys in trouble are kept, and of those the latest: keys that rotate must not fill the memory. */
-const states = new Map<string, State>();
-const mostStates = 1000;
+/** Holds failing keys only, most recent last. Bounded, because rotating keys must not fill the memory. */
+const states = new Map<string, CircuitState>();
+const maxStates = 1000;
 
 /**
- * The breaker of this key, shared by all who use it in this process. After 5 failures in a row it opens: calls fail
- * at once, without a request. When its time is over one call is let through as a probe; it closes the circuit, or
- * opens it for twice as long. A probe that never reports, because its caller gave up, is followed by another one
- * after the same time.
+ * Returns the breaker of a key, shared within the process. After 5 consecutive failures it opens: calls fail at once,
+ * without a request. After `openMs` one call passes as a probe, which closes the circuit or opens it for twice as
+ * long. If a probe never reports because its caller gave up, another one is allowed after the same time.
  */
-export function circuit(key: string, options: CircuitOptions = {}): Circuit {
+export function getCircuit(key: string, options: CircuitOptions = {}): Circuit {
   const { failures = 5, openMs = 30_000, longestMs = 300_000, name = key } = options;
   const now = options.now ?? (() => performance.now());
   let isProbe = false;
@@ -58,19 +57,19 @@ export function circuit(key: string, options: CircuitOptions = {}): Circuit {
     assertClosed() {
       const state = states.get(key);
       if (state?.probeAt === undefined) return;
-      const leftMs = state.probeAt - now();
-      if (leftMs > 0) throw leftAlone(name, state, leftMs);
+      const remainingMs = state.probeAt - now();
+      if (remainingMs > 0) throw createOpenCircuitError(name, state, remainingMs);
       isProbe = true;
       state.probeAt = now() + state.openMs;
     },
-    succeeded: close,
-    failed({ code }) {
+    recordSuccess: close,
+    recordFailure({ code }) {
       if (!downCodes.has(code)) return close();
       const state = states.get(key) ?? { failures: 0, probeAt: undefined, openMs };
-      keep(key, state);
+      storeState(key, state);
       state.failures += 1;
       if (isProbe) state.openMs = Math.min(state.openMs * 2, longestMs);
-      // What was under way when it opened fails late: that is no news.
+      // Requests already in flight when the circuit opened fail late; they do not extend it.
       if (isProbe || (state.probeAt === undefined && state.failures >= failures))
         state.probeAt = now() + state.openMs;
       isProbe = false;
@@ -78,44 +77,44 @@ export function circuit(key: string, options: CircuitOptions = {}): Circuit {
   };
 }
 
-function keep(key: string, state: State): void {
+function storeState(key: string, state: CircuitState): void {
   states.delete(key);
   states.set(key, state);
-  if (states.size <= mostStates) return;
+  if (states.size <= maxStates) return;
   const [oldest] = states.keys();
   if (oldest !== undefined) states.delete(oldest);
 }
 
-function leftAlone(name: string, { failures }: State, leftMs: number): AgentError {
-  const seconds = Math.ceil(leftMs / 1000);
+function createOpenCircuitError(name: string, { failures }: CircuitState, remainingMs: number): AgentError {
+  const seconds = Math.ceil(remainingMs / 1000);
   return new AgentError(
     "model_overloaded",
-    `${name} failed ${failures} times in a row and is left alone for another ${seconds} s; it was not asked.`,
+    `${name} failed ${failures} times in a row. No requests are sent for another ${seconds} s.`,
     { retryable: true },
   );
 }
 
 const secretHeaders = new Set(["authorization", "x-api-key", "x-goog-api-key", "api-key"]);
 
-/** Another `fetch` is another way to the network: what one cannot reach, the other may. */
+/** Each `fetch` is a separate route to the network, so it gets its own circuits. */
 const networks = new WeakMap<object, number>();
 let networkCount = 0;
 
-export type CircuitPlace = {
+export type CircuitKeyParts = {
   readonly url: string;
   readonly id: string;
   readonly headers: { readonly [name: string]: string };
   readonly fetch?: object | undefined;
 };
 
-/** Names what fails together: the host, the model and the account. The account's key cannot be had back from it. */
-export function circuitKey({ url, id, headers, fetch }: CircuitPlace): string {
+/** Identifies what fails together: host, model and account. The account's key cannot be recovered from the result. */
+export function buildCircuitKey({ url, id, headers, fetch }: CircuitKeyParts): string {
   const host = URL.canParse(url) ? new URL(url).host : url;
-  return [host, id, fingerprint(headers), fetch ? networkOf(fetch) : ""].join(" ");
+  return [host, id, hashSecretHeaders(headers), fetch ? getNetworkId(fetch) : ""].join(" ");
 }
 
-/** FNV-1a: 32 bits tell accounts apart and are far too few to hold a key. */
-function fingerprint(headers: CircuitPlace["headers"]): string {
+/** FNV-1a: 32 bits are enough to tell accounts apart and too few to recover a key. */
+function hashSecretHeaders(headers: CircuitKeyParts["headers"]): string {
   let hash = 0x811c9dc5;
   for (const [name, value] of Object.entries(headers)) {
     if (!secretHeaders.has(name.toLowerCase())) continue;
@@ -124,7 +123,7 @@ function fingerprint(headers: CircuitPlace["headers"]): string {
   return (hash >>> 0).toString(36);
 }
 
-function networkOf(fetch: object): number {
+function getNetworkId(fetch: object): number {
   let network = networks.get(fetch);
   if (network === undefined) {
     networkCount += 1;

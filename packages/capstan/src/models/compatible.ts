@@ -1,30 +1,30 @@
 import type { Model } from "../model.ts";
-import { type ClientOptions, httpModel, joinedUrl, settingsOf } from "./http-model.ts";
-import { type ChatQuirks, chatWire } from "./openai-chat.ts";
-import { priced } from "./pricing.ts";
+import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
+import { type ChatQuirks, createChatWire } from "./openai-chat.ts";
+import { createPricer } from "./pricing.ts";
 
 export type CompatibleOptions = ClientOptions & {
   readonly baseURL: string;
-  /** How the server differs from OpenAI's. */
+  /** How the server differs from OpenAI. */
   readonly quirks?: ChatQuirks;
-  /** The first part of the model's id; by default the host. */
+  /** Prefix of the model's id. Default: the host. */
   readonly provider?: string;
 };
 
-/** Any server that speaks OpenAI's chat completions: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, Groq and others. */
+/** Any server with an OpenAI-compatible chat completions API: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, Groq and others. */
 export function compatible(options: CompatibleOptions): Model {
   const { model, apiKey, baseURL, stream, fetch, timeouts, circuit, headers, quirks = {} } = options;
   const provider = options.provider ?? (URL.canParse(baseURL) ? new URL(baseURL).hostname : "compatible");
-  return httpModel({
+  return createHttpModel({
     id: `${provider}/${model}`,
-    wire: chatWire({ name: provider, ...quirks }),
-    settings: settingsOf(options),
+    wire: createChatWire({ name: provider, ...quirks }),
+    settings: pickSettings(options),
     stream,
     fetch,
     timeouts,
     circuit,
-    price: priced({ provider, model, prices: options.prices }),
-    url: () => joinedUrl(baseURL, "/chat/completions"),
+    price: createPricer({ provider, model, prices: options.prices }),
+    url: () => joinUrl(baseURL, "/chat/completions"),
     headers: () => ({ ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...headers }),
   });
 }

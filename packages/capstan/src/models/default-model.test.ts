@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllEnvs());
 
 describe("the model for someone who has chosen none", () => {
-  it("is the first provider with a key, and nobody is asked over the network (C-27)", async () => {
+  it("is the first provider with a key, without network requests (C-27)", async () => {
     let asked = 0;
     const counting = { fetch: async () => Promise.reject(new Error(String(++asked))) };
     vi.stubEnv("GEMINI_API_KEY", "g");

@@ -43,7 +43,7 @@ const fine: Chunk[] = [
 ];
 
 describe("fallback", () => {
-  it("asks only the first model while it answers, and is named after all", async () => {
+  it("uses only the first model while it answers, and its id lists all models", async () => {
     const second = says("b", { text: "Second." });
     const model = fallback([says("a", { text: "Fine." }), second]);
     expect(model.id).toBe("a | b");
@@ -59,7 +59,7 @@ describe("fallback", () => {
     ["a stream that ends without its end", { text: "I have pa", finish: "none" }, "stream_truncated"],
     ["an answer without words", { reasoning: "Hm." }, "empty_response"],
     ["an answer of white space", { text: " \n" }, "empty_response"],
-  ])("asks the next model after %s (F38)", async (_what, step, reason) => {
+  ])("tries the next model after %s (F38)", async (_what, step, reason) => {
     const chunks = await chunksOf(fallback([says("a", step), says("b", { text: "Fine." })]));
     const restart = chunks.findIndex(({ type }) => type === "restart");
     expect(chunks.slice(restart + 1)).toEqual(fine);
@@ -76,7 +76,7 @@ describe("fallback", () => {
     await expect(chunksOf(silent)).rejects.toMatchObject({ code: "stream_truncated" });
   });
 
-  it("passes a filtered answer on, unless told to ask the next model", async () => {
+  it("passes a filtered answer on, unless configured to try the next model", async () => {
     const filtered = () => says("a", { finish: "content_filter", usage: null });
     expect(await leftOf([filtered(), says("b", { text: "Fine." })])).toEqual([
       { type: "finish", reason: "content_filter" },
@@ -85,7 +85,7 @@ describe("fallback", () => {
     expect(await leftOf(next, { on: ["content_filter"] })).toEqual(fine);
   });
 
-  it("passes an answer at the output limit on, unless told to ask the next model", async () => {
+  it("passes an answer at the output limit on, unless configured to try the next model", async () => {
     const long = () => says("a", { text: "And so", finish: "length", usage: null });
     expect(await leftOf([long(), says("b", { text: "Fine." })])).toEqual([
       { type: "text", text: "And so" },
@@ -94,7 +94,7 @@ describe("fallback", () => {
     expect(await leftOf([long(), says("b", { text: "Fine." })], { on: ["output_truncated"] })).toEqual(fine);
   });
 
-  it("ends at once when it is aborted, and asks nobody else", async () => {
+  it("ends at once when aborted, and tries no other model", async () => {
     const controller = new AbortController();
     const second = says("b", { text: "Second." });
     const first: Model = {
@@ -173,14 +173,14 @@ describe("two providers", () => {
     return { paid, result, restarts: events.filter(({ type }) => type === "message_restart").length };
   }
 
-  it("one down and one slow give one answer (F38)", async () => {
+  it("one failing and one slow model give one answer (F38)", async () => {
     const { paid, result, restarts } = await paidWith((_incoming, response) => response.destroy());
     expect(result).toMatchObject({ status: "done", text: "Thank you.", turns: 2 });
     expect(paid).toEqual([7]);
     expect(restarts).toBe(0);
   });
 
-  it("one that breaks in the middle of a call and one slow give one answer; the lost call is not made (F38)", async () => {
+  it("one that fails within a call and one slow model give one answer; the discarded call does not run (F38)", async () => {
     const { paid, result, restarts } = await paidWith((_incoming, response) => {
       response.write(openAiChatEncoder.encode({ text: "I pay.", calls: pays(1000) }).body);
       setTimeout(() => response.destroy(), 5);

@@ -98,7 +98,7 @@ const promptOf = async (history: readonly Entry[], version: Version) => {
 };
 
 describe("what a model of the AI SDK streams", () => {
-  it("is words and reasoning, with the provider's data at the end of their block (C-27)", async () => {
+  it("is text and reasoning, with the provider's data at the end of their block (C-27)", async () => {
     const thought = { acme: { signature: "abc" } };
     const parts = [
       { type: "reasoning-start", id: "0", providerMetadata: { acme: { signature: null } } },
@@ -123,7 +123,7 @@ describe("what a model of the AI SDK streams", () => {
     ]);
   });
 
-  it("is calls, whose arguments come in pieces", async () => {
+  it("is calls, whose arguments arrive in pieces", async () => {
     const parts = [...toolInput('{"amo', 'unt":7}'), call('{"amount":7}'), finish("tool-calls")];
     expect(await chunksOf(sdkModel([parts]))).toEqual([
       { type: "call_start", index: 0, id: "call_1", name: "pay" },
@@ -150,7 +150,7 @@ describe("what a model of the AI SDK streams", () => {
     expect(argumentsIn(await chunksOf(sdkModel([[...parts, finish("tool-calls")]])))).toBe(expected);
   });
 
-  it("is finished and counted in the words of v2 too", async () => {
+  it("supports the finish reason and usage of v2 too", async () => {
     const usage = {
       inputTokens: 12,
       outputTokens: 7,
@@ -178,17 +178,17 @@ describe("what a model of the AI SDK streams", () => {
   it.each<[string, unknown, Version]>([
     ["unknown", "unknown", "v2"],
     ["other, for no reason", { unified: "other", raw: undefined }, "v3"],
-  ])("has no end when it ends with %s: that is what a cut stream says (F09)", async (_what, finishReason, version) => {
+  ])("has no finish when it ends with %s, which marks a truncated stream (F09)", async (_what, finishReason, version) => {
     const parts = [...text("Ye"), { type: "finish", finishReason, usage: {} }];
     expect(await chunksOf(sdkModel([parts], version))).toEqual([{ type: "text", text: "Ye" }]);
   });
 
-  it("is refused when it ends in the middle of a call (F10)", async () => {
+  it("fails when it ends within a call (F10)", async () => {
     const parts = [...toolInput('{"amount":7}'), finish("stop")];
     expect(await failureOf(sdkModel([parts]))).toMatchObject({ code: "stream_truncated" });
   });
 
-  it("keeps what the provider did by itself, and does not run it", async () => {
+  it("keeps provider-executed calls, and does not run them", async () => {
     const own = [
       { type: "tool-input-start", id: "call_1", toolName: "search", providerExecuted: true },
       { type: "tool-input-delta", id: "call_1", delta: '{"q":1}' },
@@ -232,7 +232,7 @@ describe("what a model of the AI SDK streams", () => {
   });
 });
 
-describe("how a model of the AI SDK is asked", () => {
+describe("a request to an AI SDK model", () => {
   const history: readonly Entry[] = [
     { type: "summary", text: "They met." },
     {
@@ -359,15 +359,15 @@ describe("how a model of the AI SDK is asked", () => {
     expect(Object.keys(model.asked[1] ?? {})).toEqual(["prompt", "abortSignal"]);
   });
 
-  it("is named after its provider and its model, and refuses other specifications", () => {
+  it("is named after its provider and model, and rejects other specifications", () => {
     expect(fromAiSdk(sdkModel([])).id).toBe("acme/one");
     expect(() => fromAiSdk({ ...sdkModel([]), specificationVersion: "v1" })).toThrow(
-      'fromAiSdk takes models of the specification v2, v3, v4; this one has "v1".',
+      'fromAiSdk supports the specifications v2, v3, v4, not "v1".',
     );
   });
 });
 
-describe("a model of the AI SDK that fails", () => {
+describe("a failing AI SDK model", () => {
   const apiError = (statusCode: number | undefined, isRetryable: boolean, message = "No.") =>
     Object.assign(new Error(message), {
       name: "AI_APICallError",
@@ -392,12 +392,12 @@ describe("a model of the AI SDK that fails", () => {
     expect(error.cause).toBeUndefined();
   });
 
-  it("does not tell the key that the provider quoted (A110)", async () => {
+  it("does not reveal the key that the provider quoted (A110)", async () => {
     const { message } = await failureOf(sdkModel([apiError(401, false, "Bad key sk-secret-1234567890")]));
     expect(message).toBe("acme/one failed with 401: Bad key ***");
   });
 
-  it("in mid-answer fails the answer (F16)", async () => {
+  it("within the response fails it (F16)", async () => {
     const parts = [...text("Ye"), { type: "error", error: { type: "overloaded_error", message: "Busy." } }];
     expect(await failureOf(sdkModel([[...parts, finish("error")]]))).toMatchObject({
       code: "model_failed",
@@ -415,7 +415,7 @@ describe("a model of the AI SDK that fails", () => {
   });
 });
 
-describe("an agent on a model of the AI SDK", () => {
+describe("an agent on an AI SDK model", () => {
   it.each<Version>([
     "v2",
     "v3",

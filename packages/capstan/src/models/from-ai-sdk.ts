@@ -1,13 +1,13 @@
-// Any language model of the AI SDK, of its specifications v2, v3 and v4. They are described here by their shape, so
-// there is no dependency. What they stream is much the same; they differ in how a file, a finish reason and the usage
-// are written: see from-ai-sdk/prompt.ts and from-ai-sdk/parts.ts.
+// Adapts AI SDK language models of the specifications v2, v3 and v4. They are typed structurally, without a dependency.
+// The streams are nearly the same; files, finish reasons and usage differ: see from-ai-sdk/ai-sdk-prompt.ts and
+// from-ai-sdk/parts.ts.
 import { AgentError } from "../errors.ts";
 import type { Model, ModelRequest } from "../model.ts";
 import { type AiSdkVersion, aiSdkVersions, toPrompt } from "./from-ai-sdk/ai-sdk-prompt.ts";
-import { aiSdkFailure } from "./from-ai-sdk/failure.ts";
-import { type AiSdkPart, partReader } from "./from-ai-sdk/parts.ts";
+import { toAiSdkError } from "./from-ai-sdk/failure.ts";
+import { type AiSdkPart, createPartReader } from "./from-ai-sdk/parts.ts";
 
-/** The part of `LanguageModelV2`, `LanguageModelV3` and `LanguageModelV4` that is used here. */
+/** The members of `LanguageModelV2`, `LanguageModelV3` and `LanguageModelV4` that the adapter uses. */
 export interface AiSdkModel {
   readonly specificationVersion: string;
   readonly provider: string;
@@ -15,11 +15,11 @@ export interface AiSdkModel {
   doStream(options: object): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
 }
 
-/** A model of the AI SDK: `fromAiSdk(mistral("mistral-large-latest"))`. Its provider's data go back to it unchanged. */
+/** Wraps an AI SDK model: `fromAiSdk(mistral("mistral-large-latest"))`. Provider metadata is sent back unchanged. */
 export function fromAiSdk(languageModel: AiSdkModel): Model {
-  const version = versionOf(languageModel);
+  const version = getVersion(languageModel);
   const { provider, modelId } = languageModel;
-  // Providers call themselves "openai.responses": the rest is which of their APIs it is.
+  // Provider names look like "openai.responses"; the suffix names the API.
   const id = `${provider.split(".")[0]}/${modelId}`;
   return {
     id,
@@ -27,10 +27,10 @@ export function fromAiSdk(languageModel: AiSdkModel): Model {
       const dialect = { version, provider };
       let parts: ReadableStreamDefaultReader<unknown> | undefined;
       try {
-        const options = optionsOf(request, toPrompt(request, dialect));
+        const options = buildOptions(request, toPrompt(request, dialect));
         const { stream } = await languageModel.doStream({ ...options, abortSignal: signal });
         parts = stream.getReader();
-        const reader = partReader(dialect);
+        const reader = createPartReader(dialect);
         for (;;) {
           const { done, value } = await parts.read();
           if (done) return;
@@ -38,25 +38,25 @@ export function fromAiSdk(languageModel: AiSdkModel): Model {
           if (chunks.length > 0) yield chunks;
         }
       } catch (thrown) {
-        throw aiSdkFailure(thrown, id);
+        throw toAiSdkError(thrown, id);
       } finally {
-        // Not awaited: a stream that hangs would hang here too.
+        // Not awaited: a hanging stream would block here.
         parts?.cancel().catch(() => undefined);
       }
     },
   };
 }
 
-function versionOf({ specificationVersion }: AiSdkModel): AiSdkVersion {
+function getVersion({ specificationVersion }: AiSdkModel): AiSdkVersion {
   const version = aiSdkVersions.find((known) => known === specificationVersion);
   if (version) return version;
   throw new AgentError(
     "invalid_definition",
-    `fromAiSdk takes models of the specification ${aiSdkVersions.join(", ")}; this one has "${specificationVersion}".`,
+    `fromAiSdk supports the specifications ${aiSdkVersions.join(", ")}, not "${specificationVersion}".`,
   );
 }
 
-function optionsOf({ tools, toolChoice, output }: ModelRequest, prompt: readonly object[]): object {
+function buildOptions({ tools, toolChoice, output }: ModelRequest, prompt: readonly object[]): object {
   return {
     prompt,
     ...(tools.length > 0 && {

@@ -70,7 +70,7 @@ describe("a model from one generate function", () => {
     });
   });
 
-  it("need not name its calls: each gets an id of its own (F27)", async () => {
+  it("need not assign call ids: each call gets one (F27)", async () => {
     const twice = { name: "weather", args: { city: "Oslo" } };
     const result = await run(agentOf(answering({ toolCalls: [twice, twice] }, { text: "Ok." })), "Go");
     expect(result.toolCalls.map(({ id, status }) => [id, status])).toEqual([
@@ -79,7 +79,7 @@ describe("a model from one generate function", () => {
     ]);
   });
 
-  it("may leave out the arguments of a call, which the schema then judges (F31, S1-29)", async () => {
+  it("may omit the arguments of a call, which the schema then validates (F31, S1-29)", async () => {
     const result = await run(agentOf(answering({ toolCalls: [{ name: "weather" }] }, { text: "Ok." })), "Go");
     expect(result.toolCalls).toMatchObject([
       { input: {}, status: "error", result: expect.stringContaining("city") },
@@ -96,7 +96,7 @@ describe("a model from one generate function", () => {
     expect((await run(agentOf(new Client()), "Hi")).text).toBe("Hello from the field.");
   });
 
-  it("tells no usage, so it is estimated", async () => {
+  it("reports no usage, so it is estimated", async () => {
     const result = await run(agentOf(answering({ text: "Hello." })), "Hi");
     expect(result.usage).toMatchObject({ estimated: true, outputTokens: 2 });
   });

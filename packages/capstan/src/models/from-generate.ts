@@ -3,17 +3,17 @@ import type { Entry } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Chunk, Model, ToolSpec, Usage } from "../model.ts";
 
-/** What one call of a `generate` function gives back. Calls win over text; both may be there. */
+/** The result of one `generate` call. May contain text, calls or both; with calls the finish reason is `tool_calls`. */
 export type Generated = {
   readonly text?: string | null;
   readonly toolCalls?:
     | readonly { readonly name: string; readonly args?: Json; readonly id?: string }[]
     | null;
-  /** Left out: it is estimated. */
+  /** Estimated if missing. */
   readonly usage?: Usage;
 };
 
-// biome-ignore lint/complexity/useMaxParams: the first three are the shape such clients have
+// biome-ignore lint/complexity/useMaxParams: the first three match the signature of existing clients
 export type Generate = (
   messages: readonly Entry[],
   tools: readonly ToolSpec[],
@@ -21,21 +21,21 @@ export type Generate = (
   options: { readonly signal: AbortSignal },
 ) => Promise<Generated> | Generated;
 
-/** A model from one function, or from a client with one `generate` method: the shortest way to bring your own. */
+/** Creates a model from a function or from a client with a `generate` method. */
 export function fromGenerate(client: Generate | { readonly generate: Generate }, id = "generate"): Model {
   return {
     id,
     async *stream({ history, tools, instructions }, options) {
-      // Called as a method, so that a client may use its own fields.
+      // Called as a method, so that `this` is the client.
       const generated = await (typeof client === "function"
         ? client([...history], tools, instructions, options)
         : client.generate([...history], tools, instructions, options));
-      yield chunksOf(generated);
+      yield toChunks(generated);
     },
   };
 }
 
-function chunksOf(generated: unknown): Chunk[] {
+function toChunks(generated: unknown): Chunk[] {
   if (!isRecord(generated))
     throw new AgentError("model_failed", "generate must return { text, toolCalls }.", { retryable: false });
   const { text, toolCalls, usage } = generated as Generated;

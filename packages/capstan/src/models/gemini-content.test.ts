@@ -6,7 +6,7 @@ import { isRecord, type Json } from "../json.ts";
 import type { Chunk, ModelRequest } from "../model.ts";
 import { addChunk, buildParts, createMessageBuilder } from "../perform/assemble.ts";
 import { geminiContent } from "./gemini-content.ts";
-import { tagged } from "./wire.ts";
+import { tagData } from "./wire.ts";
 
 type Body = Record<string, Json>;
 
@@ -84,7 +84,7 @@ describe("a Gemini request", () => {
     });
   });
 
-  it("says calls as model parts, their results together as user parts, and failures as errors (S0-25, D-03)", () => {
+  it("sends calls as model parts, results together as user parts, and failures as errors (S0-25, D-03)", () => {
     const history: Entry[] = [
       { type: "user", content: "Compare." },
       {
@@ -93,11 +93,11 @@ describe("a Gemini request", () => {
           {
             type: "reasoning",
             text: "Let me look.",
-            opaque: tagged("gemini", { thoughtSignature: "c2ln" }),
+            opaque: tagData("gemini", { thoughtSignature: "c2ln" }),
           },
           { type: "text", text: "I look." },
-          call("a", { opaque: tagged("gemini", { id: "a", thoughtSignature: "c2lnMg==" }) }),
-          call("b~2", { providerId: "b", opaque: tagged("gemini", { id: "b" }) }),
+          call("a", { opaque: tagData("gemini", { id: "a", thoughtSignature: "c2lnMg==" }) }),
+          call("b~2", { providerId: "b", opaque: tagData("gemini", { id: "b" }) }),
           call("c", { raw: "{oops", input: {} }),
         ],
       },
@@ -136,7 +136,7 @@ describe("a Gemini request", () => {
     ]);
   });
 
-  it("puts images and files in as data or as addresses, those of results after the results (S0-25)", () => {
+  it("sends images and files as data or URLs, those of results after the results (S0-25)", () => {
     const history: Entry[] = [
       {
         type: "user",
@@ -185,15 +185,15 @@ describe("a Gemini request", () => {
     ]);
   });
 
-  it("leaves out what another provider thought, and signs its calls for models that insist (S0-25)", () => {
+  it("drops reasoning of another provider, and signs its calls for models that require it (S0-25)", () => {
     const history: Entry[] = [
       { type: "user", content: "Go." },
       {
         type: "assistant",
         parts: [
-          { type: "reasoning", text: "Hm.", opaque: tagged("anthropic", { signature: "s" }) },
-          { type: "opaque", data: tagged("openai", { type: "item" }) },
-          call("toolu_1", { opaque: tagged("anthropic", { id: "x" }) }),
+          { type: "reasoning", text: "Hm.", opaque: tagData("anthropic", { signature: "s" }) },
+          { type: "opaque", data: tagData("openai", { type: "item" }) },
+          call("toolu_1", { opaque: tagData("anthropic", { id: "x" }) }),
           call("toolu_2"),
         ],
       },
@@ -225,7 +225,7 @@ describe("a Gemini request", () => {
     expect(bodyOf({ toolChoice })).not.toHaveProperty("toolConfig");
   });
 
-  it("asks for a form of the answer only without tools, and for thoughts only when thinking (S0-24)", () => {
+  it("requests an output schema only without tools, and thoughts only when thinking (S0-24)", () => {
     const output = { type: "object", properties: { a: { const: "x" } }, required: ["a"] };
     expect(bodyOf({ output, thinking: true }).generationConfig).toEqual({
       responseMimeType: "application/json",
@@ -259,7 +259,7 @@ describe("a Gemini request", () => {
     });
   });
 
-  it("puts a turn of the user before a conversation that the model begins (S0-25)", () => {
+  it("adds a user turn before a conversation that the model starts (S0-25)", () => {
     const history: Entry[] = [{ type: "assistant", parts: [call("a")] }, ok("a", "1")];
     expect((bodyOf({ history }).contents as Body[]).map(({ role }) => role)).toEqual([
       "user",
@@ -290,7 +290,7 @@ describe("names of tools", () => {
       group.functionDeclarations.map(({ name }) => name),
     );
 
-  it("are made what Gemini allows, never the same for two, and found back in calls (S0-25)", () => {
+  it("are encoded to what Gemini allows, without collisions, and decoded in calls (S0-25)", () => {
     const long = "x".repeat(100);
     const names = ["fine.name:1-a", "a b", "a/b", "1st", "ü", "", long, `${long}y`, "a_b"];
     const wire = namesIn(bodyOf({ tools: names.map((name) => tool(name)) }));
@@ -301,7 +301,7 @@ describe("names of tools", () => {
     expect(parts.map((part) => part.type === "call" && part.name)).toEqual(names);
   });
 
-  it("cannot be taken by a tool that is really called like a made one (S0-25)", () => {
+  it("cannot collide with a tool whose real name looks encoded (S0-25)", () => {
     const [made = ""] = namesIn(bodyOf({ tools: [tool("a b")] }));
     const [other] = namesIn(bodyOf({ tools: [tool(made)] }));
     expect(other).not.toBe(made);
@@ -328,7 +328,7 @@ describe("schemas", () => {
       }[]
     )[0]?.functionDeclarations[0]?.parametersJsonSchema;
 
-  it("keep what Gemini knows and say the rest in the description (S0-24)", () => {
+  it("keep supported keywords and describe the rest (S0-24)", () => {
     expect(
       adapted({
         $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -398,7 +398,7 @@ describe("schemas", () => {
 });
 
 describe("a Gemini stream", () => {
-  it("gives thoughts, text and whole calls, with ids and signatures on their parts (S0-42)", () => {
+  it("emits thoughts, text and complete calls, with ids and signatures on their parts (S0-42)", () => {
     const { parts, finish, usage } = readAll([
       event(said({ text: "Hm", thought: true })),
       event(said({ text: ".", thought: true, thoughtSignature: "c2ln" })),
@@ -417,15 +417,15 @@ describe("a Gemini stream", () => {
       }),
     ]);
     expect(parts).toEqual([
-      { type: "reasoning", text: "Hm.", opaque: tagged("gemini", { thoughtSignature: "c2ln" }) },
+      { type: "reasoning", text: "Hm.", opaque: tagData("gemini", { thoughtSignature: "c2ln" }) },
       { type: "text", text: "I look." },
-      { type: "call", id: "f1", name: "search", input: { q: 1 }, opaque: tagged("gemini", { id: "f1" }) },
+      { type: "call", id: "f1", name: "search", input: { q: 1 }, opaque: tagData("gemini", { id: "f1" }) },
       {
         type: "call",
         id: "made-1",
         name: "list",
         input: {},
-        opaque: tagged("gemini", { thoughtSignature: "c2lnMg==" }),
+        opaque: tagData("gemini", { thoughtSignature: "c2lnMg==" }),
       },
     ]);
     expect(finish).toBe("tool_calls");
@@ -479,7 +479,7 @@ describe("a Gemini stream", () => {
     expect(readAll(events).finish).toBe("tool_calls");
   });
 
-  it("keeps unknown parts and gives them back in their place (F22)", () => {
+  it("keeps unknown parts and sends them back in position (F22)", () => {
     const parts = [
       { text: "Running:" },
       { executableCode: { language: "PYTHON", code: "1+1" }, thoughtSignature: "c2ln" },
@@ -491,7 +491,7 @@ describe("a Gemini stream", () => {
     expect(sentBack(read.parts)).toEqual(parts);
   });
 
-  it("takes the first of several candidates, in any order (S0-42)", () => {
+  it("uses the first of several candidates, in any order (S0-42)", () => {
     const data = JSON.stringify({
       candidates: [
         { index: 1, ...said({ text: "no" }), finishReason: "STOP" },
@@ -517,7 +517,7 @@ describe("a Gemini stream", () => {
     );
   });
 
-  it("reads any JSON without another error than a bad chunk or a named failure (F16, F22)", () => {
+  it("reads any JSON, or fails with a bad chunk or a named error (F16, F22)", () => {
     const key = fc.constantFrom(
       ..."candidates content parts text thought functionCall name args partialArgs jsonPath willContinue".split(
         " ",
@@ -607,12 +607,12 @@ describe("arguments in pieces", () => {
           list: [{ n: 1.5 }, { ok: false }],
           "odd key": { "x.y": null },
         },
-        opaque: tagged("gemini", { thoughtSignature: "c2ln" }),
+        opaque: tagData("gemini", { thoughtSignature: "c2ln" }),
       },
     ]);
   });
 
-  it("are told as soon as the call is whole, and not before (S0-42)", () => {
+  it("are emitted once the call is complete (S0-42)", () => {
     const reader = geminiContent.reader();
     expect(reader.read({ data: head }).map(({ type }) => type)).toEqual(["call_start"]);
     expect(reader.read({ data: piece("$.a", { numberValue: 1 }) })).toEqual([]);
@@ -651,7 +651,7 @@ describe("arguments in pieces", () => {
 });
 
 describe("an overflow", () => {
-  it("is told from other refusals by its words (F26)", () => {
+  it("is distinguished from other rejections by its message (F26)", () => {
     for (const words of [
       "The input token count (134123) exceeds the maximum number of tokens allowed (131072).",
       "Unable to submit request because the input token count is 1200000 but model only supports up to 1048576.",
@@ -691,7 +691,7 @@ describe("what Gemini said", () => {
     fc.record({ inlineData: fc.record({ mimeType: fc.constant("image/png"), data: fc.base64String() }) }),
   );
 
-  it("goes back to Gemini part for part, streamed or whole (F22, S0-25)", () => {
+  it("is sent back to Gemini part by part, streamed or not (F22, S0-25)", () => {
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 6 }), (parts) => {
         const whole = assembled(
@@ -802,7 +802,7 @@ describe.skipIf(!existsSync(recordings))("recorded traffic of Gemini", () => {
   const sessions = found("openllmetry/gemini/*.json");
   const read = (file: string) => readFileSync(new URL(file, recordings), "utf8");
 
-  it("is all there (S0-42)", () => {
+  it("exists (S0-42)", () => {
     expect([streams.length, bodies.length, sessions.length]).toEqual([9, 5, 2]);
   });
 

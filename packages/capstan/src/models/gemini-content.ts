@@ -1,29 +1,29 @@
-// Gemini's `generateContent`. The body is the same for all of these; the model is part of the address:
+// Gemini's `generateContent`. All endpoints take the same body; the model is part of the URL:
 //   https://generativelanguage.googleapis.com/v1beta/models/{model}:streamGenerateContent?alt=sse
 //     with the header x-goog-api-key
 //   https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}/publishers/google/models/{model}:streamGenerateContent?alt=sse
 //     with a Bearer token (Vertex; for the location "global" the host is aiplatform.googleapis.com)
-// and `:generateContent`, without `alt`, for an answer in one piece.
+// and `:generateContent`, without `alt`, for a non-streamed response.
 //
-// A conversation is `contents` of the roles `user` and `model`, each a list of `parts`. The results of a turn are
-// `functionResponse` parts, all in one `user` content directly after the calls and alone in it. The stream is one
-// JSON answer per event with the next parts; there is no `[DONE]`: the answer with a `finishReason` is the end, though
-// later ones may bring the final counts. A `thoughtSignature` stays on its part; on text it may come in an empty
-// part of its own at the end, and then belongs to the text before it, as it does in an answer that comes whole.
+// A conversation is a list of `contents` with the role `user` or `model`, each with `parts`. The results of a turn are
+// `functionResponse` parts in a separate `user` content directly after the calls. Each stream event is a JSON
+// response with the next parts. There is no `[DONE]`: the response with a `finishReason` is the end, though later events
+// may carry final token counts. A `thoughtSignature` stays on its part; for text it may arrive in a trailing empty
+// part, and then belongs to the preceding text.
 import type { Entry } from "../history.ts";
 import { isRecord } from "../json.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
 import { isGeminiOverflow } from "./gemini-content/failure.ts";
 import { geminiToolNames } from "./gemini-content/names.ts";
-import { type Written, writtenAt } from "./gemini-content/parts.ts";
-import { fromGeminiJson, geminiReader } from "./gemini-content/reader.ts";
+import { type SerializedEntry, serializeEntryAt } from "./gemini-content/parts.ts";
+import { createGeminiReader, fromGeminiJson } from "./gemini-content/reader.ts";
 import { toGeminiParameters, toGeminiSchema } from "./gemini-content/tool-schema.ts";
 import type { Wire, WireSettings } from "./wire.ts";
 
 export const geminiContent: Wire = {
   name: "gemini",
   toRequest,
-  reader: geminiReader,
+  reader: createGeminiReader,
   fromJson: fromGeminiJson,
   isOverflow: isGeminiOverflow,
 };
@@ -31,40 +31,41 @@ export const geminiContent: Wire = {
 function toRequest(request: ModelRequest, settings: WireSettings): string {
   const { instructions, history, tools, toolChoice } = request;
   const { contents: _, generationConfig, toolConfig, tools: moreTools, ...extra } = settings.extra ?? {};
-  let body = `{"contents":[${contentsOf(history, needsSignature(settings.model))}]`;
+  let body = `{"contents":[${serializeContents(history, needsSignature(settings.model))}]`;
   const add = (name: string, text: string) => {
     body += `,${JSON.stringify(name)}:${text}`;
   };
   if (instructions && !("systemInstruction" in extra))
     add("systemInstruction", JSON.stringify({ parts: [{ text: instructions }] }));
-  const offered = Array.isArray(moreTools) ? moreTools.map((tool) => JSON.stringify(tool)) : [];
-  if (tools.length > 0) offered.unshift(`{"functionDeclarations":[${tools.map(declarationOf).join(",")}]}`);
-  if (offered.length > 0) add("tools", `[${offered.join(",")}]`);
+  const toolTexts = Array.isArray(moreTools) ? moreTools.map((tool) => JSON.stringify(tool)) : [];
+  if (tools.length > 0)
+    toolTexts.unshift(`{"functionDeclarations":[${tools.map(serializeDeclaration).join(",")}]}`);
+  if (toolTexts.length > 0) add("tools", `[${toolTexts.join(",")}]`);
   const choice = tools.length > 0 ? { functionCallingConfig: { mode: modes[toolChoice] } } : {};
-  for (const [name, own, given] of [
+  for (const [name, fields, extraFields] of [
     ["toolConfig", choice, toolConfig],
-    ["generationConfig", configOf(request, settings), generationConfig],
+    ["generationConfig", buildGenerationConfig(request, settings), generationConfig],
   ] as const) {
-    const joined = merged(own, given);
+    const joined = mergeFields(fields, extraFields);
     if (Object.keys(joined).length > 0) add(name, JSON.stringify(joined));
   }
   for (const [name, value] of Object.entries(extra)) add(name, JSON.stringify(value));
   return `${body}}`;
 }
 
-/** From the third generation on, a call without a signature is refused in the turn that is going on. */
+/** Gemini 3 and later reject a call without a signature in the current turn. */
 function needsSignature(model: string): boolean {
   return /gemini-(?:[3-9]|\d\d|(?:pro|flash|flash-lite)-latest)/.test(model);
 }
 
 const modes = { auto: "AUTO", required: "ANY", none: "NONE" } as const;
 
-function configOf({ output, tools, thinking }: ModelRequest, settings: WireSettings) {
+function buildGenerationConfig({ output, tools, thinking }: ModelRequest, settings: WireSettings) {
   const { model, temperature, maxOutputTokens } = settings;
   return {
     ...(temperature !== undefined && { temperature }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    // Most models refuse a form of the answer beside functions.
+    // Most models reject an output schema together with functions.
     ...(output &&
       tools.length === 0 && {
         responseMimeType: "application/json",
@@ -74,25 +75,25 @@ function configOf({ output, tools, thinking }: ModelRequest, settings: WireSetti
   };
 }
 
-/** What the user gave wins, field by field. */
-function merged(own: Record<string, unknown>, given: unknown): Record<string, unknown> {
-  if (!isRecord(given)) return own;
-  const joined: Record<string, unknown> = { ...own };
-  for (const [name, value] of Object.entries(given)) {
-    const before = own[name];
-    joined[name] = isRecord(before) && isRecord(value) ? { ...before, ...value } : value;
+/** Merges field by field; values from `extra` win. */
+function mergeFields(fields: Record<string, unknown>, extraFields: unknown): Record<string, unknown> {
+  if (!isRecord(extraFields)) return fields;
+  const joined: Record<string, unknown> = { ...fields };
+  for (const [name, value] of Object.entries(extraFields)) {
+    const known = fields[name];
+    joined[name] = isRecord(known) && isRecord(value) ? { ...known, ...value } : value;
   }
   return joined;
 }
 
 const declarations = new WeakMap<ToolSpec, string>();
 
-function declarationOf(tool: ToolSpec): string {
+function serializeDeclaration(tool: ToolSpec): string {
   let text = declarations.get(tool);
   if (text === undefined) {
     const { name, description, input } = tool;
     text = JSON.stringify({
-      name: geminiToolNames.offered(name),
+      name: geminiToolNames.registerName(name),
       description,
       parametersJsonSchema: toGeminiParameters(input),
     });
@@ -102,14 +103,14 @@ function declarationOf(tool: ToolSpec): string {
 }
 
 /**
- * Neighbours of one role are one content, since a turn with calls must follow a turn of the user; only results stay
- * among themselves. Text is added to text, which does not copy it: the whole is laid out once, when it is sent.
+ * Merges adjacent entries of one role, because a turn with calls must follow a user turn; results stay separate.
+ * Builds the text by concatenation, which engines defer until the text is sent.
  */
-function contentsOf(history: readonly Entry[], signs: boolean): string {
+function serializeContents(history: readonly Entry[], needsSignatures: boolean): string {
   let contents = "";
-  let role: Written["role"] | undefined;
+  let role: SerializedEntry["role"] | undefined;
   let attached = "";
-  const add = (next: Written["role"], parts: string) => {
+  const add = (next: SerializedEntry["role"], parts: string) => {
     if (next === role) contents += `,${parts}`;
     else {
       if (role !== undefined) contents += "]},";
@@ -122,12 +123,12 @@ function contentsOf(history: readonly Entry[], signs: boolean): string {
     attached = "";
   };
   for (let index = 0; index < history.length; index += 1) {
-    const written = writtenAt(history, index, signs);
+    const written = serializeEntryAt(history, index, needsSignatures);
     if (written.parts === "") continue;
     if (written.role !== "results") attach();
     if (role === undefined && written.role === "model") add("user", '{"text":"…"}');
     add(written.role, written.parts);
-    if (written.attached) attached += attached ? `,${written.attached}` : written.attached;
+    if (written.attachments) attached += attached ? `,${written.attachments}` : written.attachments;
   }
   attach();
   return role === undefined ? "" : `${contents}]}`;

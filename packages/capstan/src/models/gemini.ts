@@ -1,11 +1,11 @@
 import type { Model } from "../model.ts";
-import { keyFrom } from "./environment.ts";
+import { requireKey } from "./environment.ts";
 import { geminiContent } from "./gemini-content.ts";
-import { type ClientOptions, httpModel, joinedUrl, settingsOf } from "./http-model.ts";
-import { priced } from "./pricing.ts";
+import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
+import { createPricer } from "./pricing.ts";
 
 export type GeminiOptions = ClientOptions & {
-  /** Google Cloud's endpoint instead of the API with a key. `token` is asked for every request. */
+  /** Uses the Google Cloud endpoint instead of an API key. `token` is called for every request. */
   readonly vertex?: {
     readonly project: string;
     readonly location: string;
@@ -13,33 +13,33 @@ export type GeminiOptions = ClientOptions & {
   };
 };
 
-/** Google's models. The key is `GEMINI_API_KEY`, then `GOOGLE_API_KEY`, unless given; Vertex takes a token. */
+/** Google models. The key defaults to `GEMINI_API_KEY`, then `GOOGLE_API_KEY`; Vertex uses a token. */
 export function gemini(options: GeminiOptions): Model {
   const { model, apiKey, stream, fetch, timeouts, circuit, headers, vertex } = options;
   const base =
-    options.baseURL ?? (vertex ? vertexBase(vertex) : "https://generativelanguage.googleapis.com/v1beta");
+    options.baseURL ?? (vertex ? buildVertexUrl(vertex) : "https://generativelanguage.googleapis.com/v1beta");
   const provider = vertex ? "vertex" : "gemini";
-  return httpModel({
+  return createHttpModel({
     id: `${provider}/${model}`,
     wire: geminiContent,
-    settings: settingsOf(options),
+    settings: pickSettings(options),
     stream,
     fetch,
     timeouts,
     circuit,
-    price: priced({ provider, model, prices: options.prices }),
+    price: createPricer({ provider, model, prices: options.prices }),
     url: (streams) =>
-      joinedUrl(base, `/models/${model}:${streams ? "streamGenerateContent?alt=sse" : "generateContent"}`),
+      joinUrl(base, `/models/${model}:${streams ? "streamGenerateContent?alt=sse" : "generateContent"}`),
     headers: async () => ({
       ...(vertex
         ? { authorization: `Bearer ${await vertex.token()}` }
-        : { "x-goog-api-key": keyFrom("Gemini", apiKey, ["GEMINI_API_KEY", "GOOGLE_API_KEY"]) }),
+        : { "x-goog-api-key": requireKey("Gemini", apiKey, ["GEMINI_API_KEY", "GOOGLE_API_KEY"]) }),
       ...headers,
     }),
   });
 }
 
-function vertexBase({ project, location }: NonNullable<GeminiOptions["vertex"]>): string {
+function buildVertexUrl({ project, location }: NonNullable<GeminiOptions["vertex"]>): string {
   const host = location === "global" ? "aiplatform.googleapis.com" : `${location}-aiplatform.googleapis.com`;
   return `https://${host}/v1/projects/${project}/locations/${location}/publishers/google`;
 }

@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Entry } from "../history.ts";
-import { joinedHistory } from "./history-joiner.ts";
+import { createHistoryJoiner } from "./history-joiner.ts";
 
 const user = (content: string): Entry => ({ type: "user", content });
 const text = (entry: Entry) => JSON.stringify(entry);
 
 describe("a joined history", () => {
   it("is the texts of its entries, in order", () => {
-    const join = joinedHistory(text);
+    const join = createHistoryJoiner(text);
     expect(join([])).toBe("");
     expect(join([user("a"), user("b")])).toBe(`${text(user("a"))},${text(user("b"))}`);
   });
 
   it("writes each entry once, though the list grows or is another one", () => {
     const written: Entry[] = [];
-    const join = joinedHistory((entry) => {
+    const join = createHistoryJoiner((entry) => {
       written.push(entry);
       return text(entry);
     });
@@ -27,7 +27,7 @@ describe("a joined history", () => {
     expect(written).toEqual([user("a"), user("b")]);
   });
 
-  it("is right whatever is done to the list between two turns", () => {
+  it("is correct however the list changes between two turns", () => {
     const change = fc.oneof(
       fc.record({ push: fc.string() }),
       fc.constant({ pop: true }),
@@ -36,7 +36,7 @@ describe("a joined history", () => {
     );
     fc.assert(
       fc.property(fc.array(change), (changes) => {
-        const join = joinedHistory(text);
+        const join = createHistoryJoiner(text);
         const history: Entry[] = [];
         for (const one of changes) {
           if ("push" in one) history.push(user(one.push));

@@ -1,27 +1,27 @@
 import { AgentError, type ErrorCode } from "../errors.ts";
 import { isRecord } from "../json.ts";
-import type { Reply } from "./post.ts";
+import type { PostResponse } from "./post.ts";
 import type { Wire } from "./wire.ts";
 
-const longestMessage = 500;
-const longestRetryAfterMs = 24 * 3_600_000;
-const mostBytes = 65_536;
+const maxMessageLength = 500;
+const maxRetryAfterMs = 24 * 3_600_000;
+const maxBodyLength = 65_536;
 
-/** What an answer other than 200 means. Keys that a provider quotes are masked. */
-export async function failedReply(reply: Reply, wire: Wire, id: string): Promise<AgentError> {
+/** Converts a non-2xx response into an error. API keys quoted by the provider are masked. */
+export async function createResponseError(reply: PostResponse, wire: Wire, id: string): Promise<AgentError> {
   const { status, header } = reply;
-  const said = masked(messageIn(await beginning(reply))).slice(0, longestMessage);
-  const text = `${id} answered ${status}${said ? `: ${said}` : ""}`;
-  const code = wire.isOverflow(said) && status < 500 ? "context_overflow" : codeOf(status);
-  const retryAfterMs = retryAfter(header);
-  const forbidden = header("x-should-retry") === "false";
+  const message = maskKeys(parseErrorMessage(await readErrorBody(reply))).slice(0, maxMessageLength);
+  const text = `${id} responded with ${status}${message ? `: ${message}` : ""}`;
+  const code = wire.isOverflow(message) && status < 500 ? "context_overflow" : toErrorCode(status);
+  const retryAfterMs = parseRetryAfter(header);
+  const isRetryForbidden = header("x-should-retry") === "false";
   return new AgentError(code, text, {
-    ...(forbidden && { retryable: false }),
+    ...(isRetryForbidden && { retryable: false }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
 }
 
-function codeOf(status: number): ErrorCode {
+function toErrorCode(status: number): ErrorCode {
   if (status === 401 || status === 403) return "model_auth";
   if (status === 404) return "model_not_found";
   if (status === 429) return "model_rate_limited";
@@ -29,57 +29,57 @@ function codeOf(status: number): ErrorCode {
   return "model_rejected";
 }
 
-/** In milliseconds; nothing when it is missing, nonsense, or longer than a day. */
-export function retryAfter(header: (name: string) => string | undefined): number | undefined {
-  const exact = Number(header("retry-after-ms") ?? Number.NaN);
-  const told = header("retry-after");
-  const seconds = told === undefined || told.trim() === "" ? Number.NaN : Number(told);
-  const ms = Number.isFinite(exact) ? exact : seconds * 1000;
-  return ms > 0 && ms <= longestRetryAfterMs ? ms : undefined;
+/** Returns milliseconds; undefined if missing, invalid or longer than a day. */
+export function parseRetryAfter(header: (name: string) => string | undefined): number | undefined {
+  const exactMs = Number(header("retry-after-ms") ?? Number.NaN);
+  const retryAfter = header("retry-after");
+  const seconds = retryAfter === undefined || retryAfter.trim() === "" ? Number.NaN : Number(retryAfter);
+  const ms = Number.isFinite(exactMs) ? exactMs : seconds * 1000;
+  return ms > 0 && ms <= maxRetryAfterMs ? ms : undefined;
 }
 
-async function beginning(reply: Reply): Promise<string> {
+async function readErrorBody(reply: PostResponse): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   const read = reply.read((bytes) => {
     text += decoder.decode(bytes, { stream: true });
-    return text.length > mostBytes ? false : undefined;
+    return text.length > maxBodyLength ? false : undefined;
   });
-  await read.catch(() => undefined); // an error page that breaks off is still an error
+  await read.catch(() => undefined); // a truncated error page is still usable
   return text;
 }
 
-/** Providers say it as `{ error: { message } }`, `{ message }`, a list of the first, or in plain words. */
-function messageIn(body: string): string {
+/** Accepts `{ error: { message } }`, `{ message }`, `[{ error }]` and plain text. */
+function parseErrorMessage(body: string): string {
   try {
     const parsed: unknown = JSON.parse(body);
-    const whole = Array.isArray(parsed) ? parsed[0] : parsed;
-    const error = isRecord(whole) && isRecord(whole.error) ? whole.error : whole;
+    const root = Array.isArray(parsed) ? parsed[0] : parsed;
+    const error = isRecord(root) && isRecord(root.error) ? root.error : root;
     if (isRecord(error) && typeof error.message === "string") return error.message;
-    return isRecord(whole) && typeof whole.error === "string" ? whole.error : body;
+    return isRecord(root) && typeof root.error === "string" ? root.error : body;
   } catch {
     return body;
   }
 }
 
-/** Anything that looks like a key: providers quote what they refuse. */
-export function masked(text: string): string {
+/** Replaces anything that looks like an API key: providers quote rejected keys. */
+export function maskKeys(text: string): string {
   const looksLikeKey = /\b(?:(?:sk|pk|rk|gsk|xai|key)[-_][\w*.-]{8,}|AIza[\w-]{20,}|Bearer [\w.~+/-]{8,})/g;
   return text.replace(looksLikeKey, "***");
 }
 
-/** What a failure of the connection means; an `AgentError` stays what it is. */
-export function networkFailure(thrown: unknown, id: string, url: string): unknown {
+/** Converts a connection error; an `AgentError` is returned unchanged. */
+export function toNetworkError(thrown: unknown, id: string, url: string): unknown {
   if (thrown instanceof AgentError) return thrown;
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
   const reason = cause instanceof Error ? cause : new Error(String(cause));
   const code = "code" in reason ? String(reason.code) : "";
   if (reason.name === "AbortError") return thrown;
-  const host = URL.canParse(url) ? new URL(url).host : "its address";
+  const host = URL.canParse(url) ? new URL(url).host : "its URL";
   const isTls = /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code);
   return new AgentError(
     isTls ? "model_tls_error" : "model_unreachable",
-    `${id} at ${host} cannot be reached${code ? ` (${code})` : ""}.`,
+    `Cannot reach ${id} at ${host}${code ? ` (${code})` : ""}.`,
     { cause: thrown },
   );
 }

@@ -4,8 +4,8 @@ import { assert, asyncProperty, constantFrom, double, integer, oneof, string } f
 import { afterEach, describe, expect, it } from "vitest";
 import { AgentError } from "../errors.ts";
 import type { Chunk, ModelRequest, Usage } from "../model.ts";
-import { masked, retryAfter } from "./http-failure.ts";
-import { type HttpModelOptions, httpModel } from "./http-model.ts";
+import { maskKeys, parseRetryAfter } from "./http-failure.ts";
+import { createHttpModel, type HttpModelOptions } from "./http-model.ts";
 import type { Wire } from "./wire.ts";
 
 /** The plainest wire: every event is a list of chunks. */
@@ -48,7 +48,7 @@ const streamed = said
 type Fake = Partial<HttpModelOptions> & { respond?: (init: RequestInit) => Response | Promise<Response> };
 
 function modelWith({ respond, ...options }: Fake) {
-  return httpModel({
+  return createHttpModel({
     id: "test/one",
     wire: plain,
     settings: { model: "one" },
@@ -88,7 +88,7 @@ function inPieces(bytes: Uint8Array, places: readonly number[]): ReadableStream<
 describe("a streamed answer", () => {
   const bytes = new TextEncoder().encode(streamed);
 
-  it("gives the same chunks however its bytes are cut (F17)", async () => {
+  it("emits the same chunks however its bytes are split (F17)", async () => {
     for (let size = 1; size <= 7; size++) {
       const places = Array.from({ length: Math.floor(bytes.length / size) }, (_, index) => index * size);
       expect(await chunksOf({ respond: () => new Response(inPieces(bytes, places)) })).toEqual(said.flat());
@@ -107,7 +107,7 @@ describe("a streamed answer", () => {
     );
   });
 
-  it("is read with a mark of its byte order, and without a last empty line (F17)", async () => {
+  it("is read with a byte order mark, and without a last empty line (F17)", async () => {
     const marked = `\ufeff${streamed.trimEnd()}`;
     expect(await chunksOf({ respond: () => new Response(marked) })).toEqual(said.flat());
   });
@@ -186,7 +186,7 @@ describe("a request", () => {
   });
 });
 
-describe("an answer that is not 200", () => {
+describe("a response that is not 200", () => {
   it.each([
     [400, "model_rejected", false],
     [401, "model_auth", false],
@@ -204,16 +204,16 @@ describe("an answer that is not 200", () => {
     expect(await failureOf({ respond })).toMatchObject({
       code,
       retryable,
-      message: `test/one answered ${status}: No.`,
+      message: `test/one responded with ${status}: No.`,
     });
   });
 
-  it("is not tried again when the provider says so (F11)", async () => {
+  it("is not retried when the provider forbids it (F11)", async () => {
     const respond = () => new Response("busy", { status: 500, headers: { "x-should-retry": "false" } });
     expect(await failureOf({ respond })).toMatchObject({ code: "model_overloaded", retryable: false });
   });
 
-  it("tells that the conversation is too long (F26)", async () => {
+  it("reports that the conversation is too long (F26)", async () => {
     const respond = () => Response.json({ error: { message: "prompt is too long" } }, { status: 400 });
     expect(await failureOf({ respond })).toMatchObject({ code: "context_overflow" });
   });
@@ -223,17 +223,17 @@ describe("an answer that is not 200", () => {
     ["Bearer abcdefghijklmnop is expired", "*** is expired"],
     ["key AIzaSyA1234567890abcdefg is not valid", "key *** is not valid"],
   ])("never shows a key that a provider quotes: %s (A112)", (said, shown) => {
-    expect(masked(said)).toBe(shown);
+    expect(maskKeys(said)).toBe(shown);
   });
 
-  it("shows at most 500 characters of what a provider says (F44)", async () => {
+  it("shows at most 500 characters of a provider's message (F44)", async () => {
     const failure = await failureOf({ respond: () => new Response("x".repeat(100_000), { status: 500 }) });
     expect(failure?.message.length).toBeLessThan(600);
   });
 });
 
-describe("how long the provider asks to be left alone", () => {
-  const told = (value: string) => retryAfter((name) => (name === "retry-after" ? value : undefined));
+describe("the retry delay of a provider", () => {
+  const told = (value: string) => parseRetryAfter((name) => (name === "retry-after" ? value : undefined));
 
   it.each([
     ["2", 2000],
@@ -252,16 +252,16 @@ describe("how long the provider asks to be left alone", () => {
     expect(told(value)).toBe(ms);
   });
 
-  it("may be told in milliseconds, which is exact (F10)", () => {
-    expect(retryAfter((name) => (name === "retry-after-ms" ? "1500" : "9"))).toBe(1500);
+  it("may be given in milliseconds (F10)", () => {
+    expect(parseRetryAfter((name) => (name === "retry-after-ms" ? "1500" : "9"))).toBe(1500);
   });
 
-  it("is never nothing, never negative and never longer than a day, whatever the header says (F10)", async () => {
+  it("is never zero, negative or longer than a day, whatever the header (F10)", async () => {
     await assert(
       asyncProperty(
         oneof(string(), double().map(String), constantFrom("1e3", "0x10", "Infinity", " 5 ")),
         async (value) => {
-          const ms = retryAfter((name) => (name === "retry-after" ? value : undefined));
+          const ms = parseRetryAfter((name) => (name === "retry-after" ? value : undefined));
           if (ms !== undefined) expect(ms > 0 && ms <= 86_400_000).toBe(true);
         },
       ),
@@ -269,10 +269,10 @@ describe("how long the provider asks to be left alone", () => {
   });
 });
 
-describe("a provider that is silent", () => {
+describe("a silent provider", () => {
   const silent = new Promise<never>(() => undefined);
 
-  it("before the first byte is given up by name (F12)", async () => {
+  it("before the first byte fails with a named error (F12)", async () => {
     const respond = (init: RequestInit) =>
       Promise.race([
         silent,
@@ -286,7 +286,7 @@ describe("a provider that is silent", () => {
     });
   });
 
-  it("in mid-answer is given up by name (F13)", async () => {
+  it("within the response fails with a named error (F13)", async () => {
     const server = await serve((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(streamed.slice(0, 60));
@@ -312,14 +312,14 @@ describe("what an answer has used", () => {
     [[finish, usage(30)]],
     [[text, usage(30), finish]],
     [],
-  ])("is told once, with its cost, whatever the end is (S2-59)", async (...ending) => {
+  ])("is emitted once, with its cost, however the response ends (S2-59)", async (...ending) => {
     const events = [[text, usage(1)], [usage(30)], ...ending];
     const chunks = await chunksOf({ respond: () => new Response(sent(events)), price });
     const told = chunks.filter(({ type }) => type === "usage");
     expect(told).toEqual([{ type: "usage", usage: { inputTokens: 0, outputTokens: 30, cost: 60 } }]);
   });
 
-  it("is told before the error of an answer that breaks (S2-59)", async () => {
+  it("is emitted before the error of a failed response (S2-59)", async () => {
     const told = sent([[text, usage(30)]]);
     const bytes = new TextEncoder().encode(`${told}data: {broken\n\n`);
     const respond = () => new Response(inPieces(bytes, [told.length]));

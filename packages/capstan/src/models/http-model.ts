@@ -1,28 +1,28 @@
 import { AgentError } from "../errors.ts";
 import type { Chunk, Model, ModelRequest, Usage } from "../model.ts";
-import { type Circuit, type CircuitOptions, circuit, circuitKey } from "./circuit.ts";
-import { failedReply, networkFailure } from "./http-failure.ts";
-import { patient, type Timeouts, type Waiting } from "./idle-timer.ts";
+import { buildCircuitKey, type Circuit, type CircuitOptions, getCircuit } from "./circuit.ts";
+import { createResponseError, toNetworkError } from "./http-failure.ts";
+import { createIdleTimer, type IdleTimer, type Timeouts } from "./idle-timer.ts";
 import { post } from "./post.ts";
-import type { Priced, PriceList } from "./pricing.ts";
-import { type BatchQueue, batchQueue, streamedAnswer, wholeAnswer } from "./stream-reader.ts";
+import type { PriceList, Pricer } from "./pricing.ts";
+import { type BatchQueue, createBatchQueue, createJsonReader, createSseReader } from "./stream-reader.ts";
 import type { Wire, WireSettings } from "./wire.ts";
 
-/** What every client of a provider takes. */
+/** Options of every provider client. */
 export type ClientOptions = Omit<WireSettings, "stream"> & {
-  /** By default from the environment, under the provider's own name for it. */
+  /** Default: the provider's environment variable. */
   readonly apiKey?: string;
   readonly baseURL?: string;
-  /** In place of the global one: for tests, proxies and tracing. */
+  /** Replaces the global `fetch`, for tests, proxies and tracing. */
   readonly fetch?: typeof fetch;
-  /** Sent along with every request. */
+  /** Added to every request. */
   readonly headers?: { readonly [name: string]: string };
-  /** False asks for whole answers. */
+  /** False requests non-streamed responses. Default: true. */
   readonly stream?: boolean;
   readonly timeouts?: Partial<Timeouts>;
-  /** When a provider that keeps failing is left alone for a while; false: never. */
+  /** Circuit breaker for a provider that keeps failing; false disables it. */
   readonly circuit?: CircuitOptions | false;
-  /** In US dollars per million tokens, by `provider/model`. They go before the known ones. */
+  /** In US dollars per million tokens, by `provider/model`. Takes precedence over the built-in price list. */
   readonly prices?: PriceList;
 };
 
@@ -30,111 +30,114 @@ export type HttpModelOptions = {
   readonly id: string;
   readonly wire: Wire;
   readonly settings: Omit<WireSettings, "stream">;
-  /** By default true. */
+  /** Default: true. */
   readonly stream?: boolean | undefined;
   url(stream: boolean): string;
-  /** Asked for every request, so that tokens can be renewed. */
+  /** Called for every request, so that tokens can be refreshed. */
   headers(): Record<string, string> | Promise<Record<string, string>>;
   readonly fetch?: typeof fetch | undefined;
-  /** Adds the cost to what was used. */
-  readonly price?: Priced | undefined;
+  /** Adds the cost to the usage. */
+  readonly price?: Pricer | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
-  /** False asks a provider that is down again and again. */
+  /** False disables the circuit breaker. */
   readonly circuit?: CircuitOptions | false | undefined;
 };
 
-/** A model behind HTTP: one POST, answered by server-sent events or by JSON. What the bytes mean is the wire's business. */
-export function httpModel(options: HttpModelOptions): Model {
+/** Creates a model over HTTP: one POST, answered by server-sent events or JSON. The wire interprets the bytes. */
+export function createHttpModel(options: HttpModelOptions): Model {
   return {
     id: options.id,
     stream(request, { signal }) {
-      const waiting = patient(signal, options.timeouts);
-      const said = batchQueue(waiting.abandon);
-      converse(options, { request, waiting, said }).then(
-        () => said.end(),
-        (error) => said.end(error),
+      const timer = createIdleTimer(signal, options.timeouts);
+      const batches = createBatchQueue(timer.abort);
+      sendRequest(options, { request, timer, batches }).then(
+        () => batches.end(),
+        (error) => batches.end(error),
       );
-      return said;
+      return batches;
     },
   };
 }
 
-type Conversation = {
+type ModelCall = {
   readonly request: ModelRequest;
-  readonly waiting: Waiting;
-  readonly said: BatchQueue;
+  readonly timer: IdleTimer;
+  readonly batches: BatchQueue;
 };
 
-async function converse(options: HttpModelOptions, conversation: Conversation): Promise<void> {
+async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<void> {
   const { id, wire, settings, stream = true } = options;
-  const { request, waiting, said } = conversation;
-  const seen: Seen = { isWhole: false, usage: undefined };
-  let breaker: Circuit | undefined;
+  const { request, timer, batches } = call;
+  const summary: StreamSummary = { isFinished: false, usage: undefined };
+  let circuit: Circuit | undefined;
   try {
-    const headers = await headersOf(options);
-    breaker = closedCircuit(options, headers);
-    const body = wire.toRequest(request, { ...settings, stream, ...roomFor(request, settings) });
-    const posting = { url: options.url(stream), headers, body, signal: waiting.signal };
-    const reply = await post(posting, options.fetch);
-    if (reply.status < 200 || reply.status > 299) throw await failedReply(reply, wire, id);
-    const answer = stream ? streamedAnswer(wire) : wholeAnswer(wire);
-    await reply.read((bytes) => {
-      waiting.heard();
-      said.push(noted(answer.read(bytes), seen));
+    const headers = await buildHeaders(options);
+    circuit = acquireCircuit(options, headers);
+    const body = wire.toRequest(request, { ...settings, stream, ...resolveMaxTokens(request, settings) });
+    const httpRequest = { url: options.url(stream), headers, body, signal: timer.signal };
+    const response = await post(httpRequest, options.fetch);
+    if (response.status < 200 || response.status > 299) throw await createResponseError(response, wire, id);
+    const answer = stream ? createSseReader(wire) : createJsonReader(wire);
+    await response.read((bytes) => {
+      timer.reset();
+      batches.push(collectUsage(answer.read(bytes), summary));
     });
-    said.push(noted(answer.end(), seen));
-    said.push(await usageIn(seen, options));
-    if (seen.isWhole) breaker?.succeeded();
-    else breaker?.failed({ code: "stream_truncated" });
+    batches.push(collectUsage(answer.end(), summary));
+    batches.push(await buildUsageChunks(summary, options));
+    if (summary.isFinished) circuit?.recordSuccess();
+    else circuit?.recordFailure({ code: "stream_truncated" });
   } catch (thrown) {
-    // What a broken answer has used is paid for too.
-    said.push(await usageIn(seen, options));
-    const isAborted = waiting.signal.aborted && !waiting.failure();
-    const failure = waiting.failure() ?? networkFailure(thrown, id, options.url(stream));
-    // Whoever aborts it says nothing about the provider.
-    if (!isAborted && failure instanceof AgentError) breaker?.failed(failure);
+    // Tokens of a failed response are billed too.
+    batches.push(await buildUsageChunks(summary, options));
+    const isAborted = timer.signal.aborted && !timer.getFailure();
+    const failure = timer.getFailure() ?? toNetworkError(thrown, id, options.url(stream));
+    // An abort by the caller says nothing about the provider.
+    if (!isAborted && failure instanceof AgentError) circuit?.recordFailure(failure);
     throw failure;
   } finally {
-    waiting.end();
+    timer.stop();
   }
 }
 
-async function headersOf({ stream = true, headers }: HttpModelOptions): Promise<Record<string, string>> {
+async function buildHeaders({ stream = true, headers }: HttpModelOptions): Promise<Record<string, string>> {
   const accept = stream ? "text/event-stream" : "application/json";
   return { "content-type": "application/json", accept, ...(await headers()) };
 }
 
-/** Throws while the provider is left alone: that refusal is not one more failure of it. */
-function closedCircuit(options: HttpModelOptions, headers: Record<string, string>): Circuit | undefined {
+/** Throws while the circuit is open; that error does not count as another failure of the provider. */
+function acquireCircuit(options: HttpModelOptions, headers: Record<string, string>): Circuit | undefined {
   if (options.circuit === false) return undefined;
   const { id, fetch, stream = true } = options;
-  const key = circuitKey({ url: options.url(stream), id, headers, fetch });
-  const breaker = circuit(key, { name: id, ...options.circuit });
-  breaker.assertClosed();
-  return breaker;
+  const key = buildCircuitKey({ url: options.url(stream), id, headers, fetch });
+  const circuit = getCircuit(key, { name: id, ...options.circuit });
+  circuit.assertClosed();
+  return circuit;
 }
 
-/** What is known of an answer by now. Figures are totals, and some providers tell them with every piece: the last ones count. */
-type Seen = { isWhole: boolean; usage: Usage | undefined };
+/** State of the response so far. Usage figures are totals, and some providers repeat them in every event: the last ones count. */
+type StreamSummary = { isFinished: boolean; usage: Usage | undefined };
 
-/** The batch without the figures of usage, which are told once, at the end. */
-function noted(batch: readonly Chunk[], seen: Seen): readonly Chunk[] {
+/** Returns the batch without its usage chunks; usage is emitted once, at the end. */
+function collectUsage(batch: readonly Chunk[], summary: StreamSummary): readonly Chunk[] {
   let hasUsage = false;
   for (const chunk of batch) {
-    if (chunk.type === "finish") seen.isWhole = true;
+    if (chunk.type === "finish") summary.isFinished = true;
     if (chunk.type !== "usage") continue;
-    seen.usage = chunk.usage;
+    summary.usage = chunk.usage;
     hasUsage = true;
   }
   return hasUsage ? batch.filter(({ type }) => type !== "usage") : batch;
 }
 
-async function usageIn({ usage }: Seen, { price }: HttpModelOptions): Promise<readonly Chunk[]> {
+async function buildUsageChunks(
+  { usage }: StreamSummary,
+  { price }: HttpModelOptions,
+): Promise<readonly Chunk[]> {
   return usage ? [{ type: "usage", usage: price ? await price(usage) : usage }] : [];
 }
 
-/** What the request asks for, unless the client allows more anyway. */
-function roomFor(
+/** Returns the larger of the request's and the client's limit; nothing if the request sets none. */
+function resolveMaxTokens(
   { maxOutputTokens }: ModelRequest,
   settings: HttpModelOptions["settings"],
 ): { maxOutputTokens?: number } {
@@ -142,8 +145,8 @@ function roomFor(
   return { maxOutputTokens: Math.max(maxOutputTokens, settings.maxOutputTokens ?? 0) };
 }
 
-/** The settings of a request among the options of a client. */
-export function settingsOf({
+/** Picks the request settings from the client options. */
+export function pickSettings({
   model,
   maxOutputTokens,
   temperature,
@@ -152,6 +155,6 @@ export function settingsOf({
   return { model, maxOutputTokens, temperature, extra };
 }
 
-export function joinedUrl(base: string, path: string): string {
+export function joinUrl(base: string, path: string): string {
   return `${base.replace(/\/+$/, "")}${path}`;
 }

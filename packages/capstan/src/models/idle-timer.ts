@@ -1,44 +1,45 @@
 import { AgentError } from "../errors.ts";
 
-/** How long a model is waited for. */
+/** Time limits for a response. */
 export type Timeouts = {
-  /** Until the first byte of the answer. */
+  /** From the request to the first byte. Default: 120,000. */
   readonly firstByteMs: number;
-  /** Between two reads. */
+  /** Between two reads. Default: 60,000. */
   readonly idleMs: number;
 };
 
-const usual: Timeouts = { firstByteMs: 120_000, idleMs: 60_000 };
+const defaultTimeouts: Timeouts = { firstByteMs: 120_000, idleMs: 60_000 };
 
-export type Waiting = {
-  /** Aborted by the caller's signal and by silence. */
+export type IdleTimer = {
+  /** Aborts with the caller's signal or on a timeout. */
   readonly signal: AbortSignal;
-  /** Something was heard: the wait begins anew. */
-  heard(): void;
-  /** Why it was given up, when silence was the reason. */
-  failure(): AgentError | undefined;
-  /** Nobody waits any more: gives up what is still under way. */
-  abandon(): void;
-  end(): void;
+  /** Restarts the idle timeout after a read. */
+  reset(): void;
+  /** Returns the timeout error, if a timeout caused the abort. */
+  getFailure(): AgentError | undefined;
+  /** Aborts the request because its reader stopped. */
+  abort(): void;
+  stop(): void;
 };
 
-/** Real time, not the run's clock: it is about a connection, and ends a wait that nobody else can see. */
-export function patient(signal: AbortSignal, wanted: Partial<Timeouts> = {}): Waiting {
-  const { firstByteMs, idleMs } = { ...usual, ...wanted };
+/** Uses real time, not the run's clock, because it limits a network connection. */
+export function createIdleTimer(signal: AbortSignal, timeouts: Partial<Timeouts> = {}): IdleTimer {
+  const { firstByteMs, idleMs } = { ...defaultTimeouts, ...timeouts };
   const controller = new AbortController();
   let failure: AgentError | undefined;
-  let heardAt: number | undefined;
+  let lastReadAt: number | undefined;
   let timer = setTimeout(check, firstByteMs);
 
-  // The timer is not set anew with every read, which would cost more than the read: when it fires, it looks how long ago
-  // that was.
+  // The timer is not restarted on every read, which would cost more than the read itself: when it fires, it checks
+  // the time of the last read.
   function check(): void {
-    const rest = heardAt === undefined ? 0 : heardAt + idleMs - performance.now();
-    if (rest > 0) timer = setTimeout(check, rest);
-    else giveUp();
+    const remainingMs = lastReadAt === undefined ? 0 : lastReadAt + idleMs - performance.now();
+    if (remainingMs > 0) timer = setTimeout(check, remainingMs);
+    else timeOut();
   }
-  function giveUp(): void {
-    const [ms, when] = heardAt === undefined ? [firstByteMs, "after the request"] : [idleMs, "in mid-answer"];
+  function timeOut(): void {
+    const [ms, when] =
+      lastReadAt === undefined ? [firstByteMs, "after the request"] : [idleMs, "in mid-answer"];
     failure = new AgentError("model_timeout", `The provider sent nothing for ${ms} ms ${when}.`);
     controller.abort(failure);
   }
@@ -47,16 +48,16 @@ export function patient(signal: AbortSignal, wanted: Partial<Timeouts> = {}): Wa
   else signal.addEventListener("abort", forward, { once: true });
   return {
     signal: controller.signal,
-    heard() {
-      if (heardAt === undefined) {
+    reset() {
+      if (lastReadAt === undefined) {
         clearTimeout(timer);
         timer = setTimeout(check, idleMs);
       }
-      heardAt = performance.now();
+      lastReadAt = performance.now();
     },
-    failure: () => failure,
-    abandon: () => controller.abort(),
-    end() {
+    getFailure: () => failure,
+    abort: () => controller.abort(),
+    stop() {
       clearTimeout(timer);
       signal.removeEventListener("abort", forward);
     },

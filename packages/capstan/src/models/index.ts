@@ -5,13 +5,13 @@ export { fromAiSdk } from "./from-ai-sdk.ts";
 export { fromGenerate, type Generate, type Generated } from "./from-generate.ts";
 export { type KnownModel, type KnownModelsOptions, knownModels, type ModelPrice } from "./known-models.ts";
 export { offline } from "./offline.ts";
-export { type Price, type PriceList, priced } from "./pricing.ts";
+export { createPricer, type Price, type PriceList } from "./pricing.ts";
 export {
   type Environment,
+  getProvider,
   type KeyState,
   keyState,
   type Provider,
-  providerOf,
   providers,
 } from "./providers.ts";
 export { recorded } from "./recorded.ts";

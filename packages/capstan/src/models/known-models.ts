@@ -1,12 +1,12 @@
-import { priced } from "./pricing.ts";
-import { type Environment, type KeyState, keyState, providerOf, providers } from "./providers.ts";
+import { createPricer } from "./pricing.ts";
+import { type Environment, getProvider, type KeyState, keyState, providers } from "./providers.ts";
 
 /** In US dollars per million tokens. */
 export type ModelPrice = { readonly input: number; readonly output: number };
 
-/** A model that could be asked. */
+/** A model that can be selected. */
 export type KnownModel = {
-  /** Left out for a provider whose models are many: any of them can be named. */
+  /** Missing for a provider without a default model: any of its models can be named. */
   readonly model?: string;
   readonly provider: string;
   readonly inUse: boolean;
@@ -15,25 +15,25 @@ export type KnownModel = {
 };
 
 export type KnownModelsOptions = {
-  /** The one that answers. */
+  /** The current model. */
   readonly inUse: string;
-  /** Others that somebody has named. */
+  /** Other models named in the configuration. */
   readonly named: readonly string[];
   readonly env: Environment;
 };
 
-/** Those that are named, then the usual one of every other provider; never a key. */
+/** Lists the named models, then the default model of every other provider. Never includes a key. */
 export async function knownModels({
   inUse,
   named: others,
   env,
 }: KnownModelsOptions): Promise<readonly KnownModel[]> {
   const named = [inUse, ...others];
-  const missing = providers.filter(({ name }) => !named.some((model) => providerOf(model) === name));
+  const missing = providers.filter(({ name }) => !named.some((model) => getProvider(model) === name));
   const usual = missing.flatMap(({ usual: model }) => model ?? []);
   const models = [...new Set([...named, ...usual])].map(async (model): Promise<KnownModel> => {
-    const price = await priceOf(model);
-    const about = { model, provider: providerOf(model), inUse: model === inUse, key: keyState(model, env) };
+    const price = await findPrice(model);
+    const about = { model, provider: getProvider(model), inUse: model === inUse, key: keyState(model, env) };
     return { ...about, ...(price && { price }) };
   });
   const open = missing
@@ -42,16 +42,16 @@ export async function knownModels({
   return [...(await Promise.all(models)), ...open];
 }
 
-/** By a small amount, because some providers charge more for the tokens of a long request. */
-async function priceOf(model: string): Promise<ModelPrice | undefined> {
+/** Computed from a small usage, because some providers charge more per token for long requests. */
+async function findPrice(model: string): Promise<ModelPrice | undefined> {
   const name = model.slice(model.indexOf("/") + 1);
-  const cost = priced({ provider: providerOf(model), model: name });
+  const cost = createPricer({ provider: getProvider(model), model: name });
   const [input, output] = await Promise.all([
     cost({ inputTokens: 1000, outputTokens: 0 }),
     cost({ inputTokens: 0, outputTokens: 1000 }),
   ]);
   if (input.cost === undefined || output.cost === undefined) return undefined;
-  return { input: rounded(input.cost * 1000), output: rounded(output.cost * 1000) };
+  return { input: roundPrice(input.cost * 1000), output: roundPrice(output.cost * 1000) };
 }
 
-const rounded = (amount: number): number => Math.round(amount * 10_000) / 10_000;
+const roundPrice = (amount: number): number => Math.round(amount * 10_000) / 10_000;

@@ -4,17 +4,17 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { run } from "../run/run.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { namedModel } from "./named-model.ts";
+import { getNamedModel } from "./named-model.ts";
 
 const asking = (model: string | string[]) =>
   run(defineAgent({ name: "a", model }), "Hi.", { clock: fakeClock({ skipUpToMs: 59_000 }) });
 
 afterEach(() => vi.unstubAllEnvs());
 
-describe("a model given by name", () => {
-  it("has no client, and needs no key, until it is first asked (S1-22)", () => {
+describe("a named model", () => {
+  it("has no client, and needs no key, until its first request (S1-22)", () => {
     vi.stubEnv("OPENAI_API_KEY", "");
-    expect(namedModel("openai/gpt-5-mini")).toMatchObject({ id: "openai/gpt-5-mini" });
+    expect(getNamedModel("openai/gpt-5-mini")).toMatchObject({ id: "openai/gpt-5-mini" });
     expect(defineAgent({ name: "a", model: "openai/gpt-5-mini" }).models.main).toEqual(["openai/gpt-5-mini"]);
   });
 
@@ -25,7 +25,7 @@ describe("a model given by name", () => {
     ["vertex/gemini-3.5-flash", "GOOGLE_CLOUD_PROJECT"],
     ["groq/some-model", "GROQ_API_KEY"],
     ["openrouter/meta/some-model", "OPENROUTER_API_KEY"],
-  ])("%s without its key says which variable to set (C-27)", async (name, variables) => {
+  ])("%s without its key names the variable to set (C-27)", async (name, variables) => {
     for (const variable of [...variables.split(" or "), "ANTHROPIC_AUTH_TOKEN"]) vi.stubEnv(variable, "");
     const result = await asking(name);
     expect(result).toMatchObject({ status: "failed", error: { code: "model_auth", retryable: false } });
@@ -33,16 +33,16 @@ describe("a model given by name", () => {
   });
 
   it.each([
-    ["opanai/gpt-5", 'There is no provider "opanai". Did you mean "openai"?'],
+    ["opanai/gpt-5", 'Unknown provider "opanai". Did you mean "openai"?'],
     ["gpt-5", 'Write the model as "provider/gpt-5".'],
-    ["__proto__/x", 'There is no provider "__proto__".'],
-  ])("%s, of a provider that nobody knows, is refused with a hint (A117)", async (name, hint) => {
+    ["__proto__/x", 'Unknown provider "__proto__".'],
+  ])("%s of an unknown provider is rejected with a hint (A117)", async (name, hint) => {
     const result = await asking(name);
     expect(result).toMatchObject({ status: "failed", error: { code: "model_not_found" } });
     expect(result.text).toContain(hint);
   });
 
-  it("is asked over HTTP, and the next of the chain when it cannot be (C-27, F38)", async () => {
+  it("is called over HTTP, and the next model when it fails (C-27, F38)", async () => {
     const server = createServer((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write('data: {"choices":[{"index":0,"delta":{"content":"Hello from here."}}]}\n\n');

@@ -1,12 +1,12 @@
 import { suggestName } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
-import { environment, keyFrom } from "./environment.ts";
+import { readEnv, requireKey } from "./environment.ts";
 import type { ChatQuirks } from "./openai-chat.ts";
 
 type Server = { readonly baseURL: string; readonly key: string; readonly quirks?: ChatQuirks };
 
-/** Servers that speak OpenAI's chat completions, by the first part of a model's name. */
+/** Servers with an OpenAI-compatible chat completions API, by model name prefix. */
 const compatibleServers: { readonly [provider: string]: Server } = {
   openrouter: { baseURL: "https://openrouter.ai/api/v1", key: "OPENROUTER_API_KEY" },
   groq: { baseURL: "https://api.groq.com/openai/v1", key: "GROQ_API_KEY" },
@@ -23,27 +23,27 @@ const compatibleServers: { readonly [provider: string]: Server } = {
   huggingface: { baseURL: "https://router.huggingface.co/v1", key: "HF_TOKEN" },
   gateway: { baseURL: "https://ai-gateway.vercel.sh/v1", key: "AI_GATEWAY_API_KEY" },
 };
-const others = ["openai", "anthropic", "gemini", "vertex", "ollama"];
+const ownClients = ["openai", "anthropic", "gemini", "vertex", "ollama"];
 
-const known = new Map<string, Model>();
+const models = new Map<string, Model>();
 
-/** The model of a name such as `openai/gpt-5-mini`. Its client is loaded, and its key looked for, when it is first asked. */
-export function namedModel(name: string): Model {
-  const model = known.get(name) ?? lazyModel(name);
-  known.set(name, model);
+/** Returns the model for a name such as `openai/gpt-5-mini`. The client is loaded and the key read on the first request. */
+export function getNamedModel(name: string): Model {
+  const model = models.get(name) ?? createLazyModel(name);
+  models.set(name, model);
   return model;
 }
 
-function lazyModel(name: string): Model {
+function createLazyModel(name: string): Model {
   return {
     id: name,
     async *stream(request, options) {
-      yield* (await load(name)).stream(request, options);
+      yield* (await loadModel(name)).stream(request, options);
     },
   };
 }
 
-async function load(name: string): Promise<Model> {
+async function loadModel(name: string): Promise<Model> {
   const slash = name.indexOf("/");
   const [provider, model] = [name.slice(0, Math.max(0, slash)), name.slice(slash + 1)];
   switch (provider) {
@@ -61,30 +61,30 @@ async function load(name: string): Promise<Model> {
 }
 
 async function loadVertex(model: string): Promise<Model> {
-  const project = keyFrom("Vertex (the project)", undefined, ["GOOGLE_CLOUD_PROJECT"]);
-  const location = environment("GOOGLE_CLOUD_LOCATION") ?? "global";
-  // Tokens are short-lived, so it is looked up anew for every request.
-  const token = () => keyFrom("Vertex", undefined, ["GOOGLE_ACCESS_TOKEN"]);
+  const project = requireKey("Vertex (the project)", undefined, ["GOOGLE_CLOUD_PROJECT"]);
+  const location = readEnv("GOOGLE_CLOUD_LOCATION") ?? "global";
+  // Tokens are short-lived, so the variable is read for every request.
+  const token = () => requireKey("Vertex", undefined, ["GOOGLE_ACCESS_TOKEN"]);
   return (await import("./gemini.ts")).gemini({ model, vertex: { project, location, token } });
 }
 
 async function loadCompatible(provider: string, model: string): Promise<Model> {
   const server = Object.hasOwn(compatibleServers, provider) ? compatibleServers[provider] : undefined;
-  if (!server && provider !== "ollama") throw unknownProvider(provider, model);
+  if (!server && provider !== "ollama") throw createUnknownProviderError(provider, model);
   const { compatible } = await import("./compatible.ts");
-  if (!server) return compatible({ provider, model, baseURL: `${ollamaHost()}/v1` });
+  if (!server) return compatible({ provider, model, baseURL: `${getOllamaHost()}/v1` });
   const { key, ...rest } = server;
-  return compatible({ provider, model, ...rest, apiKey: keyFrom(provider, undefined, [key]) });
+  return compatible({ provider, model, ...rest, apiKey: requireKey(provider, undefined, [key]) });
 }
 
-export function ollamaHost(): string {
-  const host = environment("OLLAMA_HOST") ?? "127.0.0.1:11434";
+export function getOllamaHost(): string {
+  const host = readEnv("OLLAMA_HOST") ?? "127.0.0.1:11434";
   return /^https?:/.test(host) ? host.replace(/\/+$/, "") : `http://${host}`;
 }
 
-function unknownProvider(provider: string, model: string): AgentError {
-  const providers = [...others, ...Object.keys(compatibleServers)];
+function createUnknownProviderError(provider: string, model: string): AgentError {
+  const providers = [...ownClients, ...Object.keys(compatibleServers)];
   const hint = provider ? suggestName(provider, providers) : ` Write the model as "provider/${model}".`;
-  const message = `There is no provider ${JSON.stringify(provider)}.${hint} Known: ${providers.join(", ")}.`;
+  const message = `Unknown provider ${JSON.stringify(provider)}.${hint} Known: ${providers.join(", ")}.`;
   return new AgentError("model_not_found", message);
 }

@@ -8,7 +8,7 @@ import type { Json } from "../json.ts";
 import type { Chunk, Finish, ModelRequest, ToolSpec } from "../model.ts";
 import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
 import { parseArguments } from "../perform/parse-arguments.ts";
-import { chatWire, openAiChat } from "./openai-chat.ts";
+import { createChatWire, openAiChat } from "./openai-chat.ts";
 import type { Wire, WireEvent } from "./wire.ts";
 
 const root = fileURLToPath(new URL("../../../../../shared/wire/", import.meta.url));
@@ -17,7 +17,7 @@ const isAbsent = !existsSync(root);
 // biome-ignore lint/suspicious/noExplicitAny: recordings have every shape
 type Loose = any;
 const load = (file: string): Loose => JSON.parse(readFileSync(root + file, "utf8"));
-const wires: Record<string, Wire> = { "openai-chat": openAiChat, "openai-compat": chatWire({}) };
+const wires: Record<string, Wire> = { "openai-chat": openAiChat, "openai-compat": createChatWire({}) };
 
 type Expected = {
   readonly content: string;
@@ -129,12 +129,12 @@ describe.skipIf(isAbsent)("recorded streams of chat completions", () => {
     expect(usage).toEqual(usageIn(expected.usage ?? usageOfGroq(events)));
   });
 
-  it("all of them are there", () => {
+  it("all recordings exist", () => {
     expect(streams.filter(({ family }) => family === "openai-chat")).toHaveLength(80);
     expect(streams.filter(({ family }) => family === "openai-compat")).toHaveLength(44);
   });
 
-  it("cut at any event, a stream never has a finish before its end has come (S1-30)", () => {
+  it("truncated at any event, a stream never has a finish before its end (S1-30)", () => {
     for (const { file, interaction, family } of streams) {
       const events = eventsOf(load(file).interactions[interaction].response.body);
       const reader = (wires[family] as Wire).reader();
@@ -198,7 +198,7 @@ describe.skipIf(isAbsent)("recorded whole answers of chat completions", () => {
 });
 
 describe.skipIf(isAbsent)("recorded payloads of compatible servers", () => {
-  const wire = chatWire({});
+  const wire = createChatWire({});
   const ofLines = (text: string) => text.split("\n").filter((line) => line.trim() !== "");
 
   it.each(

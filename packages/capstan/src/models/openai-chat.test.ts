@@ -4,10 +4,10 @@ import { AgentError } from "../errors.ts";
 import type { AssistantEntry, AssistantPart, Entry } from "../history.ts";
 import type { Chunk, ModelRequest, ToolSpec } from "../model.ts";
 import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
-import { chatWire, openAiChat } from "./openai-chat.ts";
-import { ownData, tagged, type Wire, type WireSettings } from "./wire.ts";
+import { createChatWire, openAiChat } from "./openai-chat.ts";
+import { getOwnData, tagData, type Wire, type WireSettings } from "./wire.ts";
 
-const lenient = chatWire({});
+const lenient = createChatWire({});
 const pay: ToolSpec = {
   name: "pay",
   description: "Pays.",
@@ -82,7 +82,7 @@ const conversation: readonly Entry[] = [
   {
     type: "assistant",
     parts: [
-      { type: "reasoning", text: "Let me see.", opaque: tagged("anthropic", { signature: "s" }) },
+      { type: "reasoning", text: "Let me see.", opaque: tagData("anthropic", { signature: "s" }) },
       { type: "text", text: "I look." },
       { type: "call", id: "call_1~2", providerId: "call_1", name: "look", input: { at: "image" } },
       { type: "call", id: "call_2", name: "pay", input: {}, raw: '{"amount":' },
@@ -145,7 +145,7 @@ describe("a request of chat completions", () => {
     ]);
   });
 
-  it("asks for usage when it streams, and names the limit as the server does (S1-04)", () => {
+  it("requests usage when streaming, and uses the server's field for the limit (S1-04)", () => {
     const settings = { stream: true, maxOutputTokens: 9, temperature: 0.5, extra: { seed: 7 } };
     expect(body(openAiChat, { tools: [pay] }, settings)).toEqual({
       model: "m",
@@ -157,7 +157,7 @@ describe("a request of chat completions", () => {
       messages: [],
       tools: [{ type: "function", function: { name: "pay", description: "Pays.", parameters: pay.input } }],
     });
-    expect(body(chatWire({ usageOption: false }), {}, settings)).toEqual({
+    expect(body(createChatWire({ usageOption: false }), {}, settings)).toEqual({
       model: "m",
       stream: true,
       max_tokens: 9,
@@ -167,31 +167,31 @@ describe("a request of chat completions", () => {
     });
   });
 
-  it("says whether tools may or must be called, in the server's words (S1-04)", () => {
+  it("sends the tool choice in the server's format (S1-04)", () => {
     const choice = (wire: Wire, given: Partial<ModelRequest>) => body(wire, given).tool_choice;
     expect(choice(openAiChat, { tools: [pay], toolChoice: "required" })).toBe("required");
     expect(choice(openAiChat, { tools: [pay], toolChoice: "none" })).toBe("none");
     expect(choice(openAiChat, { tools: [pay] })).toBeUndefined();
     expect(choice(openAiChat, { toolChoice: "none" })).toBeUndefined();
-    expect(choice(chatWire({ required: "any" }), { tools: [pay], toolChoice: "required" })).toBe("any");
+    expect(choice(createChatWire({ required: "any" }), { tools: [pay], toolChoice: "required" })).toBe("any");
   });
 
-  it("asks for the form of the answer where the server has that, and beside tools only where that works (S2-52)", () => {
+  it("requests an output schema if the server supports it, and with tools only if that works (S2-52)", () => {
     const output = { $schema: "x", type: "object", properties: { a: { type: "string" } } };
     const { $schema: _, ...schema } = output;
     const form = { type: "json_schema", json_schema: { name: "answer", schema } };
     expect(body(openAiChat, { output, tools: [pay] }).response_format).toEqual(form);
     expect(body(lenient, { output }).response_format).toEqual(form);
     expect(body(lenient, { output, tools: [pay] }).response_format).toBeUndefined();
-    expect(body(chatWire({ output: "json_object" }), { output }).response_format).toEqual({
+    expect(body(createChatWire({ output: "json_object" }), { output }).response_format).toEqual({
       type: "json_object",
     });
-    expect(body(chatWire({ output: "none" }), { output }).response_format).toBeUndefined();
+    expect(body(createChatWire({ output: "none" }), { output }).response_format).toBeUndefined();
     expect(body(openAiChat, { output: { type: "array", items: {} } }).response_format).toBeUndefined();
   });
 
-  it("switches thinking only where the server has a known switch (S2-52)", () => {
-    const wire = chatWire({ thinking: { on: { think: true }, off: { think: false } } });
+  it("toggles thinking only if the server has a known switch (S2-52)", () => {
+    const wire = createChatWire({ thinking: { on: { think: true }, off: { think: false } } });
     expect(body(wire, { thinking: true }).think).toBe(true);
     expect(body(wire, { thinking: false }).think).toBe(false);
     expect(Object.keys(body(openAiChat, { thinking: true }))).toEqual(["model", "stream", "messages"]);
@@ -229,7 +229,7 @@ describe("a request of chat completions", () => {
     expect([one.tool_call_id, two.tool_call_id]).toEqual(["x", "x~2"]);
   });
 
-  it("shapes ids that the server would refuse, the same for call and result (F27)", () => {
+  it("converts ids that the server would reject, equally for call and result (F27)", () => {
     const id = `call_${"x".repeat(60)}`;
     const history: Entry[] = [
       { type: "assistant", parts: [{ type: "call", id, name: "pay", input: {} }] },
@@ -237,7 +237,7 @@ describe("a request of chat completions", () => {
     ];
     for (const [wire, form] of [
       [openAiChat, /^call_x+_[a-z0-9]{9}$/],
-      [chatWire({ callIds: "nine" }), /^[a-z0-9]{9}$/],
+      [createChatWire({ callIds: "nine" }), /^[a-z0-9]{9}$/],
     ] as const) {
       const [asked, result] = body(wire, { history }).messages;
       expect(result.tool_call_id).toMatch(form);
@@ -246,13 +246,13 @@ describe("a request of chat completions", () => {
     }
   });
 
-  it("only text goes to servers that take no images; what is left out is named (S2-52)", () => {
-    const { messages } = body(chatWire({ images: false, files: false }), { history: conversation });
+  it("servers without image support get text only; omitted media are named (S2-52)", () => {
+    const { messages } = body(createChatWire({ images: false, files: false }), { history: conversation });
     expect(messages[1].content.every(({ type }: { type: string }) => type === "text")).toBe(true);
     expect(messages[1].content[1].text).toBe("[image image/png]");
   });
 
-  it("arguments that were no JSON are wrapped for servers whose templates parse them (D-07)", () => {
+  it("arguments that are not JSON are wrapped for servers whose templates parse them (D-07)", () => {
     const { messages } = body(lenient, { history: conversation });
     expect(messages[2].tool_calls[1].function.arguments).toBe('{"_raw":"{\\"amount\\":"}');
   });
@@ -261,7 +261,7 @@ describe("a request of chat completions", () => {
 describe("the names of tools", () => {
   const named = (name: string): ToolSpec => ({ ...pay, name });
 
-  it("are changed to what the API allows, never two to one, and recognised when the model calls them (S1-07)", () => {
+  it("are encoded to what the API allows, without collisions, and decoded in calls (S1-07)", () => {
     const names = ["fs.read", "fs read", "fs_read", "日本", "x".repeat(100), "x".repeat(101), "ok-1"];
     const tools: { function: { name: string } }[] = body(openAiChat, { tools: names.map(named) }).tools;
     const sent = tools.map((tool) => tool.function.name);
@@ -289,7 +289,7 @@ describe("the schema of a tool", () => {
     expect(parameters({ $schema: "x", type: "object" })).toEqual({ type: "object", properties: {} });
   });
 
-  it("is left as it is when the API takes it, limits and all (S1-04)", () => {
+  it("is unchanged if the API accepts it, including limits (S1-04)", () => {
     const input = {
       type: "object",
       properties: {
@@ -333,7 +333,7 @@ describe("the schema of a tool", () => {
     );
   });
 
-  it("says of every array what its items are (S1-04)", () => {
+  it("adds items to every array (S1-04)", () => {
     const input = {
       type: "object",
       properties: { tags: { type: "array" }, deep: { items: { type: ["array", "null"] } } },
@@ -377,7 +377,7 @@ describe("a stream of chat completions", () => {
     expect(only(read(lenient, [{ ...finish("stop"), usage: { prompt_tokens: "many" } }]))).toEqual([]);
   });
 
-  it("reasoning counted beside the output becomes part of it (D-09)", () => {
+  it("reasoning counted separately is added to the output (D-09)", () => {
     const usage = {
       prompt_tokens: 12,
       completion_tokens: 1,
@@ -387,7 +387,7 @@ describe("a stream of chat completions", () => {
     expect(assembled(read(lenient, [{ choices: [], usage }])).usage).toMatchObject({ outputTokens: 291 });
   });
 
-  it("arguments in the first piece are kept, and whole calls in one piece read (D-05)", () => {
+  it("arguments in the first piece are kept, and complete calls in one piece are read (D-05)", () => {
     const first = pieces({ index: 0, id: "a", function: { name: "pay", arguments: '{"amo' } });
     const rest = pieces({ index: 0, function: { arguments: 'unt":1}' } });
     const whole = pieces({ index: 0, id: "a", function: { name: "pay", arguments: '{"amount":1}' } });
@@ -518,7 +518,7 @@ describe("a stream of chat completions", () => {
     ]);
   });
 
-  it("other choices are other answers (S1-05)", () => {
+  it("other choices are ignored (S1-05)", () => {
     const two = {
       choices: [1, 0].map((index) => ({ index, delta: { content: `${index}` }, finish_reason: "stop" })),
     };
@@ -541,7 +541,7 @@ describe("a stream of a compatible server", () => {
     expect(message.usage).toEqual({ inputTokens: 1, outputTokens: 1 });
   });
 
-  it("may leave out the finish reason when [DONE] comes and the calls are whole (D-10)", () => {
+  it("may omit the finish reason if [DONE] arrives and the calls are complete (D-10)", () => {
     const finishOf = (...payloads: (string | object)[]) => assembled(read(lenient, payloads)).finish;
     expect(finishOf(pieces(weather("{}")), finish(""), "[DONE]")).toBe("tool_calls");
     expect(finishOf(pieces(weather("{}")), "[DONE]")).toBe("tool_calls");
@@ -596,7 +596,7 @@ describe("a stream of a compatible server", () => {
     expect(calls.map(({ name, input }) => ({ name, input }))).toEqual([{ name: "weather", input: { a: 1 } }]);
   });
 
-  it("an id or a name that comes late belongs to the call (F27)", () => {
+  it("a late id or name belongs to the call (F27)", () => {
     const late = [
       pieces({ index: 0, id: "x" }),
       pieces({ index: 0, function: { name: "pay", arguments: "{}" } }),
@@ -604,7 +604,7 @@ describe("a stream of a compatible server", () => {
     expect(callsIn(lenient, [...late, finish("stop")]).calls).toEqual([{ id: "x", name: "pay", input: {} }]);
   });
 
-  it("arguments may be JSON in place of its text, and calls in the form before tools (S1-09)", () => {
+  it("arguments may be an object, and calls in the legacy form (S1-09)", () => {
     const asJson = pieces({ index: 0, id: "x", function: { name: "pay", arguments: { amount: 1 } } });
     expect(callsIn(lenient, [asJson, finish("stop")]).calls[0]?.input).toEqual({ amount: 1 });
     const old = [
@@ -621,7 +621,7 @@ describe("a stream of a compatible server", () => {
   it.each([
     "reasoning_content",
     "reasoning",
-  ])("reasoning in %s is read, and goes back there (S2-52)", (field) => {
+  ])("reasoning in %s is read, and sent back there (S2-52)", (field) => {
     const payloads = [
       delta({ [field]: "Hm", content: null }),
       delta({ [field]: "." }),
@@ -637,11 +637,15 @@ describe("a stream of a compatible server", () => {
     ]);
     const message = { role: "assistant", content: "Hi" };
     expect(body(lenient, { history: [entry] }).messages).toEqual([{ ...message, [field]: "Hm." }]);
-    for (const other of [openAiChat, chatWire({ name: "other" }), chatWire({ replayReasoning: false })])
+    for (const other of [
+      openAiChat,
+      createChatWire({ name: "other" }),
+      createChatWire({ replayReasoning: false }),
+    ])
       expect(body(other, { history: [entry] }).messages).toEqual([message]);
   });
 
-  it("details of reasoning are joined, told once, and go back as they came (S2-52)", () => {
+  it("reasoning details are joined, emitted once, and sent back unchanged (S2-52)", () => {
     const detail = (fields: object) => [{ type: "reasoning.text", index: 0, ...fields }];
     const encrypted = { type: "reasoning.encrypted", data: "abc", index: 1 };
     const payloads = [
@@ -693,12 +697,12 @@ describe("a stream of a compatible server", () => {
     ]);
   });
 
-  it("a signature on a call goes back with it, and to no other provider (S2-52)", () => {
+  it("a signature on a call is sent back with it, and to no other provider (S2-52)", () => {
     const extra_content = { google: { thought_signature: "sig" } };
     const payloads = [pieces(weather("{}", { index: 0, id: "x", extra_content })), finish("tool_calls")];
     const parts = buildParts(assembled(read(lenient, payloads)));
     const history: Entry[] = [{ type: "assistant", parts }];
-    expect(parts[0]?.type === "call" && ownData("openai-compatible", parts[0].opaque)).toEqual({
+    expect(parts[0]?.type === "call" && getOwnData("openai-compatible", parts[0].opaque)).toEqual({
       extra_content,
     });
     expect(body(lenient, { history }).messages[0].tool_calls[0].extra_content).toEqual(extra_content);
@@ -749,7 +753,7 @@ describe("a broken stream of chat completions", () => {
     );
   });
 
-  it("any JSON objects are read without another error than a named one (D-07)", () => {
+  it("any JSON objects are read, or fail with a named error (D-07)", () => {
     const field = fc.constantFrom(
       "choices",
       "index",
@@ -790,7 +794,7 @@ describe("a broken stream of chat completions", () => {
   });
 });
 
-describe("a whole answer of chat completions", () => {
+describe("a non-streamed chat completion", () => {
   const answer = (message: object, finish_reason: string | null) => ({
     choices: [{ index: 0, message, finish_reason }],
   });
@@ -818,7 +822,7 @@ describe("a whole answer of chat completions", () => {
     expect(thrownBy(() => openAiChat.fromJson("<html>")).code).toBe("bad_chunk");
   });
 
-  it("a message that went out and came back says the same (S3-19)", () => {
+  it("a message survives a round trip (S3-19)", () => {
     const part = fc.oneof(
       fc.record({ type: fc.constant("text" as const), text: fc.string({ minLength: 1, unit: "binary" }) }),
       fc.record({
@@ -842,7 +846,7 @@ describe("a whole answer of chat completions", () => {
   });
 });
 
-describe("a request that was too long", () => {
+describe("a request that is too long", () => {
   it.each([
     "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
     "context_length_exceeded",
@@ -855,7 +859,7 @@ describe("a request that was too long", () => {
     "The number of tokens to keep from the initial prompt is greater than the context length",
     "Your input exceeds the context window of this model.",
     "Invalid request: Your request exceeded model token limit: 131072",
-  ])("is recognised by %s (S1-30)", (message) => {
+  ])("is recognized by %s (S1-30)", (message) => {
     expect(openAiChat.isOverflow(message)).toBe(true);
   });
 

@@ -1,30 +1,30 @@
 /*
- * OpenAI's chat completions, as OpenAI and the many servers compatible with it speak them. Streamed: one JSON object per
- * event, whose first choice has a `delta` (text, reasoning, refusal, pieces of calls told apart by `index`) and, near the
- * end, a `finish_reason`; usage in a chunk without choices; then `[DONE]`. Whole: the same with `message` for `delta`.
+ * OpenAI chat completions, as implemented by OpenAI and compatible servers. Streamed: one JSON object per event, whose
+ * first choice has a `delta` (text, reasoning, refusal, pieces of calls identified by `index`) and, near the end, a
+ * `finish_reason`; usage in a chunk without choices; then `[DONE]`. Not streamed: `message` instead of `delta`.
  */
-import { isOverflow } from "./openai-chat/failure.ts";
+import { isChatOverflow } from "./openai-chat/failure.ts";
 import type { ChatQuirks } from "./openai-chat/quirks.ts";
-import { chatAnswer, chatReader } from "./openai-chat/reader.ts";
-import { chatRequest } from "./openai-chat/request.ts";
+import { createChatReader, parseChatAnswer } from "./openai-chat/reader.ts";
+import { createChatRequest } from "./openai-chat/request.ts";
 import type { Wire } from "./wire.ts";
 
 export type { ChatQuirks } from "./openai-chat/quirks.ts";
 
-/** The wire of a compatible server. */
-export function chatWire(quirks: ChatQuirks): Wire {
+/** Creates the wire for a compatible server. */
+export function createChatWire(quirks: ChatQuirks): Wire {
   const { name = "openai-compatible" } = quirks;
   return {
     name,
-    toRequest: chatRequest(name, quirks),
-    reader: () => chatReader(name, quirks),
-    fromJson: (body) => chatAnswer(body, name, quirks),
-    isOverflow,
+    toRequest: createChatRequest(name, quirks),
+    reader: () => createChatReader(name, quirks),
+    fromJson: (body) => parseChatAnswer(body, name, quirks),
+    isOverflow: isChatOverflow,
   };
 }
 
-/** OpenAI's own: a stream is whole with its finish reason and `[DONE]` only. */
-export const openAiChat: Wire = chatWire({
+/** OpenAI itself: a stream is complete only with a finish reason and `[DONE]`. */
+export const openAiChat: Wire = createChatWire({
   name: "openai-chat",
   needsDone: true,
   needsFinish: true,

@@ -227,7 +227,7 @@ function expectSameItems(back: readonly Item[], output: readonly Item[]): void {
 }
 
 describe.skipIf(isAbsent)("recorded answers of the responses API", () => {
-  it("are all there (F15)", () => {
+  it("all exist (F15)", () => {
     expect(streams).toHaveLength(141);
     expect(wholeAnswers.length).toBeGreaterThan(70);
     expect(bodies.length).toBeGreaterThan(30);
@@ -244,7 +244,7 @@ describe.skipIf(isAbsent)("recorded answers of the responses API", () => {
     expectSameItems(sent([entry]).input, stream.expected.output);
   });
 
-  it.each(streams)("$file $interaction: cut anywhere, the stream has no end (F15)", (stream) => {
+  it.each(streams)("$file $interaction: truncated anywhere, the stream has no finish (F15)", (stream) => {
     const all = events(String(exchangesOf(stream.file)[stream.interaction]?.response.body));
     const last = all.findIndex(
       ({ event }) => event === "response.completed" || event === "response.incomplete",
@@ -253,7 +253,7 @@ describe.skipIf(isAbsent)("recorded answers of the responses API", () => {
     expect(chunksOf(all.slice(0, last)).some(({ type }) => type === "finish")).toBe(false);
   });
 
-  it.each([...wholeAnswers, ...bodies])("$name: an answer that came whole gives what its body says (F15)", ({
+  it.each([...wholeAnswers, ...bodies])("$name: a non-streamed response is read from its body (F15)", ({
     body,
   }) => {
     const { entry, ...message } = assembled(openAiResponses.fromJson(body));
@@ -354,7 +354,7 @@ function toolInSubstance(tool: Item): Item {
 }
 
 describe.skipIf(isAbsent)("recorded loops of the responses API", () => {
-  it("are all there (S1-30)", () => {
+  it("all exist (S1-30)", () => {
     expect(links.length).toBeGreaterThanOrEqual(20);
   });
 

@@ -4,13 +4,13 @@ import type { AssistantEntry, AssistantPart, CallPart, Entry } from "../history.
 import type { Json } from "../json.ts";
 import type { Chunk, ModelRequest, ToolSpec } from "../model.ts";
 import { addChunk, buildParts, createMessageBuilder } from "../perform/assemble.ts";
-import { functionSchema, isStrict } from "./openai-responses/tools.ts";
+import { isStrict, toFunctionSchema } from "./openai-responses/tools.ts";
 import { openAiResponses } from "./openai-responses.ts";
-import { tagged, type WireSettings } from "./wire.ts";
+import { tagData, type WireSettings } from "./wire.ts";
 
 type Item = { readonly [field: string]: unknown };
 
-const own = (data: Json): Json => tagged("openai-responses", data);
+const own = (data: Json): Json => tagData("openai-responses", data);
 
 function body(
   request: Partial<ModelRequest> = {},
@@ -169,7 +169,7 @@ describe("a request", () => {
     expect(body({ toolChoice: "required" })).not.toHaveProperty("tool_choice");
   });
 
-  it("asks for encrypted reasoning only where it is of use, and never a model that has none (S1-30)", () => {
+  it("requests encrypted reasoning only where it is useful, and never from a model without it (S1-30)", () => {
     const history: Entry[] = [assistant({ type: "reasoning", text: "", opaque: own({ id: "rs_1" }) })];
     expect(body()).not.toHaveProperty("include");
     expect(body({ thinking: true }).include).toEqual(["reasoning.encrypted_content"]);
@@ -177,7 +177,7 @@ describe("a request", () => {
     expect(body({ history, thinking: true }, { model: "gpt-4o" })).not.toHaveProperty("include");
   });
 
-  it("leaves out reasoning that the provider could not read, and the ids that need it (S1-30)", () => {
+  it("drops reasoning that the provider cannot read, and the ids that need it (S1-30)", () => {
     const items = inputOf(
       assistant(
         { type: "reasoning", text: "Hm.", opaque: own({ type: "reasoning", id: "rs_1", summary: [] }) },
@@ -196,13 +196,13 @@ describe("a request", () => {
     ]);
   });
 
-  it("leaves out reasoning that nothing follows (F21)", () => {
+  it("drops reasoning that no item follows (F21)", () => {
     const item = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "secret" };
     expect(inputOf(assistant({ type: "reasoning", text: "Hm.", opaque: own(item) }))).toEqual([]);
   });
 
-  it("keeps another provider's words and drops its data and its reasoning (F22)", () => {
-    const theirs = tagged("anthropic", { signature: "s", id: "x" });
+  it("keeps another provider's text and drops its data and reasoning (F22)", () => {
+    const theirs = tagData("anthropic", { signature: "s", id: "x" });
     const items = inputOf(
       assistant(
         { type: "reasoning", text: "Hm.", opaque: theirs },
@@ -222,7 +222,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("sends a summary as words of the user, and what it cannot carry as a note (S1-30)", () => {
+  it("sends a summary as user text, and unsupported media as a note (S1-30)", () => {
     expect(
       inputOf(
         { type: "summary", text: "They met." },
@@ -247,7 +247,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("carries images in results, and the error where a result has no words (S1-30)", () => {
+  it("carries images in results, and the error if a result has no text (S1-30)", () => {
     const call: CallPart = { type: "call", id: "c", name: "look", input: {} };
     const [, shown] = inputOf(assistant(call), {
       type: "result",
@@ -323,7 +323,7 @@ describe("a request", () => {
     expect(looks).toBe(first);
   });
 
-  it("asks for a form of the answer, strictly where the API can (S1-30)", () => {
+  it("requests an output schema, strictly where the API can (S1-30)", () => {
     const strict = {
       type: "object",
       properties: { city: { type: "string" } },
@@ -344,7 +344,7 @@ describe("a request", () => {
 });
 
 describe("tools", () => {
-  it("have names that the API takes, which differ and come back as they were (S1-30)", () => {
+  it("have distinct names that the API accepts, and that are decoded back (S1-30)", () => {
     const names = ["files.read", "files/read", "ä".repeat(100), "read"];
     const sent = (body({ tools: names.map((name) => tool(name)) }).tools as Item[]).map(({ name }) =>
       String(name),
@@ -358,7 +358,7 @@ describe("tools", () => {
     expect(inputOf(calls).map(({ name }) => name)).toEqual(sent);
   });
 
-  it("do not collide with a tool that has the name another is sent under (S1-30)", () => {
+  it("do not collide with a tool named like another's encoded name (S1-30)", () => {
     const first = body({ tools: [tool("mail.send")] }).tools as Item[];
     const alias = String(first[0]?.name);
     const both = body({ tools: [tool("mail.send"), tool(alias)] }).tools as Item[];
@@ -396,8 +396,8 @@ describe("tools", () => {
         $defs: { N: { type: "object", properties: { n: { $ref: "#/$defs/N" } } } },
       },
     ],
-  ])("have schemas that the API takes: %s (S1-30)", (_name, schema, expected) => {
-    expect(functionSchema(schema)).toEqual(expected);
+  ])("have schemas that the API accepts: %s (S1-30)", (_name, schema, expected) => {
+    expect(toFunctionSchema(schema)).toEqual(expected);
   });
 
   it("are strict only when nothing is optional, open or unknown (S1-30)", () => {
@@ -412,7 +412,7 @@ describe("tools", () => {
 });
 
 describe("an answer", () => {
-  it("gives text, reasoning and calls as they come, with the provider's data (F22)", () => {
+  it("emits text, reasoning and calls as they arrive, with the provider's data (F22)", () => {
     const reasoning = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "secret" };
     const chunks = read(
       { type: "response.created", response: {} },
@@ -449,7 +449,7 @@ describe("an answer", () => {
     expect(chunks.at(-2)).toEqual({ type: "usage", usage: { inputTokens: 3, outputTokens: 4, cost: 0.5 } });
   });
 
-  it("takes from the end of an item, or of the answer, what no delta told, once (S1-30)", () => {
+  it("emits content without deltas at the end of an item or response, once (S1-30)", () => {
     const message1 = { type: "message", content: [{ type: "output_text", text: "Hello" }] };
     const done = {
       type: "response.function_call_arguments.done",
@@ -477,7 +477,7 @@ describe("an answer", () => {
     expect(message(openAiResponses.fromJson({ status: "completed", output })).finish).toBe("tool_calls");
   });
 
-  it("goes by the place of an item, not by its id, and puts interleaved calls together (F29)", () => {
+  it("identifies items by position, not by id, and assembles interleaved calls (F29)", () => {
     const piece = (output_index: number, delta: string, at: number): Item => ({
       type: "response.function_call_arguments.delta",
       item_id: `rotating_${at}`,
@@ -506,7 +506,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("keeps a message with citations whole, and gives it back so (F22)", () => {
+  it("keeps a message with citations, and sends it back unchanged (F22)", () => {
     const content = [
       {
         type: "output_text",
@@ -561,7 +561,7 @@ describe("an answer", () => {
     expect(message(data.flatMap((text) => [...reader.read({ data: text })])).finish).toBe(finish);
   });
 
-  it("keeps the words of a refusal and runs nothing (F25)", () => {
+  it("keeps the text of a refusal and runs nothing (F25)", () => {
     const refusal = { type: "message", id: "msg_1", content: [{ type: "refusal", refusal: "I cannot." }] };
     const streamed = message(
       read(
@@ -590,7 +590,7 @@ describe("an answer", () => {
     "null",
     "1",
     '{"type":"response.output_text.delta"}',
-  ])("refuses an event that cannot be read: %s (F16)", (data) => {
+  ])("rejects an event that cannot be parsed: %s (F16)", (data) => {
     const error = failure(() => openAiResponses.reader().read({ data }));
     expect([error.code, error.retryable]).toEqual(["bad_chunk", true]);
   });
@@ -617,7 +617,7 @@ describe("an error inside the stream", () => {
     [{ code: 503, message: "Busy." }, "model_overloaded", true],
     [{ code: "something_new", message: "Hm." }, "model_failed", true],
     [{}, "model_failed", true],
-  ])("is named by its kind: %j (F19)", (error, code, retryable) => {
+  ])("is named by its type: %j (F19)", (error, code, retryable) => {
     const { type: _type, ...flat } = error;
     const shapes: (() => unknown)[] = [
       () => read({ type: "error", error }),
@@ -631,7 +631,7 @@ describe("an error inside the stream", () => {
     }
   });
 
-  it("says how long to wait, is short and shows no key (F19)", () => {
+  it("reports the delay, is short and shows no key (F19)", () => {
     const message = `Try again in 1.5s. Key sk-${"a".repeat(40)}. ${"x".repeat(2000)}`;
     const error = failure(() => read({ type: "error", code: "rate_limit_exceeded", message }));
     expect(error.retryAfterMs).toBe(1500);

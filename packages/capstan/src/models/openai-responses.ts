@@ -1,8 +1,8 @@
-// OpenAI's responses API (`POST /responses`), spoken without a memory at the provider (`store: false`): every request
-// carries the whole conversation as a list of items (message, reasoning, function_call, function_call_output, and those of
-// the provider's own tools), and what the provider said goes back as it came. Reasoning is readable to the provider only
-// in its encrypted form, which has to be asked for; an item of reasoning without it, or with nothing after it, would be
-// refused and is left out. `extra` adds to `tools`, `include` and `text`; every other field of it wins.
+// OpenAI's responses API (`POST /responses`), used without server-side state (`store: false`): every request carries
+// the whole conversation as a list of items (message, reasoning, function_call, function_call_output, and those of the
+// provider's own tools), and the provider's items are sent back unchanged. The provider reads reasoning only in its
+// encrypted form, which must be requested; a reasoning item without it, or with no item after it, would be rejected and
+// is dropped. `extra` adds to `tools`, `include` and `text`; its other fields override ours.
 import {
   type AssistantEntry,
   type AssistantPart,
@@ -14,39 +14,48 @@ import {
 } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { ModelRequest } from "../model.ts";
-import { saysOverflow } from "./openai-responses/failure.ts";
-import { responsesFromJson, responsesName, responsesReader } from "./openai-responses/reader.ts";
-import { functionSchema, isStrict, responsesToolNames, sentId, toolJson } from "./openai-responses/tools.ts";
-import { ownData, type Wire, type WireSettings } from "./wire.ts";
+import { isResponsesOverflow } from "./openai-responses/failure.ts";
+import { createResponsesReader, parseResponse, responsesName } from "./openai-responses/reader.ts";
+import {
+  isStrict,
+  responsesToolNames,
+  serializeFunctionTool,
+  toFunctionSchema,
+  toWireId,
+} from "./openai-responses/tools.ts";
+import { getOwnData, toList, type Wire, type WireSettings } from "./wire.ts";
 
 export const openAiResponses: Wire = {
   name: responsesName,
   toRequest,
-  reader: responsesReader,
-  fromJson: responsesFromJson,
-  isOverflow: saysOverflow,
+  reader: createResponsesReader,
+  fromJson: parseResponse,
+  isOverflow: isResponsesOverflow,
 };
 
 type Fields = { readonly [field: string]: Json };
 type Item = { readonly [field: string]: unknown };
-/** `json`: the entry's items, joined by commas. */
-type Written = { readonly json: string; readonly hasReasoning: boolean };
+/** `json` holds the entry's items, joined by commas. */
+type SerializedEntry = { readonly json: string; readonly hasReasoning: boolean };
 
-const written = new WeakMap<Entry, Written>();
+const serialized = new WeakMap<Entry, SerializedEntry>();
 
-/** These refuse to be asked for encrypted reasoning. */
-const withoutReasoning = /(^|\/)(gpt-3|gpt-4|chatgpt|gpt-5[\w.]*-chat)/i;
+/** These models reject a request for encrypted reasoning. */
+const nonReasoningModels = /(^|\/)(gpt-3|gpt-4|chatgpt|gpt-5[\w.]*-chat)/i;
 
 function toRequest(request: ModelRequest, settings: WireSettings): string {
   const { instructions, toolChoice } = request;
   const { model, stream, maxOutputTokens, temperature, extra = {} } = settings;
   const { tools: extraTools, include: extraInclude, text: extraText, ...others } = extra;
-  const { json: input, hasReasoning } = writtenHistory(request.history);
-  const tools = [...request.tools.map(toolJson), ...listOf(extraTools).map((tool) => JSON.stringify(tool))];
-  const include = new Set(listOf(extraInclude));
-  if ((request.thinking || hasReasoning) && !withoutReasoning.test(model))
+  const { json: input, hasReasoning } = serializeHistory(request.history);
+  const tools = [
+    ...request.tools.map(serializeFunctionTool),
+    ...toList(extraTools).map((tool) => JSON.stringify(tool)),
+  ];
+  const include = new Set(toList(extraInclude));
+  if ((request.thinking || hasReasoning) && !nonReasoningModels.test(model))
     include.add("reasoning.encrypted_content");
-  const text = { ...textOf(request), ...(isRecord(extraText) ? extraText : {}) };
+  const text = { ...buildTextFormat(request), ...(isRecord(extraText) ? extraText : {}) };
   const head = JSON.stringify({
     model,
     stream,
@@ -64,35 +73,34 @@ function toRequest(request: ModelRequest, settings: WireSettings): string {
   return `${head.slice(0, -1)}${toolsJson}${inputJson}}`;
 }
 
-function listOf(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function textOf({ output }: ModelRequest): Item {
-  // The API takes only objects; the instructions ask for the form in any case.
+function buildTextFormat({ output }: ModelRequest): Item {
+  // The API accepts only objects; the instructions describe the schema in any case.
   if (output?.type !== "object") return {};
   const { $schema: _schema, ...schema } = output;
   const strict = isStrict(schema);
   const format = {
     type: "json_schema",
     name: "output",
-    schema: strict ? schema : functionSchema(schema),
+    schema: strict ? schema : toFunctionSchema(schema),
     strict,
   };
   return { format };
 }
 
-function writtenHistory(history: readonly Entry[]): Written {
+function serializeHistory(history: readonly Entry[]): SerializedEntry {
   const pieces: string[] = [];
   let hasReasoning = false;
-  let asked: AssistantEntry | undefined;
+  let lastAssistant: AssistantEntry | undefined;
   for (const entry of history) {
-    if (entry.type === "assistant") asked = entry;
-    let piece = written.get(entry);
+    if (entry.type === "assistant") lastAssistant = entry;
+    let piece = serialized.get(entry);
     if (piece === undefined) {
-      const items = itemsOf(entry, asked);
-      piece = { json: items.map((item) => JSON.stringify(item)).join(","), hasReasoning: reasons(entry) };
-      written.set(entry, piece);
+      const items = toItems(entry, lastAssistant);
+      piece = {
+        json: items.map((item) => JSON.stringify(item)).join(","),
+        hasReasoning: hasReasoningItem(entry),
+      };
+      serialized.set(entry, piece);
     }
     if (piece.json) pieces.push(piece.json);
     hasReasoning ||= piece.hasReasoning;
@@ -100,30 +108,30 @@ function writtenHistory(history: readonly Entry[]): Written {
   return { json: pieces.join(","), hasReasoning };
 }
 
-function reasons(entry: Entry): boolean {
-  return entry.type === "assistant" && entry.parts.some((part) => reasoningItem(part) !== undefined);
+function hasReasoningItem(entry: Entry): boolean {
+  return entry.type === "assistant" && entry.parts.some((part) => getReasoningItem(part) !== undefined);
 }
 
-function itemsOf(entry: Entry, asked: AssistantEntry | undefined): readonly Item[] {
+function toItems(entry: Entry, lastAssistant: AssistantEntry | undefined): readonly Item[] {
   switch (entry.type) {
     case "user":
-      return [{ type: "message", role: "user", content: contentOf(entry.content) }];
+      return [{ type: "message", role: "user", content: toInputContent(entry.content) }];
     case "summary": {
       const content = `Summary of the conversation so far:\n${entry.text.toWellFormed()}`;
       return [{ type: "message", role: "user", content }];
     }
     case "assistant":
-      return assistantItems(entry);
+      return toAssistantItems(entry);
     case "result":
-      return [resultItem(entry, asked)];
+      return [toResultItem(entry, lastAssistant)];
   }
 }
 
-function contentOf(content: string | readonly Part[]): string | readonly Item[] {
-  return typeof content === "string" ? content.toWellFormed() : content.map(inputPart);
+function toInputContent(content: string | readonly Part[]): string | readonly Item[] {
+  return typeof content === "string" ? content.toWellFormed() : content.map(toInputPart);
 }
 
-function inputPart(part: Part): Item {
+function toInputPart(part: Part): Item {
   const note = { type: "input_text", text: toPlainText([part]).toWellFormed() };
   if (part.type === "text") return note;
   const { mediaType, data } = part;
@@ -137,98 +145,109 @@ function inputPart(part: Part): Item {
   if (/^(audio|video)\//.test(mediaType)) return note;
   return inline === undefined
     ? { type: "input_file", file_url: url }
-    : { type: "input_file", filename: `file.${extensionOf(mediaType)}`, file_data: inline };
+    : { type: "input_file", filename: `file.${getExtension(mediaType)}`, file_data: inline };
 }
 
-/** The API tells the kind of a file by its name. */
-function extensionOf(mediaType: string): string {
-  const known: Fields = { "text/plain": "txt", "text/markdown": "md", "text/javascript": "js" };
+/** The API detects the file type by its extension. */
+function getExtension(mediaType: string): string {
+  const extensions: Fields = { "text/plain": "txt", "text/markdown": "md", "text/javascript": "js" };
   const subtype = /\/([\w.+-]+)/.exec(mediaType)?.[1] ?? "bin";
-  return String(known[mediaType] ?? subtype.split("+").at(-1));
+  return String(extensions[mediaType] ?? subtype.split("+").at(-1));
 }
 
-function assistantItems(entry: AssistantEntry): readonly Item[] {
-  // An id without the reasoning that belongs to it is refused, so without the one the others go too.
-  const isWhole = entry.parts.every((part) => reasoningItem(part) === undefined || replayable(part));
+function toAssistantItems(entry: AssistantEntry): readonly Item[] {
+  // The API rejects an item id without its reasoning item, so if one reasoning item is missing, all ids are dropped.
+  const isComplete = entry.parts.every((part) => getReasoningItem(part) === undefined || canReplay(part));
   const items: Item[] = [];
   for (const part of entry.parts) {
-    const item = partItem(part, entry, isWhole);
+    const item = toPartItem(part, entry, isComplete);
     if (item) items.push(item);
   }
   while (items.at(-1)?.type === "reasoning") items.pop();
   return items;
 }
 
-function partItem(part: AssistantPart, entry: AssistantEntry, isWhole: boolean): Item | undefined {
+function toPartItem(part: AssistantPart, entry: AssistantEntry, isComplete: boolean): Item | undefined {
   switch (part.type) {
     case "text":
-      return messageItem(part.text.toWellFormed(), withId(ownData(responsesName, part.opaque), isWhole));
+      return toMessageItem(
+        part.text.toWellFormed(),
+        restoreData(getOwnData(responsesName, part.opaque), isComplete),
+      );
     case "reasoning":
-      return isWhole && replayable(part) ? reasoningItem(part) : undefined;
+      return isComplete && canReplay(part) ? getReasoningItem(part) : undefined;
     case "call": {
-      const known = withId(ownData(responsesName, part.opaque), isWhole && !isTwin(part, entry));
+      const ownFields = restoreData(
+        getOwnData(responsesName, part.opaque),
+        isComplete && !isDuplicateId(part, entry),
+      );
       const { id, providerId: _providerId, name, input, raw } = part;
       return {
         type: "function_call",
-        call_id: callIdOf(entry, id),
-        name: responsesToolNames.sent(name),
+        call_id: getCallId(entry, id),
+        name: responsesToolNames.encodeName(name),
         arguments: raw ?? JSON.stringify(input),
-        ...known,
+        ...ownFields,
       };
     }
     case "opaque":
-      return recordOf(ownData(responsesName, part.data));
+      return toRecord(getOwnData(responsesName, part.data));
   }
 }
 
-function messageItem(text: string, known: Item): Item | undefined {
-  if (text === "" && known.content === undefined) return undefined;
+function toMessageItem(text: string, ownFields: Item): Item | undefined {
+  if (text === "" && ownFields.content === undefined) return undefined;
   const content = [{ type: "output_text", text, annotations: [] }];
-  return { type: "message", role: "assistant", content, ...known };
+  return { type: "message", role: "assistant", content, ...ownFields };
 }
 
-function withId(data: Json | undefined, keepsId: boolean): Item {
-  const { id, ...rest } = recordOf(data) ?? {};
+function restoreData(data: Json | undefined, keepsId: boolean): Item {
+  const { id, ...rest } = toRecord(data) ?? {};
   return { ...rest, ...(keepsId && id !== undefined && { id }) };
 }
 
-function reasoningItem(part: AssistantPart): Item | undefined {
-  return part.type === "reasoning" ? recordOf(ownData(responsesName, part.opaque)) : undefined;
+function getReasoningItem(part: AssistantPart): Item | undefined {
+  return part.type === "reasoning" ? toRecord(getOwnData(responsesName, part.opaque)) : undefined;
 }
 
-/** Encrypted, or in the open as servers of open models give it. */
-function replayable(part: AssistantPart): boolean {
-  const item = reasoningItem(part);
+/** True for encrypted reasoning, and for plain text reasoning from servers of open models. */
+function canReplay(part: AssistantPart): boolean {
+  const item = getReasoningItem(part);
   if (!item) return false;
   return (
     typeof item.encrypted_content === "string" || (Array.isArray(item.content) && item.content.length > 0)
   );
 }
 
-function recordOf(data: Json | undefined): Item | undefined {
+function toRecord(data: Json | undefined): Item | undefined {
   return isRecord(data) ? data : undefined;
 }
 
-function resultItem({ callId, content, error }: ResultEntry, asked: AssistantEntry | undefined): Item {
-  const call = asked?.parts.find((part): part is CallPart => part.type === "call" && part.id === callId);
-  const { caller } = recordOf(ownData(responsesName, call?.opaque)) ?? {};
+function toResultItem(
+  { callId, content, error }: ResultEntry,
+  lastAssistant: AssistantEntry | undefined,
+): Item {
+  const call = lastAssistant?.parts.find(
+    (part): part is CallPart => part.type === "call" && part.id === callId,
+  );
+  const { caller } = toRecord(getOwnData(responsesName, call?.opaque)) ?? {};
   const isText = typeof content === "string" || content.every((part) => part.type === "text");
   const text = isText ? toPlainText(content).toWellFormed() || (error?.message ?? "") : undefined;
   return {
     type: "function_call_output",
-    call_id: asked ? callIdOf(asked, callId) : sentId(callId),
-    output: text ?? contentOf(content),
+    call_id: lastAssistant ? getCallId(lastAssistant, callId) : toWireId(callId),
+    output: text ?? toInputContent(content),
     ...(caller !== undefined && { caller }),
   };
 }
 
-/** The provider's id; our own where the provider gave one id to two calls of a message. */
-function callIdOf(entry: AssistantEntry, callId: string): string {
+/** Returns the provider's id, or ours if the provider used one id for two calls of a message. */
+function getCallId(entry: AssistantEntry, callId: string): string {
   const call = entry.parts.find((part): part is CallPart => part.type === "call" && part.id === callId);
-  return sentId(call?.providerId && !isTwin(call, entry) ? call.providerId : callId);
+  return toWireId(call?.providerId && !isDuplicateId(call, entry) ? call.providerId : callId);
 }
 
-function isTwin(call: CallPart, { parts }: AssistantEntry): boolean {
+function isDuplicateId(call: CallPart, { parts }: AssistantEntry): boolean {
   const providerId = call.providerId ?? call.id;
   const first = parts.find((part) => part.type === "call" && (part.providerId ?? part.id) === providerId);
   return first !== call;

@@ -1,30 +1,33 @@
 import type { Model } from "../model.ts";
-import { environment, keyFrom } from "./environment.ts";
-import { type ClientOptions, httpModel, joinedUrl, settingsOf } from "./http-model.ts";
+import { readEnv, requireKey } from "./environment.ts";
+import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
 import { openAiChat } from "./openai-chat.ts";
 import { openAiResponses } from "./openai-responses.ts";
-import { priced } from "./pricing.ts";
+import { createPricer } from "./pricing.ts";
 
 export type OpenAiOptions = ClientOptions & {
-  /** By default `responses`, which keeps a model's reasoning between turns. */
+  /** Default: `responses`, which preserves reasoning between turns. */
   readonly api?: "responses" | "chat";
 };
 
-/** OpenAI's models. The key is `OPENAI_API_KEY`, the address `OPENAI_BASE_URL`, unless given. */
+/** OpenAI models. The key defaults to `OPENAI_API_KEY`, the base URL to `OPENAI_BASE_URL`. */
 export function openai(options: OpenAiOptions): Model {
   const { api = "responses", model, apiKey, stream, fetch, timeouts, circuit, headers } = options;
-  const base = options.baseURL ?? environment("OPENAI_BASE_URL") ?? "https://api.openai.com/v1";
+  const base = options.baseURL ?? readEnv("OPENAI_BASE_URL") ?? "https://api.openai.com/v1";
   const path = api === "responses" ? "/responses" : "/chat/completions";
-  return httpModel({
+  return createHttpModel({
     id: `openai/${model}`,
     wire: api === "responses" ? openAiResponses : openAiChat,
-    settings: settingsOf(options),
+    settings: pickSettings(options),
     stream,
     fetch,
     timeouts,
     circuit,
-    price: priced({ provider: "openai", model, prices: options.prices }),
-    url: () => joinedUrl(base, path),
-    headers: () => ({ authorization: `Bearer ${keyFrom("OpenAI", apiKey, ["OPENAI_API_KEY"])}`, ...headers }),
+    price: createPricer({ provider: "openai", model, prices: options.prices }),
+    url: () => joinUrl(base, path),
+    headers: () => ({
+      authorization: `Bearer ${requireKey("OpenAI", apiKey, ["OPENAI_API_KEY"])}`,
+      ...headers,
+    }),
   });
 }

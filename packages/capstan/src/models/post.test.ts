@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { post, type Reply } from "./post.ts";
+import { type PostResponse, post } from "./post.ts";
 
 const { signal } = new AbortController();
 const servers: { close(): unknown; closeAllConnections?(): void }[] = [];
@@ -31,7 +31,7 @@ const echo: RequestListener = async (request, response) => {
   response.end(`${request.method} ${body}`);
 };
 
-async function textOf(reply: Reply): Promise<string> {
+async function textOf(reply: PostResponse): Promise<string> {
   const parts: Uint8Array[] = [];
   await reply.read((bytes) => {
     parts.push(bytes);
@@ -58,7 +58,7 @@ describe("a post", () => {
   it.each([
     ["Node's own client", undefined],
     ["a fetch that was given", globalThis.fetch],
-  ])("by %s can be stopped in the middle, and hands on what its listener throws", async (_by, fetch) => {
+  ])("by %s can be stopped early, and passes on what its listener throws", async (_by, fetch) => {
     const closed: Promise<void>[] = [];
     const { port } = await serve((_request, response) => {
       closed.push(new Promise((resolve) => response.on("close", resolve)));
@@ -81,19 +81,19 @@ describe("a post", () => {
     expect((await post(asked(`http://127.0.0.1:${port}/`))).status).toBe(307);
   });
 
-  it("reaches an address of version 6", async () => {
+  it("reaches an IPv6 address", async () => {
     const { port } = await serve(echo, "::1");
     expect((await post(asked(`http://[::1]:${port}/`))).status).toBe(201);
   });
 
-  it("goes through a global fetch that somebody has replaced", async () => {
+  it("uses a replaced global fetch", async () => {
     vi.stubGlobal("fetch", async (url: string) => new Response(`replaced for ${url}`));
     expect(await textOf(await post(asked("http://models.test/v1")))).toBe(
       "replaced for http://models.test/v1",
     );
   });
 
-  it("goes through fetch where there is no Node", async () => {
+  it("uses fetch outside Node", async () => {
     vi.stubGlobal("process", undefined);
     vi.stubGlobal("fetch", async () => new Response("by fetch"));
     vi.resetModules();

@@ -1,38 +1,38 @@
 import type { Agent, AgentOptions, IncomingMessage, request } from "node:http";
 
-/** One request to a provider: always a POST of text. */
-export type Posting = {
+/** A POST request with a text body. */
+export type PostRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
 };
 
-/** What came back, as soon as its headers are there. */
-export type Reply = {
+/** The response, available once its headers arrived. */
+export type PostResponse = {
   readonly status: number;
-  /** By its name in lower case. */
+  /** Looks up a header by its lower-case name. */
   header(name: string): string | undefined;
-  /** Gives the body as it comes; `false` asks for no more. Rejects when it breaks off, and with what `onBytes` throws. */
+  /** Passes the body to `onBytes` as it arrives; returning `false` stops. Rejects when the connection breaks or `onBytes` throws. */
   read(onBytes: (bytes: Uint8Array) => undefined | false): Promise<void>;
 };
 
-export type Post = (posting: Posting) => Promise<Reply>;
+export type PostFunction = (posting: PostRequest) => Promise<PostResponse>;
 
 const nativeFetch = globalThis.fetch;
 
 /**
- * On Node its own HTTP client, which costs a third of its `fetch` for each request (see bench/). Elsewhere, and where
- * somebody has put a `fetch` of their own in its place, that one.
+ * Sends a request. Uses Node's HTTP client where available, at a third of the cost of its `fetch` (see bench/); a
+ * custom or replaced `fetch` takes precedence.
  */
-export function post(posting: Posting, fetch?: typeof globalThis.fetch): Promise<Reply> {
-  // Looked up at each call, so that a global `fetch` replaced later is used.
+export function post(posting: PostRequest, fetch?: typeof globalThis.fetch): Promise<PostResponse> {
+  // Looked up on each call, so that a global `fetch` replaced later is used.
   const chosen = fetch ?? (globalThis.fetch === nativeFetch ? undefined : globalThis.fetch);
-  return chosen || !postByNode ? postByFetch(chosen ?? nativeFetch)(posting) : postByNode(posting);
+  return chosen || !postWithNode ? createFetchPost(chosen ?? nativeFetch)(posting) : postWithNode(posting);
 }
 
-export const postByFetch =
-  (fetch: typeof globalThis.fetch): Post =>
+export const createFetchPost =
+  (fetch: typeof globalThis.fetch): PostFunction =>
   async ({ url, ...init }) => {
     const { status, headers, body } = await fetch(url, { method: "POST", redirect: "error", ...init });
     return {
@@ -47,44 +47,45 @@ export const postByFetch =
             if (done || onBytes(value) === false) return;
           }
         } finally {
-          // Not awaited: a connection that hangs would hang here too.
+          // Not awaited: a hanging connection would block here.
           reader.cancel().catch(() => undefined);
         }
       },
     };
   };
 
-type Builtin = typeof process.getBuiltinModule;
-type Client = { readonly request: typeof request; readonly agent: Agent };
+type GetBuiltin = typeof process.getBuiltinModule;
+type NodeClient = { readonly request: typeof request; readonly agent: Agent };
 
-/** Asked for at run time and not imported: browsers and their bundlers know nothing of it. */
-const builtin = (globalThis as { process?: { getBuiltinModule?: Builtin } }).process?.getBuiltinModule;
+/** Looked up at run time instead of imported, so that browser bundles do not contain it. */
+const getBuiltin = (globalThis as { process?: { getBuiltinModule?: GetBuiltin } }).process?.getBuiltinModule;
 
 /** Node's own HTTP client. Redirects are not followed. */
-export const postByNode: Post | undefined =
-  builtin && (async (posting) => replyOf(await send(posting, clientFor(posting.url, builtin))));
+export const postWithNode: PostFunction | undefined =
+  getBuiltin &&
+  (async (posting) => toPostResponse(await sendWithNode(posting, getNodeClient(posting.url, getBuiltin))));
 
-const clients = new Map<string, Client>();
+const clients = new Map<string, NodeClient>();
 
-/** With the settings of the global agent, so that proxies are heeded where Node is told to. */
-function clientFor(url: string, builtin: Builtin): Client {
+/** Copies the settings of the global agent, including its proxy configuration. */
+function getNodeClient(url: string, builtin: GetBuiltin): NodeClient {
   const protocol = url.startsWith("https:") ? "https" : "http";
   const known = clients.get(protocol);
   if (known) return known;
   const { request, Agent, globalAgent } = builtin(protocol) as typeof import("node:http");
   const { options } = globalAgent as Agent & { readonly options: AgentOptions };
-  // A thousand runs that pause for their tools keep a thousand connections, where the global agent would keep 256.
+  // Runs that pause for tools keep their connections open; the global agent would keep only 256 of them.
   const agent = new Agent({ ...options, maxFreeSockets: 4096 });
   const client = { request, agent };
   clients.set(protocol, client);
   return client;
 }
 
-function send(posting: Posting, { request, agent }: Client): Promise<IncomingMessage> {
+function sendWithNode(posting: PostRequest, { request, agent }: NodeClient): Promise<IncomingMessage> {
   const { url, body, signal } = posting;
   const headers = { ...posting.headers, "content-length": String(Buffer.byteLength(body)) };
   const { hostname, port, pathname, search } = new URL(url);
-  // Taken apart here: Node would keep a large object for each request. An address of version 6 has brackets in a URL.
+  // Split here because Node would keep a large URL object per request. IPv6 hosts have brackets in a URL.
   const address = { hostname: hostname.replace(/^\[|\]$/g, ""), port, path: pathname + search };
   return new Promise((resolve, reject) => {
     let isAnswered = false;
@@ -93,31 +94,34 @@ function send(posting: Posting, { request, agent }: Client): Promise<IncomingMes
       resolve(response);
     });
     sent.on("error", (error: Error & { code?: string }) => {
-      // The server had closed a connection that was kept alive: another one is tried.
+      // The server closed a kept-alive connection: retry on a new one.
       const isStale = sent.reusedSocket && error.code === "ECONNRESET" && !isAnswered;
-      if (isStale && !signal.aborted) resolve(send(posting, { request, agent }));
+      if (isStale && !signal.aborted) resolve(sendWithNode(posting, { request, agent }));
       else reject(error);
     });
-    // Not as an option of the request: that costs as much as half of sending it.
+    // Not passed as a request option, which would cost half as much as the request itself.
     signal.addEventListener("abort", () => sent.destroy(signal.reason), { once: true });
     if (signal.aborted) sent.destroy(signal.reason);
     else sent.end(body);
   });
 }
 
-function replyOf(response: IncomingMessage): Reply {
+function toPostResponse(response: IncomingMessage): PostResponse {
   return {
     status: response.statusCode ?? 0,
     header(name) {
       const value = response.headers[name];
       return Array.isArray(value) ? value[0] : value;
     },
-    read: (onBytes) => bytesOf(response, onBytes),
+    read: (onBytes) => readNodeBody(response, onBytes),
   };
 }
 
-/** By its events: Node's iterator asks the stream anew for each read, which costs as much as parsing what was read. */
-function bytesOf(response: IncomingMessage, onBytes: Parameters<Reply["read"]>[0]): Promise<void> {
+/** Uses stream events: Node's async iterator costs as much per read as parsing the bytes. */
+function readNodeBody(
+  response: IncomingMessage,
+  onBytes: Parameters<PostResponse["read"]>[0],
+): Promise<void> {
   return new Promise((resolve, reject) => {
     function stop(): void {
       response.destroy();

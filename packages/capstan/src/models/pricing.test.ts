@@ -6,7 +6,7 @@ import { anthropic } from "./anthropic.ts";
 import { compatible } from "./compatible.ts";
 import { gemini } from "./gemini.ts";
 import { openai } from "./openai.ts";
-import { type PricedOptions, priced } from "./pricing.ts";
+import { createPricer, type PricerOptions } from "./pricing.ts";
 
 const used: Usage = { inputTokens: 1_000_000, outputTokens: 100_000 };
 const { signal } = new AbortController();
@@ -25,8 +25,8 @@ async function usageTold(model: Model): Promise<Usage | undefined> {
   return told;
 }
 
-async function costOf(usage: Usage, options: PricedOptions): Promise<number | undefined> {
-  return (await priced(options)(usage)).cost;
+async function costOf(usage: Usage, options: PricerOptions): Promise<number | undefined> {
+  return (await createPricer(options)(usage)).cost;
 }
 
 const mini = { provider: "openai", model: "gpt-4o-mini" };
@@ -50,12 +50,12 @@ describe("priced", () => {
     expect(cost).toBeCloseTo(0.6 * 0.15 + 0.4 * 0.075 + 0.06, 9);
   });
 
-  it("more cached tokens than input are as many as the input (S2-59)", async () => {
+  it("cached tokens are capped at the input tokens (S2-59)", async () => {
     const all = await costOf({ ...used, cachedTokens: 1_000_000 }, mini);
     expect(await costOf({ ...used, cachedTokens: 3_000_000 }, mini)).toBe(all);
   });
 
-  it("a price of the user goes before the known one (S2-59)", async () => {
+  it("a custom price overrides the listed one (S2-59)", async () => {
     const prices = { "openai/gpt-4o-mini": { input: 10, output: 20, cachedInput: 1 } };
     expect(await costOf(used, { ...mini, prices })).toBeCloseTo(10 + 2, 9);
     const cached = { ...used, cachedTokens: 500_000 };
@@ -67,7 +67,7 @@ describe("priced", () => {
     expect(await costOf({ ...used, cachedTokens: 900_000 }, { ...mini, prices })).toBeCloseTo(10, 9);
   });
 
-  it("a price of the user gives a cost to a model nobody knows, and only to that one (S2-59)", async () => {
+  it("a custom price applies to an unknown model, and only to that one (S2-59)", async () => {
     const prices = { "here/mine": { input: 1, output: 1 } };
     expect(await costOf(used, { provider: "here", model: "mine", prices })).toBeCloseTo(1.1, 9);
     expect(await costOf(used, { provider: "here", model: "other", prices })).toBeUndefined();
@@ -90,16 +90,16 @@ describe("priced", () => {
     expect(await costOf({ ...used, cost: 0 }, mini)).toBe(0);
   });
 
-  it("figures that make no sense have no cost and do no harm (S2-59)", async () => {
+  it("invalid figures have no cost and cause no error (S2-59)", async () => {
     expect(await costOf({ inputTokens: -5, outputTokens: Number.NaN }, mini)).toBeUndefined();
   });
 
-  it("caching never makes an answer dearer, and the rest of the usage stays as it was (S2-59)", async () => {
+  it("caching never makes an answer more expensive, and other usage is unchanged (S2-59)", async () => {
     const tokens = fc.nat(1_000_000);
     await fc.assert(
       fc.asyncProperty(tokens, tokens, tokens, async (inputTokens, outputTokens, cachedTokens) => {
         const plain = { inputTokens, outputTokens };
-        const { cost, ...rest } = await priced(mini)({ ...plain, cachedTokens });
+        const { cost, ...rest } = await createPricer(mini)({ ...plain, cachedTokens });
         expect(rest).toEqual({ ...plain, cachedTokens });
         expect(cost).toBeLessThanOrEqual(((await costOf(plain, mini)) ?? 0) + 1e-12);
       }),

@@ -4,77 +4,77 @@ import type { Usage } from "../model.ts";
 export type Price = {
   readonly input: number;
   readonly output: number;
-  /** For input that the provider had cached; by default as much as any other. */
+  /** For cached input. Default: `input`. */
   readonly cachedInput?: number;
 };
 
 /** Prices by `provider/model`. */
 export type PriceList = { readonly [model: string]: Price };
 
-export type PricedOptions = {
+export type PricerOptions = {
   readonly provider: string;
   /** The model's name at the provider. */
   readonly model: string;
-  /** Go before the known prices. */
+  /** Take precedence over the built-in price list. */
   readonly prices?: PriceList | undefined;
 };
 
-type CostOf = (usage: Usage) => number | undefined;
+type ComputeCost = (usage: Usage) => number | undefined;
 
-/** What was used, with its cost. */
-export type Priced = (usage: Usage) => Promise<Usage>;
+/** Adds the cost to a usage. */
+export type Pricer = (usage: Usage) => Promise<Usage>;
 
-/** What a provider says itself stands; what has no known price has no cost. */
-export function priced(options: PricedOptions): Priced {
-  let costOf = ownCost(options);
+/** A cost reported by the provider is kept. A model without a known price gets no cost. */
+export function createPricer(options: PricerOptions): Pricer {
+  let computeCost = createCustomCost(options);
   return async (usage) => {
     if (usage.cost !== undefined) return usage;
-    costOf ??= await knownCost(options);
-    const cost = costOf(usage);
+    computeCost ??= await loadListedCost(options);
+    const cost = computeCost(usage);
     return cost === undefined ? usage : { ...usage, cost };
   };
 }
 
-function ownCost({ provider, model, prices = {} }: PricedOptions): CostOf | undefined {
+function createCustomCost({ provider, model, prices = {} }: PricerOptions): ComputeCost | undefined {
   const id = `${provider}/${model}`;
   const price = Object.hasOwn(prices, id) ? prices[id] : undefined;
   if (!price) return undefined;
   const { input, output, cachedInput = input } = price;
   return (usage) => {
-    const cached = cachedOf(usage);
+    const cached = getCachedTokens(usage);
     const fresh = usage.inputTokens - cached;
     return (fresh * input + cached * cachedInput + usage.outputTokens * output) / 1_000_000;
   };
 }
 
-async function knownCost({ provider, model }: PricedOptions): Promise<CostOf> {
-  // Not before it is needed: the list is large, and a run whose prices are given never needs it.
+async function loadListedCost({ provider, model }: PricerOptions): Promise<ComputeCost> {
+  // Loaded on demand: the list is large and not needed when prices are given.
   const list = await import("@pydantic/genai-prices").catch(() => undefined);
   if (!list) return () => undefined;
-  // A compatible server that was given no name is known by its host.
+  // A compatible server without a provider name is identified by its host.
   const seller = provider.includes(".")
     ? { providerApiUrl: `https://${provider}` }
     : { providerId: provider };
-  let isKnown = true;
+  let isListed = true;
   return (usage) => {
-    if (!isKnown) return undefined; // to look again would cost more than the rest of the turn
+    if (!isListed) return undefined; // another lookup would cost more than the rest of the turn
     const figures = {
       input_tokens: usage.inputTokens,
-      cache_read_tokens: cachedOf(usage),
+      cache_read_tokens: getCachedTokens(usage),
       output_tokens: usage.outputTokens,
     };
     try {
       const price = list.calcPrice(figures, model, seller);
-      isKnown = price !== null;
+      isListed = price !== null;
       return price?.total_price;
     } catch {
-      // Figures that make no sense: an answer without a cost beats no answer.
+      // Invalid figures: report no cost rather than fail the response.
       return undefined;
     }
   };
 }
 
-/** Never more than the input: some servers count what they cached in another way. */
-function cachedOf({ inputTokens, cachedTokens = 0 }: Usage): number {
+/** Capped at the input tokens: some servers count cached tokens separately. */
+function getCachedTokens({ inputTokens, cachedTokens = 0 }: Usage): number {
   return Math.min(cachedTokens, inputTokens);
 }

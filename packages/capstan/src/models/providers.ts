@@ -1,12 +1,12 @@
-/** A provider of models: the first part of their names, and the variables its key is looked for in. */
+/** A model provider: the prefix of its model names, and the environment variables that may hold its key. */
 export type Provider = {
   readonly name: string;
   readonly keys: readonly string[];
-  /** The model that is in use when its key is the first one found. */
+  /** Default model when this provider's key is the first one found. */
   readonly usual?: string;
 };
 
-/** In the order in which keys are looked for, where the user has chosen no model. */
+/** In the order in which keys are checked when no model is configured. */
 export const providers: readonly Provider[] = [
   { name: "openai", keys: ["OPENAI_API_KEY"], usual: "openai/gpt-5-mini" },
   {
@@ -30,26 +30,26 @@ export const providers: readonly Provider[] = [
   { name: "offline", keys: [] },
 ];
 
-/** Whether a model of this name could be asked: which variable has its key, or which ones are missing. */
+/** Whether a model can be used: the variable that holds its key, or the variables that are missing. */
 export type KeyState =
   | { readonly type: "set"; readonly variable: string }
   | { readonly type: "missing"; readonly variables: readonly string[] }
   | { readonly type: "not_needed" }
   | { readonly type: "unknown_provider" };
 
-/** The variables of a process. */
+/** Environment variables. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** Of the model `provider/model`. */
+/** Checks the key for a model named `provider/model`. */
 export function keyState(model: string, env: Environment): KeyState {
-  const provider = providers.find(({ name }) => name === providerOf(model));
+  const provider = providers.find(({ name }) => name === getProvider(model));
   if (!provider) return { type: "unknown_provider" };
   if (provider.keys.length === 0) return { type: "not_needed" };
   const variable = provider.keys.find((key) => env[key]);
   return variable === undefined ? { type: "missing", variables: provider.keys } : { type: "set", variable };
 }
 
-/** The first part of a model's name. */
-export function providerOf(model: string): string {
+/** Returns the provider of a model named `provider/model`. */
+export function getProvider(model: string): string {
   return model.split("/")[0] ?? "";
 }

@@ -5,8 +5,8 @@ import type { ModelRequest } from "../model.ts";
 import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
 import { parseArguments } from "../perform/parse-arguments.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
-import { httpModel } from "./http-model.ts";
-import { chatWire, openAiChat } from "./openai-chat.ts";
+import { createHttpModel } from "./http-model.ts";
+import { createChatWire, openAiChat } from "./openai-chat.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import type { Wire } from "./wire.ts";
 
@@ -15,7 +15,7 @@ const isAbsent = !existsSync(new URL("expected-from-vendor-sdks.json", recording
 
 const wires: Record<string, Wire> = {
   "openai-chat": openAiChat,
-  "openai-compat": chatWire({}),
+  "openai-compat": createChatWire({}),
   "openai-responses": openAiResponses,
   anthropic: anthropicMessages,
 };
@@ -75,7 +75,7 @@ function pieces(body: Uint8Array, size: () => number): ReadableStream<Uint8Array
 
 /** What the client makes of a body that comes like this. */
 async function heard(family: string, body: ReadableStream<Uint8Array>): Promise<MessageBuilder> {
-  const model = httpModel({
+  const model = createHttpModel({
     id: family,
     wire: wires[family] as Wire,
     settings: { model: "recorded" },
@@ -166,7 +166,7 @@ function endOf(family: string, body: Uint8Array): number {
 }
 
 describe.skipIf(isAbsent)("recorded streams through the HTTP client", () => {
-  it("all of them are there (S1-05)", () => {
+  it("all recordings exist (S1-05)", () => {
     expect(streams).toHaveLength(318);
     expect(streams.every(({ family }) => family in wires)).toBe(true);
   });

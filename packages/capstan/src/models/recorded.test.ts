@@ -12,7 +12,7 @@ import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { openAiChatEncoder } from "../testing/wire-encoders.ts";
 import { defineTool } from "../tool.ts";
 import { compatible } from "./compatible.ts";
-import { firstDifference } from "./recorded/request-difference.ts";
+import { describeDifference } from "./recorded/request-difference.ts";
 import { recorded } from "./recorded.ts";
 
 let folder: string;
@@ -51,7 +51,7 @@ describe("a recorded model", () => {
     split: 3,
   };
 
-  it("asks once and then says the same again, piece by piece, without the model", async () => {
+  it("calls the model once, then replays its batches", async () => {
     const model = scriptedModel([step], { id: "acme/one" });
     const first = await batchesOf(recorded(model, file), requestOf("Hello"));
     const again = recorded(model, file);
@@ -71,7 +71,7 @@ describe("a recorded model", () => {
     expect((await readFile(file, "utf8")).trimEnd().split("\n")).toHaveLength(2);
   });
 
-  it("tells requests apart by all that the model sees, whatever the order of their fields", async () => {
+  it("distinguishes requests by everything the model sees, whatever the order of fields", async () => {
     await batchesOf(
       recorded(scriptedModel([step]), file),
       requestOf("Hello", { output: { type: "object", title: "A" } }),
@@ -84,7 +84,7 @@ describe("a recorded model", () => {
     expect(await missOf({ ...same, toolChoice: "none" })).toMatchObject({ code: "model_failed" });
   });
 
-  it("asks anew in the mode record; the later answer counts", async () => {
+  it("calls the model in record mode; the later answer counts", async () => {
     await batchesOf(recorded(scriptedModel([{ text: "Old." }]), file), requestOf("Hello"));
     await batchesOf(
       recorded(scriptedModel([{ text: "New." }]), file, { mode: "record" }),
@@ -97,7 +97,7 @@ describe("a recorded model", () => {
   it.each<[string, ScriptedStep]>([
     ["that fails", { text: "I ha", error: "model_overloaded" }],
     ["that breaks off", { text: "I ha", finish: "none" }],
-  ])("does not keep an answer %s", async (_what, broken) => {
+  ])("does not record an answer %s", async (_what, broken) => {
     const model = recorded(scriptedModel([broken, { text: "Whole." }]), file);
     await batchesOf(model, requestOf("Hello")).catch(() => undefined);
     const [said] = await batchesOf(model, requestOf("Hello"));
@@ -105,22 +105,22 @@ describe("a recorded model", () => {
     expect(await readFile(file, "utf8")).not.toContain('I ha"');
   });
 
-  it("shows on a miss where the nearest recorded request differs, and is not asked again", async () => {
+  it("reports on a miss where the nearest recorded request differs, and is not retried", async () => {
     const model = recorded(scriptedModel([{ text: "A." }, { text: "B." }]), file);
     await batchesOf(model, requestOf("Something else"));
     await batchesOf(model, requestOf(`Book a flight for ${"x".repeat(300)} on Monday, please`));
     const miss = await missOf(requestOf(`Book a flight for ${"x".repeat(300)} on Tuesday, please`));
     expect(miss).toMatchObject({ code: "model_failed", retryable: false });
     expect(miss.message).toContain(
-      'history[0].content: recorded "…xxxxxxxxxxxxxxxx on Monday, please", asked "…xxxxxxxxxxxxxxxx on Tuesday, please"',
+      'history[0].content: recorded "…xxxxxxxxxxxxxxxx on Monday, please", requested "…xxxxxxxxxxxxxxxx on Tuesday, please"',
     );
   });
 
-  it("says on a miss that the file is empty or missing", async () => {
-    expect((await missOf(requestOf("Hello"))).message).toContain("it holds no answers");
+  it("reports on a miss that the file is empty or missing", async () => {
+    expect((await missOf(requestOf("Hello"))).message).toContain("the file has no answers");
   });
 
-  it("names a line that is no recording", async () => {
+  it("names a line that is not a recording", async () => {
     const broken = join(folder, "broken.jsonl");
     await writeFile(broken, '{"request":{},"answer":[]}\n{"request":{"instr');
     await expect(batchesOf(recorded(undefined, broken), requestOf("Hello"))).rejects.toThrow(
@@ -128,7 +128,7 @@ describe("a recorded model", () => {
     );
   });
 
-  it("replays a whole run of an agent without its provider, and holds no key", async () => {
+  it("replays a whole run without its provider, and contains no key", async () => {
     const { body, end } = openAiChatEncoder.encode({
       calls: [{ id: "call_1", name: "clock", arguments: "{}" }],
     });
@@ -164,19 +164,19 @@ describe("the first difference of two values", () => {
       property(jsonValue(), jsonValue(), (left, right) => {
         const [one, other] = [left, right].map((value) => JSON.parse(JSON.stringify(value)) as Json);
         if (one === undefined || other === undefined) return;
-        expect(firstDifference(one, one)).toBe("nothing");
-        expect(firstDifference(one, other) === "nothing").toBe(
+        expect(describeDifference(one, one)).toBe("nothing");
+        expect(describeDifference(one, other) === "nothing").toBe(
           toCanonicalJson(one) === toCanonicalJson(other),
         );
       }),
     );
   });
 
-  it("says where, and what is there", () => {
-    expect(firstDifference({ a: [1, { b: true }] }, { a: [1, { b: null }] })).toBe(
-      "a[1].b: recorded true, asked null",
+  it("reports the path and both values", () => {
+    expect(describeDifference({ a: [1, { b: true }] }, { a: [1, { b: null }] })).toBe(
+      "a[1].b: recorded true, requested null",
     );
-    expect(firstDifference({ a: [] }, { a: ["x"] })).toBe('a[0]: recorded nothing, asked "x"');
-    expect(firstDifference([], {})).toBe("its root: recorded [], asked {}");
+    expect(describeDifference({ a: [] }, { a: ["x"] })).toBe('a[0]: recorded nothing, requested "x"');
+    expect(describeDifference([], {})).toBe("the root: recorded [], requested {}");
   });
 });

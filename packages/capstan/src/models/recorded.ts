@@ -1,26 +1,26 @@
 // A recording is a file of JSON lines, one per finished answer:
 //   {"request":{"instructions":…,"history":[…],"tools":[…],"toolChoice":…,"output":…},"answer":[[chunk,…],…]}
-// The answer keeps the batches in which it was read. Addresses and headers are not part of it, so no key is. Lines are
-// only added; of two answers to the same request the later one counts. Answers that failed are not kept.
+// The answer keeps its batches. URLs and headers are not recorded, so no key is. Lines are only appended; for the same
+// request the last answer counts. Failed answers are not recorded.
 import { AgentError } from "../errors.ts";
 import { isRecord, type Json, toCanonicalJson } from "../json.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { firstDifference, nearestTo } from "./recorded/request-difference.ts";
+import { describeDifference, findNearest } from "./recorded/request-difference.ts";
 
 export type RecordedOptions = {
   /**
-   * `auto` (the default) replays what is in the file and records the rest; `replay` never asks the model, so a test
-   * needs no key; `record` asks the model for everything anew.
+   * `auto` (default) replays recorded answers and records new ones; `replay` never calls the model, so a test needs
+   * no key; `record` always calls the model.
    */
   readonly mode?: "auto" | "replay" | "record";
 };
 
 type Answer = readonly (readonly Chunk[])[];
 
-/** Answers by the canonical text of their request. */
+/** Answers by the canonical JSON of their request. */
 type Recording = Map<string, Answer>;
 
-/** A model whose answers are kept in a file and given again when it is asked the same. */
+/** Records the answers of a model in a file and replays them for the same requests. */
 export function recorded(model: Model | undefined, file: string, options: RecordedOptions = {}): Model {
   const { mode = "auto" } = options;
   let loading: Promise<Recording> | undefined;
@@ -28,43 +28,43 @@ export function recorded(model: Model | undefined, file: string, options: Record
     id: model?.id ?? "recorded",
     async *stream(request, { signal }) {
       signal.throwIfAborted();
-      // Taken at once: the history may grow while the answer is read.
-      const asked = canonicalRequest(request);
-      loading ??= load(file);
+      // Serialized first: the history may grow while the answer streams.
+      const serializedRequest = serializeRequest(request);
+      loading ??= loadRecording(file);
       const recording = await loading;
-      const known = mode === "record" ? undefined : recording.get(asked);
-      if (known) {
-        for (const batch of known) {
+      const recordedAnswer = mode === "record" ? undefined : recording.get(serializedRequest);
+      if (recordedAnswer) {
+        for (const batch of recordedAnswer) {
           signal.throwIfAborted();
           yield batch;
         }
         return;
       }
-      if (!model || mode === "replay") throw missing(asked, recording, file);
+      if (!model || mode === "replay") throw createMissingError(serializedRequest, recording, file);
       const answer: (readonly Chunk[])[] = [];
       for await (const batch of model.stream(request, { signal })) {
         answer.push([...batch]);
         yield batch;
       }
       if (!isFinished(answer)) return;
-      recording.set(asked, answer);
-      await append(file, `{"request":${asked},"answer":${JSON.stringify(answer)}}\n`);
+      recording.set(serializedRequest, answer);
+      await appendLine(file, `{"request":${serializedRequest},"answer":${JSON.stringify(answer)}}\n`);
     },
   };
 }
 
-function canonicalRequest({ instructions, history, tools, toolChoice, output }: ModelRequest): string {
-  const offered = tools.map(({ name, description, input }) => ({ name, description, input }));
-  const asked = { instructions, history, tools: offered, toolChoice, output };
-  // Through JSON, as it will be read back: what is undefined is left out.
-  return toCanonicalJson(JSON.parse(JSON.stringify(asked)) as Json);
+function serializeRequest({ instructions, history, tools, toolChoice, output }: ModelRequest): string {
+  const specs = tools.map(({ name, description, input }) => ({ name, description, input }));
+  const serializedRequest = { instructions, history, tools: specs, toolChoice, output };
+  // Round-tripped through JSON, which drops undefined fields, to match what is read back.
+  return toCanonicalJson(JSON.parse(JSON.stringify(serializedRequest)) as Json);
 }
 
 function isFinished(answer: Answer): boolean {
   return answer.flat().findLast(({ type }) => type === "finish" || type === "restart")?.type === "finish";
 }
 
-async function load(file: string): Promise<Recording> {
+async function loadRecording(file: string): Promise<Recording> {
   const { readFile } = await import("node:fs/promises");
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if (isRecord(error) && error.code === "ENOENT") return "";
@@ -73,13 +73,13 @@ async function load(file: string): Promise<Recording> {
   const recording: Recording = new Map();
   for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
-    const { request, answer } = parsedLine(line, `${file}:${index + 1}`);
+    const { request, answer } = parseLine(line, `${file}:${index + 1}`);
     recording.set(toCanonicalJson(request), answer);
   }
   return recording;
 }
 
-function parsedLine(line: string, place: string): { readonly request: Json; readonly answer: Answer } {
+function parseLine(line: string, location: string): { readonly request: Json; readonly answer: Answer } {
   let cause: unknown;
   try {
     const parsed: unknown = JSON.parse(line);
@@ -88,26 +88,26 @@ function parsedLine(line: string, place: string): { readonly request: Json; read
   } catch (thrown) {
     cause = thrown;
   }
-  const message = `${place} is not a recorded answer: remove the line, or the file to record anew.`;
+  const message = `${location} is not a recorded answer. Remove the line, or delete the file to record again.`;
   throw new AgentError("model_failed", message, { retryable: false, ...(cause !== undefined && { cause }) });
 }
 
-async function append(file: string, line: string): Promise<void> {
+async function appendLine(file: string, line: string): Promise<void> {
   const { appendFile, mkdir } = await import("node:fs/promises");
   const { dirname } = await import("node:path");
   await mkdir(dirname(file), { recursive: true });
   await appendFile(file, line);
 }
 
-function missing(asked: string, recording: Recording, file: string): AgentError {
-  const nearest = nearestTo(asked, recording.keys());
-  const why =
+function createMissingError(serializedRequest: string, recording: Recording, file: string): AgentError {
+  const nearest = findNearest(serializedRequest, recording.keys());
+  const reason =
     nearest === undefined
-      ? "it holds no answers."
-      : `the nearest request in it differs at ${firstDifference(JSON.parse(nearest), JSON.parse(asked))}.`;
+      ? "the file has no answers."
+      : `the nearest recorded request differs at ${describeDifference(JSON.parse(nearest), JSON.parse(serializedRequest))}.`;
   return new AgentError(
     "model_failed",
-    `No answer to this request is recorded in ${file}: ${why} Record it with a model and the mode "auto".`,
+    `No recorded answer for this request in ${file}: ${reason} Record it with a model and mode "auto".`,
     { retryable: false },
   );
 }

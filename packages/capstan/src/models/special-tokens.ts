@@ -1,22 +1,22 @@
 /*
- * A server with a model of its own writes a conversation into a template and reads the result as tokens. Many take the
- * name of a control token for that token wherever it stands, so that a page could begin a turn of the system. These
- * names are in the templates of current open models:
+ * A server that hosts a model renders the conversation with a chat template and tokenizes the result. Many servers
+ * parse the name of a control token anywhere in the text, so that a web page could start a system turn. The templates
+ * of current open models contain these names:
  *
  *   <|im_start|> <|eot_id|> <｜User｜>      ChatML, Llama, gpt-oss, Phi, GLM, Granite, Kimi, Command, DeepSeek
  *   <|turn> <turn|> <start_of_turn>        Gemma
  *   [INST] [TOOL_RESULTS] <<SYS>>          Mistral, Llama 2
- *   <s> </s> <bos> <eos> <pad> <unk>       the ends of a text
+ *   <s> </s> <bos> <eos> <pad> <unk>       text boundaries
  *   <tool_call> <tool_response>            Hermes, Qwen, GLM
  *   ]~b] [e~[                              MiniMax
  *
- * Roles in plain words ("### System:", "Human:") are not among them: they are text to every tokenizer.
+ * Plain-text roles ("### System:", "Human:") are not included: every tokenizer reads them as text.
  */
 
-/** Seen by no reader, and by every tokenizer: what it stands in is no name. */
-const breaker = "\u200c";
+/** Zero-width non-joiner: invisible to readers, but no tokenizer recognizes a token name that contains it. */
+const separator = "\u200c";
 
-/** How names go on after their first character. A name in bars may be any word. */
+/** Patterns for names after their first character. A name between bars can be any word. */
 const afterAngle: readonly string[] = [
   "[|｜][^\\s|｜<>\\u200c]{1,64}[|｜]?>",
   "[^\\s|｜<>\\u200c]{1,64}[|｜]>",
@@ -33,29 +33,29 @@ const afterSquare: readonly string[] = [
   "e~\\[",
 ];
 const afterClosing = "~!?b[[\\]]";
-const longestName = 70;
+const maxTokenLength = 70;
 
-/** Only the first character is taken, so that a name within another is found, too. */
-const beginning = new RegExp(
+/** Matches the first character only, so that nested names are found too. */
+const tokenStart = new RegExp(
   `<(?=${afterAngle.join("|")})|\\[(?=${afterSquare.join("|")})|\\](?=${afterClosing})`,
   "g",
 );
 
-/** What becomes of the names of control tokens in what is sent. */
+/** Whether names of control tokens are broken up or sent unchanged. */
 export type SpecialTokens = "broken" | "kept";
 
-/** The text with an invisible character in every name of a control token, which makes it a text like any other. */
-export function withoutTokens(text: string): string {
-  return text.replace(beginning, `$&${breaker}`);
+/** Inserts an invisible character into every name of a control token, so that it is read as text. */
+export function breakTokens(text: string): string {
+  return text.replace(tokenStart, `$&${separator}`);
 }
 
-/** The same for texts that a template may join: a name may begin in one of them and end in another. */
-export function textsWithoutTokens(texts: readonly string[]): readonly string[] {
+/** Same for texts that a template may concatenate: a name can span two of them. */
+export function breakTokensAcross(texts: readonly string[]): readonly string[] {
   let before = "";
   return texts.map((text) => {
-    const broken = withoutTokens(text);
-    const border = before.slice(-longestName) + broken.slice(0, longestName);
-    const shown = withoutTokens(border) === border ? broken : breaker + broken;
+    const broken = breakTokens(text);
+    const border = before.slice(-maxTokenLength) + broken.slice(0, maxTokenLength);
+    const shown = breakTokens(border) === border ? broken : separator + broken;
     before += shown;
     return shown;
   });

@@ -3,19 +3,19 @@ import { AgentError } from "../errors.ts";
 import type { Chunk } from "../model.ts";
 import type { Wire } from "./wire.ts";
 
-/** Larger pieces of a stream are refused before they fill the memory. */
-const mostCharactersPerEvent = 8_000_000;
+/** Longer events are rejected before they fill the memory. */
+const maxEventLength = 8_000_000;
 
-/** Makes batches of chunks of the bytes of an answer. */
-export type AnswerReader = {
-  /** All that one read from the network says, parsed at once: no promise per token. */
+/** Converts the bytes of a response into batches of chunks. */
+export type ResponseReader = {
+  /** Parses one network read in one go, without a promise per token. */
   read(bytes: Uint8Array): readonly Chunk[];
-  /** What is left to say when there are no more bytes. */
+  /** Returns the remaining chunks after the last byte. */
   end(): readonly Chunk[];
 };
 
-/** Of an answer in server-sent events. */
-export function streamedAnswer(wire: Wire): AnswerReader {
+/** Creates a reader for a response of server-sent events. */
+export function createSseReader(wire: Wire): ResponseReader {
   const events = wire.reader();
   const decoder = new TextDecoder();
   let batch: Chunk[] = [];
@@ -23,26 +23,26 @@ export function streamedAnswer(wire: Wire): AnswerReader {
     onEvent(event: EventSourceMessage) {
       for (const chunk of events.read(event)) batch.push(chunk);
     },
-    maxBufferSize: mostCharactersPerEvent,
+    maxBufferSize: maxEventLength,
     onError(cause) {
       if (cause.type === "max-buffer-size-exceeded")
-        throw new AgentError("chunk_too_large", "One piece of the stream is larger than 8 MB.", { cause });
+        throw new AgentError("chunk_too_large", "A stream event is larger than 8 MB.", { cause });
     },
   });
-  function fed(text: string): readonly Chunk[] {
+  function parseText(text: string): readonly Chunk[] {
     batch = [];
     parser.feed(text);
     return batch;
   }
   return {
-    read: (bytes) => fed(decoder.decode(bytes, { stream: true })),
-    // The last event may lack its empty line.
-    end: () => fed(`${decoder.decode()}\n\n`),
+    read: (bytes) => parseText(decoder.decode(bytes, { stream: true })),
+    // The last event may lack its trailing empty line.
+    end: () => parseText(`${decoder.decode()}\n\n`),
   };
 }
 
-/** Of an answer that is one JSON text. */
-export function wholeAnswer(wire: Wire): AnswerReader {
+/** Creates a reader for a single JSON response. */
+export function createJsonReader(wire: Wire): ResponseReader {
   const decoder = new TextDecoder();
   let text = "";
   return {
@@ -55,44 +55,44 @@ export function wholeAnswer(wire: Wire): AnswerReader {
         return wire.fromJson(JSON.parse(text + decoder.decode()));
       } catch (cause) {
         if (cause instanceof AgentError) throw cause;
-        throw new AgentError("bad_chunk", "The provider's answer is not JSON.", { cause });
+        throw new AgentError("bad_chunk", "The provider's response is not JSON.", { cause });
       }
     },
   };
 }
 
-type Read = IteratorResult<readonly Chunk[]>;
+type BatchResult = IteratorResult<readonly Chunk[]>;
 
-/** Hands on what is said as it is said, with one promise for each read. What nobody has read yet is one batch. */
+/** Passes batches from the network to the reader, with one promise per read. Unread chunks are merged into one batch. */
 export type BatchQueue = AsyncIterableIterator<readonly Chunk[]> & {
   push(batch: readonly Chunk[]): void;
-  /** Ends the reading once all that was said is read; with an error, by throwing it. */
+  /** Ends the iteration after all queued chunks are read; rejects the next read if an error is given. */
   end(error?: unknown): void;
 };
 
-/** `stop` is called when the reader goes before the end. */
-export function batchQueue(stop: () => void): BatchQueue {
+/** `stop` is called when the reader returns before the end. */
+export function createBatchQueue(stop: () => void): BatchQueue {
   let unread: Chunk[] = [];
-  let waiting: PromiseWithResolvers<Read> | undefined;
-  let ending: { readonly error?: unknown } | undefined;
+  let pendingRead: PromiseWithResolvers<BatchResult> | undefined;
+  let endState: { readonly error?: unknown } | undefined;
 
-  function ended(): Promise<Read> {
-    return ending && "error" in ending
-      ? Promise.reject(ending.error)
+  function settleRead(): Promise<BatchResult> {
+    return endState && "error" in endState
+      ? Promise.reject(endState.error)
       : Promise.resolve({ done: true, value: undefined });
   }
   return {
     push(batch) {
       if (batch.length === 0) return;
-      if (waiting) {
-        const { resolve } = waiting;
-        waiting = undefined;
+      if (pendingRead) {
+        const { resolve } = pendingRead;
+        pendingRead = undefined;
         resolve({ done: false, value: batch });
       } else for (const chunk of batch) unread.push(chunk);
     },
     end(...error) {
-      ending = error.length === 0 ? {} : { error: error[0] };
-      if (waiting) waiting.resolve(ended() as Promise<never>);
+      endState = error.length === 0 ? {} : { error: error[0] };
+      if (pendingRead) pendingRead.resolve(settleRead() as Promise<never>);
     },
     next() {
       if (unread.length > 0) {
@@ -100,9 +100,9 @@ export function batchQueue(stop: () => void): BatchQueue {
         unread = [];
         return Promise.resolve({ done: false, value });
       }
-      if (ending) return ended();
-      waiting = Promise.withResolvers();
-      return waiting.promise;
+      if (endState) return settleRead();
+      pendingRead = Promise.withResolvers();
+      return pendingRead.promise;
     },
     async return() {
       stop();

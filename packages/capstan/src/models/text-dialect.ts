@@ -1,22 +1,27 @@
 import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { type DialectOptions, dialectHistory, type Say, sayWith } from "./text-dialect/dialect-history.ts";
-import { dialectInstructions } from "./text-dialect/dialect-instructions.ts";
-import { dialectParser } from "./text-dialect/parser.ts";
+import {
+  createHistoryConverter,
+  createSanitizer,
+  type DialectOptions,
+  type SanitizeText,
+} from "./text-dialect/dialect-history.ts";
+import { buildInstructions } from "./text-dialect/dialect-instructions.ts";
+import { createDialectParser } from "./text-dialect/parser.ts";
 
-export { type DialectParser, type DialectParserOptions, dialectParser } from "./text-dialect/parser.ts";
+export { createDialectParser, type DialectParser, type DialectParserOptions } from "./text-dialect/parser.ts";
 
 /**
- * Gives tools to a model that has none of its own: they are described in the instructions, called with `TOOL_CALL:`
- * and `ARGUMENTS:`, and answered with `TOOL_RESULT:`, all as text. The runtime sees calls like any other model's.
+ * Adds tools to a model without native tool calling: they are described in the instructions, called with `TOOL_CALL:`
+ * and `ARGUMENTS:`, and answered with `TOOL_RESULT:`, all as text. The runtime sees ordinary calls.
  */
 export function textDialect(model: Model, options: DialectOptions = {}): Model {
-  const say = sayWith(options);
-  const toText = dialectHistory(say);
+  const sanitize = createSanitizer(options);
+  const toText = createHistoryConverter(sanitize);
   return {
     id: model.id,
     async *stream(request, streaming) {
-      const answer = answerReader(request);
-      for await (const chunks of model.stream(textRequest(request, toText, say), streaming)) {
+      const answer = createAnswerReader(request);
+      for await (const chunks of model.stream(toTextRequest(request, toText, sanitize), streaming)) {
         const read = chunks.flatMap((chunk) => answer.read(chunk));
         if (read.length > 0) yield read;
       }
@@ -26,58 +31,58 @@ export function textDialect(model: Model, options: DialectOptions = {}): Model {
   };
 }
 
-function textRequest(
+function toTextRequest(
   request: ModelRequest,
-  toText: ReturnType<typeof dialectHistory>,
-  say: Say,
+  toText: ReturnType<typeof createHistoryConverter>,
+  sanitize: SanitizeText,
 ): ModelRequest {
   const { output, ...rest } = request;
   const { tools } = request;
   return {
     ...rest,
-    instructions: say(dialectInstructions(request)),
+    instructions: sanitize(buildInstructions(request)),
     history: toText(request.history),
     tools: [],
     toolChoice: "none",
-    // A model held to a form cannot write a call; the instructions ask for the form too.
+    // A model constrained to a schema cannot write a call; the instructions describe the schema too.
     ...(output !== undefined && tools.length === 0 && { output }),
   };
 }
 
-type AnswerReader = {
+type DialectReader = {
   readonly read: (chunk: Chunk) => readonly Chunk[];
   readonly end: () => readonly Chunk[];
 };
 
-function answerReader({ tools }: ModelRequest): AnswerReader {
+function createAnswerReader({ tools }: ModelRequest): DialectReader {
   const offered = new Set(tools.map(({ name }) => name));
-  // A model may have calls of its own all the same: both kinds share one row of numbers.
+  // The model may still make native calls: both kinds share one sequence of indexes.
   let calls = 0;
-  const own = new Map<number, number>();
+  const nativeIndexes = new Map<number, number>();
   const nextIndex = () => calls++;
-  const indexOf = (index: number) => {
-    const known = own.get(index) ?? nextIndex();
-    own.set(index, known);
+  const mapIndex = (index: number) => {
+    const known = nativeIndexes.get(index) ?? nextIndex();
+    nativeIndexes.set(index, known);
     return known;
   };
-  let parser = dialectParser({ offered, nextIndex });
+  let parser = createDialectParser({ offered, nextIndex });
   const read = (chunk: Chunk): readonly Chunk[] => {
     switch (chunk.type) {
       case "text":
-        // The provider's data belongs to a block of text that is cut anew here.
+        // Opaque data is dropped: it belongs to a text block that is split differently here.
         return parser.feed(chunk.text);
       case "call_start":
       case "call_delta":
-        return [{ ...chunk, index: indexOf(chunk.index) }];
+        return [{ ...chunk, index: mapIndex(chunk.index) }];
       case "restart":
-        parser = dialectParser({ offered, nextIndex });
-        own.clear();
+        parser = createDialectParser({ offered, nextIndex });
+        nativeIndexes.clear();
         calls = 0;
         return [chunk];
       case "finish": {
         const rest = parser.end();
-        const isCalling = calls > 0 && chunk.reason === "stop";
-        return [...rest, isCalling ? { type: "finish", reason: "tool_calls" } : chunk];
+        const hasCalls = calls > 0 && chunk.reason === "stop";
+        return [...rest, hasCalls ? { type: "finish", reason: "tool_calls" } : chunk];
       }
       case "reasoning":
       case "opaque":

@@ -1,14 +1,15 @@
-import type { Json } from "../json.ts";
+import { isRecord, type Json } from "../json.ts";
 import type { Chunk, ModelRequest } from "../model.ts";
+import type { JsonSchema } from "../schema/schema.ts";
 
-/** What a wire needs to know beside the request. */
+/** Settings a wire needs in addition to the request. */
 export type WireSettings = {
   /** The model's name at the provider. */
   readonly model: string;
   readonly stream: boolean;
   readonly maxOutputTokens?: number | undefined;
   readonly temperature?: number | undefined;
-  /** Fields for the body as they are, for what this library has no word for. */
+  /** Fields copied into the body unchanged, for settings this library does not model. */
   readonly extra?: { readonly [field: string]: Json } | undefined;
 };
 
@@ -16,73 +17,76 @@ export type WireSettings = {
 export type WireEvent = { readonly event?: string | undefined; readonly data: string };
 
 /**
- * How one provider's API is spoken: pure functions, no network, no clock. Opaque data that a wire gives in its chunks
- * is tagged with its `name`, so that it goes back unchanged to this provider and to no other.
+ * The format of one provider's API: pure functions, no network, no clock. Opaque data in a wire's chunks is tagged
+ * with its `name`, so that it returns unchanged to this provider and to no other.
  */
 export interface Wire {
   readonly name: string;
-  /** The body of the POST. Each entry of the history is written once per wire and then joined. */
+  /** Builds the body of the POST. Each history entry is serialized once per wire; later requests join the cached texts. */
   toRequest(request: ModelRequest, settings: WireSettings): string;
-  /** Reads the events of one streamed answer, in order. */
+  /** Creates a reader for the events of one streamed response, which must be passed in order. */
   reader(): WireReader;
-  /** The chunks of an answer that came whole. */
+  /** Converts a non-streamed response into chunks. */
   fromJson(body: unknown): readonly Chunk[];
-  /** Whether an error body says that the request was too long for the model. */
+  /** Whether an error message reports that the request exceeds the context window. */
   isOverflow(message: string): boolean;
 }
 
-/** Throws an `AgentError` for an error inside the stream and for what it cannot read (`bad_chunk`). */
+/** Throws an `AgentError` for an error event in the stream, and `bad_chunk` for events it cannot parse. */
 export interface WireReader {
   read(event: WireEvent): readonly Chunk[];
 }
 
-/** Opaque data of this wire; nothing when it is another provider's. */
-export function ownData(wire: string, opaque: Json | undefined): Json | undefined {
+/** Returns the opaque data if it belongs to this wire, undefined if it belongs to another provider. */
+export function getOwnData(wire: string, opaque: Json | undefined): Json | undefined {
   if (typeof opaque !== "object" || opaque === null || Array.isArray(opaque)) return undefined;
   const { wire: owner, data } = opaque as { readonly wire?: Json; readonly data?: Json };
   return owner === wire ? data : undefined;
 }
 
-export function tagged(wire: string, data: Json): Json {
+export function tagData(wire: string, data: Json): Json {
   return { wire, data };
 }
 
-/** The names of tools on a wire that does not allow every name. */
+/** Maps tool names to names that a wire accepts, and back. */
 export type ToolNames = {
-  /** A name as the provider allows it: the same every time, and never that of another tool. */
-  sent(name: string): string;
-  /** The same for a tool that is on offer, so that the model's calls find back to it. */
-  offered(name: string): string;
-  /** Whose name it is that came over the wire. */
-  original(sent: string): string;
+  /** Returns a name the provider accepts. Stable, and never the name of another tool. */
+  encodeName(name: string): string;
+  /** Same as `encodeName`, and remembers the mapping so that the model's calls can be decoded. */
+  registerName(name: string): string;
+  /** Returns the original name for a name received from the provider. */
+  decodeName(encoded: string): string;
 };
 
-const longestName = 64;
-/** The mark of a name that was made here; a tool that is really called so gets another, so that none can be taken for it. */
-const made = /__[0-9a-z]{11}$/;
+const maxNameLength = 64;
+/** Matches names produced by `encodeName`. A tool whose real name matches is encoded too, so names cannot collide. */
+const encodedName = /__[0-9a-z]{11}$/;
 
-/** `allowed` describes a whole name, `forbidden` a character that is replaced. A reader sees no request, so this is kept by the process. */
-export function toolNames(allowed: RegExp, forbidden: RegExp): ToolNames {
+/**
+ * `allowed` matches a valid name, `forbidden` a character to replace. The mapping is kept per process, because a
+ * response reader does not see the request.
+ */
+export function createToolNames(allowed: RegExp, forbidden: RegExp): ToolNames {
   const originals = new Map<string, string>();
-  const sent = (name: string): string => {
-    if (allowed.test(name) && !made.test(name)) return name;
+  const encodeName = (name: string): string => {
+    if (allowed.test(name) && !encodedName.test(name)) return name;
     const readable = name.replace(forbidden, "_").replace(/^(?![A-Za-z_])/, "_");
-    const ending = `__${shortHash(name)}`;
-    return readable.slice(0, longestName - ending.length) + ending;
+    const ending = `__${hashShort(name)}`;
+    return readable.slice(0, maxNameLength - ending.length) + ending;
   };
   return {
-    sent,
-    offered(name) {
-      const changed = sent(name);
-      if (changed !== name) originals.set(changed, name);
-      return changed;
+    encodeName,
+    registerName(name) {
+      const encoded = encodeName(name);
+      if (encoded !== name) originals.set(encoded, name);
+      return encoded;
     },
-    original: (name) => originals.get(name) ?? name,
+    decodeName: (name) => originals.get(name) ?? name,
   };
 }
 
-/** Eleven letters and digits that differ for different texts: two multiplicative hashes, 53 bits. Not for secrets. */
-export function shortHash(text: string): string {
+/** Returns an 11-character base-36 hash (53 bits, two multiplicative hashes). Not cryptographic. */
+export function hashShort(text: string): string {
   let low = 0xdeadbeef;
   let high = 0x41c6ce57;
   for (let at = 0; at < text.length; at += 1) {
@@ -92,4 +96,20 @@ export function shortHash(text: string): string {
   low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
   high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
   return (4294967296 * (2097151 & high) + (low >>> 0)).toString(36).padStart(11, "0");
+}
+
+/** Returns the value if it is a list, else an empty list. */
+export function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the objects of a list; empty if the value is not a list. */
+export function filterRecords(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+/** Returns the `required` names of a JSON Schema. */
+export function getRequired(schema: JsonSchema | undefined): string[] {
+  const required = schema?.required;
+  return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
 }

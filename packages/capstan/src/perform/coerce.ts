@@ -1,5 +1,5 @@
 import { isRecord, type Json, toCanonicalJson } from "../json.ts";
-import { namedSchemas, resolveReference } from "../schema/references.ts";
+import { collectNamedSchemas, resolveReference } from "../schema/references.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { findLimitProblem, type JsonObject } from "./parse-arguments.ts";
 
@@ -19,7 +19,7 @@ type SchemaLocation = { readonly rules: readonly JsonSchema[]; readonly path: re
  * schema to say. Each repair tells where and what.
  */
 export function coerce(value: Json, schema: JsonSchema): CoercedValue {
-  const coercion: Coercion = { root: schema, named: namedSchemas(schema), repairs: [] };
+  const coercion: Coercion = { root: schema, named: collectNamedSchemas(schema), repairs: [] };
   const coerced = coerceAt(coercion, value, { rules: resolveRules(coercion, schema), path: [] });
   return { value: coerced, repairs: coercion.repairs };
 }

@@ -7,12 +7,12 @@ import type { Log } from "../loop/log.ts";
 import { runLoop } from "../loop/loop.ts";
 import { direct, withConcurrencyLimit, withJournal, withRetry, withTimeout } from "../loop/steps.ts";
 import type { Model } from "../model.ts";
-import { namedModel } from "../models/named-model.ts";
+import { getNamedModel } from "../models/named-model.ts";
 import type { AgentRequest } from "../perform/call-agent.ts";
 import type { Io } from "../perform/io.ts";
 import { createDynamicTools } from "../perform/live-tools.ts";
 import { perform } from "../perform/perform.ts";
-import { maskedIo } from "../secrets/masked-io.ts";
+import { withMaskedIo } from "../secrets/masked-io.ts";
 import type { State } from "../state/state.ts";
 import { buildNestedStart, createNestedLog, endNestedRun } from "./nested-run.ts";
 import type { RunServices } from "./services.ts";
@@ -69,7 +69,7 @@ function createStep(services: RunServices, { agents, state, log, canSuspend }: E
     resolveModel,
     runNested: (request, callId, signal) => runNested(services, state, { request, callId, signal }),
   };
-  const io = masking ? maskedIo(unmaskedIo, masking) : unmaskedIo;
+  const io = masking ? withMaskedIo(unmaskedIo, masking) : unmaskedIo;
   const step: Step = (effect, signal) =>
     lease.isCurrent() ? perform(effect, io, signal) : lease.renew().then(() => perform(effect, io, signal));
   const attempt = withTimeout(step, clock, "timeoutMs");
@@ -79,7 +79,7 @@ function createStep(services: RunServices, { agents, state, log, canSuspend }: E
 }
 
 function resolveModel(choice: ModelChoice): Model {
-  return typeof choice === "string" ? namedModel(choice) : choice;
+  return typeof choice === "string" ? getNamedModel(choice) : choice;
 }
 
 type NestedCall = { readonly request: AgentRequest; readonly callId: string; readonly signal: AbortSignal };

@@ -3,7 +3,7 @@ import type { Log } from "../loop/log.ts";
 import type { AgentRequest } from "../perform/call-agent.ts";
 import { type Policy, resolvePolicy } from "../policy.ts";
 import { buildCancellation } from "../rules/end-run.ts";
-import { maskedLog } from "../secrets/masked-log.ts";
+import { withMaskedLog } from "../secrets/masked-log.ts";
 import { getRootState } from "../state/nested-state.ts";
 import type { RunState, State } from "../state/state.ts";
 import type { RunServices } from "./services.ts";
@@ -21,7 +21,7 @@ export function createNestedLog(
     parentRunId: parent.run?.id ?? "",
     parentCallId: callId,
   });
-  return services.masking ? maskedLog(log, services.masking) : log;
+  return services.masking ? withMaskedLog(log, services.masking) : log;
 }
 
 export function buildNestedStart({ prompt, policy, agent }: AgentRequest, parent: RunState): FactBody {

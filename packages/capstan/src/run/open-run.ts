@@ -6,11 +6,11 @@ import { createEventStream } from "../loop/event-stream.ts";
 import { createInbox } from "../loop/inbox.ts";
 import type { Log } from "../loop/log.ts";
 import { addPendingDecision, type Message, type PendingDecisions, toFacts } from "../loop/messages.ts";
-import { environment } from "../models/environment.ts";
+import { readEnv } from "../models/environment.ts";
 import type { CallHooks } from "../perform/io.ts";
 import { createDynamicTools } from "../perform/live-tools.ts";
-import { knownSecrets, maskingOf } from "../secrets/mask.ts";
-import { maskedError } from "../secrets/mask-error.ts";
+import { collectSecrets, createMask } from "../secrets/mask.ts";
+import { maskError } from "../secrets/mask-error.ts";
 import { createState, type RunState, type State } from "../state/state.ts";
 import type { Store } from "../store.ts";
 import type { Result } from "./result.ts";
@@ -96,13 +96,13 @@ export function openRun(options: OpenRunOptions): Run {
     signal?.addEventListener("abort", cancelBySignal, { once: true });
     const result = previous.then(async () => {
       if (signal?.aborted) cancelBySignal();
-      const masking = maskingOf(knownSecrets(options.secrets ?? [], environment));
+      const masking = createMask(collectSecrets(options.secrets ?? [], readEnv));
       try {
         state ??= createState(await options.findSession());
         const context = { agents, tools, masking, state, stream: segmentStream, inbox, controller: abort };
         return await runSegment(options, { ...context, onSuspend });
       } catch (thrown) {
-        throw masking ? maskedError(thrown, masking) : thrown;
+        throw masking ? maskError(thrown, masking) : thrown;
       }
     });
     const settle = (error?: unknown) => {

@@ -3,9 +3,9 @@ import { AgentError } from "../errors.ts";
 import type { Fact, FactBody } from "../event.ts";
 import { createId } from "../ids.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
-import { environment } from "../models/environment.ts";
+import { readEnv } from "../models/environment.ts";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
-import { knownSecrets, maskingOf } from "../secrets/mask.ts";
+import { collectSecrets, createMask } from "../secrets/mask.ts";
 import type { State } from "../state/state.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
@@ -68,7 +68,7 @@ async function assertSameRequest(request: RunRequest, secrets: readonly string[]
   if (knownSession === undefined) return;
   const start = (await store.read(knownSession)).find((fact) => fact.runId === runId);
   const body = { input: readInput(request.input).entries };
-  const { input } = maskingOf(knownSecrets(secrets, environment))?.fact(body) ?? body;
+  const { input } = createMask(collectSecrets(secrets, readEnv))?.fact(body) ?? body;
   const isSame =
     start?.type === "run_start" &&
     toCanonicalJson(start.input as unknown as Json) === toCanonicalJson(input as unknown as Json);

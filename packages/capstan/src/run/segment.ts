@@ -12,8 +12,8 @@ import { runLoop } from "../loop/loop.ts";
 import { truncateAnswer } from "../perform/fit-answer.ts";
 import type { DynamicTools } from "../perform/live-tools.ts";
 import { findAgentByCall } from "../rules/pending-calls.ts";
-import type { Masking } from "../secrets/mask.ts";
-import { maskedLog } from "../secrets/masked-log.ts";
+import type { SecretMask } from "../secrets/mask.ts";
+import { withMaskedLog } from "../secrets/masked-log.ts";
 import { apply } from "../state/apply.ts";
 import type { State } from "../state/state.ts";
 import { createEngine } from "./engine.ts";
@@ -25,7 +25,7 @@ export type SegmentContext = {
   readonly agents: Agents;
   readonly tools: DynamicTools | undefined;
   /** Undefined when the run has no secrets: then nothing is masked. */
-  readonly masking: Masking | undefined;
+  readonly masking: SecretMask | undefined;
   readonly state: State;
   readonly stream: EventStream;
   readonly inbox: Inbox;
@@ -179,6 +179,6 @@ function openLogs(options: OpenRunOptions, context: SegmentContext, { lease }: H
     fail: (error) => controller.abort(error),
     inbox,
   });
-  const log: Log = masking ? maskedLog(sessionLog, masking) : sessionLog;
+  const log: Log = masking ? withMaskedLog(sessionLog, masking) : sessionLog;
   return { sessionLog, log };
 }

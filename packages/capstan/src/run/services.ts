@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { HeldLease } from "../loop/lease.ts";
 import type { SessionLog } from "../loop/log.ts";
 import type { CallHooks } from "../perform/io.ts";
-import type { Masking } from "../secrets/mask.ts";
+import type { SecretMask } from "../secrets/mask.ts";
 import type { Store } from "../store.ts";
 
 /** What a run and its nested runs share while they hold the session. */
@@ -13,7 +13,7 @@ export type RunServices = {
   readonly context: unknown;
   readonly hooks: CallHooks;
   /** Undefined when the run has no secrets. */
-  readonly masking: Masking | undefined;
+  readonly masking: SecretMask | undefined;
   /** Writes without masking. */
   readonly log: SessionLog;
   readonly shutdownSignal: AbortSignal | undefined;

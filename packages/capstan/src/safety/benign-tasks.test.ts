@@ -59,7 +59,7 @@ const tasks: readonly Task[] = [
   ["Check the handbook and book the usual room.", ["handbook"], ["book", { to: "usual room" }]],
 ];
 
-it("forty ordinary tasks are done with at most 0.3 questions a task (A108)", async () => {
+it("forty ordinary tasks need at most 0.3 approvals per task (A108)", async () => {
   let asks = 0;
   for (const [text, ...calls] of tasks) {
     const deeds: ToolExecutions = [];

@@ -1,6 +1,6 @@
 import type { ParameterRecord } from "./parameter-record.ts";
 
-/** The type of a valid value: what the library says, or what the JSON Schema or parameter record spells out. */
+/** The type of a valid value: declared by the library, or inferred from the JSON Schema or parameter record. */
 export type Infer<Input> = Input extends {
   readonly "~standard": { readonly types?: { readonly output: infer Output } | undefined };
 }

@@ -1,9 +1,9 @@
-/** What a keyword holds. What is silent does not change what is valid. */
-type Kind =
+/** The kind of value a keyword holds. Keywords of kind `silent` do not affect validation. */
+type KeywordKind =
   | ("schema" | "schemas" | "schema map" | "dependencies" | "items")
   | ("type" | "list" | "pattern" | "format" | "reference" | "data" | "silent" | "unsupported");
 
-const keywords: { readonly [K in Kind]: string } = {
+const keywords: { readonly [K in KeywordKind]: string } = {
   schema:
     "additionalItems unevaluatedItems contains additionalProperties unevaluatedProperties propertyNames not if then else",
   schemas: "prefixItems allOf anyOf oneOf",
@@ -21,24 +21,26 @@ const keywords: { readonly [K in Kind]: string } = {
   silent:
     "$schema $id $anchor $defs definitions $comment $vocabulary title description default examples deprecated " +
     "readOnly writeOnly contentEncoding contentMediaType contentSchema $dynamicAnchor",
-  // They do change what is valid, and the validator does not know them.
+  // These affect validation, and the validator does not support them.
   unsupported: "$dynamicRef $recursiveRef",
 };
 
-/** The keywords of JSON Schema 2020-12, and those of older drafts that the validator understands. */
-export const keywordKinds: ReadonlyMap<string, Kind> = new Map(
-  Object.entries(keywords).flatMap(([kind, names]) => names.split(" ").map((name) => [name, kind as Kind])),
+/** Keywords of JSON Schema 2020-12, and of older drafts that the validator supports. */
+export const keywordKinds: ReadonlyMap<string, KeywordKind> = new Map(
+  Object.entries(keywords).flatMap(([kind, names]) =>
+    names.split(" ").map((name) => [name, kind as KeywordKind]),
+  ),
 );
 
 export const typeNames = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;
 
-const formats =
+const formatNames =
   "date time date-time duration uri uri-reference uri-template email hostname ipv4 ipv6 regex uuid json-pointer " +
   "json-pointer-uri-fragment relative-json-pointer";
 
-/** The formats that are checked, by the names the validator has for them. */
+/** Supported formats, mapped to the validator's names. */
 export const checkedFormats: ReadonlyMap<string, string> = new Map([
-  ...formats.split(" ").map((name) => [name, name] as const),
-  // The validator's "url" takes exponential time, and is not one of JSON Schema's.
+  ...formatNames.split(" ").map((name) => [name, name] as const),
+  // The validator's "url" takes exponential time and is not part of JSON Schema.
   ["url", "uri"],
 ]);

@@ -1,38 +1,38 @@
 import { AgentError } from "../errors.ts";
 import { isRecord } from "../json.ts";
 
-const mostDepth = 64;
-const wrappings: { readonly [vendor: string]: string } = {
+const maxDepth = 64;
+const wrapperHints: { readonly [vendor: string]: string } = {
   zod: "z.object({ … })",
   valibot: "v.object({ … })",
   arktype: "type({ … })",
 };
 
 /**
- * Refuses a library's schemas inside a plain object, such as `{ city: z.string() }`: read as JSON Schema it would check
- * hardly anything, and show the model the insides of the library.
+ * Rejects library schemas inside a plain object, such as `{ city: z.string() }`: read as JSON Schema it would check
+ * almost nothing and expose the library's internals to the model.
  */
-export function refuseLibraryWithin(input: object, owner: string): void {
+export function assertNoNestedLibrary(input: object, owner: string): void {
   const seen = new Set<object>();
-  const look = (value: unknown, path: readonly string[]): void => {
-    const vendor = path.length > 0 ? vendorOf(value) : undefined;
+  const visit = (value: unknown, path: readonly string[]): void => {
+    const vendor = path.length > 0 ? findVendor(value) : undefined;
     if (vendor !== undefined) {
-      const wrapping = Object.hasOwn(wrappings, vendor) ? wrappings[vendor] : `an object of ${vendor}`;
+      const wrapping = Object.hasOwn(wrapperHints, vendor) ? wrapperHints[vendor] : `an object of ${vendor}`;
       throw new AgentError(
         "invalid_definition",
         `"${path.join(".")}" in the schema of ${owner} is a ${vendor} schema inside a plain object: wrap the object in ${wrapping}.`,
       );
     }
-    // What is deeper is refused for its depth; what is shared or circular has been looked at.
-    if (typeof value !== "object" || value === null || path.length > mostDepth || seen.has(value)) return;
+    // Deeper schemas are rejected elsewhere; shared or circular ones were visited already.
+    if (typeof value !== "object" || value === null || path.length > maxDepth || seen.has(value)) return;
     seen.add(value);
-    for (const [key, member] of Object.entries(value)) look(member, [...path, key]);
+    for (const [key, member] of Object.entries(value)) visit(member, [...path, key]);
   };
-  look(input, []);
+  visit(input, []);
 }
 
-/** Whose schema it is. Functions tell it from data, which may have any keys. */
-function vendorOf(value: unknown): string | undefined {
+/** Identifies the library by its functions, because plain data can have any keys. */
+function findVendor(value: unknown): string | undefined {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined;
   const standard: unknown = Reflect.get(value, "~standard");
   if (isRecord(standard) && typeof standard.validate === "function") return String(standard.vendor);

@@ -7,7 +7,7 @@ describe("a parameter record", () => {
     limit: { type: "number" },
   });
 
-  it("is shown to the model as JSON Schema, without what only records know (S3-20, S3-22)", () => {
+  it("is sent to the model as plain JSON Schema (S3-20, S3-22)", () => {
     expect(search.json).toEqual({
       type: "object",
       properties: { query: { type: "string", description: "What to find" }, limit: { type: "number" } },
@@ -15,7 +15,7 @@ describe("a parameter record", () => {
     });
   });
 
-  it("has parameters that are optional unless they are required, and lets others through (S3-23)", async () => {
+  it("has optional parameters unless marked required, and allows unknown ones (S3-23)", async () => {
     expect(await search.validate({ query: "x", page: 2 })).toEqual({
       valid: true,
       value: { query: "x", page: 2 },
@@ -24,13 +24,13 @@ describe("a parameter record", () => {
     expect(await search.validate({ query: "x", limit: "2" })).toMatchObject({ valid: false });
   });
 
-  it("requires nothing when no parameter is required: false is as good as left out (S3-23)", async () => {
+  it("requires nothing when no parameter is required: false equals missing (S3-23)", async () => {
     const schema = toSchema({ limit: { type: "number", required: false } });
     expect(schema.json).toEqual({ type: "object", properties: { limit: { type: "number" } } });
     expect(await schema.validate({})).toMatchObject({ valid: true });
   });
 
-  it("may have parameters named like keywords and like what objects inherit (A117)", async () => {
+  it("may have parameters named like keywords or prototype members (A117)", async () => {
     const schema = toSchema({
       type: { type: "string", required: true },
       properties: { type: "array" },
@@ -51,7 +51,7 @@ describe("a parameter record", () => {
     expect(await schema.validate({ place: {} })).toMatchObject({ valid: false });
   });
 
-  it("is refused with a type that does not exist, by its name and with the nearest one (S3-20)", () => {
+  it("is rejected for an unknown type, with a suggestion (S3-20)", () => {
     const record = { when: { type: "strng" } };
     expect(() => toSchema(record, { owner: 'the tool "search"' })).toThrow(
       'The parameter "when" of the tool "search" has the unknown type "strng". Did you mean "string"?',
@@ -64,7 +64,7 @@ describe("a parameter record", () => {
     [{ properties: { type: { type: "string" } } }],
     [{ anyOf: [{ type: "object" }] }],
     [{}],
-  ])("is not what %j is: that is JSON Schema", (json) => {
+  ])("is distinct from JSON Schema: %j", (json) => {
     expect(toSchema(json).json).toBe(json);
   });
 });

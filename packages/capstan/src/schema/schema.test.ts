@@ -94,12 +94,12 @@ schemaSuite("a parameter record", {
 });
 
 describe("a Standard Schema", () => {
-  it("gives what it makes of the value: defaults and transformations (S0-26)", async () => {
+  it("returns the transformed value, with defaults (S0-26)", async () => {
     const schema = toSchema(z.object({ n: z.string().transform(Number), unit: z.string().default("m") }));
     expect(await schema.validate({ n: "4" })).toEqual({ valid: true, value: { n: 4, unit: "m" } });
   });
 
-  it("shows the model what may be written, not what comes out of it (S0-26)", () => {
+  it("sends the input type to the model, not the output type (S0-26)", () => {
     const { json } = toSchema(z.object({ unit: z.string().default("m") }));
     expect(json).not.toHaveProperty("required");
   });
@@ -114,7 +114,7 @@ describe("a Standard Schema", () => {
     });
   });
 
-  it("may be a function, and may tell its path as objects with a key", async () => {
+  it("may be a function, and may report its path as objects with a key", async () => {
     const callable: StandardSchema = Object.assign(() => undefined, {
       "~standard": {
         vendor: "callable",
@@ -127,7 +127,7 @@ describe("a Standard Schema", () => {
     expect(await schema.validate({})).toEqual({ valid: false, issues: ["list.0: must be even"] });
   });
 
-  it("says the path of a fault once, also when the library says it in its message (S0-26)", async () => {
+  it("reports the path of an issue once, even if the library repeats it in the message (S0-26)", async () => {
     const schema = toSchema(type({ legs: type({ to: "string" }).array() }));
     expect(await schema.validate({ legs: [{ to: 1 }] })).toEqual({
       valid: false,
@@ -135,17 +135,17 @@ describe("a Standard Schema", () => {
     });
   });
 
-  it("without its JSON Schema is refused by the name of its library and with a way out (C-26)", () => {
+  it("without its JSON Schema is rejected, with the name of its library and a hint (C-26)", () => {
     expect(() => toSchema(valibot)).toThrow(
       expect.objectContaining({
         code: "invalid_definition",
         message:
-          "This valibot schema does not give its JSON Schema. Put it beside the schema as jsonSchema, or use a library that gives it (zod 4, arktype).",
+          "This valibot schema does not provide its JSON Schema. Pass it as jsonSchema, or use a library that provides it (zod 4, arktype).",
       }),
     );
   });
 
-  it("shows the model the JSON Schema that is given beside it, and validates as ever (C-26)", async () => {
+  it("sends the given JSON Schema to the model and still validates itself (C-26)", async () => {
     const schema = toSchema(z.object({ city: z.string() }), {
       jsonSchema: { type: "object", title: "Trip" },
     });
@@ -153,7 +153,7 @@ describe("a Standard Schema", () => {
     expect(await schema.validate({})).toMatchObject({ valid: false });
   });
 
-  it("is refused when its JSON Schema is larger than a model should read", () => {
+  it("is rejected when its JSON Schema is too large", () => {
     const jsonSchema = { type: "object", description: "x".repeat(1_000_001) };
     expect(() => toSchema(valibot, { jsonSchema, owner: 'the tool "trip"' })).toThrow(
       'The schema of the tool "trip" is larger than 1000000 characters.',
@@ -162,7 +162,7 @@ describe("a Standard Schema", () => {
 });
 
 describe("a tool", () => {
-  it("takes a library's schema with the JSON Schema beside it (C-26)", async () => {
+  it("accepts a library schema with separate JSON Schema (C-26)", async () => {
     const input = v.object({ city: v.string() });
     const tool = defineTool({
       name: "weather",
@@ -216,13 +216,13 @@ describe("a tool", () => {
   });
 });
 
-it("JSON Schema beside JSON Schema is refused: which of them would hold?", () => {
+it("jsonSchema next to a JSON Schema input is rejected as ambiguous", () => {
   expect(() => toSchema({ type: "object" }, { jsonSchema: { type: "object" } })).toThrow(
     expect.objectContaining({ code: "invalid_definition" }),
   );
 });
 
-it.each([[undefined], [null], [5], ["object"], [[]]])("%j is no schema and is refused by name", (input) => {
+it.each([[undefined], [null], [5], ["object"], [[]]])("%j is rejected as an invalid schema", (input) => {
   expect(() => toSchema(input as unknown as SchemaInput)).toThrow(
     expect.objectContaining({
       code: "invalid_definition",
@@ -234,11 +234,11 @@ it.each([[undefined], [null], [5], ["object"], [[]]])("%j is no schema and is re
 it.each([
   [{ city: "string" }],
   [{ query: { description: "what to find", required: true } }],
-])("%j is neither JSON Schema nor a parameter record, and does not allow everything", (input) => {
+])("%j is neither JSON Schema nor a parameter record, and is rejected", (input) => {
   expect(() => toSchema(input)).toThrow(
     expect.objectContaining({
       code: "invalid_definition",
-      message: expect.stringContaining("has no keyword of JSON Schema, and is no parameter record either"),
+      message: expect.stringContaining("has no JSON Schema keyword and is not a parameter record"),
     }),
   );
 });
@@ -266,19 +266,19 @@ describe("a library's schemas inside a plain object", () => {
       { city: { _def: { typeName: "ZodString" }, safeParse: () => ({}) } },
       "wrap the object in z.object({ … })",
     ],
-  ])("are refused: %s", (_what, input, message) => {
+  ])("are rejected: %s", (_what, input, message) => {
     expect(() => toSchema(input, { owner })).toThrow(
       expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining(message) }),
     );
   });
 
-  it("are not seen in data that only looks like one", () => {
+  it("are not detected in data that only looks similar", () => {
     const input = { type: "object", properties: { city: { "~standard": { vendor: "zod" } } } };
     expect(() => toSchema(input, { owner })).not.toThrow();
   });
 });
 
-describe("a library's schema of what JSON does not have", () => {
+describe("a library schema that JSON Schema cannot express", () => {
   const boat = z.object({
     get tows() {
       return boat;
@@ -291,7 +291,7 @@ describe("a library's schema of what JSON does not have", () => {
     [
       "a date",
       z.object({ city: z.string(), on: z.date() }),
-      '"on" in the schema of the tool "weather" cannot be shown to a model (Date cannot be represented in JSON Schema): a model writes JSON, so use a text for a date, such as z.iso.datetime(), and a text or a number for a bigint.',
+      '"on" in the schema of the tool "weather" cannot be expressed as JSON Schema (Date cannot be represented in JSON Schema). A model writes JSON: use a string for a date, such as z.iso.datetime(), and a string or number for a bigint.',
     ],
     ["a date made of a text", z.object({ on: z.coerce.date() }), '"on" in the schema of'],
     ["a bigint", z.object({ sum: z.bigint() }), '"sum" in the schema of'],
@@ -299,14 +299,14 @@ describe("a library's schema of what JSON does not have", () => {
     ["one deeper inside", z.object({ trip: z.object({ on: z.date() }) }), '"trip.on" in the schema of'],
     ["one in a list", z.object({ days: z.array(z.date()) }), '"days" in the schema of'],
     ["one beside itself", boat, '"built" in the schema of'],
-    ["no object at all", z.date(), 'The schema of the tool "weather" cannot be shown to a model'],
-  ])("is refused by owner and field: %s", (_what, input, message) => {
+    ["no object at all", z.date(), 'The schema of the tool "weather" cannot be expressed as JSON Schema'],
+  ])("is rejected with owner and field: %s", (_what, input, message) => {
     expect(() => toSchema(input, { owner })).toThrow(
       expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining(message) }),
     );
   });
 
-  it("is taken when the JSON Schema for the model is beside it", async () => {
+  it("is accepted with a separate JSON Schema", async () => {
     const schema = toSchema(z.object({ on: z.coerce.date() }), { jsonSchema: { type: "object" } });
     expect(await schema.validate({ on: "2026-01-01" })).toEqual({
       valid: true,

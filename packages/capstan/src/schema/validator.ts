@@ -1,5 +1,5 @@
-// Runs the validator on a compiled schema. What a model sends must not block the process, whatever the schema: there is
-// a limit to the steps of a validation, to the keys it compares with patterns, and to lists without duplicates.
+// Runs the validator on a compiled schema. A model's output must not block the process, whatever the schema, so a
+// validation limits its steps, the keys it matches against patterns, and the size of unique lists.
 import { AgentError } from "../errors.ts";
 import {
   type CompiledSchema,
@@ -11,115 +11,117 @@ import {
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-const mostCharacters = 1_000_000;
-const mostDepth = 64;
+const maxSchemaLength = 1_000_000;
+const maxDepth = 64;
 
 /**
- * Checks values by JSON Schema 2020-12. A schema that cannot be checked is refused here, with `invalid_definition`;
- * only what the engine for patterns alone can know is refused with the first value.
+ * Creates a validator for JSON Schema 2020-12. Throws `invalid_definition` for a schema that cannot be checked; patterns
+ * that only the regex engine can reject fail on the first validation.
  */
-export function jsonValidator(
+export function createValidator(
   json: JsonSchema,
   owner: string,
 ): (value: unknown) => Promise<readonly string[]> {
-  checkSize(json, owner);
+  assertSchemaSize(json, owner);
   const compiled = compileSchema(json, owner);
-  // The promise is kept, not its value: calls may check their inputs at the same time.
-  let loading: Promise<IssuesOf> | undefined;
+  // Stores the promise, because calls may validate their inputs at the same time.
+  let loading: Promise<FindIssues> | undefined;
   return async (value) => {
     loading ??= loadValidator(compiled, owner);
     return (await loading)(value);
   };
 }
 
-/** Holds for every schema: a model has to read it, and code walks through it. */
-export function checkSize(json: JsonSchema, owner: string): void {
-  let left = mostCharacters;
-  const refuse = (problem: string) => {
+/** Applies to every schema, because the model reads it and the runtime walks through it. */
+export function assertSchemaSize(json: JsonSchema, owner: string): void {
+  let remaining = maxSchemaLength;
+  const reject = (problem: string) => {
     throw new AgentError("invalid_definition", `The schema of ${owner} ${problem}.`);
   };
   const measure = (value: unknown, depth: number): void => {
-    left -= typeof value === "object" && value !== null ? 2 : String(value).length + 1;
-    // Checked while counting: a schema whose parts are shared may be small in memory and endless as text.
-    if (left < 0) refuse(`is larger than ${mostCharacters} characters`);
+    remaining -= typeof value === "object" && value !== null ? 2 : String(value).length + 1;
+    // Checked while counting: a schema with shared parts may be small in memory and huge as text.
+    if (remaining < 0) reject(`is larger than ${maxSchemaLength} characters`);
     if (typeof value !== "object" || value === null) return;
-    if (depth === 0) refuse(`is nested deeper than ${mostDepth} levels`);
+    if (depth === 0) reject(`is nested deeper than ${maxDepth} levels`);
     for (const [key, member] of Object.entries(value)) {
-      left -= Array.isArray(value) ? 0 : key.length + 3;
+      remaining -= Array.isArray(value) ? 0 : key.length + 3;
       measure(member, depth - 1);
     }
   };
-  measure(json, mostDepth);
+  measure(json, maxDepth);
 }
 
 const maxSteps = 3_000_000;
-const mostUniqueItems = 5_000;
-/** Different keys times objects. */
-const mostKeyChecks = 10_000_000;
+const maxUniqueItems = 5_000;
+/** Distinct keys times objects. */
+const maxKeyChecks = 10_000_000;
 
-/** Says what is wrong with a value, one issue for each fault; nothing when it is valid. Never throws for a bad value. */
-export type IssuesOf = (value: unknown) => readonly string[];
+/** Returns the issues of a value; empty if it is valid. Never throws for an invalid value. */
+export type FindIssues = (value: unknown) => readonly string[];
 
-/** Loads what is used: an agent whose tools use zod never pays for the validator, nor one without patterns for RE2. */
-export async function loadValidator(compiled: CompiledSchema, owner: string): Promise<IssuesOf> {
+/** Loads dependencies on demand: zod tools never load the validator, and schemas without patterns never load RE2. */
+export async function loadValidator(compiled: CompiledSchema, owner: string): Promise<FindIssues> {
   const { root, targets, formats, keyPatterns, usesUniqueItems, nodes } = compiled;
-  const steps: Steps = { left: maxSteps };
-  for (const node of nodes) countLooks(node, steps);
+  const steps: Steps = { remaining: maxSteps };
+  for (const node of nodes) limitSteps(node, steps);
   const { format, validate } = await import("@cfworker/json-schema");
-  const matcherOf = formats.size + keyPatterns.length > 0 ? await loadMatchers(owner) : undefined;
-  if (matcherOf) {
-    // The validator has one table of formats for all schemas; a pattern means the same in each of them.
-    for (const [name, re2] of formats) format[name] ??= matcherOf(name.slice(patternFormat.length), re2);
+  const compilePattern = formats.size + keyPatterns.length > 0 ? await loadPatternCompiler(owner) : undefined;
+  if (compilePattern) {
+    // The validator has one global table of formats; a pattern means the same in every schema.
+    for (const [name, re2] of formats) format[name] ??= compilePattern(name.slice(patternFormat.length), re2);
   }
-  const fillers = matcherOf ? keyPatterns.map((patterns) => propertyFiller(patterns, matcherOf)) : [];
-  const errorsOf = (value: unknown, onlyFirst: boolean): ValidatorError[] => {
-    steps.left = maxSteps;
+  const fillers = compilePattern
+    ? keyPatterns.map((patterns) => createPropertyFiller(patterns, compilePattern))
+    : [];
+  const findErrors = (value: unknown, onlyFirst: boolean): ValidatorError[] => {
+    steps.remaining = maxSteps;
     return validate(value, root, "2020-12", targets, onlyFirst).errors;
   };
   return (value) => {
     if (fillers.length > 0 || usesUniqueItems) {
-      const { keys, objects, longestList } = measure(value);
-      if (usesUniqueItems && longestList > mostUniqueItems) return ["has a list too long to be checked"];
-      if (fillers.length > 0 && keys.size * objects > mostKeyChecks)
-        return ["has too many different keys to be checked"];
+      const { keys, objects, maxListLength } = measureValue(value);
+      if (usesUniqueItems && maxListLength > maxUniqueItems) return ["has a list that is too long to check"];
+      if (fillers.length > 0 && keys.size * objects > maxKeyChecks)
+        return ["has too many distinct keys to check"];
       for (const fill of fillers) fill(keys);
     }
-    return issuesFrom((onlyFirst) => errorsOf(value, onlyFirst));
+    return collectIssues((onlyFirst) => findErrors(value, onlyFirst));
   };
 }
 
 /** How many more schemas the validator may visit before it throws a RangeError. */
-type Steps = { left: number };
+type Steps = { remaining: number };
 
-/** The validator reads this keyword of every schema it looks at: alternatives inside alternatives may be endless work. */
-function countLooks(node: Node, steps: Steps): void {
+/** The validator reads this keyword of every schema it visits. Nested alternatives could take exponential time. */
+function limitSteps(node: Node, steps: Steps): void {
   Object.defineProperty(node, "$recursiveAnchor", {
     get() {
-      if (--steps.left < 0) throw new RangeError("too many steps");
+      if (--steps.remaining < 0) throw new RangeError("too many steps");
     },
   });
 }
 
-/** All faults, or the first when there are too many: the validator spreads its errors into arguments. */
-function issuesFrom(errorsOf: (onlyFirst: boolean) => ValidatorError[]): readonly string[] {
+/** Returns all issues, or the first if there are too many: the validator spreads its errors into arguments. */
+function collectIssues(findErrors: (onlyFirst: boolean) => ValidatorError[]): readonly string[] {
   let errors: ValidatorError[] = [];
   try {
-    errors = errorsOf(true);
-    if (errors.length > 0) errors = errorsOf(false);
+    errors = findErrors(true);
+    if (errors.length > 0) errors = findErrors(false);
   } catch (error) {
     if (error instanceof URIError) return ["has a key that is not well-formed text"];
-    // Too many steps, or a stack too deep for the validator.
+    // Too many steps, or the stack overflowed.
     if (!(error instanceof RangeError)) throw error;
-    if (errors.length === 0) return ["takes too many steps to be checked"];
+    if (errors.length === 0) return ["takes too many steps to check"];
   }
   const causes = errors.filter(isCause);
   return (causes.length > 0 ? causes : errors).map(describeError);
 }
 
 type Matches = (text: string) => boolean;
-type MatcherOf = (pattern: string, re2: string) => Matches;
+type CompilePattern = (pattern: string, re2: string) => Matches;
 
-async function loadMatchers(owner: string): Promise<MatcherOf> {
+async function loadPatternCompiler(owner: string): Promise<CompilePattern> {
   const { RE2JS } = await import("re2js");
   return (pattern, re2) => {
     try {
@@ -132,14 +134,17 @@ async function loadMatchers(owner: string): Promise<MatcherOf> {
   };
 }
 
-/** Writes the keys that match a pattern into `properties`, which says the same as the pattern for a value with these keys. */
-function propertyFiller(
+/** Adds the keys that match a pattern to `properties`, which is equivalent for a value with these keys. */
+function createPropertyFiller(
   { node, properties, patterns }: KeyPatterns,
-  matcherOf: MatcherOf,
+  compilePattern: CompilePattern,
 ): (keys: Set<string>) => void {
-  const matchers = patterns.map(({ pattern, re2, schema }) => ({ matches: matcherOf(pattern, re2), schema }));
+  const matchers = patterns.map(({ pattern, re2, schema }) => ({
+    matches: compilePattern(pattern, re2),
+    schema,
+  }));
   return (keys) => {
-    // Without a prototype: a key may have any name.
+    // No prototype, because a key can have any name.
     const filled: { [key: string]: unknown } = Object.assign(Object.create(null), properties);
     for (const key of keys) {
       const schemas = matchers.filter(({ matches }) => matches(key)).map(({ schema }) => schema);
@@ -151,33 +156,33 @@ function propertyFiller(
   };
 }
 
-function measure(value: unknown): { keys: Set<string>; objects: number; longestList: number } {
+function measureValue(value: unknown): { keys: Set<string>; objects: number; maxListLength: number } {
   const keys = new Set<string>();
   let objects = 0;
-  let longestList = 0;
-  const unread = [value];
-  for (let next = unread.pop(); next !== undefined; next = unread.pop()) {
+  let maxListLength = 0;
+  const pending = [value];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (typeof next !== "object" || next === null) continue;
-    if (Array.isArray(next)) longestList = Math.max(longestList, next.length);
+    if (Array.isArray(next)) maxListLength = Math.max(maxListLength, next.length);
     else {
       objects++;
       for (const key of Object.keys(next)) keys.add(key);
     }
-    for (const member of Object.values(next)) if (member !== undefined) unread.push(member);
+    for (const member of Object.values(next)) if (member !== undefined) pending.push(member);
   }
-  return { keys, objects, longestList };
+  return { keys, objects, maxListLength };
 }
 
 type ValidatorError = { readonly keyword: string; readonly instanceLocation: string; readonly error: string };
 
-/** The validator also reports every enclosing keyword; only the innermost says what to do. */
-const enclosing = [
+/** The validator also reports every enclosing keyword; only the innermost error is useful. */
+const enclosingKeywords = [
   ...["properties", "additionalProperties", "unevaluatedProperties", "dependentSchemas"],
   ...["items", "prefixItems", "additionalItems", "unevaluatedItems", "$ref", "allOf", "if"],
 ];
 
 function isCause({ keyword }: ValidatorError): boolean {
-  return !enclosing.includes(keyword);
+  return !enclosingKeywords.includes(keyword);
 }
 
 function describeError({ instanceLocation, keyword, error }: ValidatorError): string {

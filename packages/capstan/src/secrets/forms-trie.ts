@@ -1,63 +1,63 @@
-// The trie of Aho and Corasick: a text is read once, character by character, and after each it is known which forms
-// end there and how much of the text may still be the beginning of one.
+// An Aho-Corasick trie: a text is read once, and after each character the node tells which forms end there and how many
+// trailing characters may be the start of another one.
 
-/** What was read last, as far as it matters. */
+/** A state of the automaton. */
 export type FormsNode = {
   readonly depth: number;
   readonly next: Map<number, FormsNode>;
-  /** The longest shorter end of what was read that is in the trie; none at the root. */
-  shorter: FormsNode | undefined;
-  /** The length of the longest form that ends here, or 0. */
-  matched: number;
-  /** How many of the last characters may be the beginning of a form that is not complete. */
-  begun: number;
+  /** Node of the longest proper suffix that is in the trie; undefined at the root. */
+  fallback: FormsNode | undefined;
+  /** Length of the longest form that ends here, or 0. */
+  matchLength: number;
+  /** Number of trailing characters that may be the start of an incomplete form. */
+  prefixLength: number;
 };
 
-/** Where the next character, a UTF-16 unit, leads. */
-export function nextNode(from: FormsNode, unit: number): FormsNode {
+/** Returns the node after the next UTF-16 code unit. */
+export function getNextNode(from: FormsNode, unit: number): FormsNode {
   let node = from;
   for (;;) {
     const next = node.next.get(unit);
     if (next) return next;
-    if (!node.shorter) return node;
-    node = node.shorter;
+    if (!node.fallback) return node;
+    node = node.fallback;
   }
 }
 
-/** The root of a trie; what it gives must not be changed. */
-export function formsTrie(forms: Iterable<string>): FormsNode {
-  const root = newNode(0);
+/** Builds the trie and returns its root, which must not be modified. */
+export function buildFormsTrie(forms: Iterable<string>): FormsNode {
+  const root = createNode(0);
   for (const form of forms) {
     let node = root;
     for (let index = 0; index < form.length; index++) {
       const unit = form.charCodeAt(index);
-      const next = node.next.get(unit) ?? newNode(node.depth + 1);
+      const next = node.next.get(unit) ?? createNode(node.depth + 1);
       node.next.set(unit, next);
       node = next;
     }
-    node.matched = node.depth;
+    node.matchLength = node.depth;
   }
-  linkShorter(root);
+  linkFallbacks(root);
   return root;
 }
 
-function newNode(depth: number): FormsNode {
-  return { depth, next: new Map(), shorter: undefined, matched: 0, begun: 0 };
+function createNode(depth: number): FormsNode {
+  return { depth, next: new Map(), fallback: undefined, matchLength: 0, prefixLength: 0 };
 }
 
-/** Level by level, because what a node knows follows from shorter ones. */
-function linkShorter(root: FormsNode): void {
+/** Processes the trie level by level, because a node depends on shallower ones. */
+function linkFallbacks(root: FormsNode): void {
   let level = [root];
   while (level.length > 0) {
     const deeper: FormsNode[] = [];
     for (const node of level) {
       for (const [unit, next] of node.next) {
-        next.shorter = node.shorter ? nextNode(node.shorter, unit) : root;
+        next.fallback = node.fallback ? getNextNode(node.fallback, unit) : root;
         deeper.push(next);
       }
-      if (!node.shorter) continue;
-      node.matched ||= node.shorter.matched;
-      node.begun = node.next.size > 0 ? node.depth : node.shorter.begun;
+      if (!node.fallback) continue;
+      node.matchLength ||= node.fallback.matchLength;
+      node.prefixLength = node.next.size > 0 ? node.depth : node.fallback.prefixLength;
     }
     level = deeper;
   }

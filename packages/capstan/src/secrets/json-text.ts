@@ -1,33 +1,33 @@
 import { isRecord } from "../json.ts";
 
-/** Gives a text without what must not be read in it. */
-export type Mask = (text: string) => string;
+/** Returns a text without its secrets. */
+export type MaskText = (text: string) => string;
 
-// What a terminal obeys or hides instead of showing it, and what some programs take for the end of a line: control,
-// format and lone surrogate characters, and the separators of Unicode. Joiners stay: letters and emoji need them.
-const unseen = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+// Characters that a terminal interprets or hides, or that some programs read as a line end: control, format and lone
+// surrogate characters, and Unicode separators. Joiners are excluded, because scripts and emoji need them.
+const unseenCharacters = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** A text in which every character can be seen. */
-export function withoutUnseen(text: string): string {
-  return text.replace(unseen, unicodeEscape);
+/** Escapes invisible characters. */
+export function escapeUnseen(text: string): string {
+  return text.replace(unseenCharacters, toUnicodeEscape);
 }
 
-/** One character as \u escapes; those beyond the first 65,536 need two. */
-export function unicodeEscape(character: string): string {
+/** Returns the \u escapes of a character; supplementary characters need two. */
+export function toUnicodeEscape(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }
 
 /**
- * A value as JSON of one line, so that no text from outside can forge a line or move a cursor. Throws for what JSON
- * cannot hold. `mask` is asked about every string, key and number before they are written, so that what it puts in
- * their place cannot break the JSON; a number that it changes becomes a string.
+ * Serializes a value to one line of JSON, so that untrusted text cannot forge a line or move the cursor. Throws for
+ * values that JSON cannot represent. `mask` is applied to every string, key and number before serialization, so that it
+ * cannot break the JSON; a changed number becomes a string.
  */
-export function jsonText(value: unknown, mask?: Mask): string {
-  return withoutUnseen(JSON.stringify(value, mask && masking(mask)) ?? "null");
+export function toJsonLine(value: unknown, mask?: MaskText): string {
+  return escapeUnseen(JSON.stringify(value, mask && createReplacer(mask)) ?? "null");
 }
 
-function masking(mask: Mask): (key: string, value: unknown) => unknown {
+function createReplacer(mask: MaskText): (key: string, value: unknown) => unknown {
   return (_, value) => {
     if (typeof value === "string") return mask(value);
     if (typeof value === "number") return mask(`${value}`) === `${value}` ? value : mask(`${value}`);
@@ -35,7 +35,7 @@ function masking(mask: Mask): (key: string, value: unknown) => unknown {
   };
 }
 
-function withMaskedKeys(record: object, mask: Mask): object {
+function withMaskedKeys(record: object, mask: MaskText): object {
   if (Object.keys(record).every((key) => mask(key) === key)) return record;
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [mask(key), value]));
 }

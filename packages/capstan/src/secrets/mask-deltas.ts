@@ -1,39 +1,39 @@
 import type { DeltaBody } from "../event.ts";
 import type { MaskedStream } from "./mask-secrets.ts";
 
-/** A delta that is a piece of a longer text. */
-export type Piece = Extract<DeltaBody, { readonly delta: string }>;
+/** A delta with a piece of text. */
+export type TextDelta = Extract<DeltaBody, { readonly delta: string }>;
 
-export function isPiece<Body extends object>(body: Body): body is Body & Piece {
+export function isTextDelta<Body extends object>(body: Body): body is Body & TextDelta {
   return "delta" in body;
 }
 
-/** A secret may be spread over several pieces, so those of one text are masked as one. */
-export interface MaskedPieces<Shown extends Piece> {
-  /** The piece with what can be shown by now, or nothing when all of it is held back. */
-  push(piece: Shown): Shown | undefined;
-  /** What was held back of all texts, which are over. */
-  end(): readonly Shown[];
+/** Masks the deltas of each text as one stream, because a secret may span several deltas. */
+export interface DeltaMask<Delta extends TextDelta> {
+  /** Returns the delta with the text that is safe so far, or undefined if the whole text is held back. */
+  push(delta: Delta): Delta | undefined;
+  /** Ends all texts and returns what was held back. */
+  end(): readonly Delta[];
 }
 
-export function maskedPieces<Shown extends Piece>(newStream: () => MaskedStream): MaskedPieces<Shown> {
-  const texts = new Map<string, { readonly stream: MaskedStream; last: Shown }>();
+export function createDeltaMask<Delta extends TextDelta>(newStream: () => MaskedStream): DeltaMask<Delta> {
+  const texts = new Map<string, { readonly stream: MaskedStream; last: Delta }>();
   return {
-    push(piece) {
-      const name = piece.type === "tool_call_delta" ? `${piece.type}/${piece.id}` : piece.type;
-      const text = texts.get(name) ?? { stream: newStream(), last: piece };
+    push(delta) {
+      const name = delta.type === "tool_call_delta" ? `${delta.type}/${delta.id}` : delta.type;
+      const text = texts.get(name) ?? { stream: newStream(), last: delta };
       texts.set(name, text);
-      text.last = piece;
-      const delta = text.stream.push(piece.delta);
-      if (delta === piece.delta) return piece; // also an empty one, which says that a call has begun
-      return delta ? { ...piece, delta } : undefined;
+      text.last = delta;
+      const safeText = text.stream.push(delta.delta);
+      if (safeText === delta.delta) return delta; // also an empty one, which marks the start of a call
+      return safeText ? { ...delta, delta: safeText } : undefined;
     },
     end() {
       const ended = [...texts.values()];
       texts.clear();
       return ended.flatMap(({ stream, last }) => {
-        const delta = stream.end();
-        return delta ? [{ ...last, delta }] : [];
+        const heldText = stream.end();
+        return heldText ? [{ ...last, delta: heldText }] : [];
       });
     },
   };

@@ -1,25 +1,25 @@
 import { AgentError, describeThrown, type ErrorCode, errorCodes } from "../errors.ts";
-import type { Masking } from "./mask.ts";
+import type { SecretMask } from "./mask.ts";
 
-const mostCauses = 10;
+const maxCauses = 10;
 
-/** The same error, with the secrets in its message, its stack and its causes masked. One that is frozen becomes another. */
-export function maskedError(thrown: unknown, masking: Masking): unknown {
-  if (typeof thrown === "string") return masking.text(thrown);
+/** Masks the message, stack and causes of an error in place. A frozen error is replaced by a new one. */
+export function maskError(thrown: unknown, mask: SecretMask): unknown {
+  if (typeof thrown === "string") return mask.text(thrown);
   let error = thrown;
-  for (let count = 0; count < mostCauses && error instanceof Error; count++) {
+  for (let count = 0; count < maxCauses && error instanceof Error; count++) {
     for (const field of ["message", "stack"] as const) {
-      const said = error[field];
-      const shown = typeof said === "string" ? masking.text(said) : said;
-      if (shown !== said && !Reflect.set(error, field, shown)) return another(thrown, masking);
+      const text = error[field];
+      const masked = typeof text === "string" ? mask.text(text) : text;
+      if (masked !== text && !Reflect.set(error, field, masked)) return createMaskedError(thrown, mask);
     }
     error = error.cause;
   }
   return thrown;
 }
 
-function another(thrown: unknown, masking: Masking): AgentError {
+function createMaskedError(thrown: unknown, mask: SecretMask): AgentError {
   const { code, message, retryable } = describeThrown(thrown, "store_failed");
-  const known = Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : "store_failed";
-  return new AgentError(known, masking.cutText(message), { retryable });
+  const knownCode = Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : "store_failed";
+  return new AgentError(knownCode, mask.cutText(message), { retryable });
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { maskedStream, maskSecrets } from "./mask-secrets.ts";
-import { secretForms } from "./secret-forms.ts";
+import { listSecretForms } from "./secret-forms.ts";
 
 const key = "sk-live/7f+Qz=9";
 
@@ -12,7 +12,7 @@ const someSecrets = fc.array(letters(6, 8), { minLength: 1, maxLength: 3 });
 
 /** A text in which secrets occur: whole, in every form, and cut off. */
 const textWith = (secrets: readonly string[]) => {
-  const forms = secrets.flatMap((secret) => [...secretForms(secret)]);
+  const forms = secrets.flatMap((secret) => [...listSecretForms(secret)]);
   const cutOff = fc.tuple(fc.constantFrom(...forms), fc.nat(40)).map(([form, end]) => form.slice(0, end));
   const pieces = fc.oneof(letters(0, 4), fc.constantFrom(...forms), cutOff);
   return fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(""));
@@ -22,7 +22,7 @@ const secretsAndText = someSecrets.chain((secrets) => fc.tuple(fc.constant(secre
 /** The definition, without regard to cost: every character of every occurrence is hidden. */
 function maskedNaively(text: string, secrets: readonly string[]): string {
   const spans = secrets
-    .flatMap((secret) => [...secretForms(secret)])
+    .flatMap((secret) => [...listSecretForms(secret)])
     .flatMap((form) => occurrences(text, form));
   spans.sort(([left], [right]) => left - right);
   const merged: [number, number][] = [];
@@ -57,11 +57,11 @@ describe("maskSecrets", () => {
     ["URL-encoded", encodeURIComponent(key)],
     ["URL-encoded with small letters", encodeURIComponent(key).replace(/%../g, (code) => code.toLowerCase())],
     ["in base64, URL-encoded", encodeURIComponent(bytes.toString("base64"))],
-  ])("hides a secret %s (A110, A111)", (_form, text) => {
+  ])("masks a secret %s (A110, A111)", (_form, text) => {
     expect(maskSecrets([key])(`before ${text} after`)).toBe("before *** after");
   });
 
-  it("hides a secret in the error of a provider, in an address and in a dump of headers (A112)", () => {
+  it("masks a secret in a provider error, a URL and a header dump (A112)", () => {
     const mask = maskSecrets([key]);
     const address = new URL(`https://api.example/v1?q=1&key=${encodeURIComponent(key)}`).href;
     const headers = JSON.stringify({ authorization: `Bearer ${key}`, accept: "*" });
@@ -82,12 +82,12 @@ describe("maskSecrets", () => {
         (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
       ),
     ],
-  ])("hides a secret with quotes, line ends and other letters that is escaped %s (A110)", (_how, text) => {
+  ])("masks a secret with quotes, newlines and non-ASCII letters that is escaped %s (A110)", (_how, text) => {
     const masked = maskSecrets([awkward])(`{"key":${text}}`);
     expect(masked.replace(/[\\"]/g, "")).toBe("{key:***}");
   });
 
-  it("hides a secret in the query of a form, with its letters beyond ASCII in UTF-8 (A111)", () => {
+  it("masks a form-encoded secret with non-ASCII letters (A111)", () => {
     const query = new URLSearchParams({ a: "1", key: awkward, b: "2" }).toString();
     expect(maskSecrets([awkward])(query)).toBe("a=1&key=***&b=2");
   });
@@ -101,11 +101,11 @@ describe("maskSecrets", () => {
     ]);
   });
 
-  it("finds a secret inside of what began like a longer one (A110)", () => {
+  it("finds a secret inside a partial match of a longer one (A110)", () => {
     expect(maskSecrets(["xabcdefy", "abcdef"])("<xabcdefz>")).toBe("<x***z>");
   });
 
-  it("hides exactly what the definition says (A110, A111)", () => {
+  it("masks exactly the documented forms (A110, A111)", () => {
     fc.assert(
       fc.property(secretsAndText, ([secrets, text]) => {
         expect(maskSecrets(secrets)(text)).toBe(maskedNaively(text, secrets));
@@ -113,19 +113,19 @@ describe("maskSecrets", () => {
     );
   });
 
-  it("changes nothing without secrets, and nothing that is not one", () => {
+  it("changes nothing without secrets, and no other text", () => {
     expect(maskSecrets([])(key)).toBe(key);
     expect(maskSecrets([key])("sk-live/7f+Qz=8, sk-live")).toBe("sk-live/7f+Qz=8, sk-live");
   });
 
-  it("knows a secret with half a surrogate pair", () => {
+  it("finds a secret with a lone surrogate", () => {
     expect(maskSecrets(["\ud800secret"])("<\ud800secret>")).toBe("<***>");
   });
 
-  it.each(["", "short"])("refuses the secret %j, which is too short, without telling it", (secret) => {
+  it.each(["", "short"])("rejects the secret %j as too short, without revealing it", (secret) => {
     const refusal = expect.objectContaining({
       code: "invalid_definition",
-      message: "Secret 2 cannot be masked: give a text of at least 6 characters.",
+      message: "Secret 2 cannot be masked: it must have at least 6 characters.",
     });
     expect(() => maskSecrets([key, secret])).toThrow(refusal);
     expect(() => maskedStream([key, secret])).toThrow(refusal);
@@ -133,7 +133,7 @@ describe("maskSecrets", () => {
 });
 
 describe("maskedStream", () => {
-  it("gives the same for a text in any pieces as for the whole (A111)", () => {
+  it("returns the same result however the text is split (A111)", () => {
     const cuts = fc.array(fc.nat(200), { maxLength: 10 });
     fc.assert(
       fc.property(secretsAndText, cuts, ([secrets, text], places) => {
@@ -146,13 +146,13 @@ describe("maskedStream", () => {
     );
   });
 
-  it("holds back only what may be the beginning of a secret (A111)", () => {
+  it("holds back only a possible start of a secret (A111)", () => {
     const stream = maskedStream(["secret-1"]);
     const shown = ["The s", "ea. A sec", "ret", "-1", "! sec"].map((piece) => stream.push(piece));
     expect([...shown, stream.end()]).toEqual(["The ", "sea. A ", "", "***", "! ", "sec"]);
   });
 
-  it("begins anew after its end", () => {
+  it("starts a new text after its end", () => {
     const stream = maskedStream(["secret-1"]);
     expect([stream.push("secret"), stream.end(), stream.push("-1"), stream.end()]).toEqual([
       "",

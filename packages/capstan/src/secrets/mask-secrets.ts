@@ -1,76 +1,75 @@
 import { AgentError } from "../errors.ts";
-import { type FormsNode, formsTrie, nextNode } from "./forms-trie.ts";
-import type { Mask } from "./json-text.ts";
-import { secretForms } from "./secret-forms.ts";
+import { buildFormsTrie, type FormsNode, getNextNode } from "./forms-trie.ts";
+import type { MaskText } from "./json-text.ts";
+import { listSecretForms } from "./secret-forms.ts";
 
-const shortestSecret = 6;
+const minSecretLength = 6;
 const stars = "***";
 
-/** Masks a text that comes in pieces as if it came whole. Holds back what may be the beginning of a secret, and no more. */
+/** Masks a streamed text as if it were complete. Holds back only text that may be the start of a secret. */
 export interface MaskedStream {
-  /** Takes the next piece, and gives what of the text can be shown. */
+  /** Adds a piece and returns the text that is safe so far. */
   push(text: string): string;
-  /** Gives what was held back: the text is over, and the next piece begins another one. */
+  /** Ends the text and returns what was held back. The next piece starts a new text. */
   end(): string;
 }
 
 /**
- * Puts `***` in the place of every secret, also where it is written in base64 (standard or for URLs, padded or not),
- * in hex, URL-encoded, or inside of JSON. Secrets that overlap are masked as one. Not found: a secret that is reversed,
- * cut up, or encoded together with other text. Throws `invalid_definition` for a secret of fewer than six characters,
- * which would also be found where it is not meant.
+ * Replaces every secret by `***`, also in base64 (standard or URL-safe, padded or not), in hex, URL-encoded, or inside
+ * JSON. Overlapping secrets are masked as one. Does not find a secret that is reversed, split, or encoded together with
+ * other text. Throws `invalid_definition` for a secret of fewer than six characters, which would match unrelated text.
  */
-export function maskSecrets(secrets: readonly string[]): Mask {
-  return secrets.length === 0 ? (text) => text : maskWith(maskedStreams(secrets));
+export function maskSecrets(secrets: readonly string[]): MaskText {
+  return secrets.length === 0 ? (text) => text : createTextMask(createStreamFactory(secrets));
 }
 
-/** Masks whole texts. */
-export function maskWith(newStream: () => MaskedStream): Mask {
+/** Creates a mask for complete texts. */
+export function createTextMask(newStream: () => MaskedStream): MaskText {
   return (text) => {
     const stream = newStream();
     return stream.push(text) + stream.end();
   };
 }
 
-/** `maskSecrets` for consecutive pieces of text: however it is cut up, what is given out is that of the whole. */
+/** `maskSecrets` for a streamed text: the output does not depend on how the text is split. */
 export function maskedStream(secrets: readonly string[]): MaskedStream {
-  return maskedStreams(secrets)();
+  return createStreamFactory(secrets)();
 }
 
-/** Streams for many texts with the same secrets, which are prepared once. */
-export function maskedStreams(secrets: readonly string[]): () => MaskedStream {
-  for (const [index, secret] of secrets.entries()) assertLong(secret, index);
-  const root = formsTrie(new Set(secrets.flatMap((secret) => [...secretForms(secret)])));
-  return () => streamFrom(root);
+/** Creates streams for many texts with the same secrets, which are prepared once. */
+export function createStreamFactory(secrets: readonly string[]): () => MaskedStream {
+  for (const [index, secret] of secrets.entries()) assertSecretLength(secret, index);
+  const root = buildFormsTrie(new Set(secrets.flatMap((secret) => [...listSecretForms(secret)])));
+  return () => createMaskedStream(root);
 }
 
-/** Names the secret by its place: the message may end up in a log. */
-function assertLong(secret: string, index: number): void {
-  if (typeof secret === "string" && secret.length >= shortestSecret) return;
-  const message = `Secret ${index + 1} cannot be masked: give a text of at least ${shortestSecret} characters.`;
+/** Identifies the secret by its position, because the message may be logged. */
+function assertSecretLength(secret: string, index: number): void {
+  if (typeof secret === "string" && secret.length >= minSecretLength) return;
+  const message = `Secret ${index + 1} cannot be masked: it must have at least ${minSecretLength} characters.`;
   throw new AgentError("invalid_definition", message);
 }
 
-/** A secret within the text that is held back. `begun`: its stars are given out already. */
-type Span = { readonly start: number; readonly end: number; readonly begun: boolean };
+/** A secret within the held-back text. `isStarted`: its stars were already emitted. */
+type Span = { readonly start: number; readonly end: number; readonly isStarted: boolean };
 
-function streamFrom(root: FormsNode): MaskedStream {
+function createMaskedStream(root: FormsNode): MaskedStream {
   let node = root;
   let held = "";
   let spans: Span[] = [];
 
-  /** No secret to come can begin before `place`. */
-  function giveOut(place: number): string {
+  /** Emits the text before `position`; no later secret can start before it. */
+  function emitUntil(position: number): string {
     let shown = "";
     let at = 0;
-    for (const { start, end, begun } of spans) {
-      if (start >= place) break;
-      shown += held.slice(at, start) + (begun ? "" : stars);
-      at = Math.min(end, place);
+    for (const { start, end, isStarted } of spans) {
+      if (start >= position) break;
+      shown += held.slice(at, start) + (isStarted ? "" : stars);
+      at = Math.min(end, position);
     }
-    shown += held.slice(at, place);
-    held = held.slice(place);
-    spans = spans.filter(({ end }) => end > place).map((span) => moved(span, place));
+    shown += held.slice(at, position);
+    held = held.slice(position);
+    spans = spans.filter(({ end }) => end > position).map((span) => moveSpan(span, position));
     return shown;
   }
 
@@ -79,53 +78,57 @@ function streamFrom(root: FormsNode): MaskedStream {
       const from = held.length;
       held += text;
       for (let index = from; index < held.length; index++) {
-        node = nextNode(node, held.charCodeAt(index));
-        if (node.matched > 0) addSpan(spans, index + 1 - node.matched, index + 1);
+        node = getNextNode(node, held.charCodeAt(index));
+        if (node.matchLength > 0) addSpan(spans, index + 1 - node.matchLength, index + 1);
       }
-      return giveOut(held.length - node.begun);
+      return emitUntil(held.length - node.prefixLength);
     },
     end() {
       node = root;
-      return giveOut(held.length);
+      return emitUntil(held.length);
     },
   };
 }
 
-/** Spans that overlap become one. */
+/** Merges overlapping spans. */
 function addSpan(spans: Span[], start: number, end: number): void {
-  let joined: Span = { start, end, begun: false };
+  let joined: Span = { start, end, isStarted: false };
   for (let last = spans.at(-1); last && last.end > joined.start; last = spans.at(-1)) {
-    joined = { start: Math.min(last.start, joined.start), end, begun: last.begun || joined.begun };
+    joined = {
+      start: Math.min(last.start, joined.start),
+      end,
+      isStarted: last.isStarted || joined.isStarted,
+    };
     spans.pop();
   }
   spans.push(joined);
 }
 
-function moved({ start, end, begun }: Span, by: number): Span {
-  return { start: Math.max(0, start - by), end: end - by, begun: begun || start < by };
+function moveSpan({ start, end, isStarted }: Span, by: number): Span {
+  return { start: Math.max(0, start - by), end: end - by, isStarted: isStarted || start < by };
 }
 
-/** How this library says that it has cut a text. */
-const mark = /\n?…(?: \([^()]*\))?$/;
+/** The mark this library appends to a truncated text. */
+const cutMark = /\n?…(?: \([^()]*\))?$/;
 
-/** Whether the text says so of itself. */
-export function isMarkedCut(text: string): boolean {
-  return (text.endsWith("…") || text.endsWith(")")) && mark.test(text);
+/** Whether the text ends with that mark. */
+export function hasCutMark(text: string): boolean {
+  return (text.endsWith("…") || text.endsWith(")")) && cutMark.test(text);
 }
 
-/** What to look for: the forms of all secrets, and the shortest beginning of one that counts. */
-export type CutForms = { readonly forms: readonly string[]; readonly shortest: number };
+/** The forms of all secrets, and the minimum length of a partial match. */
+export type SecretForms = { readonly forms: readonly string[]; readonly shortest: number };
 
 /**
- * Masks a text that may have been cut, perhaps in the middle of a secret: half of one or more at the end is masked,
- * too. Less of it is left alone, so that what is unknown of a secret is always more than half.
+ * Masks a text that may be truncated within a secret: a partial secret of at least half its length at the end is masked
+ * too. A shorter part reveals less than half of the secret and is kept.
  */
-export function maskCut(text: string, stream: MaskedStream, { forms, shortest }: CutForms): string {
+export function maskCutText(text: string, stream: MaskedStream, { forms, shortest }: SecretForms): string {
   const shown = stream.push(text) + stream.end();
-  const said = isMarkedCut(shown) ? shown.replace(mark, "") : shown;
-  const before = stream.push(said);
+  const content = hasCutMark(shown) ? shown.replace(cutMark, "") : shown;
+  const before = stream.push(content);
   const rest = stream.end();
-  const isHalf = (form: string) => form.startsWith(rest) && rest.length * 2 >= form.length;
-  const end = rest.length >= shortest && forms.some(isHalf) ? "***" : rest;
-  return `${before}${end}${shown.slice(said.length)}`;
+  const isPartial = (form: string) => form.startsWith(rest) && rest.length * 2 >= form.length;
+  const end = rest.length >= shortest && forms.some(isPartial) ? "***" : rest;
+  return `${before}${end}${shown.slice(content.length)}`;
 }

@@ -1,32 +1,32 @@
 import { isRecord } from "../json.ts";
-import type { Mask } from "./json-text.ts";
+import type { MaskText } from "./json-text.ts";
 
-/** What is asked about the texts and numbers of a value. What they leave alone stays the same object. */
+/** Masks for the strings and numbers of a value. */
 export type ValueMasks = {
-  readonly text: Mask;
-  /** Left out where no secret can be a number. */
+  readonly text: MaskText;
+  /** Missing if no secret can be a number. */
   readonly number?: ((number: number) => number | string) | undefined;
 };
 
-/** Deeper than any data that is meant to be read; beyond it a walk could end the call stack. */
-const deepest = 500;
+/** Deeper values could overflow the stack. */
+const maxDepth = 500;
 
-/** Masks every text, key and number of a value. What is not plain JSON becomes the JSON that it would be stored as. */
-export function maskedValue(value: unknown, masks: ValueMasks, depth = 0): unknown {
+/** Masks every string, key and number of a value. A value that is not plain JSON is converted as it would be stored. */
+export function maskValue(value: unknown, masks: ValueMasks, depth = 0): unknown {
   if (typeof value === "string") return masks.text(value);
   if (typeof value === "number") return masks.number ? masks.number(value) : value;
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value) && depth < deepest)
-    return withItems(value, (item) => maskedValue(item, masks, depth + 1));
-  if (!isPlain(value) || depth >= deepest) return fromJson(value, masks, depth);
-  const masked = withMembers(value, (_, member) => maskedValue(member, masks, depth + 1));
+  if (Array.isArray(value) && depth < maxDepth)
+    return mapItems(value, (item) => maskValue(item, masks, depth + 1));
+  if (!isPlain(value) || depth >= maxDepth) return maskAsJson(value, masks, depth);
+  const masked = mapMembers(value, (_, member) => maskValue(member, masks, depth + 1));
   return Object.keys(masked).every((key) => masks.text(key) === key)
     ? masked
     : Object.fromEntries(Object.entries(masked).map(([key, member]) => [masks.text(key), member]));
 }
 
-/** The same array when nothing in it changes. */
-export function withItems(items: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
+/** Returns the same array if no item changes. */
+export function mapItems(items: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
   let changed: unknown[] | undefined;
   for (const [index, item] of items.entries()) {
     const next = change(item);
@@ -37,8 +37,8 @@ export function withItems(items: readonly unknown[], change: (item: unknown) => 
   return changed ?? items;
 }
 
-/** The same object when nothing in it changes. */
-export function withMembers<Members extends object>(
+/** Returns the same object if no member changes. */
+export function mapMembers<Members extends object>(
   members: Members,
   change: (key: string, member: unknown) => unknown,
 ): Members {
@@ -49,7 +49,7 @@ export function withMembers<Members extends object>(
     changed ??= Object.entries(members);
     changed.push([key, next]);
   }
-  // Not by assignment: a key may be "__proto__".
+  // Not by assignment, because a key may be "__proto__".
   return changed ? (Object.fromEntries(changed) as Members) : members;
 }
 
@@ -58,11 +58,11 @@ function isPlain(value: object): value is Record<string, unknown> {
   return isRecord(value) && (prototype === Object.prototype || prototype === null);
 }
 
-/** An instance, a value inside itself, or one too deep to walk. */
-function fromJson(value: object, masks: ValueMasks, depth: number): unknown {
+/** Handles class instances, circular values and values that are too deep. */
+function maskAsJson(value: object, masks: ValueMasks, depth: number): unknown {
   try {
     const text = JSON.stringify(value);
-    return depth >= deepest ? masks.text(text) : maskedValue(JSON.parse(text), masks, depth + 1);
+    return depth >= maxDepth ? masks.text(text) : maskValue(JSON.parse(text), masks, depth + 1);
   } catch {
     return "[not JSON]";
   }

@@ -3,24 +3,24 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FactBody } from "../event.ts";
 import type { Json } from "../json.ts";
-import { knownSecrets, type Masking, maskingOf } from "./mask.ts";
+import { collectSecrets, createMask, type SecretMask } from "./mask.ts";
 import { maskSecrets } from "./mask-secrets.ts";
-import { secretForms } from "./secret-forms.ts";
+import { listSecretForms } from "./secret-forms.ts";
 
 const key = "sk-live/7f+Qz=9-canary";
-const made = (...secrets: string[]) => maskingOf(secrets) as Masking;
+const made = (...secrets: string[]) => createMask(secrets) as SecretMask;
 
 describe("the masking of a run", () => {
-  it("does not exist without secrets, and is prepared once for the same ones", () => {
-    expect(maskingOf([])).toBeUndefined();
-    expect(maskingOf([key])).toBe(maskingOf([key]));
-    expect(maskingOf([key])).not.toBe(maskingOf([key, "another-1"]));
+  it("is undefined without secrets, and cached per set of secrets", () => {
+    expect(createMask([])).toBeUndefined();
+    expect(createMask([key])).toBe(createMask([key]));
+    expect(createMask([key])).not.toBe(createMask([key, "another-1"]));
   });
 
-  it("keeps only so many sets of secrets", () => {
-    const first = maskingOf(["first-secret"]);
-    for (let number = 0; number < 40; number++) maskingOf([`secret-of-user-${number}`]);
-    expect(maskingOf(["first-secret"])).not.toBe(first);
+  it("caches a limited number of sets of secrets", () => {
+    const first = createMask(["first-secret"]);
+    for (let number = 0; number < 40; number++) createMask([`secret-of-user-${number}`]);
+    expect(createMask(["first-secret"])).not.toBe(first);
   });
 
   it("masks any text as `maskSecrets` does (A110, A111)", () => {
@@ -29,7 +29,7 @@ describe("the masking of a run", () => {
       { minLength: 1, maxLength: 3 },
     );
     const planted = secrets.chain((list) => {
-      const some = fc.constantFrom(...list.flatMap((secret) => [...secretForms(secret)]));
+      const some = fc.constantFrom(...list.flatMap((secret) => [...listSecretForms(secret)]));
       const texts = fc.array(fc.oneof(some, fc.string({ maxLength: 5 })), { maxLength: 6 });
       return fc.tuple(fc.constant(list), texts);
     });
@@ -46,11 +46,11 @@ describe("the masking of a run", () => {
     ["before three dots", `x ${key.slice(0, 15)}…`, "x ***…"],
     ["after a whole one", `${key} ${key.slice(0, 12)}…`, "*** ***…"],
     ["in hex", Buffer.from(key).toString("hex").slice(0, 30), "***"],
-  ])("finds half of a secret in a text that was cut: %s (F44, A112)", (_where, text, shown) => {
+  ])("masks half of a secret in a truncated text: %s (F44, A112)", (_where, text, shown) => {
     expect(made(key).cutText(text)).toBe(shown);
   });
 
-  it("leaves less than half of a secret, and what only looks cut elsewhere", () => {
+  it("keeps less than half of a secret, and texts that only look truncated", () => {
     const { cutText, text } = made(key);
     for (const said of ["sk-live", `${key.slice(0, 15)} and more`, "sk-… (9 more characters)", "(sk-live)"])
       expect(cutText(said)).toBe(said);
@@ -59,7 +59,7 @@ describe("the masking of a run", () => {
 });
 
 describe("a masked value", () => {
-  it("has neither a secret text, nor key, nor number (A110)", () => {
+  it("contains no secret in strings, keys or numbers (A110)", () => {
     const { value } = made(key, "31415926");
     expect(value({ [`a ${key}`]: [key, { pin: 31415926, big: 1314159265, ok: 1 }], n: null })).toEqual({
       "a ***": ["***", { pin: "***", big: "1***5", ok: 1 }],
@@ -67,14 +67,14 @@ describe("a masked value", () => {
     });
   });
 
-  it("is the same object when there is nothing to mask, also inside of one that changes", () => {
+  it("is the same object when there is nothing to mask, also within a changed one", () => {
     const { value } = made(key);
     const plain = { list: [1, "two", { three: true }], text: "sk-live" };
     expect(value(plain)).toBe(plain);
     expect(value({ plain, key }).plain).toBe(plain);
   });
 
-  it("is plain data: what is none becomes the JSON that would be stored (A110)", () => {
+  it("is plain data: other values become the JSON that would be stored (A110)", () => {
     class Secretive {
       toJSON() {
         return { token: key };
@@ -110,7 +110,7 @@ describe("a masked fact", () => {
       ...{ finish: "stop", ...more },
     }) as FactBody;
 
-  it("keeps ids and our own words, whatever the secrets are (A110)", () => {
+  it("keeps ids and our vocabulary, whatever the secrets are (A110)", () => {
     const secrets = ["message", "assistant", "call_1", "weather", "offered", "bad_arguments", "123456"];
     const call = { type: "call", id: "call_1", name: "weather", input: { city: "weather in call_1" } };
     const checks = { call_1: { error: { code: "bad_arguments", message: "message", retryable: false } } };
@@ -121,7 +121,7 @@ describe("a masked fact", () => {
     );
   });
 
-  it("masks what a provider gets back unchanged only where there is a secret in it (A110)", () => {
+  it("changes opaque provider data only if it contains a secret (A110)", () => {
     const signed = { type: "reasoning", text: "Hm", opaque: { wire: "w", data: { signature: "abc" } } };
     const leaky = { type: "opaque", data: { item: `x${key}` } };
     const fact = message([signed, leaky]);
@@ -130,7 +130,7 @@ describe("a masked fact", () => {
     expect((masked as typeof fact & { entry: { parts: unknown[] } }).entry.parts[0]).toBe(signed);
   });
 
-  it("has no secret in two of its texts that are read as one (A111)", () => {
+  it("contains no secret that spans two text parts (A111)", () => {
     const halves = [key.slice(0, 9), key.slice(9)].map((text) => ({ type: "text", text }));
     const call = { type: "call", id: "c", name: "t", input: {} };
     const parts = [halves[0], call, halves[1]] as object[];
@@ -144,7 +144,7 @@ describe("a masked fact", () => {
     expect(made(key).fact(fact)).toBe(fact);
   });
 
-  it("has no half of a secret where a message broke off (A111)", () => {
+  it("contains no half of a secret where a message was truncated (A111)", () => {
     const said = [{ type: "text", text: `It is ${key.slice(0, 18)}` }];
     expect(made(key).fact(message(said, { finish: "aborted" }))).toEqual(
       message([{ type: "text", text: "It is ***" }], { finish: "aborted" }),
@@ -159,7 +159,7 @@ describe("a masked fact", () => {
     expect(made(key).fact(done({ [key]: { type: key } }))).toEqual(done({ "***": { type: "***" } }));
   });
 
-  it("masks a code that is a tool's own, and none of ours", () => {
+  it("masks error codes of tools, but not ours", () => {
     const failed = (code: string) =>
       ({ type: "error", code, message: "no", retryable: false }) as const satisfies FactBody;
     const { fact } = made("canary-code", "tool_failed");
@@ -169,7 +169,7 @@ describe("a masked fact", () => {
 });
 
 describe("the secrets of a run", () => {
-  const withKeys = (keys: Record<string, string>) => knownSecrets(["given-1"], (name) => keys[name]);
+  const withKeys = (keys: Record<string, string>) => collectSecrets(["given-1"], (name) => keys[name]);
 
   it("are those given and the keys of model providers in the environment (A110)", () => {
     const keys = { OPENAI_API_KEY: "sk-1234567", CAPSTAN_API_KEY: " cap-1234\n", OTHER_KEY: "other-123" };
@@ -180,13 +180,13 @@ describe("the secrets of a run", () => {
     ]);
   });
 
-  it("are not words that stand for a key where none is needed, nor what is too short to be one", () => {
+  it("exclude placeholder keys and values that are too short", () => {
     for (const word of ["ollama", "not-needed", "LM Studio", "EMPTY", "12345", ""])
       expect(withKeys({ OPENAI_API_KEY: word })).toEqual(["given-1"]);
   });
 
-  it("are none when there are none", () => {
-    expect(knownSecrets([], () => undefined)).toEqual([]);
+  it("are empty without secrets", () => {
+    expect(collectSecrets([], () => undefined)).toEqual([]);
   });
 
   it("include every key that a model's client looks for (A110)", () => {
@@ -196,7 +196,7 @@ describe("the secrets of a run", () => {
     const names = new Set(text.match(/\b[A-Z_]+_(?:KEY|TOKEN)\b/g));
     expect(names.size).toBeGreaterThan(10);
     for (const name of names)
-      expect([name, ...knownSecrets([], (asked) => (asked === name ? "key-123" : undefined))]).toEqual([
+      expect([name, ...collectSecrets([], (asked) => (asked === name ? "key-123" : undefined))]).toEqual([
         name,
         "key-123",
       ]);

@@ -1,77 +1,78 @@
-import type { Mask } from "./json-text.ts";
-import { type FactMasks, maskedFact } from "./mask-fact.ts";
-import { type MaskedStream, maskCut, maskedStreams, maskWith } from "./mask-secrets.ts";
-import { maskedValue } from "./mask-value.ts";
-import { secretForms } from "./secret-forms.ts";
+import type { MaskText } from "./json-text.ts";
+import { type FactMasks, maskFact } from "./mask-fact.ts";
+import { createStreamFactory, createTextMask, type MaskedStream, maskCutText } from "./mask-secrets.ts";
+import { maskValue } from "./mask-value.ts";
+import { listSecretForms } from "./secret-forms.ts";
 
-/** Where the keys of model providers are looked for. */
-const keys: readonly string[] = [
+/** Environment variables that hold the keys of model providers. */
+const keyVariables: readonly string[] = [
   ...["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
   ...["GOOGLE_ACCESS_TOKEN", "OPENROUTER_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY"],
   ...["XAI_API_KEY", "CEREBRAS_API_KEY", "TOGETHER_API_KEY", "FIREWORKS_API_KEY", "HF_TOKEN"],
   ...["AI_GATEWAY_API_KEY", "CAPSTAN_API_KEY"],
 ];
 
-const shortestKey = 6;
+const minKeyLength = 6;
 
-/** The secrets of a run: those given, and the keys of model providers that are set. */
-export function knownSecrets(
-  given: readonly string[],
-  environment: (name: string) => string | undefined,
+/** Returns the secrets of a run: the given ones, and the keys of model providers in the environment. */
+export function collectSecrets(
+  secrets: readonly string[],
+  readEnv: (name: string) => string | undefined,
 ): readonly string[] {
-  const found = keys.map((key) => environment(key)?.trim() ?? "").filter(isKey);
-  return given.length + found.length > 0 ? [...new Set([...given, ...found])] : [];
+  const found = keyVariables.map((key) => readEnv(key)?.trim() ?? "").filter(isKey);
+  return secrets.length + found.length > 0 ? [...new Set([...secrets, ...found])] : [];
 }
 
-/** Local servers are given words such as "ollama" or "not-needed" for a key: to mask those would spoil texts. */
+/** Excludes placeholder keys of local servers, such as "ollama" or "not-needed": masking them would corrupt texts. */
 function isKey(value: string): boolean {
-  return value.length >= shortestKey && !/^[a-z]+(?:[-_ ][a-z]+)*$/i.test(value);
+  return value.length >= minKeyLength && !/^[a-z]+(?:[-_ ][a-z]+)*$/i.test(value);
 }
 
-/** The secrets of a run, prepared: how everything that leaves the run is masked. */
-export interface Masking {
+/** Masks the secrets of a run in everything that leaves it. */
+export interface SecretMask {
   /** Masks a whole text. */
-  readonly text: Mask;
-  /** Masks a text that may have been cut: also half of a secret at its end. */
-  readonly cutText: Mask;
-  /** Masks every text, key and number of a value; one without secrets comes back as it is. */
+  readonly text: MaskText;
+  /** Masks a text that may be truncated: also a partial secret at its end. */
+  readonly cutText: MaskText;
+  /** Masks every string, key and number of a value; returns the same object if it has no secrets. */
   value<Value>(value: Value): Value;
-  /** Masks what a fact, a delta or an outcome says; ids and words of our own vocabulary stay. */
+  /** Masks the content of a fact, a delta or an outcome; ids and fields of our own vocabulary are unchanged. */
   fact<Body extends object>(body: Body): Body;
-  /** For texts that come in pieces. */
+  /** Creates a mask for a streamed text. */
   newStream(): MaskedStream;
 }
 
-/** Every form of a secret has at least so many characters. */
-const shortest = 6;
-const mostKept = 32;
-const kept = new Map<string, Masking>();
+/** Minimum length of every form of a secret. */
+const minFormLength = 6;
+const maxCachedMasks = 32;
+const cachedMasks = new Map<string, SecretMask>();
 
 /**
- * The masking for these secrets, see `maskSecrets` for what is recognised; undefined without any. It is prepared once
- * per set of secrets.
+ * Returns the mask for these secrets (see `maskSecrets`), or undefined without secrets. Prepared once per set of
+ * secrets.
  */
-export function maskingOf(secrets: readonly string[]): Masking | undefined {
+export function createMask(secrets: readonly string[]): SecretMask | undefined {
   if (secrets.length === 0) return undefined;
   const key = JSON.stringify(secrets);
-  const known = kept.get(key);
+  const known = cachedMasks.get(key);
   if (known) return known;
-  const made = masking(secrets);
-  // Secrets may differ from run to run, as tokens of users do: only the newest are kept.
-  const [oldest] = kept.keys();
-  if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest);
-  kept.set(key, made);
-  return made;
+  const mask = buildMask(secrets);
+  // Secrets such as user tokens may differ per run, so only the latest masks are cached.
+  const [oldest] = cachedMasks.keys();
+  if (cachedMasks.size >= maxCachedMasks && oldest !== undefined) cachedMasks.delete(oldest);
+  cachedMasks.set(key, mask);
+  return mask;
 }
 
-function masking(secrets: readonly string[]): Masking {
-  const newStream = maskedStreams(secrets);
-  const forms = [...new Set(secrets.flatMap((secret) => [...secretForms(secret)]))];
-  const begun = beginningsOf(forms);
-  const maskWhole = maskWith(newStream);
-  // Most texts have no secret: a look for beginnings is much cheaper than a walk through the forms.
-  const text: Mask = (said) => (begun.test(said) ? maskWhole(said) : said);
-  const cutText: Mask = (said) => (begun.test(said) ? maskCut(said, newStream(), { forms, shortest }) : said);
+function buildMask(secrets: readonly string[]): SecretMask {
+  const newStream = createStreamFactory(secrets);
+  const forms = [...new Set(secrets.flatMap((secret) => [...listSecretForms(secret)]))];
+  const prefixPattern = buildPrefixPattern(forms);
+  const maskWhole = createTextMask(newStream);
+  // Most texts have no secret: searching for prefixes is much cheaper than walking the trie.
+  const text: MaskText = (input) => (prefixPattern.test(input) ? maskWhole(input) : input);
+  const cutText: MaskText = (input) =>
+    prefixPattern.test(input) ? maskCutText(input, newStream(), { forms, shortest: minFormLength }) : input;
   const canBeNumber = forms.some((form) => /^[\d.e+-]+$/.test(form));
   const number = (value: number) => (text(`${value}`) === `${value}` ? value : text(`${value}`));
   const masks: FactMasks = { text, cutText, newStream, ...(canBeNumber && { number }) };
@@ -79,13 +80,13 @@ function masking(secrets: readonly string[]): Masking {
     text,
     cutText,
     newStream,
-    value: <Value>(value: Value) => maskedValue(value, masks) as Value,
-    fact: (body) => maskedFact(body, masks),
+    value: <Value>(value: Value) => maskValue(value, masks) as Value,
+    fact: (body) => maskFact(body, masks),
   };
 }
 
-/** Finds where a form may begin. */
-function beginningsOf(forms: readonly string[]): RegExp {
-  const beginnings = new Set(forms.map((form) => form.slice(0, shortest)));
-  return new RegExp([...beginnings].map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"));
+/** Matches where a form may start. */
+function buildPrefixPattern(forms: readonly string[]): RegExp {
+  const prefixes = new Set(forms.map((form) => form.slice(0, minFormLength)));
+  return new RegExp([...prefixes].map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"));
 }

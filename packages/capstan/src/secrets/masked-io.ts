@@ -1,14 +1,14 @@
 import type { ModelChoice } from "../agent.ts";
 import type { Model } from "../model.ts";
 import type { Outcome } from "../tool.ts";
-import type { Mask } from "./json-text.ts";
-import type { Masking } from "./mask.ts";
-import { maskedModel } from "./masked-model.ts";
+import type { MaskText } from "./json-text.ts";
+import type { SecretMask } from "./mask.ts";
+import { withMaskedModel } from "./masked-model.ts";
 
 type Blob = { readonly mediaType: string; readonly data: string | Uint8Array };
 
-/** What performing an effect reaches the world with. */
-type Reach<Call> = {
+/** The I/O used to perform an effect. */
+type EffectIo<Call> = {
   resolveModel(choice: ModelChoice): Model;
   mask?<Body extends object>(body: Body): Body;
   readonly hooks: {
@@ -18,40 +18,40 @@ type Reach<Call> = {
 };
 
 /**
- * The same reach, in which models are told no secret and the outcome of a tool is masked while it is whole: before it
- * is cut to its size, or kept as a blob. Tools and hooks themselves get what they always get.
+ * Wraps the I/O so that models receive no secrets and tool outcomes are masked while they are complete: before they are
+ * truncated or stored as a blob. Tools and hooks receive unmasked values.
  */
-export function maskedIo<Call, Io extends Reach<Call>>(io: Io, masking: Masking): Io {
+export function withMaskedIo<Call, Io extends EffectIo<Call>>(io: Io, secretMask: SecretMask): Io {
   const { resolveModel, hooks, blobs } = io;
   return {
     ...io,
-    resolveModel: (choice: ModelChoice) => maskedModel(resolveModel(choice), masking),
-    mask: masking.fact,
+    resolveModel: (choice: ModelChoice) => withMaskedModel(resolveModel(choice), secretMask),
+    mask: secretMask.fact,
     hooks: {
       ...hooks,
       async onAfterTool(call: Call, outcome: Outcome): Promise<Outcome> {
-        return maskedOutcome((await hooks.onAfterTool?.(call, outcome)) ?? outcome, masking);
+        return maskOutcome((await hooks.onAfterTool?.(call, outcome)) ?? outcome, secretMask);
       },
     },
-    blobs: { ...blobs, put: (blob: Blob) => blobs.put(maskedBlob(blob, masking)) },
+    blobs: { ...blobs, put: (blob: Blob) => blobs.put(maskBlob(blob, secretMask)) },
   };
 }
 
-function maskedOutcome({ binary, ...outcome }: Outcome, masking: Masking): Outcome {
-  return { ...masking.fact(outcome), ...(binary && { binary }) };
+function maskOutcome({ binary, ...outcome }: Outcome, secretMask: SecretMask): Outcome {
+  return { ...secretMask.fact(outcome), ...(binary && { binary }) };
 }
 
-function maskedBlob({ mediaType, data }: Blob, { text }: Masking): Blob {
-  return { mediaType, data: typeof data === "string" ? text(data) : maskedBytes(data, text) };
+function maskBlob({ mediaType, data }: Blob, { text }: SecretMask): Blob {
+  return { mediaType, data: typeof data === "string" ? text(data) : maskBytes(data, text) };
 }
 
-const bytesAtOnce = 8192;
+const chunkSize = 8192;
 
-/** Bytes are looked at as if each were a character, which finds every secret in ASCII. */
-function maskedBytes(bytes: Uint8Array, mask: Mask): Uint8Array {
+/** Treats each byte as a character, which finds every ASCII secret. */
+function maskBytes(bytes: Uint8Array, mask: MaskText): Uint8Array {
   let text = "";
-  for (let at = 0; at < bytes.length; at += bytesAtOnce)
-    text += String.fromCharCode(...bytes.subarray(at, at + bytesAtOnce));
-  const shown = mask(text);
-  return shown === text ? bytes : Uint8Array.from(shown, (character) => character.charCodeAt(0));
+  for (let offset = 0; offset < bytes.length; offset += chunkSize)
+    text += String.fromCharCode(...bytes.subarray(offset, offset + chunkSize));
+  const masked = mask(text);
+  return masked === text ? bytes : Uint8Array.from(masked, (character) => character.charCodeAt(0));
 }

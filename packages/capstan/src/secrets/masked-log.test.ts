@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
 import type { DeltaBody, FactBody } from "../event.ts";
-import { type Masking, maskingOf } from "./mask.ts";
-import { maskedLog } from "./masked-log.ts";
+import { createMask, type SecretMask } from "./mask.ts";
+import { withMaskedLog } from "./masked-log.ts";
 
 const secret = "tok-en-12345";
 
 function recorded() {
   const told: (DeltaBody | FactBody)[] = [];
-  const log = maskedLog(
+  const log = withMaskedLog(
     {
       async append(bodies) {
         told.push(...bodies);
       },
       emit: (delta) => void told.push(delta),
     },
-    maskingOf([secret]) as Masking,
+    createMask([secret]) as SecretMask,
   );
   return { told, log };
 }
@@ -30,7 +30,7 @@ const message = (text: string, finish: "stop" | "aborted" = "stop"): FactBody =>
 const warning: FactBody = { type: "warning", code: "hook_failed", message: "It threw." };
 
 describe("a log with secrets", () => {
-  it("tells words, thoughts and each call apart, and holds back only what may be a secret (A111)", () => {
+  it("masks text, reasoning and each call separately, and holds back only possible secrets (A111)", () => {
     const { told, log } = recorded();
     const deltas = [words("a tok-"), thought("tok-en"), said("1", "tok-en-1"), said("2", ""), said("2", "x")];
     for (const delta of deltas) log.emit(delta);
@@ -41,14 +41,14 @@ describe("a log with secrets", () => {
     ]);
   });
 
-  it("tells what it held back before the message that ends it (A111)", async () => {
+  it("emits held-back text before the message fact (A111)", async () => {
     const { told, log } = recorded();
     log.emit(words("a tok"));
     await log.append([message("a tok"), warning], "1");
     expect(told).toEqual([words("a "), words("tok"), message("a tok"), warning]);
   });
 
-  it("is not confused by a warning in the middle of a message (A111)", async () => {
+  it("handles a warning within a message (A111)", async () => {
     const { told, log } = recorded();
     log.emit(words("tok-en"));
     await log.append([warning], "hook");
@@ -56,14 +56,14 @@ describe("a log with secrets", () => {
     expect(told).toEqual([warning, words("***")]);
   });
 
-  it("drops what it held back when the message is said anew (A111)", async () => {
+  it("drops held-back text when the message restarts (A111)", async () => {
     const { told, log } = recorded();
     const restart: DeltaBody = { type: "message_restart", reason: secret };
     for (const delta of [words("tok-en"), restart, words("-12345")]) log.emit(delta);
     expect(told).toEqual([{ ...restart, reason: "***" }, words("-12345")]);
   });
 
-  it("does not tell half of a secret in which a message broke off (A111)", async () => {
+  it("does not emit half of a secret in a truncated message (A111)", async () => {
     const { told, log } = recorded();
     log.emit(words("It is tok-en-1"));
     await log.append([message("It is tok-en-1", "aborted")], "1");

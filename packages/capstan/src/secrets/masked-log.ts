@@ -1,37 +1,38 @@
 import type { DeltaBody, FactBody } from "../event.ts";
-import type { Masking } from "./mask.ts";
-import { isPiece, maskedPieces, type Piece } from "./mask-deltas.ts";
-import { isBrokenOff } from "./mask-fact.ts";
+import type { SecretMask } from "./mask.ts";
+import { createDeltaMask, isTextDelta, type TextDelta } from "./mask-deltas.ts";
+import { isTruncatedMessage } from "./mask-fact.ts";
 
-/** The way of a run into its log and to its listeners. */
-type Log = {
-  append(bodies: readonly FactBody[], place: string, heard?: readonly string[]): Promise<void>;
+/** The log of a run and its event stream. */
+type RunLog = {
+  append(bodies: readonly FactBody[], idSuffix: string, acknowledged?: readonly string[]): Promise<void>;
   emit(delta: DeltaBody): void;
 };
 
 /**
- * A log that masks what it is told. A piece of a text that may be the beginning of a secret is held back until the next
- * one, or the end of the message, shows whether it is.
+ * Wraps a log so that it masks facts and deltas. Text that may be the start of a secret is held back until the next
+ * delta or the end of the message.
  */
-export function maskedLog(log: Log, masking: Masking): Log {
-  const pieces = maskedPieces<Piece>(masking.newStream);
+export function withMaskedLog(log: RunLog, mask: SecretMask): RunLog {
+  const deltaMask = createDeltaMask<TextDelta>(mask.newStream);
   return {
-    append(bodies, place, heard) {
-      // A warning can come in the middle of a message; all else comes after its end.
-      const held = bodies.every(({ type }) => type === "warning") ? [] : pieces.end();
-      const isCut = bodies.some(isBrokenOff);
-      for (const piece of held) log.emit(isCut ? { ...piece, delta: masking.cutText(piece.delta) } : piece);
-      return log.append(bodies.map(masking.fact), place, heard);
+    append(bodies, idSuffix, acknowledged) {
+      // A warning can arrive within a message; all other facts follow its end.
+      const held = bodies.every(({ type }) => type === "warning") ? [] : deltaMask.end();
+      const isTruncated = bodies.some(isTruncatedMessage);
+      for (const heldDelta of held)
+        log.emit(isTruncated ? { ...heldDelta, delta: mask.cutText(heldDelta.delta) } : heldDelta);
+      return log.append(bodies.map(mask.fact), idSuffix, acknowledged);
     },
     emit(delta) {
-      if (isPiece(delta)) {
-        const shown = pieces.push(delta);
-        if (shown) log.emit(shown);
+      if (isTextDelta(delta)) {
+        const masked = deltaMask.push(delta);
+        if (masked) log.emit(masked);
         return;
       }
-      // What was held back is void with the rest.
-      if (delta.type === "message_restart") pieces.end();
-      log.emit(masking.fact(delta));
+      // The restart discards the held-back text too.
+      if (delta.type === "message_restart") deltaMask.end();
+      log.emit(mask.fact(delta));
     },
   };
 }

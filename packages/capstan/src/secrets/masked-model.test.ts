@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { type Masking, maskingOf } from "./mask.ts";
-import { maskedModel } from "./masked-model.ts";
+import { createMask, type SecretMask } from "./mask.ts";
+import { withMaskedModel } from "./masked-model.ts";
 
 const secret = "tok-en-12345";
-const masking = maskingOf([secret]) as Masking;
+const masking = createMask([secret]) as SecretMask;
 const request: ModelRequest = {
   ...{ instructions: "Be brief.", history: [], tools: [], toolChoice: "auto", thinking: false },
 };
@@ -21,7 +21,7 @@ async function asked(batches: readonly (readonly Chunk[])[], given: Partial<Mode
   };
   const chunks: Chunk[] = [];
   const { signal } = new AbortController();
-  for await (const batch of maskedModel(model, masking).stream({ ...request, ...given }, { signal }))
+  for await (const batch of withMaskedModel(model, masking).stream({ ...request, ...given }, { signal }))
     chunks.push(...batch);
   return { chunks, request: requests[0] };
 }
@@ -30,8 +30,8 @@ const start: Chunk = { type: "call_start", index: 0, id: "c", name: "t" };
 const piece = (text: string, index = 0): Chunk => ({ type: "call_delta", index, text });
 const finish: Chunk = { type: "finish", reason: "tool_calls" };
 
-describe("a model that is told no secret", () => {
-  it("is sent instructions and tools without it, the same tools every time (A110)", async () => {
+describe("a model with masked requests", () => {
+  it("receives masked instructions and tools, the same tool objects every time (A110)", async () => {
     const tool = { name: "t", description: `Uses ${secret}`, input: { default: secret } };
     const [first, second] = [await asked([], { tools: [tool] }), await asked([], { tools: [tool] })];
     expect(first.request?.tools).toEqual([{ name: "t", description: "Uses ***", input: { default: "***" } }]);
@@ -40,12 +40,12 @@ describe("a model that is told no secret", () => {
     expect(request?.instructions).toBe("The key is ***.");
   });
 
-  it("is sent the same request when there is nothing to mask", async () => {
+  it("receives the same request when there is nothing to mask", async () => {
     const given: ModelRequest = { ...request, tools: [{ name: "t", description: "", input: {} }] };
     expect((await asked([], given)).request?.tools).toBe(given.tools);
   });
 
-  it("names no secret in a call, however it is cut, and the rest comes before the finish (A111)", async () => {
+  it("has no secret in a call, however it is split, and flushes the rest before the finish (A111)", async () => {
     const text = JSON.stringify({ key: secret, rest: "tok" });
     const cuts = fc.array(fc.nat(text.length), { maxLength: 6 });
     await fc.assert(
@@ -60,18 +60,18 @@ describe("a model that is told no secret", () => {
     );
   });
 
-  it("gives out what it held back of each call before the finish (A111)", async () => {
+  it("flushes held-back text of each call before the finish (A111)", async () => {
     const { chunks } = await asked([[start, piece("tok-"), piece("tok", 1)], [finish]]);
     expect(chunks).toEqual([start, piece("tok-"), piece("tok", 1), finish]);
   });
 
-  it("begins anew after a restart (A111)", async () => {
+  it("starts over after a restart (A111)", async () => {
     const restart: Chunk = { type: "restart", reason: "other model" };
     const { chunks } = await asked([[start, piece("tok-en"), restart, start, piece("-12345"), finish]]);
     expect(chunks).toEqual([start, restart, start, piece("-12345"), finish]);
   });
 
-  it("has ids and names without it, but calls an offered tool by its name (A110)", async () => {
+  it("masks ids and names, but not the name of an offered tool (A110)", async () => {
     const call = (name: string): Chunk => ({ type: "call_start", index: 0, id: `c-${secret}`, name });
     const tools = [{ name: secret, description: "", input: {} }];
     const { chunks } = await asked([[call(`no-${secret}`), call(secret)]], { tools });
@@ -81,7 +81,7 @@ describe("a model that is told no secret", () => {
     ]);
   });
 
-  it("hands on words as they are: they are masked where they are told", async () => {
+  it("passes text through: it is masked when it is emitted", async () => {
     const batch: readonly Chunk[] = [{ type: "text", text: secret }];
     expect((await asked([batch])).chunks).toEqual(batch);
   });

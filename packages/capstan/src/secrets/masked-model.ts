@@ -1,17 +1,17 @@
 import type { Chunk, Model, ModelRequest, ToolSpec } from "../model.ts";
-import type { Masking } from "./mask.ts";
+import type { SecretMask } from "./mask.ts";
 import type { MaskedStream } from "./mask-secrets.ts";
 
 /**
- * A model that is told no secret and whose calls name none. Calls are masked before they are checked and approved, so
- * that what a person agreed to is what is stored and run. Its words are masked where they are told and stored.
+ * Wraps a model so that its requests and calls contain no secrets. Calls are masked before they are checked and
+ * approved, so that the approved call is the one that is stored and run. Text is masked when it is emitted and stored.
  */
-export function maskedModel(model: Model, masking: Masking): Model {
+export function withMaskedModel(model: Model, secretMask: SecretMask): Model {
   return {
     id: model.id,
     stream(request, options) {
-      const reader = model.stream(maskedRequest(request, masking), options)[Symbol.asyncIterator]();
-      const masked = maskedCalls(request, masking);
+      const reader = model.stream(maskRequest(request, secretMask), options)[Symbol.asyncIterator]();
+      const masked = createCallMask(request, secretMask);
       const iterator: AsyncIterableIterator<readonly Chunk[]> = {
         async next() {
           const read = await reader.next();
@@ -28,46 +28,46 @@ export function maskedModel(model: Model, masking: Masking): Model {
   };
 }
 
-/** The history is masked in its facts; instructions and tools are no facts. */
-function maskedRequest(request: ModelRequest, masking: Masking): ModelRequest {
-  const instructions = masking.text(request.instructions);
-  const tools = request.tools.map((tool) => maskedSpec(tool, masking));
+/** Masks instructions and tools; the history is already masked in its facts. */
+function maskRequest(request: ModelRequest, secretMask: SecretMask): ModelRequest {
+  const instructions = secretMask.text(request.instructions);
+  const tools = request.tools.map((tool) => maskSpec(tool, secretMask));
   const isSame =
     instructions === request.instructions && tools.every((tool, index) => tool === request.tools[index]);
   return isSame ? request : { ...request, instructions, tools };
 }
 
-const specs = new WeakMap<Masking, WeakMap<ToolSpec, ToolSpec>>();
+const maskedSpecs = new WeakMap<SecretMask, WeakMap<ToolSpec, ToolSpec>>();
 
-/** The same object for the same tool, so that it is written once. */
-function maskedSpec(tool: ToolSpec, masking: Masking): ToolSpec {
-  const known = specs.get(masking) ?? new WeakMap<ToolSpec, ToolSpec>();
-  specs.set(masking, known);
-  const masked = known.get(tool) ?? withoutSecrets(tool, masking);
+/** Returns the same object for the same tool, so that it is serialized once. */
+function maskSpec(tool: ToolSpec, secretMask: SecretMask): ToolSpec {
+  const known = maskedSpecs.get(secretMask) ?? new WeakMap<ToolSpec, ToolSpec>();
+  maskedSpecs.set(secretMask, known);
+  const masked = known.get(tool) ?? createMaskedSpec(tool, secretMask);
   known.set(tool, masked);
   return masked;
 }
 
-function withoutSecrets(tool: ToolSpec, masking: Masking): ToolSpec {
-  const description = masking.text(tool.description);
-  const input = masking.value(tool.input);
+function createMaskedSpec(tool: ToolSpec, secretMask: SecretMask): ToolSpec {
+  const description = secretMask.text(tool.description);
+  const input = secretMask.value(tool.input);
   return description === tool.description && input === tool.input ? tool : { ...tool, description, input };
 }
 
-function maskedCalls(
+function createCallMask(
   { tools }: ModelRequest,
-  masking: Masking,
+  secretMask: SecretMask,
 ): (chunks: readonly Chunk[]) => readonly Chunk[] {
   const calls = new Map<number, MaskedStream>();
   const mask = (chunk: Chunk): readonly Chunk[] => {
     switch (chunk.type) {
       case "call_start": {
-        const isOffered = tools.some(({ name }) => name === chunk.name);
-        const name = isOffered ? chunk.name : masking.text(chunk.name);
-        return [{ ...chunk, name, ...(chunk.id !== undefined && { id: masking.text(chunk.id) }) }];
+        const isKnownTool = tools.some(({ name }) => name === chunk.name);
+        const name = isKnownTool ? chunk.name : secretMask.text(chunk.name);
+        return [{ ...chunk, name, ...(chunk.id !== undefined && { id: secretMask.text(chunk.id) }) }];
       }
       case "call_delta": {
-        const stream = calls.get(chunk.index) ?? masking.newStream();
+        const stream = calls.get(chunk.index) ?? secretMask.newStream();
         calls.set(chunk.index, stream);
         const text = stream.push(chunk.text);
         return text ? [{ ...chunk, text }] : [];
@@ -76,7 +76,7 @@ function maskedCalls(
         calls.clear();
         return [chunk];
       case "finish":
-        return [...restOf(calls), chunk];
+        return [...flushCalls(calls), chunk];
       case "text":
       case "reasoning":
       case "opaque":
@@ -84,14 +84,14 @@ function maskedCalls(
         return [chunk];
     }
   };
-  return (chunks) => (chunks.some(isOfCall) || calls.size > 0 ? chunks.flatMap(mask) : chunks);
+  return (chunks) => (chunks.some(isCallChunk) || calls.size > 0 ? chunks.flatMap(mask) : chunks);
 }
 
-function isOfCall({ type }: Chunk): boolean {
+function isCallChunk({ type }: Chunk): boolean {
   return type === "call_start" || type === "call_delta";
 }
 
-function restOf(calls: ReadonlyMap<number, MaskedStream>): readonly Chunk[] {
+function flushCalls(calls: ReadonlyMap<number, MaskedStream>): readonly Chunk[] {
   return [...calls].flatMap(([index, stream]) => {
     const text = stream.end();
     return text ? [{ type: "call_delta", index, text }] : [];

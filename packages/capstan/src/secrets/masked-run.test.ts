@@ -25,7 +25,7 @@ const wordsOf = (events: readonly Event[]) =>
   events.map((event) => (event.type === "content_delta" ? event.delta : "")).join("");
 
 describe("a run that knows secrets", () => {
-  it("has what a person typed masked in the store, in the request and in the history (A110)", async () => {
+  it("masks user input in the store, the request and the history (A110)", async () => {
     const { model, agent } = agentSaying([{ text: "Ok." }]);
     const store = memory();
     const { result } = await collect(run(agent, `My key: ${secret}`, { session: "s", store, secrets }));
@@ -34,14 +34,14 @@ describe("a run that knows secrets", () => {
     expect(JSON.stringify(await store.read("s"))).not.toContain("canary");
   });
 
-  it("masks what a model says, in its words as they come and in the result (A110, A111)", async () => {
+  it("masks model output, while it streams and in the result (A110, A111)", async () => {
     const { agent } = agentSaying([{ text: `It is ${secret}!`, reasoning: secret, split: 3 }]);
     const { events, result } = await collect(run(agent, "Say it", { secrets }));
     expect([wordsOf(events), result.text]).toEqual(["It is ***!", "It is ***!"]);
     expect(JSON.stringify([events, result])).not.toContain("canary");
   });
 
-  it("runs what was approved: a call whose arguments were masked, as the person saw them (A110, A109)", async () => {
+  it("runs the approved call with the masked arguments that the user saw (A110, A109)", async () => {
     const got: unknown[] = [];
     const pay = defineTool({
       ...{ name: "pay", description: "Pays", input: { type: "object" }, needsApproval: true },
@@ -57,7 +57,7 @@ describe("a run that knows secrets", () => {
     expect(got).toEqual([{ key: "***", list: ['{"secret":"***"}'] }]);
   });
 
-  it("masks what a tool asks and what a person answers, and the answer still fits the question (A110, A109)", async () => {
+  it("masks a tool's question and the user's answer, and still matches them (A110, A109)", async () => {
     const got: unknown[] = [];
     const book = defineTool({
       ...{ name: "book", description: "Books", input: { type: "object" } },
@@ -94,7 +94,7 @@ describe("a run that knows secrets", () => {
     expect(JSON.stringify(model.requests)).not.toContain("canary");
   });
 
-  it("cuts a tool's error of 5 MB to 4 KB and leaves not even half of a secret at the cut (F44)", async () => {
+  it("truncates a tool error of 5 MB to 4 KB and leaves no half of a secret at the end (F44)", async () => {
     for (const before of [0, 2000, 4096 - 30, 4096 - 20, 4096 - secret.length, 4096]) {
       const fail = defineTool({
         ...{ name: "fail", description: "Fails", input: { type: "object" } },
@@ -110,7 +110,7 @@ describe("a run that knows secrets", () => {
     }
   });
 
-  it("masks a result before it is cut and kept, so that no half of a secret stays (A110)", async () => {
+  it("masks a result before it is truncated and stored, so that no half of a secret remains (A110)", async () => {
     const dump = `${"x".repeat(7900)}${`${secret},`.repeat(300)}${"y".repeat(9000)}`;
     const read = defineTool({
       ...{ name: "read", description: "Reads", input: { type: "object" } },
@@ -131,7 +131,7 @@ describe("a run that knows secrets", () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  it("masks bytes that a tool gave (A110)", async () => {
+  it("masks bytes returned by a tool (A110)", async () => {
     const bytes = defineTool({
       ...{ name: "bytes", description: "Bytes", input: { type: "object" } },
       execute: () => Buffer.concat([Buffer.from([0, 255, 128]), Buffer.from(secret), Buffer.from([0, 200])]),
@@ -144,7 +144,7 @@ describe("a run that knows secrets", () => {
     ]);
   });
 
-  it("masks a provider's error, wherever it is cut (A112)", async () => {
+  it("masks a provider's error, wherever it is truncated (A112)", async () => {
     const refused = new AgentError("model_auth", `Incorrect API key provided: ${secret}.`);
     const cut = new AgentError("model_auth", `Incorrect API key provided: ${secret.slice(0, 20)}`);
     for (const error of [refused, cut]) {
@@ -155,7 +155,7 @@ describe("a run that knows secrets", () => {
     }
   });
 
-  it("sends a model that is given by name no secret, and tells none that it quotes (A110, A112)", async () => {
+  it("sends no secret to a named model, and masks secrets it quotes (A110, A112)", async () => {
     const bodies: string[] = [];
     const server = createServer(async (request, response) => {
       for await (const bytes of request) bodies.push(String(bytes));
@@ -172,14 +172,14 @@ describe("a run that knows secrets", () => {
     expect(JSON.stringify([bodies, events, result])).not.toContain("canary");
   });
 
-  it("masks an answer that must have a form, its keys and numbers too (A110)", async () => {
+  it("masks a structured answer, including keys and numbers (A110)", async () => {
     const model = scriptedModel([{ text: JSON.stringify({ [secret]: [secret, 31415926] }) }]);
     const agent = defineAgent({ name: "a", model, output: { type: "object" } });
     const result = await run(agent, "Go", { secrets: [secret, "31415926"] });
     expect(result.output).toEqual({ "***": ["***", "***"] });
   });
 
-  it("is not led to tell a secret by a listener that throws in the middle of it (A111)", async () => {
+  it("does not leak a secret when a listener throws within it (A111)", async () => {
     const { agent } = agentSaying([{ text: `It is ${secret}!`, split: 4 }]);
     let threw = 0;
     const onEvent = ({ type }: Event) => {
@@ -191,7 +191,7 @@ describe("a run that knows secrets", () => {
     expect(JSON.stringify(events)).not.toContain("canary");
   });
 
-  it("does not keep the half of a secret that had been said when it was cancelled (A111)", async () => {
+  it("does not store half of a secret when it is cancelled (A111)", async () => {
     const { agent } = agentSaying([{ text: `It is ${secret.slice(0, 25)}`, split: 5, hang: true }]);
     const started = run(agent, "Say it", { secrets });
     const events: Event[] = [];
@@ -204,7 +204,7 @@ describe("a run that knows secrets", () => {
     expect(JSON.stringify([events, result])).not.toContain("canary");
   });
 
-  it("masks what was stored before it knew them: in requests and in its result (A110)", async () => {
+  it("masks earlier stored facts in requests and in its result (A110)", async () => {
     const store = memory();
     const { agent } = agentSaying([{ text: secret }]);
     await run(agent, `First ${secret}`, { session: "s", store });
@@ -214,7 +214,7 @@ describe("a run that knows secrets", () => {
     expect(model.requests[0]?.history).toHaveLength(3);
   });
 
-  it("masks on when it is resumed with them (A110)", async () => {
+  it("keeps masking when it is resumed with the secrets (A110)", async () => {
     const ask = defineTool({ name: "ask", description: "Asks", input: { type: "object" } });
     const { agent } = agentSaying([{ calls: [{ id: "c1", name: "ask" }] }, { text: `So ${secret}` }], ask);
     const store = memory();
@@ -227,7 +227,7 @@ describe("a run that knows secrets", () => {
     expect(JSON.stringify([events, await store.read("s")])).not.toContain("canary");
   });
 
-  it("rejects without them when its store fails (A110, A112)", async () => {
+  it("rejects with a masked error when its store fails (A110, A112)", async () => {
     const { agent } = agentSaying([{ text: "Ok." }]);
     const append = async () => {
       throw new AgentError("store_failed", `No connection to postgres://u:${secret}@db`);
@@ -241,14 +241,14 @@ describe("a run that knows secrets", () => {
     expect(error?.stack).not.toContain("canary");
   });
 
-  it("rejects a secret that is too short, and does not tell it", async () => {
+  it("rejects a secret that is too short, without revealing it", async () => {
     const { agent } = agentSaying([{ text: "Ok." }]);
     await expect(run(agent, "Hi", { secrets: ["short"] })).rejects.toThrow(
-      "Secret 1 cannot be masked: give a text of at least 6 characters.",
+      "Secret 1 cannot be masked: it must have at least 6 characters.",
     );
   });
 
-  it("is not disturbed by secrets that are words of ours", async () => {
+  it("works with secrets that equal our vocabulary", async () => {
     const look = defineTool({
       ...{ name: "look_up", description: "Looks", input: { type: "object" } },
       execute: () => ({ data: { status: "success" } }),
@@ -267,7 +267,7 @@ describe("a run that knows secrets", () => {
     expect(result).toMatchObject({ status: "done", text: "A ***.", toolCalls: [{ status: "ok" }] });
   });
 
-  it("knows the keys of model providers in the environment without being told (A110)", async () => {
+  it("masks keys of model providers from the environment automatically (A110)", async () => {
     vi.stubEnv("OPENAI_API_KEY", secret);
     const { agent } = agentSaying([{ text: `It is ${secret}` }]);
     expect((await run(agent, "Say it")).text).toBe("It is ***");

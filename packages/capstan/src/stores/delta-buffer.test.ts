@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Delta, DeltaBody } from "../event.ts";
 import type { PositionedDelta } from "../store.ts";
-import { saidSoFar } from "./delta-buffer.ts";
+import { createDeltaBuffer } from "./delta-buffer.ts";
 
 type Origin = Partial<Pick<Delta, "runId" | "agent" | "turn" | "parentRunId" | "parentCallId">>;
 const piece = (body: DeltaBody, after = 1, origin: Origin = {}): PositionedDelta => ({
@@ -20,13 +20,13 @@ const inner: Origin = { runId: "r~c", parentRunId: "r", parentCallId: "c" };
 
 /** All that a watcher would be told after these pieces. */
 function told(...pieces: PositionedDelta[]): readonly PositionedDelta[] {
-  const { add, of } = saidSoFar();
+  const { add, list } = createDeltaBuffer();
   for (const each of pieces) add("s", [each]);
-  return of("s");
+  return list("s");
 }
 
-describe("what was said so far", () => {
-  it("has neighbouring deltas of one text as one, and texts in their order", () => {
+describe("the delta buffer", () => {
+  it("joins adjacent deltas of one text and keeps the order of texts", () => {
     expect(told(thought("a"), thought("b"), text("c"), text(""), text("d"), thought("e"))).toEqual([
       ...[thought("ab"), text("cd"), thought("e")],
     ]);
@@ -37,34 +37,34 @@ describe("what was said so far", () => {
     ]);
   });
 
-  it("is the same when it is asked for in between", () => {
-    const { add, of } = saidSoFar();
+  it("returns the same when it is listed in between", () => {
+    const { add, list } = createDeltaBuffer();
     const asked = ["a", "b", "c"].map((delta) => {
       add("s", [text(delta), text(delta)]);
-      return of("s");
+      return list("s");
     });
     expect(asked).toEqual([[text("aa")], [text("aabb")], [text("aabbcc")]]);
-    expect(of("other")).toEqual([]);
+    expect(list("other")).toEqual([]);
   });
 
-  it("is what came after the newest fact", () => {
+  it("holds the deltas after the latest fact", () => {
     expect(told(text("old", 1), text("new", 2), text("late", 1), text("er", 2))).toEqual([text("newer", 2)]);
-    const { add, settle, of } = saidSoFar();
+    const { add, clear, list } = createDeltaBuffer();
     add("s", [text("a")]);
-    settle("s");
-    expect(of("s")).toEqual([]);
+    clear("s");
+    expect(list("s")).toEqual([]);
     add("s", [text("b", 2)]);
-    expect(of("s")).toEqual([text("b", 2)]);
+    expect(list("s")).toEqual([text("b", 2)]);
   });
 
-  it("has the newest progress of a call", () => {
+  it("holds the latest progress of a call", () => {
     expect(told(progress("1", 1), progress("2", 1), progress("1", 2))).toEqual([
       progress("2", 1),
       progress("1", 2),
     ]);
   });
 
-  it("has nothing of a message that is said again, and all of other runs", () => {
+  it("drops a restarted message, and keeps other runs", () => {
     const cited = piece({ type: "citation", n: 1, id: "f", source: { title: "t" } });
     const kept = [text("inner", 1, inner), progress("1", 1)];
     expect(told(text("a"), ...kept, thought("b"), call("1", "{"), cited, restart(), text("c"))).toEqual([
@@ -74,75 +74,75 @@ describe("what was said so far", () => {
     expect(told(text("a"), restart(inner))).toEqual([text("a"), restart(inner)]);
   });
 
-  it("never has a text without its beginning: news of facts that are none break it off until it is said again", () => {
-    const { add, settle, of } = saidSoFar();
+  it("never holds a text without its start: a spurious facts notice truncates it until it restarts", () => {
+    const { add, clear, list } = createDeltaBuffer();
     add("s", [text("a"), progress("1", 1)]);
-    settle("s");
+    clear("s");
     add("s", [text("b"), thought("c"), progress("1", 2)]);
-    expect(of("s")).toEqual([thought("c"), progress("1", 2)]);
+    expect(list("s")).toEqual([thought("c"), progress("1", 2)]);
     add("s", [restart(), text("d")]);
-    expect(of("s")).toEqual([progress("1", 2), restart(), text("d")]);
+    expect(list("s")).toEqual([progress("1", 2), restart(), text("d")]);
   });
 
-  it("has no rest of a nested message that goes on across the facts of another run", () => {
-    const { add, settle, of } = saidSoFar();
+  it("drops the rest of a nested message that continues across facts of another run", () => {
+    const { add, clear, list } = createDeltaBuffer();
     add("s", [text("a", 1, inner)]);
-    settle("s");
+    clear("s");
     add("s", [text("b", 2, inner), text("c", 2, { ...inner, turn: 2 })]);
-    settle("s");
+    clear("s");
     add("s", [text("d", 3, inner), text("e", 3)]);
-    expect(of("s")).toEqual([text("e", 3)]);
+    expect(list("s")).toEqual([text("e", 3)]);
   });
 
-  it("gives up the oldest text whole when there are more than a million characters", () => {
-    const { add, of } = saidSoFar();
+  it("drops the oldest text completely above a million characters", () => {
+    const { add, list } = createDeltaBuffer();
     add("s", [thought("x".repeat(600_000)), text("y".repeat(300_000))]);
-    expect(of("s").map(({ delta }) => delta.type)).toEqual(["reasoning_delta", "content_delta"]);
+    expect(list("s").map(({ delta }) => delta.type)).toEqual(["reasoning_delta", "content_delta"]);
     add("s", [text("y".repeat(200_000))]);
-    expect(of("s").map(({ delta }) => delta.type)).toEqual(["content_delta"]);
+    expect(list("s").map(({ delta }) => delta.type)).toEqual(["content_delta"]);
     for (let count = 0; count < 20; count++) add("s", [text("y".repeat(50_000)), progress("1", count)]);
-    expect(of("s")).toEqual([progress("1", 19)]);
+    expect(list("s")).toEqual([progress("1", 19)]);
     add("s", [text("z"), text("begins", 2)]);
-    expect(of("s")).toEqual([text("begins", 2)]);
+    expect(list("s")).toEqual([text("begins", 2)]);
   });
 
-  it("is kept for the ten thousand sessions that began to speak last", () => {
-    const { add, of } = saidSoFar();
+  it("is kept for the ten thousand most recent sessions", () => {
+    const { add, list } = createDeltaBuffer();
     for (let session = 0; session < 10_001; session++) {
       add(`s${session}`, [text("a")]);
       add("s1", [text("b", session + 2)]);
     }
-    expect(["s0", "s1", "s2", "s9999", "s10000"].map((id) => of(id).length)).toEqual([0, 1, 1, 1, 1]);
+    expect(["s0", "s1", "s2", "s9999", "s10000"].map((id) => list(id).length)).toEqual([0, 1, 1, 1, 1]);
   });
 
-  it("is gone with its session", () => {
-    const { add, forget, of } = saidSoFar();
+  it("is deleted with its session", () => {
+    const { add, delete: deleteSession, list } = createDeltaBuffer();
     add("s", [text("a", 9)]);
-    forget("s");
-    expect(of("s")).toEqual([]);
+    deleteSession("s");
+    expect(list("s")).toEqual([]);
     add("s", [text("b", 1)]);
-    expect(of("s")).toEqual([text("b")]);
+    expect(list("s")).toEqual([text("b")]);
   });
 
-  it("by another process is kept from the facts on that were heard of it, and not across a gap", () => {
-    const { add, relay, expect: facts, forgetOthers, of } = saidSoFar();
-    relay("s", [text("unheard")]);
-    expect(of("s")).toEqual([]);
-    facts("s");
-    relay("s", [text("a", 2)]);
-    relay("s", [text("b", 2)]);
-    expect(of("s")).toEqual([text("ab", 2)]);
+  it("keeps deltas of another process after its facts, and not across a gap", () => {
+    const { add, addRemote, expectRemote, deleteRemote, list } = createDeltaBuffer();
+    addRemote("s", [text("unheard")]);
+    expect(list("s")).toEqual([]);
+    expectRemote("s");
+    addRemote("s", [text("a", 2)]);
+    addRemote("s", [text("b", 2)]);
+    expect(list("s")).toEqual([text("ab", 2)]);
     add("own", [text("own")]);
-    forgetOthers();
-    relay("s", [text("c", 2)]);
-    relay("own", [text("other", 2)]);
-    expect([of("s"), of("own")]).toEqual([[], [text("own")]]);
-    facts("own");
-    relay("own", [text("taken over", 3)]);
-    expect(of("own")).toEqual([text("taken over", 3)]);
+    deleteRemote();
+    addRemote("s", [text("c", 2)]);
+    addRemote("own", [text("other", 2)]);
+    expect([list("s"), list("own")]).toEqual([[], [text("own")]]);
+    expectRemote("own");
+    addRemote("own", [text("taken over", 3)]);
+    expect(list("own")).toEqual([text("taken over", 3)]);
   });
 
-  it("is for each text all that was said of it, whatever is said, restarted and stored in between", () => {
+  it("holds the complete text of each stream for any sequence of deltas, restarts and facts", () => {
     const said = fc.record({
       type: fc.constantFrom("content_delta" as const, "reasoning_delta" as const),
       run: fc.constantFrom("r", "r~c"),
@@ -157,12 +157,12 @@ describe("what was said so far", () => {
       { weight: 1, arbitrary: fc.record({ type: fc.constant("fact" as const) }) },
     );
     const property = fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const { add, settle, of } = saidSoFar();
+      const { add, clear, list } = createDeltaBuffer();
       const whole = new Map<string, string>();
       let position = 1;
       for (const each of steps) {
         if (each.type === "fact") {
-          settle("s");
+          clear("s");
           whole.clear();
           position += 1;
         } else if (each.type === "restart") {
@@ -175,7 +175,7 @@ describe("what was said so far", () => {
         }
       }
       const texts = new Map<string, string>();
-      for (const { delta } of of("s"))
+      for (const { delta } of list("s"))
         if ("delta" in delta) {
           const key = `${delta.type} ${delta.runId}`;
           texts.set(key, (texts.get(key) ?? "") + delta.delta);

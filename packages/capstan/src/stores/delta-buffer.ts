@@ -1,173 +1,180 @@
 import type { Delta } from "../event.ts";
 import type { PositionedDelta } from "../store.ts";
 
-/** What is being said and is in no fact yet, for those who begin to watch in the middle of it. */
-export interface SaidSoFar {
-  /** Of this process, which has said all that was before. */
-  add(sessionId: string, pieces: readonly PositionedDelta[]): void;
-  /** Of another process: kept when its last facts were heard of, so that nothing before can have been missed. */
-  relay(sessionId: string, pieces: readonly PositionedDelta[]): void;
-  /** There are facts: they say what was said before them. */
-  settle(sessionId: string): void;
-  /** There are facts of another process, which may say more. */
-  expect(sessionId: string): void;
-  forget(sessionId: string): void;
-  /** Something of other processes may have been missed. */
-  forgetOthers(): void;
-  of(sessionId: string): readonly PositionedDelta[];
+/** Buffers deltas that no fact contains yet, for watchers that subscribe within a message. */
+export interface DeltaBuffer {
+  /** Adds deltas of this process, which has seen all earlier ones. */
+  add(sessionId: string, deltas: readonly PositionedDelta[]): void;
+  /** Adds deltas of another process. Ignored unless its latest facts were seen, because earlier deltas may be missing. */
+  addRemote(sessionId: string, deltas: readonly PositionedDelta[]): void;
+  /** Called for new facts, which contain all earlier deltas. */
+  clear(sessionId: string): void;
+  /** Called for new facts of another process, whose deltas may follow. */
+  expectRemote(sessionId: string): void;
+  delete(sessionId: string): void;
+  /** Called when notifications of other processes may have been missed. */
+  deleteRemote(): void;
+  list(sessionId: string): readonly PositionedDelta[];
 }
 
-type Item = {
-  /** The newest one. */
-  piece: PositionedDelta;
-  /** Of a delta with text: all of it. Joined only when somebody asks, because there may be one for each token. */
+type BufferedDelta = {
+  /** The latest delta of the stream. */
+  latest: PositionedDelta;
+  /** All text of the stream. Joined on demand, because there may be one delta per token. */
   texts: string[] | undefined;
 };
-type Talk = {
-  isOurs: boolean;
+type SessionDeltas = {
+  isLocal: boolean;
   after: number;
-  items: Item[];
+  items: BufferedDelta[];
   size: number;
-  /** Texts whose beginning is not kept any more, by stream: what comes of them would be shown as the whole. */
-  broken: Map<string, Delta> | undefined;
+  /** Streams whose start was dropped: their later deltas are ignored, because they would look complete. */
+  truncated: Map<string, Delta> | undefined;
 };
 
-const mostTalks = 10_000;
-const mostCharacters = 1_000_000;
-const mostBroken = 100;
-/** What a piece counts for beside its text. */
-const pieceSize = 100;
+const maxSessions = 10_000;
+const maxCharacters = 1_000_000;
+const maxTruncated = 100;
+/** Size of a delta besides its text. */
+const deltaOverhead = 100;
 
-/** Keeps the pieces behind the newest position of each session. */
-export function saidSoFar(): SaidSoFar {
-  const talks = new Map<string, Talk>(); // in the order of their last messages
+/** Creates a buffer of the deltas after the latest position of each session. */
+export function createDeltaBuffer(): DeltaBuffer {
+  const sessions = new Map<string, SessionDeltas>(); // ordered by last update
 
-  function put(sessionId: string, talk: Talk): Talk {
-    talks.delete(sessionId);
-    talks.set(sessionId, talk);
-    // A run that was cut off in mid-sentence is followed by nothing that would end its talk.
-    if (talks.size > mostTalks) talks.delete(talks.keys().next().value ?? "");
-    return talk;
+  function put(sessionId: string, session: SessionDeltas): SessionDeltas {
+    sessions.delete(sessionId);
+    sessions.set(sessionId, session);
+    // A run that crashed within a message never clears its deltas.
+    if (sessions.size > maxSessions) sessions.delete(sessions.keys().next().value ?? "");
+    return session;
   }
-  const begin = (sessionId: string, isOurs: boolean) =>
-    put(sessionId, { isOurs, after: -1, items: [], size: 0, broken: undefined });
+  const start = (sessionId: string, isLocal: boolean) =>
+    put(sessionId, { isLocal, after: -1, items: [], size: 0, truncated: undefined });
 
-  function keepAll(sessionId: string, talk: Talk, pieces: readonly PositionedDelta[]): void {
-    for (const piece of pieces) {
-      if (piece.after > talk.after) {
-        moveOn(talk, piece.after);
-        put(sessionId, talk);
+  function addAll(sessionId: string, session: SessionDeltas, deltas: readonly PositionedDelta[]): void {
+    for (const positioned of deltas) {
+      if (positioned.after > session.after) {
+        advance(session, positioned.after);
+        put(sessionId, session);
       }
-      if (piece.after === talk.after) keep(talk, piece);
+      if (positioned.after === session.after) addTextDelta(session, positioned);
     }
   }
 
   return {
-    add(sessionId, pieces) {
-      const talk = talks.get(sessionId) ?? begin(sessionId, true);
-      talk.isOurs = true;
-      keepAll(sessionId, talk, pieces);
+    add(sessionId, deltas) {
+      const session = sessions.get(sessionId) ?? start(sessionId, true);
+      session.isLocal = true;
+      addAll(sessionId, session, deltas);
     },
-    relay(sessionId, pieces) {
-      const talk = talks.get(sessionId);
-      if (talk && !talk.isOurs) keepAll(sessionId, talk, pieces);
+    addRemote(sessionId, deltas) {
+      const session = sessions.get(sessionId);
+      if (session && !session.isLocal) addAll(sessionId, session, deltas);
     },
-    settle(sessionId) {
-      const talk = talks.get(sessionId);
-      if (talk) dropAll(talk);
+    clear(sessionId) {
+      const session = sessions.get(sessionId);
+      if (session) clearDeltas(session);
     },
-    expect(sessionId) {
-      const talk = talks.get(sessionId) ?? begin(sessionId, false);
-      talk.isOurs = false;
-      dropAll(talk);
+    expectRemote(sessionId) {
+      const session = sessions.get(sessionId) ?? start(sessionId, false);
+      session.isLocal = false;
+      clearDeltas(session);
     },
-    forget: (sessionId) => void talks.delete(sessionId),
-    forgetOthers() {
-      for (const [sessionId, { isOurs }] of talks) if (!isOurs) talks.delete(sessionId);
+    delete: (sessionId) => void sessions.delete(sessionId),
+    deleteRemote() {
+      for (const [sessionId, { isLocal }] of sessions) if (!isLocal) sessions.delete(sessionId);
     },
-    of: (sessionId) => talks.get(sessionId)?.items.map(joined) ?? [],
+    list: (sessionId) => sessions.get(sessionId)?.items.map(joinTexts) ?? [],
   };
 }
 
-/** Called for each token. */
-function keep(talk: Talk, piece: PositionedDelta): void {
-  const { delta } = piece;
+/** Called for every token. */
+function addTextDelta(session: SessionDeltas, positioned: PositionedDelta): void {
+  const { delta } = positioned;
   if (!("delta" in delta)) {
-    keepOther(talk, piece);
+    addOtherDelta(session, positioned);
     return;
   }
-  const last = talk.items[talk.items.length - 1];
-  if (last?.texts && isSameStream(last.piece.delta, delta)) {
-    last.piece = piece;
+  const last = session.items[session.items.length - 1];
+  if (last?.texts && isSameStream(last.latest.delta, delta)) {
+    last.latest = positioned;
     if (delta.delta !== "") last.texts.push(delta.delta);
-    talk.size += delta.delta.length;
+    session.size += delta.delta.length;
   } else {
-    if (talk.broken?.has(streamOf(delta))) return;
-    talk.items.push({ piece, texts: [delta.delta] });
-    talk.size += pieceSize + delta.delta.length;
+    if (session.truncated?.has(toStreamKey(delta))) return;
+    session.items.push({ latest: positioned, texts: [delta.delta] });
+    session.size += deltaOverhead + delta.delta.length;
   }
-  if (talk.size > mostCharacters) giveUpOldest(talk);
+  if (session.size > maxCharacters) dropOldestStream(session);
 }
 
-function keepOther(talk: Talk, piece: PositionedDelta): void {
-  const { delta } = piece;
-  if (delta.type === "message_restart") startAnew(talk, delta);
-  // The newest says it all.
-  if (delta.type === "tool_progress") dropWhere(talk, (other) => isSameStream(other, delta));
-  talk.items.push({ piece, texts: undefined });
-  talk.size += pieceSize;
-  if (talk.size > mostCharacters) giveUpOldest(talk);
+function addOtherDelta(session: SessionDeltas, positioned: PositionedDelta): void {
+  const { delta } = positioned;
+  if (delta.type === "message_restart") restartMessage(session, delta);
+  // The latest progress replaces earlier ones.
+  if (delta.type === "tool_progress") dropDeltas(session, (other) => isSameStream(other, delta));
+  session.items.push({ latest: positioned, texts: undefined });
+  session.size += deltaOverhead;
+  if (session.size > maxCharacters) dropOldestStream(session);
 }
 
-/** What was said of the message is void, also what was lost of it. */
-function startAnew(talk: Talk, { runId }: Delta): void {
-  const isVoid = (delta: Delta) => delta.runId === runId && ofMessage.has(delta.type);
-  dropWhere(talk, isVoid);
-  for (const [stream, delta] of talk.broken ?? []) if (isVoid(delta)) talk.broken?.delete(stream);
+/** Drops the deltas of the discarded message, and its truncation marks. */
+function restartMessage(session: SessionDeltas, { runId }: Delta): void {
+  const isDiscarded = (delta: Delta) => delta.runId === runId && messageDeltas.has(delta.type);
+  dropDeltas(session, isDiscarded);
+  for (const [stream, delta] of session.truncated ?? [])
+    if (isDiscarded(delta)) session.truncated?.delete(stream);
 }
 
-const ofMessage: ReadonlySet<Delta["type"]> = new Set([
+const messageDeltas: ReadonlySet<Delta["type"]> = new Set([
   ...(["content_delta", "reasoning_delta", "tool_call_delta", "citation", "message_restart"] as const),
 ]);
 
-function dropAll(talk: Talk): void {
-  if (talk.items.length === 0) return;
-  for (const { piece, texts } of talk.items) if (texts) breakOff(talk, piece.delta);
-  talk.items = [];
-  talk.size = 0;
+function clearDeltas(session: SessionDeltas): void {
+  if (session.items.length === 0) return;
+  for (const { latest: positioned, texts } of session.items)
+    if (texts) markTruncated(session, positioned.delta);
+  session.items = [];
+  session.size = 0;
 }
 
-/** A whole text at a time: half of one would be worse than nothing. */
-function giveUpOldest(talk: Talk): void {
-  while (talk.size > mostCharacters) {
-    const oldest = talk.items[0]?.piece.delta;
+/** Drops whole texts, because a partial one would be worse than none. */
+function dropOldestStream(session: SessionDeltas): void {
+  while (session.size > maxCharacters) {
+    const oldest = session.items[0]?.latest.delta;
     if (oldest === undefined) return;
-    dropWhere(talk, (delta) => delta === oldest || ("delta" in delta && isSameStream(delta, oldest)), true);
+    dropDeltas(
+      session,
+      (delta) => delta === oldest || ("delta" in delta && isSameStream(delta, oldest)),
+      true,
+    );
   }
 }
 
-function dropWhere(talk: Talk, isDropped: (delta: Delta) => boolean, isBroken = false): void {
-  talk.items = talk.items.filter(({ piece: { delta }, texts }) => {
+function dropDeltas(session: SessionDeltas, isDropped: (delta: Delta) => boolean, isTruncated = false): void {
+  session.items = session.items.filter(({ latest: { delta }, texts }) => {
     if (!isDropped(delta)) return true;
-    talk.size -= pieceSize + (texts?.reduce((sum, text) => sum + text.length, 0) ?? 0);
-    if (isBroken && texts) breakOff(talk, delta);
+    session.size -= deltaOverhead + (texts?.reduce((sum, text) => sum + text.length, 0) ?? 0);
+    if (isTruncated && texts) markTruncated(session, delta);
     return false;
   });
 }
 
-function breakOff(talk: Talk, delta: Delta): void {
-  talk.broken ??= new Map();
-  talk.broken.set(streamOf(delta), delta);
-  if (talk.broken.size > mostBroken) talk.broken.delete(talk.broken.keys().next().value ?? "");
+function markTruncated(session: SessionDeltas, delta: Delta): void {
+  session.truncated ??= new Map();
+  session.truncated.set(toStreamKey(delta), delta);
+  if (session.truncated.size > maxTruncated)
+    session.truncated.delete(session.truncated.keys().next().value ?? "");
 }
 
-/** There was a fact. A nested run may go on with its message across the facts of another that runs beside it. */
-function moveOn(talk: Talk, after: number): void {
-  dropAll(talk);
-  talk.after = after;
-  if (!talk.broken) return;
-  const nested = [...talk.broken].filter(([, { parentRunId }]) => parentRunId !== undefined);
-  talk.broken = nested.length > 0 ? new Map(nested) : undefined;
+/** Moves to a new position. A nested run may continue its message across facts of a parallel run. */
+function advance(session: SessionDeltas, after: number): void {
+  clearDeltas(session);
+  session.after = after;
+  if (!session.truncated) return;
+  const nested = [...session.truncated].filter(([, { parentRunId }]) => parentRunId !== undefined);
+  session.truncated = nested.length > 0 ? new Map(nested) : undefined;
 }
 
 function isSameStream(left: Delta, right: Delta): boolean {
@@ -176,23 +183,23 @@ function isSameStream(left: Delta, right: Delta): boolean {
     left.runId === right.runId &&
     left.turn === right.turn &&
     left.agent === right.agent &&
-    idOf(left) === idOf(right)
+    getDeltaId(left) === getDeltaId(right)
   );
 }
 
-function streamOf(delta: Delta): string {
-  return JSON.stringify([delta.type, delta.runId, delta.turn, delta.agent, idOf(delta)]);
+function toStreamKey(delta: Delta): string {
+  return JSON.stringify([delta.type, delta.runId, delta.turn, delta.agent, getDeltaId(delta)]);
 }
 
-function idOf(delta: Delta): string | undefined {
+function getDeltaId(delta: Delta): string | undefined {
   return delta.type === "tool_call_delta" || delta.type === "tool_progress" ? delta.id : undefined;
 }
 
-function joined(item: Item): PositionedDelta {
-  const { piece, texts } = item;
-  if (!texts || !("delta" in piece.delta)) return piece;
+function joinTexts(item: BufferedDelta): PositionedDelta {
+  const { latest: positioned, texts } = item;
+  if (!texts || !("delta" in positioned.delta)) return positioned;
   const delta = texts.join("");
   item.texts = [delta];
-  item.piece = { after: piece.after, delta: { ...piece.delta, delta } };
-  return item.piece;
+  item.latest = { after: positioned.after, delta: { ...positioned.delta, delta } };
+  return item.latest;
 }

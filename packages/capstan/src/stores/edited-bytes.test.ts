@@ -134,7 +134,7 @@ const anyEdit = (columns: readonly Column[]): fc.Arbitrary<Edit> =>
     })
     .map(({ column, value }) => ({ ...column, value }));
 
-describe("a file of SQLite that somebody has edited", () => {
+describe("an edited SQLite file", () => {
   const tables = ["sessions", "facts", "runs", "told", "leases", "blobs", "records"];
   let folder: string;
   let store: Store;
@@ -191,7 +191,7 @@ describe("a file of SQLite that somebody has edited", () => {
     return checkAfter(sql, [typeof value === "string" ? Buffer.from(value) : value], edit);
   }
 
-  it("gives plain data or a named error, whatever is written into whichever column (A96)", async () => {
+  it("returns plain data or a named error, whatever is written into any column (A96)", async () => {
     let refusals = 0;
     for (const column of columns())
       for (const edit of craftedFor(column, String(editor.prepare(last(column)).get()?.stored)))
@@ -199,7 +199,7 @@ describe("a file of SQLite that somebody has edited", () => {
     expect(refusals).toBeGreaterThan(50); // the edits are seen
   });
 
-  it("gives plain data or a named error for random bytes (A96)", async () => {
+  it("returns plain data or a named error for random bytes (A96)", async () => {
     const random = fc.asyncProperty(anyEdit(columns()), async (edit) => void (await check(edit)));
     await fc.assert(random, { numRuns: 150 });
   });
@@ -210,12 +210,12 @@ describe("a file of SQLite that somebody has edited", () => {
     ["sessions", "facts"],
     ["records", "version"],
     ["blobs", "size"],
-  ])("is refused by name when a number of %s (%s) is too large (A96)", async (table, column) => {
+  ])("is rejected with a named error when a number of %s (%s) is too large (A96)", async (table, column) => {
     const sql = `UPDATE main.${table} SET ${column} = 9223372036854775800 WHERE ${column} = (${last({ table, column })})`;
     expect(await checkAfter(sql, [], { table, column })).toBeGreaterThan(0);
   });
 
-  it("has markers of others, and our own, in what people write: they come back as they were (A96)", async () => {
+  it("returns type markers of other frameworks in user text unchanged (A96)", async () => {
     let written = 0;
     const marker = fc.constantFrom("lc", "__proto__", "$type", "then", "constructor", "blob_1", '"', "type");
     const body = fc.dictionary(
@@ -238,7 +238,7 @@ describe("a file of SQLite that somebody has edited", () => {
   });
 });
 
-describe.skipIf(!findPostgresFolder())("a Postgres that somebody has edited", () => {
+describe.skipIf(!findPostgresFolder())("an edited Postgres database", () => {
   let server: PostgresServer;
   let pool: pg.Pool;
   let store: Store;
@@ -283,7 +283,7 @@ describe.skipIf(!findPostgresFolder())("a Postgres that somebody has edited", ()
     }));
   }
 
-  it("gives plain data or a named error, whatever is written into whichever column (A96)", async () => {
+  it("returns plain data or a named error, whatever is written into any column (A96)", async () => {
     let refusals = 0;
     for (const column of await columns()) {
       const sql = `SELECT max(${column.column}) AS stored FROM ${column.table}`;

@@ -1,53 +1,57 @@
 import type { Records, StoredRecord } from "../store.ts";
-import { assertVersion, byId, recordJson } from "./store-rules.ts";
+import { assertVersion, compareById, serializeRecord } from "./store-rules.ts";
 
-/** A version as it is kept: its body as JSON, so that nobody changes it by holding it. */
-type Version = Omit<StoredRecord, "body"> & { readonly json: string };
-/** `last` is the number given last, which a removal takes too, so that none is given twice. */
-type Known = { readonly versions: Version[]; last: number };
+/** A version with its body as JSON, so that callers cannot modify it. */
+type StoredVersion = Omit<StoredRecord, "body"> & { readonly json: string };
+/** `last` is the last version number. A removal takes one too, so that numbers are never reused. */
+type RecordVersions = { readonly versions: StoredVersion[]; last: number };
 
-/** Records in this process. */
-export function memoryRecords(now: () => number): Records {
-  const kinds = new Map<string, Map<string, Known>>();
+/** Creates records in memory. */
+export function createMemoryRecords(now: () => number): Records {
+  const kinds = new Map<string, Map<string, RecordVersions>>();
 
-  function known(kind: string, id: string): Known | undefined {
+  function findVersions(kind: string, id: string): RecordVersions | undefined {
     return kinds.get(kind)?.get(id);
   }
 
-  function knownFor(kind: string, id: string): Known {
-    const ofKind = kinds.get(kind) ?? new Map<string, Known>();
-    kinds.set(kind, ofKind);
-    const found = ofKind.get(id) ?? { versions: [], last: 0 };
-    ofKind.set(id, found);
+  function ensureVersions(kind: string, id: string): RecordVersions {
+    const byId = kinds.get(kind) ?? new Map<string, RecordVersions>();
+    kinds.set(kind, byId);
+    const found = byId.get(id) ?? { versions: [], last: 0 };
+    byId.set(id, found);
     return found;
   }
 
   return {
     async getRecord(kind, id) {
-      return recordOf(known(kind, id)?.versions.at(-1));
+      return toStoredRecord(findVersions(kind, id)?.versions.at(-1));
     },
     async listRecords(kind) {
-      const newest = [...(kinds.get(kind)?.values() ?? [])].map(({ versions }) => recordOf(versions.at(-1)));
-      return newest.filter((record) => record !== undefined).sort(byId);
+      const latest = [...(kinds.get(kind)?.values() ?? [])].map(({ versions }) =>
+        toStoredRecord(versions.at(-1)),
+      );
+      return latest.filter((record) => record !== undefined).sort(compareById);
     },
     async listRecordVersions(kind, id) {
-      return (known(kind, id)?.versions ?? []).map(recordOf).filter((record) => record !== undefined);
+      return (findVersions(kind, id)?.versions ?? [])
+        .map(toStoredRecord)
+        .filter((record) => record !== undefined);
     },
     async putRecord({ kind, id, body, replaces }, expectedVersion) {
-      const json = recordJson({ kind, id, body });
-      const before = known(kind, id)?.versions.at(-1);
+      const json = serializeRecord({ kind, id, body });
+      const before = findVersions(kind, id)?.versions.at(-1);
       assertVersion({ kind, id, version: before?.version ?? 0 }, expectedVersion);
-      const found = knownFor(kind, id);
+      const found = ensureVersions(kind, id);
       found.last += 1;
       const updatedAt = now();
       const createdAt = before?.createdAt ?? updatedAt;
-      const next: Version = { kind, id, version: found.last, json, createdAt, updatedAt };
+      const next: StoredVersion = { kind, id, version: found.last, json, createdAt, updatedAt };
       if (replaces) found.versions.length = 0;
       found.versions.push(next);
       return { kind, id, version: next.version, body: JSON.parse(json), createdAt, updatedAt };
     },
     async removeRecord(kind, id, expectedVersion) {
-      const found = known(kind, id);
+      const found = findVersions(kind, id);
       assertVersion({ kind, id, version: found?.versions.at(-1)?.version ?? 0 }, expectedVersion);
       if (!found || expectedVersion === 0) return;
       found.versions.length = 0;
@@ -56,7 +60,7 @@ export function memoryRecords(now: () => number): Records {
   };
 }
 
-function recordOf(version: Version | undefined): StoredRecord | undefined {
+function toStoredRecord(version: StoredVersion | undefined): StoredRecord | undefined {
   if (!version) return undefined;
   const { json, ...rest } = version;
   return { ...rest, body: JSON.parse(json) };

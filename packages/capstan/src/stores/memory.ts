@@ -13,90 +13,90 @@ import {
   type SessionInfo,
   type Store,
 } from "../store.ts";
-import { memoryRecords } from "./memory-records.ts";
-import { excerptOf, searchableText, wordsOf } from "./search-text.ts";
-import { assertTellable, rowLimit, startsRun, stateAfter } from "./store-rules.ts";
-import { type Watchers, watchers } from "./watchers.ts";
+import { createMemoryRecords } from "./memory-records.ts";
+import { buildExcerpt, splitWords, toSearchText } from "./search-text.ts";
+import { assertAcceptsMessages, clampRowLimit, getRunState, isListedRunStart } from "./store-rules.ts";
+import { createWatchers, type Watchers } from "./watchers.ts";
 
 type Session = {
   title: string;
-  /** Until somebody makes it, it is only where blobs wait for their facts. */
-  madeAt: number | undefined;
+  /** Undefined until the session is created; before that, the entry only holds blobs. */
+  createdAt: number | undefined;
   readonly facts: Fact[];
   readonly byIdentity: Map<string, Fact>;
   readonly blobs: Map<string, Blob>;
 };
-/** Messages by key; those that were heard are kept as nothing, so that they count once. */
+/** Messages by key. Acknowledged ones stay as undefined, so that a key counts once. */
 type KnownRun = {
   readonly info: { -readonly [Field in keyof RunInfo]: RunInfo[Field] };
-  /** Most runs are told nothing. */
-  told: Map<string, RunMessage | undefined> | undefined;
+  /** Undefined for most runs, which receive no messages. */
+  messages: Map<string, RunMessage | undefined> | undefined;
 };
 
-/** Keeps sessions in this process: for tests, browsers and runs that nobody needs tomorrow. */
+/** Stores sessions in memory: for tests, browsers and ephemeral runs. */
 export function memory({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
   const sessions = new Map<string, Session>();
   const runs = new Map<string, KnownRun>();
-  const { assertHeld, isHeld, ...leases } = memoryLeases(clock.now);
-  const { tell, forget, publish, watch } = watchers();
+  const { assertHeld, isHeld, ...leases } = createMemoryLeases(clock.now);
+  const { notify, delete: deleteWatchers, publish, watch } = createWatchers();
 
-  function sessionFor(id: string): Session {
-    const session = sessions.get(id) ?? newSession();
+  function getOrCreateSession(id: string): Session {
+    const session = sessions.get(id) ?? createSession();
     sessions.set(id, session);
     return session;
   }
 
-  function place(session: Session, fact: UnplacedFact, identity: string): Fact {
+  function appendFact(session: Session, fact: UnplacedFact, identity: string): Fact {
     const known = session.byIdentity.get(identity);
     if (known) return known;
-    const placed: Fact = { ...fact, seq: session.facts.length + 1 };
-    session.facts.push(placed);
-    session.byIdentity.set(identity, placed);
-    index(runs, placed);
-    return placed;
+    const appended: Fact = { ...fact, seq: session.facts.length + 1 };
+    session.facts.push(appended);
+    session.byIdentity.set(identity, appended);
+    indexRun(runs, appended);
+    return appended;
   }
 
   return {
     ...leases,
-    ...lazyRecords(() => memoryRecords(clock.now)),
+    ...createLazyRecords(() => createMemoryRecords(clock.now)),
     publish,
     watch,
-    ...inbox(runs, tell),
-    ...catalogue(sessions, runs, isHeld),
-    async append(facts, { expected, lease, acknowledged: heard = [] }) {
+    ...createRunMessages(runs, notify),
+    ...createCatalog(sessions, runs, isHeld),
+    async append(facts, { expected, lease, acknowledged = [] }) {
       assertHeld(lease);
       const identified = facts.map((fact) => ({ fact, identity: identifyFact(fact) }));
       const known = sessions.get(lease.sessionId);
       const length = known?.facts.length ?? 0;
       if (length !== expected && identified.some(({ identity }) => !known?.byIdentity.has(identity))) {
-        const message = `The session "${lease.sessionId}" is at ${length}, not at ${expected}: read what is new first.`;
+        const message = `Session "${lease.sessionId}" is at position ${length}, not ${expected}. Read the new facts first.`;
         throw new AgentError("position_conflict", message);
       }
-      const session = sessionFor(lease.sessionId);
-      const placed = identified.map(({ fact, identity }) => place(session, fact, identity));
-      if (heard.length > 0) hearAll(runs.get(facts[0]?.runId ?? ""), heard);
-      tell(lease.sessionId, { type: "facts" });
-      return placed;
+      const session = getOrCreateSession(lease.sessionId);
+      const appended = identified.map(({ fact, identity }) => appendFact(session, fact, identity));
+      if (acknowledged.length > 0) acknowledgeMessages(runs.get(facts[0]?.runId ?? ""), acknowledged);
+      notify(lease.sessionId, { type: "facts" });
+      return appended;
     },
-    async read(sessionId, after = 0, most = Infinity) {
-      return sessions.get(sessionId)?.facts.slice(after, after + most) ?? [];
+    async read(sessionId, after = 0, limit = Infinity) {
+      return sessions.get(sessionId)?.facts.slice(after, after + limit) ?? [];
     },
     async findSession(runId) {
       return runs.get(runId)?.info.sessionId;
     },
     async create(sessionId, title = "") {
-      const session = sessionFor(sessionId);
-      if (session.facts.length > 0 || session.madeAt !== undefined) return;
+      const session = getOrCreateSession(sessionId);
+      if (session.facts.length > 0 || session.createdAt !== undefined) return;
       session.title = title;
-      session.madeAt = clock.now();
+      session.createdAt = clock.now();
     },
     async remove(sessionId) {
       for (const { runId } of sessions.get(sessionId)?.facts ?? []) runs.delete(runId);
       sessions.delete(sessionId);
-      forget(sessionId);
+      deleteWatchers(sessionId);
     },
     async putBlob(sessionId, { mediaType, data }) {
-      const { blobs } = sessionFor(sessionId);
+      const { blobs } = getOrCreateSession(sessionId);
       const handle = `blob_${blobs.size + 1}`;
       blobs.set(handle, { mediaType, data, size: data.length });
       return handle;
@@ -108,12 +108,12 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
   };
 }
 
-function newSession(): Session {
-  return { title: "", madeAt: undefined, facts: [], byIdentity: new Map(), blobs: new Map() };
+function createSession(): Session {
+  return { title: "", createdAt: undefined, facts: [], byIdentity: new Map(), blobs: new Map() };
 }
 
-/** Most stores hold no records: they are created with the first use. */
-function lazyRecords(create: () => Records): Records {
+/** Creates the record storage on first use, because most stores have no records. */
+function createLazyRecords(create: () => Records): Records {
   let records: Records | undefined;
   const open = () => {
     records ??= create();
@@ -128,23 +128,23 @@ function lazyRecords(create: () => Records): Records {
   };
 }
 
-type Catalogue = Pick<Store, "getSession" | "list" | "rename" | "listRuns" | "listOrphans" | "search">;
+type Catalog = Pick<Store, "getSession" | "list" | "rename" | "listRuns" | "listOrphans" | "search">;
 
-function catalogue(
+function createCatalog(
   sessions: ReadonlyMap<string, Session>,
   runs: ReadonlyMap<string, KnownRun>,
   isHeld: (sessionId: string) => boolean,
-): Catalogue {
+): Catalog {
   return {
     async getSession(sessionId) {
-      return infoOf(sessionId, sessions.get(sessionId));
+      return toSessionInfo(sessionId, sessions.get(sessionId));
     },
-    async list({ scope, limit: most = Number.POSITIVE_INFINITY } = {}) {
-      const infos = [...within(sessions, scope)].map(([id, session]) => infoOf(id, session));
+    async list({ scope, limit = Number.POSITIVE_INFINITY } = {}) {
+      const infos = [...filterByScope(sessions, scope)].map(([id, session]) => toSessionInfo(id, session));
       return infos
         .filter((info) => info !== undefined)
         .sort((left, right) => right.updatedAt - left.updatedAt)
-        .slice(0, rowLimit(most));
+        .slice(0, clampRowLimit(limit));
     },
     async rename(sessionId, title) {
       const session = sessions.get(sessionId);
@@ -160,120 +160,120 @@ function catalogue(
         .filter((run) => !isHeld(run.info.sessionId) && hasWork(run))
         .map(({ info }) => ({ ...info }));
     },
-    async search(words, { scope, limit: most = 50 } = {}) {
-      return searchIn(within(sessions, scope), wordsOf(words), rowLimit(most));
+    async search(words, { scope, limit = 50 } = {}) {
+      return searchSessions(filterByScope(sessions, scope), splitWords(words), clampRowLimit(limit));
     },
   };
 }
 
-function infoOf(id: string, session: Session | undefined): SessionInfo | undefined {
+function toSessionInfo(id: string, session: Session | undefined): SessionInfo | undefined {
   if (!session) return undefined;
-  const { title, facts, madeAt } = session;
-  const createdAt = facts[0]?.at ?? madeAt;
+  const { title, facts } = session;
+  const createdAt = facts[0]?.at ?? session.createdAt;
   if (createdAt === undefined) return undefined;
   const updatedAt = facts.at(-1)?.at ?? createdAt;
   return { id, ...(title && { title }), facts: facts.length, createdAt, updatedAt };
 }
 
-function* within(
+function* filterByScope(
   sessions: ReadonlyMap<string, Session>,
   scope: string | undefined,
 ): Generator<readonly [string, Session]> {
   for (const entry of sessions) if (scope === undefined || getScope(entry[0]) === scope) yield entry;
 }
 
-function index(runs: Map<string, KnownRun>, fact: Fact): void {
+function indexRun(runs: Map<string, KnownRun>, fact: Fact): void {
   const { runId, sessionId, agent, at } = fact;
   const known = runs.get(runId);
-  const state = stateAfter(fact);
+  const state = getRunState(fact);
   if (known) {
     known.info.state = state;
     known.info.updatedAt = at;
   }
-  if (!known && startsRun(fact))
+  if (!known && isListedRunStart(fact))
     runs.set(runId, {
       info: { runId, sessionId, agent, state, startedAt: at, updatedAt: at },
-      told: undefined,
+      messages: undefined,
     });
 }
 
-function hearAll(run: KnownRun | undefined, keys: readonly string[]): void {
+function acknowledgeMessages(run: KnownRun | undefined, keys: readonly string[]): void {
   if (!run) return;
-  run.told ??= new Map();
-  for (const key of keys) run.told.set(key, undefined);
+  run.messages ??= new Map();
+  for (const key of keys) run.messages.set(key, undefined);
 }
 
-function hasWork({ info, told }: KnownRun): boolean {
+function hasWork({ info, messages }: KnownRun): boolean {
   if (info.state !== "waiting") return info.state === "active";
-  return [...(told?.values() ?? [])].some((message) => message !== undefined);
+  return [...(messages?.values() ?? [])].some((message) => message !== undefined);
 }
 
-function inbox(
+function createRunMessages(
   runs: ReadonlyMap<string, KnownRun>,
-  news: Watchers["tell"],
+  notify: Watchers["notify"],
 ): Pick<Store, "sendMessage" | "listMessages"> {
   return {
     async sendMessage(runId, message) {
       const run = runs.get(runId);
-      if (run?.told?.has(message.key)) return;
-      assertTellable(runId, run?.info);
-      if (run) run.told = (run.told ?? new Map()).set(message.key, message);
-      news(run?.info.sessionId ?? "", { type: "message", runId });
+      if (run?.messages?.has(message.key)) return;
+      assertAcceptsMessages(runId, run?.info);
+      if (run) run.messages = (run.messages ?? new Map()).set(message.key, message);
+      notify(run?.info.sessionId ?? "", { type: "message", runId });
     },
     async listMessages(runId) {
-      return [...(runs.get(runId)?.told?.values() ?? [])].filter((message) => message !== undefined);
+      return [...(runs.get(runId)?.messages?.values() ?? [])].filter((message) => message !== undefined);
     },
   };
 }
 
-function searchIn(
+function searchSessions(
   sessions: Iterable<readonly [string, Session]>,
   words: readonly string[],
-  most: number,
+  limit: number,
 ): SearchHit[] {
   const found: SearchHit[] = [];
-  if (words.length === 0 || most === 0) return found;
+  if (words.length === 0 || limit === 0) return found;
   for (const [sessionId, { facts }] of sessions)
     for (const fact of facts) {
-      const text = searchableText(fact);
-      const has = new Set(wordsOf(text));
+      const text = toSearchText(fact);
+      const has = new Set(splitWords(text));
       if (!words.every((word) => has.has(word))) continue;
-      found.push({ sessionId, seq: fact.seq, excerpt: excerptOf(text, words) });
-      if (found.length === most) return found;
+      found.push({ sessionId, seq: fact.seq, excerpt: buildExcerpt(text, words) });
+      if (found.length === limit) return found;
     }
   return found;
 }
 
-type Holding = { readonly owner: string; readonly token: number; until: number };
+type HeldLease = { readonly owner: string; readonly token: number; until: number };
 
-/** Leases among the runs of this process. */
-export function memoryLeases(now: () => number): Pick<Store, "lease" | "renew" | "release"> & {
+/** Creates leases for the runs of this process. */
+export function createMemoryLeases(now: () => number): Pick<Store, "lease" | "renew" | "release"> & {
   assertHeld(lease: Lease): void;
   isHeld(sessionId: string): boolean;
 } {
-  const holdings = new Map<string, Holding>();
+  const leases = new Map<string, HeldLease>();
   let tokens = 0;
   return {
     async lease(sessionId, owner, ms) {
-      const holding = holdings.get(sessionId);
-      if (holding && holding.owner !== owner && holding.until > now()) return undefined;
+      const current = leases.get(sessionId);
+      if (current && current.owner !== owner && current.until > now()) return undefined;
       tokens += 1;
-      holdings.set(sessionId, { owner, token: tokens, until: now() + ms });
+      leases.set(sessionId, { owner, token: tokens, until: now() + ms });
       return { sessionId, owner, token: tokens };
     },
     async renew({ sessionId, token }, ms) {
-      const holding = holdings.get(sessionId);
-      if (holding?.token !== token) return false;
-      holding.until = now() + ms;
+      const current = leases.get(sessionId);
+      if (current?.token !== token) return false;
+      current.until = now() + ms;
       return true;
     },
     async release({ sessionId, token }) {
-      if (holdings.get(sessionId)?.token === token) holdings.delete(sessionId);
+      if (leases.get(sessionId)?.token === token) leases.delete(sessionId);
     },
-    isHeld: (sessionId) => (holdings.get(sessionId)?.until ?? 0) > now(),
+    isHeld: (sessionId) => (leases.get(sessionId)?.until ?? 0) > now(),
     assertHeld({ sessionId, token }) {
-      if (holdings.get(sessionId)?.token === token) return;
-      throw new AgentError("lease_lost", `Another writer has taken over the session "${sessionId}".`);
+      if (leases.get(sessionId)?.token === token) return;
+      throw new AgentError("lease_lost", `Another writer has taken over session "${sessionId}".`);
     },
   };
 }

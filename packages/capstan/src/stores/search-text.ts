@@ -1,39 +1,39 @@
 import type { FactBody } from "../event.ts";
 import { type Entry, getText, toPlainText } from "../history.ts";
 
-const longestText = 20_000;
+const maxTextLength = 20_000;
 
-/** What of a fact people search for: what was said, and what tools gave. Empty for all else. */
-export function searchableText(fact: FactBody): string {
+/** Returns the searchable text of a fact: messages and tool results. Empty for other facts. */
+export function toSearchText(fact: FactBody): string {
   switch (fact.type) {
     case "run_start":
-      return fact.input.map(entryText).join("\n").slice(0, longestText).toWellFormed();
+      return fact.input.map(getEntryText).join("\n").slice(0, maxTextLength).toWellFormed();
     case "message":
-      return getText(fact.entry).slice(0, longestText).toWellFormed();
+      return getText(fact.entry).slice(0, maxTextLength).toWellFormed();
     case "steered":
-      return entryText(fact.entry).slice(0, longestText).toWellFormed();
+      return getEntryText(fact.entry).slice(0, maxTextLength).toWellFormed();
     case "tool_call_result":
-      return toPlainText(fact.result).slice(0, longestText).toWellFormed();
+      return toPlainText(fact.result).slice(0, maxTextLength).toWellFormed();
     default:
       return "";
   }
 }
 
-function entryText(entry: Entry): string {
+function getEntryText(entry: Entry): string {
   if (entry.type === "assistant") return getText(entry);
   return entry.type === "summary" ? entry.text : toPlainText(entry.content);
 }
 
-/** The words of a question, as they are compared. */
-export function wordsOf(text: string): string[] {
+/** Splits a text into lower-case words, as they are indexed and searched. */
+export function splitWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Some of the text around the first of the words. */
-export function excerptOf(text: string, words: readonly string[]): string {
+/** Returns the text around the first match of any word. */
+export function buildExcerpt(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
-  const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
-  const first = places.reduce((least, place) => Math.min(least, place), text.length);
+  const positions = words.map((word) => lower.indexOf(word)).filter((position) => position >= 0);
+  const first = positions.reduce((minimum, position) => Math.min(minimum, position), text.length);
   const from = Math.max(0, first - 60);
   const to = first + 100;
   const cut = text.slice(from, to).toWellFormed().replaceAll(/\s+/g, " ");

@@ -3,79 +3,78 @@ import type { FactBody, UnplacedFact } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { RunInfo, StoredRecord } from "../store.ts";
 
-/** Whether the fact begins a run that is listed. One that is nested in another goes on with that one alone. */
-export function startsRun(fact: UnplacedFact): boolean {
+/** Whether the fact starts a listed run. A nested run is not listed: it continues with its parent. */
+export function isListedRunStart(fact: UnplacedFact): boolean {
   return fact.type === "run_start" && fact.parentRunId === undefined;
 }
 
-/** What a fact makes of its run. */
-export function stateAfter(fact: FactBody): RunInfo["state"] {
+/** Returns the state of a run after this fact. */
+export function getRunState(fact: FactBody): RunInfo["state"] {
   if (fact.type === "done") return "ended";
-  // A run that goes on by itself needs somebody to see that the time has come.
+  // A run that waits until a time stays active, so that a process resumes it then.
   return fact.type === "waiting" && fact.until === undefined ? "waiting" : "active";
 }
 
-/** Nobody hears what is told to a run that is not there or has ended. */
-export function assertTellable(runId: string, run: Pick<RunInfo, "state"> | undefined): void {
-  if (!run) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
+/** Throws `unknown_run` or `run_ended` for a run that cannot receive messages. */
+export function assertAcceptsMessages(runId: string, run: Pick<RunInfo, "state"> | undefined): void {
+  if (!run) throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
   if (run.state === "ended")
-    throw new AgentError("run_ended", `The run "${runId}" has ended: start a new one in its session.`);
+    throw new AgentError("run_ended", `Run "${runId}" has ended. Start a new run in its session.`);
 }
 
-/** How many rows to give for what a caller asked: a number that every database takes. */
-export function rowLimit(most: number): number {
-  return Math.min(Math.max(0, Math.floor(most) || 0), 2 ** 31 - 1);
+/** Clamps a limit to a row count that every database accepts. */
+export function clampRowLimit(limit: number): number {
+  return Math.min(Math.max(0, Math.floor(limit) || 0), 2 ** 31 - 1);
 }
 
-const longestKind = 100;
-const longestId = 200;
-const mostBytes = 1_000_000;
+const maxKindLength = 100;
+const maxIdLength = 200;
+const maxBodyBytes = 1_000_000;
 
-/** The body of a record as JSON. Throws `invalid_input` for what no store takes. */
-export function recordJson({ kind, id, body }: Pick<StoredRecord, "kind" | "id" | "body">): string {
-  if (kind.length > longestKind || id.length > longestId) {
-    const message = `A record's kind has at most ${longestKind} characters and its id ${longestId}, not ${kind.length} and ${id.length}: shorten it.`;
+/** Serializes the body of a record. Throws `invalid_input` if the record exceeds the limits of all stores. */
+export function serializeRecord({ kind, id, body }: Pick<StoredRecord, "kind" | "id" | "body">): string {
+  if (kind.length > maxKindLength || id.length > maxIdLength) {
+    const message = `A record kind can have at most ${maxKindLength} characters and an id ${maxIdLength}, not ${kind.length} and ${id.length}.`;
     throw new AgentError("invalid_input", message);
   }
-  const json = jsonOf(body);
+  const json = stringifyBody(body);
   if (json === undefined)
-    throw new AgentError("invalid_input", `The record ${named(kind, id)} is not JSON: give plain data.`);
+    throw new AgentError("invalid_input", `The record ${formatRecordName(kind, id)} is not valid JSON data.`);
   const size = new TextEncoder().encode(json).length;
-  if (size > mostBytes) {
-    const message = `The record ${named(kind, id)} has ${size} bytes as JSON, and ${mostBytes} are allowed: make it smaller.`;
+  if (size > maxBodyBytes) {
+    const message = `The record ${formatRecordName(kind, id)} has ${size} bytes as JSON; the maximum is ${maxBodyBytes}.`;
     throw new AgentError("invalid_input", message);
   }
   return json;
 }
 
-type Newest = Pick<StoredRecord, "kind" | "id" | "version">;
+type RecordVersion = Pick<StoredRecord, "kind" | "id" | "version">;
 
-/** Throws `position_conflict` when the newest version is another than the writer knows. */
-export function assertVersion(newest: Newest, expected: number): void {
-  if (newest.version !== expected) throw versionConflict(newest, expected);
+/** Throws `position_conflict` unless the latest version is the expected one. */
+export function assertVersion(latest: RecordVersion, expected: number): void {
+  if (latest.version !== expected) throw createVersionConflict(latest, expected);
 }
 
-/** That the newest version is another than the writer knows. */
-export function versionConflict({ kind, id, version }: Newest, expected: number): AgentError {
-  const is = version === 0 ? "does not exist" : `is at version ${version}`;
-  const message = `The record ${named(kind, id)} ${is}, not at version ${expected}: read it again first.`;
+export function createVersionConflict({ kind, id, version }: RecordVersion, expected: number): AgentError {
+  const status = version === 0 ? "does not exist" : `is at version ${version}`;
+  const message = `The record ${formatRecordName(kind, id)} ${status}, not at version ${expected}. Read it again first.`;
   return new AgentError("position_conflict", message);
 }
 
-/** Puts records in the same order in every store. */
-export function byId(left: StoredRecord, right: StoredRecord): number {
+/** Orders records the same way in every store. */
+export function compareById(left: StoredRecord, right: StoredRecord): number {
   if (left.id === right.id) return 0;
   return left.id < right.id ? -1 : 1;
 }
 
-function named(kind: string, id: string): string {
+function formatRecordName(kind: string, id: string): string {
   return `${JSON.stringify(id)} of the kind ${JSON.stringify(kind)}`;
 }
 
-function jsonOf(body: Json): string | undefined {
+function stringifyBody(body: Json): string | undefined {
   try {
     return JSON.stringify(body);
   } catch {
-    return undefined; // a circle, or a number that JSON does not have
+    return undefined; // circular, or a BigInt
   }
 }

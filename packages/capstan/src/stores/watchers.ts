@@ -1,64 +1,65 @@
 import type { Store, StoreNotice } from "../store.ts";
-import { saidSoFar } from "./delta-buffer.ts";
+import { createDeltaBuffer } from "./delta-buffer.ts";
 
-/** Those in this process who want to hear of sessions. Who begins in the middle of a message is told its beginning. */
+/** Watchers of sessions in this process. A watcher that subscribes within a message receives its deltas so far. */
 export interface Watchers extends Pick<Store, "publish" | "watch"> {
-  tell(sessionId: string, news: Exclude<StoreNotice, { type: "deltas" }>): void;
-  /** Tells what another process has said. */
-  relay(sessionId: string, news: StoreNotice): void;
-  /** Something that other processes said may have been missed. */
-  missed(): void;
-  /** The session is gone. */
-  forget(sessionId: string): void;
-  /** The sessions that somebody watches. */
-  sessions(): Iterable<string>;
+  notify(sessionId: string, notice: Exclude<StoreNotice, { type: "deltas" }>): void;
+  /** Passes on a notice of another process. */
+  notifyRemote(sessionId: string, notice: StoreNotice): void;
+  /** Called when notices of other processes may have been missed. */
+  resetRemote(): void;
+  /** Called when a session is deleted. */
+  delete(sessionId: string): void;
+  /** Lists the watched sessions. */
+  listSessions(): Iterable<string>;
 }
 
-export function watchers(): Watchers {
-  const hearing = new Map<string, Set<(news: StoreNotice) => void>>();
-  const soFar = saidSoFar();
+export function createWatchers(): Watchers {
+  const listeners = new Map<string, Set<(notice: StoreNotice) => void>>();
+  const deltaBuffer = createDeltaBuffer();
 
-  function tellAll(sessionId: string, news: StoreNotice): void {
-    for (const hear of hearing.get(sessionId) ?? []) attempt(hear, news);
+  function notifyAll(sessionId: string, notice: StoreNotice): void {
+    for (const listener of listeners.get(sessionId) ?? []) notifyListener(listener, notice);
   }
 
   return {
-    tell(sessionId, news) {
-      if (news.type === "facts") soFar.settle(sessionId);
-      tellAll(sessionId, news);
+    notify(sessionId, notice) {
+      if (notice.type === "facts") deltaBuffer.clear(sessionId);
+      notifyAll(sessionId, notice);
     },
-    relay(sessionId, news) {
-      if (news.type === "facts") soFar.expect(sessionId);
-      if (news.type === "deltas") soFar.relay(sessionId, news.deltas);
-      tellAll(sessionId, news);
+    notifyRemote(sessionId, notice) {
+      if (notice.type === "facts") deltaBuffer.expectRemote(sessionId);
+      if (notice.type === "deltas") deltaBuffer.addRemote(sessionId, notice.deltas);
+      notifyAll(sessionId, notice);
     },
-    missed: soFar.forgetOthers,
-    forget: soFar.forget,
-    sessions: () => hearing.keys(),
-    publish(sessionId, pieces) {
-      if (pieces.length === 0) return;
-      soFar.add(sessionId, pieces);
-      if (hearing.has(sessionId)) tellAll(sessionId, { type: "deltas", deltas: pieces });
+    resetRemote: deltaBuffer.deleteRemote,
+    delete: deltaBuffer.delete,
+    listSessions: () => listeners.keys(),
+    publish(sessionId, deltas) {
+      if (deltas.length === 0) return;
+      deltaBuffer.add(sessionId, deltas);
+      if (listeners.has(sessionId)) notifyAll(sessionId, { type: "deltas", deltas });
     },
-    watch(sessionId, hear) {
-      const own = (news: StoreNotice) => hear(news); // the same function may watch twice
-      const pieces = soFar.of(sessionId);
-      const all = hearing.get(sessionId) ?? new Set();
-      hearing.set(sessionId, all.add(own));
-      if (pieces.length > 0) attempt(own, { type: "deltas", deltas: pieces });
+    watch(sessionId, listener) {
+      const wrapped = (notice: StoreNotice) => listener(notice); // the same function may subscribe twice
+      const deltas = deltaBuffer.list(sessionId);
+      const sessionListeners = listeners.get(sessionId) ?? new Set();
+      listeners.set(sessionId, sessionListeners.add(wrapped));
+      if (deltas.length > 0) notifyListener(wrapped, { type: "deltas", deltas });
       return () => {
-        all.delete(own);
-        if (all.size === 0 && hearing.get(sessionId) === all) hearing.delete(sessionId);
+        sessionListeners.delete(wrapped);
+        if (sessionListeners.size === 0 && listeners.get(sessionId) === sessionListeners)
+          listeners.delete(sessionId);
       };
     },
   };
 }
 
-/** Who listens must not be able to harm who writes. */
-function attempt(hear: (news: StoreNotice) => void, news: StoreNotice): void {
+/** A failing listener must not affect the writer. */
+function notifyListener(listener: (notice: StoreNotice) => void, notice: StoreNotice): void {
   try {
-    hear(news);
+    listener(notice);
   } catch {
-    // It is their own failure.
+    // Ignored: the listener is responsible for its own errors.
   }
 }

@@ -1,7 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import type { Origin } from "../event.ts";
 import type { Finish, Usage } from "../model.ts";
-import type { Mask } from "../secrets/json-text.ts";
+import type { MaskText } from "../secrets/json-text.ts";
 
 /** What a span is about, in the words of the convention. */
 export type Operation = "invoke_agent" | "chat" | "execute_tool";
@@ -9,7 +9,7 @@ export type Operation = "invoke_agent" | "chat" | "execute_tool";
 /** How what comes from outside becomes part of a span. */
 export type Naming = {
   /** Masks and cuts a name, an id or a code. */
-  readonly name: Mask;
+  readonly name: MaskText;
   /** Whether spans have the keys that Langfuse and OpenInference read besides. */
   readonly extraKeys: boolean;
 };
@@ -17,7 +17,7 @@ export type Naming = {
 const longestName = 128;
 
 /** Masked before it is cut: half a secret would not be recognised. */
-export function namesWith(mask: Mask): Mask {
+export function namesWith(mask: MaskText): MaskText {
   return (text) => {
     const name = mask(text);
     return name.length <= longestName ? name : `${name.slice(0, longestName).toWellFormed()}…`;

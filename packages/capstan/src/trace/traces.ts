@@ -10,7 +10,7 @@ import {
 } from "@opentelemetry/api";
 import { systemClock } from "../clock.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
-import { type Masking, maskingOf } from "../secrets/mask.ts";
+import { createMask, type SecretMask } from "../secrets/mask.ts";
 import { namesWith } from "./attributes.ts";
 import { type RunIds, spanIdOf, traceIdOf } from "./run-ids.ts";
 import { type Beginning, runSpans, type SpanMaker } from "./run-spans.ts";
@@ -45,7 +45,7 @@ const mostRuns = 4096;
  * begins, the run's first span has a link to it.
  */
 export function traces(options: TracesOptions = {}): Traces {
-  const masking = maskingOf(options.secrets ?? []);
+  const masking = createMask(options.secrets ?? []);
   const make = makerOf(options, masking);
   const runs = new Map<string, RunTrace>();
 
@@ -96,7 +96,7 @@ export function traces(options: TracesOptions = {}): Traces {
   });
 }
 
-function makerOf(options: TracesOptions, masking: Masking | undefined): SpanMaker {
+function makerOf(options: TracesOptions, masking: SecretMask | undefined): SpanMaker {
   const { tracer = trace.getTracer("capstan"), content = false, extraKeys = false, ids } = options;
   return {
     ...{ tracer, content, extraKeys, ids },

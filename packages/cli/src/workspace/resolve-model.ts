@@ -1,5 +1,5 @@
 import { AgentError, type Model, suggestName } from "capstan";
-import { providerOf, providers } from "capstan/models";
+import { getProvider, providers } from "capstan/models";
 
 /** How much a model is to think, behind the name: `openai/gpt-5:high`. Other words there belong to the name. */
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
@@ -8,7 +8,7 @@ const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 export async function resolveModel(name: string): Promise<Model | string> {
   if (name === "offline" || name.startsWith("offline/"))
     return (await import("capstan/models/offline")).offline();
-  const [provider, known] = [providerOf(name), providers.map((one) => one.name)];
+  const [provider, known] = [getProvider(name), providers.map((one) => one.name)];
   if (!name.includes("/") || !known.includes(provider)) {
     const hint = name.includes("/") ? suggestName(provider, known) : "";
     const message = `There is no model "${name}": write it as provider/model, such as openai/gpt-5-mini, or "offline".${hint} Providers: ${known.join(", ")}.`;
@@ -20,7 +20,7 @@ export async function resolveModel(name: string): Promise<Model | string> {
 }
 
 async function withEffort(name: string, effort: string): Promise<Model> {
-  const [provider, model] = [providerOf(name), name.slice(name.indexOf("/") + 1)];
+  const [provider, model] = [getProvider(name), name.slice(name.indexOf("/") + 1)];
   switch (provider) {
     case "openai": {
       const extra = { reasoning: { effort, summary: "auto" } };

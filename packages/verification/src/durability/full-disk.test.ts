@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineAgent, defineTool } from "capstan";
 import { local } from "capstan/engines/local";
-import { openConnection, sqliteStore } from "capstan/internal/verification";
+import { createSqliteStore, openConnection } from "capstan/internal/verification";
 import { scriptedModel } from "capstan/testing";
 import { expect, it, vi } from "vitest";
 
@@ -11,7 +11,7 @@ it("a run on a full disk stops with store_full, stored facts stay readable, and 
   const folder = mkdtempSync(join(tmpdir(), "capstan-full-"));
   const connection = openConnection(join(folder, "store.db"), 100);
   const pages = connection.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
-  const store = sqliteStore(connection, { busyTimeoutMs: 100, pollMs: 50, now: () => Date.now() });
+  const store = createSqliteStore(connection, { busyTimeoutMs: 100, pollMs: 50, now: () => Date.now() });
   let looks = 0;
   const look = defineTool({
     name: "look",

@@ -1,9 +1,9 @@
 import { AgentError, type ErrorCode } from "../../errors.ts";
 import { isRecord } from "../../json.ts";
-import { masked } from "../http-failure.ts";
+import { maskKeys } from "../http-failure.ts";
 
-export function badChunk(problem: string): AgentError {
-  return new AgentError("bad_chunk", `A piece of the answer ${problem}.`);
+export function createBadChunkError(problem: string): AgentError {
+  return new AgentError("bad_chunk", `A stream event ${problem}.`);
 }
 
 const errorTypes: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode>([
@@ -18,16 +18,17 @@ const errorTypes: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode>(
   ["billing_error", "model_rejected"],
 ]);
 
-/** What an error inside the stream, or in place of an answer, means. */
-export function errorOf(event: { readonly [field: string]: unknown }): AgentError {
+/** Converts an error event or an error response. */
+export function toStreamError(event: { readonly [field: string]: unknown }): AgentError {
   const error = isRecord(event.error) ? event.error : event;
-  const message = typeof error.message === "string" ? masked(error.message).slice(0, 500).toWellFormed() : "";
+  const message =
+    typeof error.message === "string" ? maskKeys(error.message).slice(0, 500).toWellFormed() : "";
   const code = errorTypes.get(error.type) ?? "model_failed";
-  const isOverflow = code === "model_rejected" && saysOverflow(message);
-  return new AgentError(isOverflow ? "context_overflow" : code, `The model's answer failed: ${message}`);
+  const isOverflow = code === "model_rejected" && isAnthropicOverflow(message);
+  return new AgentError(isOverflow ? "context_overflow" : code, `The model's response failed: ${message}`);
 }
 
-export function saysOverflow(message: string): boolean {
+export function isAnthropicOverflow(message: string): boolean {
   return /prompt is too long|exceeds? (?:the )?(?:model'?s? )?(?:maximum )?context (?:limit|window|length)|request_too_large|request (?:size )?exceeds the maximum (?:allowed )?(?:size|number of bytes)|input is too long/i.test(
     message,
   );

@@ -1,6 +1,6 @@
-import { type ToolNames, toolNames } from "../wire.ts";
+import { createToolNames, type ToolNames } from "../wire.ts";
 
-/** What marks opaque data as Anthropic's. */
+/** Tags opaque data as Anthropic's. */
 export const anthropicName = "anthropic";
 
-export const anthropicToolNames: ToolNames = toolNames(/^[\w-]{1,64}$/, /[^\w-]/g);
+export const anthropicToolNames: ToolNames = createToolNames(/^[\w-]{1,64}$/, /[^\w-]/g);

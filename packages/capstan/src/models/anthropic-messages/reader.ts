@@ -1,22 +1,28 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, Finish, Usage } from "../../model.ts";
-import { tagged, type WireEvent, type WireReader } from "../wire.ts";
-import { badChunk, errorOf } from "./failure.ts";
+import { tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
+import { createBadChunkError, toStreamError } from "./failure.ts";
 import { anthropicName, anthropicToolNames } from "./names.ts";
 
 type Fields = { readonly [field: string]: unknown };
 
-/** A block that has begun. `said` is whether a piece of it came after its head. */
-type Block = { readonly head: Fields; readonly index: number; fields: Fields; json: string; said: boolean };
+/** A started block. `hasDelta` tells whether a delta followed its start event. */
+type Block = {
+  readonly head: Fields;
+  readonly index: number;
+  fields: Fields;
+  json: string;
+  hasDelta: boolean;
+};
 
 type Answer = {
   readonly open: Map<number, Block>;
   chunks: Chunk[];
-  /** The type of the last part when nothing closed it: the next block of that type must not run into it. */
-  unclosed: "text" | "reasoning" | undefined;
-  begun: boolean;
-  ended: boolean;
+  /** Type of the last part if it is still open: the next block of that type must not be merged into it. */
+  openPart: "text" | "reasoning" | undefined;
+  isStarted: boolean;
+  isEnded: boolean;
   usage: Fields;
   stopReason: unknown;
   container: unknown;
@@ -31,63 +37,63 @@ const finishes: ReadonlyMap<unknown, Finish> = new Map<unknown, Finish>([
   ["refusal", "content_filter"],
 ]);
 
-export function anthropicReader(): WireReader {
-  const answer = newAnswer();
+export function createAnthropicReader(): WireReader {
+  const answer = createAnswer();
   return {
     read(event) {
-      if (answer.ended || event.event === "ping") return [];
+      if (answer.isEnded || event.event === "ping") return [];
       answer.chunks = [];
-      readEvent(answer, parsed(event));
+      readAnthropicEvent(answer, parseEvent(event));
       return answer.chunks;
     },
   };
 }
 
-export function anthropicAnswer(body: unknown): readonly Chunk[] {
-  if (!isRecord(body)) throw badChunk("is not an object");
-  if (body.type === "error") throw errorOf(body);
-  if (!Array.isArray(body.content)) throw badChunk("has no content");
-  const answer = newAnswer();
+export function parseAnthropicAnswer(body: unknown): readonly Chunk[] {
+  if (!isRecord(body)) throw createBadChunkError("is not an object");
+  if (body.type === "error") throw toStreamError(body);
+  if (!Array.isArray(body.content)) throw createBadChunkError("has no content");
+  const answer = createAnswer();
   addMessage(answer, body);
-  finish(answer);
+  finishAnswer(answer);
   return answer.chunks;
 }
 
-/** A message, or the beginning of one: calls that running code makes come whole with it. */
+/** Adds a whole message or the start of one: calls made by running code arrive complete with it. */
 function addMessage(answer: Answer, message: Fields): void {
-  for (const [index, block] of listOf(message.content).entries()) {
+  for (const [index, block] of toList(message.content).entries()) {
     startBlock(answer, index, block);
     stopBlock(answer, index);
   }
   addEnd(answer, message, message.usage);
 }
 
-function newAnswer(): Answer {
+function createAnswer(): Answer {
   return {
     open: new Map(),
     chunks: [],
-    unclosed: undefined,
-    begun: false,
-    ended: false,
+    openPart: undefined,
+    isStarted: false,
+    isEnded: false,
     usage: {},
     stopReason: undefined,
     container: undefined,
   };
 }
 
-function parsed({ event, data }: WireEvent): Fields {
+function parseEvent({ event, data }: WireEvent): Fields {
   let value: unknown;
   try {
     value = JSON.parse(data);
   } catch (cause) {
-    throw new AgentError("bad_chunk", "An event of the stream is not JSON.", { cause });
+    throw new AgentError("bad_chunk", "A stream event is not JSON.", { cause });
   }
-  if (!isRecord(value)) throw badChunk("is not an object");
-  if (event === "error" || value.type === "error") throw errorOf(value);
+  if (!isRecord(value)) throw createBadChunkError("is not an object");
+  if (event === "error" || value.type === "error") throw toStreamError(value);
   return value;
 }
 
-function readEvent(answer: Answer, event: Fields): void {
+function readAnthropicEvent(answer: Answer, event: Fields): void {
   switch (event.type) {
     case "content_block_delta":
       addDelta(answer, event.index, event.delta);
@@ -99,78 +105,81 @@ function readEvent(answer: Answer, event: Fields): void {
       stopBlock(answer, event.index);
       return;
     case "message_start":
-      // Some proxies repeat the first event; some begin again after their own source broke off.
-      if (answer.begun)
-        throw new AgentError("stream_truncated", "The answer broke off and another began in its stream.");
+      // Some proxies repeat the first event; some restart after their upstream failed.
+      if (answer.isStarted)
+        throw new AgentError(
+          "stream_truncated",
+          "The response was interrupted and another one started in the same stream.",
+        );
       if (isRecord(event.message)) addMessage(answer, event.message);
       return;
     case "message_delta":
       addEnd(answer, event.delta, event.usage);
       return;
     case "message_stop":
-      finish(answer);
+      finishAnswer(answer);
   }
 }
 
 function startBlock(answer: Answer, index: unknown, head: unknown): void {
   if (typeof index !== "number" || !isRecord(head) || typeof head.type !== "string")
-    throw badChunk("begins a block without index or type");
-  answer.begun = true;
-  const block: Block = { head, index, fields: head, json: "", said: false };
+    throw createBadChunkError("starts a block without an index or a type");
+  answer.isStarted = true;
+  const block: Block = { head, index, fields: head, json: "", hasDelta: false };
   answer.open.set(index, block);
   if (head.type === "text") {
-    separate(answer, "text");
-    say(answer, "text", head.text ?? "");
+    separateParts(answer, "text");
+    pushText(answer, "text", head.text ?? "");
   } else if (head.type === "thinking") {
-    separate(answer, "reasoning");
-    say(answer, "reasoning", head.thinking ?? "");
+    separateParts(answer, "reasoning");
+    pushText(answer, "reasoning", head.thinking ?? "");
   } else if (head.type === "tool_use") {
-    answer.unclosed = undefined;
-    startCall(answer, index, head);
+    answer.openPart = undefined;
+    startToolUse(answer, index, head);
   }
 }
 
-function startCall({ chunks }: Answer, index: number, head: Fields): void {
+function startToolUse({ chunks }: Answer, index: number, head: Fields): void {
   const { type: _type, id, name, input: _input, ...rest } = head;
-  if (typeof name !== "string") throw badChunk("begins a call without a name");
+  if (typeof name !== "string") throw createBadChunkError("starts a call without a name");
   chunks.push({
     type: "call_start",
     index,
-    name: anthropicToolNames.original(name),
+    name: anthropicToolNames.decodeName(name),
     ...(typeof id === "string" && id !== "" && { id }),
-    ...(Object.keys(rest).length > 0 && { opaque: tagged(anthropicName, rest as Json) }),
+    ...(Object.keys(rest).length > 0 && { opaque: tagData(anthropicName, rest as Json) }),
   });
 }
 
 function addDelta(answer: Answer, index: unknown, delta: unknown): void {
   const block = answer.open.get(index as number);
-  if (!block || !isRecord(delta)) throw badChunk("continues a block that has not begun");
+  if (!block || !isRecord(delta)) throw createBadChunkError("continues a block that was not started");
   switch (`${block.head.type} ${delta.type}`) {
     case "text text_delta":
-      say(answer, "text", delta.text);
+      pushText(answer, "text", delta.text);
       return;
     case "thinking thinking_delta":
-      say(answer, "reasoning", delta.thinking);
+      pushText(answer, "reasoning", delta.thinking);
       return;
     case "thinking signature_delta":
       block.fields = { ...block.fields, signature: delta.signature };
       return;
     case "text citations_delta":
-      block.fields = { ...block.fields, citations: [...listOf(block.fields.citations), delta.citation] };
+      block.fields = { ...block.fields, citations: [...toList(block.fields.citations), delta.citation] };
       return;
     case "tool_use input_json_delta": {
-      const text = textOf(delta.partial_json);
-      block.said ||= text !== "";
+      const text = assertText(delta.partial_json);
+      block.hasDelta ||= text !== "";
       if (text) answer.chunks.push({ type: "call_delta", index: block.index, text });
       return;
     }
   }
-  if (delta.type === "input_json_delta") block.json += textOf(delta.partial_json);
-  else if (isOpaque(block)) block.fields = extended(block.fields, delta);
+  if (delta.type === "input_json_delta") block.json += assertText(delta.partial_json);
+  else if (isOpaque(block)) block.fields = mergeDelta(block.fields, delta);
 }
 
-/** A delta of an unknown kind: texts grow, lists grow, the rest is replaced. */
-function extended(fields: Fields, { type: _type, ...delta }: Fields): Fields {
+/** Merges a delta of an unknown type: texts and lists are appended, other values replaced. */
+function mergeDelta(fields: Fields, { type: _type, ...delta }: Fields): Fields {
   const grown = Object.entries(delta).map(([key, value]): [string, unknown] => {
     const known = fields[key];
     if (typeof known === "string" && typeof value === "string") return [key, known + value];
@@ -186,27 +195,27 @@ function stopBlock(answer: Answer, index: unknown): void {
   answer.open.delete(block.index);
   const { head, fields } = block;
   if (head.type === "text") {
-    const citations = listOf(fields.citations);
-    if (citations.length > 0) close(answer, "text", { citations } as Json);
+    const citations = toList(fields.citations);
+    if (citations.length > 0) closePart(answer, "text", { citations } as Json);
   } else if (head.type === "thinking") {
     if (typeof fields.signature === "string" && fields.signature !== "")
-      close(answer, "reasoning", { signature: fields.signature });
+      closePart(answer, "reasoning", { signature: fields.signature });
   } else if (head.type === "tool_use") {
-    // Arguments that came whole, with the head of the call.
-    if (!block.said && isRecord(head.input) && Object.keys(head.input).length > 0)
+    // Arguments that arrived complete with the start of the call.
+    if (!block.hasDelta && isRecord(head.input) && Object.keys(head.input).length > 0)
       answer.chunks.push({ type: "call_delta", index: block.index, text: JSON.stringify(head.input) });
   } else {
-    answer.unclosed = undefined;
-    answer.chunks.push({ type: "opaque", data: tagged(anthropicName, withInput(block)) });
+    answer.openPart = undefined;
+    answer.chunks.push({ type: "opaque", data: tagData(anthropicName, parseBlockInput(block)) });
   }
 }
 
-function withInput({ fields, json }: Block): Json {
+function parseBlockInput({ fields, json }: Block): Json {
   if (json === "") return fields as Json;
   try {
     return { ...fields, input: JSON.parse(json) } as Json;
   } catch (cause) {
-    throw new AgentError("bad_chunk", "The arguments of a server tool are not JSON.", { cause });
+    throw new AgentError("bad_chunk", "The arguments of a server tool are not valid JSON.", { cause });
   }
 }
 
@@ -214,21 +223,21 @@ function isOpaque({ head: { type } }: Block): boolean {
   return type !== "text" && type !== "thinking" && type !== "tool_use";
 }
 
-function say(answer: Answer, type: "text" | "reasoning", said: unknown): void {
-  const text = textOf(said);
+function pushText(answer: Answer, type: "text" | "reasoning", said: unknown): void {
+  const text = assertText(said);
   if (text === "") return;
   answer.chunks.push({ type, text });
-  answer.unclosed = type;
+  answer.openPart = type;
 }
 
-function close(answer: Answer, type: "text" | "reasoning", data: Json): void {
-  answer.chunks.push({ type, text: "", opaque: tagged(anthropicName, data) });
-  answer.unclosed = undefined;
+function closePart(answer: Answer, type: "text" | "reasoning", data: Json): void {
+  answer.chunks.push({ type, text: "", opaque: tagData(anthropicName, data) });
+  answer.openPart = undefined;
 }
 
-/** Two blocks stay two: citations and signatures belong to one of them. */
-function separate(answer: Answer, type: "text" | "reasoning"): void {
-  if (answer.unclosed === type) close(answer, type, {});
+/** Keeps two blocks separate: citations and signatures belong to one of them. */
+function separateParts(answer: Answer, type: "text" | "reasoning"): void {
+  if (answer.openPart === type) closePart(answer, type, {});
 }
 
 function addEnd(answer: Answer, delta: unknown, usage: unknown): void {
@@ -239,48 +248,44 @@ function addEnd(answer: Answer, delta: unknown, usage: unknown): void {
   addUsage(answer, usage);
 }
 
-function finish(answer: Answer): void {
+function finishAnswer(answer: Answer): void {
   for (const index of answer.open.keys()) stopBlock(answer, index);
   const { chunks, container, stopReason } = answer;
-  // The container in which code ran has to be named in the requests of the same turn.
+  // Requests of the same turn must name the container in which code ran.
   if (isRecord(container))
-    chunks.push({ type: "opaque", data: tagged(anthropicName, { container } as Json) });
-  const usage = usageOf(answer.usage);
+    chunks.push({ type: "opaque", data: tagData(anthropicName, { container } as Json) });
+  const usage = toUsage(answer.usage);
   if (usage) chunks.push({ type: "usage", usage });
   chunks.push({ type: "finish", reason: finishes.get(stopReason) ?? "other" });
-  answer.ended = true;
+  answer.isEnded = true;
 }
 
-/** The figures are totals: a later one takes the place of an earlier one. */
+/** The figures are totals: later ones replace earlier ones. */
 function addUsage(answer: Answer, usage: unknown): void {
   if (!isRecord(usage)) return;
   const told = Object.entries(usage).filter(([, figure]) => figure !== null && figure !== undefined);
   answer.usage = { ...answer.usage, ...Object.fromEntries(told) };
 }
 
-function usageOf(usage: Fields): Usage | undefined {
+function toUsage(usage: Fields): Usage | undefined {
   if (typeof usage.input_tokens !== "number" && typeof usage.output_tokens !== "number") return undefined;
-  const cached = figure(usage.cache_read_input_tokens);
+  const cached = toNumber(usage.cache_read_input_tokens);
   const details = usage.output_tokens_details;
   const thinking = isRecord(details) ? details.thinking_tokens : undefined;
   return {
-    // Anthropic counts apart what was read from the cache and what was written to it.
-    inputTokens: figure(usage.input_tokens) + cached + figure(usage.cache_creation_input_tokens),
-    outputTokens: figure(usage.output_tokens),
+    // Anthropic reports cache reads and writes separately from input tokens.
+    inputTokens: toNumber(usage.input_tokens) + cached + toNumber(usage.cache_creation_input_tokens),
+    outputTokens: toNumber(usage.output_tokens),
     ...(typeof usage.cache_read_input_tokens === "number" && { cachedTokens: cached }),
     ...(typeof thinking === "number" && { reasoningTokens: thinking }),
   };
 }
 
-function figure(value: unknown): number {
+function toNumber(value: unknown): number {
   return typeof value === "number" ? value : 0;
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function textOf(value: unknown): string {
-  if (typeof value !== "string") throw badChunk("has no text where it must have some");
+function assertText(value: unknown): string {
+  if (typeof value !== "string") throw createBadChunkError("lacks a text field");
   return value;
 }

@@ -1,71 +1,74 @@
 import type { AssistantEntry, CallPart, Entry, ResultEntry } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
-import type { WireSettings } from "../wire.ts";
+import { filterRecords, type WireSettings } from "../wire.ts";
 import {
-  assistantBlocks,
-  containerOf,
-  contentBlocks,
+  findContainer,
   isPaused,
-  resultBlock,
-  textBlock,
-  written,
+  stringify,
+  toAssistantBlocks,
+  toContentBlocks,
+  toResultBlock,
+  toTextBlock,
 } from "./content.ts";
 import { anthropicToolNames } from "./names.ts";
-import { outputSchema, toolInputSchema } from "./tool-schema.ts";
+import { toOutputSchema, toToolInputSchema } from "./tool-schema.ts";
 
 const defaultMaxTokens = 8192;
-const cacheMark = ',"cache_control":{"type":"ephemeral"}}';
-/** The API wants a message, a user's message first, and from newer models none of the assistant's last. */
-const filler = written(textBlock("Continue."));
+const cachePoint = ',"cache_control":{"type":"ephemeral"}}';
+/** The API requires the first message to be the user's, and newer models reject a trailing assistant message. */
+const placeholder = stringify(toTextBlock("Continue."));
 
-/** Blocks of one entry as JSON, joined by commas. `ids` are those of its calls at the provider. */
+/** The blocks of one entry as JSON, joined by commas. `ids` maps our call ids to the provider's. */
 type Piece = { readonly json: string; readonly ids: ReadonlyMap<string, string> };
 type Message = { readonly role: "user" | "assistant"; results: string[]; blocks: string[] };
 
-const pieces = new WeakMap<Entry, Piece>();
-const tools = new WeakMap<ToolSpec, string>();
+const serializedEntries = new WeakMap<Entry, Piece>();
+const serializedTools = new WeakMap<ToolSpec, string>();
 
-export function anthropicRequest(request: ModelRequest, settings: WireSettings): string {
+export function buildAnthropicRequest(request: ModelRequest, settings: WireSettings): string {
   const { tools: extraTools, system: _system, messages: _messages, ...extra } = settings.extra ?? {};
-  const marks = !("cache_control" in extra);
-  const messages = messagesOf(request.history);
-  const offered = toolsOf(request, recordsIn(extraTools), marks);
-  const system = request.instructions.trim() === "" ? "" : written(textBlock(request.instructions));
-  const head = written({
-    ...headOf(request, settings, extra),
-    ...containerIn(request.history, extraTools),
-    ...(offered !== "" && { tool_choice: toolChoiceOf(request, extra) }),
+  const usesCachePoints = !("cache_control" in extra);
+  const messages = buildMessages(request.history);
+  const toolsJson = serializeTools(request, filterRecords(extraTools) as readonly Extra[], usesCachePoints);
+  const system = request.instructions.trim() === "" ? "" : stringify(toTextBlock(request.instructions));
+  const head = stringify({
+    ...buildHead(request, settings, extra),
+    ...buildContainer(request.history, extraTools),
+    ...(toolsJson !== "" && { tool_choice: resolveToolChoice(request, extra) }),
     ...(settings.stream && { stream: true }),
   });
   return [
     head.slice(0, -1),
-    system && `,"system":[${marks ? marked(system) : system}]`,
-    offered && `,"tools":[${offered}]`,
+    system && `,"system":[${usesCachePoints ? addCachePoint(system) : system}]`,
+    toolsJson && `,"tools":[${toolsJson}]`,
     ',"messages":[',
-    ...textsOf(messages, marks),
+    ...serializeMessages(messages, usesCachePoints),
     "]}]}",
   ].join("");
 }
 
 type Extra = { readonly [field: string]: Json };
 
-function headOf(request: ModelRequest, settings: WireSettings, extra: Extra): Extra {
+function buildHead(request: ModelRequest, settings: WireSettings, extra: Extra): Extra {
   const { output_config: config, thinking, tool_choice: _choice, ...rest } = extra;
-  const thinks = isRecord(thinking) && thinking.type !== "disabled";
-  const may = !thinks || mayThink(request, thinking);
-  const schema = request.output && outputSchema(request.output);
+  const wantsThinking = isRecord(thinking) && thinking.type !== "disabled";
+  const isThinkingAllowed = !wantsThinking || canThink(request, thinking);
+  const schema = request.output && toOutputSchema(request.output);
   const format = schema && { format: { type: "json_schema", schema: schema as Json } };
   const budget =
-    isRecord(thinking) && typeof thinking.budget_tokens === "number" && may ? thinking.budget_tokens : 0;
-  const most = settings.maxOutputTokens ?? defaultMaxTokens;
+    isRecord(thinking) && typeof thinking.budget_tokens === "number" && isThinkingAllowed
+      ? thinking.budget_tokens
+      : 0;
+  const maxTokens = settings.maxOutputTokens ?? defaultMaxTokens;
   return {
     model: settings.model,
-    // The budget counts towards the limit and has to stay below it.
-    max_tokens: most > budget ? most : budget + most,
-    // Thinking models take no other temperature than their own.
-    ...(settings.temperature !== undefined && !(thinks && may) && { temperature: settings.temperature }),
-    ...(thinking !== undefined && may && { thinking }),
+    // The thinking budget counts towards max_tokens and must be below it.
+    max_tokens: maxTokens > budget ? maxTokens : budget + maxTokens,
+    // The API rejects a temperature while thinking.
+    ...(settings.temperature !== undefined &&
+      !(wantsThinking && isThinkingAllowed) && { temperature: settings.temperature }),
+    ...(thinking !== undefined && isThinkingAllowed && { thinking }),
     ...(config !== undefined && !isRecord(config)
       ? { output_config: config }
       : (format || config) && { output_config: { ...format, ...config } }),
@@ -74,73 +77,74 @@ function headOf(request: ModelRequest, settings: WireSettings, extra: Extra): Ex
 }
 
 /**
- * Whether the API accepts thinking here: not while a tool is forced, and a set budget not in the middle of a turn whose
- * message begins without thinking, as that of another provider does.
+ * Whether the API accepts thinking here: not while a tool call is forced, and a fixed budget not within a turn whose
+ * assistant message does not start with thinking, as when another provider wrote it.
  */
-function mayThink({ history, toolChoice }: ModelRequest, thinking: Extra): boolean {
+function canThink({ history, toolChoice }: ModelRequest, thinking: Extra): boolean {
   if (toolChoice === "required") return false;
   if (thinking.type !== "enabled" || history.at(-1)?.type !== "result") return true;
   const last = history.findLast((entry) => entry.type === "assistant");
-  return last === undefined || /^\{"type":"(?:redacted_)?thinking"/.test(assistantPiece(last).json);
+  return last === undefined || /^\{"type":"(?:redacted_)?thinking"/.test(serializeAssistantEntry(last).json);
 }
 
-function toolChoiceOf({ toolChoice, tools: specs, history }: ModelRequest, extra: Extra): Json {
+function resolveToolChoice({ toolChoice, tools: specs, history }: ModelRequest, extra: Extra): Json {
   if (toolChoice === "required") return { type: "any" };
-  // Without tools of our own, "none" forbids the server's tools only where ours were on offer before.
-  const forbids =
+  // Without our own tools, "none" disables server tools only if ours were offered before.
+  const isForbidden =
     toolChoice === "none" && (specs.length > 0 || history.some(({ type }) => type === "result"));
-  return forbids ? { type: "none" } : (extra.tool_choice ?? { type: "auto" });
+  return isForbidden ? { type: "none" } : (extra.tool_choice ?? { type: "auto" });
 }
 
-/** Inside a turn, the container of the code that waits for the results. */
-function containerIn(history: readonly Entry[], extraTools: Json | undefined): Extra {
+/** Within a turn, names the container of the code that waits for the results. */
+function buildContainer(history: readonly Entry[], extraTools: Json | undefined): Extra {
   if (extraTools === undefined || history.at(-1)?.type !== "result") return {};
   const last = history.findLast((entry) => entry.type === "assistant");
-  const container = last && containerOf(last);
+  const container = last && findContainer(last);
   return container === undefined ? {} : { container };
 }
 
-function toolsOf(request: ModelRequest, extra: readonly Extra[], marks: boolean): string {
+function serializeTools(request: ModelRequest, extra: readonly Extra[], usesCachePoints: boolean): string {
   const replaced = new Set(extra.map(({ name }) => name));
-  const specs = request.tools.filter(({ name }) => !replaced.has(anthropicToolNames.sent(name)));
-  const own = specs.map(toolJson);
+  const specs = request.tools.filter(({ name }) => !replaced.has(anthropicToolNames.encodeName(name)));
+  const own = specs.map(serializeToolSpec);
   const last = own.at(-1);
-  if (last !== undefined && marks && !extra.some((tool) => "cache_control" in tool))
-    own[own.length - 1] = marked(last);
-  const all = [...own, ...extra.map(written)];
-  // A history with calls is only accepted beside tools.
-  return (all.length > 0 ? all : calledIn(request.history).map(stubJson)).join(",");
+  if (last !== undefined && usesCachePoints && !extra.some((tool) => "cache_control" in tool))
+    own[own.length - 1] = addCachePoint(last);
+  const all = [...own, ...extra.map(stringify)];
+  // The API accepts a history with calls only if tools are defined.
+  return (all.length > 0 ? all : getCalledTools(request.history).map(serializeStub)).join(",");
 }
 
-function toolJson(spec: ToolSpec): string {
-  let json = tools.get(spec);
+function serializeToolSpec(spec: ToolSpec): string {
+  let json = serializedTools.get(spec);
   if (json === undefined) {
     const { name, description, input } = spec;
-    json = written({
-      name: anthropicToolNames.offered(name),
+    json = stringify({
+      name: anthropicToolNames.registerName(name),
       description,
-      input_schema: toolInputSchema(input),
+      input_schema: toToolInputSchema(input),
     });
-    tools.set(spec, json);
+    serializedTools.set(spec, json);
   }
   return json;
 }
 
-function calledIn(history: readonly Entry[]): string[] {
+function getCalledTools(history: readonly Entry[]): string[] {
   const names = new Set<string>();
-  for (const entry of history) if (entry.type === "result") names.add(anthropicToolNames.sent(entry.name));
+  for (const entry of history)
+    if (entry.type === "result") names.add(anthropicToolNames.encodeName(entry.name));
   return [...names];
 }
 
-function stubJson(name: string): string {
-  return written({ name, description: "Not available any more.", input_schema: { type: "object" } });
+function serializeStub(name: string): string {
+  return stringify({ name, description: "No longer available.", input_schema: { type: "object" } });
 }
 
-function messagesOf(history: readonly Entry[]): Message[] {
+function buildMessages(history: readonly Entry[]): Message[] {
   const messages: Message[] = [];
   const ids = new Map<string, string>();
   const used = new Set<string>();
-  const at = (role: Message["role"]): Message => {
+  const getMessage = (role: Message["role"]): Message => {
     const last = messages.at(-1);
     if (last?.role === role) return last;
     const next: Message = { role, results: [], blocks: [] };
@@ -149,28 +153,31 @@ function messagesOf(history: readonly Entry[]): Message[] {
   };
   for (const entry of history) {
     if (entry.type === "assistant") {
-      const piece = withFreshIds(entry, used);
+      const piece = serializeWithUniqueIds(entry, used);
       for (const [callId, id] of piece.ids) {
         ids.set(callId, id);
         used.add(id);
       }
-      if (piece.json) at("assistant").blocks.push(piece.json);
+      if (piece.json) getMessage("assistant").blocks.push(piece.json);
     } else if (entry.type === "result") {
-      at("user").results.push(resultJson(entry, ids.get(entry.callId) ?? plainId(entry.callId)));
+      getMessage("user").results.push(
+        serializeResult(entry, ids.get(entry.callId) ?? sanitizeId(entry.callId)),
+      );
     } else {
-      const { json } = userPiece(entry);
-      if (json) at("user").blocks.push(json);
+      const { json } = serializeUserEntry(entry);
+      if (json) getMessage("user").blocks.push(json);
     }
   }
-  if (messages[0]?.role === "assistant") messages.unshift({ role: "user", results: [], blocks: [filler] });
+  if (messages[0]?.role === "assistant")
+    messages.unshift({ role: "user", results: [], blocks: [placeholder] });
   const last = history.at(-1);
   if (messages.at(-1)?.role !== "user" && !(last?.type === "assistant" && isPaused(last)))
-    at("user").blocks.push(filler);
+    getMessage("user").blocks.push(placeholder);
   return messages;
 }
 
-/** The texts to be joined: once, because a history is long. */
-function textsOf(messages: readonly Message[], marks: boolean): string[] {
+/** Returns the texts to join. They are joined once, because a history is long. */
+function serializeMessages(messages: readonly Message[], usesCachePoints: boolean): string[] {
   const lastUsers = messages.filter(({ role }) => role === "user").slice(-2);
   const texts: string[] = [];
   for (const message of messages) {
@@ -178,74 +185,72 @@ function textsOf(messages: readonly Message[], marks: boolean): string[] {
     const first = texts.length;
     for (const block of message.results.concat(message.blocks))
       texts.push(texts.length > first ? "," : "", block);
-    if (marks && lastUsers.includes(message)) texts.push(marked(texts.pop() ?? ""));
+    if (usesCachePoints && lastUsers.includes(message)) texts.push(addCachePoint(texts.pop() ?? ""));
   }
   return texts;
 }
 
-/** The JSON of objects with a cache point on the last one, without touching what is cached of it here. */
-function marked(json: string): string {
-  return json.slice(0, -1) + cacheMark;
+/** Adds a cache point to the last object of a JSON text, without changing the cached serialization. */
+function addCachePoint(json: string): string {
+  return json.slice(0, -1) + cachePoint;
 }
 
-function userPiece(entry: Exclude<Entry, AssistantEntry | ResultEntry>): Piece {
-  return cached(entry, () => {
+function serializeUserEntry(entry: Exclude<Entry, AssistantEntry | ResultEntry>): Piece {
+  return getCachedPiece(entry, () => {
     const content =
       entry.type === "summary" ? `Summary of the conversation so far:\n${entry.text}` : entry.content;
-    return { json: contentBlocks(content).map(written).join(","), ids: new Map() };
+    return { json: toContentBlocks(content).map(stringify).join(","), ids: new Map() };
   });
 }
 
-function assistantPiece(entry: AssistantEntry): Piece {
-  return cached(entry, () => assistantWith(entry, ({ id, providerId }) => plainId(providerId ?? id)));
+function serializeAssistantEntry(entry: AssistantEntry): Piece {
+  return getCachedPiece(entry, () =>
+    serializeAssistantWith(entry, ({ id, providerId }) => sanitizeId(providerId ?? id)),
+  );
 }
 
-/** The ids of calls have to be unique in a request, also when a provider said one twice. */
-function withFreshIds(entry: AssistantEntry, used: ReadonlySet<string>): Piece {
-  const piece = assistantPiece(entry);
+/** Call ids must be unique within a request, even if a provider repeated one. */
+function serializeWithUniqueIds(entry: AssistantEntry, used: ReadonlySet<string>): Piece {
+  const piece = serializeAssistantEntry(entry);
   const ids = [...piece.ids.values()];
   if (ids.every((id) => !used.has(id)) && new Set(ids).size === ids.length) return piece;
   const taken = new Set(used);
-  return assistantWith(entry, ({ id, providerId }) => {
-    const wanted = plainId(providerId ?? id);
-    let fresh = taken.has(wanted) ? plainId(id) : wanted;
-    for (let count = 2; taken.has(fresh); count++) fresh = `${plainId(id)}_${count}`;
+  return serializeAssistantWith(entry, ({ id, providerId }) => {
+    const wanted = sanitizeId(providerId ?? id);
+    let fresh = taken.has(wanted) ? sanitizeId(id) : wanted;
+    for (let count = 2; taken.has(fresh); count++) fresh = `${sanitizeId(id)}_${count}`;
     taken.add(fresh);
     return fresh;
   });
 }
 
-function assistantWith(entry: AssistantEntry, idOf: (call: CallPart) => string): Piece {
+function serializeAssistantWith(entry: AssistantEntry, getId: (call: CallPart) => string): Piece {
   const ids = new Map<string, string>();
-  const blocks = assistantBlocks(entry, (call) => {
-    const id = idOf(call);
+  const blocks = toAssistantBlocks(entry, (call) => {
+    const id = getId(call);
     ids.set(call.id, id);
     return id;
   });
-  return { json: blocks.map(written).join(","), ids };
+  return { json: blocks.map(stringify).join(","), ids };
 }
 
-function resultJson(entry: ResultEntry, id: string): string {
-  const piece = cached(entry, () => ({
-    json: written(resultBlock(entry, id)),
+function serializeResult(entry: ResultEntry, id: string): string {
+  const piece = getCachedPiece(entry, () => ({
+    json: stringify(toResultBlock(entry, id)),
     ids: new Map([[entry.callId, id]]),
   }));
-  return piece.ids.get(entry.callId) === id ? piece.json : written(resultBlock(entry, id));
+  return piece.ids.get(entry.callId) === id ? piece.json : stringify(toResultBlock(entry, id));
 }
 
-function cached(entry: Entry, write: () => Piece): Piece {
-  let piece = pieces.get(entry);
+function getCachedPiece(entry: Entry, write: () => Piece): Piece {
+  let piece = serializedEntries.get(entry);
   if (!piece) {
     piece = write();
-    pieces.set(entry, piece);
+    serializedEntries.set(entry, piece);
   }
   return piece;
 }
 
-function plainId(id: string): string {
+function sanitizeId(id: string): string {
   return id.replace(/[^\w-]/g, "_") || "call";
-}
-
-function recordsIn(value: Json | undefined): readonly Extra[] {
-  return Array.isArray(value) ? value.filter((member): member is Extra => isRecord(member)) : [];
 }

@@ -1,27 +1,32 @@
 import { isRecord, type Json } from "../../json.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
+import { filterRecords, getRequired } from "../wire.ts";
 
 /**
- * A tool's schema as the API takes it: an object at the root, without `anyOf`, `oneOf`, `allOf` or `$ref` there, and
- * with property names of 1 to 64 plain characters. What cannot be said so is said in the description; the call is
- * checked by the whole schema anyway.
+ * Converts a tool's schema to the form the API accepts: an object at the root, without `anyOf`, `oneOf`, `allOf` or
+ * `$ref` there, and with property names of 1 to 64 plain characters. Anything else moves into the description; the
+ * runtime still validates calls with the full schema.
  */
-export function toolInputSchema(schema: JsonSchema): JsonSchema {
-  const { $schema: _schema, $id: _id, ...given } = atRoot(schema, schema, 8);
+export function toToolInputSchema(schema: JsonSchema): JsonSchema {
+  const { $schema: _schema, $id: _id, ...given } = resolveRootRef(schema, schema, 8);
   const { anyOf, oneOf, allOf, ...root } = given;
-  const branches = [...recordsIn(anyOf), ...recordsIn(oneOf)].map((branch) => atRoot(branch, schema, 8));
-  const every = recordsIn(allOf).map((part) => atRoot(part, schema, 8));
+  const branches = [...filterRecords(anyOf), ...filterRecords(oneOf)].map((branch) =>
+    resolveRootRef(branch, schema, 8),
+  );
+  const every = filterRecords(allOf).map((part) => resolveRootRef(part, schema, 8));
   const parts = [root, ...every, ...branches];
   const properties: Record<string, unknown> = {};
   const notes: string[] = [];
-  for (const [key, property] of parts.flatMap((part) => entriesOf(part.properties))) {
-    if (/^[\w.-]{1,64}$/.test(key)) properties[key] = merged(properties[key], property);
-    else notes.push(`There is also the property ${JSON.stringify(key)}: ${JSON.stringify(property)}.`);
+  for (const [key, property] of parts.flatMap((part) => getEntries(part.properties))) {
+    if (/^[\w.-]{1,64}$/.test(key)) properties[key] = mergeProperty(properties[key], property);
+    else notes.push(`Additional property ${JSON.stringify(key)}: ${JSON.stringify(property)}.`);
   }
-  for (const [keyword, value] of [...entriesOf({ anyOf, oneOf, allOf })]) {
+  for (const [keyword, value] of [...getEntries({ anyOf, oneOf, allOf })]) {
     if (value !== undefined) notes.push(`The arguments must match ${keyword}: ${JSON.stringify(value)}.`);
   }
-  const required = [...new Set([root, ...every].flatMap(requiredIn).concat(inAll(branches.map(requiredIn))))];
+  const required = [
+    ...new Set([root, ...every].flatMap(getRequired).concat(intersect(branches.map(getRequired)))),
+  ];
   const description = [root.description, ...notes].filter((text) => typeof text === "string").join("\n");
   return {
     ...root,
@@ -32,15 +37,15 @@ export function toolInputSchema(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** The schema that a `$ref` at the root stands for, with what is beside the `$ref`. */
-function atRoot(schema: JsonSchema, root: JsonSchema, depth: number): JsonSchema {
+/** Resolves a `$ref` at the root and merges its sibling keywords. */
+function resolveRootRef(schema: JsonSchema, root: JsonSchema, depth: number): JsonSchema {
   const { $ref, ...beside } = schema;
   if (typeof $ref !== "string") return schema;
-  const target = depth > 0 && $ref !== "#" ? pointed($ref, root) : undefined;
-  return target ? { ...atRoot(target, root, depth - 1), ...beside } : beside;
+  const target = depth > 0 && $ref !== "#" ? resolvePointer($ref, root) : undefined;
+  return target ? { ...resolveRootRef(target, root, depth - 1), ...beside } : beside;
 }
 
-function pointed(ref: string, root: JsonSchema): JsonSchema | undefined {
+function resolvePointer(ref: string, root: JsonSchema): JsonSchema | undefined {
   if (!ref.startsWith("#/")) return undefined;
   let value: unknown = root;
   for (const step of ref.slice(2).split("/")) {
@@ -50,74 +55,73 @@ function pointed(ref: string, root: JsonSchema): JsonSchema | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-function merged(known: unknown, property: unknown): unknown {
+function mergeProperty(known: unknown, property: unknown): unknown {
   if (known === undefined || JSON.stringify(known) === JSON.stringify(property)) return property;
   if (known === true || (isRecord(known) && Object.keys(known).length === 0)) return property;
   const before = isRecord(known) && Object.keys(known).length === 1 && Array.isArray(known.anyOf);
   return { anyOf: [...(before ? (known.anyOf as unknown[]) : [known]), property] };
 }
 
-function requiredIn({ required }: JsonSchema): string[] {
-  return Array.isArray(required) ? required.filter((key) => typeof key === "string") : [];
-}
-
-function inAll(lists: readonly (readonly string[])[]): string[] {
+function intersect(lists: readonly (readonly string[])[]): string[] {
   const [first = [], ...others] = lists;
   return first.filter((key) => others.every((list) => list.includes(key)));
 }
 
-function recordsIn(value: unknown): JsonSchema[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
-function entriesOf(value: unknown): [string, unknown][] {
+function getEntries(value: unknown): [string, unknown][] {
   return isRecord(value) ? Object.entries(value) : [];
 }
 
 const formats = "date-time time date duration email hostname uri ipv4 ipv6 uuid".split(" ");
-const kept = new Set(["title", "description", "enum", "const", "default", "$ref"]);
-const unsayable = ["patternProperties", "not", "if", "dependentSchemas", "prefixItems", "propertyNames"];
+const keptKeywords = new Set(["title", "description", "enum", "const", "default", "$ref"]);
+const unsupportedKeywords = [
+  "patternProperties",
+  "not",
+  "if",
+  "dependentSchemas",
+  "prefixItems",
+  "propertyNames",
+];
 
 /**
- * The form of an answer in the subset that the API enforces; limits it does not enforce go into the descriptions.
- * Nothing when the subset has no words for the schema (maps with free keys, recursion): the instructions then say it.
+ * Converts an output schema to the subset that the API enforces; other constraints move into the descriptions. Returns
+ * undefined if the subset cannot express the schema (maps with free keys, recursion); the instructions describe it.
  */
-export function outputSchema(schema: JsonSchema): JsonSchema | undefined {
+export function toOutputSchema(schema: JsonSchema): JsonSchema | undefined {
   const { $schema: _schema, $id: _id, ...root } = schema;
   try {
-    return isRecursive(schema) ? undefined : adapted(root, mostDepth);
+    return isRecursive(schema) ? undefined : adaptOutputSchema(root, maxDepth);
   } catch (thrown) {
-    if (thrown === notSayable) return undefined;
+    if (thrown === unsupportedSchema) return undefined;
     throw thrown;
   }
 }
 
-const mostDepth = 64;
-const notSayable = new Error("This schema is outside the subset.");
+const maxDepth = 64;
+const unsupportedSchema = new Error("This schema is outside the supported subset.");
 
-function adapted(schema: unknown, depth: number): JsonSchema {
-  if (!isRecord(schema) || depth === 0) throw notSayable;
-  if (unsayable.some((keyword) => keyword in schema)) throw notSayable;
+function adaptOutputSchema(schema: unknown, depth: number): JsonSchema {
+  if (!isRecord(schema) || depth === 0) throw unsupportedSchema;
+  if (unsupportedKeywords.some((keyword) => keyword in schema)) throw unsupportedSchema;
   const { type, $defs, definitions } = schema;
-  const below = (member: unknown) => adapted(member, depth - 1);
+  const adaptMember = (member: unknown) => adaptOutputSchema(member, depth - 1);
   const defs = {
-    ...($defs !== undefined && { $defs: mapped($defs, below) }),
-    ...(definitions !== undefined && { definitions: mapped(definitions, below) }),
+    ...($defs !== undefined && { $defs: mapMembers($defs, adaptMember) }),
+    ...(definitions !== undefined && { definitions: mapMembers(definitions, adaptMember) }),
   };
   if (typeof schema.$ref === "string") return { $ref: schema.$ref, ...defs };
   if (Array.isArray(type)) {
     const { type: _type, $defs: _defs, definitions: _definitions, description, ...rest } = schema;
-    const choices = type.map((one) => below(ofType(rest, one)));
+    const choices = type.map((member) => adaptMember(narrowToType(rest, member)));
     return { anyOf: choices, ...(description !== undefined && { description }), ...defs };
   }
   const result: Record<string, unknown> = { ...(type !== undefined && { type }), ...defs };
   const limits: string[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === "anyOf" || keyword === "oneOf") result.anyOf = list(value).map(below);
-    else if (keyword === "allOf") result.allOf = list(value).map(below);
-    else if (keyword === "properties") result.properties = mapped(value, below);
-    else if (keyword === "items") result.items = below(value);
-    else if (keyword === "required" || kept.has(keyword)) result[keyword] = value;
+    if (keyword === "anyOf" || keyword === "oneOf") result.anyOf = assertList(value).map(adaptMember);
+    else if (keyword === "allOf") result.allOf = assertList(value).map(adaptMember);
+    else if (keyword === "properties") result.properties = mapMembers(value, adaptMember);
+    else if (keyword === "items") result.items = adaptMember(value);
+    else if (keyword === "required" || keptKeywords.has(keyword)) result[keyword] = value;
     else if (keyword === "format" && formats.includes(value as string)) result.format = value;
     else if (keyword === "minItems" && (value === 0 || value === 1)) result.minItems = value;
     else if (!(keyword in result) && keyword !== "additionalProperties" && !keyword.startsWith("$"))
@@ -129,44 +133,45 @@ function adapted(schema: unknown, depth: number): JsonSchema {
   return result;
 }
 
-/** An object that must have free keys would be forced to be empty. */
+/** The API forbids additional properties, so an object that needs free keys is not supported. */
 function closeObject(
   result: Record<string, unknown>,
   { additionalProperties, properties }: JsonSchema,
 ): void {
   const isOpen =
     additionalProperties === undefined ? properties === undefined : additionalProperties !== false;
-  if (isOpen) throw notSayable;
+  if (isOpen) throw unsupportedSchema;
   result.additionalProperties = false;
 }
 
-function ofType(schema: JsonSchema, type: unknown): JsonSchema {
+function narrowToType(schema: JsonSchema, type: unknown): JsonSchema {
   if (type === "null") return { type };
   if (!Array.isArray(schema.enum)) return { ...schema, type };
   return { ...schema, type, enum: (schema.enum as Json[]).filter((value) => value !== null) };
 }
 
-function mapped(value: unknown, change: (member: unknown) => JsonSchema): JsonSchema {
-  return Object.fromEntries(entriesOf(value).map(([key, member]) => [key, change(member)]));
+function mapMembers(value: unknown, change: (member: unknown) => JsonSchema): JsonSchema {
+  return Object.fromEntries(getEntries(value).map(([key, member]) => [key, change(member)]));
 }
 
-function list(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw notSayable;
+function assertList(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw unsupportedSchema;
   return value;
 }
 
-/** A `$ref` to anything but a definition, or from one definition back to itself. */
+/** True for a `$ref` that does not resolve, or that leads back to itself. */
 function isRecursive(schema: JsonSchema): boolean {
-  const visit = (value: unknown, above: readonly string[]): boolean => {
-    if (Array.isArray(value)) return value.some((member) => visit(member, above));
+  const visit = (value: unknown, ancestors: readonly string[]): boolean => {
+    if (Array.isArray(value)) return value.some((member) => visit(member, ancestors));
     if (!isRecord(value)) return false;
     const { $ref } = value;
     if (typeof $ref === "string") {
-      const target = above.includes($ref) || above.length > mostDepth ? undefined : pointed($ref, schema);
-      if (!target || visit(target, [...above, $ref])) return true;
+      const target =
+        ancestors.includes($ref) || ancestors.length > maxDepth ? undefined : resolvePointer($ref, schema);
+      if (!target || visit(target, [...ancestors, $ref])) return true;
     }
-    return entriesOf(value).some(
-      ([key, member]) => !/^(\$defs|definitions)$/.test(key) && visit(member, above),
+    return getEntries(value).some(
+      ([key, member]) => !/^(\$defs|definitions)$/.test(key) && visit(member, ancestors),
     );
   };
   return visit(schema, []);

@@ -9,17 +9,17 @@ import {
 } from "../../history.ts";
 import type { Json } from "../../json.ts";
 import type { ModelRequest } from "../../model.ts";
-import { ownData, tagged } from "../wire.ts";
+import { getOwnData, tagData } from "../wire.ts";
 
 export const aiSdkVersions = ["v2", "v3", "v4"] as const;
 export type AiSdkVersion = (typeof aiSdkVersions)[number];
 
-/** Which specification is spoken, and with whom. */
+/** The specification version and the provider. */
 export type Dialect = { readonly version: AiSdkVersion; readonly provider: string };
 
 type Message = { readonly role: string; readonly content: string | object[] };
 
-/** The conversation as the AI SDK's specification writes it. Results of one turn are one message. */
+/** Converts the conversation to an AI SDK prompt. The results of one turn form one message. */
 export function toPrompt({ instructions, history }: ModelRequest, dialect: Dialect): readonly object[] {
   const messages: Message[] = instructions ? [{ role: "system", content: instructions }] : [];
   let sentIds = new Map<string, string>();
@@ -31,27 +31,27 @@ export function toPrompt({ instructions, history }: ModelRequest, dialect: Diale
   for (const entry of history) {
     switch (entry.type) {
       case "user":
-        add("user", userParts(entry.content, dialect));
+        add("user", toUserParts(entry.content, dialect));
         break;
       case "summary":
         add("user", [{ type: "text", text: `Summary of the conversation so far:\n${entry.text}` }]);
         break;
       case "assistant":
-        sentIds = idsOf(entry);
+        sentIds = assignCallIds(entry);
         add(
           "assistant",
-          entry.parts.flatMap((part) => assistantPart(part, sentIds, dialect.provider)),
+          entry.parts.flatMap((part) => toAssistantParts(part, sentIds, dialect.provider)),
         );
         break;
       case "result":
-        add("tool", [toolResult(entry, sentIds, dialect)]);
+        add("tool", [toToolResult(entry, sentIds, dialect)]);
     }
   }
   return messages;
 }
 
-/** Providers get their own ids back; a second call of one id in a turn gets ours, in letters that all accept. */
-function idsOf(entry: AssistantEntry): Map<string, string> {
+/** Uses the provider's call ids; a duplicate within a turn gets our id, limited to characters that all providers accept. */
+function assignCallIds(entry: AssistantEntry): Map<string, string> {
   const sent = new Map<string, string>();
   const taken = new Set<string>();
   for (const { id, providerId = id } of getCalls(entry)) {
@@ -62,19 +62,19 @@ function idsOf(entry: AssistantEntry): Map<string, string> {
   return sent;
 }
 
-function assistantPart(part: AssistantPart, ids: ReadonlyMap<string, string>, provider: string): object[] {
+function toAssistantParts(part: AssistantPart, ids: ReadonlyMap<string, string>, provider: string): object[] {
   if (part.type === "opaque") {
-    const own = ownOf(provider, part.data);
+    const own = getProviderData(provider, part.data);
     return typeof own === "object" && own !== null ? [own] : [];
   }
-  const providerOptions = ownOf(provider, part.opaque);
+  const providerOptions = getProviderData(provider, part.opaque);
   const options = providerOptions === undefined ? {} : { providerOptions };
-  if (part.type === "call") return [{ ...toolCall(part, ids), ...options }];
-  // Providers refuse empty texts, but an empty thought may carry a signature.
+  if (part.type === "call") return [{ ...toToolCall(part, ids), ...options }];
+  // Providers reject empty texts, but empty reasoning may carry a signature.
   return part.text || providerOptions !== undefined ? [{ type: part.type, text: part.text, ...options }] : [];
 }
 
-function toolCall({ id, name, input, raw }: CallPart, ids: ReadonlyMap<string, string>): object {
+function toToolCall({ id, name, input, raw }: CallPart, ids: ReadonlyMap<string, string>): object {
   return {
     type: "tool-call",
     toolCallId: ids.get(id) ?? id,
@@ -83,45 +83,45 @@ function toolCall({ id, name, input, raw }: CallPart, ids: ReadonlyMap<string, s
   };
 }
 
-function toolResult(entry: ResultEntry, ids: ReadonlyMap<string, string>, { version }: Dialect): object {
+function toToolResult(entry: ResultEntry, ids: ReadonlyMap<string, string>, { version }: Dialect): object {
   const { callId, name, status, content } = entry;
   const output =
     status !== "ok"
       ? { type: "error-text", value: toPlainText(content) }
       : typeof content === "string"
         ? { type: "text", value: content }
-        : { type: "content", value: content.map((part) => resultPart(part, version)) };
+        : { type: "content", value: content.map((part) => toResultPart(part, version)) };
   return { type: "tool-result", toolCallId: ids.get(callId) ?? callId, toolName: name, output };
 }
 
-function userParts(content: string | readonly Part[], { version }: Dialect): object[] {
+function toUserParts(content: string | readonly Part[], { version }: Dialect): object[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.map((part) => {
     if (part.type === "text") return { type: "text", text: part.text };
     const { mediaType } = part;
-    const file = fileOf(part);
+    const file = toFileData(part);
     if (!file) return { type: "text", text: toPlainText([part]) };
-    // From v4 on, data say what they are.
+    // From v4 on, data is tagged with its type.
     const data = version === "v4" ? file : file.type === "url" ? file.url : file.data;
     return { type: "file", mediaType, data };
   });
 }
 
-type Binary = Exclude<Part, { readonly type: "text" }>;
+type MediaPart = Exclude<Part, { readonly type: "text" }>;
 type FileData =
   | { readonly type: "data"; readonly data: string }
   | { readonly type: "url"; readonly url: URL };
 
-function fileOf({ data, url }: Binary): FileData | undefined {
+function toFileData({ data, url }: MediaPart): FileData | undefined {
   if (data !== undefined) return { type: "data", data };
   return url !== undefined && URL.canParse(url) ? { type: "url", url: new URL(url) } : undefined;
 }
 
-function resultPart(part: Part, version: AiSdkVersion): object {
+function toResultPart(part: Part, version: AiSdkVersion): object {
   if (part.type === "text") return { type: "text", text: part.text };
   const { mediaType } = part;
-  const file = fileOf(part);
-  // v2 has no addresses in results.
+  const file = toFileData(part);
+  // v2 does not support URLs in results.
   if (!file || (version === "v2" && file.type === "url"))
     return { type: "text", text: part.url ? `${toPlainText([part])} ${part.url}` : toPlainText([part]) };
   if (version === "v4") return { type: "file", mediaType, data: file };
@@ -131,15 +131,15 @@ function resultPart(part: Part, version: AiSdkVersion): object {
   return { type: part.type === "image" ? "image-data" : "file-data", mediaType, data: file.data };
 }
 
-const wire = "ai-sdk";
+const wireName = "ai-sdk";
 
-/** What the provider gave, as JSON, marked as its own: `providerMetadata`, or a whole part of a message. */
-export function ownedBy(provider: string, data: unknown): Json {
-  return tagged(wire, { provider, data: JSON.parse(JSON.stringify(data)) as Json });
+/** Tags provider data (`providerMetadata` or a whole message part) as JSON owned by the provider. */
+export function tagProviderData(provider: string, data: unknown): Json {
+  return tagData(wireName, { provider, data: JSON.parse(JSON.stringify(data)) as Json });
 }
 
-/** What this provider gave; nothing when it is another's. */
-export function ownOf(provider: string, opaque: Json | undefined): Json | undefined {
-  const own = ownData(wire, opaque) as { readonly provider?: Json; readonly data?: Json } | undefined;
+/** Returns the data if it belongs to this provider. */
+export function getProviderData(provider: string, opaque: Json | undefined): Json | undefined {
+  const own = getOwnData(wireName, opaque) as { readonly provider?: Json; readonly data?: Json } | undefined;
   return own?.provider === provider ? own.data : undefined;
 }

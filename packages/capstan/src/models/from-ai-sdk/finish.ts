@@ -11,24 +11,24 @@ const reasons: { readonly [reason: string]: Finish } = {
 };
 
 /**
- * v2 says it in a word, v3 and v4 as `{ unified, raw }`. Nothing when the provider gave no reason, which is what these
- * models say of a stream that was cut off ("unknown", or "other" without a raw reason).
+ * Accepts a string (v2) or `{ unified, raw }` (v3, v4). Returns undefined without a reason, which is how these models
+ * report a truncated stream ("unknown", or "other" without a raw reason).
  */
-export function finishOf(reason: unknown): Finish | undefined {
+export function toFinish(reason: unknown): Finish | undefined {
   const word = isRecord(reason) ? reason.unified : reason;
   if (word === "error") throw new AgentError("model_failed", "The model stopped because of an error.");
   if (isRecord(reason) && word === "other" && reason.raw === undefined) return undefined;
   return typeof word === "string" && Object.hasOwn(reasons, word) ? reasons[word] : undefined;
 }
 
-/** v2 counts in plain numbers, v3 and v4 in `{ total, … }`. Nothing when nothing was counted: it is estimated then. */
-export function usageOf(usage: unknown): Usage | undefined {
+/** Accepts plain numbers (v2) or `{ total, … }` (v3, v4). Returns undefined without figures; usage is then estimated. */
+export function toUsage(usage: unknown): Usage | undefined {
   if (!isRecord(usage)) return undefined;
   const { inputTokens: input, outputTokens: output } = usage;
-  const inputTokens = count(isRecord(input) ? input.total : input);
-  const outputTokens = count(isRecord(output) ? output.total : output);
-  const cachedTokens = count(isRecord(input) ? input.cacheRead : usage.cachedInputTokens);
-  const reasoningTokens = count(isRecord(output) ? output.reasoning : usage.reasoningTokens);
+  const inputTokens = toCount(isRecord(input) ? input.total : input);
+  const outputTokens = toCount(isRecord(output) ? output.total : output);
+  const cachedTokens = toCount(isRecord(input) ? input.cacheRead : usage.cachedInputTokens);
+  const reasoningTokens = toCount(isRecord(output) ? output.reasoning : usage.reasoningTokens);
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
   return {
     inputTokens,
@@ -38,6 +38,6 @@ export function usageOf(usage: unknown): Usage | undefined {
   };
 }
 
-function count(value: unknown): number | undefined {
+function toCount(value: unknown): number | undefined {
   return typeof value === "number" && value >= 0 && Number.isFinite(value) ? value : undefined;
 }

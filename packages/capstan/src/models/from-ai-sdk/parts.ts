@@ -2,12 +2,12 @@ import { AgentError } from "../../errors.ts";
 import { isRecord, type Json, toCanonicalJson } from "../../json.ts";
 import type { Chunk } from "../../model.ts";
 import type { Dialect } from "./ai-sdk-prompt.ts";
-import { ownedBy } from "./ai-sdk-prompt.ts";
-import { finishOf, usageOf } from "./finish.ts";
+import { tagProviderData } from "./ai-sdk-prompt.ts";
+import { toFinish, toUsage } from "./finish.ts";
 
 type Metadata = { readonly providerMetadata?: unknown };
 
-/** What a language model of the AI SDK streams. Parts of other types (sources, files, raw data) are left out. */
+/** Stream parts of an AI SDK model. Other types (sources, files, raw data) are ignored. */
 export type AiSdkPart = Metadata &
   (
     | { readonly type: "text-start" | "text-end" | "reasoning-start" | "reasoning-end"; readonly id: string }
@@ -42,29 +42,29 @@ type AiSdkCall = {
 
 type OpenCall = { readonly index: number; readonly id: string; text: string; isWhole: boolean };
 
-type Reading = {
+type PartReaderState = {
   readonly provider: string;
-  /** The last metadata of each open block of text or reasoning. */
+  /** Latest metadata of each open text or reasoning block. */
   readonly blocks: Map<string, unknown>;
   readonly calls: OpenCall[];
-  /** The latest call of each id: some providers use one twice. */
+  /** Latest call per id: some providers reuse ids. */
   readonly latest: Map<string, OpenCall>;
-  /** All that was said, for the rare call whose arguments are not the ones that were streamed. */
-  readonly said: Chunk[];
+  /** All emitted chunks, to replay them when the final arguments of a call differ from the streamed ones. */
+  readonly emitted: Chunk[];
 };
 
-export function partReader({ provider }: Dialect): { read(part: AiSdkPart): readonly Chunk[] } {
-  const reading: Reading = { provider, blocks: new Map(), calls: [], latest: new Map(), said: [] };
+export function createPartReader({ provider }: Dialect): { read(part: AiSdkPart): readonly Chunk[] } {
+  const state: PartReaderState = { provider, blocks: new Map(), calls: [], latest: new Map(), emitted: [] };
   return {
     read(part) {
-      const chunks = chunksOf(reading, part);
-      for (const chunk of chunks) if (chunk.type !== "restart") reading.said.push(chunk);
+      const chunks = readPart(state, part);
+      for (const chunk of chunks) if (chunk.type !== "restart") state.emitted.push(chunk);
       return chunks;
     },
   };
 }
 
-function chunksOf(reading: Reading, part: AiSdkPart): readonly Chunk[] {
+function readPart(state: PartReaderState, part: AiSdkPart): readonly Chunk[] {
   switch (part.type) {
     case "text-start":
     case "reasoning-start":
@@ -72,28 +72,28 @@ function chunksOf(reading: Reading, part: AiSdkPart): readonly Chunk[] {
     case "reasoning-delta":
     case "text-end":
     case "reasoning-end":
-      return blockChunks(reading, part);
+      return readBlock(state, part);
     case "tool-input-start":
-      return part.providerExecuted ? [] : [headOf(reading, opened(reading, part.id), part)];
+      return part.providerExecuted ? [] : [toCallStart(state, openCall(state, part.id), part)];
     case "tool-input-delta":
-      return streamedArguments(reading, part);
+      return readArguments(state, part);
     case "tool-call":
-      return part.providerExecuted ? [ownPart(reading, part)] : wholeCall(reading, part);
+      return part.providerExecuted ? [toOpaqueChunk(state, part)] : readCall(state, part);
     case "tool-result":
     case "custom":
-      return [ownPart(reading, part)];
+      return [toOpaqueChunk(state, part)];
     case "finish":
-      return finished(reading, part);
+      return readFinish(state, part);
     case "error":
       throw part.error;
   }
-  return []; // what a later version of the specification adds
+  return []; // part types added by later versions of the specification
 }
 
 type BlockPart = Extract<AiSdkPart, { type: `text-${string}` | `reasoning-${string}` }>;
 
-/** The metadata of a block come with any of its parts; the last ones count, and close it. */
-function blockChunks({ blocks, provider }: Reading, part: BlockPart): readonly Chunk[] {
+/** Metadata can arrive with any part of a block; the last one counts and is emitted when the block ends. */
+function readBlock({ blocks, provider }: PartReaderState, part: BlockPart): readonly Chunk[] {
   const type = part.type.startsWith("text") ? "text" : "reasoning";
   const key = `${type} ${part.id}`;
   if (part.providerMetadata !== undefined) blocks.set(key, part.providerMetadata);
@@ -101,10 +101,10 @@ function blockChunks({ blocks, provider }: Reading, part: BlockPart): readonly C
   if (!part.type.endsWith("-end")) return [];
   const metadata = blocks.get(key);
   blocks.delete(key);
-  return metadata === undefined ? [] : [{ type, text: "", opaque: ownedBy(provider, metadata) }];
+  return metadata === undefined ? [] : [{ type, text: "", opaque: tagProviderData(provider, metadata) }];
 }
 
-function opened({ calls, latest }: Reading, id: string): OpenCall {
+function openCall({ calls, latest }: PartReaderState, id: string): OpenCall {
   const known = latest.get(id);
   if (known && !known.isWhole) return known;
   const call: OpenCall = { index: calls.length, id, text: "", isWhole: false };
@@ -115,14 +115,15 @@ function opened({ calls, latest }: Reading, id: string): OpenCall {
 
 type CallHead = Metadata & { readonly toolName: string };
 
-function headOf({ provider }: Reading, { index, id }: OpenCall, part: CallHead): Chunk {
+function toCallStart({ provider }: PartReaderState, { index, id }: OpenCall, part: CallHead): Chunk {
   const { toolName: name, providerMetadata } = part;
-  const opaque = providerMetadata === undefined ? {} : { opaque: ownedBy(provider, providerMetadata) };
+  const opaque =
+    providerMetadata === undefined ? {} : { opaque: tagProviderData(provider, providerMetadata) };
   return { type: "call_start", index, id, name, ...opaque };
 }
 
-function streamedArguments(
-  { latest }: Reading,
+function readArguments(
+  { latest }: PartReaderState,
   { id, delta }: Extract<AiSdkPart, { type: "tool-input-delta" }>,
 ): readonly Chunk[] {
   const call = latest.get(id);
@@ -131,40 +132,40 @@ function streamedArguments(
   return [{ type: "call_delta", index: call.index, text: delta }];
 }
 
-/** Only this part makes a call: its arguments are the ones that count. */
-function wholeCall(reading: Reading, part: AiSdkCall & Metadata): readonly Chunk[] {
+/** Only this part completes a call, and its arguments are authoritative. */
+function readCall(state: PartReaderState, part: AiSdkCall & Metadata): readonly Chunk[] {
   const { input } = part;
-  const call = opened(reading, part.toolCallId);
-  const head = headOf(reading, call, part);
+  const call = openCall(state, part.toolCallId);
+  const head = toCallStart(state, call, part);
   call.isWhole = true;
   const delta = (text: string): Chunk => ({ type: "call_delta", index: call.index, text });
-  if (input === call.text || isSame(input, call.text)) return [head];
+  if (input === call.text || isSameJson(input, call.text)) return [head];
   if (input.startsWith(call.text)) return [head, delta(input.slice(call.text.length))];
-  const rest = reading.said.filter((chunk) => chunk.type !== "call_delta" || chunk.index !== call.index);
-  reading.said.length = 0;
+  const rest = state.emitted.filter((chunk) => chunk.type !== "call_delta" || chunk.index !== call.index);
+  state.emitted.length = 0;
   return [{ type: "restart", reason: "arguments_corrected" }, ...rest, head, delta(input)];
 }
 
-function isSame(left: string, right: string): boolean {
+function isSameJson(left: string, right: string): boolean {
   try {
     return toCanonicalJson(JSON.parse(left) as Json) === toCanonicalJson(JSON.parse(right) as Json);
   } catch {
-    return false; // half a JSON text is the same as no other
+    return false; // incomplete JSON equals nothing
   }
 }
 
-/** What the provider did by itself: kept as the part of a prompt that it will be, and never run here. */
-function ownPart({ provider }: Reading, part: AiSdkPart): Chunk {
+/** Keeps a provider-executed call or result in the form in which the prompt needs it. It never runs here. */
+function toOpaqueChunk({ provider }: PartReaderState, part: AiSdkPart): Chunk {
   const { providerMetadata } = part;
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
-  const content = promptPart(part);
-  return { type: "opaque", data: ownedBy(provider, { ...content, ...options }) };
+  const content = toPromptPart(part);
+  return { type: "opaque", data: tagProviderData(provider, { ...content, ...options }) };
 }
 
-function promptPart(part: AiSdkPart): object {
+function toPromptPart(part: AiSdkPart): object {
   if (part.type === "tool-call") {
     const { toolCallId, toolName, input } = part;
-    return { type: part.type, toolCallId, toolName, input: parsed(input), providerExecuted: true };
+    return { type: part.type, toolCallId, toolName, input: parseInput(input), providerExecuted: true };
   }
   if (part.type === "tool-result") {
     const { toolCallId, toolName, result, isError } = part;
@@ -174,27 +175,27 @@ function promptPart(part: AiSdkPart): object {
   return { type: "custom", ...(part.type === "custom" && { kind: part.kind }) };
 }
 
-function parsed(text: string): unknown {
+function parseInput(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : {};
   } catch {
-    return {}; // the provider has run it already: this is for the record
+    return {}; // already executed by the provider: only recorded
   }
 }
 
-function finished(
-  { calls }: Reading,
+function readFinish(
+  { calls }: PartReaderState,
   { finishReason, usage }: Extract<AiSdkPart, { type: "finish" }>,
 ): readonly Chunk[] {
   const chunks: Chunk[] = [];
-  const counted = usageOf(usage);
-  if (counted) chunks.push({ type: "usage", usage: counted });
-  const reason = finishOf(finishReason);
+  const tokenUsage = toUsage(usage);
+  if (tokenUsage) chunks.push({ type: "usage", usage: tokenUsage });
+  const reason = toFinish(finishReason);
   if (!reason) return chunks;
   const runs = reason === "stop" || reason === "tool_calls";
   if (runs && calls.some(({ isWhole }) => !isWhole))
-    throw new AgentError("stream_truncated", "The model's answer ended in the middle of a tool call.");
+    throw new AgentError("stream_truncated", "The model's response ended within a tool call.");
   chunks.push({ type: "finish", reason });
   return chunks;
 }

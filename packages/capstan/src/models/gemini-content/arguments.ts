@@ -1,32 +1,33 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord } from "../../json.ts";
 
-/** Arguments that come in pieces: each says a value, or more of a text, at a JSON path. */
+/** Streamed arguments: each piece sets a value, or appends to a string, at a JSON path. */
 export type PartialArguments = {
   readonly root: Record<string, unknown>;
-  /** Paths of the texts that are not yet whole. */
+  /** Paths of incomplete strings. */
   readonly unfinished: Set<string>;
 };
 
 type Container = Record<string | number, unknown>;
 
-const deepest = 64;
-const mostElements = 10_000;
-const segment = /\.([^.[\]]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/gy;
+const maxDepth = 64;
+const maxElements = 10_000;
+const pathSegment = /\.([^.[\]]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/gy;
 
-export function partialArguments(start: unknown): PartialArguments {
-  // Without a prototype a path such as `$.__proto__` is an ordinary key.
+export function createPartialArguments(start: unknown): PartialArguments {
+  // Without a prototype, a path such as `$.__proto__` is an ordinary key.
   return { root: Object.assign(Object.create(null), isRecord(start) ? start : {}), unfinished: new Set() };
 }
 
-export function addPiece({ root, unfinished }: PartialArguments, piece: unknown): void {
-  if (!isRecord(piece) || typeof piece.jsonPath !== "string") throw unreadable("a piece without a path");
+export function addArgumentPiece({ root, unfinished }: PartialArguments, piece: unknown): void {
+  if (!isRecord(piece) || typeof piece.jsonPath !== "string")
+    throw createUnreadableError("a piece without a path");
   const { jsonPath } = piece;
-  const keys = keysOf(jsonPath);
+  const keys = parsePath(jsonPath);
   const last = keys.at(-1);
-  if (last === undefined) throw unreadable("a piece for no argument");
-  const owner = containerAt(root, keys);
-  const value = saidIn(piece);
+  if (last === undefined) throw createUnreadableError("a piece without an argument");
+  const owner = ensureContainer(root, keys);
+  const value = getPieceValue(piece);
   const before = owner[last];
   owner[last] =
     unfinished.has(jsonPath) && typeof before === "string" && typeof value === "string"
@@ -36,15 +37,15 @@ export function addPiece({ root, unfinished }: PartialArguments, piece: unknown)
   else unfinished.delete(jsonPath);
 }
 
-function saidIn(piece: Record<string, unknown>): unknown {
+function getPieceValue(piece: Record<string, unknown>): unknown {
   if ("stringValue" in piece) return piece.stringValue;
   if ("numberValue" in piece) return piece.numberValue;
   if ("boolValue" in piece) return piece.boolValue;
   return null;
 }
 
-/** The object or list that holds the last key; made on the way where it is missing. */
-function containerAt(root: Record<string, unknown>, keys: readonly (string | number)[]): Container {
+/** Returns the object or array that holds the last key; creates missing ones along the path. */
+function ensureContainer(root: Record<string, unknown>, keys: readonly (string | number)[]): Container {
   let at: Container = root;
   for (const [index, key] of keys.slice(0, -1).entries()) {
     let next = at[key];
@@ -57,20 +58,21 @@ function containerAt(root: Record<string, unknown>, keys: readonly (string | num
   return at;
 }
 
-function keysOf(path: string): (string | number)[] {
+function parsePath(path: string): (string | number)[] {
   const keys: (string | number)[] = [];
-  segment.lastIndex = 1;
-  while (path.startsWith("$") && segment.lastIndex < path.length) {
-    const match = segment.exec(path);
-    if (!match) throw unreadable("a path that is not one");
+  pathSegment.lastIndex = 1;
+  while (path.startsWith("$") && pathSegment.lastIndex < path.length) {
+    const match = pathSegment.exec(path);
+    if (!match) throw createUnreadableError("an invalid path");
     const [, name, index, single, double] = match;
     if (index === undefined) keys.push(name ?? (single ?? double ?? "").replace(/\\(.)/g, "$1"));
     else keys.push(Number(index));
-    if (Number(index) > mostElements || keys.length > deepest) throw unreadable("a path that leads too far");
+    if (Number(index) > maxElements || keys.length > maxDepth)
+      throw createUnreadableError("a path that is too long");
   }
   return keys;
 }
 
-function unreadable(what: string): AgentError {
-  return new AgentError("bad_chunk", `Gemini streamed ${what} in the arguments of a call.`);
+function createUnreadableError(problem: string): AgentError {
+  return new AgentError("bad_chunk", `Gemini streamed ${problem} in the arguments of a call.`);
 }

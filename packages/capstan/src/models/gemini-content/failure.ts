@@ -1,11 +1,11 @@
 import { AgentError, type ErrorCode } from "../../errors.ts";
 import { isRecord } from "../../json.ts";
-import { masked } from "../http-failure.ts";
+import { maskKeys } from "../http-failure.ts";
 
-const longestMessage = 500;
-const longestRetryAfterMs = 60_000;
+const maxMessageLength = 500;
+const maxRetryAfterMs = 60_000;
 
-const codes: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode>([
+const errorCodes: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode>([
   ["RESOURCE_EXHAUSTED", "model_rate_limited"],
   [429, "model_rate_limited"],
   ["UNAVAILABLE", "model_overloaded"],
@@ -24,35 +24,35 @@ const codes: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode>([
   [400, "model_rejected"],
 ]);
 
-/** What `{ code, status, message, details }` means, in a stream or instead of an answer. */
-export function failureIn(error: unknown): AgentError {
+/** Converts `{ code, status, message, details }` from a stream event or an error response. */
+export function toGeminiError(error: unknown): AgentError {
   const { code, status, message, details } = isRecord(error) ? error : { message: error };
-  const said = typeof message === "string" ? message : "";
-  const kind = codes.get(status) ?? codes.get(code) ?? "model_failed";
-  const retryAfterMs = retryDelay(details);
+  const text = typeof message === "string" ? message : "";
+  const kind = errorCodes.get(status) ?? errorCodes.get(code) ?? "model_failed";
+  const retryAfterMs = parseRetryDelay(details);
   return new AgentError(
-    kind === "model_rejected" ? rejection(said) : kind,
-    `Gemini said ${masked(said).slice(0, longestMessage).toWellFormed() || status || code || "that it failed"}`,
+    kind === "model_rejected" ? toRejectionCode(text) : kind,
+    `Gemini error: ${maskKeys(text).slice(0, maxMessageLength).toWellFormed() || status || code || "unknown error"}`,
     retryAfterMs === undefined ? {} : { retryAfterMs },
   );
 }
 
-function rejection(message: string): ErrorCode {
+function toRejectionCode(message: string): ErrorCode {
   if (isGeminiOverflow(message)) return "context_overflow";
   return /API key (?:not valid|expired)/i.test(message) ? "model_auth" : "model_rejected";
 }
 
-const overflow =
+const overflowPattern =
   /exceeds? the maximum number of tokens|input token count .*(?:exceeds|only supports)|payload size exceeds the limit/i;
 
 export function isGeminiOverflow(message: string): boolean {
-  return overflow.test(message);
+  return overflowPattern.test(message);
 }
 
-/** `google.rpc.RetryInfo` says it as "34.4s"; nothing when it is longer than anyone should sleep. */
-function retryDelay(details: unknown): number | undefined {
+/** Parses `google.rpc.RetryInfo`, such as "34.4s"; undefined if longer than a minute. */
+function parseRetryDelay(details: unknown): number | undefined {
   if (!Array.isArray(details)) return undefined;
   const info = details.find((detail) => isRecord(detail) && typeof detail.retryDelay === "string");
   const ms = Math.round(Number.parseFloat(info?.retryDelay ?? "") * 1000);
-  return ms > 0 && ms <= longestRetryAfterMs ? ms : undefined;
+  return ms > 0 && ms <= maxRetryAfterMs ? ms : undefined;
 }

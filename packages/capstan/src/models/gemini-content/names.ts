@@ -1,4 +1,4 @@
-import { type ToolNames, toolNames } from "../wire.ts";
+import { createToolNames, type ToolNames } from "../wire.ts";
 
-/** At most 64 of `[A-Za-z0-9_.:-]`, the first a letter or `_`. */
-export const geminiToolNames: ToolNames = toolNames(/^[A-Za-z_][\w.:-]{0,63}$/, /[^\w.:-]/g);
+/** Names have at most 64 characters of `[A-Za-z0-9_.:-]` and start with a letter or `_`. */
+export const geminiToolNames: ToolNames = createToolNames(/^[A-Za-z_][\w.:-]{0,63}$/, /[^\w.:-]/g);

@@ -8,88 +8,97 @@ import {
   toPlainText,
 } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
-import { ownData } from "../wire.ts";
+import { getOwnData } from "../wire.ts";
 import { geminiToolNames } from "./names.ts";
 
-/** The parts of one entry as JSON, joined by commas. `attached` is what a result has beside its text. */
-export type Written = {
+/** The parts of one entry as JSON, joined by commas. `attachments` are the media of a result. */
+export type SerializedEntry = {
   readonly role: "user" | "model" | "results";
   readonly parts: string;
-  readonly attached?: string;
+  readonly attachments?: string;
 };
 
-/** Google's own stand-in for the signature of a call that Gemini did not make, or made without one. */
-const unsigned = { thoughtSignature: "skip_thought_signature_validator" };
+/** Google's documented placeholder for calls without a Gemini signature. */
+const unsignedMarker = { thoughtSignature: "skip_thought_signature_validator" };
 
-const written = new WeakMap<Entry, Written>();
-const writtenSigned = new WeakMap<Entry, Written>();
+const serialized = new WeakMap<Entry, SerializedEntry>();
+const serializedSigned = new WeakMap<Entry, SerializedEntry>();
 
-/** An entry is written once; `signs` says whether the model insists on signatures of calls. */
-export function writtenAt(history: readonly Entry[], index: number, signs: boolean): Written {
-  const cache = signs ? writtenSigned : written;
+/** Serializes an entry once. `needsSignatures`: the model requires signatures on calls. */
+export function serializeEntryAt(
+  history: readonly Entry[],
+  index: number,
+  needsSignatures: boolean,
+): SerializedEntry {
+  const cache = needsSignatures ? serializedSigned : serialized;
   const entry = history[index] as Entry;
   const known = cache.get(entry);
   if (known) return known;
-  const made = entry.type === "result" ? result(entry, callOf(history, index, entry)) : write(entry, signs);
-  cache.set(entry, made);
-  return made;
+  const fresh =
+    entry.type === "result"
+      ? serializeResult(entry, findCall(history, index, entry))
+      : serializeEntry(entry, needsSignatures);
+  cache.set(entry, fresh);
+  return fresh;
 }
 
-function write(entry: Exclude<Entry, ResultEntry>, signs: boolean): Written {
+function serializeEntry(entry: Exclude<Entry, ResultEntry>, needsSignatures: boolean): SerializedEntry {
   switch (entry.type) {
     case "user": {
-      const parts = userParts(entry.content);
-      return { role: "user", parts: joined(parts.length > 0 ? parts : [{ text: " " }]) };
+      const parts = toUserParts(entry.content);
+      return { role: "user", parts: joinParts(parts.length > 0 ? parts : [{ text: " " }]) };
     }
     case "summary":
       return {
         role: "user",
-        parts: joined([{ text: `Summary of the conversation so far:\n${entry.text}` }]),
+        parts: joinParts([{ text: `Summary of the conversation so far:\n${entry.text}` }]),
       };
     case "assistant": {
       const first = entry.parts.find((part) => part.type === "call");
       return {
         role: "model",
-        parts: joined(entry.parts.flatMap((part) => modelPart(part, signs && part === first))),
+        parts: joinParts(
+          entry.parts.flatMap((part) => toModelParts(part, needsSignatures && part === first)),
+        ),
       };
     }
   }
 }
 
-function joined(parts: readonly object[]): string {
+function joinParts(parts: readonly object[]): string {
   return parts.map((part) => JSON.stringify(part)).join(",");
 }
 
-function modelPart(part: AssistantPart, mustSign: boolean): readonly object[] {
-  const own = part.type === "opaque" ? ownData("gemini", part.data) : ownData("gemini", part.opaque);
-  const kept = isRecord(own) ? own : undefined;
+function toModelParts(part: AssistantPart, mustSign: boolean): readonly object[] {
+  const own = part.type === "opaque" ? getOwnData("gemini", part.data) : getOwnData("gemini", part.opaque);
+  const ownFields = isRecord(own) ? own : undefined;
   switch (part.type) {
     case "text":
-      return part.text || kept ? [{ text: part.text, ...kept }] : [];
+      return part.text || ownFields ? [{ text: part.text, ...ownFields }] : [];
     case "reasoning":
-      // Thoughts without a signature are of no use to the model, and another's are not its own.
-      return kept ? [{ text: part.text, thought: true, ...kept }] : [];
+      // Reasoning without a signature, or from another provider, is of no use to the model.
+      return ownFields ? [{ text: part.text, thought: true, ...ownFields }] : [];
     case "opaque":
-      return kept ? [kept] : [];
+      return ownFields ? [ownFields] : [];
     case "call": {
-      const { id: _, ...signature } = kept ?? {};
-      return [{ functionCall: callOnWire(part), ...(mustSign && unsigned), ...signature }];
+      const { id: _, ...signature } = ownFields ?? {};
+      return [{ functionCall: toFunctionCall(part), ...(mustSign && unsignedMarker), ...signature }];
     }
   }
 }
 
-function callOnWire(call: CallPart): object {
+function toFunctionCall(call: CallPart): object {
   const args = call.raw === undefined ? call.input : { _raw: call.raw };
-  return { ...idOf(call), name: geminiToolNames.sent(call.name), args };
+  return { ...getOwnId(call), name: geminiToolNames.encodeName(call.name), args };
 }
 
-/** Only an id that Gemini gave goes back: without ids calls and results are matched by their order. */
-function idOf(call: CallPart | undefined): { readonly id?: Json } {
-  const own = ownData("gemini", call?.opaque);
+/** Only ids assigned by Gemini are sent back; without ids, calls and results are matched by order. */
+function getOwnId(call: CallPart | undefined): { readonly id?: Json } {
+  const own = getOwnData("gemini", call?.opaque);
   return isRecord(own) && typeof own.id === "string" ? { id: own.id } : {};
 }
 
-function callOf(history: readonly Entry[], index: number, { callId }: ResultEntry): CallPart | undefined {
+function findCall(history: readonly Entry[], index: number, { callId }: ResultEntry): CallPart | undefined {
   for (let at = index - 1; at >= 0; at -= 1) {
     const entry = history[at];
     if (entry?.type === "assistant") return getCalls(entry).find(({ id }) => id === callId);
@@ -97,27 +106,31 @@ function callOf(history: readonly Entry[], index: number, { callId }: ResultEntr
   return undefined;
 }
 
-function result(entry: ResultEntry, call: CallPart | undefined): Written {
+function serializeResult(entry: ResultEntry, call: CallPart | undefined): SerializedEntry {
   const { content, status, error } = entry;
   const text = toPlainText(content);
   const response = status === "ok" ? { result: text } : { error: text || error?.message || status };
-  const functionResponse = { ...idOf(call), name: geminiToolNames.sent(call?.name ?? entry.name), response };
+  const functionResponse = {
+    ...getOwnId(call),
+    name: geminiToolNames.encodeName(call?.name ?? entry.name),
+    response,
+  };
   const files = typeof content === "string" ? [] : content.filter((part) => part.type !== "text");
   return {
     role: "results",
-    parts: joined([{ functionResponse }]),
+    parts: joinParts([{ functionResponse }]),
     ...(files.length > 0 && {
-      attached: joined([{ text: `From the result of ${entry.name}:` }, ...files.map(userPart)]),
+      attachments: joinParts([{ text: `From the result of ${entry.name}:` }, ...files.map(toUserPart)]),
     }),
   };
 }
 
-function userParts(content: string | readonly Part[]): readonly object[] {
+function toUserParts(content: string | readonly Part[]): readonly object[] {
   if (typeof content === "string") return content ? [{ text: content }] : [];
-  return content.filter((part) => part.type !== "text" || part.text).map(userPart);
+  return content.filter((part) => part.type !== "text" || part.text).map(toUserPart);
 }
 
-function userPart(part: Part): object {
+function toUserPart(part: Part): object {
   if (part.type === "text") return { text: part.text };
   const { mediaType, data, url } = part;
   if (data !== undefined) return { inlineData: { mimeType: mediaType, data } };

@@ -1,142 +1,150 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, Finish } from "../../model.ts";
-import { tagged, type WireReader } from "../wire.ts";
-import { addPiece, type PartialArguments, partialArguments } from "./arguments.ts";
-import { failureIn } from "./failure.ts";
+import { tagData, type WireReader } from "../wire.ts";
+import { addArgumentPiece, createPartialArguments, type PartialArguments } from "./arguments.ts";
+import { toGeminiError } from "./failure.ts";
 import { geminiToolNames } from "./names.ts";
 
-/** A call whose arguments are still coming. */
+/** A call whose arguments are still streaming. */
 type OpenCall = { readonly index: number; readonly input: PartialArguments };
 
-type Reading = {
+type GeminiReaderState = {
   calls: number;
-  open: OpenCall | undefined;
-  /** A call was left in the middle of a text: whatever end is said, this answer has none. */
-  broken: boolean;
+  openCall: OpenCall | undefined;
+  /** A call ended within a string: the answer counts as truncated, whatever its finish reason. */
+  isBroken: boolean;
   reason: string | undefined;
-  told: Finish | undefined;
+  emittedFinish: Finish | undefined;
   counts: Record<string, unknown>;
 };
 
-export function geminiReader(): WireReader {
-  const reading = newReading();
+export function createGeminiReader(): WireReader {
+  const state = createGeminiState();
   return {
     read({ data }) {
-      if (data === "[DONE]") return []; // said by some proxies, never by Gemini
+      if (data === "[DONE]") return []; // sent by some proxies, never by Gemini
       let answer: unknown;
       try {
         answer = JSON.parse(data);
       } catch (cause) {
-        throw new AgentError("bad_chunk", "An event of the Gemini stream is not JSON.", { cause });
+        throw new AgentError("bad_chunk", "A Gemini stream event is not JSON.", { cause });
       }
-      return chunksOf(reading, answer);
+      return readAnswer(state, answer);
     },
   };
 }
 
-/** One answer, or the list of them that the stream is without `alt=sse`. */
+/** Accepts one response, or the list of responses that is streamed without `alt=sse`. */
 export function fromGeminiJson(body: unknown): readonly Chunk[] {
-  const reading = newReading();
-  return (Array.isArray(body) ? body : [body]).flatMap((answer) => chunksOf(reading, answer));
+  const state = createGeminiState();
+  return (Array.isArray(body) ? body : [body]).flatMap((answer) => readAnswer(state, answer));
 }
 
-function newReading(): Reading {
-  return { calls: 0, open: undefined, broken: false, reason: undefined, told: undefined, counts: {} };
+function createGeminiState(): GeminiReaderState {
+  return {
+    calls: 0,
+    openCall: undefined,
+    isBroken: false,
+    reason: undefined,
+    emittedFinish: undefined,
+    counts: {},
+  };
 }
 
-function chunksOf(reading: Reading, answer: unknown): Chunk[] {
-  if (!isRecord(answer)) throw new AgentError("bad_chunk", "An event of the Gemini stream is not an object.");
-  if (answer.error) throw failureIn(answer.error);
+function readAnswer(state: GeminiReaderState, answer: unknown): Chunk[] {
+  if (!isRecord(answer)) throw new AgentError("bad_chunk", "A Gemini stream event is not an object.");
+  if (answer.error) throw toGeminiError(answer.error);
   const chunks: Chunk[] = [];
-  const candidate = firstOf(answer.candidates);
+  const candidate = findFirstCandidate(answer.candidates);
   const parts = isRecord(candidate?.content) ? candidate.content.parts : undefined;
-  if (Array.isArray(parts)) for (const part of parts) readPart(reading, part, chunks);
-  const reason = reasonIn(answer, candidate);
-  if (reason !== undefined) reading.reason = reason;
-  if (isRecord(answer.usageMetadata)) readUsage(reading, answer.usageMetadata, chunks);
-  if (reading.reason !== undefined) readEnd(reading, reading.reason, chunks);
+  if (Array.isArray(parts)) for (const part of parts) readGeminiPart(state, part, chunks);
+  const reason = findFinishReason(answer, candidate);
+  if (reason !== undefined) state.reason = reason;
+  if (isRecord(answer.usageMetadata)) readUsage(state, answer.usageMetadata, chunks);
+  if (state.reason !== undefined) readEnd(state, state.reason, chunks);
   return chunks;
 }
 
-function firstOf(candidates: unknown): Record<string, unknown> | undefined {
+function findFirstCandidate(candidates: unknown): Record<string, unknown> | undefined {
   if (!Array.isArray(candidates)) return undefined;
   return candidates.find((candidate) => isRecord(candidate) && (candidate.index ?? 0) === 0);
 }
 
-function reasonIn(answer: Record<string, unknown>, candidate: Record<string, unknown> | undefined) {
+function findFinishReason(answer: Record<string, unknown>, candidate: Record<string, unknown> | undefined) {
   const blocked = isRecord(answer.promptFeedback) ? answer.promptFeedback.blockReason : undefined;
   if (typeof blocked === "string" && blocked !== "BLOCK_REASON_UNSPECIFIED") return "SAFETY";
   const reason = candidate?.finishReason;
   return typeof reason === "string" && reason !== "FINISH_REASON_UNSPECIFIED" ? reason : undefined;
 }
 
-function readPart(reading: Reading, part: unknown, chunks: Chunk[]): void {
+function readGeminiPart(state: GeminiReaderState, part: unknown, chunks: Chunk[]): void {
   if (!isRecord(part)) return;
   const { text, thought, thoughtSignature, functionCall } = part;
   const signature = typeof thoughtSignature === "string" ? { thoughtSignature } : undefined;
-  if (isRecord(functionCall)) readCall(reading, { ...functionCall, signature }, chunks);
+  if (isRecord(functionCall)) readCall(state, { ...functionCall, signature }, chunks);
   else if (typeof text === "string") {
     if (text === "" && !signature) return;
-    const opaque = signature && { opaque: tagged("gemini", signature) };
+    const opaque = signature && { opaque: tagData("gemini", signature) };
     chunks.push({ type: thought === true ? "reasoning" : "text", text, ...opaque });
   } else if (Object.keys(part).length > 0)
-    chunks.push({ type: "opaque", data: tagged("gemini", part as Json) });
+    chunks.push({ type: "opaque", data: tagData("gemini", part as Json) });
 }
 
 /**
- * A call comes whole; or, where arguments are streamed, as a head with the name, pieces, and a last part that does
- * not say `willContinue`. Pieces are told when the call is whole: half of one is never arguments.
+ * A call arrives complete or, with streamed arguments, as a start with the name, pieces, and a last part without
+ * `willContinue`. The arguments are emitted once the call is complete.
  */
-function readCall(reading: Reading, call: Record<string, unknown>, chunks: Chunk[]): void {
-  if (typeof call.name === "string" && call.name !== "") startCall(reading, call, chunks);
-  const { open } = reading;
-  if (!open) return;
-  if (Array.isArray(call.partialArgs)) for (const piece of call.partialArgs) addPiece(open.input, piece);
-  if (call.willContinue !== true) closeCall(reading, chunks);
+function readCall(state: GeminiReaderState, call: Record<string, unknown>, chunks: Chunk[]): void {
+  if (typeof call.name === "string" && call.name !== "") startFunctionCall(state, call, chunks);
+  const { openCall } = state;
+  if (!openCall) return;
+  if (Array.isArray(call.partialArgs))
+    for (const piece of call.partialArgs) addArgumentPiece(openCall.input, piece);
+  if (call.willContinue !== true) closeCall(state, chunks);
 }
 
-function startCall(reading: Reading, call: Record<string, unknown>, chunks: Chunk[]): void {
-  closeCall(reading, chunks);
-  const index = reading.calls++;
+function startFunctionCall(state: GeminiReaderState, call: Record<string, unknown>, chunks: Chunk[]): void {
+  closeCall(state, chunks);
+  const index = state.calls++;
   const id = typeof call.id === "string" && call.id !== "" ? { id: call.id } : {};
   const own = { ...id, ...(isRecord(call.signature) && call.signature) };
-  const opaque = Object.keys(own).length > 0 ? { opaque: tagged("gemini", own as Json) } : {};
+  const opaque = Object.keys(own).length > 0 ? { opaque: tagData("gemini", own as Json) } : {};
   chunks.push({
     type: "call_start",
     index,
-    name: geminiToolNames.original(String(call.name)),
+    name: geminiToolNames.decodeName(String(call.name)),
     ...id,
     ...opaque,
   });
   if (call.willContinue === true || call.partialArgs) {
-    reading.open = { index, input: partialArguments(call.args) };
+    state.openCall = { index, input: createPartialArguments(call.args) };
   } else chunks.push({ type: "call_delta", index, text: JSON.stringify(call.args ?? {}) });
 }
 
-/** Arguments with an unfinished text lose their last brace, so that nobody can take them for whole. */
-function closeCall(reading: Reading, chunks: Chunk[]): void {
-  const { open } = reading;
-  if (!open) return;
-  const isWhole = open.input.unfinished.size === 0;
-  const text = JSON.stringify(open.input.root);
-  chunks.push({ type: "call_delta", index: open.index, text: isWhole ? text : text.slice(0, -1) });
-  reading.open = undefined;
-  reading.broken ||= !isWhole;
+/** Incomplete arguments lose their closing brace, so that they cannot be parsed as complete. */
+function closeCall(state: GeminiReaderState, chunks: Chunk[]): void {
+  const { openCall } = state;
+  if (!openCall) return;
+  const isComplete = openCall.input.unfinished.size === 0;
+  const text = JSON.stringify(openCall.input.root);
+  chunks.push({ type: "call_delta", index: openCall.index, text: isComplete ? text : text.slice(0, -1) });
+  state.openCall = undefined;
+  state.isBroken ||= !isComplete;
 }
 
-/** Counts grow from event to event, and not every event has all of them. */
-function readUsage(reading: Reading, usage: Record<string, unknown>, chunks: Chunk[]): void {
-  const counts = Object.assign(reading.counts, usage);
-  const count = (name: string): number => (typeof counts[name] === "number" ? counts[name] : 0);
+/** Counts are cumulative, and not every event has all of them. */
+function readUsage(state: GeminiReaderState, usage: Record<string, unknown>, chunks: Chunk[]): void {
+  const counts = Object.assign(state.counts, usage);
+  const getCount = (name: string): number => (typeof counts[name] === "number" ? counts[name] : 0);
   if (typeof counts.promptTokenCount !== "number" && typeof counts.candidatesTokenCount !== "number") return;
-  const cachedTokens = count("cachedContentTokenCount");
-  const reasoningTokens = count("thoughtsTokenCount");
+  const cachedTokens = getCount("cachedContentTokenCount");
+  const reasoningTokens = getCount("thoughtsTokenCount");
   chunks.push({
     type: "usage",
     usage: {
-      inputTokens: count("promptTokenCount") + count("toolUsePromptTokenCount"),
-      outputTokens: count("candidatesTokenCount") + reasoningTokens,
+      inputTokens: getCount("promptTokenCount") + getCount("toolUsePromptTokenCount"),
+      outputTokens: getCount("candidatesTokenCount") + reasoningTokens,
       ...(cachedTokens > 0 && { cachedTokens }),
       ...(reasoningTokens > 0 && { reasoningTokens }),
     },
@@ -157,12 +165,12 @@ const finishes: ReadonlyMap<string, Finish> = new Map([
   ["IMAGE_RECITATION", "content_filter"],
 ]);
 
-/** Older models say the reason with every event, so it is told again only when what follows changes it. */
-function readEnd(reading: Reading, reason: string, chunks: Chunk[]): void {
-  closeCall(reading, chunks);
+/** Older models repeat the reason in every event; it is emitted again only if it changes. */
+function readEnd(state: GeminiReaderState, reason: string, chunks: Chunk[]): void {
+  closeCall(state, chunks);
   const finish = finishes.get(reason) ?? "other";
-  if (finish === "stop" && reading.broken) return;
-  const told = finish === "stop" && reading.calls > 0 ? "tool_calls" : finish;
-  if (told !== reading.told) chunks.push({ type: "finish", reason: told });
-  reading.told = told;
+  if (finish === "stop" && state.isBroken) return;
+  const finishReason = finish === "stop" && state.calls > 0 ? "tool_calls" : finish;
+  if (finishReason !== state.emittedFinish) chunks.push({ type: "finish", reason: finishReason });
+  state.emittedFinish = finishReason;
 }

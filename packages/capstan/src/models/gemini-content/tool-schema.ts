@@ -2,31 +2,31 @@ import { isRecord } from "../../json.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 
 /**
- * A schema in the subset that `parametersJsonSchema` and `responseJsonSchema` take. What they do not know is said in
- * the description, where the model can read it; the runtime checks values against the full schema in any case.
+ * Converts a schema to the subset that `parametersJsonSchema` and `responseJsonSchema` accept. Other keywords move into
+ * the description; the runtime still validates values with the full schema.
  */
 export function toGeminiSchema(schema: JsonSchema): JsonSchema {
-  return adapt(schema);
+  return adaptToGemini(schema);
 }
 
-/** The arguments of a tool are an object, and say so at the top. */
+/** Converts a tool's schema; its root must be an object. */
 export function toGeminiParameters(schema: JsonSchema): JsonSchema {
-  const { $ref, ...adapted } = adapt(schema);
+  const { $ref, ...adapted } = adaptToGemini(schema);
   const name = typeof $ref === "string" ? $ref.replace("#/$defs/", "") : undefined;
   const target = name !== undefined && isRecord(adapted.$defs) ? adapted.$defs[name] : undefined;
   return { type: "object", ...adapted, ...(isRecord(target) && target) };
 }
 
-const kept = new Set([
+const keptKeywords = new Set([
   ..."$id $anchor type format title description minItems maxItems minimum maximum required".split(" "),
   "propertyOrdering",
 ]);
-const told = new Set(
+const describedKeywords = new Set(
   "pattern minLength maxLength exclusiveMinimum exclusiveMaximum multipleOf uniqueItems default const".split(
     " ",
   ),
 );
-/** Keywords whose value is a list of schemas, or schemas by name, and what Gemini calls them. */
+/** Keywords that hold lists or maps of schemas, with Gemini's names for them. */
 const lists = new Map([
   ["anyOf", "anyOf"],
   ["oneOf", "anyOf"],
@@ -38,30 +38,30 @@ const maps = new Map([
   ["definitions", "$defs"],
 ]);
 
-function adapt(schema: unknown): Record<string, unknown> {
+function adaptToGemini(schema: unknown): Record<string, unknown> {
   if (!isRecord(schema)) return {};
-  // Beside a reference only keywords that begin with "$" are accepted.
+  // Next to a reference only keywords that start with "$" are accepted.
   if (typeof schema.$ref === "string") {
     const definitions = schema.$defs ?? schema.definitions;
     return {
       $ref: schema.$ref.replace("#/definitions/", "#/$defs/"),
-      ...(isRecord(definitions) && { $defs: eachOf(definitions) }),
+      ...(isRecord(definitions) && { $defs: adaptEach(definitions) }),
     };
   }
   const result: Record<string, unknown> = {};
   const notes: string[] = [];
-  for (const [keyword, value] of Object.entries(withoutAllOf(schema))) {
+  for (const [keyword, value] of Object.entries(mergeAllOf(schema))) {
     const map = maps.get(keyword);
     const list = lists.get(keyword);
-    if (map && isRecord(value)) result[map] = eachOf(value);
-    else if (list && Array.isArray(value)) result[list] = value.map(adapt);
-    else if (keyword === "items") result.items = adapt(value);
+    if (map && isRecord(value)) result[map] = adaptEach(value);
+    else if (list && Array.isArray(value)) result[list] = value.map(adaptToGemini);
+    else if (keyword === "items") result.items = adaptToGemini(value);
     else if (keyword === "additionalProperties")
-      result.additionalProperties = typeof value === "boolean" ? value : adapt(value);
+      result.additionalProperties = typeof value === "boolean" ? value : adaptToGemini(value);
     else if (keyword === "enum" && isEnum(value)) result.enum = value;
     else if (keyword === "const" && isEnum([value])) result.enum = [value];
-    else if (kept.has(keyword)) result[keyword] = value;
-    else if (told.has(keyword)) notes.push(`${keyword}: ${JSON.stringify(value)}`);
+    else if (keptKeywords.has(keyword)) result[keyword] = value;
+    else if (describedKeywords.has(keyword)) notes.push(`${keyword}: ${JSON.stringify(value)}`);
   }
   if (notes.length > 0) {
     const before = typeof result.description === "string" ? `${result.description} ` : "";
@@ -70,8 +70,8 @@ function adapt(schema: unknown): Record<string, unknown> {
   return result;
 }
 
-function eachOf(schemas: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, adapt(schema)]));
+function adaptEach(schemas: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, adaptToGemini(schema)]));
 }
 
 function isEnum(values: unknown): boolean {
@@ -80,11 +80,11 @@ function isEnum(values: unknown): boolean {
   );
 }
 
-/** There is no `allOf`: its members are joined, as far as they are plain objects. */
-function withoutAllOf(schema: Record<string, unknown>): Record<string, unknown> {
+/** `allOf` is not supported: its members are merged if they are plain objects. */
+function mergeAllOf(schema: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(schema.allOf)) return schema;
   const { allOf, ...rest } = schema;
-  const members = allOf.filter(isRecord).map(withoutAllOf);
+  const members = allOf.filter(isRecord).map(mergeAllOf);
   const joined: Record<string, unknown> = Object.assign({}, ...members, rest);
   const all = [rest, ...members];
   const properties = all.flatMap((member) => (isRecord(member.properties) ? [member.properties] : []));

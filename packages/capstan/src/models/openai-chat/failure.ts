@@ -1,11 +1,11 @@
 import { AgentError, type ErrorCode } from "../../errors.ts";
 import { isRecord } from "../../json.ts";
-import { masked } from "../http-failure.ts";
+import { maskKeys } from "../http-failure.ts";
 
-const longestMessage = 500;
+const maxMessageLength = 500;
 
-/** The ways in which OpenAI and the servers compatible with it say that a request was too long. */
-const overflow = new RegExp(
+/** Messages of OpenAI and compatible servers for a request that is too long. */
+const overflowPattern = new RegExp(
   [
     "context[_ -]?(?:length|window|size)[_ -]?(?:limit )?exceed",
     "maximum (?:context|prompt|input) length",
@@ -19,15 +19,15 @@ const overflow = new RegExp(
   ].join("|"),
   "i",
 );
-/** A rate limit speaks of tokens, too. */
-const perMinute = /tokens? per (?:minute|min|day|hour)|\bTPM\b|rate.?limit/i;
+/** Rate-limit messages mention tokens too. */
+const rateLimitPattern = /tokens? per (?:minute|min|day|hour)|\bTPM\b|rate.?limit/i;
 
-export function isOverflow(message: string): boolean {
-  return overflow.test(message) && !perMinute.test(message);
+export function isChatOverflow(message: string): boolean {
+  return overflowPattern.test(message) && !rateLimitPattern.test(message);
 }
 
-/** First match wins. Servers put the kind into `type`, `code`, `status` or only into the words. */
-const kinds: readonly (readonly [RegExp, ErrorCode])[] = [
+/** The first match wins. Servers report the cause in `type`, `code`, `status` or only in the message. */
+const codePatterns: readonly (readonly [RegExp, ErrorCode])[] = [
   [/content.?(?:filter|policy|management)/i, "content_filter"],
   [/\b(?:401|403)\b|authenti|unauthori[sz]ed|permission|forbidden|api.?key/i, "model_auth"],
   [/\b429\b|rate.?limit|quota|too many requests/i, "model_rate_limited"],
@@ -39,20 +39,21 @@ const kinds: readonly (readonly [RegExp, ErrorCode])[] = [
   [/\b(?:400|413|422)\b|invalid|bad.?request|unsupported/i, "model_rejected"],
 ];
 
-/** What an error inside a stream, or in place of an answer, means. */
-export function chatFailure(error: unknown): AgentError {
+/** Converts an error event or an error response. */
+export function toChatError(error: unknown): AgentError {
   const fields = isRecord(error) ? error : { message: error };
   const message = typeof fields.message === "string" ? fields.message : "";
-  const said = [fields.type, fields.code, fields.status, fields.status_code].filter(
+  const codes = [fields.type, fields.code, fields.status, fields.status_code].filter(
     (value) => typeof value === "string" || typeof value === "number",
   );
-  const text = `The provider reported an error: ${masked(message || said.join(" ") || "unknown").slice(0, longestMessage)}`;
-  if (isOverflow(`${said.join(" ")} ${message}`)) return new AgentError("context_overflow", text);
-  const about = said.join(" ");
-  // What the fields say weighs more than the words, which may quote anything.
+  const text = `The provider reported an error: ${maskKeys(message || codes.join(" ") || "unknown").slice(0, maxMessageLength)}`;
+  if (isChatOverflow(`${codes.join(" ")} ${message}`)) return new AgentError("context_overflow", text);
+  const codeText = codes.join(" ");
+  // Fields take precedence over the message, which may quote anything.
   const kind =
-    kinds.find(([pattern]) => pattern.test(about)) ?? kinds.find(([pattern]) => pattern.test(message));
+    codePatterns.find(([pattern]) => pattern.test(codeText)) ??
+    codePatterns.find(([pattern]) => pattern.test(message));
   const code = kind?.[1] ?? "model_failed";
-  // A quota that is used up does not come back by waiting a second.
-  return new AgentError(code, text, /insufficient_quota|billing/i.test(about) ? { retryable: false } : {});
+  // Retrying does not restore an exhausted quota.
+  return new AgentError(code, text, /insufficient_quota|billing/i.test(codeText) ? { retryable: false } : {});
 }

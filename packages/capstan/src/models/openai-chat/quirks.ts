@@ -4,39 +4,39 @@ import type { SpecialTokens } from "../special-tokens.ts";
 type Fields = { readonly [field: string]: Json };
 
 /**
- * How a server differs from OpenAI's own, as data. Nothing set is right for most compatible servers: their streams are
- * read leniently, and only fields that all of them take are sent.
+ * How a server differs from OpenAI. The defaults suit most compatible servers: streams are parsed leniently, and only
+ * widely supported fields are sent.
  */
 export type ChatQuirks = {
-  /** Whose data is whose: reasoning goes back only to a wire of the same name. By default `openai-compatible`. */
+  /** Tags opaque data: reasoning is sent back only to a wire of the same name. Default: `openai-compatible`. */
   readonly name?: string;
-  /** `[DONE]` is part of a whole stream. By default a finish reason is enough. */
+  /** A complete stream needs `[DONE]`. Default: a finish reason is enough. */
   readonly needsDone?: boolean;
-  /** A finish reason is part of a whole stream. By default `[DONE]` after text or whole calls is enough. */
+  /** A complete stream needs a finish reason. Default: `[DONE]` after text or complete calls is enough. */
   readonly needsFinish?: boolean;
-  /** By default `max_tokens`. */
+  /** Default: `max_tokens`. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
-  /** By default `system`. */
+  /** Default: `system`. */
   readonly systemRole?: "system" | "developer";
-  /** False where `stream_options` is refused. */
+  /** False if the server rejects `stream_options`. */
   readonly usageOption?: boolean;
-  /** False where reasoning may not be sent back. By default it is, in the field in which this server gave it. */
+  /** False if reasoning must not be sent back. Default: sent back in the field it arrived in. */
   readonly replayReasoning?: boolean;
-  /** How a form for the answer is asked for. By default `json_schema`; the instructions say it in any case. */
+  /** How an output schema is requested. Default: `json_schema`. The instructions describe it in any case. */
   readonly output?: "json_schema" | "json_object" | "none";
-  /** True where a form for the answer may be asked for beside tools. By default it is left out then. */
+  /** True if an output schema can be combined with tools. Default: omitted when there are tools. */
   readonly outputBesideTools?: boolean;
-  /** What `tool_choice` is when a call is required. By default `required`. */
+  /** Value of `tool_choice` when a call is required. Default: `required`. */
   readonly required?: Json;
-  /** `nine`: ids of calls must have nine letters and digits (Mistral). */
+  /** `nine`: call ids must have nine letters or digits (Mistral). */
   readonly callIds?: "any" | "nine";
-  /** `text`: arguments that were no JSON go back as they were. By default wrapped, as chat templates parse them. */
+  /** `text`: invalid JSON arguments are sent back unchanged. Default: wrapped in an object, because chat templates parse them. */
   readonly brokenArguments?: "text" | "wrapped";
-  /** False where only text is taken; what is left out is named. */
+  /** False if only text is accepted; omitted media are mentioned as text. */
   readonly images?: boolean;
   readonly files?: boolean;
-  /** `kept` where names of control tokens in texts are text (OpenAI). By default they are broken, to be read as such. */
+  /** `kept` if the server reads names of control tokens as text (OpenAI). Default: `broken`. */
   readonly specialTokens?: SpecialTokens;
-  /** Fields for the body when thinking is wanted and when not. */
+  /** Body fields to enable and disable thinking. */
   readonly thinking?: { readonly on?: Fields; readonly off?: Fields };
 };

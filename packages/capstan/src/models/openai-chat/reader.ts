@@ -1,30 +1,30 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord } from "../../json.ts";
 import type { Chunk, Finish } from "../../model.ts";
-import { tagged, type WireEvent, type WireReader } from "../wire.ts";
-import { addPieces, type ChatCalls, chatCalls, isWhole } from "./calls.ts";
-import { chatFailure } from "./failure.ts";
+import { tagData, type WireEvent, type WireReader } from "../wire.ts";
+import { addCallPieces, type ChatCalls, createChatCalls, isCompleteJson } from "./calls.ts";
+import { toChatError } from "./failure.ts";
 import type { ChatQuirks } from "./quirks.ts";
-import { addDetails, type OpenReasoning, reasoningData, reasoningIn } from "./reasoning.ts";
-import { chatUsage } from "./usage.ts";
+import { addDetails, findReasoning, type OpenReasoning, toReasoningData } from "./reasoning.ts";
+import { findChatUsage } from "./usage.ts";
 
 type Fields = Record<string, unknown>;
 
-type Reading = {
+type ChatReaderState = {
   readonly name: string;
   readonly quirks: ChatQuirks;
   readonly calls: ChatCalls;
   reasoning: OpenReasoning | undefined;
-  /** The last finish reason that was one. */
+  /** Last non-empty finish reason. */
   reason: string | undefined;
   isRefused: boolean;
   hasText: boolean;
-  told: Finish | undefined;
+  emittedFinish: Finish | undefined;
   isEnded: boolean;
 };
 
-/** In lower case, as some servers shout them. What is not here is `other`. */
-const finishes: Readonly<Record<string, Finish>> = {
+/** Keys are lower case, because some servers send upper case. Unknown reasons map to `other`. */
+const finishByReason: Readonly<Record<string, Finish>> = {
   ...{ stop: "stop", eos: "stop", eos_token: "stop", stop_sequence: "stop", end_turn: "stop" },
   ...{
     tool_calls: "tool_calls",
@@ -37,171 +37,175 @@ const finishes: Readonly<Record<string, Finish>> = {
   sensitive: "content_filter",
 };
 
-/** Reasons that are failures: the answer is not whole. */
-const failures = ["error", "network_error", "insufficient_system_resource"];
+/** Finish reasons that report a failure. */
+const failureReasons = ["error", "network_error", "insufficient_system_resource"];
 
-export function chatReader(name: string, quirks: ChatQuirks): WireReader {
-  const reading = newReading(name, quirks);
-  return { read: (event) => readEvent(reading, event) };
+export function createChatReader(name: string, quirks: ChatQuirks): WireReader {
+  const state = createChatState(name, quirks);
+  return { read: (event) => readChatEvent(state, event) };
 }
 
-/** The chunks of an answer that came whole. */
-export function chatAnswer(body: unknown, name: string, quirks: ChatQuirks): Chunk[] {
-  if (!isRecord(body)) throw new AgentError("bad_chunk", "The model's answer is not a JSON object.");
-  const reading = newReading(name, quirks);
+/** Converts a non-streamed response. */
+export function parseChatAnswer(body: unknown, name: string, quirks: ChatQuirks): Chunk[] {
+  if (!isRecord(body)) throw new AgentError("bad_chunk", "The model's response is not a JSON object.");
+  const state = createChatState(name, quirks);
   const [first] = Array.isArray(body.choices) ? body.choices : [];
   const choice = isRecord(first) ? first : {};
   const message = isRecord(choice.message) ? choice.message : {};
   const given = Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  // Here each is a whole call, whatever its id.
+  // Each entry is a complete call, whatever its id.
   const tool_calls = given.filter(isRecord).map((call, index) => ({ ...call, index }));
   const whole = { ...choice, index: 0, delta: { ...message, tool_calls } };
-  const chunks = readChunk(reading, { ...body, choices: isRecord(first) ? [whole] : [] });
-  return [...chunks, ...end(reading)];
+  const chunks = readChunk(state, { ...body, choices: isRecord(first) ? [whole] : [] });
+  return [...chunks, ...finishAnswer(state)];
 }
 
-function newReading(name: string, quirks: ChatQuirks): Reading {
+function createChatState(name: string, quirks: ChatQuirks): ChatReaderState {
   return {
     name,
     quirks,
-    calls: chatCalls(),
+    calls: createChatCalls(),
     reasoning: undefined,
     reason: undefined,
     isRefused: false,
     hasText: false,
-    told: undefined,
+    emittedFinish: undefined,
     isEnded: false,
   };
 }
 
-function readEvent(reading: Reading, { event, data }: WireEvent): Chunk[] {
+function readChatEvent(state: ChatReaderState, { event, data }: WireEvent): Chunk[] {
   const text = data.trim();
-  if (text === "" || reading.isEnded) return [];
-  if (text === "[DONE]") return end(reading);
+  if (text === "" || state.isEnded) return [];
+  if (text === "[DONE]") return finishAnswer(state);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
-    if (event === "error") throw chatFailure(text);
-    throw new AgentError("bad_chunk", "A piece of the model's stream is not JSON.", { cause });
+    if (event === "error") throw toChatError(text);
+    throw new AgentError("bad_chunk", "A stream event is not JSON.", { cause });
   }
-  if (event === "error") throw chatFailure(isRecord(parsed) ? (parsed.error ?? parsed) : parsed);
-  if (!isRecord(parsed)) throw new AgentError("bad_chunk", "A piece of the model's stream is not an object.");
-  return readChunk(reading, parsed);
+  if (event === "error") throw toChatError(isRecord(parsed) ? (parsed.error ?? parsed) : parsed);
+  if (!isRecord(parsed)) throw new AgentError("bad_chunk", "A stream event is not an object.");
+  return readChunk(state, parsed);
 }
 
-function readChunk(reading: Reading, chunk: Fields): Chunk[] {
+function readChunk(state: ChatReaderState, chunk: Fields): Chunk[] {
   const { choices } = chunk;
-  if (chunk.error !== undefined && chunk.error !== null) throw chatFailure(chunk.error);
-  if (chunk.object === "error" || chunk.type === "error") throw chatFailure(chunk);
+  if (chunk.error !== undefined && chunk.error !== null) throw toChatError(chunk.error);
+  if (chunk.object === "error" || chunk.type === "error") throw toChatError(chunk);
   const chunks: Chunk[] = [];
   let first: Fields | undefined;
   for (const choice of Array.isArray(choices) ? choices : []) {
-    // Other choices are other answers.
+    // Other choices are alternative answers.
     if (!isRecord(choice) || (typeof choice.index === "number" && choice.index !== 0)) continue;
     first = choice;
-    if (isRecord(choice.delta)) readDelta(reading, choice.delta, chunks);
-    readReason(reading, choice.finish_reason);
+    if (isRecord(choice.delta)) readDelta(state, choice.delta, chunks);
+    readFinishReason(state, choice.finish_reason);
   }
-  const usage = chatUsage(chunk, first);
+  const usage = findChatUsage(chunk, first);
   if (usage) chunks.push({ type: "usage", usage });
-  if (reading.reason !== undefined && !reading.quirks.needsDone) tell(reading, chunks);
+  if (state.reason !== undefined && !state.quirks.needsDone) emitFinish(state, chunks);
   return chunks;
 }
 
-function readDelta(reading: Reading, delta: Fields, chunks: Chunk[]): void {
+function readDelta(state: ChatReaderState, delta: Fields, chunks: Chunk[]): void {
   const { content, refusal, tool_calls: pieces, function_call: only } = delta;
-  readReasoning(reading, delta, chunks);
-  if (typeof content === "string") say(reading, content, chunks);
-  else if (Array.isArray(content)) readContent(reading, content, chunks);
+  readReasoning(state, delta, chunks);
+  if (typeof content === "string") emitText(state, content, chunks);
+  else if (Array.isArray(content)) readContent(state, content, chunks);
   if (typeof refusal === "string" && refusal !== "") {
-    reading.isRefused = true;
-    say(reading, refusal, chunks);
+    state.isRefused = true;
+    emitText(state, refusal, chunks);
   }
-  if (Array.isArray(pieces) && pieces.length > 0) addCalls(reading, pieces, chunks);
-  // The form that `tool_calls` replaced.
-  if (isRecord(only)) addCalls(reading, [{ index: 0, function: only }], chunks);
+  if (Array.isArray(pieces) && pieces.length > 0) addCalls(state, pieces, chunks);
+  // The legacy form of `tool_calls`.
+  if (isRecord(only)) addCalls(state, [{ index: 0, function: only }], chunks);
 }
 
-function readReasoning(reading: Reading, delta: Fields, chunks: Chunk[]): void {
-  const said = reasoningIn(delta);
+function readReasoning(state: ChatReaderState, delta: Fields, chunks: Chunk[]): void {
+  const reasoning = findReasoning(delta);
   const { reasoning_details: details } = delta;
-  if (said) think(reading, said, chunks);
+  if (reasoning) emitReasoning(state, reasoning, chunks);
   if (!Array.isArray(details) || details.length === 0) return;
-  reading.reasoning ??= { field: undefined, details: [] };
-  addDetails(reading.reasoning.details, details);
+  state.reasoning ??= { field: undefined, details: [] };
+  addDetails(state.reasoning.details, details);
 }
 
-function think(reading: Reading, { field, text }: { field: string; text: string }, chunks: Chunk[]): void {
-  reading.reasoning ??= { field: undefined, details: [] };
-  reading.reasoning.field ??= field || undefined;
+function emitReasoning(
+  state: ChatReaderState,
+  { field, text }: { field: string; text: string },
+  chunks: Chunk[],
+): void {
+  state.reasoning ??= { field: undefined, details: [] };
+  state.reasoning.field ??= field || undefined;
   chunks.push({ type: "reasoning", text });
 }
 
-/** Mistral's form: a list of texts and thoughts. */
-function readContent(reading: Reading, content: readonly unknown[], chunks: Chunk[]): void {
+/** Mistral's format: a list of texts and thoughts. */
+function readContent(state: ChatReaderState, content: readonly unknown[], chunks: Chunk[]): void {
   for (const part of content) {
-    if (typeof part === "string") say(reading, part, chunks);
+    if (typeof part === "string") emitText(state, part, chunks);
     if (!isRecord(part)) continue;
-    if (part.type === "text" && typeof part.text === "string") say(reading, part.text, chunks);
-    const text = part.type === "thinking" ? reasoningIn({ reasoning: part.thinking })?.text : undefined;
-    if (text) think(reading, { field: "thinking", text }, chunks);
+    if (part.type === "text" && typeof part.text === "string") emitText(state, part.text, chunks);
+    const text = part.type === "thinking" ? findReasoning({ reasoning: part.thinking })?.text : undefined;
+    if (text) emitReasoning(state, { field: "thinking", text }, chunks);
   }
 }
 
-function say(reading: Reading, text: string, chunks: Chunk[]): void {
+function emitText(state: ChatReaderState, text: string, chunks: Chunk[]): void {
   if (text === "") return;
-  closeReasoning(reading, chunks);
-  reading.hasText = true;
+  closeReasoning(state, chunks);
+  state.hasText = true;
   chunks.push({ type: "text", text });
 }
 
-function addCalls(reading: Reading, pieces: readonly unknown[], chunks: Chunk[]): void {
-  closeReasoning(reading, chunks);
-  for (const chunk of addPieces(reading.calls, pieces, reading.name)) chunks.push(chunk);
+function addCalls(state: ChatReaderState, pieces: readonly unknown[], chunks: Chunk[]): void {
+  closeReasoning(state, chunks);
+  for (const chunk of addCallPieces(state.calls, pieces, state.name)) chunks.push(chunk);
 }
 
-function closeReasoning(reading: Reading, chunks: Chunk[]): void {
-  if (!reading.reasoning) return;
-  const data = reasoningData(reading.reasoning);
-  chunks.push({ type: "reasoning", text: "", opaque: tagged(reading.name, data) });
-  reading.reasoning = undefined;
+function closeReasoning(state: ChatReaderState, chunks: Chunk[]): void {
+  if (!state.reasoning) return;
+  const data = toReasoningData(state.reasoning);
+  chunks.push({ type: "reasoning", text: "", opaque: tagData(state.name, data) });
+  state.reasoning = undefined;
 }
 
-function readReason(reading: Reading, reason: unknown): void {
+function readFinishReason(state: ChatReaderState, reason: unknown): void {
   if (typeof reason !== "string" || reason === "") return;
-  if (failures.includes(reason))
-    throw chatFailure({ code: reason, message: `The answer ended with "${reason}".` });
-  reading.reason = reason.toLowerCase();
+  if (failureReasons.includes(reason))
+    throw toChatError({ code: reason, message: `The response ended with "${reason}".` });
+  state.reason = reason.toLowerCase();
 }
 
-/** `[DONE]`, or all of an answer that came whole. */
-function end(reading: Reading): Chunk[] {
+/** Called for `[DONE]` and after a non-streamed response. */
+function finishAnswer(state: ChatReaderState): Chunk[] {
   const chunks: Chunk[] = [];
-  reading.isEnded = true;
-  tell(reading, chunks);
+  state.isEnded = true;
+  emitFinish(state, chunks);
   return chunks;
 }
 
-function tell(reading: Reading, chunks: Chunk[]): void {
-  closeReasoning(reading, chunks);
-  const reason = finishOf(reading);
-  if (reason === undefined || reason === reading.told) return;
-  reading.told = reason;
+function emitFinish(state: ChatReaderState, chunks: Chunk[]): void {
+  closeReasoning(state, chunks);
+  const reason = resolveFinish(state);
+  if (reason === undefined || reason === state.emittedFinish) return;
+  state.emittedFinish = reason;
   chunks.push({ type: "finish", reason });
 }
 
-function finishOf({ reason, quirks, calls, isRefused, hasText }: Reading): Finish | undefined {
+function resolveFinish({ reason, quirks, calls, isRefused, hasText }: ChatReaderState): Finish | undefined {
   const hasCalls = calls.all.length > 0;
   if (reason === undefined) {
     if (quirks.needsFinish) return undefined;
-    // A call that is not whole was cut off, whatever the server says.
-    if (hasCalls && !calls.all.every(({ text }) => isWhole(text))) return undefined;
+    // An incomplete call means a truncated stream, whatever the server reports.
+    if (hasCalls && !calls.all.every(({ text }) => isCompleteJson(text))) return undefined;
     if (!hasCalls && !hasText) return undefined;
   }
-  const finish = Object.hasOwn(finishes, reason ?? "stop") ? finishes[reason ?? "stop"] : "other";
+  const finish = Object.hasOwn(finishByReason, reason ?? "stop") ? finishByReason[reason ?? "stop"] : "other";
   if (finish !== "stop" && finish !== "tool_calls") return finish;
   if (isRefused) return "content_filter";
-  // Servers say `stop` with calls, and the other way round: what is there decides.
+  // Some servers report `stop` with calls, or `tool_calls` without: the content decides.
   return hasCalls ? "tool_calls" : "stop";
 }

@@ -2,30 +2,30 @@ import { isRecord, type Json } from "../../json.ts";
 
 type Detail = Record<string, unknown>;
 
-/** Reasoning under way: the field that it came in, and details that go back as they came. */
+/** Reasoning in progress: the field it arrives in, and details to send back unchanged. */
 export type OpenReasoning = { field: string | undefined; readonly details: Detail[] };
 
-/** What a delta says of reasoning: the text is in one of three fields, or in several of them at once. */
-export function reasoningIn(delta: Record<string, unknown>): { field: string; text: string } | undefined {
+/** Finds reasoning text in a delta: it is in one of three fields, or repeated in several of them. */
+export function findReasoning(delta: Record<string, unknown>): { field: string; text: string } | undefined {
   for (const field of ["reasoning_content", "reasoning", "reasoning_details"]) {
     const value = delta[field];
     if (value === undefined || value === null) continue;
-    const text = textIn(value);
+    const text = joinReasoningText(value);
     if (text) return { field: typeof value === "string" ? field : "", text };
   }
   return undefined;
 }
 
-function textIn(value: unknown): string {
+function joinReasoningText(value: unknown): string {
   if (typeof value === "string") return value;
-  if (Array.isArray(value)) return value.map(textIn).join("");
+  if (Array.isArray(value)) return value.map(joinReasoningText).join("");
   if (!isRecord(value)) return "";
-  return textIn(value.text ?? value.summary ?? value.content ?? value.thinking ?? "");
+  return joinReasoningText(value.text ?? value.summary ?? value.content ?? value.thinking ?? "");
 }
 
-/** Pieces of one detail are joined, so that what goes back is what a whole answer would have had. */
-export function addDetails(details: Detail[], given: readonly unknown[]): void {
-  for (const piece of given) {
+/** Joins the pieces of a detail, so that the details equal those of a non-streamed response. */
+export function addDetails(details: Detail[], pieces: readonly unknown[]): void {
+  for (const piece of pieces) {
     if (!isRecord(piece)) continue;
     const last = details.at(-1);
     if (
@@ -47,7 +47,7 @@ export function addDetails(details: Detail[], given: readonly unknown[]): void {
   }
 }
 
-/** What must be known to send a block of reasoning back. */
-export function reasoningData({ field, details }: OpenReasoning): Json {
+/** Returns the data needed to send reasoning back. */
+export function toReasoningData({ field, details }: OpenReasoning): Json {
   return { ...(field && { field }), ...(details.length > 0 && { details: details as unknown as Json }) };
 }

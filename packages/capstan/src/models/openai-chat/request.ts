@@ -1,33 +1,33 @@
 /*
- * The body of a request: `model`, settings, then `messages` and `tools`, whose texts are written once per entry and
- * tool, and joined.
+ * The request body: `model`, settings, then `messages` and `tools`, which are serialized once per entry and tool and
+ * then joined.
  *
- *   system     the instructions, when there are any
- *   user       a text, or a list of text, image_url, input_audio and file parts
- *   assistant  the text beside the calls, or null; tool_calls; reasoning in the field in which this server gave it
+ *   system     the instructions, if any
+ *   user       a string, or a list of text, image_url, input_audio and file parts
+ *   assistant  the text, or null; tool_calls; reasoning in the field it arrived in
  *   tool       one per result, as text
  *
- * Names of control tokens are broken in all of it, unless the server is known to take them for text.
+ * Names of control tokens are broken up, unless the server is known to read them as text.
  */
 import { type AssistantEntry, type Entry, getCalls, getText, type Part, toPlainText } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
-import { joinedHistory } from "../history-joiner.ts";
-import { textsWithoutTokens } from "../special-tokens.ts";
-import { ownData, type WireSettings } from "../wire.ts";
-import { chatToolNames, shaped, wireIds } from "./names.ts";
+import { createHistoryJoiner } from "../history-joiner.ts";
+import { breakTokensAcross } from "../special-tokens.ts";
+import { getOwnData, type WireSettings } from "../wire.ts";
+import { assignWireIds, chatToolNames, formatCallId } from "./names.ts";
 import type { ChatQuirks } from "./quirks.ts";
-import { functionParameters } from "./tool-schema.ts";
+import { toFunctionParameters } from "./tool-schema.ts";
 
 type Fields = { readonly [field: string]: unknown };
 
-export function chatRequest(
+export function createChatRequest(
   name: string,
   quirks: ChatQuirks,
 ): (request: ModelRequest, settings: WireSettings) => string {
-  const say: Say = quirks.specialTokens === "kept" ? (texts) => texts : textsWithoutTokens;
-  const messagesOf = joinedHistory((entry, place) =>
-    JSON.stringify(messageOf(entry, place, { name, quirks, say })),
+  const sanitize: SanitizeTexts = quirks.specialTokens === "kept" ? (texts) => texts : breakTokensAcross;
+  const joinMessages = createHistoryJoiner((entry, position) =>
+    JSON.stringify(toMessage(entry, position, { name, quirks, sanitize })),
   );
   const toolTexts = new WeakMap<ToolSpec, string>();
 
@@ -35,22 +35,24 @@ export function chatRequest(
     const { instructions, history } = request;
     const system =
       instructions &&
-      JSON.stringify({ role: quirks.systemRole ?? "system", content: saidBy(say, instructions) });
-    const messages = [system, messagesOf(history)].filter((text) => text !== "").join(",");
-    const fields = settingFields(request, settings, quirks);
+      JSON.stringify({ role: quirks.systemRole ?? "system", content: sanitizeText(sanitize, instructions) });
+    const messages = [system, joinMessages(history)].filter((text) => text !== "").join(",");
+    const fields = buildSettings(request, settings, quirks);
     const parts = [JSON.stringify(fields).slice(1, -1)];
     if (fields.messages === undefined) parts.push(`"messages":[${messages}]`);
     if (request.tools.length > 0 && fields.tools === undefined)
-      parts.push(`"tools":[${request.tools.map((tool) => toolText(tool, say, toolTexts)).join(",")}]`);
+      parts.push(
+        `"tools":[${request.tools.map((tool) => serializeChatTool(tool, sanitize, toolTexts)).join(",")}]`,
+      );
     return `{${parts.join(",")}}`;
   };
 }
 
-function settingFields(request: ModelRequest, settings: WireSettings, quirks: ChatQuirks): Fields {
+function buildSettings(request: ModelRequest, settings: WireSettings, quirks: ChatQuirks): Fields {
   const { model, stream, maxOutputTokens, temperature, extra } = settings;
   const { tools, toolChoice, thinking } = request;
   const choice = toolChoice === "required" ? (quirks.required ?? "required") : toolChoice;
-  const form = responseFormat(request, quirks);
+  const format = buildResponseFormat(request, quirks);
   return {
     model,
     stream,
@@ -58,15 +60,15 @@ function settingFields(request: ModelRequest, settings: WireSettings, quirks: Ch
     ...(maxOutputTokens !== undefined && { [quirks.maxTokensField ?? "max_tokens"]: maxOutputTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(tools.length > 0 && toolChoice !== "auto" && { tool_choice: choice }),
-    ...(form && { response_format: form }),
+    ...(format && { response_format: format }),
     ...(thinking ? quirks.thinking?.on : quirks.thinking?.off),
     ...extra,
   };
 }
 
-function responseFormat({ output, tools }: ModelRequest, quirks: ChatQuirks): Fields | undefined {
+function buildResponseFormat({ output, tools }: ModelRequest, quirks: ChatQuirks): Fields | undefined {
   const { output: kind = "json_schema", outputBesideTools = false } = quirks;
-  // The root of a form must be an object; other forms stay with the instructions.
+  // The root schema must be an object; other schemas are described in the instructions only.
   if (!output || kind === "none" || output.type !== "object") return undefined;
   if (tools.length > 0 && !outputBesideTools) return undefined;
   if (kind === "json_object") return { type: "json_object" };
@@ -74,125 +76,145 @@ function responseFormat({ output, tools }: ModelRequest, quirks: ChatQuirks): Fi
   return { type: "json_schema", json_schema: { name: "answer", schema } };
 }
 
-function toolText(tool: ToolSpec, say: Say, known: WeakMap<ToolSpec, string>): string {
+function serializeChatTool(
+  tool: ToolSpec,
+  sanitize: SanitizeTexts,
+  known: WeakMap<ToolSpec, string>,
+): string {
   let text = known.get(tool);
   if (text === undefined) {
     const { description, input } = tool;
-    const parameters = functionParameters(input);
-    const name = chatToolNames.offered(tool.name);
-    // Descriptions may be a stranger's words; the rest of a schema is compared with what the model says.
-    const described = (key: string, value: unknown) =>
-      key === "description" && typeof value === "string" ? saidBy(say, value) : value;
-    text = JSON.stringify({ type: "function", function: { name, description, parameters } }, described);
+    const parameters = toFunctionParameters(input);
+    const name = chatToolNames.registerName(tool.name);
+    // Descriptions may be untrusted; the rest of a schema must match the model's output.
+    const sanitizeDescription = (key: string, value: unknown) =>
+      key === "description" && typeof value === "string" ? sanitizeText(sanitize, value) : value;
+    text = JSON.stringify(
+      { type: "function", function: { name, description, parameters } },
+      sanitizeDescription,
+    );
     known.set(tool, text);
   }
   return text;
 }
 
-type Place = { readonly history: readonly Entry[]; readonly at: number };
-type Speaker = { readonly name: string; readonly quirks: ChatQuirks; readonly say: Say };
+type HistoryPosition = { readonly history: readonly Entry[]; readonly at: number };
+type MessageContext = {
+  readonly name: string;
+  readonly quirks: ChatQuirks;
+  readonly sanitize: SanitizeTexts;
+};
 
-/** Texts that stand next to each other, as they are sent. */
-type Say = (texts: readonly string[]) => readonly string[];
+/** Prepares adjacent texts for sending. */
+type SanitizeTexts = (texts: readonly string[]) => readonly string[];
 
-function saidBy(say: Say, text: string): string {
-  return say([text])[0] ?? "";
+function sanitizeText(sanitize: SanitizeTexts, text: string): string {
+  return sanitize([text])[0] ?? "";
 }
 
-function messageOf(entry: Entry, place: Place, speaker: Speaker): Fields {
+function toMessage(entry: Entry, position: HistoryPosition, context: MessageContext): Fields {
   switch (entry.type) {
     case "user":
-      return { role: "user", content: userContent(entry.content, speaker) };
+      return { role: "user", content: toUserContent(entry.content, context) };
     case "summary":
       return {
         role: "user",
-        content: `Summary of the conversation so far:\n${saidBy(speaker.say, entry.text)}`,
+        content: `Summary of the conversation so far:\n${sanitizeText(context.sanitize, entry.text)}`,
       };
     case "assistant":
-      return assistantMessage(entry, speaker);
+      return toAssistantMessage(entry, context);
     case "result":
       return {
         role: "tool",
-        tool_call_id: resultId(entry.callId, place, speaker.quirks),
-        content: saidBy(speaker.say, toPlainText(entry.content)),
+        tool_call_id: findResultId(entry.callId, position, context.quirks),
+        content: sanitizeText(context.sanitize, toPlainText(entry.content)),
       };
   }
 }
 
-/** What the server called the call that a result answers: the one before it with our id. */
-function resultId(callId: string, { history, at }: Place, quirks: ChatQuirks): string {
+/** Finds the server's id of the call that a result answers: the nearest preceding call with our id. */
+function findResultId(callId: string, { history, at }: HistoryPosition, quirks: ChatQuirks): string {
   for (let before = at - 1; before >= 0; before--) {
     const entry = history[before];
-    const id = entry?.type === "assistant" ? wireIds(entry, quirks).get(callId) : undefined;
+    const id = entry?.type === "assistant" ? assignWireIds(entry, quirks).get(callId) : undefined;
     if (id !== undefined) return id;
   }
-  return shaped(callId, quirks.callIds);
+  return formatCallId(callId, quirks.callIds);
 }
 
-function assistantMessage(entry: AssistantEntry, speaker: Speaker): Fields {
-  const { name, quirks, say } = speaker;
-  const ids = wireIds(entry, quirks);
-  const text = saidBy(say, getText(entry));
+function toAssistantMessage(entry: AssistantEntry, context: MessageContext): Fields {
+  const { name, quirks, sanitize } = context;
+  const ids = assignWireIds(entry, quirks);
+  const text = sanitizeText(sanitize, getText(entry));
   const calls = getCalls(entry).map((call) => ({
-    ...extraOf(ownData(name, call.opaque)),
+    ...toFields(getOwnData(name, call.opaque)),
     id: ids.get(call.id),
     type: "function",
-    function: { name: chatToolNames.sent(call.name), arguments: saidBy(say, argumentText(call, quirks)) },
+    function: {
+      name: chatToolNames.encodeName(call.name),
+      arguments: sanitizeText(sanitize, serializeArguments(call, quirks)),
+    },
   }));
   const { thinking, ...fields } =
-    quirks.replayReasoning === false ? { thinking: "" } : reasoningOf(entry, speaker);
+    quirks.replayReasoning === false ? { thinking: "" } : collectReasoning(entry, context);
   const content = text === "" && calls.length > 0 ? null : text;
   return {
     role: "assistant",
-    content: thinking ? [thinkingPart(thinking), ...(text ? [{ type: "text", text }] : [])] : content,
+    content: thinking ? [toThinkingPart(thinking), ...(text ? [{ type: "text", text }] : [])] : content,
     ...fields,
     ...(calls.length > 0 && { tool_calls: calls }),
   };
 }
 
-function argumentText(call: { readonly input: Json; readonly raw?: string }, quirks: ChatQuirks): string {
+function serializeArguments(
+  call: { readonly input: Json; readonly raw?: string },
+  quirks: ChatQuirks,
+): string {
   if (call.raw === undefined) return JSON.stringify(call.input);
   return quirks.brokenArguments === "text" ? call.raw : JSON.stringify({ _raw: call.raw });
 }
 
-function extraOf(data: Json | undefined): Fields {
+function toFields(data: Json | undefined): Fields {
   return isRecord(data) ? data : {};
 }
 
-function thinkingPart(text: string): Fields {
+function toThinkingPart(text: string): Fields {
   return { type: "thinking", thinking: [{ type: "text", text }] };
 }
 
-/** The reasoning that this server gave, in the fields in which it gave it. */
-function reasoningOf(
+/** Collects the reasoning of this server by the field it arrived in. */
+function collectReasoning(
   entry: AssistantEntry,
-  { name, say }: Speaker,
+  { name, sanitize }: MessageContext,
 ): { thinking: string; [field: string]: unknown } {
   const texts: Record<string, string> = {};
   const details: unknown[] = [];
   for (const part of entry.parts) {
-    const data = part.type === "reasoning" ? ownData(name, part.opaque) : undefined;
+    const data = part.type === "reasoning" ? getOwnData(name, part.opaque) : undefined;
     if (part.type !== "reasoning" || !isRecord(data)) continue;
     if (typeof data.field === "string")
-      texts[data.field] = (texts[data.field] ?? "") + saidBy(say, part.text);
+      texts[data.field] = (texts[data.field] ?? "") + sanitizeText(sanitize, part.text);
     if (Array.isArray(data.details)) details.push(...data.details);
   }
   const { thinking = "", ...fields } = texts;
   return { thinking, ...fields, ...(details.length > 0 && { reasoning_details: details }) };
 }
 
-function userContent(content: string | readonly Part[], speaker: Speaker): unknown {
-  const { say } = speaker;
-  if (typeof content === "string") return saidBy(say, content);
-  const texts = say(content.map((part) => (part.type === "text" ? part.text : "")));
+function toUserContent(content: string | readonly Part[], context: MessageContext): unknown {
+  const { sanitize } = context;
+  if (typeof content === "string") return sanitizeText(sanitize, content);
+  const texts = sanitize(content.map((part) => (part.type === "text" ? part.text : "")));
   const parts = content.map((part, index) =>
-    part.type === "text" ? { type: "text", text: texts[index] } : mediaPart(part, speaker),
+    part.type === "text" ? { type: "text", text: texts[index] } : toMediaPart(part, context),
   );
   const [only] = parts;
   return parts.length === 1 && only?.type === "text" ? only.text : parts;
 }
 
-function mediaPart(part: Exclude<Part, { readonly type: "text" }>, { quirks, say }: Speaker): Fields {
+function toMediaPart(
+  part: Exclude<Part, { readonly type: "text" }>,
+  { quirks, sanitize }: MessageContext,
+): Fields {
   const { mediaType, data, url } = part;
   const isImage = part.type === "image" || mediaType.startsWith("image/");
   const inline = data === undefined ? undefined : `data:${mediaType};base64,${data}`;
@@ -203,5 +225,8 @@ function mediaPart(part: Exclude<Part, { readonly type: "text" }>, { quirks, say
     if (audio) return { type: "input_audio", input_audio: { data, format: audio === "wav" ? "wav" : "mp3" } };
     return { type: "file", file: { filename: `file.${mediaType.replace(/^.*\//, "")}`, file_data: inline } };
   }
-  return { type: "text", text: saidBy(say, `[${part.type} ${mediaType}${url ? `: ${url}` : ""}]`) };
+  return {
+    type: "text",
+    text: sanitizeText(sanitize, `[${part.type} ${mediaType}${url ? `: ${url}` : ""}]`),
+  };
 }

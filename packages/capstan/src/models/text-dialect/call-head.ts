@@ -1,58 +1,59 @@
-// The beginning of a call, up to the first character of its arguments. A decision on a text holds for all that may
-// follow it, which is what makes the result independent of how the text was cut.
+// Parses the head of a call, up to the first character of its arguments. A decision about a prefix holds for any
+// continuation, so the result does not depend on how the text is split into chunks.
 
 export const callMarker = "TOOL_CALL:";
 const argumentsMarker = "ARGUMENTS:";
 
-const longestName = 200;
-const longestGap = 64;
+const maxNameLength = 200;
+const maxGapLength = 64;
 
 export type CallHead = {
   readonly name: string;
-  /** Where the arguments begin. */
+  /** Index of the first character of the arguments. */
   readonly valueAt: number;
-  /** They begin as a list or an object does. Else they are what is left of the line. */
+  /** Whether the arguments start as a JSON object or array; otherwise they are the rest of the line. */
   readonly isJson: boolean;
   readonly isFenced: boolean;
 };
 
-/** `text` begins with a call's marker. Only an offered tool may have arguments that are not JSON: to be refused. */
+/** `text` starts with a call marker. Arguments that are not JSON are accepted for offered tools only, to be rejected later. */
 export function readHead(text: string, offered: ReadonlySet<string>): CallHead | "text" | "unfinished" {
   const newline = text.indexOf("\n");
-  if ((newline < 0 ? text.length : newline) > longestName) return "text";
+  if ((newline < 0 ? text.length : newline) > maxNameLength) return "text";
   if (newline < 0) return "unfinished";
-  const name = nameOf(text.slice(0, newline), offered);
+  const name = parseName(text.slice(0, newline), offered);
   if (name === undefined) return "text";
-  const markerAt = afterGap(text, newline + 1);
+  const markerAt = skipGap(text, newline + 1);
   if (typeof markerAt !== "number") return markerAt;
   const marker = text.slice(markerAt, markerAt + argumentsMarker.length);
   if (marker !== argumentsMarker) return argumentsMarker.startsWith(marker) ? "unfinished" : "text";
   const from = markerAt + argumentsMarker.length;
-  const value = afterGap(text, from);
+  const value = skipGap(text, from);
   if (typeof value !== "number") return value;
   const isOnNewLine = text.slice(from, value).includes("\n");
   const otherwise = { name, valueAt: value, isJson: false, isFenced: false };
-  return jsonHead(text, value, name) ?? (offered.has(name) && !isOnNewLine ? otherwise : "text");
+  return parseJsonHead(text, value, name) ?? (offered.has(name) && !isOnNewLine ? otherwise : "text");
 }
 
-/** A call that the end of the answer cut off; undefined if that is no tool's name. `said` is never JSON. */
+/** Parses a call truncated by the end of the answer; undefined if the name is not a tool. `argumentText` is never valid JSON. */
 export function readUnfinishedHead(
   text: string,
   offered: ReadonlySet<string>,
-): { readonly name: string; readonly said: string } | undefined {
+): { readonly name: string; readonly argumentText: string } | undefined {
   const [line = "", ...after] = text.split("\n");
-  const name = nameOf(line, offered);
+  const name = parseName(line, offered);
   if (name === undefined || !offered.has(name)) return undefined;
-  const said = after.join("\n").trim();
-  // Empty arguments would be taken for `{}`, and the call would run.
+  const rest = after.join("\n").trim();
+  // Empty arguments would be read as `{}`, and the call would run.
   return {
     name,
-    said: (said.startsWith(argumentsMarker) && said.slice(argumentsMarker.length).trim()) || "(missing)",
+    argumentText:
+      (rest.startsWith(argumentsMarker) && rest.slice(argumentsMarker.length).trim()) || "(missing)",
   };
 }
 
-/** One word, or the name of a tool whatever it looks like. Models like to put names in quotes. */
-function nameOf(line: string, offered: ReadonlySet<string>): string | undefined {
+/** Accepts a single word, or any name of an offered tool. Models tend to quote names. */
+function parseName(line: string, offered: ReadonlySet<string>): string | undefined {
   const name = line.slice(line.indexOf(callMarker) + callMarker.length).trim();
   if (offered.has(name)) return name;
   const bare = name.replace(/^["'`*]+|["'`*]+$/g, "");
@@ -60,14 +61,14 @@ function nameOf(line: string, offered: ReadonlySet<string>): string | undefined 
   return /^\S+$/.test(name) ? name : undefined;
 }
 
-function afterGap(text: string, from: number): number | "text" | "unfinished" {
+function skipGap(text: string, from: number): number | "text" | "unfinished" {
   let at = from;
   while (at < text.length && /\s/.test(text.charAt(at))) at++;
-  if (at - from > longestGap) return "text";
+  if (at - from > maxGapLength) return "text";
   return at < text.length ? at : "unfinished";
 }
 
-function jsonHead(text: string, at: number, name: string): CallHead | "unfinished" | undefined {
+function parseJsonHead(text: string, at: number, name: string): CallHead | "unfinished" | undefined {
   const opening = /[{[]/y;
   opening.lastIndex = at;
   if (opening.test(text)) return { name, valueAt: at, isJson: true, isFenced: false };
@@ -83,10 +84,10 @@ function jsonHead(text: string, at: number, name: string): CallHead | "unfinishe
   return ticks >= 3 && opening.test(text) ? { name, valueAt, isJson: true, isFenced: true } : undefined;
 }
 
-/** At the beginning of a line, also behind what is not seen or only makes them bold. */
+/** Matches markers at the start of a line, also after invisible characters or Markdown emphasis. */
 const markers = /^(?=(?:[^\S\r\n\u2028\u2029]|[\p{Cf}*_`])*TOOL_(?:RESULT|CALL)[*_`]*[^\S\r\n]*:)/gimu;
 
-/** A page or a person may write our markers, to be taken for a tool: they become a quotation. */
-export function quoted(text: string): string {
+/** Quotes markers in untrusted content, so that it cannot imitate a tool call or result. */
+export function quoteMarkers(text: string): string {
   return text.replace(markers, "> ");
 }

@@ -1,11 +1,11 @@
-// The history in the text dialect. Everything is text of the user or of the assistant:
+// Converts the history to the text dialect. Everything becomes user or assistant text:
 //
-//   assistant   its words, then per call      TOOL_CALL: name \n ARGUMENTS: json
+//   assistant   its text, then per call       TOOL_CALL: name \n ARGUMENTS: json
 //   user        per result of a turn          TOOL_RESULT: name \n STATUS: success|error \n CONTENT: … \n ---
 //
-// What was thought, and what the provider gave for its own use, is not sent back: it belongs to an answer in a form
-// that the provider never saw. Our markers in what people, pages and summaries say become a quotation, and names of
-// control tokens are broken: nobody can write what the model would take for a tool, or for the system.
+// Reasoning and opaque data are not sent back: they belong to an answer in a format that the provider never saw.
+// Markers in user input, tool results and summaries are quoted, and names of control tokens are broken up, so that
+// untrusted content cannot imitate a tool or the system.
 import {
   type AssistantEntry,
   type Entry,
@@ -16,38 +16,37 @@ import {
   toPlainText,
   type UserEntry,
 } from "../../history.ts";
-import { type SpecialTokens, withoutTokens } from "../special-tokens.ts";
-import { quoted } from "./call-head.ts";
+import { breakTokens, type SpecialTokens } from "../special-tokens.ts";
+import { quoteMarkers } from "./call-head.ts";
 
-type Results = { readonly last: ResultEntry; readonly entry: UserEntry };
+type CachedResults = { readonly last: ResultEntry; readonly entry: UserEntry };
 
 export type DialectOptions = {
-  /** `kept` where the model takes names of control tokens for text. By default they are broken. */
+  /** `kept` if the model reads names of control tokens as text. Default: `broken`. */
   readonly specialTokens?: SpecialTokens;
 };
 
-/** A text as it is sent. */
-export type Say = (text: string) => string;
+/** Prepares a text for sending. */
+export type SanitizeText = (text: string) => string;
 
-/** How texts are sent with these options. */
-export function sayWith({ specialTokens = "broken" }: DialectOptions): Say {
-  return specialTokens === "kept" ? (text) => text : withoutTokens;
+export function createSanitizer({ specialTokens = "broken" }: DialectOptions): SanitizeText {
+  return specialTokens === "kept" ? (text) => text : breakTokens;
 }
 
-/** Turns histories into text. An entry is converted once, and gives the same object every time. */
-export function dialectHistory(say: Say): (history: readonly Entry[]) => Entry[] {
+/** Creates a converter for histories. Each entry is converted once and always returns the same object. */
+export function createHistoryConverter(sanitize: SanitizeText): (history: readonly Entry[]) => Entry[] {
   const entries = new WeakMap<Entry, Entry>();
-  const results = new WeakMap<ResultEntry, Results>();
+  const results = new WeakMap<ResultEntry, CachedResults>();
   return (history) => {
     const converted: Entry[] = [];
     for (let at = 0; at < history.length; at++) {
       const entry = history[at] as Entry;
       if (entry.type === "result") {
-        const turn = resultsFrom(history, at);
-        converted.push(resultsEntry(turn, results, say));
+        const turn = sliceResults(history, at);
+        converted.push(toResultsEntry(turn, results, sanitize));
         at += turn.length - 1;
       } else {
-        const known = entries.get(entry) ?? textEntry(entry, say);
+        const known = entries.get(entry) ?? toTextEntry(entry, sanitize);
         entries.set(entry, known);
         if (known.type !== "assistant" || known.parts.length > 0) converted.push(known);
       }
@@ -56,33 +55,37 @@ export function dialectHistory(say: Say): (history: readonly Entry[]) => Entry[]
   };
 }
 
-function textEntry(entry: Exclude<Entry, ResultEntry>, say: Say): Entry {
+function toTextEntry(entry: Exclude<Entry, ResultEntry>, sanitize: SanitizeText): Entry {
   switch (entry.type) {
     case "user":
-      return userEntry(entry, say);
+      return toTextUserEntry(entry, sanitize);
     case "assistant":
-      return assistantEntry(entry, say);
+      return toTextAssistantEntry(entry, sanitize);
     case "summary": {
-      const text = say(quoted(entry.text));
+      const text = sanitize(quoteMarkers(entry.text));
       return text === entry.text ? entry : { type: "summary", text };
     }
   }
 }
 
-type Turn = readonly [ResultEntry, ...ResultEntry[]];
+type TurnResults = readonly [ResultEntry, ...ResultEntry[]];
 
-function resultsFrom(history: readonly Entry[], from: number): Turn {
+function sliceResults(history: readonly Entry[], from: number): TurnResults {
   let end = from;
   while (history[end]?.type === "result") end++;
-  return history.slice(from, end) as unknown as Turn;
+  return history.slice(from, end) as unknown as TurnResults;
 }
 
-function resultsEntry(turn: Turn, known: WeakMap<ResultEntry, Results>, say: Say): UserEntry {
+function toResultsEntry(
+  turn: TurnResults,
+  known: WeakMap<ResultEntry, CachedResults>,
+  sanitize: SanitizeText,
+): UserEntry {
   const last = turn.at(-1) ?? turn[0];
   const cached = known.get(turn[0]);
   if (cached?.last === last) return cached.entry;
-  const text = turn.map((result) => resultText(result, say)).join("\n");
-  const media = turn.flatMap(mediaOf);
+  const text = turn.map((result) => formatResult(result, sanitize)).join("\n");
+  const media = turn.flatMap(getMedia);
   const entry: UserEntry = {
     type: "user",
     content: media.length > 0 ? [{ type: "text", text }, ...media] : text,
@@ -91,35 +94,37 @@ function resultsEntry(turn: Turn, known: WeakMap<ResultEntry, Results>, say: Say
   return entry;
 }
 
-/** A result ends with a line of its own, after which the person speaks: it must not write that line itself. */
-const ends = /^(?=[ \t]*---[ \t]*$)/gm;
+/** Matches the line that closes a result, which the content of a result must not contain. */
+const closingLine = /^(?=[ \t]*---[ \t]*$)/gm;
 
-function resultText({ name, status, content }: ResultEntry, say: Say): string {
+function formatResult({ name, status, content }: ResultEntry, sanitize: SanitizeText): string {
   const outcome = status === "ok" ? "success" : "error";
-  const text = say(quoted(toPlainText(content)).replace(ends, "> "));
-  // The model may have called something by a name of several lines.
-  return `TOOL_RESULT: ${say(name.replace(/\s+/g, " "))}\nSTATUS: ${outcome}\nCONTENT: ${text}\n---`;
+  const text = sanitize(quoteMarkers(toPlainText(content)).replace(closingLine, "> "));
+  // The model may have called a name that spans several lines.
+  return `TOOL_RESULT: ${sanitize(name.replace(/\s+/g, " "))}\nSTATUS: ${outcome}\nCONTENT: ${text}\n---`;
 }
 
-function mediaOf({ content }: ResultEntry): readonly Part[] {
+function getMedia({ content }: ResultEntry): readonly Part[] {
   return typeof content === "string" ? [] : content.filter(({ type }) => type !== "text");
 }
 
-function userEntry(entry: UserEntry, say: Say): UserEntry {
+function toTextUserEntry(entry: UserEntry, sanitize: SanitizeText): UserEntry {
   const { content } = entry;
   if (typeof content === "string") {
-    const text = say(quoted(content));
+    const text = sanitize(quoteMarkers(content));
     return text === content ? entry : { type: "user", content: text };
   }
-  const parts = joinedTexts(content);
+  const parts = joinTexts(content);
   return {
     type: "user",
-    content: parts.map((part) => (part.type === "text" ? { ...part, text: say(quoted(part.text)) } : part)),
+    content: parts.map((part) =>
+      part.type === "text" ? { ...part, text: sanitize(quoteMarkers(part.text)) } : part,
+    ),
   };
 }
 
-/** Texts side by side become one, or a marker could begin in one of them and end in the next. */
-function joinedTexts(parts: readonly Part[]): readonly Part[] {
+/** Merges adjacent texts, because a marker could span two of them. */
+function joinTexts(parts: readonly Part[]): readonly Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
     const last = joined.at(-1);
@@ -130,13 +135,13 @@ function joinedTexts(parts: readonly Part[]): readonly Part[] {
   return joined;
 }
 
-function assistantEntry(entry: AssistantEntry, say: Say): AssistantEntry {
+function toTextAssistantEntry(entry: AssistantEntry, sanitize: SanitizeText): AssistantEntry {
   const said = getText(entry);
   const isPlain = entry.parts.every((part) => part.type === "text" && part.opaque === undefined);
-  if (isPlain && say(said) === said) return entry;
+  if (isPlain && sanitize(said) === said) return entry;
   const calls = getCalls(entry).map(
     ({ name, input, raw }) => `TOOL_CALL: ${name}\nARGUMENTS: ${raw ?? JSON.stringify(input)}`,
   );
-  const text = say([...(said ? [said] : []), ...calls].join("\n\n"));
+  const text = sanitize([...(said ? [said] : []), ...calls].join("\n\n"));
   return { type: "assistant", parts: text ? [{ type: "text", text }] : [] };
 }

@@ -1,21 +1,22 @@
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
-import { quoted } from "./call-head.ts";
+import { toList } from "../wire.ts";
+import { quoteMarkers } from "./call-head.ts";
 
-const choices: Readonly<Record<ModelRequest["toolChoice"], string>> = {
+const choiceInstructions: Readonly<Record<ModelRequest["toolChoice"], string>> = {
   auto: "Respond with tool calls if you need more information, or with your final answer if you have enough. When you have all you need, give your final answer without tool calls.",
   required: "You must call at least one tool in this response; do not give a final answer yet.",
   none: "Do not call any tool in this response: give your answer in words, without tool calls.",
 };
 
-/** The instructions with the tools in them, as text. Without tools they stay as they are. */
-export function dialectInstructions({ instructions, tools, toolChoice }: ModelRequest): string {
+/** Appends the tool descriptions to the instructions; returns them unchanged without tools. */
+export function buildInstructions({ instructions, tools, toolChoice }: ModelRequest): string {
   const [first] = tools;
   if (!first) return instructions;
   const section = `You have access to the following tools.
 
 AVAILABLE TOOLS:
-${tools.map(describe).join("\n")}
+${tools.map(describeTool).join("\n")}
 
 When you need a tool, write, at the beginning of a line and outside of any code block:
 TOOL_CALL: <tool_name>
@@ -23,50 +24,46 @@ ARGUMENTS: <json_arguments>
 
 Example:
 TOOL_CALL: ${first.name}
-ARGUMENTS: ${JSON.stringify(exampleOf(first.input, 4))}
+ARGUMENTS: ${JSON.stringify(buildExample(first.input, 4))}
 
 You may write several calls, one after the other. Then stop: the results come in the next message, as TOOL_RESULT. Never write a TOOL_RESULT yourself. What you write as [Thinking: ...] is not shown.
 
-${choices[toolChoice]}`;
+${choiceInstructions[toolChoice]}`;
   return instructions ? `${instructions}\n\n${section}` : section;
 }
 
-const described = new WeakMap<ToolSpec, string>();
+const descriptions = new WeakMap<ToolSpec, string>();
 
-function describe(tool: ToolSpec): string {
-  const known = described.get(tool);
+function describeTool(tool: ToolSpec): string {
+  const known = descriptions.get(tool);
   if (known !== undefined) return known;
-  const text = `- ${tool.name}: ${quoted(tool.description)}\n  Parameters: ${JSON.stringify(tool.input)}`;
-  described.set(tool, text);
+  const text = `- ${tool.name}: ${quoteMarkers(tool.description)}\n  Parameters: ${JSON.stringify(tool.input)}`;
+  descriptions.set(tool, text);
   return text;
 }
 
-/** A value of the form that a schema asks for, only to show the syntax. */
-function exampleOf(schema: unknown, depth: number): Json {
+/** Builds a value that fits the schema, to show the syntax. */
+function buildExample(schema: unknown, depth: number): Json {
   if (!isRecord(schema)) return {};
   const { const: fixed, default: usual, examples, enum: values } = schema;
-  // An example of a tool tells what a person says; it is no value.
-  const shown = listOf(examples).filter((example) => !(isRecord(example) && "phrase" in example));
-  const given = [fixed, usual, ...shown, ...listOf(values)].find((value) => value !== undefined);
+  // An example with a `phrase` is user input, not a value.
+  const shown = toList(examples).filter((example) => !(isRecord(example) && "phrase" in example));
+  const given = [fixed, usual, ...shown, ...toList(values)].find((value) => value !== undefined);
   if (given !== undefined) return given as Json;
-  const [alternative] = [...listOf(schema.anyOf), ...listOf(schema.oneOf)];
-  if (alternative !== undefined && depth > 0) return exampleOf(alternative, depth - 1);
+  const [alternative] = [...toList(schema.anyOf), ...toList(schema.oneOf)];
+  if (alternative !== undefined && depth > 0) return buildExample(alternative, depth - 1);
   const [type] = Array.isArray(schema.type) ? schema.type : [schema.type];
   if (type === "string") return "...";
   if (type === "number" || type === "integer") return typeof schema.minimum === "number" ? schema.minimum : 1;
   if (type === "boolean") return true;
   if (type === "null") return null;
-  if (type === "array") return depth > 0 && schema.items ? [exampleOf(schema.items, depth - 1)] : [];
-  return depth > 0 ? objectExample(schema, depth) : {};
+  if (type === "array") return depth > 0 && schema.items ? [buildExample(schema.items, depth - 1)] : [];
+  return depth > 0 ? buildObjectExample(schema, depth) : {};
 }
 
-function objectExample({ properties, required }: Record<string, unknown>, depth: number): Json {
+function buildObjectExample({ properties, required }: Record<string, unknown>, depth: number): Json {
   if (!isRecord(properties)) return {};
-  const wanted = new Set(listOf(required));
+  const wanted = new Set(toList(required));
   const shown = Object.entries(properties).filter(([key]) => wanted.has(key));
-  return Object.fromEntries(shown.map(([key, schema]) => [key, exampleOf(schema, depth - 1)]));
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  return Object.fromEntries(shown.map(([key, schema]) => [key, buildExample(schema, depth - 1)]));
 }

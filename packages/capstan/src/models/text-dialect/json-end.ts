@@ -2,10 +2,10 @@ const inString = /["\\]/g;
 const outsideStrings = /["{}[\]]/g;
 
 /**
- * Finds the end of a list or object that comes in pieces: gives the place after its balancing bracket, or -1 while
- * that has not come. Brackets inside strings do not count. Whether it is JSON is not judged.
+ * Creates a scanner that finds the end of a streamed object or array: returns the index after the closing bracket, or
+ * -1 until it arrives. Brackets inside strings do not count. Does not validate the JSON.
  */
-export function jsonEnd(): (piece: string) => number {
+export function createJsonScanner(): (piece: string) => number {
   let depth = 0;
   let isInString = false;
   let isEscaped = false;
@@ -17,9 +17,9 @@ export function jsonEnd(): (piece: string) => number {
         at++;
         continue;
       }
-      const sought = isInString ? inString : outsideStrings;
-      sought.lastIndex = at;
-      const found = sought.exec(piece);
+      const pattern = isInString ? inString : outsideStrings;
+      pattern.lastIndex = at;
+      const found = pattern.exec(piece);
       if (!found) return -1;
       at = found.index + 1;
       if (found[0] === "\\") isEscaped = true;

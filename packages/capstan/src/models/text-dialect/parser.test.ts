@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Chunk } from "../../model.ts";
 import { readCpuMs } from "../../testing/cpu-time.ts";
-import { dialectParser } from "./parser.ts";
+import { createDialectParser } from "./parser.ts";
 
 type Piece =
   | { type: "text" | "reasoning"; text: string }
@@ -28,7 +28,7 @@ function assembled(chunks: readonly Chunk[]): Piece[] {
 }
 
 function parsed(...texts: readonly string[]): Piece[] {
-  const parser = dialectParser({ offered });
+  const parser = createDialectParser({ offered });
   const chunks = texts.flatMap((text) => parser.feed(text));
   return assembled([...chunks, ...parser.end()]);
 }
@@ -54,7 +54,7 @@ describe("the parser of the text dialect", () => {
     ]);
   });
 
-  it("reads several calls and keeps the words around them in their places (S4-30)", () => {
+  it("reads several calls and keeps the text around them (S4-30)", () => {
     expect(
       parsed(
         'First.\n\nTOOL_CALL: weather\nARGUMENTS: {"city":"Oslo"}\n\nTOOL_CALL: pay\nARGUMENTS: {}\nThen\n  more.\n',
@@ -118,11 +118,11 @@ describe("the parser of the text dialect", () => {
     ["after a line that is too long", `TOOL_CALL: ${"x".repeat(300)}\nARGUMENTS: {}`],
     ["as a thought in the middle of a line", "I was [Thinking: hard]."],
     ["as arguments alone", "ARGUMENTS: {}"],
-  ])("takes a marker %s for text (S4-31)", (_what, said) => {
+  ])("reads a marker %s as text (S4-31)", (_what, said) => {
     isText(said);
   });
 
-  it("takes markers for calls again after the code fence has ended", () => {
+  it("recognizes markers again after the code fence", () => {
     expect(parsed("```\nTOOL_CALL: a\n```\nTOOL_CALL: pay\nARGUMENTS: {}")).toEqual([
       text("```\nTOOL_CALL: a\n```"),
       call("pay", "{}"),
@@ -133,12 +133,12 @@ describe("the parser of the text dialect", () => {
     ]);
   });
 
-  it("takes a tool that was not offered for a call only if JSON follows", () => {
+  it("reads a call of an unknown tool only if JSON follows", () => {
     expect(parsed('TOOL_CALL: serch\nARGUMENTS: {"q":1}')).toEqual([call("serch", '{"q":1}')]);
     isText("TOOL_CALL: serch\nARGUMENTS: q=1");
   });
 
-  it("finds the call after a marker that was none", () => {
+  it("finds the call after text that looked like a marker", () => {
     expect(parsed("TOOL_CALL: pay\nTOOL_CALL: weather\nARGUMENTS: {}")).toEqual([
       text("TOOL_CALL: pay"),
       call("weather", "{}"),
@@ -155,7 +155,7 @@ describe("the parser of the text dialect", () => {
     ['TOOL_CALL: pay\nARGUMENTS: {"amount": 5', '{"amount": 5'],
     ['TOOL_CALL: pay\nARGUMENTS: {"to": "}', '{"to": "}'],
     ["TOOL_CALL: pay\nARGUMENTS: amount=5\n", "amount=5"],
-  ])("gives a call that was not said to its end arguments that are no JSON: %j", (said, args) => {
+  ])("gives a truncated call invalid JSON arguments: %j", (said, args) => {
     expect(parsed(said)).toEqual([call("pay", args)]);
     expect(() => JSON.parse(args)).toThrow();
   });
@@ -167,16 +167,16 @@ describe("the parser of the text dialect", () => {
     ]);
   });
 
-  it("tells text at once, and holds back only what may become a marker", () => {
-    const parser = dialectParser({ offered });
+  it("emits text at once, and holds back only a possible marker", () => {
+    const parser = createDialectParser({ offered });
     const said = ["Hel", "lo", "\n", "TO", "DAY", "\n", "[Thin", "gs]"].map((piece) =>
       assembled(parser.feed(piece)).map((part) => (part.type === "call" ? part.name : part.text)),
     );
     expect(said).toEqual([["Hel"], ["lo"], [], [], ["\nTODAY"], [], [], ["\n[Things]"]]);
   });
 
-  it("tells arguments while they are said", () => {
-    const parser = dialectParser({ offered });
+  it("emits arguments while they stream", () => {
+    const parser = createDialectParser({ offered });
     expect(parser.feed('TOOL_CALL: pay\nARGUMENTS: {"a')).toEqual([
       { type: "call_start", index: 0, name: "pay" },
       { type: "call_delta", index: 0, text: '{"a' },
@@ -225,7 +225,7 @@ function cutAt(whole: string, places: readonly number[]): string[] {
 }
 
 describe("for any text, the parser of the text dialect", () => {
-  it("gives the same however the text is cut (D-20)", () => {
+  it("produces the same however the text is split (D-20)", () => {
     fc.assert(
       fc.property(soup, fc.array(fc.nat(), { maxLength: 8 }), (said, places) => {
         const whole = parsed(said);
@@ -246,7 +246,7 @@ describe("for any text, the parser of the text dialect", () => {
     );
   });
 
-  it("gives any calls back as they were written (S4-29, D-20)", () => {
+  it("returns any calls as they were written (S4-29, D-20)", () => {
     const words = fc
       .array(fc.constantFrom("Some", "words {", "}", '"', "[x]", "1.", "\n", "  \n", "> q", "TOOL_CALL"), {
         maxLength: 6,
@@ -279,7 +279,7 @@ describe("for any text, the parser of the text dialect", () => {
 
 /** The calls in a text, with their arguments as they were written. */
 function extractToolCalls(text: string): readonly { name: string; arguments: string }[] {
-  const parser = dialectParser({ offered: new Set() });
+  const parser = createDialectParser({ offered: new Set() });
   const calls: { name: string; arguments: string }[] = [];
   for (const chunk of [...parser.feed(text), ...parser.end()]) {
     if (chunk.type === "call_start") calls.push({ name: chunk.name, arguments: "" });

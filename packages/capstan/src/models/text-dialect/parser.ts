@@ -1,91 +1,91 @@
-// Reads the text dialect while it streams:
+// Parses the text dialect while it streams:
 //
-//   [Thinking: what the model thinks]
+//   [Thinking: reasoning of the model]
 //   TOOL_CALL: name
 //   ARGUMENTS: {"json": "object"}
 //
-// A marker counts only at the beginning of a line (up to three spaces before it) and outside a Markdown code fence, so
-// a page that quotes the markers stays text. Blank lines around calls and thoughts are layout and are dropped; all
-// other text is kept as it is. Every decision depends on the text alone, never on how it was cut into chunks.
+// A marker counts only at the start of a line (after up to three spaces) and outside a Markdown code fence, so quoted
+// markers stay text. Blank lines around calls and thoughts are layout and are dropped; all other text is unchanged.
+// Every decision depends on the text alone, never on how it is split into chunks.
 import type { Chunk } from "../../model.ts";
 import { callMarker, readHead, readUnfinishedHead } from "./call-head.ts";
-import { jsonEnd } from "./json-end.ts";
+import { createJsonScanner } from "./json-end.ts";
 
 type Mode = "line_start" | "in_line" | "head" | "json" | "json_line" | "thought" | "after_block";
 
-type Reader = {
+type ParserState = {
   readonly offered: ReadonlySet<string>;
   readonly nextIndex: () => number;
   mode: Mode;
   out: Chunk[];
-  /** What cannot be judged before more of it is there: the beginning of a line, or of a call. */
+  /** Text that needs more input to be classified: the start of a line or of a call. */
   held: string;
-  /** Line breaks that are text if text follows, and layout if a call or a thought follows. */
+  /** Line breaks that are text if text follows, and layout if a call or thought follows. */
   gap: string;
-  /** Blank lines are layout: nothing but them came after the last call or thought. */
+  /** True while only blank lines, which are layout, followed the last call or thought. */
   isAfterBlock: boolean;
-  /** What opened the code fence around the text. */
+  /** Opening marker of the enclosing code fence, or empty. */
   fence: string;
-  /** The line so far, where it may open or close a code fence. */
+  /** The current line, if it may open or close a code fence. */
   line: string | undefined;
-  /** The arguments stood in a code fence, whose end is awaited. */
+  /** The arguments are in a code fence that is not closed yet. */
   isFenced: boolean;
   index: number;
-  jsonEnd: ReturnType<typeof jsonEnd>;
-  /** How many brackets of the thought are open. */
+  jsonEnd: ReturnType<typeof createJsonScanner>;
+  /** Open brackets of the current thought. */
   depth: number;
-  /** What comes before the next piece of a thought; undefined once it has begun. */
+  /** Separator before the first text of a thought; undefined once it started. */
   thoughtPrefix: string | undefined;
   isAfterThought: boolean;
 };
 
-/** A streaming parser. `feed` gives what is certain so far; `end` gives the rest. */
+/** A streaming parser. `feed` returns the chunks that are certain so far; `end` returns the rest. */
 export interface DialectParser {
   feed(text: string): readonly Chunk[];
-  /** Whatever was begun ends here. A call that was not said to its end has arguments that are no JSON. */
+  /** Closes open blocks. A truncated call gets arguments that are not valid JSON. */
   end(): readonly Chunk[];
 }
 
 export type DialectParserOptions = {
-  /** Names of the tools the model was told about. */
+  /** Names of the tools offered to the model. */
   readonly offered?: ReadonlySet<string>;
-  /** Numbers the calls; by default from 0. */
+  /** Numbers the calls. Default: counts from 0. */
   readonly nextIndex?: () => number;
 };
 
-export function dialectParser(options: DialectParserOptions = {}): DialectParser {
+export function createDialectParser(options: DialectParserOptions = {}): DialectParser {
   let calls = 0;
   const { offered = new Set<string>(), nextIndex = () => calls++ } = options;
-  const reader: Reader = {
+  const state: ParserState = {
     ...{ offered, nextIndex, mode: "line_start", out: [], held: "", gap: "", isAfterBlock: false },
-    ...{ fence: "", line: undefined, isFenced: false, index: 0, jsonEnd: jsonEnd() },
+    ...{ fence: "", line: undefined, isFenced: false, index: 0, jsonEnd: createJsonScanner() },
     ...{ depth: 0, thoughtPrefix: undefined, isAfterThought: false },
   };
-  const taken = () => {
-    const { out } = reader;
-    reader.out = [];
+  const takeOutput = () => {
+    const { out } = state;
+    state.out = [];
     return out;
   };
   return {
     feed(text) {
-      read(reader, text);
-      return taken();
+      consumeText(state, text);
+      return takeOutput();
     },
     end() {
-      finish(reader);
-      return taken();
+      finishParsing(state);
+      return takeOutput();
     },
   };
 }
 
-function read(reader: Reader, text: string): void {
-  let rest = reader.held + text;
-  reader.held = "";
-  while (rest !== "") rest = readers[reader.mode](reader, rest);
+function consumeText(state: ParserState, text: string): void {
+  let rest = state.held + text;
+  state.held = "";
+  while (rest !== "") rest = handlers[state.mode](state, rest);
 }
 
-/** Each consumes some of the text and gives what is left of it; none is left when it needs more to judge. */
-const readers: Readonly<Record<Mode, (reader: Reader, text: string) => string>> = {
+/** Each handler consumes a prefix of the text and returns the rest; an empty rest means it needs more input. */
+const handlers: Readonly<Record<Mode, (state: ParserState, text: string) => string>> = {
   line_start: readLineStart,
   in_line: readInLine,
   head: readCallHead,
@@ -97,183 +97,183 @@ const readers: Readonly<Record<Mode, (reader: Reader, text: string) => string>> 
 
 const thoughtMarker = "[Thinking:";
 
-function readLineStart(reader: Reader, text: string): string {
-  if (reader.isFenced) {
+function readLineStart(state: ParserState, text: string): string {
+  if (state.isFenced) {
     const closing = /^ {0,3}`{3,20}[ \t\r]{0,64}\n/.exec(text);
     if (closing) {
-      reader.isFenced = false;
+      state.isFenced = false;
       return text.slice(closing[0].length);
     }
-    if (/^ {0,3}`{0,20}[ \t\r]{0,64}$/.test(text)) return hold(reader, text);
-    reader.isFenced = /^ {0,3}\r?\n/.test(text);
+    if (/^ {0,3}`{0,20}[ \t\r]{0,64}$/.test(text)) return holdBack(state, text);
+    state.isFenced = /^ {0,3}\r?\n/.test(text);
   }
   const blank = /^ {0,3}\r?\n/.exec(text)?.[0];
   if (blank !== undefined) {
-    if (!reader.isAfterBlock) reader.gap += blank;
+    if (!state.isAfterBlock) state.gap += blank;
     return text.slice(blank.length);
   }
   const body = text.slice(/^ {0,3}/.exec(text)?.[0].length);
   if (body.startsWith(callMarker)) {
-    reader.mode = "head";
+    state.mode = "head";
     return text;
   }
   if (body.startsWith(thoughtMarker)) {
-    startThought(reader);
+    startThought(state);
     return body.slice(thoughtMarker.length);
   }
   if (callMarker.startsWith(body) || thoughtMarker.startsWith(body) || body === "\r")
-    return hold(reader, text);
-  startLine(reader, /^[`~]/.test(body) ? "" : undefined);
+    return holdBack(state, text);
+  startLine(state, /^[`~]/.test(body) ? "" : undefined);
   return text;
 }
 
-function hold(reader: Reader, text: string): "" {
-  reader.held = text;
+function holdBack(state: ParserState, text: string): "" {
+  state.held = text;
   return "";
 }
 
-/** The line is text, and so are the line breaks before it. */
-function startLine(reader: Reader, line: string | undefined): void {
-  say(reader, reader.gap);
-  reader.gap = "";
-  reader.line = line;
-  reader.mode = "in_line";
+/** Starts a line of text; the line breaks before it are text too. */
+function startLine(state: ParserState, line: string | undefined): void {
+  emitText(state, state.gap);
+  state.gap = "";
+  state.line = line;
+  state.mode = "in_line";
 }
 
-function readInLine(reader: Reader, text: string): string {
+function readInLine(state: ParserState, text: string): string {
   const end = text.indexOf("\n");
   const piece = end < 0 ? text : text.slice(0, end);
-  say(reader, piece);
-  if (reader.line !== undefined) reader.line += piece;
+  emitText(state, piece);
+  if (state.line !== undefined) state.line += piece;
   if (end < 0) return "";
-  if (reader.line !== undefined) reader.fence = fenceAfter(reader.fence, reader.line);
-  if (reader.fence) {
-    say(reader, "\n");
-    reader.line = "";
+  if (state.line !== undefined) state.fence = updateFence(state.fence, state.line);
+  if (state.fence) {
+    emitText(state, "\n");
+    state.line = "";
   } else {
-    reader.gap = "\n";
-    reader.mode = "line_start";
+    state.gap = "\n";
+    state.mode = "line_start";
   }
   return text.slice(end + 1);
 }
 
-/** The code fence that is open after a line: CommonMark's rules. */
-function fenceAfter(open: string, line: string): string {
+/** Returns the code fence that is open after a line, by CommonMark's rules. */
+function updateFence(open: string, line: string): string {
   const [, fence = "", after = ""] = /^ {0,3}(`{3,}|~{3,})(.*)$/s.exec(line) ?? [];
   if (!fence) return open;
   if (!open) return fence.startsWith("`") && after.includes("`") ? "" : fence;
-  // A closing fence is made of the same characters, at least as many, and nothing else.
+  // A closing fence has at least as many of the same characters and nothing else.
   return fence.startsWith(open) && after.trim() === "" ? "" : open;
 }
 
-function readCallHead(reader: Reader, text: string): string {
-  const head = readHead(text, reader.offered);
-  if (head === "unfinished") return hold(reader, text);
+function readCallHead(state: ParserState, text: string): string {
+  const head = readHead(text, state.offered);
+  if (head === "unfinished") return holdBack(state, text);
   if (head === "text") {
-    startLine(reader, undefined);
+    startLine(state, undefined);
     return text;
   }
-  startCall(reader, head.name);
-  reader.mode = head.isJson ? "json" : "json_line";
-  reader.isFenced = head.isFenced;
+  startDialectCall(state, head.name);
+  state.mode = head.isJson ? "json" : "json_line";
+  state.isFenced = head.isFenced;
   return text.slice(head.valueAt);
 }
 
-function startCall(reader: Reader, name: string): void {
-  reader.gap = "";
-  reader.isAfterBlock = true;
-  reader.isAfterThought = false;
-  reader.index = reader.nextIndex();
-  reader.jsonEnd = jsonEnd();
-  reader.out.push({ type: "call_start", index: reader.index, name });
+function startDialectCall(state: ParserState, name: string): void {
+  state.gap = "";
+  state.isAfterBlock = true;
+  state.isAfterThought = false;
+  state.index = state.nextIndex();
+  state.jsonEnd = createJsonScanner();
+  state.out.push({ type: "call_start", index: state.index, name });
 }
 
-function readJson(reader: Reader, text: string): string {
-  const end = reader.jsonEnd(text);
+function readJson(state: ParserState, text: string): string {
+  const end = state.jsonEnd(text);
   const piece = end < 0 ? text : text.slice(0, end);
-  reader.out.push({ type: "call_delta", index: reader.index, text: piece });
-  if (end >= 0) reader.mode = "after_block";
+  state.out.push({ type: "call_delta", index: state.index, text: piece });
+  if (end >= 0) state.mode = "after_block";
   return text.slice(piece.length);
 }
 
-/** Arguments that are not JSON: the line is kept, to be refused. */
-function readJsonLine(reader: Reader, text: string): string {
+/** Arguments that are not JSON: the line is kept, so that the call is rejected. */
+function readJsonLine(state: ParserState, text: string): string {
   const end = text.indexOf("\n");
   const piece = end < 0 ? text : text.slice(0, end);
-  if (piece) reader.out.push({ type: "call_delta", index: reader.index, text: piece });
+  if (piece) state.out.push({ type: "call_delta", index: state.index, text: piece });
   if (end < 0) return "";
-  reader.mode = "after_block";
+  state.mode = "after_block";
   return text.slice(end);
 }
 
-function startThought(reader: Reader): void {
-  reader.gap = "";
-  reader.isAfterBlock = true;
-  reader.depth = 1;
-  reader.thoughtPrefix = reader.isAfterThought ? "\n\n" : "";
-  reader.mode = "thought";
+function startThought(state: ParserState): void {
+  state.gap = "";
+  state.isAfterBlock = true;
+  state.depth = 1;
+  state.thoughtPrefix = state.isAfterThought ? "\n\n" : "";
+  state.mode = "thought";
 }
 
-function readThought(reader: Reader, text: string): string {
+function readThought(state: ParserState, text: string): string {
   const brackets = /[[\]]/g;
   let end = text.length;
-  for (let found = brackets.exec(text); found && reader.depth > 0; found = brackets.exec(text)) {
-    reader.depth += found[0] === "[" ? 1 : -1;
-    end = reader.depth > 0 ? text.length : found.index;
+  for (let found = brackets.exec(text); found && state.depth > 0; found = brackets.exec(text)) {
+    state.depth += found[0] === "[" ? 1 : -1;
+    end = state.depth > 0 ? text.length : found.index;
   }
-  think(reader, text.slice(0, end));
-  if (reader.depth > 0) return "";
-  reader.mode = "after_block";
+  emitReasoning(state, text.slice(0, end));
+  if (state.depth > 0) return "";
+  state.mode = "after_block";
   return text.slice(end + 1);
 }
 
-function think(reader: Reader, said: string): void {
-  const { thoughtPrefix } = reader;
-  const text = thoughtPrefix === undefined ? said : said.trimStart();
+function emitReasoning(state: ParserState, piece: string): void {
+  const { thoughtPrefix } = state;
+  const text = thoughtPrefix === undefined ? piece : piece.trimStart();
   if (!text) return;
-  reader.out.push({ type: "reasoning", text: `${thoughtPrefix ?? ""}${text}` });
-  reader.thoughtPrefix = undefined;
-  reader.isAfterThought = true;
+  state.out.push({ type: "reasoning", text: `${thoughtPrefix ?? ""}${text}` });
+  state.thoughtPrefix = undefined;
+  state.isAfterThought = true;
 }
 
-function readAfterBlock(reader: Reader, text: string): string {
+function readAfterBlock(state: ParserState, text: string): string {
   const rest = text.slice(/^[ \t\r]*/.exec(text)?.[0].length);
   if (rest.startsWith("\n")) {
-    reader.mode = "line_start";
+    state.mode = "line_start";
     return rest.slice(1);
   }
-  if (rest.startsWith("`") && reader.isFenced) reader.mode = "line_start";
-  else if (rest !== "") startLine(reader, undefined);
+  if (rest.startsWith("`") && state.isFenced) state.mode = "line_start";
+  else if (rest !== "") startLine(state, undefined);
   return rest;
 }
 
-function say(reader: Reader, text: string): void {
+function emitText(state: ParserState, text: string): void {
   if (!text) return;
-  reader.isAfterBlock = false;
-  reader.isAfterThought = false;
-  reader.isFenced = false;
-  const last = reader.out.at(-1);
-  if (last?.type === "text") reader.out[reader.out.length - 1] = { type: "text", text: last.text + text };
-  else reader.out.push({ type: "text", text });
+  state.isAfterBlock = false;
+  state.isAfterThought = false;
+  state.isFenced = false;
+  const last = state.out.at(-1);
+  if (last?.type === "text") state.out[state.out.length - 1] = { type: "text", text: last.text + text };
+  else state.out.push({ type: "text", text });
 }
 
-function finish(reader: Reader): void {
-  const { held, isAfterBlock, isFenced } = reader;
-  reader.held = "";
-  if (reader.mode === "head") {
-    const unfinished = readUnfinishedHead(held, reader.offered);
+function finishParsing(state: ParserState): void {
+  const { held, isAfterBlock, isFenced } = state;
+  state.held = "";
+  if (state.mode === "head") {
+    const unfinished = readUnfinishedHead(held, state.offered);
     if (!unfinished) {
-      startLine(reader, undefined);
-      read(reader, held);
-      finish(reader);
+      startLine(state, undefined);
+      consumeText(state, held);
+      finishParsing(state);
       return;
     }
-    startCall(reader, unfinished.name);
-    reader.out.push({ type: "call_delta", index: reader.index, text: unfinished.said });
+    startDialectCall(state, unfinished.name);
+    state.out.push({ type: "call_delta", index: state.index, text: unfinished.argumentText });
   } else if (!(isFenced && /^ {0,3}`{3,}\s*$/.test(held)) && !(isAfterBlock && held.trim() === "")) {
-    say(reader, reader.gap + held);
+    emitText(state, state.gap + held);
   }
-  reader.gap = "";
-  reader.fence = "";
-  reader.mode = "line_start";
+  state.gap = "";
+  state.fence = "";
+  state.mode = "line_start";
 }

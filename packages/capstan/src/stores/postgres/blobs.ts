@@ -1,12 +1,12 @@
 import type { Store } from "../../store.ts";
 import type { Database } from "./database.ts";
 import { assertStorableId } from "./leases.ts";
-import { originalJson, originalText, storedText } from "./stored-text.ts";
+import { decodeJson, decodeText, encodeText } from "./stored-text.ts";
 
-type Data = string | Uint8Array;
+type BlobData = string | Uint8Array;
 
-/** Blobs as bytes, with what they were: bytes, text, or a text that has no form in UTF-8 and is kept as JSON. */
-export function postgresBlobs(database: Database, schema: string): Pick<Store, "putBlob" | "getBlob"> {
+/** Creates the blob storage. Blobs are stored as bytes with their encoding: bytes, UTF-8, or JSON for text with lone surrogates. */
+export function createBlobs(database: Database, schema: string): Pick<Store, "putBlob" | "getBlob"> {
   return {
     async putBlob(sessionId, { mediaType, data }) {
       assertStorableId(sessionId);
@@ -15,30 +15,30 @@ export function postgresBlobs(database: Database, schema: string): Pick<Store, "
             ON CONFLICT (id) DO UPDATE SET blobs = known.blobs + 1 RETURNING blobs)
         INSERT INTO ${schema}.blobs (session_id, handle, media_type, encoding, data)
           SELECT $1, 'blob_' || blobs, $2, $3, $4 FROM session RETURNING handle`;
-      const { encoding, bytes } = encoded(data);
-      const values = [storedText(sessionId), storedText(mediaType), encoding, bytes];
-      const [row] = await database.query("keep a blob", { text, values });
+      const { encoding, bytes } = encodeData(data);
+      const values = [encodeText(sessionId), encodeText(mediaType), encoding, bytes];
+      const [row] = await database.query("store a blob", { text, values });
       return String(row?.handle);
     },
     async getBlob(sessionId, handle) {
       const text = `SELECT media_type, encoding, data FROM ${schema}.blobs WHERE session_id = $1 AND handle = $2`;
-      const values = [storedText(sessionId), storedText(handle)];
+      const values = [encodeText(sessionId), encodeText(handle)];
       const [row] = await database.query("read a blob", { text, values });
       if (!row) return undefined;
-      const data = decoded(String(row.encoding), row.data as Uint8Array);
-      return { mediaType: originalText(row.media_type), size: data.length, data };
+      const data = decodeData(String(row.encoding), row.data as Uint8Array);
+      return { mediaType: decodeText(row.media_type), size: data.length, data };
     },
   };
 }
 
-function encoded(data: Data): { encoding: string; bytes: Uint8Array } {
+function encodeData(data: BlobData): { encoding: string; bytes: Uint8Array } {
   if (typeof data !== "string") return { encoding: "bytes", bytes: data };
   const encoding = data.isWellFormed() ? "utf8" : "json";
   return { encoding, bytes: new TextEncoder().encode(encoding === "utf8" ? data : JSON.stringify(data)) };
 }
 
-function decoded(encoding: string, bytes: Uint8Array): Data {
+function decodeData(encoding: string, bytes: Uint8Array): BlobData {
   if (encoding === "bytes") return new Uint8Array(bytes);
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-  return encoding === "utf8" ? text : originalJson(text);
+  return encoding === "utf8" ? text : decodeJson(text);
 }

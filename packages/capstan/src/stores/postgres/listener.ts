@@ -1,78 +1,82 @@
 import type { PositionedDelta, StoreNotice } from "../../store.ts";
 import type { Watchers } from "../watchers.ts";
 import type { PostgresClient, PostgresPool } from "./pool.ts";
-import { originalText, storedText } from "./stored-text.ts";
+import { decodeText, encodeText } from "./stored-text.ts";
 
-type Listening = {
+type ListenerOptions = {
   readonly pool: PostgresPool;
   readonly schema: string;
-  /** The name under which this store sends: its own watchers have heard of that already. */
+  /** Sender id of this store; its own notices are ignored, because its watchers have them already. */
   readonly origin: string;
   readonly watchers: Watchers;
-  /** Resolves when the schema is there. */
+  /** Resolves when the schema exists. */
   prepare(): Promise<unknown>;
 };
 
-const longestPauseMs = 5_000;
-const beatMs = 15_000;
+const maxPauseMs = 5_000;
+const keepAliveMs = 15_000;
 
-/** Hears what other processes say, over one connection that is opened when it is first needed and kept open. */
-export function openListener(listening: Listening): { start(): void; close(): Promise<void> } {
+/** Listens for notices of other processes on one connection, opened on first use and reopened when it fails. */
+export function openListener(options: ListenerOptions): { start(): void; close(): Promise<void> } {
   const stop = new AbortController();
-  let going: Promise<void> | undefined;
+  let loop: Promise<void> | undefined;
 
-  async function go(): Promise<void> {
+  async function listenForever(): Promise<void> {
     for (let failures = 0; !stop.signal.aborted; failures += 1) {
       try {
-        await listening.prepare();
-        await listen(listening, stop.signal, () => {
+        await options.prepare();
+        await listenOnce(options, stop.signal, () => {
           failures = 0;
         });
       } catch {
-        // Whoever uses the store hears of the trouble by a call of their own; here it is tried until it works.
+        // Retried until it works; callers of the store see the error in their own calls.
       }
-      await pause(Math.min(longestPauseMs, 50 * 2 ** failures), stop.signal);
+      await waitFor(Math.min(maxPauseMs, 50 * 2 ** failures), stop.signal);
     }
   }
 
   return {
     start() {
-      going ??= go();
+      loop ??= listenForever();
     },
     async close() {
       stop.abort();
-      await going;
+      await loop;
     },
   };
 }
 
-/** Resolves or rejects when the connection has ended. */
-async function listen(listening: Listening, signal: AbortSignal, isUp: () => void): Promise<void> {
+/** Resolves or rejects when the connection ends. */
+async function listenOnce(
+  options: ListenerOptions,
+  signal: AbortSignal,
+  onConnected: () => void,
+): Promise<void> {
   const ended = Promise.withResolvers<undefined>();
   const end = () => ended.resolve(undefined);
   signal.addEventListener("abort", end, { once: true });
-  const connecting = listening.pool.connect();
+  const connecting = options.pool.connect();
   const client = await Promise.race([connecting, ended.promise]);
-  if (!client) return void connecting.then((late) => late.release(true), end); // closed while it waited its turn
+  if (!client) return void connecting.then((late) => late.release(true), end); // closed while waiting for a connection
   client.on("error", end);
   client.on("end", end);
-  client.on("notification", ({ payload = "" }) => hear(listening, payload));
-  const beat = keepAlive(client, end);
+  client.on("notification", ({ payload = "" }) => handlePayload(options, payload));
+  const interval = keepAlive(client, end);
   try {
-    await Promise.race([catchUp(listening, client).then(isUp), ended.promise]);
+    await Promise.race([notifyMissed(options, client).then(onConnected), ended.promise]);
     await ended.promise;
   } finally {
-    clearInterval(beat);
+    clearInterval(interval);
     signal.removeEventListener("abort", end);
     client.release(true);
   }
 }
 
-/** What was said before anybody listened was missed, so each watcher is told to look. */
-async function catchUp({ schema, watchers }: Listening, client: PostgresClient): Promise<void> {
-  watchers.missed();
+/** Notifies all watchers, because notices sent before LISTEN were missed. */
+async function notifyMissed({ schema, watchers }: ListenerOptions, client: PostgresClient): Promise<void> {
+  watchers.resetRemote();
   await client.query(`LISTEN ${schema}`);
-  const watched = [...watchers.sessions()].map(storedText);
+  const watched = [...watchers.listSessions()].map(encodeText);
   const { rows } = await client.query(
     `SELECT sessions.id AS session, NULL AS run FROM ${schema}.sessions WHERE id = ANY ($1)
       UNION SELECT session_id, runs.id FROM ${schema}.runs JOIN ${schema}.told ON run_id = runs.id
@@ -80,49 +84,53 @@ async function catchUp({ schema, watchers }: Listening, client: PostgresClient):
     [watched],
   );
   for (const { session, run } of rows)
-    watchers.tell(
-      originalText(session),
-      run === null ? { type: "facts" } : { type: "message", runId: originalText(run) },
+    watchers.notify(
+      decodeText(session),
+      run === null ? { type: "facts" } : { type: "message", runId: decodeText(run) },
     );
 }
 
-/** A connection can be cut without a word: then a question on it is never answered. */
-function keepAlive(client: PostgresClient, isDead: () => void): ReturnType<typeof setInterval> {
+/** Detects a connection that was cut silently: a query on it is never answered. */
+function keepAlive(client: PostgresClient, onDead: () => void): ReturnType<typeof setInterval> {
   let isAnswered = true;
-  const beat = setInterval(() => {
-    if (!isAnswered) return isDead();
+  const interval = setInterval(() => {
+    if (!isAnswered) return onDead();
     isAnswered = false;
     client.query("SELECT 1").then(() => {
       isAnswered = true;
-    }, isDead);
-  }, beatMs);
-  if (typeof beat === "object" && "unref" in beat) beat.unref();
-  return beat;
+    }, onDead);
+  }, keepAliveMs);
+  if (typeof interval === "object" && "unref" in interval) interval.unref();
+  return interval;
 }
 
-function hear({ origin, watchers }: Listening, payload: string): void {
-  const [type, from, sessionId, detail, ...pieces] = parsed(payload);
+function handlePayload({ origin, watchers }: ListenerOptions, payload: string): void {
+  const [type, from, sessionId, detail, ...deltas] = parsePayload(payload);
   if (from === origin || typeof sessionId !== "string") return;
-  const news = newsOf(type, detail, pieces as PositionedDelta[]);
-  if (news) watchers.relay(sessionId, news);
+  const notice = toNotice(type, detail, deltas as PositionedDelta[]);
+  if (notice) watchers.notifyRemote(sessionId, notice);
 }
 
-function newsOf(type: unknown, detail: unknown, pieces: readonly PositionedDelta[]): StoreNotice | undefined {
+function toNotice(
+  type: unknown,
+  detail: unknown,
+  deltas: readonly PositionedDelta[],
+): StoreNotice | undefined {
   if (type === "facts") return { type };
   if (type === "told" && typeof detail === "string") return { type: "message", runId: detail };
-  return type === "live" ? { type: "deltas", deltas: pieces } : undefined;
+  return type === "live" ? { type: "deltas", deltas: deltas } : undefined;
 }
 
-function parsed(payload: string): readonly unknown[] {
+function parsePayload(payload: string): readonly unknown[] {
   try {
     const value: unknown = JSON.parse(payload);
     return Array.isArray(value) ? value : [];
   } catch {
-    return []; // somebody else speaks on the channel too
+    return []; // another program uses the channel
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms * (0.5 + Math.random() / 2));

@@ -1,18 +1,23 @@
 import { AgentError } from "../../errors.ts";
 import type { PostgresClient, PostgresPool } from "./pool.ts";
-import { appendFunction, putRecordFunction, removeFunction, tellFunction } from "./sql-functions.ts";
+import {
+  buildAppendFunction,
+  buildPutRecordFunction,
+  buildRemoveFunction,
+  buildTellFunction,
+} from "./sql-functions.ts";
 
-/** The name of a schema as it stands in statements: quoted, because it may be a word of SQL. */
-export function quotedSchema(name: string): string {
+/** Quotes the name of a schema, because it may be an SQL keyword. Throws `invalid_definition` for an invalid name. */
+export function quoteSchema(name: string): string {
   if (/^[a-z_][a-z0-9_]{0,47}$/.test(name) && !name.startsWith("pg_")) return `"${name}"`;
-  const message = `"${name}" cannot be the schema of a store: use small letters, digits and "_", at most 48, not "pg_" first.`;
+  const message = `"${name}" is not a valid schema name: use up to 48 lower-case letters, digits and "_", not starting with "pg_".`;
   throw new AgentError("invalid_definition", message);
 }
 
-/** The scope of a session, as the index of sessions has it: what its id has before the first "~", in bytes. */
+/** The scope of a session, as indexed: the part of its id before the first "~", compared by bytes. */
 export const scopeColumn = `left(id COLLATE "C", greatest(strpos(id COLLATE "C", '~') - 1, 0))`;
 
-// Each brings the schema one version further. Those that were released never change.
+// Each step upgrades the schema by one version. Released steps never change.
 const migrations: readonly ((schema: string) => string)[] = [
   (schema) => `
     CREATE SEQUENCE ${schema}.tokens;
@@ -68,9 +73,9 @@ const migrations: readonly ((schema: string) => string)[] = [
       data bytea NOT NULL,
       PRIMARY KEY (session_id, handle)
     );
-    ${appendFunction(schema)}
-    ${tellFunction(schema)}
-    ${removeFunction(schema)}`,
+    ${buildAppendFunction(schema)}
+    ${buildTellFunction(schema)}
+    ${buildRemoveFunction(schema)}`,
   (schema) => `
     CREATE TABLE ${schema}.records (
       kind text NOT NULL,
@@ -84,36 +89,36 @@ const migrations: readonly ((schema: string) => string)[] = [
     );`,
   (schema) => `
     CREATE INDEX sessions_of_scope ON ${schema}.sessions ((${scopeColumn}), updated_at DESC);`,
-  putRecordFunction,
+  buildPutRecordFunction,
 ];
 
-/** Makes the schema, or brings it to the newest version; refuses one that is newer than this. */
+/** Creates the schema or migrates it to the latest version; rejects a schema of a later version. */
 export async function migrate(pool: PostgresPool, schema: string): Promise<void> {
-  if ((await knownVersion(pool, schema)) === migrations.length) return;
+  if ((await findVersion(pool, schema)) === migrations.length) return;
   const client = await pool.connect();
   let isBroken = true;
   try {
     await client.query("BEGIN");
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`capstan store ${schema}`]);
-    await migrateAlone(client, schema);
+    await runMigrations(client, schema);
     await client.query("COMMIT");
     isBroken = false;
   } finally {
-    client.release(isBroken); // a connection that is not used again rolls back
+    client.release(isBroken); // discarding a connection rolls back its transaction
   }
 }
 
-async function migrateAlone(client: PostgresClient, schema: string): Promise<void> {
+async function runMigrations(client: PostgresClient, schema: string): Promise<void> {
   const { rows } = await client.query(
     "SELECT to_regclass($1) IS NOT NULL AS is_there, current_setting('server_encoding') AS encoding",
     [`${schema}.version`],
   );
   const encoding = String(rows[0]?.encoding);
   if (encoding !== "UTF8") {
-    const message = `The database has the encoding ${encoding}: the store needs one that was made with UTF8.`;
+    const message = `The database has the encoding ${encoding}; the store needs UTF8.`;
     throw new AgentError("store_failed", message, { retryable: false });
   }
-  const from = rows[0]?.is_there ? await versionIn(client, schema) : 0;
+  const from = rows[0]?.is_there ? await readVersion(client, schema) : 0;
   if (from === 0)
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}; CREATE TABLE ${schema}.version (number integer NOT NULL);
       INSERT INTO ${schema}.version VALUES (0)`);
@@ -121,20 +126,20 @@ async function migrateAlone(client: PostgresClient, schema: string): Promise<voi
   await client.query(`UPDATE ${schema}.version SET number = $1`, [migrations.length]);
 }
 
-/** Asked first, so that a user without the right to make tables can use those that are there. */
-async function knownVersion(pool: PostgresPool, schema: string): Promise<number> {
+/** Read first, so that a user without permission to create tables can use existing ones. */
+async function findVersion(pool: PostgresPool, schema: string): Promise<number> {
   try {
-    return await versionIn(pool, schema);
+    return await readVersion(pool, schema);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "42P01") return 0; // there is no such table
+    if (error instanceof Error && "code" in error && error.code === "42P01") return 0; // undefined table
     throw error;
   }
 }
 
-async function versionIn(from: Pick<PostgresPool, "query">, schema: string): Promise<number> {
+async function readVersion(from: Pick<PostgresPool, "query">, schema: string): Promise<number> {
   const { rows } = await from.query(`SELECT number FROM ${schema}.version`);
   const version = Number(rows[0]?.number ?? 0);
   if (version <= migrations.length) return version;
-  const message = `The schema ${schema} has version ${version}, and this Capstan knows up to ${migrations.length}: use the newer Capstan that made it, or another schema.`;
+  const message = `The schema ${schema} has version ${version}, but this version of Capstan supports up to ${migrations.length}. Update Capstan, or use another schema.`;
   throw new AgentError("store_failed", message, { retryable: false });
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { PositionedDelta } from "../../store.ts";
-import { openOutbox } from "./outbox.ts";
+import { createOutbox } from "./outbox.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 
@@ -12,7 +12,7 @@ function piece(delta: string, sessionId = "s"): PositionedDelta {
 function recorded() {
   const sent: unknown[][] = [];
   const sizes: number[] = [];
-  const outbox = openOutbox("me", async (payloads) => {
+  const outbox = createOutbox("me", async (payloads) => {
     sizes.push(...payloads.map(bytesOf));
     sent.push(...payloads.map((payload) => JSON.parse(payload)));
   });
@@ -21,7 +21,7 @@ function recorded() {
   return { outbox, sent, sizes, live };
 }
 
-it("pieces arrive in order, in payloads that Postgres takes, no two of them equal", async () => {
+it("deltas are sent in order, in unique payloads within the size limit", async () => {
   const texts = fc.array(fc.string({ unit: "binary", maxLength: 3_000 }), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(texts, async (given) => {
@@ -39,7 +39,7 @@ it("pieces arrive in order, in payloads that Postgres takes, no two of them equa
   );
 });
 
-it("a piece that is too large is left out, and readers are sent to the facts", async () => {
+it("a delta that is too large is dropped, and readers are notified of facts", async () => {
   const { outbox, sent, live } = recorded();
   outbox.add("s", [piece("a"), piece("ä".repeat(4_000)), piece("b")]);
   await outbox.flush();
@@ -47,10 +47,10 @@ it("a piece that is too large is left out, and readers are sent to the facts", a
   expect(live()).toEqual([piece("a"), piece("b")]);
 });
 
-it("a server that does not keep up costs pieces, not memory", async () => {
+it("a slow server causes dropped deltas, not memory growth", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let bytes = 0;
-  const outbox = openOutbox("me", async (payloads) => {
+  const outbox = createOutbox("me", async (payloads) => {
     bytes += payloads.reduce((sum, payload) => sum + payload.length, 0);
     await promise;
   });
@@ -63,10 +63,10 @@ it("a server that does not keep up costs pieces, not memory", async () => {
   expect(bytes).toBeLessThan(400_000);
 });
 
-it("what waits for a session is taken in front of its facts, behind what is being sent", async () => {
+it("queued deltas of a session are taken before its facts, after payloads in flight", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const order: string[] = [];
-  const outbox = openOutbox("me", async () => {
+  const outbox = createOutbox("me", async () => {
     await promise;
     order.push("sent");
   });

@@ -1,56 +1,56 @@
 import type { PositionedDelta } from "../../store.ts";
 
-/** Live pieces on their way to other processes: gathered, then sent as payloads that Postgres takes. */
+/** Queues deltas for other processes and sends them in batches, as payloads within the limit of Postgres. */
 export interface Outbox {
-  add(sessionId: string, pieces: readonly PositionedDelta[]): void;
-  /** What waits for a session, to be sent in front of its next facts; after what is being sent already. */
+  add(sessionId: string, deltas: readonly PositionedDelta[]): void;
+  /** Removes and returns the queued payloads of a session, to send them before its next facts. Waits for payloads in flight. */
   take(sessionId: string): Promise<readonly string[]>;
   flush(): Promise<void>;
 }
 
-type Waiting = { texts: string[]; bytes: number; isDropped: boolean };
+type QueuedDeltas = { texts: string[]; bytes: number; isDropped: boolean };
 
-const gatherMs = 50;
-/** Postgres takes less than 8000 bytes. */
-const mostBytes = 7_900;
-const mostWaitingBytes = 256 * 1024;
+const flushDelayMs = 50;
+/** Postgres allows less than 8000 bytes. */
+const maxPayloadBytes = 7_900;
+const maxQueuedBytes = 256 * 1024;
 
 const encoder = new TextEncoder();
-const bytesOf = (text: string): number => encoder.encode(text).length;
+const countBytes = (text: string): number => encoder.encode(text).length;
 
-/** `send` must not reject: what is lost on the way was only to be shown. */
-export function openOutbox(origin: string, send: (payloads: readonly string[]) => Promise<void>): Outbox {
-  let waiting = new Map<string, Waiting>();
+/** `send` must not reject: lost deltas are never stored, only displayed. */
+export function createOutbox(origin: string, send: (payloads: readonly string[]) => Promise<void>): Outbox {
+  let waiting = new Map<string, QueuedDeltas>();
   let sending: { readonly sessions: ReadonlySet<string>; readonly done: Promise<void> } | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let sent = 0;
 
-  function payloadsOf(sessionId: string, { texts, isDropped }: Waiting): string[] {
+  function buildPayloads(sessionId: string, { texts, isDropped }: QueuedDeltas): string[] {
     const payloads: string[] = isDropped ? [JSON.stringify(["facts", origin, sessionId])] : [];
-    // Postgres sends equal payloads once: the number tells them apart.
+    // Postgres deduplicates equal payloads: the number makes each one unique.
     const open = () => {
       sent += 1;
       return `["live",${JSON.stringify(origin)},${JSON.stringify(sessionId)},${sent}`;
     };
     let payload = "";
     let bytes = 0;
-    const shut = () => payload && payloads.push(`${payload}]`);
+    const closePayload = () => payload && payloads.push(`${payload}]`);
     for (const text of texts) {
-      const size = bytesOf(text) + 1;
-      if (payload === "" || bytes + size >= mostBytes) {
-        shut();
+      const size = countBytes(text) + 1;
+      if (payload === "" || bytes + size >= maxPayloadBytes) {
+        closePayload();
         payload = open();
-        bytes = bytesOf(payload) + 1;
+        bytes = countBytes(payload) + 1;
       }
       payload += `,${text}`;
       bytes += size;
     }
-    shut();
+    closePayload();
     return payloads;
   }
 
   function schedule(): void {
-    timer ??= setTimeout(() => void flush(), gatherMs);
+    timer ??= setTimeout(() => void flush(), flushDelayMs);
     if (typeof timer === "object" && "unref" in timer) timer.unref();
   }
 
@@ -61,7 +61,7 @@ export function openOutbox(origin: string, send: (payloads: readonly string[]) =
     if (waiting.size === 0) return;
     const batch = waiting;
     waiting = new Map();
-    const done = send([...batch].flatMap(([sessionId, each]) => payloadsOf(sessionId, each)));
+    const done = send([...batch].flatMap(([sessionId, deltas]) => buildPayloads(sessionId, deltas)));
     sending = { sessions: new Set(batch.keys()), done };
     await done;
     if (sending.done === done) sending = undefined;
@@ -69,25 +69,25 @@ export function openOutbox(origin: string, send: (payloads: readonly string[]) =
 
   return {
     flush,
-    add(sessionId, pieces) {
-      const own = waiting.get(sessionId) ?? { texts: [], bytes: 0, isDropped: false };
-      waiting.set(sessionId, own);
-      const room = mostBytes - bytesOf(JSON.stringify(sessionId)) - 100;
-      for (const piece of pieces) {
-        const text = JSON.stringify(piece);
-        const bytes = bytesOf(text);
-        // Too large, or the server does not keep up: readers are sent to the facts, which say it all.
-        if (bytes > room || own.bytes + bytes > mostWaitingBytes) own.isDropped = true;
-        else own.texts.push(text);
-        own.bytes += bytes > room ? 0 : bytes;
+    add(sessionId, deltas) {
+      const queued = waiting.get(sessionId) ?? { texts: [], bytes: 0, isDropped: false };
+      waiting.set(sessionId, queued);
+      const maxDeltaBytes = maxPayloadBytes - countBytes(JSON.stringify(sessionId)) - 100;
+      for (const delta of deltas) {
+        const text = JSON.stringify(delta);
+        const bytes = countBytes(text);
+        // Too large, or the server cannot keep up: readers are notified to read the facts instead.
+        if (bytes > maxDeltaBytes || queued.bytes + bytes > maxQueuedBytes) queued.isDropped = true;
+        else queued.texts.push(text);
+        queued.bytes += bytes > maxDeltaBytes ? 0 : bytes;
       }
       schedule();
     },
     async take(sessionId) {
       if (sending?.sessions.has(sessionId)) await sending.done;
-      const own = waiting.get(sessionId);
+      const queued = waiting.get(sessionId);
       waiting.delete(sessionId);
-      return own ? payloadsOf(sessionId, own) : [];
+      return queued ? buildPayloads(sessionId, queued) : [];
     },
   };
 }

@@ -1,6 +1,6 @@
-/** What the store needs of a pool of connections; `Pool` of pg 8 has it. */
+/** The members of a connection pool that the store uses; compatible with `Pool` of pg 8. */
 export interface PostgresPool {
-  query(text: string, values?: unknown[]): Promise<PostgresAnswer>;
+  query(text: string, values?: unknown[]): Promise<PostgresResult>;
   connect(): Promise<PostgresClient>;
   on(event: "error", listener: (error: Error) => void): unknown;
   off(event: "error", listener: (error: Error) => void): unknown;
@@ -9,15 +9,15 @@ export interface PostgresPool {
 
 /** One connection of the pool. */
 export interface PostgresClient {
-  query(text: string, values?: unknown[]): Promise<PostgresAnswer>;
-  /** `true`: the connection is not to be used again. */
+  query(text: string, values?: unknown[]): Promise<PostgresResult>;
+  /** `true` discards the connection. */
   release(broken?: boolean): void;
-  on(event: "notification", listener: (news: { readonly payload?: string | undefined }) => void): unknown;
+  on(event: "notification", listener: (message: { readonly payload?: string | undefined }) => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
   on(event: "end", listener: () => void): unknown;
 }
 
-/** A row by the names of its columns. */
+/** A row by column name. */
 export type PostgresRow = { readonly [column: string]: unknown };
-/** What a statement gives. */
-export type PostgresAnswer = { readonly rows: readonly PostgresRow[] };
+/** The result of a statement. */
+export type PostgresResult = { readonly rows: readonly PostgresRow[] };

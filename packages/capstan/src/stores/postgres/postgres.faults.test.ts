@@ -47,7 +47,7 @@ describe.skipIf(!findPostgresFolder())(
     afterAll(() => server?.stop());
 
     describe("a writer that dies", () => {
-      it("loses nothing that was acknowledged, five times over; the lease can be taken when it lapses (F73, S1-26)", async () => {
+      it("loses no acknowledged fact in five crashes; its lease can be acquired after it expires (F73, S1-26)", async () => {
         const reader = store();
         await reader.list();
         let acknowledged = 0;
@@ -63,8 +63,8 @@ describe.skipIf(!findPostgresFolder())(
       });
     });
 
-    describe("connections that are lost", () => {
-      it("are replaced: appends go on while all backends are terminated again and again (F72)", async () => {
+    describe("lost connections", () => {
+      it("are replaced: appends continue while all backends are terminated repeatedly (F72)", async () => {
         const target = store();
         const leases = await Promise.all(["s1", "s2", "s3"].map((session) => held(target, session)));
         let isOver = false;
@@ -106,7 +106,7 @@ describe.skipIf(!findPostgresFolder())(
         await proxy.close();
       });
 
-      it("at any point of the writing of a record leave one version, known as its own, and its removal whole (F70, F72)", async () => {
+      it("at any point of writing a record leave exactly one version, and a removal atomic (F70, F72)", async () => {
         const proxy = await createCuttingProxy(server.port);
         const target = store({ port: proxy.port });
         await target.list();
@@ -124,7 +124,7 @@ describe.skipIf(!findPostgresFolder())(
         await proxy.close();
       });
 
-      it("while the server restarts, calls fail by name, nothing is half-written, and then all works again (F72)", async () => {
+      it("during a server restart, calls fail with named errors, nothing is half-written, and calls work afterwards (F72)", async () => {
         const target = store();
         const lease = await held(target, "s");
         const idle = Array.from({ length: 4 }, () => target.list());
@@ -145,7 +145,7 @@ describe.skipIf(!findPostgresFolder())(
     });
 
     describe("a slow append", () => {
-      it("is not overtaken: one at the same position is refused, and a lease that lapsed is given away behind it (F74)", async () => {
+      it("is not overtaken: an append at the same position is rejected, and an expired lease is granted after it (F74)", async () => {
         const [first, second] = [store(), store()];
         const stale = await first.lease("s", "ann", 1);
         if (!stale) throw new Error("no lease");
@@ -165,16 +165,16 @@ describe.skipIf(!findPostgresFolder())(
       });
     });
 
-    describe("a server that refuses", () => {
+    describe("a server that rejects a call", () => {
       it.each([
-        ["53100", { code: "store_full", retryable: true, message: /disk is full: make room/ }],
-        ["42501", { code: "store_failed", retryable: false, message: /lacks a right/ }],
-        ["25006", { code: "store_failed", retryable: true, message: /only reads/ }],
+        ["53100", { code: "store_full", retryable: true, message: /is full: free some space/ }],
+        ["42501", { code: "store_failed", retryable: false, message: /lacks permissions/ }],
+        ["25006", { code: "store_failed", retryable: true, message: /is read-only/ }],
         [
           "XX000",
           { code: "store_failed", retryable: true, message: /could not append facts: XX000 refused\.$/ },
         ],
-      ])("with %s is named, and nothing of the append is stored (F69)", async (code, refusal) => {
+      ])("with %s gives a named error, and nothing of the append is stored (F69)", async (code, refusal) => {
         const target = store();
         const lease = await held(target, "s");
         await target.append([warning("s", "a")], { expected: 0, lease });
@@ -186,7 +186,7 @@ describe.skipIf(!findPostgresFolder())(
         await target.append([warning("s", "fine"), warning("s", "bad")], { expected: 1, lease });
       });
 
-      it("because of a race is asked again, and fails by name when that does not help", async () => {
+      it("because of a conflict is retried, and fails with a named error if that does not help", async () => {
         const target = store();
         const lease = await held(target, "s");
         for (const [expected, code] of ["40001", "40P01"].entries()) {
@@ -197,17 +197,17 @@ describe.skipIf(!findPostgresFolder())(
         const append = target.append([warning("s", "bad")], { expected: 2, lease });
         await expect(append).rejects.toMatchObject({
           code: "store_failed",
-          message: /others write to the same rows/,
+          message: /other transactions write to the same rows/,
         });
         expect(await target.read("s")).toHaveLength(2);
       });
 
-      it("and a pool that has been ended or has nothing free, and a closed store, are named too (F72)", async () => {
+      it("and an ended or exhausted pool, and a closed store, give named errors too (F72)", async () => {
         const ended = server.pool();
         await ended.end();
         await expect(postgres(ended).list()).rejects.toMatchObject({
           code: "store_failed",
-          message: /has been ended/,
+          message: /the pool has ended/,
         });
         const small = server.pool({ max: 2, connectionTimeoutMillis: 1000 });
         const taken = await Promise.all([small.connect(), small.connect()]);
@@ -220,13 +220,13 @@ describe.skipIf(!findPostgresFolder())(
         await closed.close();
         await expect(closed.list()).rejects.toMatchObject({
           code: "store_failed",
-          message: /has been closed/,
+          message: /is closed/,
         });
       });
     });
 
     describe("watchers in another process", () => {
-      it("see live pieces in order, of any text, and before the facts that follow them", async () => {
+      it("receive deltas in order, of any text, before the facts that follow them", async () => {
         const [writer, reader] = [store(), store()];
         const lease = await held(writer, "s");
         const own: StoreNotice[] = [];
@@ -253,7 +253,7 @@ describe.skipIf(!findPostgresFolder())(
         expect(live(own)).toEqual([...texts, "last"].map(piece)); // not again, as an echo from the server
       });
 
-      it("hear again after their connection was lost, and of what they missed", async () => {
+      it("are notified again after a lost connection, including missed writes", async () => {
         const [writer, reader] = [store(), store()];
         const lease = await held(writer, "s");
         await writer.append([start("s")], { expected: 0, lease });
@@ -276,7 +276,7 @@ describe.skipIf(!findPostgresFolder())(
         await vi.waitFor(() => expect(live(heard)).toEqual([piece("x")]), 30_000);
       });
 
-      it("that begin in the middle of a message are told all of it, or nothing when some may be missing (F81)", async () => {
+      it("that subscribe within a message receive all of it, or nothing if some may be missing (F81)", async () => {
         const [writer, reader] = [store(), store()];
         const lease = await held(writer, "s");
         await writer.append([start("other")], { expected: 0, lease: await held(writer, "other") });
@@ -302,7 +302,7 @@ describe.skipIf(!findPostgresFolder())(
         await vi.waitFor(() => expect(soFar()).toEqual([{ ...piece("whole"), after: 2 }]), 30_000);
       });
 
-      it("cost nothing after the store is closed: its connections are given back", async () => {
+      it("release their connections when the store is closed", async () => {
         const pool = server.pool();
         const reader = postgres(pool);
         const heard = vi.fn();

@@ -41,23 +41,23 @@ describe.skipIf(!findPostgresFolder())(
     storeSuite("postgres", fresh, { second: another });
 
     describe("the schema", () => {
-      it("is made once, however many open it at the same time", async () => {
+      it("is created once, however many stores open it at the same time", async () => {
         const stores = [fresh(), ...Array.from({ length: 7 }, another)];
         expect(await Promise.all(stores.map((store) => store.list()))).toEqual(stores.map(() => []));
         await Promise.all(stores.map((store) => store.close()));
       });
 
-      it("of a newer version is refused by name, and not touched (F71)", async () => {
+      it("of a later version is rejected with a named error, and not modified (F71)", async () => {
         await fresh().list();
         await pool(one).query(`UPDATE store_${schemas}.version SET number = 99`);
         const refused = another().list();
         await expect(refused).rejects.toMatchObject({ code: "store_failed", retryable: false });
         await expect(refused).rejects.toThrow(
-          `The schema "store_${schemas}" has version 99, and this Capstan`,
+          `The schema "store_${schemas}" has version 99, but this version of Capstan`,
         );
       });
 
-      it("of version 1 gets what later ones have, once, and all else stays as it was (F71, F78)", async () => {
+      it("of version 1 is migrated once, and its data is unchanged (F71, F78)", async () => {
         const old = fresh();
         await write(old, "s", "a");
         const facts = await old.read("s");
@@ -76,7 +76,7 @@ describe.skipIf(!findPostgresFolder())(
         await Promise.all(stores.map((store) => store.close()));
       });
 
-      it("has an index by which the sessions of one scope are found, in order, without those of others", async () => {
+      it("has an index for the sessions of one scope, in order", async () => {
         await fresh().list();
         const sessions = `store_${schemas}.sessions`;
         await pool(one).query(`INSERT INTO ${sessions} (id, created_at, updated_at)
@@ -89,13 +89,13 @@ describe.skipIf(!findPostgresFolder())(
         expect(plan).not.toContain("Seq Scan");
       });
 
-      it("must have a plain name, and the pool room to listen", () => {
+      it("must have a plain name, and the pool at least two connections", () => {
         for (const schema of ["", "Robert'); DROP", "a-b", "pg_x", "ä", "a".repeat(49)])
-          expect(() => postgres(pool(one), { schema })).toThrow("cannot be the schema");
+          expect(() => postgres(pool(one), { schema })).toThrow("is not a valid schema name");
         expect(() => postgres(server.pool({ max: 1 }))).toThrow("two connections");
       });
 
-      it("may be named by a word of SQL", async () => {
+      it("may be named like an SQL keyword", async () => {
         const [store, other] = [one, two].map((each) => postgres(pool(each), { schema: "user" })) as [
           Store,
           Store,
@@ -108,7 +108,7 @@ describe.skipIf(!findPostgresFolder())(
         await Promise.all([store.close(), other.close()]);
       });
 
-      it("can be used by somebody who may not make one; without any right the error says which to grant", async () => {
+      it("can be used without permission to create it; without any permission the error names the missing grant", async () => {
         await fresh().list();
         const schema = `store_${schemas}`;
         await pool(
@@ -138,7 +138,7 @@ describe.skipIf(!findPostgresFolder())(
     });
 
     describe("a record", () => {
-      it("never gets a number twice, also when a writer is held up while others replace it twice (F74)", async () => {
+      it("never reuses a version number, even if a writer is delayed while others replace the record twice (F74)", async () => {
         const store = fresh();
         const put = (body: string, expected: number) =>
           store.putRecord({ kind: "note", id: "a", body, replaces: true }, expected);
@@ -170,7 +170,7 @@ describe.skipIf(!findPostgresFolder())(
         fc.constantFrom("\u0000", "\ud800", "\udc00x", "\\", '"', "'", "\\u0000", "{,}"),
       );
 
-      it("come back as they were in facts, ids, titles, messages and blobs, whatever they are", async () => {
+      it("are returned unchanged in facts, ids, titles, messages and blobs", async () => {
         const store = fresh();
         await fc.assert(
           fc.asyncProperty(harsh, harsh, fc.jsonValue() as fc.Arbitrary<Json>, async (id, text, value) => {
@@ -207,7 +207,7 @@ describe.skipIf(!findPostgresFolder())(
         );
       });
 
-      it("are found by the same words as in memory, and no question throws (A95)", async () => {
+      it("are found by the same words as in the memory store, and no query throws (A95)", async () => {
         const [store, known] = [fresh(), memory()];
         const word = fc.constantFrom(
           "Straße",
@@ -255,7 +255,7 @@ describe.skipIf(!findPostgresFolder())(
         for (const most of [0, -1, Number.NaN, 1e12, 0.5]) await store.search("x", { limit: most });
       });
 
-      it("the place that has the words most often comes first", async () => {
+      it("the fact with the most matches comes first", async () => {
         const store = fresh();
         const lease = await held(store, "s");
         const texts = ["rain and much else besides", "rain rain rain", "sun"];
@@ -267,8 +267,8 @@ describe.skipIf(!findPostgresFolder())(
       });
     });
 
-    describe("appends that go together", () => {
-      it("do not harm each other: one that cannot be stored and one without a lease fail alone", async () => {
+    describe("batched appends", () => {
+      it("are independent: an invalid one and one without a lease fail alone", async () => {
         const store = fresh();
         const leases = await Promise.all(Array.from({ length: 20 }, (_, index) => held(store, `s${index}`)));
         const noise = Array.from({ length: 20_000 }, () =>
@@ -292,7 +292,7 @@ describe.skipIf(!findPostgresFolder())(
         expect(await store.list()).toHaveLength(18);
       });
 
-      it("of 200 sessions share a few transactions, and a value that is no JSON fails by name", async () => {
+      it("of 200 sessions share a few transactions, and a value that is not JSON fails with a named error", async () => {
         const store = fresh();
         const leases = await Promise.all(Array.from({ length: 200 }, (_, index) => held(store, `s${index}`)));
         let statements = 0;

@@ -1,17 +1,17 @@
-// The writes that need several statements are functions in the database: one round trip each, whole or not at all.
-// All lock in the same order: lease, session, runs, messages. Texts come in escaped form (postgres-text.ts), so
-// they can be put between the quotes of a JSON payload as they are.
+// Writes that need several statements are database functions: one round trip each, atomic. All of them lock in the same
+// order: lease, session, runs, messages. Texts are passed in encoded form (stored-text.ts), so they can be inserted
+// between the quotes of a JSON payload.
 
-/** The channel on which processes hear of each other: the name of the schema, which is given in quotes. */
-export function channelOf(schema: string): string {
+/** Returns the NOTIFY channel: the name of the schema, which is passed in quotes. */
+export function getChannel(schema: string): string {
   return schema.slice(1, -1);
 }
 
 /**
- * One append. Gives a row per fact: its place in what was sent, its `seq`, and its body if it was stored before; or
- * one row with a problem and how many facts there are. Rows of facts before a problem mean nothing.
+ * Appends facts. Returns a row per fact: its index in the request, its `seq`, and its body if it was already stored; or
+ * one row with a problem and the current number of facts. Rows before a problem must be ignored.
  */
-export function appendFunction(schema: string): string {
+export function buildAppendFunction(schema: string): string {
   return `
     CREATE FUNCTION ${schema}.append(asked json, origin text)
     RETURNS TABLE (problem text, place integer, placed integer, known text)
@@ -70,14 +70,14 @@ export function appendFunction(schema: string): string {
           ON CONFLICT (run_id, key) DO UPDATE SET heard = true, body = '';
       END IF;
       FOR live IN SELECT * FROM json_array_elements_text(asked->'live') LOOP
-        PERFORM pg_notify('${channelOf(schema)}', live);
+        PERFORM pg_notify('${getChannel(schema)}', live);
       END LOOP;
-      PERFORM pg_notify('${channelOf(schema)}', '["facts","' || origin || '","' || session || '"]');
+      PERFORM pg_notify('${getChannel(schema)}', '["facts","' || origin || '","' || session || '"]');
     END $$;`;
 }
 
-/** Gives the session and the state of the run; `told` when the message is there, whether or not it was before. */
-export function tellFunction(schema: string): string {
+/** Stores a message to a run. Returns the session and the state of the run; `told` if the message is stored, now or before. */
+export function buildTellFunction(schema: string): string {
   return `
     CREATE FUNCTION ${schema}.tell(run text, message_key text, message text, origin text)
     RETURNS TABLE (session text, answer text)
@@ -92,15 +92,15 @@ export function tellFunction(schema: string): string {
         answer := 'told';
       ELSIF answer <> 'ended' THEN
         INSERT INTO ${schema}.told (run_id, key, body) VALUES (run, message_key, message);
-        PERFORM pg_notify('${channelOf(schema)}', '["told","' || origin || '","' || session || '","' || run || '"]');
+        PERFORM pg_notify('${getChannel(schema)}', '["told","' || origin || '","' || session || '","' || run || '"]');
         answer := 'told';
       END IF;
       RETURN NEXT;
     END $$;`;
 }
 
-/** A lease that is still held stays: its holder may go on, in a session that begins anew. */
-export function removeFunction(schema: string): string {
+/** Deletes a session. A valid lease is kept: its holder may continue in a new, empty session. */
+export function buildRemoveFunction(schema: string): string {
   return `
     CREATE FUNCTION ${schema}.remove(session text) RETURNS void
     LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
@@ -119,11 +119,11 @@ export function removeFunction(schema: string): string {
 }
 
 /**
- * Puts a row behind the newest one that the caller expects, and gives it: the caller's own by its `author`, also when
- * the answer was lost and the call is repeated; otherwise the newest one, or none. Who writes the same record waits
- * before it looks: a number is free again once its row was replaced, so the key of the table alone would let it in.
+ * Inserts a record version after the one the caller expects. Returns the caller's row, recognized by its `author` even
+ * if the call is retried after a lost response; otherwise the latest row, if any. Writers of the same record take a lock
+ * first: a replaced version frees its number, so the primary key alone would not detect the conflict.
  */
-export function putRecordFunction(schema: string): string {
+export function buildPutRecordFunction(schema: string): string {
   return `
     CREATE FUNCTION ${schema}.put_record(
       record_kind text, record_id text, content text, expected double precision, author uuid, replaces boolean)
@@ -134,7 +134,7 @@ export function putRecordFunction(schema: string): string {
       clock double precision;
     BEGIN
       PERFORM pg_advisory_xact_lock(
-        hashtextextended(record_id, hashtextextended(record_kind, hashtextextended('${channelOf(schema)}', 0))));
+        hashtextextended(record_id, hashtextextended(record_kind, hashtextextended('${getChannel(schema)}', 0))));
       clock := floor(extract(epoch FROM clock_timestamp()) * 1000); -- after the wait: a later version is not older
       SELECT * INTO newest FROM ${schema}.records WHERE kind = record_kind AND id = record_id
         ORDER BY writer = author DESC, version DESC LIMIT 1;

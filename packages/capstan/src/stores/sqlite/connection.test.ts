@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { UnplacedFact } from "../../event.ts";
-import { connectionTo, openConnection } from "./connection.ts";
+import { createConnection, openConnection } from "./connection.ts";
 import { fileVersion, migrate } from "./migrations.ts";
 import { sqlite } from "./sqlite.ts";
 
@@ -47,29 +47,29 @@ describe("a file that cannot be a store", () => {
     return message.replaceAll(folder, "");
   }
 
-  it("is refused when it is of a later version (F71)", async () => {
+  it("is rejected when it has a later version (F71)", async () => {
     await filled();
     change(`PRAGMA user_version = ${fileVersion + 1}`);
     expect(refusal()).toBe(
-      `The store "/store.db" is of version ${fileVersion + 1}, and this program knows versions up to ${fileVersion}: update the program, or name another file.`,
+      `The store "/store.db" has version ${fileVersion + 1}, but this program supports versions up to ${fileVersion}. Update the program, or use another file.`,
     );
     change(`PRAGMA user_version = ${fileVersion}`);
     await sqlite(file).close();
   });
 
-  it("is refused when it is a database of another program (F71)", () => {
+  it("is rejected when it is a database of another program (F71)", () => {
     change("CREATE TABLE theirs (x)");
-    expect(refusal()).toContain("is a SQLite database of another program: name another file");
+    expect(refusal()).toContain("is a SQLite database of another program. Use another file");
     change("PRAGMA application_id = 7; PRAGMA user_version = 1");
     expect(refusal()).toContain("another program");
   });
 
-  it("is refused when it is no database (F71)", () => {
+  it("is rejected when it is not a database (F71)", () => {
     writeFileSync(file, "Dear diary, ".repeat(1_000));
-    expect(refusal()).toMatch(/is not a SQLite database \(.*\): name another file/);
+    expect(refusal()).toMatch(/is not a SQLite database \(.*\): use another file/);
   });
 
-  it("is refused when it was cut off, wherever (F71)", async () => {
+  it("is rejected when it is truncated at any point (F71)", async () => {
     await filled();
     const whole = readFileSync(file);
     for (const part of [0.1, 0.3, 0.5, 0.9]) {
@@ -78,7 +78,7 @@ describe("a file that cannot be a store", () => {
     }
   });
 
-  it("is refused when a page of it was overwritten, whichever (F71)", async () => {
+  it("is rejected when any page was overwritten (F71)", async () => {
     await filled();
     const whole = readFileSync(file);
     const pageSize = whole.readUInt16BE(16);
@@ -99,27 +99,27 @@ describe("a file that cannot be a store", () => {
     expect(refused).toBeGreaterThan((whole.length / pageSize) * 0.8);
   });
 
-  it("is refused when its folder does not exist, or it is a folder", () => {
+  it("is rejected when its folder does not exist, or it is a folder", () => {
     const path = join(folder, "no", "store.db");
     expect(refusal(path)).toBe(
-      'The folder of the store "/no/store.db" does not exist: make the folder "/no" first.',
+      'Cannot open the store "/no/store.db": the folder "/no" does not exist. Create it first.',
     );
     expect(existsSync(join(folder, "no"))).toBe(false);
     mkdirSync(file);
     expect(refusal()).toContain("is not a file");
   });
 
-  it("is refused when the file or its folder may only be read", async () => {
+  it("is rejected when the file or its folder is read-only", async () => {
     await filled();
     chmodSync(file, 0o444);
     chmodSync(folder, 0o755);
     expect(await openedByNobody()).toMatch(
-      /^store_failed .*cannot be written: allow reading and writing of ".*store\.db"/,
+      /^store_failed Cannot write to the store .*Allow reading and writing of ".*store\.db"/,
     );
     chmodSync(file, 0o666);
     chmodSync(folder, 0o555);
     expect(await openedByNobody()).toMatch(
-      /^store_failed .*allow reading and writing of "[^"]*capstan-sqlite-[^/]*"/,
+      /^store_failed .*Allow reading and writing of "[^"]*capstan-sqlite-[^/]*"/,
     );
     chmodSync(folder, 0o777);
     expect(await openedByNobody()).toBe("opened");
@@ -127,7 +127,7 @@ describe("a file that cannot be a store", () => {
 });
 
 describe("an open file", () => {
-  it("is synced with each transaction, and overwrites what is deleted", () => {
+  it("is synced with each transaction, and overwrites deleted data", () => {
     const connection = openConnection(file, 100);
     const setting = (name: string) => Object.values(connection.get<object>(`PRAGMA ${name}`) ?? {})[0];
     const names = [
@@ -144,13 +144,13 @@ describe("an open file", () => {
 });
 
 describe("a new file", () => {
-  it("may be made by several processes at once", async () => {
+  it("may be created by several processes at once", async () => {
     const others = Array.from({ length: 3 }, () => child());
     expect(await Promise.all(others)).toEqual(["opened", "opened", "opened"]);
     await filled();
   });
 
-  it("is waited for while another process is at it, and then refused by name (F68)", async () => {
+  it("is waited for while another process uses it, then fails with a named error (F68)", async () => {
     const running = spawn(process.execPath, [
       "--input-type=module",
       "-e",
@@ -174,10 +174,10 @@ describe("a new file", () => {
     await once(running, "exit");
   });
 
-  it("is made whole or not at all, whichever statement fails (F70)", async () => {
+  it("is created atomically, whichever statement fails (F70)", async () => {
     for (let failing = 1; ; failing++) {
       const path = join(folder, `${failing}.db`);
-      const connection = connectionTo(path, new DatabaseSync(path));
+      const connection = createConnection(path, new DatabaseSync(path));
       let count = 0;
       const faulty = {
         ...connection,

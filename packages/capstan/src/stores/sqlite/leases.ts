@@ -1,23 +1,23 @@
 import { AgentError } from "../../errors.ts";
 import type { Lease, Store } from "../../store.ts";
 import type { Connection } from "./connection.ts";
-import { toStored } from "./stored-text.ts";
-import type { Turns } from "./work-queue.ts";
+import { encodeText } from "./stored-text.ts";
+import type { WorkQueue } from "./work-queue.ts";
 
 /**
- * A lease is good until its time has come. It is also over when its end is further away than it can be: the clock
- * of the machine was set back, and nobody should wait years for an owner who is gone.
+ * A lease is valid until it expires. It is also invalid if its expiry is further away than its duration allows: then the
+ * system clock was set back, and waiting for a missing owner could take years.
  */
-export const isValid = "(until > ?1 AND until - ?1 <= 2 * ms)";
+export const isLeaseValid = "(until > ?1 AND until - ?1 <= 2 * ms)";
 
-/** Leases among all who use the file. */
-export function sqliteLeases(
+/** Creates leases shared by all processes that use the file. */
+export function createLeases(
   connection: Connection,
-  { write }: Turns,
+  { write }: WorkQueue,
   now: () => number,
 ): Pick<Store, "lease" | "renew" | "release"> & { assertHeld(lease: Lease): void } {
-  /** One count for all sessions, so that a token is never given twice, even when a session is removed. */
-  function nextToken(): number {
+  /** One counter for all sessions, so that a token is never reused, even after a session is deleted. */
+  function takeToken(): number {
     const sql = "UPDATE counters SET value = value + 1 WHERE name = 'token' RETURNING value";
     return connection.get<{ value: number }>(sql)?.value ?? 0;
   }
@@ -25,26 +25,26 @@ export function sqliteLeases(
   return {
     lease: (sessionId, owner, ms) =>
       write(() => {
-        const [id, holder] = [toStored(sessionId), toStored(owner)];
-        const taken = `SELECT 1 FROM leases WHERE ${isValid} AND session = ?2 AND owner <> ?3`;
+        const [id, holder] = [encodeText(sessionId), encodeText(owner)];
+        const taken = `SELECT 1 FROM leases WHERE ${isLeaseValid} AND session = ?2 AND owner <> ?3`;
         if (connection.get(taken, now(), id, holder)) return undefined;
-        const token = nextToken();
+        const token = takeToken();
         connection.run("REPLACE INTO leases VALUES (?, ?, ?, ?, ?)", id, holder, token, now() + ms, ms);
         return { sessionId, owner, token };
       }),
     renew: ({ sessionId, token }, ms) =>
       write(() => {
         const sql = "UPDATE leases SET until = ?, ms = ? WHERE session = ? AND token = ?";
-        return connection.run(sql, now() + ms, ms, toStored(sessionId), token) > 0;
+        return connection.run(sql, now() + ms, ms, encodeText(sessionId), token) > 0;
       }),
     release: ({ sessionId, token }) =>
       write(() => {
-        connection.run("DELETE FROM leases WHERE session = ? AND token = ?", toStored(sessionId), token);
+        connection.run("DELETE FROM leases WHERE session = ? AND token = ?", encodeText(sessionId), token);
       }),
     assertHeld({ sessionId, token }) {
       const sql = "SELECT 1 FROM leases WHERE session = ? AND token = ?";
-      if (connection.get(sql, toStored(sessionId), token)) return;
-      throw new AgentError("lease_lost", `Another writer has taken over the session "${sessionId}".`);
+      if (connection.get(sql, encodeText(sessionId), token)) return;
+      throw new AgentError("lease_lost", `Another writer has taken over session "${sessionId}".`);
     },
   };
 }

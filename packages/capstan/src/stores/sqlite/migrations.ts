@@ -1,17 +1,17 @@
 import { AgentError } from "../../errors.ts";
 import type { Connection } from "./connection.ts";
 
-/** Says that a file is ours: "CAPS", kept in the header of the file. */
+/** Identifies our files: "CAPS", stored in the file header. */
 const applicationId = 0x43415053;
 
-/** The version of facts as JSON. A fact of a later version is refused, never guessed at. */
+/** Version of the JSON format of facts. Facts of a later version are rejected. */
 export const factVersion = 1;
 
-// One step per version of the file; a step that was released is never edited. Text that people and providers
-// choose is kept as `sqlite-text.ts` says, time in milliseconds since the epoch. `facts.fact` is the fact as JSON,
-// without its `seq`. `told.message` is JSON too, and NULL when it was heard. A row of `search` has the words of the
-// fact of the same number, as `wordsOf` gives them. `blobs.form` is `bytes`, `utf8` or `utf16le`. `records.body` is
-// JSON, and NULL when the record was removed: the row then holds its number.
+// One step per file version; a released step is never edited. Free text is encoded as in `stored-text.ts`; times are
+// milliseconds since the epoch. `facts.fact` is the fact as JSON, without its `seq`. `told` holds messages to runs:
+// `told.message` is JSON, and NULL once it is acknowledged. A row of `search` has the words (`splitWords`) of the fact
+// with the same number. `blobs.form` is `bytes`, `utf8` or `utf16le`. `records.body` is JSON, and NULL for a removed
+// record, whose row reserves its version number.
 const migrations: readonly string[] = [
   `
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -84,30 +84,30 @@ CREATE TABLE records (
 `,
 ];
 
-/** The version of the files that this code writes. */
+/** Version of the files that this code writes. */
 export const fileVersion: number = migrations.length;
 
-/** Refuses what is not a store of ours or is from the future, before anything is written to it. */
+/** Rejects a file of another program or of a later version before anything is written to it. */
 export function assertOurs(connection: Connection): void {
   const { file } = connection;
-  const version = pragma(connection, "user_version");
-  const id = pragma(connection, "application_id");
+  const version = readPragma(connection, "user_version");
+  const id = readPragma(connection, "application_id");
   if (id === 0 && version === 0 && isEmpty(connection)) return;
   if (id !== applicationId)
-    throw refusal(`The file "${file}" is a SQLite database of another program: name another file.`);
+    throw createRefusal(`The file "${file}" is a SQLite database of another program. Use another file.`);
   if (version > fileVersion)
-    throw refusal(
-      `The store "${file}" is of version ${version}, and this program knows versions up to ${fileVersion}: update the program, or name another file.`,
+    throw createRefusal(
+      `The store "${file}" has version ${version}, but this program supports versions up to ${fileVersion}. Update the program, or use another file.`,
     );
 }
 
-/** Brings an empty or older file up to date: all of it, or nothing. */
+/** Migrates an empty or older file to the current version, atomically. */
 export function migrate(connection: Connection): void {
-  if (pragma(connection, "user_version") === fileVersion) return;
+  if (readPragma(connection, "user_version") === fileVersion) return;
   connection.exec("BEGIN IMMEDIATE");
   try {
-    // Another process may have been faster.
-    for (let version = pragma(connection, "user_version"); version < fileVersion; version++)
+    // Another process may have migrated it already.
+    for (let version = readPragma(connection, "user_version"); version < fileVersion; version++)
       connection.exec(migrations[version] ?? "");
     connection.exec(`PRAGMA application_id = ${applicationId}`);
     connection.exec(`PRAGMA user_version = ${fileVersion}`);
@@ -118,7 +118,7 @@ export function migrate(connection: Connection): void {
   }
 }
 
-function pragma(connection: Connection, name: "user_version" | "application_id"): number {
+function readPragma(connection: Connection, name: "user_version" | "application_id"): number {
   return connection.get<Record<string, number>>(`PRAGMA ${name}`)?.[name] ?? 0;
 }
 
@@ -126,6 +126,6 @@ function isEmpty(connection: Connection): boolean {
   return connection.get("SELECT 1 FROM sqlite_schema LIMIT 1") === undefined;
 }
 
-function refusal(message: string): AgentError {
+function createRefusal(message: string): AgentError {
   return new AgentError("store_failed", message, { retryable: false });
 }

@@ -1,42 +1,46 @@
 import type { Records, StoredRecord } from "../../store.ts";
-import { assertVersion, byId, recordJson } from "../store-rules.ts";
+import { assertVersion, compareById, serializeRecord } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
-import { fromStored, toStored } from "./stored-text.ts";
-import type { Turns } from "./work-queue.ts";
+import { decodeText, encodeText } from "./stored-text.ts";
+import type { WorkQueue } from "./work-queue.ts";
 
-type Row = Omit<StoredRecord, "body"> & { readonly body: string };
-type Last = { readonly version: number; readonly createdAt: number; readonly lives: number };
+type RecordRow = Omit<StoredRecord, "body"> & { readonly body: string };
+type LatestVersion = { readonly version: number; readonly createdAt: number; readonly exists: number };
 
 const columns = "kind, id, version, body, created_at AS createdAt, updated_at AS updatedAt";
 
-/** Records, a row for each version. Of a removed one a row without a body stays, which holds its number. */
-export function sqliteRecords(connection: Connection, { read, write }: Turns, now: () => number): Records {
-  function versions(kind: string, id: string): StoredRecord[] {
+/** Creates the record storage, one row per version. A removed record leaves a row without a body that reserves its number. */
+export function createRecords(
+  connection: Connection,
+  { read, write }: WorkQueue,
+  now: () => number,
+): Records {
+  function listVersions(kind: string, id: string): StoredRecord[] {
     const sql = `SELECT ${columns} FROM records WHERE kind = ? AND id = ? AND body IS NOT NULL ORDER BY version`;
-    return connection.all<Row>(sql, toStored(kind), toStored(id)).map(recordOf);
+    return connection.all<RecordRow>(sql, encodeText(kind), encodeText(id)).map(toStoredRecord);
   }
 
-  /** Puts a row behind the last one, unless somebody else was faster. */
+  /** Inserts the next version. Throws `position_conflict` if another writer was faster. */
   function insert({ kind, id }: Pick<StoredRecord, "kind" | "id">, body: string | null, expected: number) {
-    const sql = `SELECT version, created_at AS createdAt, body IS NOT NULL AS lives FROM records
+    const sql = `SELECT version, created_at AS createdAt, body IS NOT NULL AS "exists" FROM records
       WHERE kind = ? AND id = ? ORDER BY version DESC LIMIT 1`;
-    const last = connection.get<Last>(sql, toStored(kind), toStored(id));
-    assertVersion({ kind, id, version: last?.lives ? last.version : 0 }, expected);
-    const [version, updatedAt] = [(last?.version ?? 0) + 1, now()];
-    const createdAt = last?.lives ? last.createdAt : updatedAt;
-    const place = [toStored(kind), toStored(id), version] as const;
-    connection.run("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", ...place, body, createdAt, updatedAt);
+    const latest = connection.get<LatestVersion>(sql, encodeText(kind), encodeText(id));
+    assertVersion({ kind, id, version: latest?.exists ? latest.version : 0 }, expected);
+    const [version, updatedAt] = [(latest?.version ?? 0) + 1, now()];
+    const createdAt = latest?.exists ? latest.createdAt : updatedAt;
+    const key = [encodeText(kind), encodeText(id), version] as const;
+    connection.run("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", ...key, body, createdAt, updatedAt);
     return { version, createdAt, updatedAt };
   }
 
   function removeBefore({ kind, id, version }: Pick<StoredRecord, "kind" | "id" | "version">): void {
     const sql = "DELETE FROM records WHERE kind = ? AND id = ? AND version < ?";
-    connection.run(sql, toStored(kind), toStored(id), version);
+    connection.run(sql, encodeText(kind), encodeText(id), version);
   }
 
   function remove(kind: string, id: string, expected: number): void {
     if (expected === 0) {
-      assertVersion({ kind, id, version: versions(kind, id).at(-1)?.version ?? 0 }, 0);
+      assertVersion({ kind, id, version: listVersions(kind, id).at(-1)?.version ?? 0 }, 0);
       return;
     }
     const { version } = insert({ kind, id }, null, expected);
@@ -49,33 +53,33 @@ export function sqliteRecords(connection: Connection, { read, write }: Turns, no
       read(() => {
         const sql = `SELECT ${columns} FROM records WHERE kind = ? AND id = ? AND body IS NOT NULL
           ORDER BY version DESC LIMIT 1`;
-        const row = connection.get<Row>(sql, toStored(kind), toStored(id));
-        return row && recordOf(row);
+        const row = connection.get<RecordRow>(sql, encodeText(kind), encodeText(id));
+        return row && toStoredRecord(row);
       }),
     listRecords: (kind) =>
       read(() => {
         const sql = `SELECT ${columns} FROM records AS one WHERE kind = ? AND body IS NOT NULL AND version =
           (SELECT max(version) FROM records WHERE kind = one.kind AND id = one.id)`;
-        return connection.all<Row>(sql, toStored(kind)).map(recordOf).sort(byId);
+        return connection.all<RecordRow>(sql, encodeText(kind)).map(toStoredRecord).sort(compareById);
       }),
-    listRecordVersions: (kind, id) => read(() => versions(kind, id)),
+    listRecordVersions: (kind, id) => read(() => listVersions(kind, id)),
     async putRecord({ kind, id, body, replaces }, expectedVersion) {
-      const json = recordJson({ kind, id, body });
-      const placed = await write(() => {
+      const json = serializeRecord({ kind, id, body });
+      const inserted = await write(() => {
         const next = insert({ kind, id }, json, expectedVersion);
         if (replaces) removeBefore({ kind, id, version: next.version });
         return next;
       });
-      return { kind, id, body: JSON.parse(json), ...placed };
+      return { kind, id, body: JSON.parse(json), ...inserted };
     },
     async removeRecord(kind, id, expectedVersion) {
       await write(() => remove(kind, id, expectedVersion));
-      // The pages of before are still in the write-ahead log. It goes as far as readers let it.
+      // The deleted pages are still in the write-ahead log, which is truncated as far as readers allow.
       await read(() => connection.all("PRAGMA wal_checkpoint(TRUNCATE)")).catch(() => undefined);
     },
   };
 }
 
-function recordOf({ kind, id, body, ...rest }: Row): StoredRecord {
-  return { kind: fromStored(kind), id: fromStored(id), ...rest, body: JSON.parse(body) };
+function toStoredRecord({ kind, id, body, ...rest }: RecordRow): StoredRecord {
+  return { kind: decodeText(kind), id: decodeText(id), ...rest, body: JSON.parse(body) };
 }

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openConnection } from "./connection.ts";
-import { inScope } from "./scope.ts";
+import { buildScopeCondition } from "./scope.ts";
 
-it("the sessions of one scope are found by the index of their ids, without looking at others (A95)", () => {
+it("the sessions of one scope are found by an index range of their ids (A95)", () => {
   const folder = mkdtempSync(join(tmpdir(), "capstan-sqlite-"));
   const connection = openConnection(join(folder, "store.db"), 100);
   const planOf = (scope: string | undefined) => {
-    const { sql, values } = inScope(scope);
+    const { sql, values } = buildScopeCondition(scope);
     const plan = `EXPLAIN QUERY PLAN SELECT id FROM sessions WHERE ${sql} AND (facts > 0 OR created_at > 0)
       ORDER BY updated_at DESC, number LIMIT ?`;
     return connection.all<{ detail: string }>(plan, ...values, 10).map(({ detail }) => detail);
@@ -24,7 +24,7 @@ it("the sessions of one scope are found by the index of their ids, without looki
   rmSync(folder, { recursive: true });
 });
 
-it("a scope is never part of the statement: there is one for all of them (A95)", () => {
-  const statements = ["ann", "'; --", '"', "%", "\u0000"].map((scope) => inScope(scope).sql);
+it("a scope is a parameter: one statement serves all scopes (A95)", () => {
+  const statements = ["ann", "'; --", '"', "%", "\u0000"].map((scope) => buildScopeCondition(scope).sql);
   expect(new Set(statements).size).toBe(1);
 });

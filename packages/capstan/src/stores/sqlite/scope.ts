@@ -1,25 +1,25 @@
-import { toStored } from "./stored-text.ts";
+import { encodeText } from "./stored-text.ts";
 
-/** A condition on the ids of `sessions`, and its values. */
+/** A condition on `sessions.id`, and its values. */
 export type ScopeCondition = { readonly sql: string; readonly values: readonly string[] };
 
 /**
- * Which sessions are of a scope. An id is kept as it is, or as JSON when it has a character that must be: each form is
- * a range of the index, because "~" is the same in both and what comes after it in bytes is "\u007f".
+ * Builds the condition for the sessions of a scope. Ids are stored unchanged or, if they need escaping, as JSON. Each form
+ * is a range of the index, because "~" is the same in both and the byte after it is "\u007f".
  */
-export function inScope(scope: string | undefined): ScopeCondition {
+export function buildScopeCondition(scope: string | undefined): ScopeCondition {
   if (scope === undefined) return { sql: "TRUE", values: [] };
   if (scope.includes("~")) return { sql: "FALSE", values: [] };
   if (scope === "")
     return { sql: "(instr(sessions.id, '~') < 2 OR substr(sessions.id, 1, 2) = '\"~')", values: [] };
-  const quoted = rangeOf(JSON.stringify(scope).slice(0, -1));
-  const plain = toStored(scope) === scope ? rangeOf(scope) : quoted;
+  const quoted = toIdRange(JSON.stringify(scope).slice(0, -1));
+  const plain = encodeText(scope) === scope ? toIdRange(scope) : quoted;
   return {
     sql: "(sessions.id >= ? AND sessions.id < ? OR sessions.id >= ? AND sessions.id < ?)",
     values: [...plain, ...quoted],
   };
 }
 
-function rangeOf(beginning: string): readonly [string, string] {
+function toIdRange(beginning: string): readonly [string, string] {
   return [`${beginning}~`, `${beginning}\u007f`];
 }

@@ -1,53 +1,56 @@
 import type { Store } from "../../store.ts";
-import { watchers } from "../watchers.ts";
-import { sqliteBlobs } from "./blobs.ts";
-import { sqliteCatalogue } from "./catalog.ts";
+import { createWatchers } from "../watchers.ts";
+import { createBlobs } from "./blobs.ts";
+import { createCatalog } from "./catalog.ts";
 import type { Connection } from "./connection.ts";
-import { sqliteLog } from "./fact-log.ts";
-import { sqliteLeases } from "./leases.ts";
-import { sqliteRecords } from "./records.ts";
-import { sqliteInbox } from "./run-messages.ts";
-import { sqliteWatch } from "./watch.ts";
-import { turns } from "./work-queue.ts";
+import { createFactLog } from "./fact-log.ts";
+import { createLeases } from "./leases.ts";
+import { createRecords } from "./records.ts";
+import { createRunMessages } from "./run-messages.ts";
+import { createWatch } from "./watch.ts";
+import { createWorkQueue } from "./work-queue.ts";
 
-export type Settings = {
+export type SqliteStoreSettings = {
   readonly busyTimeoutMs: number;
   readonly pollMs: number;
-  /** Milliseconds since the epoch, which all who use the file must agree on. */
+  /** Milliseconds since the epoch. All processes that use the file must agree on it. */
   now(): number;
 };
 
-/** The store on an open file. */
-export function sqliteStore(connection: Connection, { busyTimeoutMs, pollMs, now }: Settings): Store {
-  const turn = turns(connection, busyTimeoutMs);
-  const local = watchers();
-  const { stop, watch } = sqliteWatch(connection, local, pollMs);
-  const { assertHeld, ...leases } = sqliteLeases(connection, turn, now);
-  const log = sqliteLog(connection, turn, assertHeld);
-  const catalogue = sqliteCatalogue(connection, turn, now);
+/** Creates the store on an open file. */
+export function createSqliteStore(
+  connection: Connection,
+  { busyTimeoutMs, pollMs, now }: SqliteStoreSettings,
+): Store {
+  const queue = createWorkQueue(connection, busyTimeoutMs);
+  const local = createWatchers();
+  const { stop, watch } = createWatch(connection, local, pollMs);
+  const { assertHeld, ...leases } = createLeases(connection, queue, now);
+  const log = createFactLog(connection, queue, assertHeld);
+  const catalog = createCatalog(connection, queue, now);
   let closing: Promise<void> | undefined;
 
   return {
     ...leases,
     ...log,
-    ...sqliteInbox(connection, turn, local.tell),
-    ...catalogue,
-    ...sqliteBlobs(connection, turn),
-    ...sqliteRecords(connection, turn, now),
+    ...createRunMessages(connection, queue, local.notify),
+    ...catalog,
+    ...createBlobs(connection, queue),
+    ...createRecords(connection, queue, now),
     async append(facts, at) {
-      const placed = await log.append(facts, at);
-      local.tell(at.lease.sessionId, { type: "facts" });
-      return placed;
+      const appended = await log.append(facts, at);
+      local.notify(at.lease.sessionId, { type: "facts" });
+      return appended;
     },
     async remove(sessionId) {
-      await catalogue.remove(sessionId);
-      local.forget(sessionId);
+      await catalog.remove(sessionId);
+      local.delete(sessionId);
     },
     publish: local.publish,
     watch,
     close() {
       stop();
-      closing ??= turn.close().then(() => connection.close());
+      closing ??= queue.close().then(() => connection.close());
       return closing;
     },
   };

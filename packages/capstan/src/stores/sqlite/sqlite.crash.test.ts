@@ -34,7 +34,7 @@ await Promise.all(${JSON.stringify(sessions)}.map(async (sessionId) => {
   }
 }));`;
 
-it("after kill -9 at any instant every acknowledged fact is there, without a gap, and the next one goes on (F73)", async () => {
+it("after kill -9 at any time every acknowledged fact exists, without gaps, and the next append continues (F73)", async () => {
   const acknowledged = new Map<string, number>();
   for (let round = 0; round < 10; round++) {
     const running = started(writer);
@@ -59,7 +59,7 @@ it("after kill -9 at any instant every acknowledged fact is there, without a gap
   expect(acknowledged.get("s0")).toBeGreaterThan(10);
 });
 
-it("a process that only watches may end, and hears of what others write until then", async () => {
+it("a process that only watches can exit, and is notified of other writes until then", async () => {
   const running = started(`
 const store = sqlite(file, { pollMs: 20 });
 store.watch("s1", (news) => writeSync(1, JSON.stringify(news) + "\\n"));

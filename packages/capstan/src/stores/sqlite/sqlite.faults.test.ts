@@ -8,7 +8,7 @@ import { defaultPolicy } from "../../policy.ts";
 import type { Lease, Store } from "../../store.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { sqlite } from "./sqlite.ts";
-import { sqliteStore } from "./sqlite-store.ts";
+import { createSqliteStore } from "./sqlite-store.ts";
 
 let folder = "";
 let file = "";
@@ -143,9 +143,7 @@ describe("a full disk", () => {
         .catch((error) => error);
       if (outcome instanceof Error) {
         expect(outcome).toMatchObject({ code: "store_full", retryable: true });
-        expect(outcome.message).toMatch(
-          /\.db" has no room to grow: the disk is full \(.*\): free some space/,
-        );
+        expect(outcome.message).toMatch(/\.db" cannot grow because the disk is full \(.*\): free some space/);
         expect(await store.read("s1")).toHaveLength(2);
         expect(await store.search("needle")).toEqual([]);
         expect(await store.listMessages("r-s1")).toHaveLength(1);
@@ -247,7 +245,7 @@ describe("the clock of the machine", () => {
   it("may be set forward and back: no order changes, and no lease holds for years (F76)", async () => {
     let time = 1_000_000_000_000;
     const settings = { busyTimeoutMs: 100, pollMs: 20, now: () => time };
-    const store = sqliteStore(openConnection(file, 100), settings);
+    const store = createSqliteStore(openConnection(file, 100), settings);
     const hour = 3_600_000;
     let expected = 0;
     for (const jump of [0, hour, -hour, 10 * 8_766 * hour, -10 * 8_766 * hour, -hour]) {
@@ -310,7 +308,7 @@ describe("a removed record", () => {
 });
 
 function storeOn(connection: Connection): Store {
-  return sqliteStore(connection, { busyTimeoutMs: 100, pollMs: 20, now: () => Date.now() });
+  return createSqliteStore(connection, { busyTimeoutMs: 100, pollMs: 20, now: () => Date.now() });
 }
 
 /** A connection with an eye on its statements, which may throw. */

@@ -198,7 +198,7 @@ describe("a file of version 1", () => {
     await expect(store.read("trip")).rejects.toMatchObject({
       code: "store_failed",
       retryable: false,
-      message: expect.stringMatching(/store\.db" holds a fact of version 2, .*: update the program/),
+      message: expect.stringMatching(/store\.db" contains a fact of version 2, .*\. Update the program/),
     });
     expect(await store.list()).toHaveLength(1);
     await store.close();

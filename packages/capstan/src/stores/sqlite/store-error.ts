@@ -1,6 +1,6 @@
 import { AgentError, type ErrorCode } from "../../errors.ts";
 
-type Reason = {
+type ErrorReason = {
   readonly code?: ErrorCode;
   readonly is: string;
   readonly hint: string;
@@ -10,61 +10,61 @@ type Reason = {
 const busyCode = 5;
 
 // By SQLite's primary result code.
-const reasons: Readonly<Record<number, Reason>> = {
+const errorReasons: Readonly<Record<number, ErrorReason>> = {
   [busyCode]: {
     code: "store_busy",
     is: "is locked by another process",
-    hint: "wait until that one is done, then try again",
+    hint: "wait until it is done, then try again",
     retryable: true,
   },
-  8: { is: "may only be read", hint: "allow writing to the file and to its folder", retryable: false },
+  8: { is: "is read-only", hint: "allow writing to the file and its folder", retryable: false },
   10: {
-    is: "could not be read or written by the disk",
-    hint: "look at the disk, then try again: what was acknowledged is stored",
+    is: "could not be read or written",
+    hint: "check the disk, then try again; acknowledged writes are stored",
     retryable: true,
   },
   11: {
     is: "is damaged",
-    hint: "restore a backup of it, or save what is readable with `sqlite3 FILE .recover`",
+    hint: "restore a backup, or recover readable data with `sqlite3 FILE .recover`",
     retryable: false,
   },
   13: {
     code: "store_full",
-    is: "has no room to grow: the disk is full",
-    hint: "free some space, then try again; what is stored can still be read",
+    is: "cannot grow because the disk is full",
+    hint: "free some space, then try again; stored data can still be read",
     retryable: true,
   },
   14: {
     is: "cannot be opened",
-    hint: "see that its folder exists and that file and folder may be written",
+    hint: "check that its folder exists and that both are writable",
     retryable: false,
   },
-  18: { is: "cannot keep anything this large", hint: "store less at once", retryable: false },
-  26: { is: "is not a SQLite database", hint: "name another file", retryable: false },
+  18: { is: "cannot store a value this large", hint: "store less at once", retryable: false },
+  26: { is: "is not a SQLite database", hint: "use another file", retryable: false },
 };
 
-/** Whatever went wrong with a file, as an error that names the file, the reason and what to do. */
-export function sqliteError(file: string, thrown: unknown): AgentError {
+/** Converts a SQLite error into one that names the file, the reason and what to do. */
+export function toStoreError(file: string, thrown: unknown): AgentError {
   if (thrown instanceof AgentError) return thrown;
-  const reason = reasons[resultCode(thrown)];
-  const words = thrown instanceof Error ? thrown.message : String(thrown);
+  const reason = errorReasons[getResultCode(thrown)];
+  const detail = thrown instanceof Error ? thrown.message : String(thrown);
   const message = reason
-    ? `The store "${file}" ${reason.is} (${words}): ${reason.hint}.`
-    : `The store "${file}" failed: ${words}.`;
+    ? `The store "${file}" ${reason.is} (${detail}): ${reason.hint}.`
+    : `The store "${file}" failed: ${detail}.`;
   return new AgentError(reason?.code ?? "store_failed", message, {
     cause: thrown,
-    ...(reason && pick(reason)),
+    ...(reason && pickRetryable(reason)),
   });
 }
 
-/** Another connection is in the way; it passes. */
+/** Whether another connection holds the lock; a retry may succeed. */
 export function isBusy(thrown: unknown): boolean {
-  return resultCode(thrown) === busyCode;
+  return getResultCode(thrown) === busyCode;
 }
 
-function resultCode(thrown: unknown): number {
+function getResultCode(thrown: unknown): number {
   const code = thrown instanceof Error && "errcode" in thrown ? thrown.errcode : undefined;
   return typeof code === "number" ? code & 0xff : 0;
 }
 
-const pick = ({ retryable }: Reason) => ({ retryable });
+const pickRetryable = ({ retryable }: ErrorReason) => ({ retryable });

@@ -1,13 +1,13 @@
 /**
- * Text as SQLite can keep it. UTF-8 has no halves of characters, and NUL ends a text for some readers; such text is
- * kept as JSON, which escapes both. The quote at the beginning tells the two apart, so no two texts are kept alike.
+ * Encodes a text for SQLite. UTF-8 cannot encode lone surrogates, and NUL ends a text for some readers, so such text is
+ * stored as JSON, which escapes both. The leading quote marks JSON, so that different texts stay different.
  */
-export function toStored(text: string): string {
+export function encodeText(text: string): string {
   const isPlain = text.isWellFormed() && !text.includes("\u0000") && !text.startsWith('"');
   return isPlain ? text : JSON.stringify(text);
 }
 
-/** The text that was stored. */
-export function fromStored(stored: string): string {
+/** Decodes a text from `encodeText`. */
+export function decodeText(stored: string): string {
   return stored.startsWith('"') ? JSON.parse(stored) : stored;
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Store, StoreNotice } from "../../store.ts";
 import { openConnection } from "./connection.ts";
 import { sqlite } from "./sqlite.ts";
-import { sqliteStore } from "./sqlite-store.ts";
+import { createSqliteStore } from "./sqlite-store.ts";
 
 let folder = "";
 let store: Store;
@@ -25,7 +25,7 @@ beforeEach(() => {
     },
   };
   [looks, isBroken] = [0, false];
-  store = sqliteStore(watched, { busyTimeoutMs: 100, pollMs: 5, now: () => Date.now() });
+  store = createSqliteStore(watched, { busyTimeoutMs: 100, pollMs: 5, now: () => Date.now() });
   other = sqlite(file);
 });
 afterEach(async () => {

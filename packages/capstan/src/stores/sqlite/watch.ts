@@ -1,52 +1,52 @@
 import type { Store } from "../../store.ts";
 import type { Watchers } from "../watchers.ts";
 import type { Connection } from "./connection.ts";
-import { fromStored, toStored } from "./stored-text.ts";
+import { decodeText, encodeText } from "./stored-text.ts";
 
-type Position = { readonly session: number; readonly facts: number; readonly told: number };
+type Position = { readonly session: number; readonly facts: number; readonly lastMessage: number };
 
-/** Hears of what other connections write, by asking now and then whether there were any, while somebody watches. */
-export function sqliteWatch(
+/** Creates `watch`: polls for writes of other connections while a session is watched. */
+export function createWatch(
   connection: Connection,
   local: Watchers,
   pollMs: number,
 ): Pick<Store, "watch"> & { stop(): void } {
-  const seen = new Map<string, Position | undefined>();
+  const positions = new Map<string, Position | undefined>();
   let version = 0;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  function poll(): void {
-    const fresh = dataVersion(connection);
-    if (fresh === version) return;
-    for (const sessionId of seen.keys()) lookAt(sessionId);
-    version = fresh;
+  function checkForChanges(): void {
+    const currentVersion = readDataVersion(connection);
+    if (currentVersion === version) return;
+    for (const sessionId of positions.keys()) checkSession(sessionId);
+    version = currentVersion;
   }
 
-  function lookAt(sessionId: string): void {
-    const before = seen.get(sessionId);
-    const after = positionOf(connection, sessionId);
-    const told = toldSince(connection, before, after);
-    seen.set(sessionId, after);
+  function checkSession(sessionId: string): void {
+    const before = positions.get(sessionId);
+    const after = readPosition(connection, sessionId);
+    const messagedRuns = loadMessagesSince(connection, before, after);
+    positions.set(sessionId, after);
     if (before?.session !== after?.session || before?.facts !== after?.facts)
-      local.tell(sessionId, { type: "facts" });
-    for (const runId of told) local.tell(sessionId, { type: "message", runId });
+      local.notify(sessionId, { type: "facts" });
+    for (const runId of messagedRuns) local.notify(sessionId, { type: "message", runId });
   }
 
-  function begin(sessionId: string): void {
+  function startPolling(sessionId: string): void {
     if (timer === undefined) {
-      version = attempt(() => dataVersion(connection)) ?? 0;
-      // A look that fails is made again: the version is still the old one.
-      timer = setInterval(() => attempt(poll), pollMs).unref();
+      version = ignoreErrors(() => readDataVersion(connection)) ?? 0;
+      // A failed poll is repeated, because the version has not been updated.
+      timer = setInterval(() => ignoreErrors(checkForChanges), pollMs).unref();
     }
-    if (!seen.has(sessionId))
-      seen.set(
+    if (!positions.has(sessionId))
+      positions.set(
         sessionId,
-        attempt(() => positionOf(connection, sessionId)),
+        ignoreErrors(() => readPosition(connection, sessionId)),
       );
   }
 
-  function rest(): void {
+  function stopPolling(): void {
     clearInterval(timer);
     timer = undefined;
   }
@@ -54,47 +54,47 @@ export function sqliteWatch(
   return {
     stop() {
       isStopped = true;
-      rest();
+      stopPolling();
     },
-    watch(sessionId, hear) {
-      const end = local.watch(sessionId, hear);
-      if (!isStopped) begin(sessionId);
+    watch(sessionId, listener) {
+      const stopLocal = local.watch(sessionId, listener);
+      if (!isStopped) startPolling(sessionId);
       return () => {
-        end();
-        const watched = new Set(local.sessions());
-        if (!watched.has(sessionId)) seen.delete(sessionId);
-        if (watched.size === 0) rest();
+        stopLocal();
+        const watched = new Set(local.listSessions());
+        if (!watched.has(sessionId)) positions.delete(sessionId);
+        if (watched.size === 0) stopPolling();
       };
     },
   };
 }
 
-/** It changes when another connection has written to the file. */
-function dataVersion(connection: Connection): number {
+/** Changes when another connection writes to the file. */
+function readDataVersion(connection: Connection): number {
   return connection.get<{ data_version: number }>("PRAGMA data_version")?.data_version ?? 0;
 }
 
-function positionOf(connection: Connection, sessionId: string): Position | undefined {
+function readPosition(connection: Connection, sessionId: string): Position | undefined {
   const sql = `SELECT number AS session, facts, ifnull((SELECT max(told.number) FROM runs
-    JOIN told ON run = runs.number WHERE runs.session = sessions.number), 0) AS told
+    JOIN told ON run = runs.number WHERE runs.session = sessions.number), 0) AS lastMessage
     FROM sessions WHERE id = ?`;
-  return connection.get(sql, toStored(sessionId));
+  return connection.get(sql, encodeText(sessionId));
 }
 
-function toldSince(
+function loadMessagesSince(
   connection: Connection,
   before: Position | undefined,
   after: Position | undefined,
 ): readonly string[] {
-  if (!after || before?.told === after.told) return [];
-  const last = before?.session === after.session ? before.told : 0;
+  if (!after || before?.lastMessage === after.lastMessage) return [];
+  const lastMessage = before?.session === after.session ? before.lastMessage : 0;
   const sql = `SELECT DISTINCT id FROM runs JOIN told ON run = runs.number
     WHERE session = ? AND told.number > ? AND message IS NOT NULL`;
-  return connection.all<{ id: string }>(sql, after.session, last).map(({ id }) => fromStored(id));
+  return connection.all<{ id: string }>(sql, after.session, lastMessage).map(({ id }) => decodeText(id));
 }
 
-/** News may be late, but who listens or waits for them must not fail for it. */
-function attempt<Result>(action: () => Result): Result | undefined {
+/** A failed poll delays notices, but must not fail the watcher. */
+function ignoreErrors<Result>(action: () => Result): Result | undefined {
   try {
     return action();
   } catch {

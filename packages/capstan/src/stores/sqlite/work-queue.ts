@@ -1,42 +1,42 @@
 import { AgentError } from "../../errors.ts";
 import type { Connection } from "./connection.ts";
-import { isBusy, sqliteError } from "./store-error.ts";
+import { isBusy, toStoreError } from "./store-error.ts";
 
-/** Reading and writing, in turn. Actions are synchronous, so nobody sees a transaction that is not finished. */
-export interface Turns {
+/** Serializes reads and writes. Actions are synchronous, so no read sees an unfinished transaction. */
+export interface WorkQueue {
   read<Result>(action: () => Result): Promise<Result>;
   /**
-   * Writes that are asked for in the same round of the event loop are one transaction and one write to the disk. One
-   * that throws is undone alone. When the transaction fails, all of them reject, and none is stored.
+   * Writes requested in the same event loop turn share one transaction and one disk sync. A write that throws is rolled
+   * back alone. If the transaction fails, all of them reject and none is stored.
    */
   write<Result>(action: () => Result): Promise<Result>;
-  /** Resolves when all writes so far are done; later ones are refused. */
+  /** Resolves when all queued writes are done; later ones are rejected. */
   close(): Promise<void>;
 }
 
-type Write = { action(): unknown; resolve(value: unknown): void; reject(error: unknown): void };
+type QueuedWrite = { action(): unknown; resolve(value: unknown): void; reject(error: unknown): void };
 
 const retryMs = 10;
 
-export function turns(connection: Connection, busyTimeoutMs: number): Turns {
-  let queue: Write[] = [];
-  let working: Promise<void> | undefined;
+export function createWorkQueue(connection: Connection, busyTimeoutMs: number): WorkQueue {
+  let queue: QueuedWrite[] = [];
+  let draining: Promise<void> | undefined;
   let isClosed = false;
 
-  /** Waits by trying again, so that the event loop does not stand still. */
-  async function patiently<Result>(action: () => Result): Promise<Result> {
+  /** Retries while the file is locked, without blocking the event loop. */
+  async function retryWhileBusy<Result>(action: () => Result): Promise<Result> {
     const deadline = performance.now() + busyTimeoutMs;
     for (;;)
       try {
-        if (connection.isTransaction()) connection.run("ROLLBACK"); // of a write whose undoing failed too
+        if (connection.isTransaction()) connection.run("ROLLBACK"); // left by a write whose rollback failed
         return action();
       } catch (error) {
-        if (!isBusy(error) || performance.now() >= deadline) throw sqliteError(connection.file, error);
+        if (!isBusy(error) || performance.now() >= deadline) throw toStoreError(connection.file, error);
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
   }
 
-  async function work(): Promise<void> {
+  async function drainQueue(): Promise<void> {
     while (queue.length > 0) {
       await new Promise((resolve) => setImmediate(resolve));
       const batch = queue;
@@ -44,12 +44,12 @@ export function turns(connection: Connection, busyTimeoutMs: number): Turns {
       const rejectAll = (error: unknown) => {
         for (const { reject } of batch) reject(error);
       };
-      await patiently(() => {
+      await retryWhileBusy(() => {
         connection.run("BEGIN IMMEDIATE");
-        performAll(connection, batch, rejectAll);
+        commitBatch(connection, batch, rejectAll);
       }).catch(rejectAll);
     }
-    working = undefined;
+    draining = undefined;
   }
 
   function assertOpen(): void {
@@ -60,55 +60,55 @@ export function turns(connection: Connection, busyTimeoutMs: number): Turns {
   return {
     async read(action) {
       assertOpen();
-      return patiently(action);
+      return retryWhileBusy(action);
     },
     write: <Result>(action: () => Result) =>
       new Promise<Result>((resolve, reject) => {
         assertOpen();
-        queue.push({ action, resolve: resolve as Write["resolve"], reject });
-        working ??= work();
+        queue.push({ action, resolve: resolve as QueuedWrite["resolve"], reject });
+        draining ??= drainQueue();
       }),
     async close() {
       isClosed = true;
-      await working;
+      await draining;
     },
   };
 }
 
-function performAll(
+function commitBatch(
   connection: Connection,
-  batch: readonly Write[],
+  batch: readonly QueuedWrite[],
   rejectAll: (error: unknown) => void,
 ): void {
   try {
-    const settle = batch.map((write) => perform(connection, write));
+    const reports = batch.map((write) => applyWrite(connection, write));
     connection.run("COMMIT");
-    for (const tell of settle) tell();
+    for (const report of reports) report();
   } catch (error) {
-    rejectAll(sqliteError(connection.file, error));
-    undo(connection);
+    rejectAll(toStoreError(connection.file, error));
+    rollBack(connection);
   }
 }
 
-function undo(connection: Connection): void {
+function rollBack(connection: Connection): void {
   try {
     if (connection.isTransaction()) connection.run("ROLLBACK");
   } catch {
-    // It is tried again before anything else is read or written.
+    // Retried before the next read or write.
   }
 }
 
-/** Performs one write of a transaction and gives how to tell its outcome, once that is certain. */
-function perform(connection: Connection, { action, resolve, reject }: Write): () => void {
+/** Applies one write of a transaction; returns a function that reports its outcome after the commit. */
+function applyWrite(connection: Connection, { action, resolve, reject }: QueuedWrite): () => void {
   connection.run("SAVEPOINT one");
   try {
     const value = action();
     connection.run("RELEASE one");
     return () => resolve(value);
   } catch (error) {
-    if (!connection.isTransaction()) throw error; // SQLite has undone all of it
+    if (!connection.isTransaction()) throw error; // SQLite rolled back the whole transaction
     connection.run("ROLLBACK TO one");
     connection.run("RELEASE one");
-    return () => reject(sqliteError(connection.file, error));
+    return () => reject(toStoreError(connection.file, error));
   }
 }
