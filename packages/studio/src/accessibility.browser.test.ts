@@ -35,7 +35,7 @@ async function findViolations(page: Page): Promise<readonly string[]> {
 test.each([
   "desktop",
   "phone",
-] as const)("no view has a serious fault of access, in either theme, at the size of a %s", async (size) => {
+] as const)("no page has serious accessibility violations, in both themes, at the size of a %s", async (size) => {
   const page = await studio.open("/", { size });
   page.setDefaultTimeout(30_000);
   await page.emulateMedia({ reducedMotion: "reduce" });

@@ -41,7 +41,7 @@ describe.each([
   { size: "phone", theme: "light" },
   { size: "phone", theme: "dark" },
 ] as const)("at $size size and $theme", ({ size, theme }) => {
-  test("a first question starts a session; tools show their ends, sources open, an approval shows what it would do", async () => {
+  test("a first question starts a session; tools show results, sources open, an approval shows its effect", async () => {
     const page = await studio.open("/", { size, theme });
     const suggestion = page.getByRole("button", { name: "Look up how to begin", exact: true });
     await suggestion.waitFor();
@@ -73,7 +73,7 @@ describe.each([
   });
 });
 
-test("the apps are listed; one that is chosen answers, and who is not introduced is only in the chooser", async () => {
+test("apps are listed and answer when chosen; agents without a profile are only in the agent list", async () => {
   const page = await studio.open("/");
   const apps = page.getByRole("navigation", { name: "Apps" });
   await apps.getByRole("link", { name: "Explorer" }).click();
@@ -87,12 +87,12 @@ test("the apps are listed; one that is chosen answers, and who is not introduced
   await transcript(page).getByText("Filed.").waitFor();
 });
 
-describe("beside the conversation", () => {
+describe("the side panel", () => {
   const panel = (page: Page) => page.getByRole("complementary", { name: "Inspector" });
   const figures = (page: Page) => transcript(page).getByRole("figure");
   const replies = (page: Page) => page.getByRole("group", { name: "Replies" }).getByRole("button");
 
-  test("a map opens by itself and is drawn once; replies say what they send, and the next map takes its place", async () => {
+  test("a map opens and is drawn once; replies send their label, and the next map replaces it", async () => {
     const page = await studio.open("/?agent=explorer");
     await say(page, "Where is gate 15?");
     await transcript(page).getByText("Which one?").waitFor();
@@ -119,7 +119,7 @@ describe("beside the conversation", () => {
     await view.waitFor({ state: "detached" });
   });
 
-  test("a graph changes in place and says what has changed; closed, it is in the conversation, and stays so (S2-15)", async () => {
+  test("a graph updates in place and shows its changes; when closed, it stays in the conversation (S2-15)", async () => {
     const page = await studio.open("/?agent=explorer");
     await say(page, "Make them #0000ff");
     await transcript(page).locator("[data-affected]").getByText("2 nodes changed").waitFor();
@@ -148,7 +148,7 @@ describe("beside the conversation", () => {
     expect(await panel(page).count()).toBe(0);
   });
 
-  test("Esc stops a tool that is at work, and the badge says so (S2-18)", async () => {
+  test("Esc stops a running tool, and the badge shows it (S2-18)", async () => {
     const page = await studio.open("/?agent=explorer");
     await say(page, "Wait");
     await page.locator("[data-stage=executing]").getByText("Working…").waitFor();
@@ -157,7 +157,7 @@ describe("beside the conversation", () => {
   });
 });
 
-test("a denied call tells the agent why, and changes nothing", async () => {
+test("a denied call sends its reason to the agent and changes nothing", async () => {
   const page = await studio.open("/");
   const card = page.locator("[data-approval]");
   await say(page, "Save it");
@@ -170,7 +170,7 @@ test("a denied call tells the agent why, and changes nothing", async () => {
   await expect.poll(() => page.locator("[data-call][data-state=denied]").count()).toBe(1);
 });
 
-test("a click that comes with an approval decides nothing (A97)", async () => {
+test("a click at the moment an approval appears decides nothing (A97)", async () => {
   const page = await studio.open("/");
   await page.evaluate(() => {
     const at = performance.now();
@@ -188,7 +188,7 @@ test("a click that comes with an approval decides nothing (A97)", async () => {
   await transcript(page).getByText("The greeting is changed.").waitFor();
 });
 
-test("what is allowed for the session is not asked again, until that is taken back", async () => {
+test("a tool trusted for the session is not asked again until revoked", async () => {
   const page = await studio.open("/");
   await say(page, "Save one");
   await page.locator("[data-approval]").waitFor();
@@ -204,7 +204,7 @@ test("what is allowed for the session is not asked again, until that is taken ba
   await page.locator("[data-approval]").waitFor();
 });
 
-test("a question of a tool is a form of its schema", async () => {
+test("a tool's question is a form built from its schema", async () => {
   const page = await studio.open("/");
   await say(page, "Book a table");
   const form = page.locator("[data-question]");
@@ -217,7 +217,7 @@ test("a question of a tool is a form of its schema", async () => {
   await transcript(page).getByText('{"guests":4,"time":"20:00","outside":true}').waitFor();
 });
 
-test("what an agent did inside a call is shown below it", async () => {
+test("a nested run is shown below its call", async () => {
   const page = await studio.open("/");
   await say(page, "Delegate it");
   await transcript(page).getByText("The researcher has found it.").waitFor();
@@ -227,7 +227,7 @@ test("what an agent did inside a call is shown below it", async () => {
   await takePicture(page, "nested");
 });
 
-test("stop keeps what was said, by button and by Esc", async () => {
+test("stopping keeps the output, by button and by Esc", async () => {
   const page = await studio.open("/");
   for (const stop of [
     () => page.getByRole("button", { name: "Stop" }).click(),
@@ -244,7 +244,7 @@ test("stop keeps what was said, by button and by Esc", async () => {
   await takePicture(page, "stopped");
 });
 
-test("a run that is on can be told something, once", async () => {
+test("a running agent receives a message once", async () => {
   const page = await studio.open("/");
   await say(page, "Walk");
   await page.locator("[data-call][data-state=running]").waitFor();
@@ -254,7 +254,7 @@ test("a run that is on can be told something, once", async () => {
   expect(await getUserMessages(page).allInnerTexts()).toHaveLength(2);
 });
 
-test("an edit begins a branch, the old one stays, and one can go between them", async () => {
+test("an edit starts a branch, keeps the old one, and both can be switched", async () => {
   const page = await studio.open("/");
   await say(page, "First words");
   await transcript(page).getByText("You said: First words").waitFor();
@@ -278,7 +278,7 @@ test("an edit begins a branch, the old one stays, and one can go between them", 
   expect(page.url()).toBe(old);
 });
 
-test("answering again does not say the question twice, also for the first one", async () => {
+test("regenerating does not repeat the question, also for the first one", async () => {
   const page = await studio.open("/");
   await say(page, "Only words");
   await isAtRest(page);
@@ -289,7 +289,7 @@ test("answering again does not say the question twice, also for the first one", 
   await expect.poll(() => getAnswers(page).count()).toBe(1);
 });
 
-test("attachments are shown before they are sent, and what is too large or of another kind is refused", async () => {
+test("attachments are previewed, and files that are too large or unsupported are refused", async () => {
   const page = await studio.open("/");
   const png = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
@@ -313,7 +313,7 @@ test("attachments are shown before they are sent, and what is too large or of an
   await expect.poll(() => getUserMessages(page).getByRole("img", { name: "Attached" }).count()).toBe(1);
 });
 
-test("a failed run says so in a sentence, with the details folded, and can be tried again", async () => {
+test("a failed run shows a message with collapsed details and can be retried", async () => {
   const page = await studio.open("/");
   await page.getByRole("button", { name: /^Broken/ }).click();
   await say(page, "Try");
@@ -321,7 +321,7 @@ test("a failed run says so in a sentence, with the details folded, and can be tr
   await takePicture(page, "failed");
 });
 
-test("a reload in mid-stream shows the same, once, and stop still works; a second tab follows", async () => {
+test("a reload during streaming shows the same output once, stop still works, and a second tab follows", async () => {
   const page = await studio.open("/");
   await say(page, "Count");
   await page.locator("[data-live]").getByText("word20").waitFor();
@@ -339,7 +339,7 @@ test("a reload in mid-stream shows the same, once, and stop still works; a secon
   expect(one.match(/\bword5\b/g)).toHaveLength(1);
 });
 
-test("the conversation follows its end only while the person is there", async () => {
+test("the conversation follows its end only while the user is there", async () => {
   const page = await studio.open("/");
   await say(page, "Count");
   await page.locator("[data-live]").getByText("word20").waitFor();
@@ -361,14 +361,14 @@ test("the conversation follows its end only while the person is there", async ()
   await jump.waitFor({ state: "detached" });
 });
 
-test("a draft is kept over a reload", async () => {
+test("a draft survives a reload", async () => {
   const page = await studio.open("/");
   await prompt(page).fill("Half a thought");
   await page.reload();
   await expect.poll(() => prompt(page).inputValue()).toBe("Half a thought");
 });
 
-test("a killed server is noticed, comes back, and what waited for an answer still waits", async () => {
+test("a killed server is noticed, and after its restart pending calls still wait", async () => {
   const folder = mkdtempSync(join(tmpdir(), "studio-"));
   const file = join(folder, "log.db");
   const first = await spawnServer({ file, port: 0 });
@@ -400,7 +400,7 @@ describe("with a key", () => {
   }));
   const expects = [/401/];
 
-  test("who is not signed in is asked for the key", async () => {
+  test("a user who is not signed in is asked for the key", async () => {
     const page = await locked.open("/", { expects });
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     await takePicture(page, "sign-in");
@@ -412,7 +412,7 @@ describe("with a key", () => {
     await page.getByRole("button", { name: "Look up how to begin", exact: true }).waitFor();
   });
 
-  test("a code of the address signs in and is taken out of it", async () => {
+  test("a code in the URL signs in and is removed", async () => {
     const page = await locked.open(`/#code=${locked.server.oneTimeCode()}`, { expects });
     await page.getByRole("button", { name: "Look up how to begin", exact: true }).waitFor();
     expect(page.url()).not.toContain("code");

@@ -88,7 +88,7 @@ function findFaults(): readonly string[] {
   return found;
 }
 
-describe("hostile words in every text (A64, A65, A66, A68, A69, A74)", () => {
+describe("hostile text in every field (A64, A65, A66, A68, A69, A74)", () => {
   const pages = [
     "/",
     "/sessions",
@@ -103,7 +103,7 @@ describe("hostile words in every text (A64, A65, A66, A68, A69, A74)", () => {
   test.each([
     ["desktop", "light"],
     ["phone", "dark"],
-  ] as const)("do nothing on any page, %s and %s", async (size, theme) => {
+  ] as const)("does nothing on any page, %s and %s", async (size, theme) => {
     const page = await studio.open("/", { size, theme, expects });
     page.on("dialog", () => hits.push("a dialog"));
     for (const path of pages) {
@@ -114,7 +114,7 @@ describe("hostile words in every text (A64, A65, A66, A68, A69, A74)", () => {
     }
   });
 
-  test("do nothing in a conversation, while it waits, and while it streams", async () => {
+  test("does nothing in a conversation, while it waits and while it streams", async () => {
     const page = await studio.open("/sessions/ses_all", { expects });
     await page
       .getByRole("region", { name: "Conversation" })
@@ -133,7 +133,7 @@ describe("hostile words in every text (A64, A65, A66, A68, A69, A74)", () => {
     await unfoldAndScroll(page);
   });
 
-  test("do nothing in the inspector, the palette and the dialogs, and all of them can be read", async () => {
+  test("does nothing in the inspector, the palette and the dialogs, and all of it stays readable", async () => {
     const page = await studio.open("/sessions/ses_all", { expects });
     await page.getByRole("region", { name: "Conversation" }).waitFor();
     await page.keyboard.press("Control+i");
@@ -163,7 +163,7 @@ describe("hostile words in every text (A64, A65, A66, A68, A69, A74)", () => {
   });
 });
 
-test("no page can be shown inside another one, and a click that no person made decides nothing (A97)", async () => {
+test("pages cannot be framed, and untrusted clicks decide nothing (A97)", async () => {
   const policy = (await fetch(studio.url)).headers.get("content-security-policy");
   expect(policy).toContain("frame-ancestors 'none'");
   expect(policy).toContain("script-src 'self'");

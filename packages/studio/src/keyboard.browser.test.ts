@@ -38,7 +38,7 @@ async function say(page: Page, text: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-test("a chat is started, an approval answered, a run stopped and a branch made by keyboard alone", async () => {
+test("a chat, an approval, a stop and a branch work by keyboard alone", async () => {
   const page = await studio.open("/");
   await page.locator("[data-prompt]").waitFor();
   await page.keyboard.type("Save a better greeting");
@@ -59,11 +59,11 @@ test("a chat is started, an approval answered, a run stopped and a branch made b
   await page.keyboard.press("Control+a");
   await page.keyboard.type("Other words");
   await page.keyboard.press("Enter");
-  await getConversation(page).getByText("You said: Other generateWords").waitFor();
+  await getConversation(page).getByText("You said: Other words").waitFor();
   await getConversation(page).getByText("2/2").waitFor();
 });
 
-test("the inspector, replay, the palette, the help and the sessions are used by keyboard alone", async () => {
+test("the inspector, replay, palette, help and sessions work by keyboard alone", async () => {
   const page = await studio.open("/");
   await page.locator("[data-prompt]").waitFor();
   await page.keyboard.type("Look up how to begin");
@@ -103,7 +103,7 @@ test("the inspector, replay, the palette, the help and the sessions are used by 
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/sessions$/);
   await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
-  await tabTo(page, /^More about Look up/);
+  await tabTo(page, /^Actions for Look up/);
   await chooseMenuItem(page, "Rename");
   await page.getByRole("dialog", { name: "Rename" }).waitFor();
   await expect.poll(() => getFocusedName(page)).toBe("Title");
@@ -111,7 +111,7 @@ test("the inspector, replay, the palette, the help and the sessions are used by 
   await page.keyboard.type("A better name");
   await page.keyboard.press("Enter");
   await page.getByRole("main").getByText("A better name").waitFor();
-  await tabTo(page, /^More about A better name/);
+  await tabTo(page, /^Actions for A better name/);
   await chooseMenuItem(page, "Delete");
   await page.getByRole("dialog", { name: /Delete/ }).waitFor();
   await tabTo(page, "Delete");

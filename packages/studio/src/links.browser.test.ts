@@ -34,7 +34,7 @@ async function openPageWithLink(look: { readonly size?: "phone" } = {}): Promise
   return page;
 }
 
-test("a link in an answer shows where it leads, and is not opened before the person has said so (A67)", async () => {
+test("a link in an answer shows its target and opens only after confirmation (A67)", async () => {
   const page = await openPageWithLink();
   await getLink(page).click();
   await getConfirmation(page).getByText(host, { exact: true }).waitFor();
@@ -57,7 +57,7 @@ test("a link in an answer shows where it leads, and is not opened before the per
   expect(listVisits()).toEqual(["/trap?a=1"]);
 });
 
-test("a host that is not to be asked for again is opened at once, also after a reload (A67)", async () => {
+test("links to a trusted host open at once, also after a reload (A67)", async () => {
   const page = await openPageWithLink({ size: "phone" });
   await getLink(page).click();
   await getConfirmation(page).getByLabel(`Always open links to ${host}`).check();
@@ -73,7 +73,7 @@ test("a host that is not to be asked for again is opened at once, also after a r
   await expect.poll(listVisits).toHaveLength(2);
 });
 
-test("the hosts that are not asked about are in the settings, and can be asked about again", async () => {
+test("trusted hosts are listed in the settings and can be removed", async () => {
   const page = await openPageWithLink();
   await getLink(page).click();
   await getConfirmation(page).getByLabel(`Always open links to ${host}`).check();

@@ -37,8 +37,8 @@ async function delayResponses(page: Page, path: string): Promise<void> {
   });
 }
 
-describe("a double click begins one run", () => {
-  test("of a suggestion on the first screen", async () => {
+describe("a double click starts one run", () => {
+  test("of a suggestion on the start page", async () => {
     const page = await studio.open("/");
     await delayResponses(page, "**/api/runs");
     const before = await countListed(page, "sessions");
@@ -72,7 +72,7 @@ describe("a double click begins one run", () => {
   });
 });
 
-test("a node that is selected stays drawn in another layout and in other colours", async () => {
+test("a selected node stays visible in another layout and in other colors", async () => {
   const page = await studio.open("/?agent=explorer");
   await sendAndWait(page, "Make them #0000ff");
   const panel = page.getByRole("complementary", { name: "Inspector" });
@@ -87,7 +87,7 @@ test("a node that is selected stays drawn in another layout and in other colours
   expect([await drawing.count(), await panel.getByText("failed to render").count()]).toEqual([1, 0]);
 });
 
-test("a note against a call is not lost by allowing it", async () => {
+test("a typed note is not lost by allowing the call", async () => {
   const page = await studio.open("/");
   await sendMessage(page, "Save it");
   const card = page.locator("[data-approval]");
@@ -119,7 +119,7 @@ describe("a session that was deleted", () => {
   const gone = (page: Page, words = "This session was deleted") =>
     page.getByRole("main").getByText(words).waitFor();
 
-  test("is gone at once and later, without a place to write; a double click deletes once", async () => {
+  test("disappears at once without a composer, and a double click deletes once", async () => {
     const page = await studio.open("/", { expects: [/404/] });
     await sendAndWait(page, "Words to forget");
     await deleted(page, "Words to forget");
@@ -137,7 +137,7 @@ describe("a session that was deleted", () => {
   });
 });
 
-test("what was typed about a new agent is not thrown away unasked", async () => {
+test("unsaved changes to a new agent are not discarded without asking", async () => {
   const page = await studio.open("/agents");
   const form = page.getByRole("dialog", { name: "New agent" });
   const question = page.getByRole("dialog", { name: "Discard changes?" });
@@ -165,7 +165,7 @@ test("what was typed about a new agent is not thrown away unasked", async () => 
   expect(await form.getByLabel("Name").inputValue()).toBe("");
 });
 
-test("where nothing hovers, the menu of a session is in sight", async () => {
+test("without hover, the session menu is visible", async () => {
   const page = await studio.open("/", { size: "phone" });
   await sendAndWait(page, "Words on a phone");
   await page.getByRole("button", { name: "Show sidebar" }).click();
@@ -176,7 +176,7 @@ test("where nothing hovers, the menu of a session is in sight", async () => {
   expect(opacity).toBe("1");
 });
 
-test("after a rename the focus is where it was", async () => {
+test("after a rename the focus returns", async () => {
   const page = await studio.open("/");
   await sendAndWait(page, "Words with a name");
   const list = page.getByRole("navigation", { name: "Sessions" });
@@ -190,7 +190,7 @@ test("after a rename the focus is where it was", async () => {
   await expect.poll(() => menu.evaluate((button) => button === document.activeElement)).toBe(true);
 });
 
-test("who types at once into a dialog that was chosen in a menu loses nothing: it has the focus once and for all", async () => {
+test("a dialog opened from a menu keeps the focus, so that early typing is not lost", async () => {
   const page = await studio.open("/");
   await sendAndWait(page, "Words for hasty hands");
   await page.evaluate(() => {
@@ -205,7 +205,7 @@ test("who types at once into a dialog that was chosen in a menu loses nothing: i
   expect(await title.getAttribute("data-focused")).toBe("x");
 });
 
-test("an old list of sessions that comes late does not take the place of a newer one", async () => {
+test("a late response does not replace a newer session list", async () => {
   const page = await studio.open("/sessions");
   const main = page.getByRole("main");
   const release = Promise.withResolvers<void>();
@@ -224,7 +224,7 @@ test("an old list of sessions that comes late does not take the place of a newer
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   };
-  const menu = main.getByLabel(/^More about/).first();
+  const menu = main.getByLabel(/^Actions for/).first();
   await rename(menu, "The name before");
   await rename(menu, "The name after");
   await main.getByText("The name after").waitFor();

@@ -68,7 +68,7 @@ const pages = [
   ["/sessions", "Sessions", "When is the harbour open?"],
   ["/agents", "Agents", "rules"],
   ["/mcp-servers", "MCP servers", "changed and is disabled"],
-  ["/models", "Models", "Without a key"],
+  ["/models", "Models", "Key missing"],
   ["/settings", "Settings", "Theme"],
 ] as const;
 
@@ -76,7 +76,7 @@ describe.each([
   ["desktop", "light"],
   ["phone", "dark"],
 ] as const)("on a %s in %s", (size, theme) => {
-  test("every page is there, can be used by everybody, and fits", async () => {
+  test("every page loads, is accessible and fits", async () => {
     const page = await studio.open("/sessions", { size, theme });
     for (const [path, title, words] of pages) {
       await page.evaluate((to) => history.pushState(null, "", to), path);
@@ -88,7 +88,7 @@ describe.each([
   });
 });
 
-test("sessions are found by what was said, renamed, and deleted after a question", async () => {
+test("sessions can be searched, renamed, and deleted after confirmation", async () => {
   const page = await studio.open("/sessions", { expects: [/400/] });
   const main = page.getByRole("main");
   await main.getByLabel("Search messages").fill("harbour open");
@@ -118,7 +118,7 @@ test("sessions are found by what was said, renamed, and deleted after a question
     .waitFor();
 });
 
-test("an agent is made, refused at the field, changed, in conflict, gone back to, and removed", async () => {
+test("an agent is created, validated at the field, edited, in conflict, restored and removed", async () => {
   const page = await studio.open("/agents", { expects: [/40[09]/] });
   await page.getByRole("button", { name: "New agent" }).click();
   const dialog = page.getByRole("dialog");
@@ -181,7 +181,7 @@ test("a tool that has changed is trusted, and a missing key is explained", async
   expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
 });
 
-test("what cannot be loaded says why and is asked for again, and what is not there says how to begin", async () => {
+test("load errors are explained and can be retried, and empty pages explain how to start", async () => {
   const page = await studio.open("/sessions", { expects: [/500/] });
   const error = { code: "internal", message: "The list is not to be had.", retryable: false };
   await page.route("**/api/models", (route) => route.fulfill({ status: 500, json: { error } }), { times: 1 });
@@ -190,7 +190,7 @@ test("what cannot be loaded says why and is asked for again, and what is not the
   await page.getByRole("main").getByText("The list is not to be had.").waitFor();
   await takePicture(page, "page-models-failed");
   await page.getByRole("button", { name: "Try again" }).click();
-  await page.getByText("Without a key").waitFor();
+  await page.getByText("Key missing").waitFor();
   await page.getByRole("link", { name: "MCP servers" }).click();
   await page.getByText("capstan mcp add wiki").waitFor();
   await takePicture(page, "page-mcp-empty");

@@ -120,7 +120,7 @@ const getBars = (page: Page, kind: string) => page.locator(`[data-bar][data-kind
 const getMoment = (page: Page) => page.locator("[data-moment]").getAttribute("data-moment");
 
 describe("the inspector", () => {
-  test("shows what took how long, and leads from a bar to the chat and from the chat to a bar", async () => {
+  test("shows durations, and links bars and chat in both directions", async () => {
     const page = await studio.open(`/sessions/${sessionId}`);
     await openInspector(page);
     await getBars(page, "tool").first().waitFor();
@@ -148,7 +148,7 @@ describe("the inspector", () => {
     await expect.poll(() => page.getByRole("row").count()).toBeGreaterThan(15);
   });
 
-  test("leads to any place of a long conversation, and back", async () => {
+  test("scrolls to any position of a long conversation and back", async () => {
     const long = await startRun("Walk", { agent: "walker" });
     const page = await studio.open(`/sessions/${long.sessionId}`);
     const chat = page.getByRole("region", { name: "Conversation" });
@@ -179,7 +179,7 @@ describe("the inspector", () => {
     expect(await isInSight("Step number 2.")).toBe(true);
   });
 
-  test("has the messages in any format, the prompt with its note, and the events", async () => {
+  test("shows the messages in all formats, the prompt with its note, and the events", async () => {
     const page = await studio.open(`/sessions/${sessionId}`, { theme: "dark" });
     await openInspector(page);
     await page.getByRole("tab", { name: "Messages" }).click();
@@ -202,12 +202,12 @@ describe("the inspector", () => {
     await takePicture(page, "events-desktop-dark");
   });
 
-  test("runs again with another policy only when that is confirmed, and compares the two", async () => {
+  test("runs again with another policy after confirmation, and compares both runs", async () => {
     const page = await studio.open(`/sessions/${sessionId}`);
     const changes = watchMutations(page);
     await openInspector(page);
     await page.getByRole("tab", { name: "Policy" }).click();
-    await page.getByText("by default 10").waitFor();
+    await page.getByText("default 10").waitFor();
     await page.getByLabel("Max turns").fill("2");
     await takePicture(page, "policy-desktop-light");
     await page.getByRole("button", { name: "Run again" }).click();
@@ -227,8 +227,8 @@ describe("the inspector", () => {
   });
 });
 
-describe("time", () => {
-  test("a replay goes anywhere in a session, turn by turn and event by event, and asks for nothing that begins something (S0-46)", async () => {
+describe("replay and compare", () => {
+  test("a replay steps through a session by turn and by event, and sends no request that starts anything (S0-46)", async () => {
     const page = await studio.open(`/sessions/${sessionId}/replay`);
     const changes = watchMutations(page);
     const chat = page.getByRole("region", { name: "Conversation at this moment" });
@@ -253,7 +253,7 @@ describe("time", () => {
     expect(changes).toEqual([]);
   });
 
-  test("a fork of a turn is a session of its own with all up to there", async () => {
+  test("a fork of a turn is a new session with everything before it", async () => {
     const page = await studio.open(`/sessions/${sessionId}/replay`);
     await page.getByRole("button", { name: "Fork after turn 3" }).waitFor();
     await page.keyboard.press("Home");
@@ -266,7 +266,7 @@ describe("time", () => {
   });
 });
 
-test("on a phone everything has its place, in both themes", async () => {
+test("everything fits on a phone, in both themes", async () => {
   const page = await studio.open(`/sessions/${sessionId}`, { size: "phone" });
   async function pictures(name: string): Promise<void> {
     for (const colorScheme of ["dark", "light"] as const) {

@@ -9,7 +9,7 @@ import { sendAndWait, sendMessage } from "./testing/conversation-page.ts";
 
 const studio = setupStudio(() => ({ agents: createChatAgents(), about: agentProfiles }));
 
-test("the page loads at most 220 kB of JavaScript at once, gzipped, and nothing of the widgets", () => {
+test("the page initially loads at most 220 kB of gzipped JavaScript and no widgets", () => {
   const html = readFileSync(join(studioFolder, "index.html"), "utf8");
   const files = new Set(
     [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)].map(([, file]) => file ?? ""),
@@ -26,7 +26,7 @@ test("the page loads at most 220 kB of JavaScript at once, gzipped, and nothing 
   expect([...files].filter((file) => /widget|sigma|inspector|page-/.test(file))).toEqual([]);
 });
 
-test("while text streams in nothing that is finished is drawn again, and nothing jumps", async () => {
+test("while text streams, finished content is not re-rendered and the layout does not shift", async () => {
   const page = await studio.open("/");
   for (const text of ["Look up how to begin", "Only words"]) await sendAndWait(page, text);
   await sendMessage(page, "Count");

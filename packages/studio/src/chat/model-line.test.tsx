@@ -12,9 +12,9 @@ const renderModelLine = (model: string, isOffline: boolean) =>
     </Router>,
   );
 
-test("the offline model says that it is none, and how to have a real one", () => {
+test("the offline model is labeled and explains how to use a real one", () => {
   const offline = renderModelLine("offline/rules", true);
-  expect(offline).toContain("Offline model: rule-based, not AI.");
+  expect(offline).toContain("Offline model: rules, not AI.");
   for (const variable of ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"])
     expect(offline).toContain(variable);
   expect(offline).toMatch(/<details[^>]*><summary.*Use a real model/);
@@ -23,7 +23,7 @@ test("the offline model says that it is none, and how to have a real one", () =>
   expect(renderModelLine("acme/wise", false)).toMatch(/Model: acme\/wise<\/p>$/);
 });
 
-test("who is not introduced is a specialist, unless nobody is", () => {
+test("agents without a profile are specialists, unless none has one", () => {
   const [main, helper, clerk] = [
     { name: "main", title: "Main" },
     { name: "helper", suggestions: ["Help me"] },

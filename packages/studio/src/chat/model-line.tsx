@@ -16,7 +16,7 @@ export function ModelLine({ about }: { readonly about: About | undefined }): Rea
   return (
     <details className="group text-sm">
       <summary className="flex w-fit cursor-pointer list-none flex-wrap items-center gap-x-2 rounded-md">
-        <span className="text-warn">Offline model: rule-based, not AI.</span>
+        <span className="text-warn">Offline model: rules, not AI.</span>
         <span className="text-quiet underline underline-offset-2 group-hover:text-ink">Use a real model</span>
       </summary>
       <div className="mt-2 grid gap-2 rounded-lg border bg-raised px-4 py-3 text-quiet">

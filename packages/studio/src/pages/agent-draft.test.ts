@@ -13,18 +13,18 @@ const data: AgentData = {
 };
 
 describe("the form of an agent", () => {
-  it("keeps what it does not show", () => {
+  it("keeps fields that it does not show", () => {
     expect(toAgentData(toDraft(data), data)).toEqual(data);
     const cheaper = toAgentData({ ...toDraft(data), cost: "", maxTurns: "unlimited" }, data);
     expect(cheaper.policy).toEqual({ maxTurns: "unlimited", budget: { tokens: 1000 }, thinking: "on" });
   });
 
-  it("says nothing of what is left empty", () => {
+  it("omits empty fields", () => {
     expect(toAgentData({ ...emptyDraft, name: " note " })).toEqual({ format: 1, name: "note" });
   });
 });
 
-it("what the server holds against an agent is shown at the field it is about", () => {
+it("validation problems are shown at their field", () => {
   const message =
     'The agent "note" is not valid: model: stored agents may not use "x/y". They may use a/b. tools[0]: there is no tool named "serch" here. Did you mean "search"? policy.maxTurns cannot be 99: the loosest that is allowed here is 10.';
   expect(parseFieldProblems(message)).toEqual({
@@ -35,7 +35,7 @@ it("what the server holds against an agent is shown at the field it is about", (
   expect(parseFieldProblems("The server is gone.")).toEqual({ "": "The server is gone." });
 });
 
-it("what has changed is told by field", () => {
+it("changes are listed by field", () => {
   expect(findChangedFields({ a: "x", b: ["y"], c: 1 }, { a: "x", b: ["y", "z"], d: {} })).toEqual([
     { field: "b", was: "y", is: "y, z" },
     { field: "c", was: "1", is: "" },

@@ -137,7 +137,7 @@ type AgentDialogProps = {
 function AgentDialog({ open, parts, agents, onChanged, onClose }: AgentDialogProps): ReactNode {
   const { task, agent } = open;
   const name = escapeBidi(agent?.name ?? "");
-  const saved = () => {
+  const onSaved = () => {
     onChanged();
     onClose();
   };
@@ -156,7 +156,7 @@ function AgentDialog({ open, parts, agents, onChanged, onClose }: AgentDialogPro
             onClick={() =>
               runWithToast(async () => {
                 if (agent) await client.agents.remove(agent.name, agent.version ?? 1);
-                saved();
+                onSaved();
               })
             }
           >
@@ -174,7 +174,7 @@ function AgentDialog({ open, parts, agents, onChanged, onClose }: AgentDialogPro
             {...(agent && { agent })}
             parts={parts}
             others={agents}
-            onSaved={saved}
+            onSaved={onSaved}
             onClose={close}
             onDirtyChange={onDirtyChange}
           />
@@ -184,7 +184,7 @@ function AgentDialog({ open, parts, agents, onChanged, onClose }: AgentDialogPro
   return (
     <Dialog title={titles[task]} isOpen onClose={onClose} placement="side">
       {task === "look" && agent && <AgentDetails agent={agent} />}
-      {task === "versions" && agent && <AgentVersions agent={agent} onSaved={saved} />}
+      {task === "versions" && agent && <AgentVersions agent={agent} onSaved={onSaved} />}
     </Dialog>
   );
 }

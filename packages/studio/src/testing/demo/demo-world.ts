@@ -117,7 +117,7 @@ async function runConversation(
   { id, name, agent: agentName, messages }: DemoConversation & { readonly id: string },
 ) {
   const agent = agents.find((conversation) => conversation.name === agentName);
-  if (!agent) throw new Error(`There is no agent ${agentName}.`);
+  if (!agent) throw new Error(`Agent not found: ${agentName}`);
   for (const [index, text] of messages.entries()) {
     const handle = run(agent, text, {
       store,

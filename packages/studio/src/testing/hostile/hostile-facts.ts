@@ -266,7 +266,7 @@ export function createWaitingRun(hostile: HostileText, identity: RunIdentity): r
   const { text, url } = hostile;
   const { question: _, number: __, ...approval } = facts.approval_required;
   const properties = {
-    hostile: { type: "string", title: text(), description: text() },
+    words: { type: "string", title: text(), description: text() },
     choice: { type: "string", enum: [text(), text()], title: text() },
   };
   const question = { message: text(), url: url(), schema: { type: "object", properties } };
@@ -285,7 +285,7 @@ function toFacts(identity: RunIdentity, bodies: readonly object[]): readonly Fac
   return bodies.map((body, index) => {
     const fact = {
       turn: index === 0 ? 0 : 1,
-      index: 1_700_000_000_000 + index * 1000,
+      at: 1_700_000_000_000 + index * 1000,
       id: `${identity.runId}.${index}`,
     };
     return { ...fact, ...body, ...identity } as unknown as FactBody;
