@@ -31,7 +31,7 @@ describe("the studio and other windows", () => {
     .filter((path) => !/\.test\.tsx?$/.test(path) && !path.startsWith("testing/"))
     .map((path) => ({ path, text: readFileSync(`${import.meta.dirname}/${path}`, "utf8") }));
 
-  it("listens to none, speaks to none, and what it opens gets no opener (A73)", () => {
+  it("exchanges no messages with other windows, and opened windows get no opener (A73)", () => {
     expect(sources.length).toBeGreaterThan(100);
     expect(sources.flatMap(findProblems)).toEqual([]);
     const opening = sources.filter(({ text }) => text.includes("_blank"));

@@ -35,7 +35,7 @@ const busy = createErrorResponse(503, { code: "overloaded", message: "No room.",
 const gateway = new Response("<h1>Bad gateway</h1>", { status: 502 });
 
 describe("a request", () => {
-  it("that starts a run is sent again with the same key when its answer was lost (F84, C43)", async () => {
+  it("that starts a run is retried with the same key when its response is lost (F84, C43)", async () => {
     const { client, sent } = createTestConnection([cut, gateway, busy, started]);
     expect(await client.runs.start({ input: "Hi" })).toEqual({ runId: "r", sessionId: "s" });
     expect(sent).toHaveLength(4);
@@ -47,7 +47,7 @@ describe("a request", () => {
     expect(sent[5]?.key).toBe("mine");
   });
 
-  it("that cannot be sent twice is sent again only when it was refused", async () => {
+  it("that is not idempotent is retried only when it was refused", async () => {
     const data = { format: 1, name: "a" } as const;
     const lost = createTestConnection([cut, started]);
     await expect(lost.client.agents.save(data, 0)).rejects.toMatchObject({ code: "server_unreachable" });
@@ -57,7 +57,7 @@ describe("a request", () => {
     expect(refused.sent).toHaveLength(2);
   });
 
-  it("that removes is content when the first try has done it", async () => {
+  it("that deletes succeeds when an earlier attempt already did", async () => {
     const gone = createErrorResponse(404, {
       code: "not_found",
       message: "Session not found.",
@@ -69,7 +69,7 @@ describe("a request", () => {
     });
   });
 
-  it("is sent so often and no more, and waits as long as it is asked to, if that is not long", async () => {
+  it("is retried a limited number of times and respects a short retry-after", async () => {
     const away = createTestConnection([cut]);
     await expect(away.client.runs.list()).rejects.toMatchObject({
       code: "server_unreachable",
@@ -99,7 +99,7 @@ describe("a request", () => {
     expect(tomorrow.sent).toHaveLength(1);
   });
 
-  it("fails with the error of the server, and tells what is none", async () => {
+  it("fails with the server's error, and detects other servers", async () => {
     const refused = createErrorResponse(409, {
       code: "session_busy",
       message: "It is busy.",
@@ -125,7 +125,7 @@ describe("a request", () => {
     );
   });
 
-  it("ends when it takes too long or is aborted", async () => {
+  it("fails when it times out or is aborted", async () => {
     const late = createTestConnection(["never"], { timeoutMs: 1000, retries: 1 });
     await expect(late.client.runs.list()).rejects.toMatchObject({ code: "server_unreachable" });
     expect(late.sent).toHaveLength(2);
@@ -138,7 +138,7 @@ describe("a request", () => {
     await expect(aborted).rejects.toMatchObject({ code: "aborted" });
   });
 
-  it("carries the key of the client, and ids that cannot leave their place", async () => {
+  it("sends the client's key and escapes ids", async () => {
     const seen: [string, string | null][] = [];
     const client = createClient({
       key: "k",
@@ -155,7 +155,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("tells that a server is about to leave", async () => {
+  it("reports a draining server", async () => {
     const leaving = Response.json({ status: "draining" }, { status: 503 });
     expect(await createTestConnection([leaving]).client.health()).toEqual({ status: "draining" });
   });

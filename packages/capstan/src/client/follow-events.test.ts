@@ -130,8 +130,8 @@ function expectComplete(received: readonly Event[], all = events): void {
   if (JSON.stringify(view) !== JSON.stringify(buildView(all))) expect(view).toEqual(buildView(all));
 }
 
-describe("a listener", () => {
-  it("hears the same when its connection is cut at any byte (F81)", async () => {
+describe("an event subscription", () => {
+  it("receives the same events when its connection is cut at any byte (F81)", async () => {
     const firstMessage = events.findIndex(({ type }) => type === "message");
     const short = [...events.slice(0, firstMessage + 1), ...events.slice(-1)];
     const { length } = buildBody(0, short);
@@ -147,7 +147,7 @@ describe("a listener", () => {
       );
   });
 
-  it("hears the same through any connections, whatever they are cut into (F81)", async () => {
+  it("receives the same events over any sequence of connections (F81)", async () => {
     const { length } = buildBody(0);
     const plans = array(
       tuple(integer({ min: 0, max: length }), integer({ min: 1, max: 300 }), boolean()).map(
@@ -161,7 +161,7 @@ describe("a listener", () => {
     await assert(property, { numRuns: 150 });
   });
 
-  it("hears no fact twice, also when all of them are sent again", async () => {
+  it("receives no fact twice, even if all are sent again", async () => {
     let connections = 0;
     const fetch: Fetch = async () => {
       const cut = connections++ < 3 ? connections * 1000 : Number.POSITIVE_INFINITY;
@@ -172,7 +172,7 @@ describe("a listener", () => {
     expect(connections).toBe(4);
   });
 
-  it("takes back what was said of a message, once, before it is said again", async () => {
+  it("restarts an interrupted message once before its deltas are sent again", async () => {
     const text = new TextDecoder().decode(buildBody(0));
     const cut = text.indexOf("content_delta", text.indexOf("content_delta") + 1) + 400;
     const received = await collectEvents(serve({ cut, piece: 50, how: "cut" }).fetch);
@@ -183,7 +183,7 @@ describe("a listener", () => {
     expect(received[at + 1]?.type).toBe("content_delta");
   });
 
-  it("comes back when the server leaves, has no room, is away, or sends what cannot be read", async () => {
+  it("reconnects when the server shuts down, is full, is away, or sends invalid data", async () => {
     const draining = `${formatFrame(events[0] as Event)}event: server_draining\ndata: {"retryMs":1000}\n\n`;
     const server = serve(
       createStreamResponse(draining),
@@ -216,7 +216,7 @@ describe("a listener", () => {
     expect(states.at(-1)).toEqual({ type: "open" });
   });
 
-  it("waits longer each time, up to five seconds, until it is told to give up", async () => {
+  it("backs off up to five seconds until it gives up", async () => {
     const states: ConnectionState[] = [];
     const iteration = createTestClient({
       fetch: () => Promise.reject(new TypeError("fetch failed")),
@@ -231,7 +231,7 @@ describe("a listener", () => {
     }
   });
 
-  it("ends with what the server refuses for good", async () => {
+  it("ends with a permanent error of the server", async () => {
     const error = { code: "unknown_run", message: 'There is no run "r".', retryable: false };
     const { fetch, asked } = serve(Response.json({ error }, { status: 404 }));
     await expect(collectEvents(fetch)).rejects.toMatchObject({ code: "unknown_run", message: error.message });
@@ -242,7 +242,7 @@ describe("a listener", () => {
     expect(asked).toEqual([0]);
   });
 
-  it("gives a silent connection up after 45 seconds, but not while nobody asks it for more", async () => {
+  it("drops a silent connection after 45 seconds, but not while the consumer is idle", async () => {
     const clock = fakeClock();
     const server = serve({ cut: measureFirstFrames(), piece: 10_000, how: "hangs" });
     const iteration = createClient({ baseURL: "http://127.0.0.1:1", fetch: server.fetch, clock }).runs.events(
@@ -268,7 +268,7 @@ describe("a listener", () => {
     expect(server.asked).toHaveLength(2);
   });
 
-  it("ends when it is aborted or left, and lets the connection go", async () => {
+  it("ends when it is aborted or returned, and closes the connection", async () => {
     const signals: AbortSignal[] = [];
     const fetch: Fetch = async (_, init) => {
       signals.push(init.signal as AbortSignal);
@@ -297,7 +297,7 @@ describe("a listener", () => {
     expect(await never.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("ends behind the end of a run that it knows already", async () => {
+  it("ends when it starts after the end of a run", async () => {
     const seq = events.findLast(isFact)?.seq ?? 0;
     const server = serve();
     const iteration = createTestClient({ fetch: server.fetch }).runs.events("r", { after: seq });

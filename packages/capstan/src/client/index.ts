@@ -30,6 +30,7 @@ export {
   emptyView,
   type LiveView,
   type PendingView,
+  type RunView,
   type SessionView,
 } from "./session-view.ts";
 export type {

@@ -35,7 +35,7 @@ async function runScript() {
 }
 
 describe("reasoningSteps", () => {
-  it("tells what was done turn by turn, with thoughts, calls, results and the synthesis (S3-46, S4-62)", async () => {
+  it("lists reasoning, calls, results and the synthesis by turn (S3-46, S4-62)", async () => {
     const told = reasoningSteps(await runScript()).map(({ agent: _, ...step }) => step);
     expect(told).toEqual([
       { type: "iteration", iteration: 1, summary: "Turn 1 of 5" },
@@ -51,14 +51,14 @@ describe("reasoningSteps", () => {
     ]);
   });
 
-  it("are the same live and from what is stored, at once or one by one (S3-46, S4-62)", async () => {
+  it("are the same live and from stored events, at once or one by one (S3-46, S4-62)", async () => {
     const live = await runScript();
     const steps = reasoningSteps(live);
     expect(reasoningSteps(live.filter(isFact))).toEqual(steps);
     expect(live.flatMap(getReasoningSteps)).toEqual(steps);
   });
 
-  it("have the summary of a turn that a model made, marked so, and what went wrong (S3-46)", () => {
+  it("include a model's turn summary, marked as generated, and problems (S3-46)", () => {
     const origin = { runId: "r", sessionId: "s", agent: "a", turn: 2, seq: 1, at: 0, id: "i" };
     expect(
       reasoningSteps([

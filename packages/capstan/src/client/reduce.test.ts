@@ -1,7 +1,8 @@
 import { assert, asyncProperty, boolean, infiniteStream } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { type Event, isFact } from "../event.ts";
+import { type Event, type Fact, isFact } from "../event.ts";
+import { agentTool } from "../run/agent-tool.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
@@ -52,7 +53,7 @@ function reduceEach(events: readonly Event[]): SessionView[] {
 }
 
 describe("reduce", () => {
-  it("makes a session of what was asked, said, called and cited", async () => {
+  it("builds a session from messages, calls and citations", async () => {
     const events = await collectRunEvents(
       { reasoning: "Hm.", text: "Wait.", calls: [{ id: "c", name: "look", input: { n: 1 } }] },
       { text: "Seen [1], not [2]." },
@@ -65,18 +66,21 @@ describe("reduce", () => {
       runId: "r",
       turn: 2,
       usage: { inputTokens: 20, outputTokens: 10 },
+      stage: "complete",
+      runs: new Map([["r", expect.objectContaining({ rootRunId: "r", inputTokens: 10 })]]),
+      fragments: new Map([["d", expect.objectContaining({ id: "d" })]]),
       entries: [
-        { type: "user", runId: "r", content: "Go" },
+        { type: "user", runId: "r", seq: 1, content: "Go" },
         {
           ...about,
-          turn: 1,
+          ...{ seq: 3, turn: 1, ms: 0 },
           text: "Wait.",
           reasoning: "Hm.",
           citations: [],
-          calls: [{ id: "c", name: "look", input: { n: 1 }, state: "ok", result: "seen", ms: 0 }],
+          calls: [{ id: "c", name: "look", input: { n: 1 }, state: "ok", result: "seen", ms: 0, seq: 4 }],
         },
         {
-          ...{ ...about, turn: 2, text: "Seen [1], not.", reasoning: "" },
+          ...{ ...about, seq: 8, turn: 2, ms: 0, text: "Seen [1], not.", reasoning: "" },
           citations: [{ n: 1, id: "d", title: "Doc" }],
           calls: [],
         },
@@ -85,7 +89,32 @@ describe("reduce", () => {
     });
   });
 
-  it("shows what is being said, called and found while it happens", async () => {
+  it("finds runs, nested views, passages and hints without reading the facts again", async () => {
+    const inner = defineAgent({
+      name: "inner",
+      model: scriptedModel([{ calls: [{ id: "n", name: "look", input: { n: 2 } }] }, { text: "Found." }]),
+      tools: [look],
+    });
+    const steps = [{ calls: [{ id: "h", name: "helper", input: { prompt: "Look" } }] }, { text: "Done." }];
+    const tools = [agentTool(inner, { name: "helper" })];
+    const agent = defineAgent({ name: "a", model: scriptedModel(steps), tools });
+    const { events } = await collect(run(agent, "Go", { store: memory(), runId: "r" }));
+    const facts = events.filter(isFact);
+    const view = buildView(facts);
+    const [outer, nested] = [...view.runs.values()];
+    expect([outer?.start?.seq, outer?.end?.status, outer?.rootRunId]).toEqual([1, "done", "r"]);
+    expect([nested?.rootRunId, nested?.end?.status]).toEqual(["r", "done"]);
+    const inside = facts.filter(({ parentCallId }) => parentCallId === "h");
+    const own = inside.map(({ parentRunId: _, parentCallId: __, ...fact }) => fact as Fact);
+    expect(view.nested.get("h")).toEqual(buildView(own));
+    expect(view.fragments.get("d")?.source.title).toBe("Doc");
+    // Earlier views do not change.
+    const views = reduceEach(facts);
+    expect(views[2]).toEqual(buildView(facts.slice(0, 2)));
+    expect(views.at(-1)).toEqual(view);
+  });
+
+  it("shows live text, calls and citations", async () => {
     const events = await collectRunEvents(
       { text: "Half", error: "model_failed" },
       { text: "Wait.", calls: [{ id: "c", name: "look", input: { n: 1 } }], split: 4 },
@@ -105,7 +134,7 @@ describe("reduce", () => {
     expect([...new Set(states)]).toEqual(["said", "running", "ok"]);
   });
 
-  it("lists what a person and what the client must answer, until they did", async () => {
+  it("lists pending approvals and client calls until they are answered", async () => {
     const calls = [
       { id: "a", name: "ask" },
       { id: "b", name: "client" },
@@ -125,14 +154,14 @@ describe("reduce", () => {
     expect([end.status, end.pending]).toEqual(["done", []]);
   });
 
-  it("tells an answer that is not the model's, and why the run did not end well", async () => {
+  it("adds an answer that no model wrote, and the error of a failed run", async () => {
     const view = buildView(await collectRunEvents({ error: "content_filter" }));
     expect(view.status).toBe("failed");
     expect(view.error?.code).toBe("content_filter");
     expect(view.entries.at(-1)).toMatchObject({ type: "assistant", text: expect.stringMatching(/filter/) });
   });
 
-  it("goes on with the next run of a session, and begins anew where the client sends the whole history", async () => {
+  it("continues with the next run, and starts over when the client sends the whole history", async () => {
     const store = memory();
     const agent = (text: string) => defineAgent({ name: "a", model: scriptedModel([{ text }]) });
     const first = await collect(run(agent("One."), "1", { store, session: "s" }));
@@ -154,7 +183,7 @@ describe("reduce", () => {
     ]);
   });
 
-  it("gives the same from facts alone, from all events, and from any of the deltas; a fact seen twice changes nothing", async () => {
+  it("gives the same view from facts alone, from all events, and from any of the deltas; repeated facts change nothing", async () => {
     const property = asyncProperty(arbitraryRunPlan, infiniteStream(boolean()), async (plan, coins) => {
       const people = createSimulatedUser(plan);
       const options = {

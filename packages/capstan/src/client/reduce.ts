@@ -8,6 +8,7 @@ import {
   toAssistantView,
   toPendingView,
 } from "./view-entries.ts";
+import { createOwner, indexFact, type Own } from "./view-index.ts";
 
 /** Builds the view after these events. */
 export function buildView(events: Iterable<Event>): SessionView {
@@ -19,36 +20,28 @@ export function buildView(events: Iterable<Event>): SessionView {
  * already applied changes nothing, so a stream may restart anywhere.
  */
 export function reduce(view: SessionView, event: Event): SessionView {
-  return applyEvent(view, event, (entries) => [...entries]);
+  return applyEvent(view, event, createOwner());
 }
 
-/** Applies many events with the same result as `reduce`, but copies the list of entries only once. */
+/** Applies many events with the same result as `reduce`, but copies each collection only once. */
 export function reduceAll(view: SessionView, events: Iterable<Event>): SessionView {
-  let ownEntries: EntryView[] | undefined;
-  const copyEntries: CopyEntries = (entries) => {
-    if (ownEntries !== entries) ownEntries = [...entries];
-    return ownEntries as EntryView[];
-  };
+  const own = createOwner();
   let next = view;
-  for (const event of events) next = applyEvent(next, event, copyEntries);
+  for (const event of events) next = applyEvent(next, event, own);
   return next;
 }
 
-/** Returns a copy of the entries that may be mutated. */
-type CopyEntries = (entries: readonly EntryView[]) => EntryView[];
-
-function applyEvent(view: SessionView, event: Event, copyEntries: CopyEntries): SessionView {
+function applyEvent(view: SessionView, event: Event, own: Own): SessionView {
   const isNested = event.parentRunId !== undefined;
   // A newer server may send unknown events.
   if (!isFact(event)) return isNested ? view : (applyDelta(view, event) ?? view);
   if (event.seq <= view.seq) return view;
-  return {
-    ...(isNested ? applyNestedFact(view, event) : applyFact(view, event, copyEntries)),
-    seq: event.seq,
-  };
+  const next = isNested ? applyNestedFact(view, event, own) : applyFact(view, event, own);
+  return { ...next, ...indexFact(view, event, own) };
 }
 
-function applyNestedFact(view: SessionView, fact: Fact): SessionView {
+function applyNestedFact(outer: SessionView, fact: Fact, own: Own): SessionView {
+  const view = { ...outer, nested: applyToNested(outer.nested, fact, own) };
   switch (fact.type) {
     case "approval_required":
       return { ...view, pending: [...removePending(view, fact.callId), toPendingView(fact)] };
@@ -63,6 +56,14 @@ function applyNestedFact(view: SessionView, fact: Fact): SessionView {
     default:
       return view;
   }
+}
+
+/** Applies the fact to the view of its nested run, as if that were a session of its own. */
+function applyToNested(nested: SessionView["nested"], fact: Fact, own: Own): SessionView["nested"] {
+  const { parentRunId: _, parentCallId, ...inner } = fact;
+  if (parentCallId === undefined) return nested;
+  const copy = own(nested);
+  return copy.set(parentCallId, applyEvent(copy.get(parentCallId) ?? emptyView, inner as Fact, own));
 }
 
 function applyDelta(view: SessionView, event: Delta): SessionView {
@@ -103,11 +104,11 @@ function applyDelta(view: SessionView, event: Delta): SessionView {
   }
 }
 
-function applyFact(view: SessionView, fact: Fact, copyEntries: CopyEntries): SessionView {
-  if (fact.type === "run_start") return applyRunStart(view, fact, copyEntries);
-  const add = (to: SessionView, entry: EntryView) => addEntry(to, entry, copyEntries);
+function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
+  if (fact.type === "run_start") return applyRunStart(view, fact, own);
+  const add = (to: SessionView, entry: EntryView) => addEntry(to, entry, own);
   if (fact.runId !== view.runId) return view;
-  const { runId } = fact;
+  const { runId, seq } = fact;
   const running: SessionView = view.status === "waiting" ? { ...view, status: "running" } : view;
   switch (fact.type) {
     case "turn_start":
@@ -123,54 +124,50 @@ function applyFact(view: SessionView, fact: Fact, copyEntries: CopyEntries): Ses
       return { ...running, live: nothingLive };
     case "compacted":
       return {
-        ...add(running, { type: "notice", runId, code: "compacted", message: fact.text ?? "" }),
+        ...add(running, { type: "notice", runId, seq, code: "compacted", message: fact.text ?? "" }),
         ...(fact.usage && { usage: addUsage(view.usage, fact.usage) }),
       };
     case "tool_call_start":
-      return applyCallStart(running, fact, copyEntries);
+      return applyCallStart(running, fact, own);
     case "tool_call_result":
-      return applyCallResult(running, fact, copyEntries);
+      return applyCallResult(running, fact, own);
     case "approval_required": {
-      const approving = updateCall(running, { id: fact.callId, state: "asking" }, copyEntries);
+      const approving = updateCall(running, { id: fact.callId, state: "asking" }, own);
       return { ...approving, pending: [...removePending(running, fact.callId), toPendingView(fact)] };
     }
     case "approval_resolved":
       return {
-        ...updateCall(running, { id: fact.callId, state: "said" }, copyEntries),
+        ...updateCall(running, { id: fact.callId, state: "said" }, own),
         pending: removePending(running, fact.callId),
       };
     case "waiting":
       return applyWaiting(view, fact.callIds);
     case "steered":
-      return add(running, { type: "user", runId, content: fact.entry.content });
+      return add(running, { type: "user", runId, seq, content: fact.entry.content });
     case "turn_summary":
-      return applyTurnSummary(running, fact, copyEntries);
+      return applyTurnSummary(running, fact, own);
     case "warning":
     case "limit_reached":
-      return add(running, { type: "notice", runId, code: fact.code, message: fact.message });
+      return add(running, { type: "notice", runId, seq, code: fact.code, message: fact.message });
     case "done":
-      return applyDone(view, fact, copyEntries);
+      return applyDone(view, fact, own);
     default:
       return running;
   }
 }
 
-function applyRunStart(
-  view: SessionView,
-  fact: Extract<Fact, { type: "run_start" }>,
-  copyEntries: CopyEntries,
-): SessionView {
+function applyRunStart(view: SessionView, fact: Extract<Fact, { type: "run_start" }>, own: Own): SessionView {
   const { error: _, ...rest } = view;
   const said = buildInputEntries(fact);
   // A client that keeps the history sends all of it with each run.
-  const entries = fact.policy.memory === "client" ? said : copyEntries(view.entries);
+  const entries = fact.policy.memory === "client" ? said : own(view.entries);
   if (entries !== said) entries.push(...said);
   const { runId } = fact;
   return { ...rest, status: "running", runId, turn: 0, entries, live: nothingLive, pending: [] };
 }
 
-function addEntry(view: SessionView, entry: EntryView, copyEntries: CopyEntries): SessionView {
-  const entries = copyEntries(view.entries);
+function addEntry(view: SessionView, entry: EntryView, own: Own): SessionView {
+  const entries = own(view.entries);
   entries.push(entry);
   return { ...view, entries };
 }
@@ -195,13 +192,13 @@ function findLastAssistant(
 function updateCall(
   view: SessionView,
   change: Partial<CallView> & Pick<CallView, "id">,
-  copyEntries: CopyEntries,
+  own: Own,
 ): SessionView {
   const at = findLastAssistant(view, (entry) => entry.calls.some(({ id }) => id === change.id));
   const entry = view.entries[at];
   if (entry?.type !== "assistant") return view;
   const calls = entry.calls.map((call) => (call.id === change.id ? { ...call, ...change } : call));
-  const entries = copyEntries(view.entries);
+  const entries = own(view.entries);
   entries[at] = { ...entry, calls };
   return { ...view, entries };
 }
@@ -209,19 +206,20 @@ function updateCall(
 function applyCallStart(
   view: SessionView,
   fact: Extract<Fact, { type: "tool_call_start" }>,
-  copyEntries: CopyEntries,
+  own: Own,
 ): SessionView {
-  const started = updateCall(view, { id: fact.id, state: "running" }, copyEntries);
+  const started = updateCall(view, { id: fact.id, state: "running", seq: fact.seq }, own);
   if (started !== view) return started;
   // Not requested by the model: the fallback tool of a limit.
-  const call: CallView = { id: fact.id, name: fact.name, input: fact.arguments, state: "running" };
-  return addEntry(view, createAssistantView(fact, { calls: [call] }), copyEntries);
+  const { id, name, arguments: input, seq } = fact;
+  const call: CallView = { id, name, input, state: "running", seq };
+  return addEntry(view, createAssistantView(fact, { calls: [call] }), own);
 }
 
 function applyCallResult(
   view: SessionView,
   fact: Extract<Fact, { type: "tool_call_result" }>,
-  copyEntries: CopyEntries,
+  own: Own,
 ): SessionView {
   const { id, status, result, data, message, ui, error, ms } = fact;
   const change = {
@@ -234,7 +232,7 @@ function applyCallResult(
     ...(ui && { ui }),
     ...(error && { error }),
   };
-  const settled = updateCall(view, change, copyEntries);
+  const settled = updateCall(view, change, own);
   const progress = view.live.progress.filter(({ callId }) => callId !== id);
   return { ...settled, live: { ...view.live, progress }, pending: removePending(view, id) };
 }
@@ -261,28 +259,22 @@ function findCall(view: SessionView, callId: string): CallView | undefined {
 function applyTurnSummary(
   view: SessionView,
   fact: Extract<Fact, { type: "turn_summary" }>,
-  copyEntries: CopyEntries,
+  own: Own,
 ): SessionView {
   const { turn, text, usage } = fact;
   const at = findLastAssistant(view, (entry) => entry.turn === turn);
   const entry = view.entries[at];
-  const entries = entry && text ? copyEntries(view.entries) : view.entries;
+  const entries = entry && text ? own(view.entries) : view.entries;
   if (entry && text) (entries as EntryView[])[at] = { ...entry, summary: text } as EntryView;
   const live = { ...view.live, summary: "" };
   return { ...view, entries, live, ...(usage && { usage: addUsage(view.usage, usage) }) };
 }
 
-function applyDone(
-  view: SessionView,
-  fact: Extract<Fact, { type: "done" }>,
-  copyEntries: CopyEntries,
-): SessionView {
+function applyDone(view: SessionView, fact: Extract<Fact, { type: "done" }>, own: Own): SessionView {
   const last = view.entries[findLastAssistant(view, (entry) => entry.text.trim() !== "")];
   // An answer that no model wrote appears here for the first time.
   const isSaid = last?.type === "assistant" && last.text.trim() === fact.text;
-  const answered = isSaid
-    ? view
-    : addEntry(view, createAssistantView(fact, { text: fact.text }), copyEntries);
+  const answered = isSaid ? view : addEntry(view, createAssistantView(fact, { text: fact.text }), own);
   const { error } = fact;
   return { ...answered, status: fact.status, live: nothingLive, pending: [], ...(error && { error }) };
 }

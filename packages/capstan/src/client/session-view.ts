@@ -1,10 +1,13 @@
 import type { ErrorData } from "../errors.ts";
-import type { RunStatus } from "../event.ts";
-import type { Citation, Part, ResultStatus, UiHint } from "../history.ts";
+import type { Fact, RunStatus } from "../event.ts";
+import type { Citation, Fragment, Part, ResultStatus, UiHint } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Usage } from "../model.ts";
 import { noUsage } from "../state/state.ts";
 import type { Question } from "../tool.ts";
+import type { Stage } from "./stage.ts";
+
+type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
 /** A tool call: requested (`said`), waiting for approval (`asking`), running, or finished. */
 export type CallView = {
@@ -18,24 +21,32 @@ export type CallView = {
   readonly ui?: UiHint;
   readonly error?: ErrorData;
   readonly ms?: number;
+  /** Position of the fact that started it. */
+  readonly seq?: number;
 };
 
-export type EntryView =
-  | { readonly type: "user"; readonly runId: string; readonly content: string | readonly Part[] }
+export type EntryView = {
+  readonly runId: string;
+  /** Position of the fact that created the entry. */
+  readonly seq: number;
+} & (
+  | { readonly type: "user"; readonly content: string | readonly Part[] }
   | {
       readonly type: "assistant";
-      readonly runId: string;
       readonly agent: string;
       readonly turn: number;
       readonly text: string;
       readonly reasoning: string;
       readonly citations: readonly Citation[];
       readonly calls: readonly CallView[];
+      /** Duration of the model call. */
+      readonly ms?: number;
       /** Summary of the turn, written by a model. */
       readonly summary?: string;
     }
   /** A warning, a limit or a compaction. */
-  | { readonly type: "notice"; readonly runId: string; readonly code: string; readonly message: string };
+  | { readonly type: "notice"; readonly code: string; readonly message: string }
+);
 
 export type PendingView = {
   readonly callId: string;
@@ -48,6 +59,9 @@ export type PendingView = {
   readonly digest?: string;
   readonly question?: Question;
   readonly number?: number;
+  readonly input?: Json;
+  /** Earlier calls that read untrusted or private content. */
+  readonly because?: NonNullable<FactOf<"approval_required">["because"]>;
 };
 
 /** Streamed output that is not in a fact yet. */
@@ -59,6 +73,21 @@ export type LiveView = {
   readonly progress: readonly { readonly callId: string; readonly data: Json }[];
   readonly summary: string;
   readonly retry?: { readonly attempt: number; readonly code: string; readonly waitMs: number };
+};
+
+/** A run of the session, nested or not. */
+export type RunView = {
+  readonly runId: string;
+  /** The outermost run that contains it. */
+  readonly rootRunId: string;
+  readonly start?: FactOf<"run_start">;
+  readonly end?: FactOf<"done">;
+  /** When a waiting run resumes by itself, in milliseconds since the epoch. */
+  readonly resumesAt?: number;
+  /** Input tokens of the newest model call. */
+  readonly inputTokens?: number;
+  /** The `affected` values of its results. A root run includes those of its nested runs. */
+  readonly affected: readonly Json[];
 };
 
 /** A session, as a user interface shows it. */
@@ -76,6 +105,16 @@ export type SessionView = {
   readonly usage: Usage;
   /** Set when the newest run failed. */
   readonly error?: ErrorData;
+  /** Stage after the last fact, without live output. */
+  readonly stage: Stage;
+  /** All runs, including nested ones, by id. */
+  readonly runs: ReadonlyMap<string, RunView>;
+  /** Views of nested runs, by the id of the call that contains them. */
+  readonly nested: ReadonlyMap<string, SessionView>;
+  /** Passages that can be cited, by id. */
+  readonly fragments: ReadonlyMap<string, Fragment>;
+  /** UI hints of all results, nested ones included, in order. */
+  readonly hints: readonly { readonly seq: number; readonly hint: UiHint }[];
 };
 
 export const nothingLive: LiveView = {
@@ -96,4 +135,9 @@ export const emptyView: SessionView = {
   live: nothingLive,
   pending: [],
   usage: noUsage,
+  stage: "idle",
+  runs: new Map(),
+  nested: new Map(),
+  fragments: new Map(),
+  hints: [],
 };

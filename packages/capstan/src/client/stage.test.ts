@@ -42,7 +42,7 @@ describe("stageOf", () => {
     expect([result.status, stageOf(events)]).toEqual(["waiting", "executing"]);
   });
 
-  it("passes through all stages of a run with tools; `processing` is the digesting of results (S2-18, S2-19)", async () => {
+  it("passes through all stages of a run with tools; `processing` follows tool results (S2-18, S2-19)", async () => {
     const events = await collectRunEvents({ calls: [{ name: "look" }] }, { text: "Done." });
     expect(listStages(events)).toEqual([
       "idle",
@@ -56,7 +56,7 @@ describe("stageOf", () => {
     expect(stageOf(events)).toBe("complete");
   });
 
-  it("streams while the model thinks, speaks or writes a call, and executes while tools run (S2-19)", async () => {
+  it("is streaming while the model produces output and executing while tools run (S2-19)", async () => {
     const events = await collectRunEvents(
       { reasoning: "Hm.", text: "Wait.", calls: [{ name: "look" }] },
       { text: "Done." },
@@ -77,12 +77,12 @@ describe("stageOf", () => {
     );
   });
 
-  it("begins anew with the next run of a session", async () => {
+  it("starts again with the next run of a session", async () => {
     const events = await collectRunEvents({ text: "Done." });
     expect(stageOf([...events, ...events.slice(0, 1)])).toBe("submitted");
   });
 
-  it("can be followed while the run is on (S2-62)", async () => {
+  it("can be followed while the run is active (S2-62)", async () => {
     const seen: Stage[] = [];
     let stage: Stage = "idle";
     const model = scriptedModel([{ calls: [{ name: "spy" }] }, { text: "Done." }]);

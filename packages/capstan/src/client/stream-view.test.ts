@@ -33,7 +33,7 @@ const getTexts = (events: readonly Event[]) =>
   events.flatMap((event) => (event.type === "content_delta" ? [`${event.turn}: ${event.delta}`] : []));
 
 describe("streamView", () => {
-  it("`all` shows every piece of text of every turn, between the markers of the turns (C-17, S2-50)", async () => {
+  it("`all` passes every text delta of every turn (C-17, S2-50)", async () => {
     const events = await collectFiltered("all");
     expect(getTexts(events)).toEqual([
       ...["1: Let ", "1: me l", "1: ook."],
@@ -43,14 +43,14 @@ describe("streamView", () => {
     expect(getTexts(events.slice(0, second))).toHaveLength(3);
   });
 
-  it("`per-turn` shows the text of a turn at once, when it is complete (C-17, S2-50)", async () => {
+  it("`per-turn` passes the text of a turn at once, when it is complete (C-17, S2-50)", async () => {
     const events = await collectFiltered("per-turn");
     expect(getTexts(events)).toEqual(["1: Let me look.", "2: I have seen it."]);
     const first = events.findIndex((event) => event.type === "content_delta");
     expect(events[first + 1]?.type).toBe("message");
   });
 
-  it("`final` shows only the answer (C-17, S2-50)", async () => {
+  it("`final` passes only the answer (C-17, S2-50)", async () => {
     expect(getTexts(await collectFiltered("final"))).toEqual(["2: I have seen it."]);
   });
 
@@ -65,7 +65,7 @@ describe("streamView", () => {
     expect(facts[0]?.at(-1)?.[0]).toBe("done");
   });
 
-  it("text that is said again after a failure is shown once where it is shown whole", async () => {
+  it("text that is repeated after a failure appears once", async () => {
     const failing: ScriptedStep[] = [{ text: "Hel", error: "model_failed" }, { text: "Hello." }];
     expect(getTexts(await collectFiltered("final", failing))).toEqual(["1: Hello."]);
     expect(getTexts(await collectFiltered("per-turn", failing))).toEqual(["1: Hello."]);

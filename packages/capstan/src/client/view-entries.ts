@@ -6,12 +6,13 @@ export type AssistantView = Extract<EntryView, { type: "assistant" }>;
 
 /** Creates an assistant entry; missing content is empty. */
 export function createAssistantView(
-  { runId, agent, turn }: Pick<Fact, "runId" | "agent" | "turn">,
-  content: Partial<Pick<AssistantView, "text" | "reasoning" | "citations" | "calls">>,
+  { runId, seq, agent, turn }: Pick<Fact, "runId" | "seq" | "agent" | "turn">,
+  content: Partial<Pick<AssistantView, "text" | "reasoning" | "citations" | "calls" | "ms">>,
 ): AssistantView {
   return {
     type: "assistant",
     runId,
+    seq,
     agent,
     turn,
     text: "",
@@ -26,17 +27,19 @@ export function toAssistantView(fact: Extract<Fact, { type: "message" }>): Assis
   return createAssistantView(fact, {
     ...readAssistantEntry(fact.entry, []),
     citations: fact.citations ?? [],
+    ms: fact.ms,
   });
 }
 
 /** Returns the entries for the input of a run, including a history sent by the client. */
 export function buildInputEntries(fact: Extract<Fact, { type: "run_start" }>): EntryView[] {
-  const { runId, input } = fact;
+  const { runId, seq, input } = fact;
   const results = input.filter((entry) => entry.type === "result");
   return input.flatMap((entry): EntryView[] => {
-    if (entry.type === "user") return [{ type: "user", runId, content: entry.content }];
+    if (entry.type === "user") return [{ type: "user", runId, seq, content: entry.content }];
     if (entry.type === "assistant") return [createAssistantView(fact, readAssistantEntry(entry, results))];
-    if (entry.type === "summary") return [{ type: "notice", runId, code: "summary", message: entry.text }];
+    if (entry.type === "summary")
+      return [{ type: "notice", runId, seq, code: "summary", message: entry.text }];
     return [];
   });
 }
@@ -61,9 +64,10 @@ function toCallOutcome(result: ResultEntry | undefined): Pick<CallView, "state" 
 }
 
 export function toPendingView(fact: Extract<Fact, { type: "approval_required" }>): PendingView {
-  const { callId, name, reason, shown, digest, question, number, parentCallId } = fact;
+  const { callId, name, input, reason, shown, digest, because, question, number, parentCallId } = fact;
   return {
-    ...{ callId, name, needs: "approval", reason, shown, digest },
+    ...{ callId, name, needs: "approval", input, reason, shown, digest },
+    ...(because && { because }),
     ...(question && { question }),
     ...(number !== undefined && { number }),
     ...(parentCallId !== undefined && { parentCallId }),

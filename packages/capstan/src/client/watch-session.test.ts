@@ -51,7 +51,7 @@ function createFetch(answers: Readonly<Record<string, () => Response>>) {
 const waitForFrame = () => new Promise((resolve) => setTimeout(resolve, 60));
 
 describe("a watched session", () => {
-  it("shows what happens, and tells of many events at once", async () => {
+  it("shows events and notifies once per batch", async () => {
     const server = createFetch({});
     const watch = server.client.watch("s");
     expect([watch.view(), watch.state()]).toEqual([emptyView, { type: "connecting" }]);
@@ -74,7 +74,7 @@ describe("a watched session", () => {
     expect(calls).toBe(last);
   });
 
-  it("steers the run that is on, and starts one when there is none", async () => {
+  it("steers the active run, and starts one when there is none", async () => {
     const server = createFetch({});
     const watch = server.client.watch("s");
     const events = await collectRunEvents("Done.");
@@ -92,7 +92,7 @@ describe("a watched session", () => {
     ]);
   });
 
-  it("sends a message the other way when a run has ended or begun in between", async () => {
+  it("switches between steering and starting when a run ends or starts in between", async () => {
     const ended = { error: { code: "run_ended", message: "It has ended.", retryable: false } };
     const server = createFetch({ "POST /api/runs/r/steer": () => Response.json(ended, { status: 409 }) });
     const watch = server.client.watch("s");
@@ -120,7 +120,7 @@ describe("a watched session", () => {
     second.close();
   });
 
-  it("ends when the server says that there is no such session", async () => {
+  it("ends when the session does not exist", async () => {
     const error = { code: "not_found", message: "There is no session.", retryable: false };
     const fetch = async () => Response.json({ error }, { status: 404 });
     const watch = createClient({ baseURL: "http://127.0.0.1:1", fetch }).watch("s");
@@ -129,7 +129,7 @@ describe("a watched session", () => {
 });
 
 describe("reduce", () => {
-  it("folds ten thousand events in a blink, of one long answer and of many short ones", async () => {
+  it("folds ten thousand events quickly, for one long answer and for many short ones", async () => {
     const [start, turn, delta] = (await collectRunEvents("abc")).filter(
       ({ type }) => type === "run_start" || type === "turn_start" || type === "content_delta",
     );
@@ -150,7 +150,7 @@ describe("reduce", () => {
     }
   });
 
-  it("changes no view that it has given, one by one or many at once", async () => {
+  it("never changes an earlier view", async () => {
     const events = await collectRunEvents("It is there.");
     for (let cut = 0; cut <= events.length; cut++) {
       const before = buildView(events.slice(0, cut));
@@ -160,7 +160,7 @@ describe("reduce", () => {
     }
   });
 
-  it("says nothing about what it does not know", async () => {
+  it("ignores unknown events", async () => {
     const events = await collectRunEvents("abc");
     const news = { type: "smell", runId: "r", sessionId: "s", agent: "a", turn: 1 } as unknown as Event;
     const view = buildView(events.slice(0, 3));
@@ -169,7 +169,7 @@ describe("reduce", () => {
     expect(reduce(view, fact)).toEqual({ ...view, seq: view.seq + 1 });
   });
 
-  it("drops what was being said when the process that said it is gone, and to one who has come back", async () => {
+  it("drops live output after a crash and after a reconnect", async () => {
     const events = await collectRunEvents("Hello there");
     const at = events.findIndex(({ type }) => type === "content_delta") + 2;
     const half = buildView(events.slice(0, at));

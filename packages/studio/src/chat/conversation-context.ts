@@ -1,11 +1,12 @@
 import type { UiHint } from "capstan";
+import type { SessionView } from "capstan/client";
 import { type Context, createContext, useContext } from "react";
-import type { FactIndex } from "../data/fact-index.ts";
 
 /** Actions available to the parts of a conversation. The object is stable, so finished parts do not re-render. */
 export type ConversationActions = {
   readonly sessionId: string;
-  readonly index: () => FactIndex;
+  /** Returns the current view of the session. */
+  readonly getView: () => SessionView;
   /** Shows the source of a citation. */
   openSource(citation: { readonly n: number; readonly id: string; readonly title: string }): void;
   /** Opens the timeline at a fact. */

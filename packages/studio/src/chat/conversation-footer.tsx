@@ -1,7 +1,6 @@
 import { X } from "lucide-react";
 import { type ReactNode, useEffect } from "react";
 import { client } from "../data/client.ts";
-import type { FactIndex } from "../data/fact-index.ts";
 import type { OpenSession } from "../data/open-session.ts";
 import { runWithToast } from "../shell/toasts.tsx";
 import { escapeInvisible } from "../ui/escape-text.ts";
@@ -14,18 +13,12 @@ import type { Branching } from "./use-branching.ts";
 
 type ConversationFooterProps = {
   readonly session: OpenSession;
-  readonly index: FactIndex;
   readonly branching: Branching;
   readonly sendMessage: SendMessage;
 };
 
 /** The composer, the allowed tools and the session's usage. */
-export function ConversationFooter({
-  session,
-  index,
-  branching,
-  sendMessage,
-}: ConversationFooterProps): ReactNode {
+export function ConversationFooter({ session, branching, sendMessage }: ConversationFooterProps): ReactNode {
   const { id, view } = session;
   const { runId } = view;
   const { choice, choose, isRunning, send } = sendMessage;
@@ -35,9 +28,7 @@ export function ConversationFooter({
   useStopKey(isRunning ? stop : undefined);
 
   function editLast(): void {
-    const last = buildItems(view, index).findLast(
-      (item) => item.type === "user" && item.startSeq !== undefined,
-    );
+    const last = buildItems(view).findLast((item) => item.type === "user" && item.startSeq !== undefined);
     if (last?.type === "user") branching.edit(last);
   }
   return (
@@ -54,7 +45,7 @@ export function ConversationFooter({
         onEditLast={editLast}
       />
       <div className="px-1 pt-1.5">
-        <SessionMeter view={view} index={index} />
+        <SessionMeter view={view} />
       </div>
     </div>
   );

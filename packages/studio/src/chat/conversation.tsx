@@ -1,9 +1,9 @@
 import { type ReactNode, useMemo, useRef, useState } from "react";
-import { getFactIndex } from "../data/fact-index.ts";
 import { dropWatch, type OpenSession, useDeletedSessions, useOpenSession } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { useInspectorFocus } from "../inspector/focus.ts";
 import { showView, useNewestView } from "../panel/panel-state.ts";
+import { findPanelView } from "../panel/panel-views.ts";
 import { useLayout } from "../shell/layout-state.ts";
 import { Loading } from "../ui/state.tsx";
 import { Announcer } from "./announcer.tsx";
@@ -41,15 +41,14 @@ function SessionLoader({ sessionId, onReopen }: { readonly sessionId: string; on
 type ConversationViewProps = { readonly session: OpenSession; readonly onReopen: () => void };
 
 function ConversationView({ session, onReopen }: ConversationViewProps): ReactNode {
-  const { id, view, facts, state } = session;
-  const index = getFactIndex(facts);
+  const { id, view, state } = session;
   const [source, setSource] = useState<OpenedSource>();
   const actions = useActions(session, setSource);
-  useNewestView(index.views);
-  const branching = useBranching(session, index);
+  useNewestView(findPanelView(view.hints));
+  const branching = useBranching(session);
   const [sentTexts, setSentTexts] = useState<readonly string[]>([]);
   const [scrollKey, setScrollKey] = useState(0);
-  const sendMessage = useSendMessage(session, index, (text) => {
+  const sendMessage = useSendMessage(session, (text) => {
     setScrollKey(scrollKey + 1);
     if (text !== undefined) setSentTexts((earlier) => [...earlier, text].slice(-5));
   });
@@ -62,7 +61,7 @@ function ConversationView({ session, onReopen }: ConversationViewProps): ReactNo
       <ConversationHeader
         sessionId={id}
         title={listedTitle ?? branching.title ?? "Conversation"}
-        agent={agent ?? index.runStarts.get(view.runId ?? "")?.agent}
+        agent={agent ?? view.runs.get(view.runId ?? "")?.start?.agent}
         state={state}
       />
       <ConnectionBar state={state} onReopen={onReopen} />
@@ -73,29 +72,28 @@ function ConversationView({ session, onReopen }: ConversationViewProps): ReactNo
       ) : (
         <Transcript
           session={session}
-          index={index}
           branching={branching}
           sentTexts={sentTexts}
           scrollKey={scrollKey}
           onReply={sendMessage.send}
         />
       )}
-      <ConversationFooter session={session} index={index} branching={branching} sendMessage={sendMessage} />
+      <ConversationFooter session={session} branching={branching} sendMessage={sendMessage} />
       <Announcer view={view} />
-      <SourcePanel source={source} index={index} onClose={() => setSource(undefined)} />
+      <SourcePanel source={source} fragments={view.fragments} onClose={() => setSource(undefined)} />
     </ConversationContext>
   );
 }
 
 /** Returns a stable object while the session is shown. */
 function useActions(session: OpenSession, openSource: (source: OpenedSource) => void): ConversationActions {
-  const { id, facts } = session;
+  const { id, watch } = session;
   const open = useRef(openSource);
   open.current = openSource;
   return useMemo(
     () => ({
       sessionId: id,
-      index: () => getFactIndex(facts),
+      getView: watch.view,
       openSource: (source) => open.current(source),
       showFact(seq) {
         useInspectorFocus.getState().set({ factSeq: seq, tab: "timeline" });
@@ -107,6 +105,6 @@ function useActions(session: OpenSession, openSource: (source: OpenedSource) => 
         showView(hint);
       },
     }),
-    [id, facts],
+    [id, watch],
   );
 }

@@ -1,18 +1,13 @@
 import type { SessionView } from "capstan/client";
 import type { ReactNode } from "react";
-import { type FactIndex, getTurnKey } from "../data/fact-index.ts";
-
-type SessionMeterProps = { readonly view: SessionView; readonly index: FactIndex };
 
 const compactNumber = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
 /** Token usage of the session and the share of the context that is in use. */
-export function SessionMeter({ view, index }: SessionMeterProps): ReactNode {
-  const { usage, runId = "", turn } = view;
-  const lastMessage =
-    index.messages.get(getTurnKey(runId, turn)) ?? index.messages.get(getTurnKey(runId, turn - 1));
-  const contextBudget = index.runStarts.get(runId)?.policy.contextBudget;
-  const inputTokens = lastMessage?.usage.inputTokens;
+export function SessionMeter({ view }: { readonly view: SessionView }): ReactNode {
+  const { usage, runId = "" } = view;
+  const { start, inputTokens } = view.runs.get(runId) ?? {};
+  const contextBudget = start?.policy.contextBudget;
   const total = usage.inputTokens + usage.outputTokens;
   if (total === 0) return <p className="h-5" />;
   const share =

@@ -1,5 +1,5 @@
+import type { SessionView } from "capstan/client";
 import type { ReactNode } from "react";
-import type { FactIndex } from "../data/fact-index.ts";
 import { parseSafeLink } from "../markdown/safe-link.ts";
 import { stripCodeMarks } from "../markdown/strip-code-marks.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -11,13 +11,13 @@ export type OpenedSource = { readonly n: number; readonly id: string; readonly t
 
 type SourcePanelProps = {
   readonly source: OpenedSource | undefined;
-  readonly index: FactIndex;
+  readonly fragments: SessionView["fragments"];
   readonly onClose: () => void;
 };
 
 /** Shows the cited passage. */
-export function SourcePanel({ source, index, onClose }: SourcePanelProps): ReactNode {
-  const fragment = source && index.fragments.get(source.id);
+export function SourcePanel({ source, fragments, onClose }: SourcePanelProps): ReactNode {
+  const fragment = source && fragments.get(source.id);
   const url = fragment?.source.url;
   const link = url === undefined ? undefined : parseSafeLink(url, url);
   return (

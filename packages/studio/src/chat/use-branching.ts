@@ -2,7 +2,6 @@ import type { Part } from "capstan";
 import { useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { type Ancestry, getBranchesAt, startBranch, useAncestry } from "../data/branches.ts";
-import type { FactIndex } from "../data/fact-index.ts";
 import type { OpenSession } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { useSingleFlight } from "../shell/use-single-flight.ts";
@@ -23,7 +22,7 @@ export type Branching = {
   readonly switchBranch: (item: UserItem, step: number) => void;
 };
 
-export function useBranching({ id, view }: OpenSession, index: FactIndex): Branching {
+export function useBranching({ id, view }: OpenSession): Branching {
   const [, navigate] = useLocation();
   const [editing, setEditing] = useState<string>();
   const ancestry = useAncestry(id, view.seq === 0 ? 0 : (view.runId ?? 1));
@@ -32,7 +31,7 @@ export function useBranching({ id, view }: OpenSession, index: FactIndex): Branc
 
   const startFrom = (runId: string, input: string | readonly Part[]) =>
     runOnce(async () => {
-      const start = index.runStarts.get(runId);
+      const start = view.runs.get(runId)?.start;
       if (!start) return;
       const { agent } = start;
       const branchId = await startBranch({ ancestry, sessionId: id, at: start.seq - 1, input, agent });
@@ -42,7 +41,7 @@ export function useBranching({ id, view }: OpenSession, index: FactIndex): Branc
   const current = {
     resend: (item: UserItem, content: string | readonly Part[]) => startFrom(item.entry.runId, content),
     retry: async (runId: string) => {
-      const lastInput = index.runStarts.get(runId)?.input.findLast((entry) => entry.type === "user");
+      const lastInput = view.runs.get(runId)?.start?.input.findLast((entry) => entry.type === "user");
       if (lastInput) await startFrom(runId, lastInput.content);
     },
     switchBranch(item: UserItem, step: number) {

@@ -3,7 +3,6 @@ import type { SessionView, SessionWatch, WatchState } from "capstan/client";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { create, type StoreApi, type UseBoundStore } from "zustand";
 import { client } from "./client.ts";
-import { getFactIndex } from "./fact-index.ts";
 
 /** The session that is shown: view, facts and connection status. */
 export type OpenSession = {
@@ -41,7 +40,6 @@ function throttleHistory(watch: SessionWatch): Subscribe {
     const unsubscribe = watch.subscribe(() => {
       // Fold incrementally, so that little work is left for rendering.
       watch.view();
-      getFactIndex(watch.facts());
       if (watch.facts().length - notifiedCount < historyBatchSize) notify();
       else timer ??= setTimeout(notify, historyIntervalMs);
     });

@@ -3,7 +3,7 @@ import { collect, scriptedModel } from "capstan/testing";
 import { expect, test } from "vitest";
 import { groupReasoningTurns } from "./group-reasoning-turns.ts";
 
-test("the turns of a run have their agent, their thoughts and calls, and their summary (S3-46)", async () => {
+test("the turns of a run have their agent, reasoning, calls and summary (S3-46)", async () => {
   const look = defineTool({
     ...{ name: "look", description: "Looks", input: { at: { type: "string" } }, effects: "none" },
     execute: () => ({ content: "seen", message: "1 thing seen" }),

@@ -12,7 +12,7 @@ import {
 const policy = { ...defaultPolicy, maxTurns: 4, budget: { ...defaultPolicy.budget, tokens: 900 } };
 
 describe("the fields of a policy", () => {
-  it("cover all of it, each part once", () => {
+  it("cover the whole policy, each part once", () => {
     const fields = policyGroups.flatMap((group) => group.fields);
     for (const { path } of fields) expect(getValueAt(defaultPolicy, path), path).toBeDefined();
     expect(new Set(fields.map(({ path }) => path)).size).toBe(fields.length);
@@ -23,7 +23,7 @@ describe("the fields of a policy", () => {
     expect(known).toEqual(new Set(Object.keys(defaultPolicy)));
   });
 
-  it("say what is not as it is by default", () => {
+  it("mark values that differ from the default", () => {
     expect([
       differsFromDefault(policy, "maxTurns"),
       differsFromDefault(policy, "budget.tokens"),
@@ -31,7 +31,7 @@ describe("the fields of a policy", () => {
     ]).toEqual([...[true, true, false]]);
   });
 
-  it("give what was changed and nothing else, and say what is wrong", () => {
+  it("return only the changes, and name invalid fields", () => {
     const draft = toPolicyDraft(policy);
     expect(computeChanges(policy, draft)).toEqual({ changes: {} });
     const fields = { ...draft.fields, maxTurns: "unlimited", "budget.cost": "0.5", summaries: "true" };

@@ -3,7 +3,6 @@ import type { SentTurn } from "capstan/client";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { client } from "../data/client.ts";
-import { getTurnKey } from "../data/fact-index.ts";
 import type { OpenSession } from "../data/open-session.ts";
 import { useRequest } from "../data/use-request.ts";
 import { IconButton } from "../ui/button.tsx";
@@ -26,7 +25,7 @@ export function PromptTab({ session }: { readonly session: OpenSession }): React
   const focusedTurn = focused === undefined ? undefined : findTurnAt(session.facts, focused, run?.runId);
   const turn = Math.min(Math.max(1, chosen ?? focusedTurn ?? turnCount), Math.max(1, turnCount));
   const runId = run?.runId;
-  const key = runId !== undefined && turnCount > 0 ? getTurnKey(runId, turn) : undefined;
+  const key = runId !== undefined && turnCount > 0 ? `${runId} ${turn}` : undefined;
   const { value, error, retry } = useRequest(key, () => client.runs.turn(runId ?? "", turn));
   if (runId === undefined || turnCount === 0)
     return <EmptyState title="No prompt yet">Send a message to see the prompt of a turn.</EmptyState>;

@@ -22,14 +22,14 @@ const renderText = (text: string, isStreaming = false): string =>
     .replaceAll("&amp;", "&");
 
 describe("Markdown", () => {
-  it("draws blocks and words, headings one level below the page's own", () => {
+  it("renders blocks and inline text, with headings one level below the page's", () => {
     expect(renderBare("# A\n\n**b** *c* ~~d~~ `e`\n\n> f\n\n1. g\n2. h\n\n---\n")).toBe(
       '<div dir="auto"><h2>A</h2><p><strong>b</strong> <em>c</em> <del>d</del> <code>e</code></p>' +
         '<blockquote><p>f</p></blockquote><ol start="1"><li>g</li><li>h</li></ol><hr/></div>',
     );
   });
 
-  it("draws tables and task lists", () => {
+  it("renders tables and task lists", () => {
     const table = renderBare("| a | b |\n| :-- | --: |\n| 1 | **2** |\n");
     expect(table).toContain('<th scope="col">a</th>');
     expect(table).toContain("<td><strong>2</strong></td>");
@@ -38,14 +38,14 @@ describe("Markdown", () => {
     expect(tasks.match(/checked=""/g)).toHaveLength(1);
   });
 
-  it("names the language of code and has a button that copies it", () => {
+  it("shows the language of code and a copy button", () => {
     const code = render("```ts\nconst a = 1;\n```");
     expect(code).toContain("<span>ts</span>");
     expect(code).toContain('aria-label="Copy code"');
     expect(code).toContain("const a = 1;");
   });
 
-  it("reads entities as the characters they stand for, and not in code", () => {
+  it("decodes entities, but not in code", () => {
     expect(renderText("a &amp; b &#x41; &nosuch; `&amp;`")).toBe("a & b A &nosuch; &amp;");
   });
 
@@ -80,13 +80,13 @@ describe("citations in Markdown", () => {
     "[2024]",
   ])("%s has none and stays as it is", (text) => expect(cited(text)).not.toContain("Source"));
 
-  it("keeps a number without a source as text beside those that have one", () => {
+  it("keeps a number without a source as text next to citations", () => {
     expect(cited("a [1, 9]").replace(/<[^>]*>/g, "")).toBe("a 1[9]");
   });
 });
 
 describe("links in Markdown", () => {
-  it("open elsewhere, tell nobody where from, and show the whole address", () => {
+  it("open in a new tab without a referrer and show the full address", () => {
     const link = render("[a](https://a.example/x?y=1)");
     expect(link).toContain('href="https://a.example/x?y=1"');
     expect(link).toContain('title="https://a.example/x?y=1"');
@@ -123,11 +123,11 @@ describe("links in Markdown", () => {
     expect(renderText(text)).toContain(said);
   });
 
-  it("says nothing more where the words name the same place", () => {
+  it("add nothing when the text names the same host", () => {
     expect(renderText("[bank.example](https://www.bank.example/a)")).toBe("bank.example");
   });
 
-  it("are what images become, and nothing is loaded (A64)", () => {
+  it("replace images, and nothing is loaded (A64)", () => {
     for (const text of [
       "![a *b*](https://e.example/p.png)",
       "![a][r]\n\n[r]: https://e.example/p.png",
@@ -154,7 +154,7 @@ describe("hostile Markdown", () => {
     expect(renderBare(text)).toMatch(/^<div dir="auto"><p>[^<]*<\/p><\/div>$/);
   });
 
-  it("shows what cannot be seen in code and in addresses (A71)", () => {
+  it("escapes invisible characters in code and addresses (A71)", () => {
     expect(renderText("`a\u202eb`")).toBe("a\\u{202e}b");
     expect(renderText("a\u202eb \u{e0041}")).toBe("a\\u{202e}b \\u{e0041}");
     expect(renderToStaticMarkup(<CodeBlock code={"a\u200bb\u00a0\u2066c\tok"} />)).toContain(
@@ -163,7 +163,7 @@ describe("hostile Markdown", () => {
     expect(renderText("[a](javascript:\u202ex)")).toContain("javascript:\\u{202e}x");
   });
 
-  it("does not go deeper than it must (A72)", () => {
+  it("limits the nesting depth (A72)", () => {
     for (const text of [
       ">".repeat(100_000),
       "- ".repeat(50_000),
@@ -216,7 +216,7 @@ const attributes =
   /^(?:class|href|title|target|rel|dir|start|scope|type|disabled|checked|readOnly|readonly|aria-[a-z]+|tabindex|xmlns|width|height|viewBox|fill|stroke|stroke-[a-z]+|d|x|y|rx|ry)$/;
 
 describe("any text at all", () => {
-  it("never throws, and nothing comes out but known elements with known attributes (A64..A66)", () => {
+  it("never throws and renders only known elements with known attributes (A64..A66)", () => {
     fc.assert(
       fc.property(hostile, fc.boolean(), (text, isStreaming) => {
         const out = render(text, isStreaming);
@@ -236,7 +236,7 @@ describe("any text at all", () => {
     );
   });
 
-  it("is cut into blocks that give it back, and growing it piece by piece ends the same", () => {
+  it("splits into blocks that join to the same text, also when it grows piece by piece", () => {
     fc.assert(
       fc.property(hostile, fc.integer({ min: 1, max: 9 }), (text, step) => {
         const grown = createBlockSplitter();
@@ -255,7 +255,7 @@ describe("text that streams in", () => {
     "# Head\n\nSome **bold words**, *soft ones* and ~~gone~~ with `code` and [a link](https://a.example/b).\n\n" +
     "- one\n- two **three**\n\n```ts\nconst a = `b`;\n```\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\nThe end.\n";
 
-  it("is healed wherever it is cut: no mark is seen that will become a look", () => {
+  it("closes unfinished syntax wherever it is cut", () => {
     for (let end = 1; end <= text.length; end += 1) {
       const prose = render(text.slice(0, end), true)
         .replace(/<pre[\s\S]*?<\/pre>/g, "")
@@ -264,14 +264,14 @@ describe("text that streams in", () => {
     }
   });
 
-  it("keeps the blocks that are finished as they are", () => {
+  it("keeps finished blocks unchanged", () => {
     const split = createBlockSplitter();
     const before = split(text.slice(0, 150)).blocks;
     const after = split(text.slice(0, 180)).blocks;
     expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
   });
 
-  it("costs the same for a piece at the end of a long text as for one at the beginning", () => {
+  it("costs the same for a delta at the end of a long text as at the start", () => {
     const split = createBlockSplitter();
     let long = "";
     for (let index = 0; index < 1500; index += 1) long += `Paragraph ${index} with **some** words in it.\n\n`;

@@ -1,7 +1,6 @@
 import type { UiHint } from "capstan";
 import { useEffect, useSyncExternalStore } from "react";
 import { create, type StoreApi, type UseBoundStore } from "zustand";
-import type { PanelView } from "./panel-views.ts";
 
 /** State of the panel. */
 export type PanelState = {
@@ -50,8 +49,7 @@ export function useShownView(): UiHint | undefined {
 }
 
 /** Publishes the newest view of the mounted session. */
-export function useNewestView(views: readonly PanelView[]): void {
-  const newest = views.at(-1)?.hint;
+export function useNewestView(newest: UiHint | undefined): void {
   useEffect(() => usePanel.setState({ newest, chosen: undefined }), [newest]);
   useEffect(() => () => usePanel.setState({ newest: undefined, chosen: undefined }), []);
 }

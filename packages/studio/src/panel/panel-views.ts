@@ -1,8 +1,6 @@
 import type { UiHint } from "capstan";
+import type { SessionView } from "capstan/client";
 import { graphShape, mapShape } from "../widgets/widget-shapes.ts";
-
-/** A map or graph, with the position of its fact. */
-export type PanelView = { readonly seq: number; readonly hint: UiHint };
 
 const cache = new WeakMap<UiHint, boolean>();
 
@@ -16,4 +14,9 @@ export function isPanelView(hint: UiHint): boolean {
 function matchesShape({ kind, props }: UiHint): boolean {
   if (kind === "map") return mapShape(props, "props") === undefined;
   return kind === "graph" && graphShape(props, "props") === undefined;
+}
+
+/** Finds the newest map or graph. */
+export function findPanelView(hints: SessionView["hints"]): UiHint | undefined {
+  return hints.findLast(({ hint }) => isPanelView(hint))?.hint;
 }

@@ -15,7 +15,6 @@ import { NoticeLine, RunEnd, UngroundedLine } from "../chat/messages/run-end.tsx
 import { StageBadge } from "../chat/messages/stage-badge.tsx";
 import { UserContent } from "../chat/messages/user-content.tsx";
 import { type OpenedSource, SourcePanel } from "../chat/source-panel.tsx";
-import type { FactIndex } from "../data/fact-index.ts";
 import { showView } from "../panel/panel-state.ts";
 import { Button } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
@@ -25,7 +24,6 @@ import { EmptyState } from "../ui/state.tsx";
 type ReplayChatProps = {
   readonly sessionId: string;
   readonly view: SessionView;
-  readonly index: FactIndex;
   readonly onShowFact: (seq: number) => void;
 };
 
@@ -36,12 +34,12 @@ const scrubbingCount = 6;
 const settleMs = 120;
 
 /** Read-only chat of a moment. */
-export function ReplayChat({ sessionId, view, index, onShowFact }: ReplayChatProps): ReactNode {
+export function ReplayChat({ sessionId, view, onShowFact }: ReplayChatProps): ReactNode {
   const scroller = useRef<HTMLElement>(null);
-  const items = useItems(view, index);
+  const items = useItems(view);
   const { count, settled, showMore } = useVisibleCount(items.length);
   const [source, setSource] = useState<OpenedSource>();
-  const actions = useActions({ sessionId, index, onShowFact }, setSource);
+  const actions = useActions({ sessionId, view, onShowFact }, setSource);
   const hidden = Math.max(0, items.length - count);
   // biome-ignore lint/correctness/useExhaustiveDependencies: every moment is shown from its end
   useLayoutEffect(() => {
@@ -64,12 +62,12 @@ export function ReplayChat({ sessionId, view, index, onShowFact }: ReplayChatPro
             </Button>
           )}
           {items.slice(hidden).map((item) => (
-            <ReplayItem key={item.key} item={item} nestedSeq={getNestedSeq(item, index)} />
+            <ReplayItem key={item.key} item={item} nestedSeq={getNestedSeq(item, view)} />
           ))}
-          <PendingLine view={view} index={index} />
+          <PendingLine view={view} />
         </div>
       </ScrollRegion>
-      <SourcePanel source={source} index={index} onClose={() => setSource(undefined)} />
+      <SourcePanel source={source} fragments={view.fragments} onClose={() => setSource(undefined)} />
     </ConversationContext>
   );
 }
@@ -94,24 +92,24 @@ function useVisibleCount(length: number): VisibleCount {
 }
 
 /** Reuses the objects of unchanged items, so that they do not re-render. */
-function useItems(view: SessionView, index: FactIndex): readonly Item[] {
+function useItems({ entries, runs }: SessionView): readonly Item[] {
   const previousItems = useRef<readonly Item[]>([]);
   return useMemo(() => {
-    previousItems.current = reuseItems(previousItems.current, buildItems(view, index));
+    previousItems.current = reuseItems(previousItems.current, buildItems({ entries, runs }));
     return previousItems.current;
-  }, [view, index]);
+  }, [entries, runs]);
 }
 
 function useActions(
-  { sessionId, index, onShowFact }: Omit<ReplayChatProps, "view">,
+  { sessionId, view, onShowFact }: ReplayChatProps,
   openSource: (source: OpenedSource) => void,
 ): ConversationActions {
-  const latest = useRef({ index, onShowFact });
-  latest.current = { index, onShowFact };
+  const latest = useRef({ view, onShowFact });
+  latest.current = { view, onShowFact };
   return useMemo(
     () => ({
       sessionId,
-      index: () => latest.current.index,
+      getView: () => latest.current.view,
       openSource,
       showFact: (seq) => latest.current.onShowFact(seq),
       showView,
@@ -121,7 +119,7 @@ function useActions(
 }
 
 /** Changes when nested runs of the item have new facts. */
-function getNestedSeq(item: Item, { nested }: FactIndex): number {
+function getNestedSeq(item: Item, { nested }: SessionView): number {
   if (item.type !== "assistant") return 0;
   return item.entry.calls.reduce((sum, { id }) => sum + (nested.get(id)?.seq ?? 0), 0);
 }
@@ -150,7 +148,7 @@ function ReplayItem({ item, nestedSeq }: ReplayItemProps): ReactNode {
 }
 
 /** Status of the run at this moment. */
-function PendingLine({ view, index }: Pick<ReplayChatProps, "view" | "index">): ReactNode {
+function PendingLine({ view }: Pick<ReplayChatProps, "view">): ReactNode {
   const [pendingCall] = view.pending;
   if (pendingCall)
     return (
@@ -159,5 +157,5 @@ function PendingLine({ view, index }: Pick<ReplayChatProps, "view" | "index">): 
         {escapeBidi(pendingCall.name)}.
       </p>
     );
-  return <StageBadge view={view} settled={index.stage} />;
+  return <StageBadge view={view} />;
 }

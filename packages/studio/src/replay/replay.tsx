@@ -10,6 +10,7 @@ import { useSessionList } from "../data/session-list.ts";
 import { buildTimeline } from "../inspector/timeline/build-timeline.ts";
 import { TimelineChart } from "../inspector/timeline/timeline-chart.tsx";
 import { useHasView, useNewestView } from "../panel/panel-state.ts";
+import { findPanelView } from "../panel/panel-views.ts";
 import { ViewPanel } from "../panel/view-panel.tsx";
 import { runWithToast, showToast } from "../shell/toasts.tsx";
 import { Button } from "../ui/button.tsx";
@@ -75,13 +76,12 @@ const ReplayBody = memo(function ReplayBody(props: ReplayBodyProps): ReactNode {
   // Render the chat first; the timeline of a long session takes longer.
   const hasTimeline = useDeferredValue(true, false);
   const view = useMemo(() => views.getView(count), [views, count]);
-  const index = useMemo(() => views.getIndex(count), [views, count]);
-  useNewestView(index.views);
+  useNewestView(findPanelView(view.hints));
   const hasView = useHasView();
   return (
     <div className="flex min-h-0 flex-1 max-lg:flex-col">
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-        <ReplayChat sessionId={sessionId} view={view} index={index} onShowFact={onGoTo} />
+        <ReplayChat sessionId={sessionId} view={view} onShowFact={onGoTo} />
       </div>
       <div
         className={classNames(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseDiff } from "./parse-diff.ts";
 
-test("a hunk from line 0 says that nobody knows where it is: its lines have no numbers", () => {
+test("a hunk at line 0 has an unknown position, so its lines have no numbers", () => {
   const { hunks, added, removed } = parseDiff(
     "--- a/x\n+++ b/x\n@@ -0,2 +0,2 @@\n a\n-b\n+c\n@@ -0,0 +0,1 @@\n+d\n@@ -0,1 +0,0 @@\n-e\n",
   );
@@ -17,7 +17,7 @@ test("a hunk from line 0 says that nobody knows where it is: its lines have no n
   ]);
 });
 
-test("a file that is made has numbers, though it had no line before", () => {
+test("a new file has line numbers", () => {
   expect(parseDiff("--- /dev/null\n+++ b/x\n@@ -0,0 +1,1 @@\n+a\n").hunks[0]?.lines).toEqual([
     { type: "added", text: "a", after: 1 },
   ]);

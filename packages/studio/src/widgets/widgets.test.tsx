@@ -21,7 +21,7 @@ import { bars, chart, diff, graph, hostileHint, map, sources, table } from "./wi
 const render = (node: ReactNode): string => renderToStaticMarkup(node);
 
 describe("a hint", () => {
-  it("of an unknown kind is shown as JSON that says so", () => {
+  it("of an unknown kind is shown as JSON with the reason", () => {
     const shown = render(<Widget hint={{ kind: "hologram", props: { depth: 3 } }} />);
     expect(shown).toContain("No widget for &quot;hologram&quot;.");
     expect(shown).toContain("&quot;depth&quot;: 3");
@@ -38,7 +38,7 @@ describe("a hint", () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it.each(["__proto__", "constructor", "toString"])("named %s is of no kind (A74)", (kind) => {
+  it.each(["__proto__", "constructor", "toString"])("named %s has no widget (A74)", (kind) => {
     expect(hasWidget(kind)).toBe(false);
     expect(render(<Widget hint={{ kind, props: {} }} />)).toContain("No widget for");
   });
@@ -79,7 +79,7 @@ describe("a hint", () => {
       { type: "line", x: { values: [2, 1] }, series: [] },
       "props.x.values must be ascending, but [1] is not",
     ],
-  ])("%s with props that do not fit is shown as JSON that says where: %j", (kind, props, problem) => {
+  ])("%s with invalid props is shown as JSON with the path: %j", (kind, props, problem) => {
     const shown = render(<Widget hint={{ kind, props } as UiHint} />);
     expect(shown).toContain(`Invalid data for this widget: ${problem}`);
   });
@@ -94,7 +94,7 @@ describe("a hint", () => {
     );
   });
 
-  it("of the fixtures fits its widget", () => {
+  it("of the fixtures is valid", () => {
     const shapes = {
       map: mapShape,
       graph: graphShape,
@@ -107,7 +107,7 @@ describe("a hint", () => {
       expect(shapes[kind](props, "props")).toBeUndefined();
   });
 
-  it("with hostile texts draws them as text alone (A64, A66, A68)", () => {
+  it("with hostile text is rendered as text (A64, A66, A68)", () => {
     const views: { readonly [kind: string]: (props: never) => ReactNode } = {
       map: MapWidget,
       sources: SourcesWidget,
@@ -155,7 +155,7 @@ describe("the map", () => {
     route: { points: [], steps: ["Go"] },
   };
 
-  it("draws a floor whichever way round its corners run", () => {
+  it("draws a level with either winding order", () => {
     const size = { width: 400, height: 300 };
     const { path } = createProjection(square, size);
     for (const corners of [
@@ -177,7 +177,7 @@ describe("the map", () => {
     }
   });
 
-  it("has finite places for one point alone, for none, and for the poles", () => {
+  it("has finite positions for a single point, for none, and for the poles", () => {
     for (const at of [
       [0, 0],
       [5, 90],
@@ -191,7 +191,7 @@ describe("the map", () => {
     }
   });
 
-  it("says in words what is on it", () => {
+  it("has a text alternative", () => {
     const shown = render(<MapWidget {...square} />);
     expect(shown).toContain("Places and steps");
     expect(shown).toContain("Gate</button>");
@@ -200,7 +200,7 @@ describe("the map", () => {
     expect(shown).toContain('aria-label="Map of Ground. Arrow keys pan');
   });
 
-  it("never puts one label over another", () => {
+  it("never overlaps labels", () => {
     const label = fc.record({
       text: fc.string({ minLength: 1, maxLength: 20 }),
       x: fc.integer({ min: 0, max: 400 }),
@@ -220,7 +220,7 @@ describe("the map", () => {
     );
   });
 
-  it("zooms around the pointer and never leaves the screen", () => {
+  it("zooms around the pointer and stays on the screen", () => {
     const view = zoomAt({ scale: 1, x: 0, y: 0 }, 2, { x: 100, y: 50 });
     expect(view).toEqual({ scale: 2, x: -100, y: -50 });
     expect(clampView({ scale: 1, x: 9999, y: -9999 }, { width: 400, height: 300 })).toEqual({
@@ -246,7 +246,7 @@ describe("the diff", () => {
     expect(hunks[1]?.lines.map(({ type }) => type)).toEqual(["removed", "note", "added"]);
   });
 
-  it("puts what was removed beside what came in its place", () => {
+  it("pairs removed lines with their replacements", () => {
     const lines = parseDiff("@@ -1,3 +1,2 @@\n a\n-b\n-c\n+d\n").hunks[0]?.lines ?? [];
     expect(pairLines(lines).map(({ left, right }) => [left?.text, right?.text])).toEqual([
       ["a", "a"],
@@ -255,14 +255,14 @@ describe("the diff", () => {
     ]);
   });
 
-  it("tells added from removed by sign and in words, not by colour alone", () => {
+  it("distinguishes added from removed by sign and text, not only by color", () => {
     const shown = render(<DiffWidget path="a" diff={"@@ -1 +1 @@\n-a\n+b\n"} />);
     expect(shown).toContain(">−</td>");
     expect(shown).toContain("Removed: </span>a");
     expect(shown).toContain("Added: </span>b");
   });
 
-  it("folds what is long, and shows what cannot be seen (A71)", () => {
+  it("truncates long diffs and escapes invisible characters (A71)", () => {
     const long = `@@ -0,0 +1,400 @@\n${"+x\u202e\n".repeat(400)}`;
     const shown = render(<DiffWidget diff={long} />);
     expect(shown.match(/<tr/g)).toHaveLength(120);
@@ -270,7 +270,7 @@ describe("the diff", () => {
     expect(shown).toContain("x\\u{202e}");
   });
 
-  it("says so when nothing has changed, and keeps a line that is no part of a hunk", () => {
+  it("shows when nothing changed, and keeps a line outside of hunks", () => {
     expect(render(<DiffWidget diff="" />)).toContain("No changes.");
     expect(render(<DiffWidget diff={"Binary file a/x replaced by text\n"} />)).toContain("Binary file");
   });
@@ -283,14 +283,14 @@ describe("the table", () => {
     { a: null, n: null },
   ];
 
-  it("finds its columns and puts numbers to the right", () => {
+  it("finds its columns and aligns numbers right", () => {
     expect(getColumns({ rows }).map(({ key, align }) => [key, align])).toEqual([
       ["a", "left"],
       ["n", "right"],
     ]);
   });
 
-  it("sorts numbers as numbers, and nothing at all comes last", () => {
+  it("sorts numbers as numbers, with empty cells last", () => {
     const by = (direction: "ascending" | "descending") =>
       selectRows(rows, "", { key: "n", direction }).map(({ n }) => n);
     expect(by("ascending")).toEqual([9, 10, null]);
@@ -298,12 +298,12 @@ describe("the table", () => {
     expect(selectRows(rows, "a", undefined)).toHaveLength(1);
   });
 
-  it("is copied as CSV that no spreadsheet runs", () => {
+  it("copies CSV that no spreadsheet executes", () => {
     const columns = getColumns({ rows: [{ x: 'a,"b"', y: "=1+1", z: -1 }] });
     expect(toCsv(columns, [{ x: 'a,"b"', y: "=1+1", z: -1 }])).toBe(`x,y,z\r\n"a,""b""",'=1+1,-1\r\n`);
   });
 
-  it("draws only some of many rows, and says how many there are", () => {
+  it("renders only some of many rows and shows the total", () => {
     const shown = render(<TableWidget rows={Array.from({ length: 5000 }, (_, n) => ({ n }))} />);
     expect(shown).toContain('aria-rowcount="5001"');
     expect(shown.match(/role="row"/g)?.length).toBeLessThan(40);
@@ -311,7 +311,7 @@ describe("the table", () => {
 });
 
 describe("the graph", () => {
-  it("leaves out edges of nodes that are not there, and has a place for every node", () => {
+  it("drops edges to missing nodes and positions every node", () => {
     for (const layout of ["force", "circle", "grid"] as const) {
       const made = buildGraph(
         {
@@ -328,7 +328,7 @@ describe("the graph", () => {
     }
   });
 
-  it("has a legend of its types, in the colour that all of one type were given", () => {
+  it("has a legend with the colors of its types", () => {
     const nodes = [
       { id: "1", type: "cat", color: "#00f" },
       { id: "2", type: "cat", color: "#00f" },
@@ -342,7 +342,7 @@ describe("the graph", () => {
 });
 
 describe("the sources", () => {
-  it("mark a word alone only where a word begins with it, and to its end", () => {
+  it("highlight a single word only at the start of a word", () => {
     expect(
       splitCitedParts("invalid, valid or validated", ["valid"]).filter(({ isCited }) => isCited),
     ).toEqual([
@@ -351,7 +351,7 @@ describe("the sources", () => {
     ]);
   });
 
-  it("mark the cited words, also across lines and where they overlap", () => {
+  it("highlight cited text, also across lines and overlaps", () => {
     expect(splitCitedParts("one two\nthree four", ["two three", "three four"])).toEqual([
       { text: "one ", isCited: false },
       { text: "two\nthree", isCited: true },

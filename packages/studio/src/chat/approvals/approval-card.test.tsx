@@ -1,4 +1,5 @@
 import type { Json } from "capstan";
+import type { PendingView } from "capstan/client";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test, vi } from "vitest";
 import { type ConversationActions, ConversationContext } from "../conversation-context.ts";
@@ -15,9 +16,8 @@ type CardOptions = {
 };
 
 function renderCard({ name, input, reason, because = [] }: CardOptions): string {
-  const approvals = new Map([["c", { input, because }]]);
-  const actions = { sessionId: "s", index: () => ({ approvals }) } as unknown as ConversationActions;
-  const pending = { callId: "c", name, needs: "approval", reason } as const;
+  const actions = { sessionId: "s" } as unknown as ConversationActions;
+  const pending = { callId: "c", name, needs: "approval", reason, input, because } as PendingView;
   return renderToStaticMarkup(
     <ConversationContext value={actions}>
       <ApprovalCard pending={pending} runId="r" />
@@ -25,7 +25,7 @@ function renderCard({ name, input, reason, because = [] }: CardOptions): string 
   );
 }
 
-test("a content is shown as what is new, not as lines that are added", () => {
+test("whole content is shown as new content, not as added lines", () => {
   const reason = 'Replaces the whole file "ships.txt" (7 lines).';
   const markup = renderCard({ name: "write_file", input: { path: "ships.txt", content: "brig\n" }, reason });
   expect(markup).toContain("Replaces the whole file");
@@ -34,7 +34,7 @@ test("a content is shown as what is new, not as lines that are added", () => {
   expect(markup).not.toMatch(/\+\d|−\d|Loading widget/);
 });
 
-test("where the words came from that are behind a call is said once", () => {
+test("the source of untrusted content is shown once", () => {
   const because = [{ tool: "read_letter", turn: 1, input: '{"path":"letter.txt"}', kind: "untrusted" }];
   const gate = `"write_file" changes something after text that is not to be trusted was read by read_letter in turn 1 with {"path":"letter.txt"}.`;
   const reason = `Creates the file "a.txt". ${gate}`;
@@ -47,13 +47,13 @@ test("where the words came from that are behind a call is said once", () => {
 const gate =
   '"send" reaches the outside (a@b.test) after text that is not to be trusted was read by read in turn 1 with {"path":"x"}.';
 
-test("of a reason the sentence of the gate is left out, which is the last one", () => {
+test("the gate's sentence at the end of a reason is removed", () => {
   expect(removeGateReason(`Sends a letter. ${gate}`, "send")).toBe("Sends a letter.");
   expect(removeGateReason(gate, "send")).toBe("");
   expect(removeGateReason("Sends a letter.", "send")).toBe("Sends a letter.");
 });
 
-test("words that look like the gate's hide nothing before them", () => {
+test("text that imitates the gate hides nothing before it", () => {
   const wish = 'Writes "x". "send" changes something harmless.';
   expect(removeGateReason(`${wish} ${gate}`, "send")).toBe(wish);
   expect(removeGateReason(`${wish} "write" changes something after …`, "write")).toBe(wish);

@@ -16,12 +16,9 @@ type ApprovalCardProps = { readonly pending: PendingView; readonly runId: string
 
 /** A call that needs approval: its effect, the reason, and the untrusted content it follows. */
 export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
-  const { callId, name, reason = "", shown, parentCallId } = pending;
-  const { index } = useConversation();
-  const fact = index().approvals.get(callId);
-  const because = fact?.because ?? [];
-  const diff = fact && buildInputDiff(fact.input);
-  const content = fact && getInputContent(fact.input);
+  const { callId, name, reason = "", shown, parentCallId, input, because = [] } = pending;
+  const diff = input === undefined ? undefined : buildInputDiff(input);
+  const content = input === undefined ? undefined : getInputContent(input);
   const isSuspicious = because.length > 0;
   const explanation = isSuspicious ? removeGateReason(reason, name) : reason;
   const Icon = isSuspicious ? ShieldAlert : ShieldQuestion;

@@ -7,7 +7,7 @@ const diffLinesOfInput = (input: Parameters<typeof buildInputDiff>[0]) =>
     .split("\n")
     .slice(2);
 
-test("what old and new begin and end with is shown as unchanged", () => {
+test("common first and last lines are shown as unchanged", () => {
   const edits = [{ find: "def greet():\n  a\n  b", replace: "def greet():\n  c\n  d\n  b" }];
   expect(diffLinesOfInput({ path: "a.py", edits })).toEqual([
     "@@ -0,3 +0,4 @@",
@@ -19,7 +19,7 @@ test("what old and new begin and end with is shown as unchanged", () => {
   ]);
 });
 
-test("a line that is only added or taken away is the only change", () => {
+test("an added or removed line is the only change", () => {
   expect(diffLinesOfInput({ path: "a", find: "x", replace: "x\nx" })).toEqual([
     "@@ -0,1 +0,2 @@",
     " x",
@@ -32,7 +32,7 @@ test("a line that is only added or taken away is the only change", () => {
   ]);
 });
 
-test("where a change is nobody knows, only whether it is everywhere", () => {
+test("the position of a change is unknown, except that it applies to all occurrences", () => {
   const edits = [{ find: "sail", replace: "row", all: true }];
   expect(diffLinesOfInput({ path: "a", edits })).toEqual([
     "@@ -0,1 +0,1 @@ all occurrences",
@@ -41,7 +41,7 @@ test("where a change is nobody knows, only whether it is everywhere", () => {
   ]);
 });
 
-test("a content is no difference: what is there before it is not known", () => {
+test("whole content is not a diff, because the previous content is unknown", () => {
   expect(buildInputDiff({ path: "a", content: "new\n" })).toBe(undefined);
   expect(getInputContent({ path: "a", content: "new\n" })).toBe("new\n");
   expect(getInputContent({ path: "a", find: "x", replace: "y" })).toBe(undefined);

@@ -1,7 +1,6 @@
 import type { SessionView } from "capstan/client";
 import { type ReactNode, useEffect, useRef } from "react";
 import { client } from "../../data/client.ts";
-import type { FactIndex } from "../../data/fact-index.ts";
 import { runWithToast } from "../../shell/toasts.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -10,18 +9,14 @@ import { useAllowedTools } from "./standing-approvals.ts";
 type PendingListProps = {
   readonly view: SessionView;
   readonly sessionId: string;
-  readonly index: FactIndex;
 };
 
 /** All calls that wait for the user. */
-export function PendingList({ view, sessionId, index }: PendingListProps): ReactNode {
+export function PendingList({ view, sessionId }: PendingListProps): ReactNode {
   const { pending, runId } = view;
   const allowed = useAllowedTools(sessionId);
-  const isAllowed = ({ callId, name, needs, question }: SessionView["pending"][number]) =>
-    needs === "approval" &&
-    !question &&
-    allowed.includes(name) &&
-    !index.approvals.get(callId)?.because?.length;
+  const isAllowed = ({ name, needs, question, because }: SessionView["pending"][number]) =>
+    needs === "approval" && !question && allowed.includes(name) && !because?.length;
   useAutoApprove(runId, pending.filter(isAllowed));
   if (runId === undefined) return null;
   return pending

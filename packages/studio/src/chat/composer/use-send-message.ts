@@ -1,6 +1,5 @@
 import type { Part } from "capstan";
 import { useState } from "react";
-import type { FactIndex } from "../../data/fact-index.ts";
 import type { OpenSession } from "../../data/open-session.ts";
 import { useSessionList } from "../../data/session-list.ts";
 import type { RunChoice } from "./run-choices.tsx";
@@ -16,14 +15,13 @@ export type SendMessage = {
 /** `onSent` receives the text if it was sent to an active run. */
 export function useSendMessage(
   { view, watch }: OpenSession,
-  index: FactIndex,
   onSent: (text: string | undefined) => void,
 ): SendMessage {
   const [choice, choose] = useState<RunChoice>({});
   const refresh = useSessionList((list) => list.refresh);
   const { status, runId = "" } = view;
   const isRunning = status === "running" || status === "waiting";
-  const agent = choice.agent ?? index.runStarts.get(runId)?.agent;
+  const agent = choice.agent ?? view.runs.get(runId)?.start?.agent;
   const { model } = choice;
   async function send(input: string | readonly Part[]): Promise<void> {
     await watch.send(input, { ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) });

@@ -1,10 +1,10 @@
 import { agentTool, defineAgent, defineTool, isFact, run } from "capstan";
+import { buildView } from "capstan/client";
 import { collect, scriptedModel } from "capstan/testing";
 import { expect, test } from "vitest";
-import { getFactIndex } from "../../data/fact-index.ts";
 import { formatAffected } from "./affected-line.tsx";
 
-test("what results have affected is counted in words, and what was changed twice once (S2-15)", () => {
+test("affected items are counted, and items changed twice count once (S2-15)", () => {
   const blue = { nodes: [{ id: "cat1" }, { id: "cat2" }, { id: "cat3" }] };
   expect(formatAffected([blue])).toBe("3 nodes changed");
   expect(formatAffected([blue, { nodes: ["cat3", "dog1"], edges: [{ id: "e1" }] }])).toBe(
@@ -15,7 +15,7 @@ test("what results have affected is counted in words, and what was changed twice
   expect(formatAffected([{ nodes: [] }, {}, null, "much", { nodes: -3, edges: "all" }])).toBeUndefined();
 });
 
-test("the results of a run count together, with those of an agent that was called (S2-15)", async () => {
+test("the results of a run and its nested runs count together (S2-15)", async () => {
   const style = defineTool({
     ...{ name: "style", description: "Styles nodes", input: { ids: { type: "array" } }, effects: "state" },
     execute: (input) => ({
@@ -35,7 +35,7 @@ test("the results of a run count together, with those of an agent that was calle
     run(defineAgent({ name: "outer", model, tools: [style, inner], policy: { gate: "off" } }), "Go"),
   );
   const facts = events.filter(isFact);
-  const { affected } = getFactIndex(facts);
-  expect([...affected.keys()]).toEqual([facts[0]?.runId]);
-  expect(formatAffected(affected.get(facts[0]?.runId ?? "") ?? [])).toBe("4 nodes changed");
+  const affected = [...buildView(facts).runs.values()].filter((run) => run.affected.length > 0);
+  expect(affected.map(({ runId }) => runId)).toEqual([facts[0]?.runId]);
+  expect(formatAffected(affected[0]?.affected ?? [])).toBe("4 nodes changed");
 });

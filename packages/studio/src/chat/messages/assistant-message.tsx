@@ -1,7 +1,6 @@
 import type { LiveView } from "capstan/client";
 import { RotateCcw } from "lucide-react";
 import { memo, type NamedExoticComponent, type ReactNode, useMemo } from "react";
-import { getTurnKey } from "../../data/fact-index.ts";
 import type { CitedSource } from "../../markdown/citation-chip.tsx";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { IconButton } from "../../ui/button.tsx";
@@ -12,7 +11,7 @@ import { useConversation } from "../conversation-context.ts";
 import { AffectedLine } from "./affected-line.tsx";
 import type { Item } from "./build-items.ts";
 import { CallList } from "./call-list.tsx";
-import { ReasoningFold } from "./reasoning-fold.tsx";
+import { getTurnKey, ReasoningFold } from "./reasoning-fold.tsx";
 
 type AssistantItem = Extract<Item, { readonly type: "assistant" }>;
 type AssistantMessageProps = {
@@ -32,8 +31,7 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
   onRetry,
 }: AssistantMessageProps): ReactNode {
   const { entry, isNamed, isAnswer } = item;
-  const { index } = useConversation();
-  const fact = index().messages.get(getTurnKey(entry.runId, entry.turn));
+  const { getView } = useConversation();
   const reasoningShare = entry.reasoning.length / (entry.reasoning.length + entry.text.length || 1);
   return (
     <article aria-label={`Message from ${entry.agent}`} className="group grid min-w-0 gap-3">
@@ -42,14 +40,14 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
         <ReasoningFold
           id={getTurnKey(entry.runId, entry.turn)}
           text={entry.reasoning}
-          estimatedMs={fact && fact.ms * reasoningShare}
+          estimatedMs={entry.ms && entry.ms * reasoningShare}
         />
       )}
       {entry.text !== "" && <CitedMarkdown text={entry.text} citations={entry.citations} />}
       <CallList calls={entry.calls} progress={progress} />
       {/* A turn without calls needs no note. */}
       {entry.summary !== undefined && entry.calls.length > 0 && <WorkingNote text={entry.summary} />}
-      {isAnswer && <AffectedLine affected={index().affected.get(entry.runId)} />}
+      {isAnswer && <AffectedLine affected={getView().runs.get(entry.runId)?.affected} />}
       {isAnswer && entry.text !== "" && (
         <div
           className={classNames(
@@ -101,14 +99,14 @@ type CitedMarkdownProps = {
 
 /** Markdown with citations that open their source. */
 export function CitedMarkdown({ text, citations, isStreaming = false }: CitedMarkdownProps): ReactNode {
-  const { index, openSource } = useConversation();
+  const { getView, openSource } = useConversation();
   const sources = useMemo(
     () =>
       citations.map(({ n, id, title, url }): CitedSource => {
-        const excerpt = index().fragments.get(id)?.content;
+        const excerpt = getView().fragments.get(id)?.content;
         return { n, title, ...(url !== undefined && { url }), ...(excerpt !== undefined && { excerpt }) };
       }),
-    [citations, index],
+    [citations, getView],
   );
   function onCite(n: number): void {
     const citation = citations.find((citation) => citation.n === n);

@@ -2,7 +2,6 @@ import { type Agent, agentTool, defineAgent, defineTool, type Event, type Fact, 
 import { buildView } from "capstan/client";
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import { expect, test } from "vitest";
-import { getFactIndex } from "../../data/fact-index.ts";
 import { buildItems, type Item, reuseItems } from "./build-items.ts";
 import { findFactLocation } from "./find-fact-location.ts";
 
@@ -18,10 +17,9 @@ async function collectRunFacts(agent: Agent): Promise<readonly Fact[]> {
   return events.filter(isFact);
 }
 
-const buildItemsFromFacts = (facts: readonly Fact[]): readonly Item[] =>
-  buildItems(buildView(facts), getFactIndex(facts));
+const buildItemsFromFacts = (facts: readonly Fact[]): readonly Item[] => buildItems(buildView(facts));
 
-test("a run is what was asked, its turns, and the last one is its answer", async () => {
+test("a run has its question, its turns, and the last one is its answer", async () => {
   const items = buildItemsFromFacts(
     await collectRunFacts(createTestAgent([{ calls: [{ name: "look" }] }, { text: "Seen." }])),
   );
@@ -32,12 +30,12 @@ test("a run is what was asked, its turns, and the last one is its answer", async
   ]);
 });
 
-test("a failed run has its error once, as an error", async () => {
+test("a failed run shows its error once", async () => {
   const items = buildItemsFromFacts(await collectRunFacts(createTestAgent([{ error: "invalid_input" }])));
   expect(items).toMatchObject([{ type: "user" }, { type: "end", status: "failed" }]);
 });
 
-test("a limit is told in a line, and what was found stays", async () => {
+test("a limit is shown in one line, and the results stay", async () => {
   const steps = Array.from({ length: 4 }, () => ({ calls: [{ name: "look" }] }));
   const items = buildItemsFromFacts(
     await collectRunFacts(createTestAgent(steps, { maxTurns: 1, finalTurn: "keep-tools" })),
@@ -46,30 +44,30 @@ test("a limit is told in a line, and what was found stays", async () => {
   expect(items.at(-1)).toMatchObject({ type: "end", status: "limit" });
 });
 
-test("an answer that no tool could help with says so (C-08)", async () => {
+test("an answer without successful tool calls is marked (C-08)", async () => {
   const items = buildItemsFromFacts(
     await collectRunFacts(createTestAgent([{ calls: [{ name: "nobody" }] }, { text: "I believe so." }])),
   );
   expect(items.at(-1)).toMatchObject({ type: "ungrounded" });
 });
 
-test("estimates of usage are no part of the conversation", async () => {
+test("usage estimates are not part of the conversation", async () => {
   const items = buildItemsFromFacts(
     await collectRunFacts(createTestAgent([{ text: "Hello.", usage: null }])),
   );
   expect(items.map(({ type }) => type)).toEqual(["user", "assistant"]);
 });
 
-test("what has not changed stays the same object when more is known", async () => {
+test("unchanged items stay the same objects", async () => {
   const facts = await collectRunFacts(createTestAgent([{ calls: [{ name: "look" }] }, { text: "Seen." }]));
-  const { entries } = buildView(facts);
-  const before = buildItems({ entries: entries.slice(0, 2) }, getFactIndex(facts));
-  const after = reuseItems(before, buildItems({ entries }, getFactIndex(facts)));
+  const { entries, runs } = buildView(facts);
+  const before = buildItems({ entries: entries.slice(0, 2), runs });
+  const after = reuseItems(before, buildItems({ entries, runs }));
   expect(after[0]).toBe(before[0]);
   expect(after[1]).not.toBe(before[1]); // it was the last one, and is not any more
 });
 
-test("an item has the position of the fact that it comes from, and every fact has its item", async () => {
+test("an item has the position of its fact, and every fact has an item", async () => {
   const nested = agentTool(createTestAgent([{ calls: [{ name: "look" }] }, { text: "Seen." }]), {
     name: "ask",
   });
@@ -92,18 +90,17 @@ test("an item has the position of the fact that it comes from, and every fact ha
       "end done",
     ]
   `);
-  const index = getFactIndex(facts);
-  const placed = facts.map(({ seq }) => findFactLocation(items, { facts, index }, seq)?.index);
+  const placed = facts.map(({ seq }) => findFactLocation(items, facts, seq)?.index);
   expect(placed.every((at, place) => at !== undefined && at >= (placed[place - 1] ?? 0))).toBe(true);
   const inside = facts.find(
     ({ type, parentRunId }) => type === "tool_call_start" && parentRunId !== undefined,
   );
-  const place = findFactLocation(items, { facts, index }, inside?.seq ?? 0);
+  const place = findFactLocation(items, facts, inside?.seq ?? 0);
   expect(items[place?.index ?? -1]).toMatchObject({ type: "assistant", entry: { text: "I ask." } });
   expect(place?.callId).toBe(inside?.type === "tool_call_start" && inside.id);
 });
 
-test("where several agents speak in a run, each turn has the name of its own (S3-28)", async () => {
+test("in a run with several agents, each turn shows its agent (S3-28)", async () => {
   const desk = (steps: readonly ScriptedStep[], handoffs: readonly Agent[] = []) =>
     defineAgent({ name: handoffs.length > 0 ? "desk" : "research", model: scriptedModel(steps), handoffs });
   const agent = desk(

@@ -1,6 +1,5 @@
 import type { ErrorData, RunStatus } from "capstan";
 import type { EntryView, SessionView } from "capstan/client";
-import { type FactIndex, getAsideKey, getTurnKey } from "../../data/fact-index.ts";
 
 type EntryOf<Type extends EntryView["type"]> = Extract<EntryView, { readonly type: Type }>;
 
@@ -35,31 +34,25 @@ export type Item = {
   | { readonly type: "ungrounded"; readonly runId: string }
 );
 
+type Runs = SessionView["runs"];
+
 /** Builds the rows of a conversation, without live output. */
-export function buildItems(view: Pick<SessionView, "entries">, index: FactIndex): readonly Item[] {
-  const answers = new Map<string, EntryView>();
-  const speakers = new Map<string, Set<string>>();
-  for (const entry of view.entries)
-    if (entry.type === "assistant" && isVisible(entry, index)) {
-      answers.set(entry.runId, entry);
-      speakers.set(entry.runId, (speakers.get(entry.runId) ?? new Set()).add(entry.agent));
-    }
+export function buildItems({ entries, runs }: Pick<SessionView, "entries" | "runs">): readonly Item[] {
+  const visible = entries.filter((entry) => isVisible(entry, runs));
+  const { answers, speakers } = collectAnswers(visible);
   const items: Item[] = [];
   const deniedRuns = new Set<string>();
   const startedRuns = new Set<string>();
-  const seqOf = positions(index);
   let speaker: string | undefined;
   let lastEntry: EntryView | undefined;
-  for (const entry of view.entries) {
-    const seq = seqOf(entry);
-    if (!isVisible(entry, index)) continue;
-    if (lastEntry && lastEntry.runId !== entry.runId)
-      items.push(...buildEndItems(lastEntry.runId, index, deniedRuns));
+  for (const entry of visible) {
+    const { runId, seq } = entry;
+    if (lastEntry && lastEntry.runId !== runId)
+      items.push(...buildEndItems(lastEntry.runId, runs, deniedRuns));
     lastEntry = entry;
-    const { runId } = entry;
     const shared = { key: `${runId} ${items.length}`, seq };
     if (entry.type === "user") {
-      const isStart = index.runStarts.get(runId)?.seq === seq && !startedRuns.has(runId);
+      const isStart = runs.get(runId)?.start?.seq === seq && !startedRuns.has(runId);
       startedRuns.add(runId);
       items.push({ type: "user", ...shared, entry, ...(isStart && { startSeq: seq }) });
     } else if (entry.type === "notice") items.push({ type: "notice", ...shared, entry });
@@ -67,22 +60,30 @@ export function buildItems(view: Pick<SessionView, "entries">, index: FactIndex)
       if (entry.calls.some(({ state }) => state === "denied")) deniedRuns.add(runId);
       const isNewSpeaker = speaker !== undefined && speaker !== entry.agent;
       const isNamed = isNewSpeaker || (speakers.get(runId)?.size ?? 0) > 1;
-      const isAnswer = index.runEnds.has(runId) && answers.get(runId) === entry;
+      const isAnswer = runs.get(runId)?.end !== undefined && answers.get(runId) === entry;
       items.push({ type: "assistant", ...shared, entry, isNamed, isAnswer });
       speaker = entry.agent;
     }
   }
-  if (lastEntry) items.push(...buildEndItems(lastEntry.runId, index, deniedRuns));
+  if (lastEntry) items.push(...buildEndItems(lastEntry.runId, runs, deniedRuns));
   return items;
 }
 
+/** Collects the last assistant entry and the agents of each run. */
+function collectAnswers(entries: readonly EntryView[]) {
+  const answers = new Map<string, EntryView>();
+  const speakers = new Map<string, Set<string>>();
+  for (const entry of entries)
+    if (entry.type === "assistant") {
+      answers.set(entry.runId, entry);
+      speakers.set(entry.runId, (speakers.get(entry.runId) ?? new Set()).add(entry.agent));
+    }
+  return { answers, speakers };
+}
+
 /** Returns a row for a run that did not end normally. */
-function buildEndItems(
-  runId: string,
-  { runEnds }: FactIndex,
-  deniedRuns: ReadonlySet<string>,
-): readonly Item[] {
-  const end = runEnds.get(runId);
+function buildEndItems(runId: string, runs: Runs, deniedRuns: ReadonlySet<string>): readonly Item[] {
+  const end = runs.get(runId)?.end;
   if (!end) return [];
   const { seq, status, error } = end;
   const shared = { key: `${runId} end`, seq, runId };
@@ -91,42 +92,10 @@ function buildEndItems(
   return [{ type: "end", ...shared, status, ...(error && { error }) }];
 }
 
-/** Which facts the entries come from, one after the other. */
-function positions(index: FactIndex): (entry: EntryView) => number {
-  const counts = new Map<string, number>();
-  let lastEntry = 0;
-
-  /** Those that the run was begun with, then those that came on its way. */
-  function findPosition(runId: string, type: "user" | "notice"): number {
-    const key = getAsideKey(runId, type);
-    const count = counts.get(key) ?? 0;
-    counts.set(key, count + 1);
-    const start = index.runStarts.get(runId);
-    const inputType = type === "user" ? "user" : "summary";
-    const startedRuns = start?.input.filter((entry) => entry.type === inputType).length ?? 0;
-    return (count < startedRuns ? start?.seq : index.asides.get(key)?.[count - startedRuns]) ?? lastEntry;
-  }
-  function findAnswerPosition({ runId, turn, calls }: EntryOf<"assistant">): number {
-    if (turn === 0) return index.runStarts.get(runId)?.seq ?? lastEntry;
-    const message = index.messages.get(getTurnKey(runId, turn));
-    if (message && message.seq > lastEntry) return message.seq;
-    // Not a model's: the call of a limit, or the words of its end.
-    const call = calls[0] && index.callStarts.get(calls[0].id);
-    return call?.seq ?? index.runEnds.get(runId)?.seq ?? lastEntry;
-  }
-  return (entry) => {
-    lastEntry = Math.max(
-      lastEntry,
-      entry.type === "assistant" ? findAnswerPosition(entry) : findPosition(entry.runId, entry.type),
-    );
-    return lastEntry;
-  };
-}
-
 /** Hides entries that are shown elsewhere: errors have their own row, estimates are in the meter. */
-function isVisible(entry: EntryView, index: FactIndex): boolean {
+function isVisible(entry: EntryView, runs: Runs): boolean {
   if (entry.type === "notice") return entry.code !== "usage_estimated";
-  return entry.type === "user" || !isErrorText(entry.text, index.runEnds.get(entry.runId)?.error);
+  return entry.type === "user" || !isErrorText(entry.text, runs.get(entry.runId)?.end?.error);
 }
 
 function isErrorText(text: string, error: ErrorData | undefined): boolean {

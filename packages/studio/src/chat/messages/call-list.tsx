@@ -12,12 +12,12 @@ type CallListProps = {
 
 /** The calls of one turn. */
 export function CallList({ calls, progress }: CallListProps): ReactNode {
-  const { index } = useConversation();
+  const { getView } = useConversation();
   if (calls.length === 0) return null;
   return (
     <div className="min-w-0 divide-y rounded-lg border bg-raised">
       {calls.map((call) => {
-        const nested = index().nested.get(call.id);
+        const nested = getView().nested.get(call.id);
         return (
           <ToolCard
             key={call.id}

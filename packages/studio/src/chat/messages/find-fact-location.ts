@@ -1,5 +1,4 @@
 import type { Fact } from "capstan";
-import { type FactIndex, getTurnKey } from "../../data/fact-index.ts";
 import type { Item } from "./build-items.ts";
 
 /** Location of a fact in the conversation. */
@@ -11,12 +10,10 @@ export type ChatLocation = {
   readonly callId: string | undefined;
 };
 
-type Session = { readonly facts: readonly Fact[]; readonly index: FactIndex };
-
 /** Finds the row that shows a fact. Facts of a nested run belong to its call, and a turn's start to its message. */
 export function findFactLocation(
   items: readonly Item[],
-  { facts, index }: Session,
+  facts: readonly Fact[],
   seq: number,
 ): ChatLocation | undefined {
   let at = facts[seq - 1]?.seq === seq ? seq - 1 : facts.findIndex((fact) => fact.seq === seq);
@@ -24,11 +21,17 @@ export function findFactLocation(
   while (facts[at]?.parentRunId !== undefined) at--;
   const fact = facts[at];
   if (!fact) return undefined;
-  const messageSeq = index.messages.get(getTurnKey(fact.runId, fact.turn))?.seq ?? fact.seq;
+  const messageSeq = findMessage(items, fact)?.seq ?? fact.seq;
   const exact = items.findIndex((item) => item.seq === fact.seq);
   const found = exact >= 0 ? exact : items.findLastIndex((item) => item.seq <= messageSeq);
   const item = items[Math.max(0, found)];
   return item && { index: Math.max(0, found), seq: item.seq, callId };
+}
+
+function findMessage(items: readonly Item[], { runId, turn }: Fact): Item | undefined {
+  return items.find(
+    (item) => item.type === "assistant" && item.entry.runId === runId && item.entry.turn === turn,
+  );
 }
 
 function findCallId(fact: Fact | undefined): string | undefined {

@@ -1,9 +1,8 @@
-import { defineAgent, defineTool, type Event, isFact, run } from "capstan";
+import { defineAgent, defineTool, type Event, run } from "capstan";
 import { buildView, stageOf } from "capstan/client";
 import { collect, scriptedModel } from "capstan/testing";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { getFactIndex } from "../../data/fact-index.ts";
 import { ConversationContext } from "../conversation-context.ts";
 import { AssistantMessage } from "./assistant-message.tsx";
 import { buildItems } from "./build-items.ts";
@@ -36,15 +35,14 @@ async function runScript(): Promise<readonly Event[]> {
 /** What the page shows after these events. */
 function renderLive(events: readonly Event[]): string {
   const view = buildView(events);
-  const index = getFactIndex(events.filter(isFact));
-  const actions = { sessionId: "s", index: () => index, openSource() {}, showFact() {}, showView() {} };
+  const actions = { sessionId: "s", getView: () => view, openSource() {}, showFact() {}, showView() {} };
   return renderToStaticMarkup(
     <ConversationContext value={actions}>
-      {buildItems(view, index).map((item) =>
+      {buildItems(view).map((item) =>
         item.type === "assistant" ? <AssistantMessage key={item.key} item={item} /> : null,
       )}
       <LiveMessage view={view} />
-      <StageBadge view={view} settled={index.stage} />
+      <StageBadge view={view} />
     </ConversationContext>,
   );
 }
@@ -55,7 +53,7 @@ const takeUntil = (events: readonly Event[], isLast: (event: Event) => boolean) 
 const findState = (html: string, call: string) =>
   new RegExp(`data-call="${call}" data-state="(\\w+)"`).exec(html)?.[1];
 
-test("text is shown as it grows, calls go from running to done or failed, and the answer stays (S1-33)", async () => {
+test("text streams, calls go from running to done or failed, and the answer stays (S1-33)", async () => {
   const events = await told;
   const running = renderLive(takeUntil(events, ({ type }) => type === "tool_call_start"));
   expect([findState(running, "c1"), running.includes("Running")]).toEqual(["running", true]);
@@ -77,7 +75,7 @@ test("text is shown as it grows, calls go from running to done or failed, and th
 
 const findBadge = (html: string) => /data-stage="(\w+)"/.exec(html)?.[1] ?? "idle";
 
-test("the badge has the stage of the run at every event, as stageOf has it (S2-18, S2-19)", async () => {
+test("the badge shows the stage of the run at every event, like stageOf (S2-18, S2-19)", async () => {
   const events = await told;
   expect(findBadge(renderLive([]))).toBe("idle");
   const seen = events.map((_, at) => {
@@ -92,7 +90,7 @@ test("the badge has the stage of the run at every event, as stageOf has it (S2-1
   expect(renderLive(failed.events)).toMatch(/data-stage="error".*Failed/);
 });
 
-test("while the model digests what the tools gave, it says so, and only then (S2-35)", async () => {
+test("the badge shows processing only while the model reads tool results (S2-35)", async () => {
   const events = await told;
   for (const [at] of events.entries()) {
     const before = events.slice(0, at + 1);

@@ -1,8 +1,7 @@
 import type { SessionView } from "capstan/client";
 import type { ReactNode } from "react";
-import { getTurnKey } from "../../data/fact-index.ts";
 import { CitedMarkdown, WorkingNote } from "./assistant-message.tsx";
-import { ReasoningFold } from "./reasoning-fold.tsx";
+import { getTurnKey, ReasoningFold } from "./reasoning-fold.tsx";
 import { CallLine } from "./tool-card.tsx";
 
 /** The output that is being streamed. */

@@ -8,6 +8,9 @@ import { useFold } from "./use-fold.ts";
 /** Thinking times measured by this page. */
 const measuredTimes = new Map<string, number>();
 
+/** Key of a turn for `ReasoningFold`. */
+export const getTurnKey = (runId: string, turn: number): string => `${runId} ${turn}`;
+
 type ReasoningFoldProps = {
   /** Key of the turn. */
   readonly id: string;

@@ -20,14 +20,14 @@ const createCall = (ui?: UiHint): CallView => ({
 });
 
 const createTurn = (runId: string, text: string, ...calls: CallView[]): EntryView => ({
-  ...{ type: "assistant", runId, agent: "a", turn: 1, text, reasoning: "", citations: [], calls },
+  ...{ type: "assistant", runId, seq: 1, agent: "a", turn: 1, text, reasoning: "", citations: [], calls },
 });
 
 const createDoneView = (...entries: readonly EntryView[]) =>
   ({ status: "done", runId: "r2", entries }) as const;
 
-describe("the replies that widgets offer", () => {
-  it("are those of the last turn that drew something, each once", () => {
+describe("suggested replies", () => {
+  it("come from the last turn with a widget, without duplicates", () => {
     const first = createTurn("r2", "", createCall(createTable(["All of them"])));
     const second = createTurn(
       "r2",
@@ -44,7 +44,7 @@ describe("the replies that widgets offer", () => {
     expect(getReplies(createDoneView(first, second, third, createTurn("r2", "Here it is.")))).toEqual([]);
   });
 
-  it("are there only at rest, and never those of an older run", () => {
+  it("are shown only after a run, and never for an older run", () => {
     const asked = createTurn("r2", "Which one?", createCall(createTable(["A15"])));
     for (const status of ["running", "waiting", "failed", "cancelled"] as const)
       expect(getReplies({ ...createDoneView(asked), status } satisfies Partial<SessionView>)).toEqual([]);
@@ -58,7 +58,7 @@ describe("the replies that widgets offer", () => {
     ).toEqual([]);
   });
 
-  it("are no replies where the props do not fit, and the widget says why", () => {
+  it("are ignored when the props are invalid, and the widget shows why", () => {
     const wrong = [
       [Array.from({ length: 7 }, (_, at) => `Reply ${at}`), "props.replies has more than 6 items"],
       [["x".repeat(81)], "props.replies[0] is longer than 80 characters"],
@@ -77,7 +77,7 @@ describe("the replies that widgets offer", () => {
     expect(getReplies(createDoneView(createTurn("r2", "Which?", createCall(unknown))))).toEqual([]);
   });
 
-  it("say what they send, and hostile ones are text (A74)", () => {
+  it("send their label, and hostile ones are text (A74)", () => {
     const replies = ["<img src=x onerror=alert(1)>", "safe\u202egnp.exe"];
     const view = createDoneView(createTurn("r2", "Which?", createCall(createTable(replies))));
     const shown = renderToStaticMarkup(<Replies view={view} onSend={async () => undefined} />);
@@ -86,7 +86,7 @@ describe("the replies that widgets offer", () => {
     expect(shown).toContain("safe\\u{202e}gnp.exe");
   });
 
-  it("hide nothing of what they send, whatever the eye does not see (A71)", () => {
+  it("escape invisible characters in what they send (A71)", () => {
     const tags = [..."delete all"].map((one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0))).join("");
     const view = createDoneView(
       createTurn("r2", "Which?", createCall(createTable([`yes \u{1f600}${tags}`, "no\u200b\u2064"]))),

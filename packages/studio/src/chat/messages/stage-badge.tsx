@@ -3,15 +3,9 @@ import type { ReactNode } from "react";
 import { classNames } from "../../ui/class-names.ts";
 import { formatDuration } from "../../ui/format-duration.ts";
 
-type StageBadgeProps = {
-  readonly view: SessionView;
-  /** Stage after the last fact. */
-  readonly settled: Stage;
-};
-
 /** Status of the newest run. */
-export function StageBadge({ view, settled }: StageBadgeProps): ReactNode {
-  const stage = getCurrentStage(view, settled);
+export function StageBadge({ view }: { readonly view: SessionView }): ReactNode {
+  const stage = getCurrentStage(view);
   // The empty state covers this.
   if (stage === "idle") return null;
   const isRunning = view.status === "running";
@@ -28,9 +22,9 @@ export function StageBadge({ view, settled }: StageBadgeProps): ReactNode {
 }
 
 /** Live output is not in a fact yet. */
-function getCurrentStage({ status, live }: SessionView, settled: Stage): Stage {
+function getCurrentStage({ status, live, stage }: SessionView): Stage {
   const isStreaming = live.text !== "" || live.reasoning !== "" || live.calls.length > 0;
-  return status === "running" && isStreaming ? "streaming" : settled;
+  return status === "running" && isStreaming ? "streaming" : stage;
 }
 
 function formatStage(view: SessionView, stage: Stage): string {

@@ -144,8 +144,8 @@ function formatInput(input: Json): string {
 }
 
 function CallDetails({ call }: { readonly call: CallView }): ReactNode {
-  const { index, showFact } = useConversation();
-  const seq = index().callStarts.get(call.id)?.seq;
+  const { showFact } = useConversation();
+  const { seq } = call;
   return (
     <div className="grid gap-2 px-3 pb-3 pl-9">
       <JsonText label="Arguments" text={formatJson(call.input)} />

@@ -1,7 +1,6 @@
 import type { SessionView } from "capstan/client";
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { getBranchesAt } from "../../data/branches.ts";
-import type { FactIndex } from "../../data/fact-index.ts";
 import type { OpenSession } from "../../data/open-session.ts";
 import { useInspectorFocus } from "../../inspector/focus.ts";
 import { runWithToast } from "../../shell/toasts.tsx";
@@ -22,7 +21,6 @@ import { UserMessage } from "./user-message.tsx";
 
 type TranscriptProps = {
   readonly session: OpenSession;
-  readonly index: FactIndex;
   readonly branching: Branching;
   /** Messages sent to the active run, possibly not delivered yet. */
   readonly sentTexts: readonly string[];
@@ -33,52 +31,52 @@ type TranscriptProps = {
 
 /** The messages of a session and its live output. */
 export function Transcript(props: TranscriptProps): ReactNode {
-  const { session, index, branching, sentTexts, scrollKey, onReply } = props;
+  const { session, branching, sentTexts, scrollKey, onReply } = props;
   const { id, view } = session;
-  const items = useItems(view, index);
+  const items = useItems(view);
   const isSettled = view.status !== "running" && view.status !== "waiting";
-  const location = useFocusedLocation(items, session, index);
-  const rows = useRows({ items, session, index, branching, highlightedSeq: location?.seq });
+  const location = useFocusedLocation(items, session);
+  const rows = useRows({ items, session, branching, highlightedSeq: location?.seq });
   if (items.length === 0 && isSettled && view.seq === 0)
     return (
       <div className="flex-1">
         <EmptyState title="No messages yet">Send a message to start.</EmptyState>
       </div>
     );
-  const tail = <Tail id={id} view={view} index={index} sentTexts={sentTexts} onReply={onReply} />;
+  const tail = <Tail id={id} view={view} sentTexts={sentTexts} onReply={onReply} />;
   return <MessageList rows={rows} scrollKey={scrollKey} location={location} tail={tail} />;
 }
 
-type RowsProps = Pick<TranscriptProps, "session" | "index" | "branching"> & {
+type RowsProps = Pick<TranscriptProps, "session" | "branching"> & {
   readonly items: readonly Item[];
   /** Position of the row to highlight. */
   readonly highlightedSeq: number | undefined;
 };
 
 /** Stable while deltas arrive. */
-function useRows({ items, session, index, branching, highlightedSeq }: RowsProps): readonly ReactNode[] {
-  const { runId, status, seq, live } = session.view;
+function useRows({ items, session, branching, highlightedSeq }: RowsProps): readonly ReactNode[] {
+  const { runId, status, nested, live } = session.view;
   const { progress } = live;
   const { retry, ancestry, editing } = branching;
   const isSettled = status !== "running" && status !== "waiting";
   const onRetry = useCallback(() => {
     if (runId !== undefined) runWithToast(() => retry(runId));
   }, [retry, runId]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the index grows with `seq`; only these parts of the branching change
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only these parts of the branching change
   return useMemo(
     () =>
       items.map((item) => (
         <div key={item.key} data-seq={item.seq} className={getRowStyle(item, highlightedSeq)}>
           <Row
             item={item}
-            index={index}
+            nested={nested}
             branching={branching}
             progress={item.type === "assistant" && item.entry.runId === runId ? progress : undefined}
             onRetry={isSettled && getRunId(item) === runId ? onRetry : undefined}
           />
         </div>
       )),
-    [items, index, seq, ancestry, editing, progress, runId, isSettled, onRetry, highlightedSeq],
+    [items, nested, ancestry, editing, progress, runId, isSettled, onRetry, highlightedSeq],
   );
 }
 
@@ -93,18 +91,14 @@ function getRowStyle(item: Item, highlightedSeq: number | undefined): string {
 const highlightMs = 1600;
 
 /** The location selected in the inspector, highlighted for a moment. */
-function useFocusedLocation(
-  items: readonly Item[],
-  { facts }: OpenSession,
-  index: FactIndex,
-): ChatLocation | undefined {
+function useFocusedLocation(items: readonly Item[], { facts }: OpenSession): ChatLocation | undefined {
   const { inChat, set } = useInspectorFocus();
   const [location, setLocation] = useState<ChatLocation>();
   useEffect(() => {
     if (!inChat) return;
     set({ inChat: undefined });
-    setLocation(findFactLocation(items, { facts, index }, inChat.factSeq));
-  }, [inChat, set, items, facts, index]);
+    setLocation(findFactLocation(items, facts, inChat.factSeq));
+  }, [inChat, set, items, facts]);
   useEffect(() => {
     if (!location) return;
     const timer = setTimeout(() => setLocation(undefined), highlightMs);
@@ -113,32 +107,32 @@ function useFocusedLocation(
   return location;
 }
 
-function useItems(view: SessionView, index: FactIndex): readonly Item[] {
+function useItems(view: SessionView): readonly Item[] {
   const previousItems = useRef<readonly Item[]>([]);
-  const { entries, seq } = view;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the index grows with `seq`
+  const { entries, runs } = view;
   return useMemo(() => {
-    previousItems.current = reuseItems(previousItems.current, buildItems({ entries }, index));
+    previousItems.current = reuseItems(previousItems.current, buildItems({ entries, runs }));
     return previousItems.current;
-  }, [entries, seq, index]);
+  }, [entries, runs]);
 }
 
 const getRunId = (item: Item): string => ("entry" in item ? item.entry.runId : item.runId);
 
-type RowProps = Pick<TranscriptProps, "index" | "branching"> & {
+type RowProps = Pick<TranscriptProps, "branching"> & {
+  readonly nested: SessionView["nested"];
   readonly item: Item;
   readonly progress: SessionView["live"]["progress"] | undefined;
   readonly onRetry: (() => void) | undefined;
 };
 
-function Row({ item, index, branching, progress, onRetry }: RowProps): ReactNode {
+function Row({ item, nested, branching, progress, onRetry }: RowProps): ReactNode {
   if (item.type === "notice") return <NoticeLine item={item} />;
   if (item.type === "ungrounded") return <UngroundedLine />;
   if (item.type === "end") return <RunEnd item={item} onRetry={onRetry} />;
   if (item.type === "assistant") {
     const { calls } = item.entry;
     const isWorking = calls.some(({ state }) => state === "running");
-    const nestedSeq = calls.reduce((sum, { id }) => sum + (index.nested.get(id)?.seq ?? 0), 0);
+    const nestedSeq = calls.reduce((sum, { id }) => sum + (nested.get(id)?.seq ?? 0), 0);
     return (
       <AssistantMessage
         item={item}
@@ -164,26 +158,26 @@ function Row({ item, index, branching, progress, onRetry }: RowProps): ReactNode
   );
 }
 
-type TailProps = Pick<TranscriptProps, "index" | "sentTexts" | "onReply"> & {
+type TailProps = Pick<TranscriptProps, "sentTexts" | "onReply"> & {
   readonly id: string;
   readonly view: SessionView;
 };
 
 /** Live output, pending calls and undelivered messages. */
-function Tail({ id, view, index, sentTexts, onReply }: TailProps): ReactNode {
+function Tail({ id, view, sentTexts, onReply }: TailProps): ReactNode {
   const { status, runId = "", pending, entries } = view;
   const isActive = status === "running" || status === "waiting";
   const isDelivered = (text: string) =>
     entries.some((entry) => entry.type === "user" && entry.runId === runId && entry.content === text);
   const undelivered = isActive ? sentTexts.filter((text) => !isDelivered(text)) : [];
   const isPaused = status === "waiting" && pending.length === 0;
-  const until = isPaused ? index.waits.get(runId)?.until : undefined;
+  const until = isPaused ? view.runs.get(runId)?.resumesAt : undefined;
   return (
     <div className="grid gap-4">
       <LiveMessage view={view} />
-      <StageBadge view={view} settled={index.stage} />
+      <StageBadge view={view} />
       <Replies view={view} onSend={onReply} />
-      <PendingList view={view} sessionId={id} index={index} />
+      <PendingList view={view} sessionId={id} />
       {until !== undefined && (
         <p className="text-sm text-quiet">
           Rate limited by the model provider. Resumes at{" "}

@@ -54,7 +54,7 @@ function formatTimeline(timeline: Timeline): string[] {
 }
 
 describe("the timeline", () => {
-  it("has a bar for the model of each turn and for each of its calls, with what failed marked", async () => {
+  it("has a bar for each model call and each tool call, with failures marked", async () => {
     const facts = await collectRunFacts(
       { calls: [{ name: "look" }, { name: "look" }, { name: "nothing" }] },
       { error: "model_failed" },
@@ -70,7 +70,7 @@ describe("the timeline", () => {
     ]);
   });
 
-  it("shows what a person was waited for, and that it is still so", async () => {
+  it("shows pending approvals, also while they wait", async () => {
     const running = run(
       createTestAgent([{ calls: [{ id: "c", name: "write" }] }, { text: "Done." }]),
       "Go",
@@ -89,7 +89,7 @@ describe("the timeline", () => {
     expect(buildTimeline(facts)).toEqual(buildTimeline([...facts]));
   });
 
-  it("puts what an agent did that was called as a tool under its call, as a lane", async () => {
+  it("puts nested runs below their call", async () => {
     const inner = defineAgent({
       name: "inner",
       model: scriptedModel([{ calls: [{ name: "look" }] }, { text: "In." }]),
@@ -111,7 +111,7 @@ describe("the timeline", () => {
     ]);
   });
 
-  it("keeps every bar inside its turn, none negative, and one for each call, whatever the clock did", () => {
+  it("keeps every bar inside its turn, none negative, one per call, whatever the clock does", () => {
     assert(
       property(array(plannedTurn, { maxLength: 8 }), boolean(), (turns, isCut) => {
         const all = createPlannedFacts(turns);
@@ -142,7 +142,7 @@ describe("the timeline", () => {
     );
   });
 
-  it("is made of 10,000 facts in a moment", () => {
+  it("builds from 10,000 facts quickly", () => {
     const turns = Array.from({ length: 1500 }, () => ({
       model: 5,
       calls: [{ start: 1, ms: 4, waits: true, hasStart: true }],

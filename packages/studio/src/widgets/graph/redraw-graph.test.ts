@@ -13,10 +13,10 @@ const createPets = (change: Partial<GraphProps> = {}): GraphProps => ({
 const getPositions = (graph: MultiGraph) =>
   Object.fromEntries(graph.mapNodes((id, { x, y }) => [id, [x, y] as const]));
 
-describe("a graph that takes the place of another", () => {
+describe("a redrawn graph", () => {
   const first = redrawGraph(undefined, createPets());
 
-  it("keeps what is where it was, and says which nodes have changed", () => {
+  it("keeps positions and lists changed nodes", () => {
     const nodes = names.map((id) => ({ id, ...(id < "c" && { color: "#0000ff" }) }));
     const next = redrawGraph(first, createPets({ nodes }));
     expect([first.changed, next.changed]).toEqual([[], ["a", "b"]]);
@@ -25,7 +25,7 @@ describe("a graph that takes the place of another", () => {
     expect(redrawGraph(first, createPets({ nodes, flash: ["e"] })).changed).toEqual(["e"]);
   });
 
-  it("tells what looks different from what an answer is about", () => {
+  it("distinguishes changed nodes from highlighted nodes", () => {
     const blue = names.map((id) => ({ id, ...(id < "c" && { color: "#0000ff" }) }));
     const isChange = (before: typeof first | undefined, props: GraphProps) =>
       redrawGraph(before, props).isChange;
@@ -35,7 +35,7 @@ describe("a graph that takes the place of another", () => {
     expect(isChange(undefined, createPets({ nodes: blue, flash: ["a", "e"] }))).toBe(false);
   });
 
-  it("puts a new node beside those that it is joined to", () => {
+  it("places a new node near its neighbors", () => {
     const nodes = [...names, "f"].map((id) => ({ id }));
     const next = redrawGraph(
       first,
@@ -49,13 +49,13 @@ describe("a graph that takes the place of another", () => {
     expect(next.changed).toEqual(["f"]);
   });
 
-  it("is laid out anew when it is another graph, and nothing of it flashes", () => {
+  it("is laid out again when it is a different graph, and nothing flashes", () => {
     const next = redrawGraph(first, { nodes: [{ id: "x" }, { id: "y" }], edges: [] });
     expect(next.changed).toEqual([]);
     expect(next.graph.order).toBe(2);
   });
 
-  it("has the layout that the person has chosen, until a tool asks for another", () => {
+  it("keeps the user's layout until a tool requests another", () => {
     const chosen = { ...first, layout: "circle" as const };
     expect(redrawGraph(chosen, createPets()).layout).toBe("circle");
     expect(redrawGraph(chosen, createPets({ layout: "grid" })).layout).toBe("grid");

@@ -19,8 +19,8 @@ const createStyle = (props: GraphProps): GraphStyle => ({
   flashing: new Set(),
 });
 
-describe("the look of a graph with a selected node", () => {
-  it("lets its edges stand out, and what is not joined to it fade", () => {
+describe("the style of a graph with a selected node", () => {
+  it("highlights its edges and fades unrelated nodes", () => {
     const look = createStyle(fleet);
     const [first = "", second = ""] = look.graph.edges();
     expect([first, second].map((id) => styleEdge(look, id, {}).color)).toEqual(["#accent", "#faint"]);
@@ -28,7 +28,7 @@ describe("the look of a graph with a selected node", () => {
     expect(styleNode(look, "sloop", { size: 1, label: "sloop" })).toMatchObject({ label: "sloop" });
   });
 
-  it("takes an edge and a node of a graph that is gone as they are", () => {
+  it("leaves edges and nodes of a replaced graph unchanged", () => {
     const look = createStyle(fleet);
     const [edge = ""] = buildGraph(fleet, "grid").edges();
     expect(styleEdge(look, edge, { label: "x" })).toMatchObject({ color: "#faint", label: "x" });
