@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Nothing is imported before the version is known: an older Node could not load it, and would not say why.
+// Imports nothing before checking the Node version: an older Node would fail to load the program with an obscure error.
 const minNodeVersion = "22.19.0";
 
-// Not with `localeCompare`: it loads the rules of all languages first.
+// Not `localeCompare`, which loads the collation data of all languages first.
 function isOlder(version: string, minimum: string): boolean {
   const [[major = 0, minor = 0], [minMajor = 0, minMinor = 0]] = [version, minimum].map((text) =>
     text.split(".").map(Number),
@@ -10,7 +10,7 @@ function isOlder(version: string, minimum: string): boolean {
   return major < minMajor || (major === minMajor && minor < minMinor);
 }
 
-/** SQLite works, and its users can do nothing about its warning. */
+/** Hides Node's warning that SQLite is experimental: users can do nothing about it. */
 function hideSqliteWarning(): void {
   const { emitWarning } = process;
   process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
@@ -21,7 +21,7 @@ function hideSqliteWarning(): void {
 
 if (isOlder(process.versions.node, minNodeVersion)) {
   process.stderr.write(
-    `capstan needs Node ${minNodeVersion} or later; this is ${process.versions.node}. Get it at https://nodejs.org\n`,
+    `capstan requires Node ${minNodeVersion} or later; this is ${process.versions.node}. Get it at https://nodejs.org\n`,
   );
   process.exitCode = 1;
 } else {

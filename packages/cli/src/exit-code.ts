@@ -1,4 +1,4 @@
-/** What a command leaves with. */
+/** Process exit codes. */
 export const exitCodes = {
   ok: 0,
   failure: 1,

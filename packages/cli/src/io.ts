@@ -7,7 +7,7 @@ export type Terminal = {
   readonly rows?: number | undefined;
 };
 
-/** All of the world that a command touches without being told a place: a test gives its own. */
+/** The process streams, environment and working directory of a command. Tests pass their own. */
 export type Io = {
   readonly stdin: Readable & Terminal & { setRawMode?(mode: boolean): unknown };
   readonly stdout: Writable & Terminal;
@@ -16,7 +16,7 @@ export type Io = {
   readonly cwd: string;
 };
 
-/** Those of this process. */
+/** The real ones. */
 export const processIo: Io = {
   stdin: process.stdin,
   stdout: process.stdout,

@@ -3,9 +3,9 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { type Io, processIo } from "./io.ts";
 import { version } from "./version.ts";
 
-/** Runs the command line and gives what to exit with. Never rejects. */
+/** Runs the command line and returns the exit code. Never rejects. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
-  // The commonest question of scripts, answered without loading the program.
+  // Fast path: answers without loading the program.
   if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
     io.stdout.write(`${version}\n`);
     return exitCodes.ok;
@@ -14,7 +14,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   return runProgram(argv, io);
 }
 
-/** Runs the command line of this process, and ends it when all that was said is written. */
+/** Runs the command line of this process and exits once all output is flushed. */
 export async function runMain(): Promise<void> {
   const { stdout, stderr } = process;
   const failedStreams = new Set<unknown>();
@@ -23,7 +23,7 @@ export async function runMain(): Promise<void> {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       const isFirst = !failedStreams.has(stream);
       failedStreams.add(stream);
-      // Whoever read it has left; a command that cares listens too. All else is an answer that got lost.
+      // EPIPE: the reader is gone, and commands that care listen themselves. Any other error loses output.
       if (error.code === "EPIPE" || stream === stderr) return;
       isOutputLost = true;
       if (isFirst) stderr.write(`capstan: the output cannot be written: ${error.message}.\n`);

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 
 type Manifest = { readonly version: string };
 
-// One folder above the source and the build, two above a file that builds share.
+// One level up from src/ and dist/, two levels up from a chunk in dist/shared/.
 const manifestUrls = ["../package.json", "../../package.json"].map(
   (place) => new URL(place, import.meta.url),
 );
 
-/** Of this package. */
+/** Version of this package. */
 export const version: string = (
   JSON.parse(readFileSync(manifestUrls.find((place) => existsSync(place)) ?? "", "utf8")) as Manifest
 ).version;

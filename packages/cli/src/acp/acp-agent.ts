@@ -29,10 +29,10 @@ const initializeResponse: InitializeResponse = {
 
 const { session } = methods.agent;
 
-/** The agent's side of a connection: which request does what. */
+/** Creates the agent side of a connection: maps requests to sessions. */
 export function createAcpAgent(sessions: AcpSessions, { env, stderr }: Pick<Io, "env" | "stderr">): AgentApp {
   let capabilities: ClientCapabilities = {};
-  /** An answer, or an error in plain words. */
+  /** Converts thrown errors to request errors. */
   async function withRequestErrors<Answer>(answer: () => Answer | Promise<Answer>): Promise<Answer> {
     try {
       return await answer();
@@ -40,7 +40,7 @@ export function createAcpAgent(sessions: AcpSessions, { env, stderr }: Pick<Io, 
       throw toRequestError(error, env);
     }
   }
-  /** An editor knows a session when it has the answer, and not before. */
+  /** Announces a session after the response: the editor does not know the session before. */
   function announceSession(
     one: AcpSession,
     editor: Editor,
@@ -57,7 +57,7 @@ export function createAcpAgent(sessions: AcpSessions, { env, stderr }: Pick<Io, 
         capabilities = params.clientCapabilities ?? {};
         return initializeResponse;
       })
-      // There is nothing to sign in to: the keys of providers are in the environment.
+      // No sign-in: provider keys are in the environment.
       .onRequest(methods.agent.authenticate, () => ({}))
       .onRequest(session.new, ({ params, client }) =>
         withRequestErrors(async () => {
@@ -76,7 +76,7 @@ export function createAcpAgent(sessions: AcpSessions, { env, stderr }: Pick<Io, 
       )
       .onRequest(session.prompt, ({ params, client, signal }) => {
         signal.addEventListener("abort", () => {
-          // Also aborted when the editor is gone: what it began is then put down, not stopped.
+          // The signal also aborts when the editor disconnects; its runs are then released, not cancelled.
           if (isCancelled(signal.reason)) sessions.stop(params.sessionId);
         });
         return withRequestErrors(async () => ({

@@ -2,19 +2,19 @@ import type { AddCommand } from "../commands/command.ts";
 
 const examples = `
 Examples:
-  $ capstan acp                          the agent, for an editor that starts this command
+  $ capstan acp                          serve the agent to the editor that starts it
   $ capstan acp -m openai/gpt-5:high
 
-An editor's configuration, such as Zed's: {"agent_servers": {"Capstan": {"command": "capstan", "args": ["acp"]}}}
+Editor config, for example in Zed: {"agent_servers": {"Capstan": {"command": "capstan", "args": ["acp"]}}}
 
-Each session has the configuration of its folder. One that is not trusted is refused: look at it, then run
+Each session uses the config of its folder. An untrusted config is rejected: review it, then run
 \`capstan --trust\` in the folder once.`;
 
-/** `capstan acp`: the agent in an editor, over the Agent Client Protocol. */
+/** Adds `capstan acp`, the Agent Client Protocol. */
 export const addAcp: AddCommand = (program, io, outcome) => {
   program
     .command("acp")
-    .description("serve the agent over stdio to an editor that speaks ACP: Zed, JetBrains, Neovim")
+    .description("serve the agent over stdio to an ACP editor: Zed, JetBrains, Neovim")
     .addHelpText("after", examples)
     .action(async (_options, command) => {
       const { serveAcp } = await import("./serve-acp.ts");

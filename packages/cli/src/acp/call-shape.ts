@@ -16,7 +16,7 @@ const kinds: { readonly [name: string]: ToolKind } = {
   handoff: "switch_mode",
 };
 
-/** What an editor shows a call as. */
+/** Returns the kind of a tool for the editor. */
 export function getToolKind(name: string): ToolKind {
   return Object.hasOwn(kinds, name) ? (kinds[name] ?? "other") : "other";
 }
@@ -24,8 +24,8 @@ export function getToolKind(name: string): ToolKind {
 const maxArgumentColumns = 100;
 
 /**
- * A call in one line. Editors draw titles as Markdown, and a model can make up the name of a tool: neither may become a
- * link or a picture.
+ * Formats a call in one line. Editors render titles as Markdown and the model may invent tool names, so neither name nor
+ * arguments may become a link or an image.
  */
 export function formatCallTitle(name: string, input: Json, agent?: string): string {
   const plain = escapeTerminalLine(name)
@@ -37,7 +37,7 @@ export function formatCallTitle(name: string, input: Json, agent?: string): stri
   return `${who}${plain || "tool"}${line === "" || line === "{}" ? "" : ` \`${line}\``}`;
 }
 
-/** Where a call reads or writes, when that is inside of the folder: editors open such files by themselves. */
+/** Returns the file that a call accesses, only inside the folder: editors open such files automatically. */
 export function findLocations(input: Json, cwd: string): ToolCallLocation[] {
   const path = isFields(input) && typeof input.path === "string" ? resolveInside(input.path, cwd) : undefined;
   if (path === undefined || !isFields(input)) return [];
@@ -45,7 +45,7 @@ export function findLocations(input: Json, cwd: string): ToolCallLocation[] {
   return [{ path, ...(line !== undefined && line > 0 && { line }) }];
 }
 
-/** What a call of a file tool is about to change, as far as its arguments say so. */
+/** Builds the changes that a call of a file tool proposes. */
 export function buildProposedChanges(name: string, input: Json, cwd: string): ToolCallContent[] {
   if (getToolKind(name) !== "edit" || !isFields(input) || typeof input.path !== "string") return [];
   const path = resolveInside(input.path, cwd);
@@ -59,7 +59,7 @@ export function buildProposedChanges(name: string, input: Json, cwd: string): To
   );
 }
 
-/** What a call gave: the difference it made, or its text and its pictures. */
+/** Builds the content of a result: its diff, or its text and images. */
 export function buildCallContent(
   result: string | readonly Part[],
   ui: UiHint | undefined,
@@ -76,14 +76,14 @@ export function buildCallContent(
   });
 }
 
-/** A strange text, to be shown as it is: in a block of code no link, no picture and no heading of it is drawn. */
+/** Quotes untrusted text as a code block, so that no link, image or heading is rendered. */
 export function quoteText(text: string): ToolCallContent {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return { type: "content", content: { type: "text", text: `${fence}\n${text}\n${fence}` } };
 }
 
-/** The text of a result; what is not text is named. */
+/** Returns the text of a result; other parts are named. */
 export function formatResultText(result: string | readonly Part[]): string {
   if (typeof result === "string") return result;
   return result
@@ -91,7 +91,7 @@ export function formatResultText(result: string | readonly Part[]): string {
     .join("\n");
 }
 
-/** One change for each hunk of a unified diff. */
+/** Returns one change per hunk of a unified diff. */
 function parseChanges({ path, diff }: { readonly [name: string]: Json }, cwd: string): ToolCallContent[] {
   const place = typeof path === "string" ? resolveInside(path, cwd) : undefined;
   if (place === undefined || typeof diff !== "string") return [];

@@ -5,16 +5,16 @@ import type { AcpSession } from "./open-session.ts";
 
 const commands: { readonly [name: string]: { readonly about: string; run(session: AcpSession): string[] } } =
   {
-    tools: { about: "List what the agent can use", run: listTools },
-    mcp: { about: "List the MCP servers and their state", run: listServers },
+    tools: { about: "List the agent's tools", run: listTools },
+    mcp: { about: "List MCP servers and their state", run: listServers },
   };
 
-/** What can be typed with a slash. No model is asked. */
+/** Slash commands. They do not call the model. */
 export const availableCommands: readonly AvailableCommand[] = Object.entries(commands).map(
   ([name, { about }]) => ({ name, description: about }),
 );
 
-/** What the command answers that a prompt consists of; undefined when it is something to say. */
+/** Runs the slash command of a prompt; undefined when the prompt is a message. */
 export function runCommand(session: AcpSession, input: RunInput): string | undefined {
   const name = typeof input === "string" ? /^\s*\/(\w+)\s*$/.exec(input)?.[1] : undefined;
   const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
@@ -24,7 +24,7 @@ export function runCommand(session: AcpSession, input: RunInput): string | undef
 function listTools({ agent }: AcpSession): string[] {
   const own = agent.toolSource?.() ?? [...agent.tools.values()];
   if (own.length === 0) return [`${escapeTerminalLine(agent.name)} has no tools.`];
-  // Of a server's words nothing is drawn as a link.
+  // Descriptions are untrusted: render them as code.
   return own.map(
     ({ name, description }) => `- \`${escapeCode(name)}\`: \`${escapeCode(description).slice(0, 160)}\``,
   );
@@ -32,7 +32,7 @@ function listTools({ agent }: AcpSession): string[] {
 
 function listServers({ workspace }: AcpSession): string[] {
   const all = workspace.mcp?.status() ?? [];
-  if (all.length === 0) return ["There are no MCP servers."];
+  if (all.length === 0) return ["No MCP servers."];
   return all.map(({ name, state, tools: offered, error }) => {
     const trouble = error ? `: \`${escapeCode(error.message)}\`` : "";
     return `- \`${escapeCode(name)}\`: ${state}, ${offered.length} tools${trouble}`;

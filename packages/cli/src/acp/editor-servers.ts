@@ -4,15 +4,15 @@ import { AgentError } from "capstan";
 import type { Io } from "../io.ts";
 import { isTrusted } from "../trust/trust.ts";
 
-/** The MCP servers that an editor brings to a session, and what a person should know of them. */
+/** MCP servers that an editor passes to a session. */
 export type EditorServers = {
   readonly servers: Readonly<Record<string, ServerConfig>>;
   readonly notices: readonly string[];
 };
 
 /**
- * Editors take servers from the user's settings and from those of the project that is open, and do not say which is
- * which. So they count as what the project says, like its `.mcp.json`: used only where the user trusts the folder.
+ * Selects the editor's MCP servers. Editors merge the user's and the project's settings, so all of them are treated like
+ * the project's `.mcp.json`: used only in a trusted folder.
  */
 export function selectEditorServers(
   given: readonly McpServer[],
@@ -21,7 +21,7 @@ export function selectEditorServers(
   if (given.length === 0) return { servers: {}, notices: [] };
   if (!isTrusted(cwd, env)) {
     const names = given.map(({ name }) => JSON.stringify(name)).join(", ");
-    const advice = "If you know what they start, run `capstan --trust` in it once.";
+    const advice = "Review them, then run `capstan --trust` once in the folder.";
     const notice = `The editor's MCP servers ${names} are not used: the folder ${cwd} is not trusted. ${advice}`;
     return { servers: {}, notices: [notice] };
   }
@@ -31,7 +31,7 @@ export function selectEditorServers(
   };
 }
 
-/** Editors allow any name; it becomes part of the names of tools. */
+/** Editors allow any name, but it becomes part of tool names. */
 function toServerName({ name }: McpServer): string {
   return (
     name
@@ -48,12 +48,12 @@ function toServerConfig(server: McpServer): ServerConfig {
   }
   if (server.type === "http")
     return { type: "http", url: escapeVariables(server.url), headers: toFields(server.headers) };
-  const message = `The MCP server "${server.name}" uses SSE, which MCP has given up: use its address for streamable HTTP.`;
+  const message = `The MCP server "${server.name}" uses SSE, which MCP has deprecated. Use its streamable HTTP URL.`;
   throw new AgentError("invalid_input", message);
 }
 
 const toFields = (fields: readonly { readonly name: string; readonly value: string }[]) =>
   Object.fromEntries(fields.map(({ name, value }) => [name, escapeVariables(value)]));
 
-/** An editor has filled in its variables already: what looks like one of ours is meant as it stands. */
+/** Escapes `${`: the editor has already expanded its variables, so the text is literal. */
 const escapeVariables = (text: string): string => text.replaceAll("${", () => `\${CAPSTAN_LITERAL:-$}{`);

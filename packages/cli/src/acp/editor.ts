@@ -9,7 +9,7 @@ import { availableCommands } from "./commands.ts";
 import type { AcpSession } from "./open-session.ts";
 import type { Editor } from "./prompt-turn.ts";
 
-/** The editor at the other end of a connection. */
+/** Creates the editor at the other end of a connection. */
 export function createEditor(client: AgentContext): Editor {
   return {
     update: (sessionId, update) => client.notify(methods.client.session.update, { sessionId, update }),
@@ -20,7 +20,7 @@ export function createEditor(client: AgentContext): Editor {
   };
 }
 
-/** What is told of a session when it is opened. Those who can show no notices get them with the first answer. */
+/** Announces the commands and notices of a session. Editors without notices get them with the first answer. */
 export async function announce(
   session: AcpSession,
   editor: Editor,
@@ -34,7 +34,7 @@ export async function announce(
   session.notices = [];
 }
 
-/** Tells them as the beginning of an answer. */
+/** Sends the notices at the start of an answer. */
 export async function sendNotices(session: AcpSession, editor: Editor): Promise<void> {
   const { notices } = session;
   session.notices = [];

@@ -11,35 +11,35 @@ import { openWorkspace } from "../workspace/workspace.ts";
 import { selectEditorServers } from "./editor-servers.ts";
 import { createSessionUpdates, type SessionUpdates } from "./session-updates.ts";
 
-/** A session that an editor has open: a conversation in a folder, with the configuration of that folder. */
+/** A session in an editor: a conversation in a folder, with that folder's config. */
 export type AcpSession = {
   readonly id: string;
   readonly cwd: string;
   workspace: Workspace;
-  /** Who answers. */
+  /** The current agent. */
   agent: Agent;
   model: string;
   readonly updates: SessionUpdates;
-  /** The position of the last fact that was told. */
+  /** Position of the last fact sent. */
   lastSeq: number;
-  /** Tools whose calls need not be asked for again. */
+  /** Tools that are always allowed. */
   readonly allowed: Set<string>;
-  /** What a person should know, and was not told yet. */
+  /** Notices that are not sent yet. */
   notices: readonly string[];
-  /** Aborted to stop what is under way; left out while nothing is. */
+  /** Aborted to stop the current turn; undefined when there is none. */
   turn?: AbortController | undefined;
-  /** Opens the same with another model for the agent that answers. */
+  /** Reopens the workspace with another model for the current agent. */
   reopen(model: string): Promise<void>;
 };
 
-/** What an editor says when it opens one. */
+/** Request of an editor. */
 export type OpenSessionOptions = {
   readonly id?: string;
   readonly cwd: string;
   readonly mcpServers: readonly McpServer[];
 };
 
-/** Opens it. Rejects where the folder has a configuration that is not trusted. */
+/** Opens a session. Rejects when the folder's config is not trusted. */
 export async function openSession(
   flags: WorkspaceFlags,
   given: Io,
@@ -52,7 +52,7 @@ export async function openSession(
   const { mcpConfig } = flags;
   const all = { ...(mcpConfig !== undefined && readMcpConfig(mcpConfig, given)), ...servers };
   const more = Object.keys(all).length > 0 && { mcpConfig: JSON.stringify({ mcpServers: all }) };
-  // Nobody sits at its terminal, if it has one: the editor asks.
+  // Never prompt in the terminal: the editor asks.
   const open = (chosen: Pick<WorkspaceFlags, "agent" | "model">) =>
     openWorkspace({ ...flags, ...more, ...chosen, isScript: true }, io);
   const workspace = await open({});
@@ -78,11 +78,11 @@ function assertFolder(cwd: string): void {
   if (isFolder) return;
   throw new AgentError(
     "invalid_input",
-    `The folder ${JSON.stringify(cwd)} is not there: give the whole path of one.`,
+    `Folder ${JSON.stringify(cwd)} not found. Use the absolute path of an existing folder.`,
   );
 }
 
-/** The agents, as modes; nothing when there is no choice. */
+/** Returns the agents as modes, when there are several. */
 export function getModes({ workspace, agent }: AcpSession): { modes?: SessionModeState } {
   const { agents, config } = workspace;
   if (agents.length < 2) return {};
@@ -93,7 +93,7 @@ export function getModes({ workspace, agent }: AcpSession): { modes?: SessionMod
   return { modes: { currentModeId: agent.name, availableModes } };
 }
 
-/** The models of the configuration that have a name, to choose from; nothing when there is no choice. */
+/** Returns the named models of the config as an option, when there are several. */
 export function getConfigOptions({ workspace, model }: AcpSession): {
   configOptions?: SessionConfigOption[];
 } {

@@ -8,20 +8,20 @@ import {
   quoteText,
 } from "./call-shape.ts";
 
-/** What was decided about a call. */
+/** Decision on a call. */
 export type Decision = "allow" | "always" | "reject" | "stop";
 
-/** What the safety gate asks, and what a tool wants to know, is asked each time. */
+/** False for questions of tools and of the safety gate, which are asked every time. */
 export function isPlainApproval({ needs, question, because }: PendingCall): boolean {
   return needs === "approval" && !question && !because?.length;
 }
 
-/** Whether an editor can ask it: a question with a form of its own it cannot. */
+/** Whether the editor can ask it. Editors cannot show a question with a form. */
 export function canAskEditor({ needs, question }: PendingCall): boolean {
   return needs === "approval" && question?.schema === undefined;
 }
 
-/** The question about one call. The answer holds for this call alone, whatever it is called. */
+/** Builds the permission request for one call. The answer applies to this call only. */
 export function buildPermissionRequest(
   call: PendingCall,
   { sessionId, cwd }: { readonly sessionId: string; readonly cwd: string },
@@ -40,7 +40,7 @@ export function buildPermissionRequest(
       locations: findLocations(input, cwd),
       content: [
         { type: "content", content: { type: "text", text: escapeMarkdown(formatReason(call)) } },
-        // All of it and visible: what is agreed to is what there is.
+        // The full, escaped input: the user approves exactly this.
         quoteText(shown),
         ...buildProposedChanges(name, input, cwd),
       ],
@@ -63,7 +63,7 @@ function getOptions(call: PendingCall): PermissionOption[] {
   ];
 }
 
-/** What the chosen option means; one that was not offered is a no. */
+/** Converts the chosen option; an option that was not offered counts as reject. */
 export function toDecision(optionId: string, call: PendingCall): Decision {
   const isOffered = getOptions(call).some((option) => option.optionId === optionId);
   return isOffered && (optionId === "allow" || optionId === "always") ? optionId : "reject";
@@ -72,10 +72,10 @@ export function toDecision(optionId: string, call: PendingCall): Decision {
 function formatReason({ question, reason, because = [] }: PendingCall): string {
   if (question) return [question.message, question.url].filter((words) => words !== undefined).join("\n");
   const sources = because.map(({ tool }) => tool).join(", ");
-  return sources === "" ? reason : `${reason} (because of what was read with ${sources})`;
+  return sources === "" ? reason : `${reason} (after reading untrusted content with ${sources})`;
 }
 
-/** A tool may have chosen the words: nothing in them is drawn as a link or a picture. */
+/** Escapes Markdown: the text may come from a tool and must not render links or images. */
 function escapeMarkdown(text: string): string {
   return text
     .split("\n")

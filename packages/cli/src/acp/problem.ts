@@ -3,14 +3,14 @@ import { formatError, isAgentError } from "../errors/format-error.ts";
 import type { Io } from "../io.ts";
 import { escapeTerminal } from "../terminal/escape-terminal.ts";
 
-/** Codes of JSON-RPC and of ACP. Everything else is a failure inside. */
+/** JSON-RPC and ACP codes. Everything else is an internal error. */
 const codes: { readonly [code: string]: number } = {
   invalid_input: -32602,
   session_busy: -32600,
   not_found: -32002,
 };
 
-/** An error as an editor shows it: plain words, and our code for programs. */
+/** Converts an error for the editor: a plain message, and our code in the data. */
 export function toRequestError(error: unknown, env: Io["env"]): RequestError {
   if (error instanceof RequestError) return error;
   const words = escapeTerminal(formatError(error, env));

@@ -5,14 +5,14 @@ import { AgentError, type Part } from "capstan";
 
 const imageTypes: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/** What a run is asked with the blocks of a prompt: a text when there is nothing but text. */
+/** Converts the blocks of a prompt to run input: a string when all blocks are text. */
 export function toRunInput(prompt: readonly ContentBlock[], cwd: string): string | readonly Part[] {
   const parts = prompt.map((block) => toPart(block, cwd));
   const texts = parts.map((part) => (part.type === "text" ? part.text : "")).filter((text) => text !== "");
   const others = parts.filter((part) => part.type !== "text");
   const text = texts.join("\n\n");
   if (text.trim() === "" && others.length === 0)
-    throw new AgentError("invalid_input", "There is nothing to say: the prompt is empty.");
+    throw new AgentError("invalid_input", "The prompt is empty.");
   if (others.length === 0) return text;
   return [...(text === "" ? [] : [{ type: "text" as const, text }]), ...others];
 }
@@ -36,17 +36,17 @@ function toPart(block: ContentBlock, cwd: string): Part {
       return { type: "file", mediaType, data: resource.blob };
     }
     case "audio":
-      throw new AgentError("invalid_input", "Sound cannot be understood here: send text or pictures.");
+      throw new AgentError("invalid_input", "Audio is not supported. Send text or images.");
   }
 }
 
 function toImage(mediaType: string, data: string): Part {
   if (imageTypes.includes(mediaType)) return { type: "image", mediaType, data };
-  const message = `A picture of the type ${JSON.stringify(mediaType)} cannot be used: send PNG, JPEG, GIF or WebP.`;
+  const message = `Image type ${JSON.stringify(mediaType)} is not supported. Send PNG, JPEG, GIF or WebP.`;
   throw new AgentError("invalid_input", message);
 }
 
-/** A file is named as the file tools know it. */
+/** Names a file by its relative path, as the file tools do. */
 function formatReference(uri: string, cwd: string): string {
   const way = findRelativePath(uri, cwd);
   return way === undefined ? `uri=${JSON.stringify(uri)}` : `path=${JSON.stringify(way)}`;
@@ -58,6 +58,6 @@ function findRelativePath(uri: string, cwd: string): string | undefined {
     const way = relative(cwd, fileURLToPath(new URL(uri).href.replace(/[?#].*$/, "")));
     return way === "" || way.startsWith("..") ? undefined : way.replaceAll("\\", "/");
   } catch {
-    return undefined; // of another machine
+    return undefined; // on another machine
   }
 }

@@ -18,31 +18,31 @@ import {
 } from "./permission.ts";
 import { toStopReason } from "./session-updates.ts";
 
-/** The editor, as a turn sees it. */
+/** The editor. */
 export interface Editor {
   update(sessionId: string, update: SessionUpdate): Promise<void>;
-  /** Rejects when the signal comes before the answer, and when the editor cannot ask. */
+  /** Rejects when the signal aborts before the answer, and when the editor cannot ask. */
   ask(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionOutcome>;
 }
 
-/** A run can be awaited, so it is handed over in something that cannot. */
+/** Wraps the run, which is thenable and would otherwise be awaited. */
 type PromptTurn = {
   run: Run;
-  /** The model had no room to finish what it said. */
+  /** The model ran out of output tokens. */
   isTruncated: boolean;
   readonly stopSignal: AbortSignal;
   readonly session: AcpSession;
   readonly editor: Editor;
 };
 
-/** Says something in a session, and follows what comes of it to its end, through all its questions. */
+/** Sends a prompt and follows its run to the end, asking for permissions on the way. */
 export async function runPromptTurn(
   session: AcpSession,
   input: RunInput,
   editor: Editor,
 ): Promise<StopReason> {
   if (session.turn) {
-    const message = "Something is under way in this session: wait for its end, or cancel it.";
+    const message = "A prompt is already running in this session. Wait for it, or cancel it.";
     throw new AgentError("session_busy", message);
   }
   const stopping = new AbortController();
@@ -52,7 +52,7 @@ export async function runPromptTurn(
     const begun = await startRun(session, input, stopped);
     if (begun === undefined) return "cancelled";
     const turn: PromptTurn = { ...begun, isTruncated: false, stopSignal: stopped, session, editor };
-    const stop = () => void turn.run.cancel("The person stopped it.");
+    const stop = () => void turn.run.cancel("The user stopped it.");
     if (stopped.aborted) stop();
     else stopped.addEventListener("abort", stop);
     return getStopReason(await followRun(turn), turn);
@@ -61,7 +61,7 @@ export async function runPromptTurn(
   }
 }
 
-/** A run that another process has left, or that waits, hears what is said. */
+/** Steers the session's unfinished run, or else starts a new run. */
 async function startRun(
   { id, workspace, agent }: AcpSession,
   input: RunInput,
@@ -72,11 +72,11 @@ async function startRun(
   if (stopped.aborted) return undefined;
   if (!unfinished) return { run: engine.run(agent, input, { session: id }) };
   if (!agents.some(({ name }) => name === unfinished.agent)) {
-    const message = `This session has an unfinished run of the agent "${unfinished.agent}", which is not configured here.`;
+    const message = `This session has an unfinished run of agent "${unfinished.agent}", which is not configured here.`;
     throw new AgentError("unknown_agent", message);
   }
   if (typeof input !== "string") {
-    const message = "Something is unfinished here, and can be told words only: leave out pictures and files.";
+    const message = "An unfinished run accepts only text. Remove images and files.";
     throw new AgentError("invalid_input", message);
   }
   return { run: engine.open(unfinished.runId).steer(input) };
@@ -104,7 +104,7 @@ async function sendUpdates(turn: PromptTurn): Promise<void> {
   }
 }
 
-/** Asks about each call before the run is told anything: who stops it in the middle has allowed nothing. */
+/** Asks about all calls before sending any decision, so that stopping midway allows nothing. */
 async function decideCalls(turn: PromptTurn, pending: readonly PendingCall[]): Promise<void> {
   const { session } = turn;
   const decisions: Decision[] = [];
@@ -133,7 +133,7 @@ async function requestDecision(
     return outcome.outcome === "selected" ? toDecision(outcome.optionId, call) : "stop";
   } catch (error) {
     if (stopped.aborted) return "stop";
-    throw error; // no answer is no decision: the call still waits
+    throw error; // no decision: the call stays pending
   }
 }
 
@@ -148,7 +148,7 @@ function sendDecision(run: Run, call: PendingCall, decision: Decision): void {
         canAskEditor(call) ? "The user rejected it." : "This editor cannot show the question.",
       );
   } catch (error) {
-    // Somebody else was faster, in a terminal or a browser.
+    // Another client has decided already, in a terminal or a browser.
     const isOld =
       isAgentError(error) && ["approval_conflict", "unknown_call", "run_ended"].includes(error.code);
     if (!isOld) throw error;

@@ -12,17 +12,17 @@ import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { createAcpAgent } from "./acp-agent.ts";
 import { createAcpSessions } from "./sessions.ts";
 
-// So long a step that is under way may take to end by itself; what it has not said by then is asked for again.
+// Time for the current step to finish; an unfinished step is repeated when the run resumes.
 const shutdownTimeoutMs = 1_000;
 
-/** Serves the agent to one editor, until it leaves or a signal comes. */
+/** Serves the agent to one editor until it disconnects or a signal arrives. */
 export async function serveAcp(flags: WorkspaceFlags, io: Io, outcome: CommandOutcome): Promise<void> {
   if (flags.trust)
     throw new AgentError(
       "invalid_input",
-      "`capstan acp` takes no --trust: an editor would say it for every folder that is opened. Look at a folder, then run `capstan --trust` in it once.",
+      "`capstan acp` does not accept --trust, which would trust every folder the editor opens. Review a folder, then run `capstan --trust` in it once.",
     );
-  // Before a configuration is imported, which may print something.
+  // Before a config is imported, which may print.
   const stdout = claimStdout();
   const sessions = createAcpSessions(flags, io);
   const hearNoMore = onUnhandledError((error) => io.stderr.write(`${formatUnhandledError(error, io.env)}\n`));
@@ -31,11 +31,11 @@ export async function serveAcp(flags: WorkspaceFlags, io: Io, outcome: CommandOu
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => connection.close());
   if (io.stdin.isTTY)
     io.stderr.write(
-      "This speaks ACP over stdin and stdout, for an editor that starts it; Ctrl-C leaves. `capstan` alone is the chat.\n",
+      "This is an ACP server on stdin and stdout, to be started by an editor. Press Ctrl-C to exit; run `capstan` for the chat.\n",
     );
   await connection.closed;
   const closed = sessions.close().catch((error: Error) => io.stderr.write(`${error.message}\n`));
-  // What is put down goes on where the session is loaded again.
+  // Released runs resume when the session is loaded again.
   await Promise.race([closed, delay(shutdownTimeoutMs, undefined, { ref: false })]);
   hearNoMore();
   outcome.exitCode = exitCodes.ok;

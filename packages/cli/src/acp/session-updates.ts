@@ -1,7 +1,7 @@
-// The wire of ACP v1: what an editor is told of a run, as `session/update` notifications. Pure: events in, updates out.
+// The ACP v1 wire: maps run events to `session/update` notifications. Pure: events in, updates out.
 //
-// A nested run is the inside of a call: of it only its calls are told, with the name of their agent. What a run waits
-// for is asked with session/request_permission, and how it ends is the answer to session/prompt: see `prompt-turn.ts`.
+// Of a nested run only the calls are sent, with the name of their agent. Pending calls are sent as
+// session/request_permission, and the end of the run answers session/prompt: see `prompt-turn.ts`.
 import type { ContentBlock, PlanEntry, SessionUpdate, StopReason, ToolCall } from "@agentclientprotocol/sdk";
 import type { CallPart, Entry, Event, Fact, Json, Part, Result } from "capstan";
 import {
@@ -14,7 +14,7 @@ import {
   quoteText,
 } from "./call-shape.ts";
 
-/** What becomes of each event. */
+/** Maps each event to its ACP message, for the docs. */
 export const acpMapping: Readonly<Record<string, string>> = {
   run_start: "`user_message_chunk`, only when a session is loaded",
   steered: "`user_message_chunk`, only when a session is loaded",
@@ -30,18 +30,18 @@ export const acpMapping: Readonly<Record<string, string>> = {
   done: "what the model has not said itself as `agent_message_chunk`, `usage_update`; the stop reason answers `session/prompt`",
 };
 
-/** What is told of one session, in the order of its events. */
+/** Updates of one session, in the order of its events. */
 export interface SessionUpdates {
-  /** Of an event of a run that the editor has begun and follows. */
+  /** Updates for an event of a run that the editor follows. */
   fromEvent(event: Event): readonly SessionUpdate[];
-  /** Of a fact of the past: also what was asked, and how it ended. */
+  /** Updates for a stored fact, including user messages and failed endings. */
   fromStoredFact(fact: Fact): readonly SessionUpdate[];
 }
 
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
 type Updates = readonly SessionUpdate[];
 
-/** Begins with nothing told. Paths are shown as those of the folder. */
+/** `cwd` resolves the paths in calls. */
 export function createSessionUpdates(cwd: string): SessionUpdates {
   const words = createTextUpdates();
   const calls = createCallUpdates(cwd);
@@ -59,7 +59,7 @@ export function createSessionUpdates(cwd: string): SessionUpdates {
       if (fact.type === "run_start")
         return [...live(fact), ...fact.input.flatMap(createEntryConverter(fact.id))];
       if (fact.type === "steered") return [...live(fact), ...createEntryConverter(fact.id)(fact.entry, 0)];
-      // Of a run that is followed, the answer to the prompt says so.
+      // For a followed run, the response to the prompt reports this.
       const isBroken = fact.type === "done" && (fact.status === "failed" || fact.status === "cancelled");
       return isBroken ? [...live(fact), ...words.fromEnd(fact)] : live(fact);
     },
@@ -68,7 +68,7 @@ export function createSessionUpdates(cwd: string): SessionUpdates {
 
 type TextUpdates = {
   fromEvent(event: Event): Updates;
-  /** What of the answer no message of the model has said: one that a limit gives is ours. */
+  /** The part of the answer that the model did not write, such as a limit's answer. */
   fromEnd(event: EventOf<"done">): Updates;
 };
 
@@ -138,7 +138,7 @@ function buildChunk(sessionUpdate: ChunkType, text: string, messageId: string): 
   return text === "" ? [] : [{ sessionUpdate, content: { type: "text", text }, messageId }];
 }
 
-/** What a client or a person has said before, or has brought along. */
+/** Converts input entries to updates. */
 function createEntryConverter(id: string): (entry: Entry, index: number) => Updates {
   return (entry, index) => {
     const messageId = `${id}-${index}`;
@@ -167,7 +167,7 @@ function toContentBlock(part: Part): ContentBlock {
 type CallUpdates = { fromEvent(event: Event, agent?: string): Updates };
 
 function createCallUpdates(cwd: string): CallUpdates {
-  /** By id: which run a call belongs to, as long as it has no result. */
+  /** Run ids of the calls without a result, by call id. */
   const openCalls = new Map<string, string>();
   const announcedCalls = new Set<string>();
   function announceCall(
@@ -210,7 +210,7 @@ function createCallUpdates(cwd: string): CallUpdates {
           );
         case "tool_call_start":
           return [
-            // Not said by the model: the fallback tool of a limit.
+            // Calls that the model did not make: the fallback tool of a limit.
             ...announceCall(event, { id: event.id, name: event.name, input: event.arguments }, agent),
             buildCallUpdate(event.id, "in_progress"),
           ];
@@ -261,7 +261,7 @@ function buildPlan({ name, ui, is_error }: EventOf<"tool_call_result">): Updates
   return [{ sessionUpdate: "plan", entries }];
 }
 
-/** How full the context is, where the policy says how much there may be. */
+/** Context usage, when the policy sets a context budget. */
 function createUsageUpdates(): { fromEvent(event: Event): Updates } {
   let size: number | undefined;
   let used = 0;
@@ -281,7 +281,7 @@ function createUsageUpdates(): { fromEvent(event: Event): Updates } {
   };
 }
 
-/** Why a turn is over; undefined when it failed, which is an error. `isCut`: the model had no room to finish. */
+/** Returns why a turn ended; undefined when it failed. `isCut`: the model ran out of output tokens. */
 export function toStopReason(
   { status, error }: Pick<Result, "status" | "error">,
   isCut: boolean,

@@ -18,22 +18,21 @@ import { type AcpSession, getConfigOptions, type OpenSessionOptions, openSession
 import { toRunInput } from "./prompt-input.ts";
 import { type Editor, runPromptTurn } from "./prompt-turn.ts";
 
-/** The sessions that are open in one connection. Whoever names another gets "not found". */
+/** Open sessions of one connection. Unknown ids are "not found". */
 export interface AcpSessions {
   create(request: NewSessionRequest): Promise<AcpSession>;
-  /** Opens a stored one, and tells the editor all that was said in it. */
+  /** Opens a stored session and replays it to the editor. */
   load(request: LoadSessionRequest, editor: Editor): Promise<AcpSession>;
   prompt(request: PromptRequest, editor: Editor): Promise<StopReason>;
   stop(sessionId: string): void;
   chooseAgent(sessionId: string, name: string, editor: Editor): Promise<void>;
   setOption(request: SetSessionConfigOptionRequest): Promise<AcpSession>;
-  /** Forgets one; what is under way in it is stopped. */
+  /** Closes a session and stops its turn. */
   closeSession(sessionId: string): Promise<void>;
-  /** Puts down what is under way, for whoever loads the session next. */
+  /** Releases active runs, so that they resume when the session is loaded again. */
   close(): Promise<void>;
 }
 
-/** None is open at first. */
 export function createAcpSessions(given: WorkspaceFlags, io: Io): AcpSessions {
   const open = new Map<string, AcpSession>();
   const flags = withAbsolutePaths(given, io);
@@ -91,7 +90,7 @@ export function createAcpSessions(given: WorkspaceFlags, io: Io): AcpSessions {
     async chooseAgent(id, name, editor) {
       const session = getSession(id);
       const agent = session.workspace.agents.find((one) => one.name === name);
-      if (!agent) throw new AgentError("invalid_input", `There is no agent ${JSON.stringify(name)} here.`);
+      if (!agent) throw new AgentError("invalid_input", `Agent ${JSON.stringify(name)} not found.`);
       Object.assign(session, { agent, model: getModelName(agent) });
       const { configOptions } = getConfigOptions(session);
       if (configOptions) await editor.update(id, { sessionUpdate: "config_option_update", configOptions });
@@ -108,7 +107,7 @@ export function createAcpSessions(given: WorkspaceFlags, io: Io): AcpSessions {
   };
 }
 
-/** A file that a flag names is where the command was started, not where a session is. */
+/** Paths in flags are relative to where the command was started, not to a session's folder. */
 function withAbsolutePaths(flags: WorkspaceFlags, { cwd }: Io): WorkspaceFlags {
   const { config, database } = flags;
   return {
@@ -139,9 +138,9 @@ async function chooseModel(
   if (!isKnown || typeof value !== "string")
     throw new AgentError(
       "invalid_input",
-      `${JSON.stringify(value)} is no choice for ${JSON.stringify(configId)} here.`,
+      `Invalid value ${JSON.stringify(value)} for ${JSON.stringify(configId)}.`,
     );
   if (session.turn)
-    throw new AgentError("session_busy", "Something is under way: choose another model when it has ended.");
+    throw new AgentError("session_busy", "A prompt is running. Change the model when it has ended.");
   if (value !== session.model) await session.reopen(value);
 }

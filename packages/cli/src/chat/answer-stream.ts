@@ -5,33 +5,32 @@ import { truncateColumns } from "../terminal/wrap.ts";
 import { formatDuration } from "./format-usage.ts";
 import type { View } from "./view.ts";
 
-/** What the model says: its thoughts in one line while they come, its text as soon as a block of it is whole. */
+/** Prints the model's output: reasoning as one live line, text block by block as blocks are complete. */
 export interface AnswerStream {
   handleEvent(event: Event): void;
-  /** A whole text; of one that was streamed, what is still missing. */
+  /** Prints a complete text; of a streamed text only the rest. */
   printText(text: string): void;
-  /** Nothing more will come of what has begun. */
+  /** Prints what is still open: nothing more will arrive. */
   finish(): void;
   renderLive(columns: number): string[];
-  /** What was said last, so that it is not said twice. */
+  /** The last printed text, to avoid printing it twice. */
   readonly lastText: string;
 }
 
 export type AnswerStreamOptions = {
   readonly view: View;
   getTime(): number;
-  /** The model has thought this. */
+  /** Called with the completed reasoning. */
   onThought(text: string): void;
 };
 
-/** The words of the model on a view. */
 export function createAnswerStream({ view, getTime, onThought }: AnswerStreamOptions): AnswerStream {
   const { style } = view;
   const printer = createTextPrinter(view);
   let lastText = "";
   let thought = { text: "", from: 0 };
   let lastThought = "";
-  /** Pieces of a message whose beginning was not heard make no sense. */
+  /** Deltas are shown only when the start of the message was received. */
   let sawStart = false;
 
   function endThought(): void {
@@ -70,7 +69,7 @@ export function createAnswerStream({ view, getTime, onThought }: AnswerStreamOpt
         endThought();
         printer.push(event.delta);
       } else if (event.type === "message_restart") {
-        if (printer.hasOutput) view.print([style.dim("· The answer begins again.")]);
+        if (printer.hasOutput) view.print([style.dim("· Restarting the answer.")]);
         printer.reset();
         thought = { text: "", from: 0 };
       } else if (event.type === "message") handleMessage(event.entry, event.ms);
@@ -93,7 +92,7 @@ export function createAnswerStream({ view, getTime, onThought }: AnswerStreamOpt
 
 type TextPrinter = {
   push(piece: string): void;
-  /** The text is this: prints what of it is not there yet. */
+  /** Prints the part of the text that is missing, and finishes. */
   complete(text: string): void;
   finish(): void;
   reset(): void;
@@ -101,7 +100,7 @@ type TextPrinter = {
   readonly hasOutput: boolean;
 };
 
-/** One text after the other, each with an empty line before it. */
+/** Prints texts, each after an empty line. */
 function createTextPrinter(view: View): TextPrinter {
   const createMarkdown = () => createMarkdownStream({ style: view.style, columns: view.getColumns });
   let markdown: MarkdownStream = createMarkdown();

@@ -8,7 +8,7 @@ import { buildAnswer, buildFields, parseJsonOrText } from "./question-form.ts";
 import { buildProposedDiff, formatDiff } from "./tool-arguments.ts";
 import type { View } from "./view.ts";
 
-/** What the person says to a call that waits; `stop` ends the whole run. */
+/** The user's decision on a pending call; `stop` ends the whole run. */
 export type Decision =
   | { readonly type: "approve"; readonly value?: Json }
   | { readonly type: "always" }
@@ -16,10 +16,10 @@ export type Decision =
   | { readonly type: "answer"; readonly value: Json }
   | { readonly type: "stop" };
 
-/** So long after the last key, one that is pressed is meant for the question and not for what was being typed. */
+/** A key pressed sooner after the previous one belongs to interrupted typing, not to the question. */
 const typingPauseMs = 400;
 
-/** Shows what a call wants, and gives what the person says to it. */
+/** Shows a pending call and returns the user's decision. */
 export async function askAboutCall(
   view: View,
   call: PendingCall,
@@ -27,9 +27,9 @@ export async function askAboutCall(
 ): Promise<Decision> {
   if (call.needs === "answer") {
     view.print(
-      formatDetails(view, call, `${escapeTerminalLine(call.name)} is for you to do. What is its result?`),
+      formatDetails(view, call, `${escapeTerminalLine(call.name)} needs a result from you. What is it?`),
     );
-    const typed = await promptForValue(view, { label: "Result", hint: "Enter gives it · Esc stops the run" });
+    const typed = await promptForValue(view, { label: "Result", hint: "Enter submits · Esc stops the run" });
     return typed.type === "typed"
       ? { type: "answer", value: parseJsonOrText(typed.text.trim()) }
       : { type: "stop" };
@@ -43,7 +43,7 @@ function formatDetails(view: View, call: PendingCall, title: string): string[] {
   const { style } = view;
   const room = view.getColumns() - 2;
   const say = (text: string) => wrapText(escapeTerminalLine(text), room);
-  const by = call.agent === undefined ? [] : say(`asked by the agent ${call.agent}`).map(style.dim);
+  const by = call.agent === undefined ? [] : say(`requested by agent ${call.agent}`).map(style.dim);
   const why = call.needs === "answer" || call.reason === "" ? [] : say(call.reason);
   const because = (call.because ?? []).flatMap(({ tool, turn, input }) => {
     const origin = `${tool}, ${turn === 0 ? "from the start" : `turn ${turn}`}: ${input}`;
@@ -65,7 +65,7 @@ function formatDetails(view: View, call: PendingCall, title: string): string[] {
 
 function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number): Promise<Decision> {
   const { style } = view;
-  // What a stranger's words may have caused is looked at each time.
+  // A call that untrusted content may have caused is asked about every time.
   const isSuspicious = (call.because ?? []).length > 0;
   const openAt = Date.now() - lastKeyAt() < typingPauseMs * 3 ? Date.now() + typingPauseMs : 0;
   if (openAt > 0) setTimeout(view.redraw, typingPauseMs + 10).unref();
@@ -109,7 +109,7 @@ function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number):
   });
 }
 
-/** As many in a row as there is room for. */
+/** Puts as many items in a row as fit. */
 function arrangeInRows(items: readonly string[], columns: number): string[] {
   const rows: string[] = [];
   for (const item of items) {
@@ -135,7 +135,7 @@ async function askQuestion(view: View, call: PendingCall): Promise<Decision> {
   for (const field of buildFields(question?.schema)) {
     let problem = "";
     for (;;) {
-      const optional = field.isRequired ? "" : "Enter alone leaves it out · ";
+      const optional = field.isRequired ? "" : "Enter skips · ";
       const label = field.kind ? `${field.label} (${field.kind})` : field.label;
       const typed = await promptForValue(view, {
         label,

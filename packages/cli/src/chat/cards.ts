@@ -1,19 +1,19 @@
 import type { Event, Fact, Part } from "capstan";
 import { type Card, isSettled } from "./tool-card.ts";
 
-/** The cards of the calls that are under way, in the order they were made. */
+/** Cards of the active calls, in call order. */
 export interface CardList {
   handleEvent(event: Event): void;
-  /** One whose beginning was not heard: it was begun by a process that is gone. */
+  /** Adds a card for a call that another process started. */
   add(card: Card): void;
-  /** Takes out the first ones that have come to their end. */
+  /** Removes and returns the leading settled cards. */
   takeSettled(): Card[];
   readonly open: readonly Card[];
-  /** Takes out all of them: the run is over. */
+  /** Removes and returns all cards; called when the run is over. */
   clear(): Card[];
 }
 
-/** Follows the calls of a run, and those that nested agents make inside them. */
+/** Tracks the calls of a run and of its nested runs. */
 export function createCardList(getTime: () => number): CardList {
   let top: Card[] = [];
   const byId = new Map<string, Card>();
@@ -81,7 +81,7 @@ function formatProgress(data: unknown): string {
   return typeof data === "string" ? data : JSON.stringify(data);
 }
 
-/** What is not text is named, not shown. */
+/** Returns the text; other parts are named. */
 export function toDisplayText(content: string | readonly Part[]): string {
   if (typeof content === "string") return content;
   return content

@@ -17,20 +17,20 @@ import { formatStatus } from "./status-line.ts";
 import { createTranscript } from "./transcript.ts";
 import { openView } from "./view.ts";
 
-// So long a run that was stopped may take to end; whoever goes on with the session ends it otherwise.
+// Time for a stopped run to end; otherwise it ends when the session is resumed.
 const stopTimeoutMs = 1_000;
 
-/** How a chat begins. */
+/** How to start a chat. */
 export type ChatOptions = {
-  /** The session to go on with; a new one when left out. */
+  /** Session to continue; default: a new one. */
   readonly session?: string;
-  /** What to say first. */
+  /** First message. */
   readonly first?: string;
-  /** Opens the workspace anew with another model. The chat closes those it has opened so. */
+  /** Reopens the workspace with another model. The chat closes the workspaces it opened this way. */
   reopen?(flags: Pick<WorkspaceFlags, "model">): Promise<Workspace>;
 };
 
-/** Talks with a person in a terminal until they leave. Does not close the workspace it was given. */
+/** Runs the chat until the user exits. Does not close the given workspace. */
 export async function runChat(workspace: Workspace, io: Io, options: ChatOptions = {}): Promise<ExitCode> {
   const chatState: ChatState = {
     workspace,
@@ -89,7 +89,7 @@ export async function runChat(workspace: Workspace, io: Io, options: ChatOptions
   }
 }
 
-/** During a run, words steer it; commands that change the chatState wait. */
+/** During a run, text steers it; commands that change the chat are rejected. */
 function handleLine(
   text: string,
   {
@@ -102,7 +102,7 @@ function handleLine(
   if (!conversation.isRunning || (!command && !conversation.steer(text))) queue(text);
   else if (command && !command.worksDuringRun)
     context.transcript.showNotice(
-      `/${command.name} has to wait for the end of the run. Esc stops the run.`,
+      `/${command.name} is not available during a run. Press Esc to stop it.`,
       "yellow",
     );
   else if (command) void performLine(text, context, conversation);
@@ -114,14 +114,14 @@ async function performLine(text: string, context: CommandContext, conversation: 
   try {
     if (command) await command.run(context, text.slice(command.name.length + 1).trim());
     else if (/^\/\w+$/.test(text))
-      transcript.showNotice(`There is no command ${text}. /help lists them.`, "yellow");
+      transcript.showNotice(`Unknown command ${text}. /help lists all commands.`, "yellow");
     else await conversation.send(text);
   } catch (error) {
     transcript.showNotice(formatError(error, io.env), "red");
   }
 }
 
-/** Makes a session the one that is talked in. */
+/** Switches to a session. */
 async function openSession(
   context: CommandContext,
   conversation: Conversation,
@@ -134,7 +134,7 @@ async function openSession(
   await continueSession(context, conversation);
 }
 
-/** Shows what was said last, and goes on with a run that is not over. */
+/** Shows the last exchange and resumes an unfinished run. */
 async function continueSession(
   { chatState, transcript }: CommandContext,
   conversation: Conversation,

@@ -10,40 +10,40 @@ import { formatDuration, formatUsageLine } from "./format-usage.ts";
 import type { Transcript } from "./transcript.ts";
 import type { View } from "./view.ts";
 
-/** What can change while a chat is on. */
+/** State that can change during a chat. */
 export type ChatState = {
   workspace: Workspace;
   agent: Agent;
-  /** Left out until the first thing is said. */
+  /** Undefined until the first message. */
   sessionId?: string | undefined;
-  /** Tools whose calls need not be asked for again in this session. */
+  /** Tools that are always allowed in this session. */
   readonly allowed: Set<string>;
 };
 
-/** The run of a chat that is on. */
+/** The active run. */
 export type ActiveRun = {
   run: Run;
-  /** The position of the last fact that was shown. */
+  /** Position of the last fact shown. */
   lastSeq: number;
-  /** What was said to it and is not heard yet. */
+  /** Steering messages that are not delivered yet. */
   queued: string[];
   isAsking: boolean;
   readonly startedAt: number;
   readonly stopped: AbortController;
 };
 
-/** The runs of a chat, one after the other. */
+/** The runs of a chat, one at a time. */
 export interface Conversation {
-  /** Left out while nothing is going on. */
+  /** Undefined when no run is active. */
   readonly activeRun: ActiveRun | undefined;
   readonly isRunning: boolean;
-  /** Says something, and resolves when the run that it begins has come to its end. */
+  /** Sends a message; resolves when its run has ended. */
   send(text: string): Promise<void>;
-  /** Goes on with a stored run behind position `after`. */
+  /** Resumes a stored run; shows facts after position `after`. */
   resumeRun(runId: string, after: number): Promise<void>;
-  /** Says something to the run; false when there is none that would hear it. */
+  /** Steers the run; false when there is none to receive the message. */
   steer(text: string): boolean;
-  /** Ends the run soon, and resolves when that is stored; what was said is kept. */
+  /** Cancels the run; resolves when its end is stored. */
   stop(): Promise<void>;
 }
 
@@ -53,17 +53,17 @@ export type ConversationOptions = {
   readonly transcript: Transcript;
   readonly io: Io;
   lastKeyAt(): number;
-  /** What was said to a run that ended before it could hear it. */
+  /** Called with messages that the run did not receive before it ended. */
   onUndelivered(text: string, wasStopped: boolean): void;
 };
 
-/** A run can be awaited, so it is handed over in something that cannot. */
+/** Wraps the run, which is thenable and would otherwise be awaited. */
 type StartRun = () => Promise<{ readonly run: Run; readonly lastSeq: number }>;
 
 export function createConversation(options: ConversationOptions): Conversation {
   const { chatState, view, transcript, io } = options;
   let activeRun: ActiveRun | undefined;
-  /** Before a run is there, its files are read. */
+  /** True already while the attached files are read, before there is a run. */
   let isRunning = false;
   let currentRun = Promise.resolve();
 
@@ -126,7 +126,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       try {
         activeRun.run.steer(text);
       } catch {
-        return false; // it has just ended
+        return false; // the run has just ended
       }
       activeRun.queued = [...activeRun.queued, text];
       return true;
@@ -135,7 +135,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (!activeRun) return;
       if (!activeRun.stopped.signal.aborted) {
         activeRun.stopped.abort();
-        activeRun.run.cancel("The person stopped it.");
+        activeRun.run.cancel("The user stopped it.");
       }
       await currentRun;
     },
@@ -148,7 +148,7 @@ function printUsage(view: View, { usage, context }: Result, ms: number): void {
   view.print(wrapText(line, view.getColumns() - 2).map((part) => view.style.dim(`  ${part}`)));
 }
 
-/** Follows a run, through all its waits, to its end. */
+/** Follows a run to its end, across all its waits. */
 async function followRun(activeRun: ActiveRun, options: ConversationOptions): Promise<Result> {
   const { chatState, transcript } = options;
   for (;;) {
@@ -163,7 +163,7 @@ async function followRun(activeRun: ActiveRun, options: ConversationOptions): Pr
       }
       await waitForRetry(activeRun, result, transcript);
     } catch (error) {
-      // An answer that does not fit its question changes nothing: it is asked again.
+      // An invalid answer has no effect: ask again.
       if (!isAgentError(error) || error.code !== "invalid_input" || activeRun.lastSeq === 0) throw error;
       transcript.showNotice(error.message, "red");
     }
@@ -205,6 +205,6 @@ async function waitForRetry(
   transcript: Transcript,
 ): Promise<void> {
   const waitMs = Math.max(200, until - Date.now() + 200);
-  transcript.showNotice(`The model's provider asks for patience: going on in ${formatDuration(waitMs)}.`);
+  transcript.showNotice(`Rate limited by the model provider. Resuming in ${formatDuration(waitMs)}.`);
   await delay(waitMs, undefined, { signal: activeRun.stopped.signal }).catch(() => undefined);
 }

@@ -5,12 +5,12 @@ import type { View } from "./view.ts";
 
 export type DecideOptions = {
   readonly view: View;
-  /** Tools whose calls need not be asked for again. */
+  /** Tools that are always allowed. */
   readonly allowed: Set<string>;
   lastKeyAt(): number;
 };
 
-/** Asks the person about each call; what they always allow is not asked for. Ends with `stop` when they stop the run. */
+/** Asks the user about each call, except for tools that are always allowed. Ends with `stop` when the user stops the run. */
 export async function askForDecisions(
   pending: readonly PendingCall[],
   { view, allowed, lastKeyAt }: DecideOptions,
@@ -31,28 +31,28 @@ export async function askForDecisions(
   return decisions;
 }
 
-/** What the safety gate asks, and what a tool wants to know, is asked each time. */
+/** False for questions of tools and of the safety gate, which are asked every time. */
 function isPlainApproval({ needs, question, because }: PendingCall): boolean {
   return needs === "approval" && !question && !because?.length;
 }
 
 function formatDecision(decision: Decision, { name, question }: PendingCall): string {
   if (decision.type === "always")
-    return `allowed, and ${escapeTerminalLine(name)} is not asked for again in this session`;
+    return `allowed; ${escapeTerminalLine(name)} is always allowed in this session`;
   if (decision.type === "approve") return question ? "answered" : "allowed";
   if (decision.type !== "deny") return "";
   const why = decision.reason === undefined ? "" : `: ${escapeTerminalLine(decision.reason)}`;
   return `${question ? "declined" : "denied"}${why}`;
 }
 
-/** Tells the run what was decided; gives whether it is to stop. */
+/** Sends the decisions to the run; returns true when it was stopped. */
 export function sendDecisions(
   run: Run,
   pending: readonly PendingCall[],
   decisions: readonly Decision[],
 ): boolean {
   if (decisions.some(({ type }) => type === "stop")) {
-    run.cancel("The person stopped it.");
+    run.cancel("The user stopped it.");
     return true;
   }
   for (const [index, { callId }] of pending.entries()) {

@@ -1,7 +1,7 @@
 import type { Result, Usage } from "capstan";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
-/** A time that something took, for people. */
+/** Formats a duration, such as "1.2 s". */
 export function formatDuration(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -9,7 +9,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
-/** A count in few characters: 950, 1.2k, 3.4M. */
+/** Formats a count in few characters: 950, 1.2k, 3.4M. */
 export function formatCount(value: number): string {
   if (value < 1000) return String(value);
   const [divisor, unit] = value < 1_000_000 ? [1000, "k"] : [1_000_000, "M"];
@@ -17,7 +17,7 @@ export function formatCount(value: number): string {
   return `${shown < 100 ? shown.toFixed(1).replace(/\.0$/, "") : Math.round(shown)}${unit}`;
 }
 
-/** How full the context is: a bar when there is a budget, the tokens otherwise. */
+/** Formats context usage: a bar when there is a budget, otherwise the tokens. */
 export function formatContext({ tokens, budget }: Result["context"]): string {
   if (budget === undefined) return `context ${formatCount(tokens)}`;
   const share = Math.min(1, tokens / budget);
@@ -25,7 +25,7 @@ export function formatContext({ tokens, budget }: Result["context"]): string {
   return `context ${"▰".repeat(full)}${"▱".repeat(10 - full)} ${Math.round(share * 100)}%`;
 }
 
-/** What a run took, in one line. */
+/** Formats tokens, cost and duration of a run in one line. */
 export function formatUsageLine(usage: Usage, ms: number, context: Result["context"]): string {
   const { inputTokens, outputTokens, cachedTokens = 0, cost, estimated } = usage;
   const cached = cachedTokens > 0 ? ` (${formatCount(cachedTokens)} cached)` : "";
@@ -40,7 +40,7 @@ export function formatUsageLine(usage: Usage, ms: number, context: Result["conte
   return parts.join(" · ");
 }
 
-/** The beginning of a session's id: enough to name it by. */
+/** Returns a prefix of the session id that is enough to name it. */
 export function shortenSessionId(id: string): string {
   return escapeTerminalLine(id.replace(/^ses_/, "").slice(0, 8));
 }

@@ -5,7 +5,7 @@ import { toNotice } from "./notices.ts";
 import type { Card } from "./tool-card.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** Shows what was said last in a stored session, and gives its view. */
+/** Shows the last exchange of a stored session; returns the session's view. */
 export function showLastExchange(facts: readonly Fact[], transcript: Transcript): SessionView {
   const view = buildView(facts);
   const last = view.entries.filter(({ runId }) => runId === view.runId);
@@ -15,7 +15,7 @@ export function showLastExchange(facts: readonly Fact[], transcript: Transcript)
   const told = view.status === "running" && lost ? toNotice(lost) : undefined;
   if (told) transcript.showNotice(told.text);
   if (view.status === "failed" || view.status === "cancelled")
-    transcript.showNotice(view.error?.message ?? "This was stopped.", "yellow");
+    transcript.showNotice(view.error?.message ?? "This run was stopped.", "yellow");
   return view;
 }
 
@@ -29,7 +29,7 @@ function showEntry(entry: EntryView, transcript: Transcript): void {
   }
 }
 
-/** What a message brought along is not what was typed. */
+/** Removes attached files from a message. */
 function stripFiles(text: string): string {
   const at = text.search(/\n\n<file path="/);
   return at === -1 ? text : text.slice(0, at);

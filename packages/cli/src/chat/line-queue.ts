@@ -1,22 +1,22 @@
-/** What was typed and is not dealt with yet. */
+/** Submitted lines that are not processed yet. */
 export interface LineQueue {
   add(line: string): void;
   take(): Promise<string>;
 }
 
-/** A queue for one reader. */
+/** Creates a queue for a single reader. */
 export function createLineQueue(): LineQueue {
   const waiting: string[] = [];
-  let bell = Promise.withResolvers<void>();
+  let added = Promise.withResolvers<void>();
   return {
     add(line) {
       waiting.push(line);
-      bell.resolve();
+      added.resolve();
     },
     async take() {
       while (waiting.length === 0) {
-        bell = Promise.withResolvers();
-        await bell.promise;
+        added = Promise.withResolvers();
+        await added.promise;
       }
       return waiting.shift() ?? "";
     },

@@ -1,15 +1,15 @@
 import type { Event } from "capstan";
 
-/** A line about something that is neither said nor a call. */
+/** A line about an event that is neither a message nor a call. */
 export type Notice = { readonly text: string; readonly color: "dim" | "yellow" | "red" };
 
-/** What people should know of an event; most have no such thing. */
+/** Returns the notice for an event, if it has one. */
 export function toNotice(event: Event): Notice | undefined {
   const dim = (text: string): Notice => ({ text, color: "dim" });
   const warn = (text: string): Notice => ({ text, color: "yellow" });
   switch (event.type) {
     case "warning":
-      // The figures themselves say that they are an estimate.
+      // The usage line already marks estimates.
       return event.code === "usage_estimated" ? undefined : warn(event.message);
     case "limit_reached":
       return warn(event.message);
@@ -18,17 +18,17 @@ export function toNotice(event: Event): Notice | undefined {
     case "compacted":
       return dim(
         event.text === undefined
-          ? "Older results were shortened to make room."
-          : "Older messages were summarised to make room.",
+          ? "Older tool results were shortened to save context."
+          : "Older messages were summarized to save context.",
       );
     case "handoff":
-      return dim(`${event.from} hands over to ${event.to}.`);
+      return dim(`${event.from} handed off to ${event.to}.`);
     case "handoff_return":
-      return dim(`${event.from} gives back to ${event.to}.`);
+      return dim(`${event.from} returned to ${event.to}.`);
     case "handoff_denied":
-      return warn(`Not handed over to ${event.to}: ${event.reason}`);
+      return warn(`Handoff to ${event.to} denied: ${event.reason}`);
     case "recovered":
-      return dim("The process that was at work on this is gone. Going on from what it had done.");
+      return dim("The previous process stopped. Resuming from the last saved step.");
     case "turn_summary":
       return event.text ? dim(event.text) : undefined;
     case "done":

@@ -3,16 +3,16 @@ import { createPrompt } from "../terminal/prompt.ts";
 import { truncateColumns, wrapText } from "../terminal/wrap.ts";
 import type { View } from "./view.ts";
 
-/** What is asked for, what keys do, and what was wrong with the last try. */
+/** Label, key hints and the problem of the last attempt. */
 export type ValuePrompt = { readonly label: string; readonly hint: string; readonly problem?: string };
 
-/** What a person typed. `left`: Esc. `stopped`: Ctrl-C. */
+/** The typed value. `left`: Esc. `stopped`: Ctrl-C. */
 export type ValuePromptResult =
   | { readonly type: "typed"; readonly text: string }
   | { readonly type: "left" }
   | { readonly type: "stopped" };
 
-/** A prompt of its own for one value; what stood in the other one stays there. */
+/** Prompts for one value; the text of the main prompt is kept. */
 export function promptForValue(
   view: View,
   { label, hint, problem = "" }: ValuePrompt,

@@ -18,25 +18,25 @@ export type PromptModeOptions = {
   readonly io: Io;
   submit(text: string): void;
   stop(): void;
-  /** Stops what is under way, and ends the chat. */
+  /** Stops the run and ends the chat. */
   leave(): void;
   showFolded(): void;
   isRunning(): boolean;
-  /** Below the prompt. */
+  /** Text below the prompt. */
   getFooter(): string;
 };
 
-/** The prompt, and what others need to know of it. */
+/** The prompt as a mode of the view. */
 export type PromptMode = Mode & {
   lastKeyAt(): number;
-  /** Puts a text back to where it was typed, before what is there. */
+  /** Puts a text back into the prompt, before the current text. */
   restoreText(text: string): void;
 };
 
-/** A second Ctrl-C within this time leaves. */
+/** A second Ctrl-C within this time exits. */
 const exitWindowMs = 2000;
 
-/** The prompt at the bottom, and what the keys mean there. */
+/** Creates the prompt at the bottom, with its keys. */
 export function createPromptMode(options: PromptModeOptions): PromptMode {
   const { view, history, io } = options;
   const { style } = view;
@@ -53,7 +53,7 @@ export function createPromptMode(options: PromptModeOptions): PromptMode {
       setTimeout(view.redraw, exitWindowMs + 50).unref();
     }
   }
-  /** True when the key is none for the editor. */
+  /** Returns true when the key was a shortcut. */
   function runShortcut(name: string): boolean {
     if (name === "ctrl+c") interrupt();
     else if (name === "ctrl+d" && prompt.text === "") options.leave();
@@ -64,7 +64,7 @@ export function createPromptMode(options: PromptModeOptions): PromptMode {
   }
   function submit(text: string): void {
     if (text.trim() === "") return;
-    lastKeyAt = 0; // what comes next is not interrupted typing
+    lastKeyAt = 0; // the next key is not interrupted typing
     void history.add(text);
     options.submit(text.trim());
   }
@@ -83,16 +83,16 @@ export function createPromptMode(options: PromptModeOptions): PromptMode {
       void updateCandidates(prompt, io, view);
     },
     render(columns) {
-      const hint = options.isRunning() ? "Say more to steer it" : "Ask anything, /help for commands";
+      const hint = options.isRunning() ? "Type to steer the run" : "Ask anything, /help for commands";
       const { rows, cursor } = prompt.render(columns, { style, mark: style.cyan("› "), hint });
       const isArmed = Date.now() - interruptedAt < exitWindowMs;
-      const below = isArmed ? "Ctrl-C again to leave" : escapeTerminalLine(options.getFooter());
+      const below = isArmed ? "Press Ctrl-C again to exit" : escapeTerminalLine(options.getFooter());
       return { rows: [...rows, "", style.dim(`  ${truncateColumns(below, columns - 2)}`)], cursor };
     },
   };
 }
 
-/** Looks up what the word at the cursor could be. */
+/** Looks up completions of the word at the cursor. */
 async function updateCandidates(prompt: Prompt, io: Io, view: View): Promise<void> {
   const { completionTarget: wanted } = prompt;
   if (!wanted) return;
@@ -110,7 +110,7 @@ function findCommandCandidates(word: string): Candidate[] {
     .map(({ name, about }) => ({ text: `/${name}`, about }));
 }
 
-/** What is shown above the prompt: what is being said and done, what waits to be heard, and that work goes on. */
+/** Renders the rows above the prompt: live output, queued messages and the spinner. */
 export function renderLiveRows(shown: {
   readonly conversation: Conversation;
   readonly transcript: Transcript;
@@ -120,7 +120,7 @@ export function renderLiveRows(shown: {
   const { conversation, transcript, view, columns } = shown;
   const { activeRun } = conversation;
   const { style } = view;
-  // Only the question counts while there is one.
+  // While a question is open, only the question is shown.
   if (activeRun?.isAsking) return [];
   const rows = transcript.renderLive(columns);
   if (!activeRun) return rows;

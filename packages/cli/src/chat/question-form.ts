@@ -1,20 +1,20 @@
 import type { Json, JsonSchema } from "capstan";
-import { isRecord } from "../is-record.ts";
+import { isRecord } from "capstan";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
-/** One thing to type in. */
+/** An input field. */
 export type Field = {
-  /** Left out when the whole answer is one value. */
+  /** Undefined when the whole answer is one value. */
   readonly name?: string;
   readonly label: string;
-  /** What may be typed, in a few words. */
+  /** Short description of valid input. */
   readonly kind: string;
   readonly isRequired: boolean;
-  /** The value of what was typed, or why it is none. */
+  /** Parses the input; returns the value or the problem. */
   parse(text: string): { readonly value: Json | undefined } | { readonly problem: string };
 };
 
-/** What must be typed to answer a question with a value that fits its schema. */
+/** Builds the input fields for the schema of a question. */
 export function buildFields(schema: JsonSchema | undefined): readonly Field[] {
   if (schema === undefined) return [createField("Answer", {}, { isRequired: false })];
   const properties = isRecord(schema.properties) ? schema.properties : undefined;
@@ -32,7 +32,7 @@ export function buildFields(schema: JsonSchema | undefined): readonly Field[] {
   });
 }
 
-/** The answer that typed values make together. */
+/** Combines the field values into the answer. */
 export function buildAnswer(values: readonly (readonly [Field, Json | undefined])[]): Json {
   const [first] = values;
   if (first && first[0].name === undefined) return first[1] ?? true;
@@ -55,7 +55,7 @@ function createField(
     parse(text) {
       const typed = text.trim();
       if (typed === "" && schema.default !== undefined) return { value: schema.default as Json };
-      if (typed === "") return isRequired ? { problem: "An answer is needed." } : { value: undefined };
+      if (typed === "") return isRequired ? { problem: "Required." } : { value: undefined };
       return choices ? parseChoice(typed, choices) : parseTyped(typed, type);
     },
   };
@@ -65,7 +65,7 @@ const kinds: Readonly<Record<string, string>> = {
   boolean: "yes / no",
   number: "a number",
   integer: "a whole number",
-  array: "JSON, or words between commas",
+  array: "JSON, or comma-separated words",
   object: "JSON",
 };
 
@@ -82,19 +82,21 @@ function parseChoice(
 ): { readonly value: Json } | { readonly problem: string } {
   const value = choices.find((choice) => String(choice).toLowerCase() === typed.toLowerCase());
   return value === undefined
-    ? { problem: `One of ${choices.map(String).map(escapeTerminalLine).join(", ")}.` }
+    ? { problem: `Must be one of ${choices.map(String).map(escapeTerminalLine).join(", ")}.` }
     : { value };
 }
 
 function parseTyped(typed: string, type: string): { readonly value: Json } | { readonly problem: string } {
   if (type === "boolean") {
     if (/^(y|yes|true)$/i.test(typed)) return { value: true };
-    return /^(n|no|false)$/i.test(typed) ? { value: false } : { problem: "Yes or no." };
+    return /^(n|no|false)$/i.test(typed) ? { value: false } : { problem: "Must be yes or no." };
   }
   if (type === "number" || type === "integer") {
     const value = Number(typed);
     const fits = type === "integer" ? Number.isInteger(value) : Number.isFinite(value);
-    return fits ? { value } : { problem: type === "integer" ? "A whole number." : "A number." };
+    return fits
+      ? { value }
+      : { problem: type === "integer" ? "Must be a whole number." : "Must be a number." };
   }
   if (type === "string") return { value: typed };
   const value = parseJsonOrText(typed);
@@ -103,7 +105,7 @@ function parseTyped(typed: string, type: string): { readonly value: Json } | { r
   return { value };
 }
 
-/** What looks like JSON is read as JSON; the rest is text. */
+/** Parses input that looks like JSON; anything else is text. */
 export function parseJsonOrText(typed: string): Json {
   if (!/^[[{"]/.test(typed)) return typed;
   try {

@@ -13,60 +13,60 @@ import { shortenSessionId } from "./format-usage.ts";
 import type { Transcript } from "./transcript.ts";
 import type { View } from "./view.ts";
 
-/** What commands work on. */
+/** Passed to every command. */
 export type CommandContext = {
   readonly chatState: ChatState;
   readonly view: View;
   readonly transcript: Transcript;
   readonly io: Io;
-  /** Makes another session the one that is talked in; a new one when left out. */
+  /** Switches to another session, or to a new one. */
   open(sessionId: string | undefined): Promise<void>;
-  /** Opens the workspace with another model; left out where that cannot be. */
+  /** Reopens the workspace with another model; undefined when not supported. */
   reopen?(flags: Pick<WorkspaceFlags, "model">): Promise<void>;
   leave(): void;
-  /** The sessions that were listed last: numbers stand for them. */
+  /** Sessions listed last; numbers refer to them. */
   listedSessions: readonly string[];
 };
 
-/** A command that begins with a slash. */
+/** A slash command. */
 export type SlashCommand = {
   readonly name: string;
-  /** What may follow the name. */
+  /** Arguments, for the help. */
   readonly takes?: string;
   readonly about: string;
-  /** Needs not wait until a run has ended. */
+  /** Works during a run too. */
   readonly worksDuringRun?: true;
   run(context: CommandContext, argument: string): void | Promise<void>;
 };
 
-/** All of them, in the order that help shows. */
+/** All commands, in the order of the help. */
 export const slashCommands: readonly SlashCommand[] = [
-  { name: "help", about: "what there is to type", worksDuringRun: true, run: showHelp },
-  { name: "model", takes: "[provider/model]", about: "show the model, or take another", run: changeModel },
-  { name: "agents", takes: "[name]", about: "list the agents, or talk to another", run: changeAgent },
-  { name: "tools", about: "what the agent can use", worksDuringRun: true, run: showTools },
-  { name: "mcp", about: "the MCP servers and their state", worksDuringRun: true, run: showMcpServers },
-  { name: "sessions", takes: "[words]", about: "list sessions, or find words in them", run: showSessions },
-  { name: "resume", takes: "[number or id]", about: "go on with another session", run: resumeSession },
-  { name: "fork", about: "go on in a copy of this session", run: forkSession },
-  { name: "new", about: "begin a new session", run: (context) => context.open(undefined) },
-  { name: "rename", takes: "title", about: "give this session a title", run: renameSession },
+  { name: "help", about: "show commands and keys", worksDuringRun: true, run: showHelp },
+  { name: "model", takes: "[provider/model]", about: "show or change the model", run: changeModel },
+  { name: "agents", takes: "[name]", about: "list agents, or switch to another", run: changeAgent },
+  { name: "tools", about: "list the agent's tools", worksDuringRun: true, run: showTools },
+  { name: "mcp", about: "list MCP servers and their state", worksDuringRun: true, run: showMcpServers },
+  { name: "sessions", takes: "[words]", about: "list or search sessions", run: showSessions },
+  { name: "resume", takes: "[number or id]", about: "resume another session", run: resumeSession },
+  { name: "fork", about: "continue in a copy of this session", run: forkSession },
+  { name: "new", about: "start a new session", run: (context) => context.open(undefined) },
+  { name: "rename", takes: "title", about: "set the title of this session", run: renameSession },
   {
     name: "export",
     takes: "[file]",
-    about: "write this session to a .md, .html or .json file",
+    about: "export this session to a .md, .html or .json file",
     run: exportSession,
   },
   {
     name: "reasoning",
-    about: "show what the model thought last",
+    about: "show the model's latest reasoning",
     worksDuringRun: true,
     run: ({ transcript }) => transcript.showReasoning(),
   },
-  { name: "quit", about: "leave", worksDuringRun: true, run: (context) => context.leave() },
+  { name: "quit", about: "exit", worksDuringRun: true, run: (context) => context.leave() },
 ];
 
-/** The command that a line names; undefined when it is something to say. */
+/** Returns the command that a line names; undefined for a message. */
 export function findCommand(text: string): SlashCommand | undefined {
   const name = /^\/(\w+)(?:\s|$)/.exec(text)?.[1];
   return slashCommands.find((command) => command.name === name);
@@ -74,12 +74,12 @@ export function findCommand(text: string): SlashCommand | undefined {
 
 const minColumnWidth = 20;
 
-/** A heading and rows of two columns. */
+/** Prints a heading and two columns. */
 function printTable(view: View, title: string, rows: readonly (readonly [string, string])[]): void {
   const { style } = view;
   const columns = view.getColumns();
   const room = Math.min(Math.max(...rows.map(([left]) => measureWidth(left))), Math.floor(columns * 0.45));
-  // Where a second column would be too narrow, it goes below.
+  // In a narrow terminal the second column goes below.
   const isNarrow = columns - room - 4 < minColumnWidth;
   const lines = rows.flatMap(([left, right]) => {
     const name = truncateColumns(left, isNarrow ? columns - 2 : room);
@@ -95,14 +95,14 @@ function printTable(view: View, title: string, rows: readonly (readonly [string,
   view.print([style.bold(title), ...lines]);
 }
 
-/** What keys do, in the order that help shows. */
+/** Keys, in the order of the help. */
 export const chatKeys: readonly (readonly [string, string])[] = [
   ["Enter", "send; during a run, steer it"],
-  ["Shift+Enter, Ctrl-J, \\ Enter", "a new line"],
-  ["@path", "bring a file along; Tab completes"],
-  ["Up, Down", "what you typed before"],
-  ["Ctrl-O", "show all of what was folded last"],
-  ["Esc, Ctrl-C", "stop the run; Ctrl-C twice leaves"],
+  ["Shift+Enter, Ctrl-J, \\ Enter", "new line"],
+  ["@path", "attach a file; Tab completes"],
+  ["Up, Down", "previous prompts"],
+  ["Ctrl-O", "show the last folded output in full"],
+  ["Esc, Ctrl-C", "stop the run; Ctrl-C twice exits"],
 ];
 
 function showHelp({ view }: CommandContext): void {
@@ -115,12 +115,12 @@ function showHelp({ view }: CommandContext): void {
 
 async function changeModel({ chatState, transcript, reopen }: CommandContext, name: string): Promise<void> {
   if (name === "")
-    transcript.showNotice(`${chatState.workspace.modelName} answers. /model provider/model takes another.`);
+    transcript.showNotice(`Model: ${chatState.workspace.modelName}. Change it with /model provider/model.`);
   else if (!reopen)
-    transcript.showNotice("The model cannot be changed here: start again with -m provider/model.", "yellow");
+    transcript.showNotice("The model cannot be changed here. Restart with -m provider/model.", "yellow");
   else {
     await reopen({ model: name });
-    transcript.showNotice(`${chatState.workspace.modelName} answers from now on.`);
+    transcript.showNotice(`Switched to ${chatState.workspace.modelName}.`);
   }
 }
 
@@ -128,7 +128,7 @@ function changeAgent({ chatState, view, transcript }: CommandContext, name: stri
   const all = chatState.workspace.agents;
   if (name === "") {
     const about = (agent: (typeof all)[number]) =>
-      agent === chatState.agent ? "talks with you" : `/agents ${agent.name}`;
+      agent === chatState.agent ? "current agent" : `/agents ${agent.name}`;
     printTable(
       view,
       "Agents",
@@ -138,8 +138,8 @@ function changeAgent({ chatState, view, transcript }: CommandContext, name: stri
   }
   const found = all.find((agent) => agent.name === name);
   if (found) chatState.agent = found;
-  if (found) transcript.showNotice(`You talk with ${found.name} from now on.`);
-  else transcript.showNotice(`There is no agent "${name}". /agents lists them.`, "yellow");
+  if (found) transcript.showNotice(`Switched to ${found.name}.`);
+  else transcript.showNotice(`Agent "${name}" not found. /agents lists all agents.`, "yellow");
 }
 
 function showTools({ chatState, view, transcript }: CommandContext): void {
@@ -162,7 +162,7 @@ function getFirstSentence(text: string): string {
 function showMcpServers({ chatState, view, transcript }: CommandContext): void {
   const servers = chatState.workspace.mcp?.status() ?? [];
   if (servers.length === 0) {
-    transcript.showNotice("No MCP servers. `capstan mcp add` adds one.");
+    transcript.showNotice("No MCP servers. Add one with `capstan mcp add`.");
     return;
   }
   printTable(
@@ -192,14 +192,14 @@ async function showSessions(context: CommandContext, words: string): Promise<voi
       }));
   context.listedSessions = rows.map(({ id }) => id);
   if (rows.length === 0) {
-    transcript.showNotice(words === "" ? "There are no sessions yet." : `Nothing was found for "${words}".`);
+    transcript.showNotice(words === "" ? "No sessions yet." : `No results for "${words}".`);
     return;
   }
-  const here = (id: string) => (id === chatState.sessionId ? ", this one" : "");
+  const here = (id: string) => (id === chatState.sessionId ? ", current" : "");
   const wide = Math.max(12, Math.floor(view.getColumns() * 0.45) - 4);
   printTable(
     view,
-    "Sessions (/resume 1 goes on with the first)",
+    "Sessions (/resume 1 resumes the first)",
     rows.map(({ id, title, about }, n) => [
       `${String(n + 1).padStart(2)} ${truncateColumns(escapeTerminalLine(title), wide)}`,
       `${shortenSessionId(id)}, ${escapeTerminalLine(about)}${here(id)}`,
@@ -218,24 +218,24 @@ async function resumeSession(context: CommandContext, named: string): Promise<vo
 async function forkSession(context: CommandContext): Promise<void> {
   const { chatState, transcript } = context;
   if (chatState.sessionId === undefined) {
-    transcript.showNotice("Nothing was said yet, so there is nothing to copy.", "yellow");
+    transcript.showNotice("Nothing to copy: this session is empty.", "yellow");
     return;
   }
   const original = session(chatState.workspace.store, chatState.sessionId);
   const copy = await original.fork((await original.facts()).length);
   chatState.sessionId = copy.id;
   transcript.showNotice(
-    `You go on in a copy, ${shortenSessionId(copy.id)}. The session it was made from stays as it is.`,
+    `Continuing in a copy, ${shortenSessionId(copy.id)}. The original session is unchanged.`,
   );
 }
 
 async function renameSession({ chatState, transcript }: CommandContext, title: string): Promise<void> {
   if (chatState.sessionId === undefined)
-    transcript.showNotice("Say something first: there is no session yet.", "yellow");
-  else if (title === "") transcript.showNotice("Give a title: /rename the tax question", "yellow");
+    transcript.showNotice("No session yet: send a message first.", "yellow");
+  else if (title === "") transcript.showNotice("Title missing. Example: /rename the tax question", "yellow");
   else {
     await session(chatState.workspace.store, chatState.sessionId).rename(escapeTerminalLine(title));
-    transcript.showNotice(`This session is called "${title}".`);
+    transcript.showNotice(`Renamed this session to "${title}".`);
   }
 }
 
@@ -243,7 +243,7 @@ const formats: Readonly<Record<string, ExportFormat>> = { md: "markdown", html: 
 
 async function exportSession({ chatState, transcript, io }: CommandContext, file: string): Promise<void> {
   if (chatState.sessionId === undefined) {
-    transcript.showNotice("Say something first: there is no session yet.", "yellow");
+    transcript.showNotice("No session yet: send a message first.", "yellow");
     return;
   }
   const name = file || `session-${shortenSessionId(chatState.sessionId)}.md`;
@@ -253,7 +253,7 @@ async function exportSession({ chatState, transcript, io }: CommandContext, file
     return;
   }
   const text = await session(chatState.workspace.store, chatState.sessionId).export(format);
-  // Never over a file that is there.
+  // Never overwrites a file.
   await writeFile(resolve(io.cwd, name), text, { flag: "wx", mode: 0o600 });
-  transcript.showNotice(`Written to ${name}.`);
+  transcript.showNotice(`Exported to ${name}.`);
 }

@@ -7,12 +7,12 @@ import { pickSession } from "../sessions/pick-session.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
 import { runChat } from "./chat.ts";
 
-/** The chat in a terminal, in the session that the flags name. */
+/** Starts the chat in the session that the flags name. */
 export async function startChat(flags: StartFlags, io: Io): Promise<ExitCode> {
   if (io.env.TERM === "dumb")
     throw new AgentError(
       "invalid_input",
-      'This terminal (TERM=dumb) cannot show the chat: use capstan -p "…".',
+      'The chat does not work in this terminal (TERM=dumb). Use capstan -p "…".',
     );
   const workspace = await openWorkspace(flags, io);
   try {

@@ -7,7 +7,7 @@ import type { ChatState } from "./conversation.ts";
 import { shortenSessionId } from "./format-usage.ts";
 import type { View } from "./view.ts";
 
-/** Which model, session, folder and servers: the first line of a chat. */
+/** Formats the first line of a chat: model, session, folder, servers. */
 export function formatStatus(
   { workspace, sessionId }: ChatState,
   io: Io,

@@ -3,7 +3,7 @@ import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.
 import type { Style } from "../terminal/style.ts";
 import { truncateColumns } from "../terminal/wrap.ts";
 
-/** The arguments of a call in one line, of at most so many columns. */
+/** Formats the arguments of a call in one line of at most `columns`. */
 export function formatArguments(input: Json, columns: number): string {
   if (!isJsonObject(input)) return truncateColumns(formatValue(input), columns);
   const fields = Object.entries(input);
@@ -24,7 +24,7 @@ function isJsonObject(value: Json): value is { readonly [name: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What a call is about to change, when its arguments say so: a `diff`, or `edits` of what to find and put instead. */
+/** Builds a diff of the change that a call proposes, from a `diff` argument or `edits` with find and replace. */
 export function buildProposedDiff(input: Json): string | undefined {
   if (!isJsonObject(input)) return undefined;
   if (typeof input.diff === "string") return input.diff;
@@ -50,7 +50,7 @@ function splitLines(value: Json | undefined): string[] {
   return typeof value === "string" && value !== "" ? value.replace(/\n$/, "").split("\n") : [];
 }
 
-/** The lines of a diff: what goes is red, what comes is green. */
+/** Formats a diff: removed lines red, added lines green. */
 export function formatDiff(diff: string, style: Style): string[] {
   return escapeTerminal(diff)
     .replace(/\n+$/, "")

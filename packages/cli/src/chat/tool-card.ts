@@ -1,13 +1,13 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Json, ResultStatus, UiHint } from "capstan";
-import { isRecord } from "../is-record.ts";
+import { isRecord } from "capstan";
 import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { Style } from "../terminal/style.ts";
 import { measureWidth, truncateColumns, wrapPreservingSpaces } from "../terminal/wrap.ts";
 import { formatDuration } from "./format-usage.ts";
 import { formatArguments, formatDiff } from "./tool-arguments.ts";
 
-/** A tool call as it is shown; those that a nested agent makes are inside it. */
+/** A tool call as displayed, with the calls of its nested run. */
 export type Card = {
   readonly id: string;
   readonly name: string;
@@ -17,12 +17,11 @@ export type Card = {
   ms?: number;
   result?: string;
   ui?: UiHint;
-  /** How far it is, while it runs. */
+  /** Progress of a running call. */
   progress?: string;
   readonly nestedCards: Card[];
 };
 
-/** What drawing needs to know. */
 export type RenderOptions = {
   readonly style: Style;
   readonly columns: number;
@@ -33,24 +32,24 @@ const maxFoldedLines = 4;
 const maxNestedCards = 8;
 const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 
-/** The picture of a spinner at a moment. */
+/** Returns the spinner frame for a time. */
 export function getSpinnerFrame(now: number): string {
   return frames[Math.floor(now / 100) % frames.length] ?? "";
 }
 
-/** Whether a call has come to its end. */
+/** Whether the call has a result. */
 export function isSettled({ state }: Card): boolean {
   return state !== "said" && state !== "asking" && state !== "running";
 }
 
-/** The card with the calls inside it, and its result folded. */
+/** Renders a card with its nested calls and its folded result. */
 export function renderCard(card: Card, drawing: RenderOptions): string[] {
   const inner = { ...drawing, columns: drawing.columns - 2 };
   const inside = card.nestedCards.slice(-maxNestedCards);
   const hidden = card.nestedCards.length - inside.length;
   return [
     renderHeader(card, drawing),
-    ...(hidden > 0 ? [drawing.style.dim(`  … ${hidden} calls before`)] : []),
+    ...(hidden > 0 ? [drawing.style.dim(`  … ${hidden} earlier calls`)] : []),
     ...inside.flatMap((nested) => renderCard(nested, inner)).map((line) => `  ${line}`),
     ...renderFolded(card, inner).map((line) => (line === "" ? "" : `  ${line}`)),
   ];
@@ -59,7 +58,7 @@ export function renderCard(card: Card, drawing: RenderOptions): string[] {
 function renderHeader(card: Card, { style, columns, now }: RenderOptions): string {
   const name = truncateColumns(escapeTerminalLine(card.name), Math.max(8, columns >> 1));
   const took = card.ms ?? (card.state === "running" && card.startedAt ? now - card.startedAt : undefined);
-  // What took no time needs not say so.
+  // Very short durations are not shown.
   const ends = [
     ...(stateLabels[card.state] ? [stateLabels[card.state]] : []),
     ...(took === undefined || took < 100 ? [] : [formatDuration(took)]),
@@ -87,7 +86,7 @@ const marks: Readonly<Record<string, (style: Style, now: number) => string>> = {
   interrupted: (style) => style.yellow("!"),
 };
 
-/** All lines of what a call gave; a difference is shown as one. */
+/** Renders the full result of a call; a diff is shown as a diff. */
 export function renderResult(
   card: Card,
   { style, columns }: Pick<RenderOptions, "style" | "columns">,
@@ -101,7 +100,7 @@ export function renderResult(
     : wrapPreservingSpaces(formatJsonResult(text), columns).map((line) => style.dim(line.trimEnd()));
 }
 
-/** JSON that came in one line is easier to read in several. */
+/** Indents single-line JSON. */
 function formatJsonResult(text: string): string {
   if (!/^[[{]/.test(text) || text.includes("\n") || text.length > 100_000) return text;
   try {

@@ -4,42 +4,41 @@ import { openRawTerminal } from "../terminal/raw-terminal.ts";
 import { createScreen, type LiveRegion } from "../terminal/screen.ts";
 import { createStyle, type Style } from "../terminal/style.ts";
 
-/** Who has the keyboard and the bottom of the screen. */
+/** Receives the keys and renders the bottom of the screen. */
 export type Mode = { pressKey(key: Key): void; render(columns: number): LiveRegion };
 
-/** What the person sees: lines that stay, and below them what changes. */
+/** The terminal: printed lines, and a live region below them. */
 export interface View {
   readonly style: Style;
   getColumns(): number;
-  /** Lines that stay, with an empty line before them. */
+  /** Prints lines after an empty line. */
   print(lines: readonly string[]): void;
-  /** Lines that belong to those before. */
+  /** Prints lines without an empty line before them. */
   append(lines: readonly string[]): void;
-  /** Gives keyboard and bottom to a mode, until the returned function is called. */
+  /** Activates a mode until the returned function is called. */
   pushMode(mode: Mode): () => void;
-  /** Shown above the bottom, and asked for at every redraw. */
+  /** Rows above the mode, rendered at every redraw. */
   showAbove(rows: (getColumns: number) => readonly string[]): void;
-  /** Something has changed. */
+  /** Schedules a redraw. */
   redraw(): void;
-  /** While it is on, the screen is redrawn by itself, for what moves. */
+  /** Redraws periodically while on, for animations. */
   animate(isOn: boolean): void;
   suspend(): void;
   close(): void;
 }
 
 export type ViewOptions = {
-  /** There is nobody any more. */
+  /** The terminal was closed. */
   onEnd(): void;
 };
 
 const redrawMs = 33;
 const animationMs = 100;
-/** Lines longer than this are hard to read. */
+/** Longer lines are hard to read. */
 const maxColumns = 100;
 
 const emptyMode: Mode = { pressKey: () => undefined, render: () => ({ rows: [] }) };
 
-/** Opens the view of a terminal. */
 export function openView(io: Io, { onEnd }: ViewOptions): View {
   const modes: Mode[] = [];
   const getMode = () => modes.at(-1) ?? emptyMode;
@@ -76,7 +75,7 @@ export function openView(io: Io, { onEnd }: ViewOptions): View {
     timer = undefined;
     if (!isClosed) screen.draw(renderRegion());
   }
-  /** The live region is drawn with what it is after these lines. */
+  /** Prints lines and redraws the live region below them. */
   function addLines(lines: readonly string[]): void {
     if (isClosed || lines.length === 0) return;
     screen.print(lines, renderRegion());

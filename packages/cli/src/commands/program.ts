@@ -8,7 +8,7 @@ import { version } from "../version.ts";
 import type { AddCommand, CommandOutcome } from "./command.ts";
 import { addProgramOptions, examples } from "./program-options.ts";
 
-/** The file of a command is loaded only when the command line names it, or asks what there is. */
+/** Loaded lazily: only when the command line names the command or asks for help. */
 const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
   sessions: async () => (await import("./sessions/add-sessions.ts")).addSessions,
   replay: async () => (await import("./replay/add-replay.ts")).addReplay,
@@ -23,7 +23,7 @@ const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
   acp: async () => (await import("../acp/add-acp.ts")).addAcp,
 };
 
-/** Runs the command that the arguments name; without one, the chat or a script. Never rejects. */
+/** Runs the command named by the arguments, or else the chat or a one-shot run. Never rejects. */
 export async function runProgram(argv: readonly string[], io: Io): Promise<ExitCode> {
   const outcome: CommandOutcome = { exitCode: exitCodes.ok };
   try {
@@ -31,7 +31,7 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<ExitC
     await program.parseAsync(argv, { from: "user" });
     return outcome.exitCode;
   } catch (error) {
-    // Its words are on stderr already, or on stdout where they were asked for.
+    // Commander has already written its message, to stderr or (for help) to stdout.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     io.stderr.write(`capstan: ${escapeTerminal(formatError(error, io.env))}\n`);
     return getExitCode(error);
@@ -40,9 +40,9 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<ExitC
 
 async function createProgram(argv: readonly string[], io: Io, outcome: CommandOutcome): Promise<Command> {
   const program = new Command("capstan")
-    .description("An agent in your terminal: chat, scripts, sessions, a server, MCP.")
+    .description("An agent in your terminal: chat, scripts, sessions, server, MCP.")
     .version(version, "-V, --version", "show the version")
-    .helpOption("-h, --help", "show this, or how a command is used")
+    .helpOption("-h, --help", "show help for capstan or a command")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
@@ -50,8 +50,8 @@ async function createProgram(argv: readonly string[], io: Io, outcome: CommandOu
       getOutHelpWidth: () => io.stdout.columns ?? 80,
       getErrHelpWidth: () => io.stderr.columns ?? 80,
     })
-    .showHelpAfterError("Run with --help to see how it is used.")
-    .argument("[prompt...]", "what to say first: more than one word, in quotes")
+    .showHelpAfterError("Run with --help for usage.")
+    .argument("[prompt...]", "first message, quoted when it has several words")
     .addHelpText("after", examples)
     .action(async (words: string[], options) => {
       const prompt = await getPrompt(program, words, options);
@@ -67,7 +67,7 @@ async function createProgram(argv: readonly string[], io: Io, outcome: CommandOu
   return program;
 }
 
-/** A single word is far more often a misspelt command than something to say. */
+/** Returns the prompt. Rejects a single word: it is far more often a mistyped command than a prompt. */
 async function getPrompt(
   program: Command,
   words: readonly string[],

@@ -1,16 +1,16 @@
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
 
-/** What the command line says when it names no command. */
+/** Flags of `capstan` without a command. */
 export type StartFlags = Omit<WorkspaceFlags, "answerSchema" | "isScript"> & {
-  /** True when the flag stands alone. */
+  /** True when given without a prompt. */
   readonly print?: string | true | undefined;
-  /** The prompt, when it stands without a flag. */
+  /** The positional prompt. */
   readonly prompt?: string | undefined;
   readonly json?: boolean | undefined;
   readonly streamJson?: boolean | undefined;
   readonly outputSchema?: string | undefined;
   readonly continue?: boolean | undefined;
-  /** True when no id is named. */
+  /** True when given without an id. */
   readonly resume?: string | true | undefined;
   readonly fork?: boolean | undefined;
   readonly sessionId?: string | undefined;

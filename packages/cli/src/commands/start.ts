@@ -2,7 +2,7 @@ import type { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import type { StartFlags } from "./start-flags.ts";
 
-/** The chat in a terminal; a script where there is none, or where the flags want the answer as data. */
+/** Starts the chat, or a one-shot run when there is no terminal or the flags ask for printed output. */
 export async function start(flags: StartFlags, io: Io): Promise<ExitCode> {
   if (shouldPrint(flags, io)) {
     const { runScript } = await import("../print/run-script.ts");

@@ -1,5 +1,4 @@
-import { AgentError, suggestName } from "capstan";
-import { isRecord } from "../is-record.ts";
+import { AgentError, isRecord, suggestName } from "capstan";
 import type { Config } from "./config.ts";
 
 type Check = (value: unknown) => boolean;
@@ -20,8 +19,8 @@ type Field = { readonly check: Check; readonly expected: string };
 const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   agents: { check: createListCheck(isAgent), expected: "a list of agents, each made with `defineAgent`" },
   about: { check: isRecord, expected: 'an object, such as { helper: { title: "Helper" } }' },
-  mcpServers: { check: isRecord, expected: "an object with an entry for each server" },
-  mcp: { check: isRecord, expected: "what `mcpTools` gives" },
+  mcpServers: { check: isRecord, expected: "an object with one entry per server" },
+  mcp: { check: isRecord, expected: "the result of `mcpTools`" },
   policy: { check: isRecord, expected: "an object, such as { maxTurns: 20 }" },
   models: {
     check: createListCheck(isModel),
@@ -33,15 +32,15 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   },
   storedAgents: { check: isRecord, expected: "an object, such as { tools: [search] }" },
   server: { check: isRecord, expected: "an object, such as { port: 4000 }" },
-  database: { check: isText, expected: "a file, or postgres://…" },
+  database: { check: isText, expected: "a file path, or postgres://…" },
   logs: { check: isRecord, expected: 'an object, such as { directory: "logs" }' },
   close: { check: (value) => typeof value === "function", expected: "a function" },
 };
 
 const serverFields: { readonly [name: string]: Field } = {
   port: { check: isPort, expected: "a whole number from 0 to 65535" },
-  host: { check: isText, expected: "a name or an address" },
-  apiKey: { check: isText, expected: "a text" },
+  host: { check: isText, expected: "a host name or an address" },
+  apiKey: { check: isText, expected: "a string" },
   hosts: { check: createListCheck(isText), expected: "a list of names" },
   origins: { check: createListCheck(isText), expected: 'a list such as ["https://example.org"]' },
   limits: { check: isRecord, expected: "an object, such as { runs: 10 }" },
@@ -49,9 +48,9 @@ const serverFields: { readonly [name: string]: Field } = {
 };
 
 const profileFields: { readonly [name: string]: Field } = {
-  title: { check: isText, expected: "a text" },
-  description: { check: isText, expected: "a text" },
-  suggestions: { check: createListCheck(isText), expected: "a list of texts" },
+  title: { check: isText, expected: "a string" },
+  description: { check: isText, expected: "a string" },
+  suggestions: { check: createListCheck(isText), expected: "a list of strings" },
 };
 
 const logFields: { readonly [name: string]: Field } = {
@@ -59,10 +58,10 @@ const logFields: { readonly [name: string]: Field } = {
   deltas: { check: (value) => typeof value === "boolean", expected: "true or false" },
 };
 
-/** The default export of a configuration file, or an error that names the field. Never shows a value: it may be secret. */
+/** Validates the default export of a config file. Errors name the field but never a value, which may be secret. */
 export function checkConfig(value: unknown, file: string): Config {
   if (!isRecord(value)) {
-    const message = `${file} has no configuration: write \`export default defineConfig({ … })\`.`;
+    const message = `${file} has no default export. Add \`export default defineConfig({ … })\`.`;
     throw new AgentError("invalid_definition", message);
   }
   checkFields(value, fields, { file, path: "" });
@@ -90,7 +89,7 @@ function checkFields(
     const field = Object.hasOwn(known, name) ? known[name] : undefined;
     if (!field) {
       const hint =
-        suggestName(name, Object.keys(known)) || ` The fields are ${Object.keys(known).join(", ")}.`;
+        suggestName(name, Object.keys(known)) || ` Known fields: ${Object.keys(known).join(", ")}.`;
       throw new AgentError("invalid_definition", `${file} has an unknown field "${path}${name}".${hint}`);
     }
     if (field.check(item)) continue;

@@ -3,60 +3,60 @@ import type { AgentProfiles, UserLimits } from "@capstan/server";
 import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
 import type { PolicyLimits, StoredAgentsOptions } from "capstan/agents";
 
-/** Tools that come with Capstan: those for files of the folder, `web_fetch`, and the plan. */
+/** Built-in tools: files of the folder, `web_fetch`, the plan. */
 export type ToolSet = "files" | "web" | "plan";
 
-/** How `capstan dev` and `capstan serve` listen. */
+/** Settings of `capstan dev` and `capstan serve`. */
 export type ServerSettings = {
   readonly port?: number;
   readonly host?: string;
-  /** What every request must present. Better left to the environment: `CAPSTAN_API_KEY`. */
+  /** Required with every request. Prefer the environment variable `CAPSTAN_API_KEY`. */
   readonly apiKey?: string;
-  /** Names under which clients may call it, besides its own. */
+  /** Additional host names that clients may use. */
   readonly hosts?: readonly string[];
-  /** Pages of other origins that may call it. */
+  /** Other origins whose pages may call the server. */
   readonly origins?: readonly string[];
-  /** How much each user may have at a time, and spend in a day. */
+  /** Concurrency limits and the daily budget of each user. */
   readonly limits?: Partial<UserLimits>;
-  /** The loosest policy that a request may ask for. */
+  /** Upper bounds for the policy of a request. */
   readonly policyLimits?: PolicyLimits;
 };
 
-/** Where logs are written, and what of. */
+/** Settings of the logs. */
 export type LogSettings = {
-  /** By default `logs` in the data folder. */
+  /** Default: `logs` in the data folder. */
   readonly directory?: string;
-  /** Whether the pieces of texts are in the event log too. */
+  /** Whether to log deltas too. */
   readonly deltas?: boolean;
 };
 
-/** What `capstan.config.ts` says, as its default export. */
+/** Default export of `capstan.config.ts`. */
 export type Config = {
-  /** The first one answers unless `--agent` names another. Left out: one that uses `tools` and the first of `models`. */
+  /** The first agent is the default; `--agent` chooses another. Default: one agent with `tools` and the first of `models`. */
   readonly agents?: readonly Agent[];
-  /** How agents are shown to people, by name: a title, a description, and what one could ask first. */
+  /** Title, description and suggested prompts of each agent, by name. */
   readonly about?: AgentProfiles;
-  /** MCP servers by name, as in `.mcp.json`; their tools are given to every agent. */
+  /** MCP servers by name, as in `.mcp.json`. Every agent gets their tools. */
   readonly mcpServers?: Readonly<Record<string, ServerConfig>>;
-  /** Servers that the configuration started itself, for agents of its own: to be seen in the studio. Close them in `close`. */
+  /** MCP servers that the config starts itself, to show them in the studio. Close them in `close`. */
   readonly mcp?: McpTools;
-  /** For every run. Flags go before it, and it before what an agent says. */
+  /** Applies to every run. Flags override it; it overrides the agents' policies. */
   readonly policy?: PolicyOverrides;
-  /** What people may choose from, as `provider/model` or a model; the first is the one in use without agents. */
+  /** Models to choose from, as `provider/model` or model objects. Without `agents` the first is used. */
   readonly models?: readonly (string | Model)[];
-  /** For the agent that is there without `agents`, and what `--tools` may name. By default files and web. */
+  /** Tools of the default agent, also available to `--tools`. Default: files and web. */
   readonly tools?: readonly (Tool | ToolSet)[];
-  /** What agents that people make in the studio may use: by default the tools of `agents`, the model of the first one, and `models`. */
+  /** Tools and models for agents created in the studio. Default: the tools of `agents`, the first agent's model and `models`. */
   readonly storedAgents?: Omit<StoredAgentsOptions, "store" | "coded">;
   readonly server?: ServerSettings;
-  /** A file, relative to the configuration, or `postgres://…`. */
+  /** A file path relative to the config, or `postgres://…`. */
   readonly database?: string;
   readonly logs?: LogSettings;
-  /** Called once, when everything that was made from this configuration has ended: for what it opened itself. */
+  /** Called once after everything created from this config is closed. Close what the config opened itself. */
   readonly close?: () => unknown;
 };
 
-/** Says what a configuration is, for editors: `export default defineConfig({ … })`. */
+/** Returns the config unchanged; gives editors its type: `export default defineConfig({ … })`. */
 export function defineConfig(config: Config): Config {
   return config;
 }

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /**
- * The first of these files in the folder, or in the nearest one above it that has one. The user's home folder and what
- * is above it are no projects: they are looked into only when the search begins there.
+ * Finds the first of these files in the folder or its nearest ancestor. Searches the home folder and its ancestors only
+ * when the search starts there, because they are not projects.
  */
 export function findUpwards(
   names: readonly string[],

@@ -1,14 +1,13 @@
-// What a project says: `capstan.config.ts` (or .js, .mjs) and `.mcp.json`, each the nearest one upwards. A configuration
-// is code and `.mcp.json` names commands, and both come along with whatever is downloaded, so both are used only where
-// the user has trusted the folder. A file that the user names with a flag needs no trust.
+// Loads a project: the nearest `capstan.config.ts` (or .js, .mjs) and the nearest `.mcp.json`, searching upwards. A config
+// is code, `.mcp.json` starts commands, and both may come with a download, so they are used only in trusted folders. A
+// file named with a flag needs no trust.
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { AgentError } from "capstan";
+import { AgentError, isRecord } from "capstan";
 import { userFolder } from "capstan/data-folder";
 import { findErrorLocation } from "../errors/find-error-location.ts";
 import type { Io } from "../io.ts";
-import { isRecord } from "../is-record.ts";
 import { askForTrust } from "../trust/ask-for-trust.ts";
 import { isTrusted, trustFolder } from "../trust/trust.ts";
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
@@ -16,35 +15,35 @@ import { checkConfig } from "./check-config.ts";
 import type { Config } from "./config.ts";
 import { findUpwards } from "./find-upwards.ts";
 
-/** What a configuration can be called. */
+/** File names of a config. */
 export const configNames: readonly string[] = [
   "capstan.config.ts",
   "capstan.config.js",
   "capstan.config.mjs",
 ];
 
-/** What was found, and what a person should know of it. */
+/** The config files that were found. */
 export type Project = {
   readonly config: Config;
   readonly configFile?: string;
-  /** Of a folder that is trusted. */
+  /** Only when its folder is trusted. */
   readonly mcpFile?: string;
-  /** Found, and left alone. */
+  /** Found, but not used. */
   readonly untrusted: readonly string[];
   readonly notices: readonly string[];
 };
 
-/** `required`: a run must not quietly go without its configuration. `optional`: whoever only looks may. */
+/** `required`: an untrusted config is an error, so that a run never silently ignores it. `optional`: it is skipped. */
 export type ConfigNeed = "required" | "optional";
 
-/** Finds and loads it. Throws `invalid_definition` for a configuration that cannot be used. */
+/** Finds and loads the project. Throws `invalid_definition` for a config that cannot be used. */
 export async function loadProject(flags: WorkspaceFlags, io: Io, need: ConfigNeed): Promise<Project> {
   const search = { from: io.cwd, home: userFolder(io.env) };
   const namedConfig = flags.config === undefined ? undefined : resolveConfigFile(flags.config, io);
   const foundConfig = namedConfig ?? findUpwards(configNames, search);
   const mcpFile = findUpwards([".mcp.json"], search);
   const files = [...(namedConfig ? [] : [foundConfig]), mcpFile].filter((file) => file !== undefined);
-  // A person who is asked and says no goes on without; a script has nobody to ask.
+  // A user who answers no continues without the config; a script cannot be asked.
   const canAsk =
     need === "required" && !flags.isScript && io.stdin.isTTY === true && io.stderr.isTTY === true;
   const untrusted = await findUntrusted(files, { ...flags, asks: canAsk }, io);
@@ -57,7 +56,7 @@ export async function loadProject(flags: WorkspaceFlags, io: Io, need: ConfigNee
     ...(mcpFile !== undefined && !untrusted.includes(mcpFile) && { mcpFile }),
     untrusted,
     notices: untrusted.map(
-      (file) => `${file} is not used: its folder is not trusted. Look at it, then run capstan with --trust.`,
+      (file) => `${file} is not used: its folder is not trusted. Review it, then run capstan with --trust.`,
     ),
   };
 }
@@ -78,7 +77,7 @@ async function findUntrusted(
 function resolveConfigFile(name: string, io: Io): string {
   const file = resolve(io.cwd, name);
   if (existsSync(file)) return file;
-  throw new AgentError("invalid_definition", `The configuration ${file} does not exist: look at --config.`);
+  throw new AgentError("invalid_definition", `Config file not found: ${file}. Check --config.`);
 }
 
 async function loadConfig(file: string): Promise<Config> {
@@ -91,10 +90,10 @@ async function loadConfig(file: string): Promise<Config> {
     const where = place === undefined ? "" : ` (${place})`;
     const isMissing = why.startsWith("Cannot find package");
     const advice = isMissing ? " Run `npm install` in its folder." : "";
-    const message = `The configuration ${file} cannot be loaded: ${why.split("\n")[0]}${where}${advice}`;
+    const message = `Cannot load the config ${file}: ${why.split("\n")[0]}${where}${advice}`;
     throw new AgentError("invalid_definition", message, { cause });
   }
-  // A file that exports nothing is no module for Node, and gets an empty object for its export.
+  // Node treats a file without exports as CommonJS, whose default export is an empty object.
   const isEmpty = "module.exports" in module && isRecord(module.default) && isEmptyObject(module.default);
   return checkConfig(isEmpty ? undefined : module.default, file);
 }
@@ -102,6 +101,6 @@ async function loadConfig(file: string): Promise<Config> {
 const isEmptyObject = (value: object): boolean => Object.keys(value).length === 0;
 
 function createTrustError(file: string): AgentError {
-  const message = `${file} is code, and its folder is not trusted. Look at it, then run capstan with --trust once; or name it with --config, or another one.`;
+  const message = `${file} is code, and its folder is not trusted. Review it, then run capstan once with --trust, or name a config with --config.`;
   return new AgentError("invalid_definition", message);
 }

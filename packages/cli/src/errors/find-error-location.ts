@@ -1,8 +1,9 @@
 import { fileURLToPath } from "node:url";
 
 /**
- * Where an error was made, as `file:line` or `file:line:column`; undefined where nothing tells it. The stack of a syntax
- * error begins with the place. That of a throw has frames: the innermost below `folder` is meant, else one of no package.
+ * Returns where an error was thrown, as `file:line` or `file:line:column`; undefined when unknown. The stack of a syntax
+ * error starts with the location. Otherwise it is the innermost frame inside `folder`, or else the first one outside of
+ * node_modules.
  */
 export function findErrorLocation(error: unknown, folder?: string): string | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
@@ -14,7 +15,7 @@ export function findErrorLocation(error: unknown, folder?: string): string | und
   return frames.find((place) => folder !== undefined && place.startsWith(folder)) ?? frames[0];
 }
 
-/** `capstan dev` marks addresses of modules behind a "?". */
+/** Strips the query that `capstan dev` adds to module URLs. */
 function parseLocation(location: string): string {
   const [, file = "", position = ""] = /^(.*?)((?::\d+){1,2})$/.exec(location) ?? [];
   const path = file.startsWith("file:")

@@ -1,12 +1,12 @@
-// Errors that reach nobody: a tool's timer that throws, a promise that nobody awaits. Node would end the process with a
-// bare stack. A script ends too, in its own words. What serves many people or holds a conversation goes on: our own code
-// awaits what it begins, so such an error is of a tool or a configuration, and what must hold (facts, leases, records) is
-// in the store and not in memory. A step that hangs for it ends with its time limit, like any other that does not answer.
+// Uncaught exceptions and unhandled rejections: a timer that throws, a promise that is never awaited. Node would end the
+// process with a bare stack. A one-shot run ends with a readable message instead. Servers and chats keep running: our own
+// code awaits everything it starts, so the error comes from a tool or a config, and the state that must survive (facts,
+// leases, records) is in the store. A step that hangs because of it ends at its timeout.
 export type UnhandledErrorHandler = (error: unknown) => void;
 
 const handlers: UnhandledErrorHandler[] = [];
 
-/** Has them told to `hear` in place of whoever heard them before, until the function that is given back is called. */
+/** Handles unhandled errors instead of the handler registered before. Returns a function that unregisters. */
 export function onUnhandledError(handler: UnhandledErrorHandler): () => void {
   handlers.push(handler);
   return () => {
@@ -15,7 +15,7 @@ export function onUnhandledError(handler: UnhandledErrorHandler): () => void {
   };
 }
 
-/** Catches those of this process for whoever hears them; `otherwise` when nobody does. */
+/** Catches the unhandled errors of this process and passes them to the newest handler, or to `fallback`. */
 export function catchUnhandledErrors(fallback: UnhandledErrorHandler): void {
   const dispatch = (error: unknown) => (handlers.at(-1) ?? fallback)(error);
   process.on("uncaughtException", dispatch);

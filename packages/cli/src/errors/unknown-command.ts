@@ -2,24 +2,24 @@ import type { Command } from "commander";
 import { exitCodes } from "../exit-code.ts";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
-/** Ends with what was probably meant, or with what there is. */
+/** Exits with a usage error that suggests the nearest command, or lists all. */
 export async function rejectUnknownCommand(
   command: Command,
   word: string,
   known: readonly string[],
 ): Promise<never> {
-  const { suggestName } = await import("capstan"); // only who mistypes waits for it
+  const { suggestName } = await import("capstan"); // loaded lazily: only needed here
   const suggestion = word === "help" ? ' Did you mean "--help"?' : suggestName(word, known);
   const hint = suggestion || ` The commands are ${known.join(", ")}.`;
   const escapedWord = escapeTerminalLine(word);
-  const advice = command.parent ? "" : ` To say something, use: capstan -p "${escapedWord}"`;
+  const advice = command.parent ? "" : ` To send a prompt, use: capstan -p "${escapedWord}"`;
   return command.error(`error: unknown command '${escapedWord}'.${hint}${advice}`, {
     code: "commander.unknownCommand",
     exitCode: exitCodes.usage,
   });
 }
 
-/** Of a command that has others below it: a word that is none of them is a mistake. */
+/** Rejects the arguments of a command that only has subcommands. */
 export async function rejectArguments(command: Command): Promise<void> {
   const [word] = command.args;
   if (word === undefined) return;

@@ -5,15 +5,15 @@ Examples:
   $ capstan init my-agent     in a new folder
   $ capstan init --yes        in this one
 
-It never writes over a file.`;
+Existing files are never overwritten.`;
 
-/** `capstan init`. */
+/** Adds `capstan init`. */
 export const addInit: AddCommand = (program, io) => {
   program
     .command("init")
-    .description("make a small project: an agent, a tool, and a test of it")
-    .argument("[folder]", "where; made if it does not exist")
-    .option("-y, --yes", "ask nothing: without a folder, in this one")
+    .description("create a small project: an agent, a tool and a test")
+    .argument("[folder]", "target folder, created if missing")
+    .option("-y, --yes", "do not ask: use this folder by default")
     .addHelpText("after", examples)
     .action(async (folder, flags) => {
       const { createProject: init } = await import("./create-project.ts");

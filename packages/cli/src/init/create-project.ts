@@ -7,33 +7,33 @@ import { trustFolder } from "../trust/trust.ts";
 import { version } from "../version.ts";
 import { buildProjectFiles } from "./project-files.ts";
 
-/** What `init` is told. */
+/** Flags of `capstan init`. */
 export type InitFlags = { readonly yes?: boolean };
 
-/** `capstan init`: never writes over a file. */
+/** `capstan init`. Never overwrites a file. */
 export async function createProject(
   given: string | undefined,
   { yes = false }: InitFlags,
   io: Io,
 ): Promise<void> {
   const wanted = given ?? (yes || io.stdin.isTTY !== true ? "." : await askForFolder());
-  if (wanted === undefined) throw new AgentError("aborted", "Nothing was made.");
+  if (wanted === undefined) throw new AgentError("aborted", "Cancelled. Nothing was created.");
   const folder = resolve(io.cwd, wanted);
   const files = buildProjectFiles({ name: toPackageName(folder), version });
   await assertNoConflicts(folder, files);
   for (const [path, text] of files) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
-    // Fails for a file that came in between.
+    // Fails if the file was created in the meantime.
     await writeFile(join(folder, path), text, { flag: "wx" });
   }
-  // Its configuration is ours, and whoever asked for it means to run it.
+  // We wrote the config, and the user asked for it.
   await trustFolder(folder, io.env);
   io.stdout.write(formatNextSteps(folder, files, io));
 }
 
 async function askForFolder(): Promise<string | undefined> {
   const { isCancel, text } = await import("@clack/prompts");
-  const answer = await text({ message: "Where?", initialValue: "./my-agent" });
+  const answer = await text({ message: "Project folder?", initialValue: "./my-agent" });
   return isCancel(answer) ? undefined : answer;
 }
 
@@ -42,11 +42,11 @@ type Files = ReturnType<typeof buildProjectFiles>;
 async function assertNoConflicts(folder: string, files: Files): Promise<void> {
   const taken = files.map(([path]) => path).filter((path) => existsSync(join(folder, path)));
   if (taken.length === 0) return;
-  const message = `${folder} has ${taken.join(", ")} already, and nothing is written over: choose another folder, \`capstan init my-agent\`, or move them away.`;
+  const message = `${folder} already contains ${taken.join(", ")}. Choose another folder, as in \`capstan init my-agent\`, or move the files away.`;
   throw new AgentError("invalid_input", message);
 }
 
-/** The folder's name, as npm allows it. */
+/** Converts the folder name to a valid npm package name. */
 function toPackageName(folder: string): string {
   const name = basename(folder)
     .toLowerCase()
@@ -65,7 +65,7 @@ function formatNextSteps(folder: string, files: Files, { cwd }: Io): string {
     "npx capstan",
   ];
   return [
-    `Made a project in ${place === "" ? "this folder" : place}:`,
+    `Created a project in ${place === "" ? "this folder" : place}:`,
     ...files.map(([path]) => `  ${path}`),
     "",
     "Next:",

@@ -1,13 +1,13 @@
-// The files of a new project. The packed tarballs are tested with them: they are installed, run and tested as they are.
+// The files of a new project. The release test installs the packed tarballs into such a project and runs it.
 
-/** What differs from project to project. */
+/** Values that differ between projects. */
 export type ProjectOptions = {
   readonly name: string;
-  /** Of our packages: all have the same one. */
+  /** Version of our packages; all share one. */
   readonly version: string;
 };
 
-/** Path and text of each file, in the order in which a person would read them. */
+/** Returns path and text of each file, in reading order. */
 export function buildProjectFiles(
   options: ProjectOptions,
 ): readonly (readonly [path: string, text: string])[] {
@@ -43,13 +43,13 @@ import { defineAgent } from "capstan";
 import { defaultModel } from "capstan/models";
 import { daysBetween } from "./tools/days-between.ts";
 
-// Keys stay out of the code and out of the repository: see .env.example.
+// Keep keys out of the code and the repository: see .env.example.
 const keys = new URL(".env", import.meta.url);
 if (existsSync(keys)) process.loadEnvFile(keys);
 
 const assistant = defineAgent({
   name: "assistant",
-  // The first provider with a key, a local Ollama, or the offline model. Or say which: "openai/gpt-5-mini".
+  // The first provider with a key, a local Ollama, or the offline model. Or name one: "openai/gpt-5-mini".
   model: await defaultModel(),
   instructions: "You are a friendly assistant. Count days with the tool, never in your head.",
   tools: [daysBetween],
@@ -60,7 +60,7 @@ export default defineConfig({ agents: [assistant] });
 
 const tool = `import { defineTool } from "capstan";
 
-/** Models count badly; a tool does not. */
+/** Models miscount dates; a tool does not. */
 export const daysBetween = defineTool({
   name: "days_between",
   description: "Counts the days from one date to another.",
@@ -72,12 +72,12 @@ export const daysBetween = defineTool({
     },
     required: ["from", "to"],
   },
-  // What a person might say. Every model is shown them; the offline model understands sentences by them.
+  // Example prompts. Every model sees them; the offline model matches sentences against them.
   examples: [
     { phrase: "How many days are there from {from} to {to}?" },
     { phrase: "Days between {from} and {to}" },
   ],
-  // It only computes, so it may be run again and needs nobody's approval.
+  // A pure computation: safe to repeat, needs no approval.
   effects: "none",
   execute: ({ from, to }) => ({ days: (Date.parse(to) - Date.parse(from)) / 86_400_000 }),
 });
@@ -89,8 +89,8 @@ import { defineAgent, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { daysBetween } from "./days-between.ts";
 
-test("an agent counts days with the tool, and answers", async () => {
-  // A model that says what the test wants: no key, no network, the same every time.
+test("the agent counts days with the tool and answers", async () => {
+  // A scripted model: no key, no network, deterministic.
   const model = scriptedModel([
     { calls: [{ name: "days_between", input: { from: "2026-11-15", to: "2026-12-24" } }] },
     { text: "39 days." },
@@ -101,7 +101,7 @@ test("an agent counts days with the tool, and answers", async () => {
   assert.equal(result.text, "39 days.");
 });
 
-test("what is no date is refused, in words that the model can read", async () => {
+test("an invalid date is rejected with a message for the model", async () => {
   const model = scriptedModel([
     { calls: [{ name: "days_between", input: { from: "today", to: "2026-12-24" } }] },
     { text: "Which day is it?" },
@@ -112,11 +112,11 @@ test("what is no date is refused, in words that the model can read", async () =>
 });
 `;
 
-const environment = `# Copy this file to .env, which is not committed, and fill in one of them. Without any, the offline model answers.
+const environment = `# Copy this file to .env, which is not committed, and set one of the keys. Without a key the offline model answers.
 OPENAI_API_KEY=
 ANTHROPIC_API_KEY=
 GEMINI_API_KEY=
-# Which model to use, where several would do: provider/model
+# Model to use when several are available: provider/model
 CAPSTAN_MODEL=
 `;
 
@@ -144,15 +144,15 @@ const compiler = `{
 function buildReadme({ name }: ProjectOptions): string {
   return `# ${name}
 
-An agent with one tool, made with Capstan. The agent is in \`capstan.config.ts\`, its tool in \`tools/\`, with a test. Node 22.19 or later runs it as it is: there is no build.
+An agent with one tool, built with Capstan. The agent is in \`capstan.config.ts\`, its tool and a test are in \`tools/\`. Node 22.19 or later runs it without a build.
 
 \`\`\`sh
 npm install
-npm test           # the agent and its tool, without a key or a network
+npm test           # tests the agent and its tool without a key or network
 npx capstan        # chat with it; try: How many days are there from 2026-11-15 to 2026-12-24?
 npx capstan dev    # serve it on 127.0.0.1 and reload when a file changes
 \`\`\`
 
-Without a key the offline model answers: rules, not AI. For a real one copy \`.env.example\` to \`.env\` and fill in a key.
+Without a key the offline model answers: rules, not AI. For a real model, copy \`.env.example\` to \`.env\` and set a key.
 `;
 }

@@ -4,25 +4,25 @@ import { rejectArguments } from "../errors/unknown-command.ts";
 
 const serveExamples = `
 Examples:
-  $ capstan mcp                          the agents, for an MCP client that starts this command
+  $ capstan mcp                          serve the agents to the MCP client that starts it
   $ capstan mcp add fs -- npx -y @modelcontextprotocol/server-filesystem .
   $ capstan mcp list
 
-A client's configuration for the first: {"mcpServers": {"capstan": {"command": "capstan", "args": ["mcp"]}}}`;
+Client config: {"mcpServers": {"capstan": {"command": "capstan", "args": ["mcp"]}}}`;
 
 const addExamples = `
 Options, before the command:
-  -e, --env KEY=VALUE        a variable for the server; KEY alone is taken from the environment when it starts
-  -H, --header 'Name: value' a header for a server at a URL
+  -e, --env KEY=VALUE        environment variable; KEY alone is read from the environment at startup
+  -H, --header 'Name: value' HTTP header for a server at a URL
 
 Examples:
   $ capstan mcp add fs -- npx -y @modelcontextprotocol/server-filesystem .
   $ capstan mcp add github -e GITHUB_TOKEN -- docker run -i --rm -e GITHUB_TOKEN ghcr.io/github/github-mcp-server
   $ capstan mcp add docs https://example.com/mcp --header 'Authorization: Bearer \${DOCS_TOKEN}'
 
-It is written into .mcp.json of this folder, for everybody who works in it.`;
+The server is added to .mcp.json of this project, which is usually shared.`;
 
-/** `capstan mcp`: the agents as an MCP server, and the servers of a project. */
+/** Adds `capstan mcp`. */
 export const addMcp: AddCommand = (program, io, outcome) => {
   const mcp = program
     .command("mcp")
@@ -39,9 +39,9 @@ export const addMcp: AddCommand = (program, io, outcome) => {
     .description("add an MCP server to .mcp.json")
     .usage("<name> [-e KEY=VALUE] [--header 'Name: value'] -- <command|url> [args…]")
     .argument("<name>", "letters, digits, - and _")
-    .argument("<words...>", "its command and arguments, or its URL")
+    .argument("<words...>", "command and arguments, or URL")
     .allowUnknownOption()
-    .option("--force", "replace one of that name")
+    .option("--force", "replace an existing server of that name")
     .addHelpText("after", addExamples)
     .action(async function (this: Command) {
       const { addServer } = await import("./server-actions.ts");
@@ -50,7 +50,7 @@ export const addMcp: AddCommand = (program, io, outcome) => {
   mcp
     .command("list")
     .description("list the MCP servers of .mcp.json")
-    .option("--json", "as JSON")
+    .option("--json", "print JSON")
     .action(async (_options, command) => {
       const { listServers } = await import("./server-actions.ts");
       await listServers(command.optsWithGlobals(), io);

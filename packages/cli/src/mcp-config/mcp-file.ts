@@ -1,16 +1,14 @@
-// The project's `.mcp.json`, as people keep it: read, changed in one entry, and written back whole with its own
-// indentation, line ends and everything else that stands in it.
+// Edits the project's `.mcp.json`: changes one entry and keeps the file's indentation, line breaks and other content.
 
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentError } from "capstan";
+import { AgentError, isRecord } from "capstan";
 import { replaceFile } from "capstan/replace-file";
-import { isRecord } from "../is-record.ts";
 
-/** One entry of `mcpServers`, as it is written in the file. */
+/** An entry of `mcpServers`, as stored in the file. */
 export type McpEntry = Readonly<Record<string, unknown>>;
 
-/** The file of a project, in memory. */
+/** The parsed file. */
 export type McpFile = {
   readonly path: string;
   readonly exists: boolean;
@@ -19,7 +17,7 @@ export type McpFile = {
 
 type Content = Record<string, unknown> & { mcpServers?: Record<string, unknown> };
 
-/** Reads it; one that does not exist has no servers. Throws `mcp_config` for one that cannot be understood. */
+/** Reads the file; a missing file has no servers. Throws `mcp_config` when it cannot be read or parsed. */
 export async function readMcpFile(folder: string): Promise<McpFile> {
   const path = join(folder, ".mcp.json");
   const text = await readOptional(path);
@@ -37,7 +35,7 @@ export async function changeMcpFile(
   const content = parseMcpFile(path, text);
   const { [name]: _, ...others } = content.mcpServers ?? {};
   const known = content.mcpServers ?? {};
-  // A server that is replaced keeps its place.
+  // A replaced server keeps its position.
   const servers = entry === undefined ? others : { ...known, [name]: entry };
   await writeMcpFile(path, formatMcpFile({ ...content, mcpServers: servers }, text));
   return { path, exists: true, servers };
@@ -49,7 +47,7 @@ async function readOptional(path: string): Promise<string | undefined> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw new AgentError("mcp_config", `${path} cannot be read (${code}): look at its permissions.`);
+    throw new AgentError("mcp_config", `${path} cannot be read (${code}). Check its permissions.`);
   }
 }
 
@@ -59,22 +57,22 @@ function parseMcpFile(path: string, text: string | undefined): Content {
   try {
     content = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    // The rest of the message shows a piece of the file, which may hold a secret.
+    // The parser's message quotes the file, which may contain a secret: keep only the position.
     const [where = ""] = /\(line \d+ column \d+\)/.exec((error as Error).message) ?? [];
     throw new AgentError(
       "mcp_config",
-      `${path} is not JSON ${where}`.trimEnd().concat(": repair it, then try again."),
+      `${path} is not valid JSON ${where}`.trimEnd().concat(". Fix it, then try again."),
     );
   }
   const isUsable = isRecord(content) && (content.mcpServers === undefined || isRecord(content.mcpServers));
   if (isUsable) return content as Content;
   throw new AgentError(
     "mcp_config",
-    `${path} must be an object with an object "mcpServers", which has an entry for each server: repair it, then try again.`,
+    `${path} must contain an object "mcpServers" with one entry per server. Fix it, then try again.`,
   );
 }
 
-/** In the hand of the text that was there before. */
+/** Keeps the byte order mark, indentation and line breaks of the previous text. */
 function formatMcpFile(content: Content, before = ""): string {
   const [, indent = "  "] = /^[^\S\n]*[{[]\r?\n([ \t]+)\S/.exec(before.replace(/^\uFEFF/, "")) ?? [];
   const mark = before.startsWith("\uFEFF") ? "\uFEFF" : "";
@@ -93,7 +91,7 @@ async function writeMcpFile(path: string, text: string): Promise<void> {
   } catch (error) {
     throw new AgentError(
       "mcp_config",
-      `${path} cannot be written (${(error as NodeJS.ErrnoException).code}): look at the permissions of its folder.`,
+      `${path} cannot be written (${(error as NodeJS.ErrnoException).code}). Check the permissions of its folder.`,
       { cause: error },
     );
   }

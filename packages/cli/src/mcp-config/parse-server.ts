@@ -1,24 +1,23 @@
-// What a person types behind `capstan mcp add`. Everything behind the command of a server is the server's own, so the
-// words are read here and not by the parser of the program, which would take a `-e` or `-y` for itself.
-import { AgentError } from "capstan";
-import { isRecord } from "../is-record.ts";
+// Parses the arguments of `capstan mcp add`. Everything after the server's command belongs to the server, so commander,
+// which would take a `-e` or `-y` for itself, cannot parse them.
+import { AgentError, isRecord } from "capstan";
 import type { McpEntry } from "./mcp-file.ts";
 
-/** A server to be added. */
+/** A server to add. */
 export type NamedServer = { readonly name: string; readonly entry: McpEntry };
 
 const usage = "capstan mcp add <name> [-e KEY=VALUE] [--header 'Name: value'] -- <command|url> [args…]";
 const isAddress = (word: string): boolean => /^https?:\/\//i.test(word);
 const optionNames = new Set(["-e", "--env", "-H", "--header"]);
 
-/** Reads the words. Throws `invalid_input` that says how it is written. */
+/** Throws `invalid_input` with the usage. */
 export function parseServer(words: readonly string[]): NamedServer {
   const [name = "", ...rest] = words;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$/.test(name))
     throw createUsageError(
       name === ""
-        ? "A server needs a name and a command or a URL"
-        : `"${name}" cannot be the name of a server: use letters, digits, - and _`,
+        ? "A name and a command or URL are required"
+        : `Invalid server name "${name}": use letters, digits, - and _`,
     );
   const settings: Settings = { env: {}, headers: {} };
   let at = 0;
@@ -40,7 +39,7 @@ type Settings = { readonly env: Record<string, string>; readonly headers: Record
 /** "--env=KEY=VALUE" is one word, "--env KEY=VALUE" are two. */
 const getOptionName = (word = ""): string => (word.startsWith("--") ? (word.split("=")[0] ?? "") : word);
 
-/** Takes the option at this place; gives how many words it has. */
+/** Applies the option at this index; returns how many words it takes. */
 function takeOption(words: readonly string[], at: number, settings: Settings): number {
   const word = words[at] ?? "";
   const option = getOptionName(word);
@@ -54,18 +53,18 @@ function takeOption(words: readonly string[], at: number, settings: Settings): n
 
 function addVariable(text: string, env: Record<string, string>): void {
   const [, key, value] = /^([A-Za-z_]\w*)(?:=([\s\S]*))?$/.exec(text) ?? [];
-  if (key === undefined) throw createUsageError(`-e takes KEY=VALUE, not "${text.split("=")[0]}"`);
-  // Alone, a name stands for what the environment has at the time.
+  if (key === undefined) throw createUsageError(`-e must be KEY=VALUE, not "${text.split("=")[0]}"`);
+  // KEY alone is read from the environment when the server starts.
   env[key] = value ?? `\${${key}}`;
 }
 
 function addHeader(text: string, headers: Record<string, string>): void {
   const [, key, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*([\s\S]*)$/.exec(text) ?? [];
-  if (key === undefined || value === undefined) throw createUsageError("--header takes 'Name: value'");
+  if (key === undefined || value === undefined) throw createUsageError("--header must be 'Name: value'");
   headers[key] = value;
 }
 
-/** Behind all arguments, `-e KEY=VALUE` is meant for us; in the midst of them it is the command's, as with `docker run -e`. */
+/** Takes `-e KEY=VALUE` after all arguments as ours; between them it belongs to the command, as in `docker run -e`. */
 function takeTrailingOptions(words: readonly string[], settings: Settings): readonly string[] {
   let end = words.length;
   while (
@@ -83,10 +82,10 @@ function buildRemoteEntry(url: string, behind: readonly string[], settings: Sett
   let at = 0;
   while (at < behind.length) {
     if (!optionNames.has(getOptionName(behind[at])))
-      throw createUsageError(`A server at a URL takes no "${behind[at]}"`);
+      throw createUsageError(`Unexpected argument "${behind[at]}" for a server at a URL`);
     at += takeOption(behind, at, settings);
   }
-  if (!URL.canParse(url)) throw createUsageError("The URL cannot be read");
+  if (!URL.canParse(url)) throw createUsageError("Invalid URL");
   if (Object.keys(settings.env).length > 0)
     throw createUsageError("A server at a URL has no environment: use --header instead of -e");
   const { headers } = settings;
@@ -95,7 +94,7 @@ function buildRemoteEntry(url: string, behind: readonly string[], settings: Sett
 
 function buildCommandEntry(command: string, args: readonly string[], { env, headers }: Settings): McpEntry {
   if (Object.keys(headers).length > 0)
-    throw createUsageError("A command takes no --header: use -e KEY=VALUE");
+    throw createUsageError("--header needs a URL: use -e KEY=VALUE for a command");
   return {
     command,
     ...(args.length > 0 && { args }),
@@ -104,12 +103,12 @@ function buildCommandEntry(command: string, args: readonly string[], { env, head
 }
 
 function createUsageError(problem: string): AgentError {
-  return new AgentError("invalid_input", `${problem}. It is written so: ${usage}`);
+  return new AgentError("invalid_input", `${problem}. Usage: ${usage}`);
 }
 
-/** An entry in one line, without the values that may be secret. */
+/** Describes an entry in one line, without values that may be secret. */
 export function describeServer(entry: unknown): string {
-  if (!isRecord(entry)) return "cannot be understood";
+  if (!isRecord(entry)) return "invalid entry";
   const words = Array.isArray(entry.args) ? entry.args.map(String) : [];
   const address = entry.url ?? entry.httpUrl;
   const what =
@@ -122,7 +121,7 @@ export function describeServer(entry: unknown): string {
   return [
     what,
     ...(names.length > 0 ? [`with ${names.join(", ")}`] : []),
-    ...(entry.enabled === false ? ["off"] : []),
+    ...(entry.enabled === false ? ["disabled"] : []),
   ].join(" · ");
 }
 
@@ -137,7 +136,7 @@ function hideSecrets(address: string): string {
   return decodeURI(url.href);
 }
 
-/** Names of values that stand in the entry in plain text and look like secrets. */
+/** Returns the names of plain-text values that look like secrets. */
 export function findPlainSecrets(entry: McpEntry): readonly string[] {
   const values = { ...toRecord(entry.env), ...toRecord(entry.headers) };
   const isSecret = ([key, value]: [string, unknown]) =>

@@ -8,7 +8,7 @@ import { isTrusted } from "../trust/trust.ts";
 import { changeMcpFile, readMcpFile } from "./mcp-file.ts";
 import { describeServer, findPlainSecrets, parseServer } from "./parse-server.ts";
 
-/** Where the project keeps its servers: the nearest `.mcp.json`, else the folder of the configuration, else here. */
+/** Returns the folder of the nearest `.mcp.json`, else of the config, else the current folder. */
 function findMcpFolder({ cwd, env }: Io): string {
   const home = userFolder(env);
   const found =
@@ -27,13 +27,13 @@ export async function addServer(
   if (Object.hasOwn(servers, name) && !isForced)
     throw new AgentError(
       "invalid_input",
-      `${path} has a server "${name}" already: choose another name, replace it with --force, or \`capstan mcp remove ${name}\`.`,
+      `${path} already has a server "${name}". Choose another name, or replace it with --force.`,
     );
   await changeMcpFile(folder, name, entry);
   io.stderr.write(`Added to ${path}: ${name} · ${escapeInvisible(describeServer(entry))}\n`);
   for (const secret of findPlainSecrets(entry))
     io.stderr.write(
-      `The value of ${secret} now stands in that file, which is often shared. \${${secret.replaceAll(/\W/g, "_").toUpperCase()}} in its place takes it from the environment.\n`,
+      `The value of ${secret} is stored in plain text in a file that is often shared. Use \${${secret.replaceAll(/\W/g, "_").toUpperCase()}} to read it from the environment.\n`,
     );
 }
 
@@ -47,7 +47,7 @@ export async function listServers({ json = false }: { readonly json?: boolean },
     return;
   }
   if (lines.length === 0) {
-    io.stderr.write("No MCP server here. Add one: capstan mcp add <name> -- <command|url> [args…]\n");
+    io.stderr.write("No MCP servers. Add one: capstan mcp add <name> -- <command|url> [args…]\n");
     return;
   }
   const width = Math.max(...lines.map(({ name }) => name.length));
@@ -55,7 +55,7 @@ export async function listServers({ json = false }: { readonly json?: boolean },
     io.stdout.write(`${escapeInvisible(name).padEnd(width)}  ${escapeInvisible(server)}\n`);
   if (!isTrusted(folder, io.env))
     io.stderr.write(
-      "This folder is not trusted yet, so none of them is started: `capstan` asks about it, in a terminal.\n",
+      "This folder is not trusted yet, so these servers are not started. Run `capstan` in a terminal to trust it.\n",
     );
 }
 
@@ -66,7 +66,7 @@ export async function removeServer(name: string, io: Io): Promise<void> {
   if (!Object.hasOwn(servers, name))
     throw new AgentError(
       "invalid_input",
-      `${path} has no server "${name}".${suggestName(name, Object.keys(servers)) || " `capstan mcp list` shows those it has."}`,
+      `${path} has no server "${name}".${suggestName(name, Object.keys(servers)) || " Run `capstan mcp list` to list servers."}`,
     );
   await changeMcpFile(folder, name, undefined);
   io.stderr.write(`Removed ${name} from ${path}.\n`);

@@ -1,4 +1,4 @@
-/** How long ago it was, in a word or two. */
+/** Formats how long ago `at` was, such as "5 min ago". */
 export function formatAge(at: number, now: number = Date.now()): string {
   const minutes = Math.floor(Math.max(0, now - at) / 60_000);
   if (minutes < 1) return "just now";

@@ -1,12 +1,12 @@
 /**
- * A value as JSON in one line with its line end. Characters that some readers take for the end of a line, or a terminal
- * for a command, are written as escapes; half a surrogate pair is one already.
+ * Formats a value as one line of JSON, including the line break. Escapes the characters that some readers treat as line
+ * breaks and terminals as controls; `JSON.stringify` already escapes lone surrogates.
  */
 export function formatJsonLine(value: unknown): string {
   return `${escapeControls(JSON.stringify(value))}\n`;
 }
 
-/** Several lines, for people. */
+/** Formats a value as indented JSON. */
 export function formatJson(value: unknown): string {
   return `${escapeControls(JSON.stringify(value, undefined, 2))}\n`;
 }

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Io } from "../io.ts";
 import { escapeTerminal } from "../terminal/escape-terminal.ts";
 
-/** An answer as stdout gets it: harmless in a terminal; in a pipe or a file as it is, without escapes and controls. */
+/** Escapes text for stdout: fully in a terminal; for a pipe or a file it only removes escape sequences and controls. */
 export function formatOutput(text: string, stdout: Pick<Io["stdout"], "isTTY">): string {
   if (stdout.isTTY) return escapeTerminal(text);
   const lines = stripVTControlCharacters(text.toWellFormed()).replaceAll("\r\n", "\n");

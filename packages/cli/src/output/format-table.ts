@@ -2,16 +2,17 @@ import stringWidth from "fast-string-width";
 import type { Io } from "../io.ts";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
-/** A column: its name, what it says of an item, and whether it gives way where there is little room. */
+/** A table column. */
 export type Column<Item> = {
   readonly name: string;
   readonly value: (item: Item) => string;
+  /** Truncated when the table is too wide. */
   readonly shrinks?: boolean;
-  /** Left out where there is no room for all. */
+  /** Dropped when the table is too wide. */
   readonly optional?: boolean;
 };
 
-/** Lines as wide as the terminal at most; in a pipe as wide as they are. */
+/** Formats a table that fits the terminal; without a terminal, lines are as long as they need to be. */
 export function formatTable<Item>(
   items: readonly Item[],
   columns: readonly Column<Item>[],
@@ -56,7 +57,7 @@ function fitCell(cell: string, width: number): string {
   return cut + " ".repeat(Math.max(0, width - stringWidth(cut)));
 }
 
-/** By whole characters, as a reader sees them. */
+/** Truncates by grapheme. */
 function truncateCell(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let kept = "";
@@ -67,7 +68,7 @@ function truncateCell(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** US dollars; nothing when nothing is known of a price. */
+/** Formats US dollars; empty when the price is unknown. */
 export function formatCost(cost: number): string {
   if (cost === 0) return "";
   return cost < 0.01 ? "<$0.01" : `$${cost.toFixed(2)}`;

@@ -11,13 +11,13 @@ const imageTypes: { readonly [ending: string]: string } = {
   webp: "image/webp",
 };
 
-/** A prompt with what it brings along, and the words with @ that are no files. */
+/** A prompt with its attached files, and the @words that are not files. */
 export type PromptWithFiles = {
   readonly input: string | readonly Part[];
   readonly unknown: readonly string[];
 };
 
-/** Puts the files that a prompt names as `@path`, or `@"a path"`, behind it. An `@word` that is no file stays a word. */
+/** Appends the files that a prompt names as `@path` or `@"a path"`. An `@word` that is not a file stays as it is. */
 export async function includeFiles(prompt: string, cwd: string): Promise<PromptWithFiles> {
   const names = [...prompt.matchAll(/(?<=^|\s)@(?:"([^"]+)"|(\S+))/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? "",
@@ -43,14 +43,14 @@ export async function includeFiles(prompt: string, cwd: string): Promise<PromptW
 
 type IncludedFile = { readonly path: string; readonly name: string };
 
-/** The point behind a sentence is not part of a name. */
+/** Finds the file, also without trailing punctuation. */
 async function findFile(name: string, cwd: string): Promise<IncludedFile | undefined> {
   for (const candidate of [name, name.replace(/[.,;:!?)\]]+$/, "")]) {
     const path = resolve(cwd, candidate);
     const found = await stat(path).catch(() => undefined);
     if (!found?.isFile()) continue;
     if (found.size <= maxBytes) return { path, name: candidate };
-    const message = `@${candidate} has ${found.size} bytes, more than the ${maxBytes} that a prompt may bring: name a smaller part of it.`;
+    const message = `@${candidate} is too large: ${found.size} bytes, the limit is ${maxBytes}.`;
     throw new AgentError("invalid_input", message);
   }
   return undefined;
@@ -60,7 +60,7 @@ function decodeText(bytes: Buffer, name: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    const message = `@${name} is no text and no picture: name a file of text, PNG, JPEG, GIF or WebP.`;
+    const message = `@${name} is neither text nor an image. Attach text, PNG, JPEG, GIF or WebP.`;
     throw new AgentError("invalid_input", message);
   }
 }

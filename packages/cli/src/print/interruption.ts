@@ -1,18 +1,17 @@
 import type { Io } from "../io.ts";
 
-/** Somebody wants us to leave. */
+/** Signals and broken output that end a command. */
 export interface Interruption {
-  /** Resolves the first time: with a signal, or because nobody reads the output any more. */
+  /** Resolves at the first signal, or when the reader of the output is gone. */
   readonly first: Promise<"signal" | "output">;
-  /** Resolves when it was said again: now at once. */
+  /** Resolves at the second signal: exit immediately. */
   readonly second: Promise<void>;
-  /** Listens no more. */
+  /** Stops watching. */
   close(): void;
 }
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Listens until it is closed. */
 export function watchInterruption({ stdout }: Io): Interruption {
   const first = Promise.withResolvers<"signal" | "output">();
   const second = Promise.withResolvers<void>();

@@ -4,10 +4,10 @@ import type { StartFlags } from "../commands/start-flags.ts";
 import type { Io } from "../io.ts";
 
 const maxCharacters = 5_000_000;
-// As long as nobody says anything: whoever started us may have left a pipe open without meaning it.
+// A parent process may leave the pipe open without using it.
 const stdinTimeoutMs = 3_000;
 
-/** What to say: the prompt of the flags, and before it what is piped in. Undefined when there is neither. */
+/** Returns stdin followed by the prompt of the flags; undefined when there is neither. */
 export async function readPrompt({ print, prompt }: StartFlags, io: Io): Promise<string | undefined> {
   const words = [typeof print === "string" ? print : undefined, prompt]
     .filter((text) => text !== undefined)
@@ -28,15 +28,15 @@ async function readStdin(io: Io, hasPrompt: boolean): Promise<string> {
       pieces.push(piece);
       length += piece.length;
       if (length > maxCharacters)
-        reject(
-          new AgentError("invalid_input", `stdin has more than ${maxCharacters} characters: pipe in less.`),
-        );
+        reject(new AgentError("invalid_input", `stdin has more than ${maxCharacters} characters.`));
     });
     stdin.once("end", resolve);
-    stdin.once("error", resolve); // a terminal or pipe that is gone has nothing more to say
+    stdin.once("error", resolve); // a closed terminal or pipe ends the input
     const timer = setTimeout(() => {
       if (!hasPrompt) return;
-      io.stderr.write("Nothing came from stdin, so the prompt goes alone. `</dev/null` saves the wait.\n");
+      io.stderr.write(
+        "No input on stdin; continuing with the prompt alone. Use `</dev/null` to avoid the wait.\n",
+      );
       resolve();
     }, stdinTimeoutMs);
     stdin.once("close", () => clearTimeout(timer));
@@ -50,7 +50,7 @@ async function readStdin(io: Io, hasPrompt: boolean): Promise<string> {
   return pieces.join("");
 }
 
-/** Of a process that was started without one. */
+/** Whether the process was started without a stdin. */
 function isStdinClosed({ stdin }: Io): boolean {
   if (stdin !== process.stdin) return false;
   try {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { AgentError, type JsonSchema } from "capstan";
 import type { Io } from "../io.ts";
 
-/** What `--output-schema` names: a file, or the schema itself. */
+/** Reads `--output-schema`: a file, or the schema as JSON. */
 export function readSchema(fileOrJson: string, io: Io): JsonSchema {
   const isInline = fileOrJson.trimStart().startsWith("{");
   const text = isInline ? fileOrJson : readSchemaFile(resolve(io.cwd, fileOrJson));
@@ -11,12 +11,12 @@ export function readSchema(fileOrJson: string, io: Io): JsonSchema {
     const schema: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
     if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as JsonSchema;
   } catch {
-    // Said below.
+    // Reported below.
   }
   const where = isInline ? "--output-schema" : `The file ${fileOrJson} of --output-schema`;
   throw new AgentError(
     "invalid_input",
-    `${where} is no JSON Schema: give an object such as {"type":"object", …}.`,
+    `${where} is not a JSON Schema. Use an object such as {"type":"object", …}.`,
   );
 }
 
@@ -27,7 +27,7 @@ function readSchemaFile(file: string): string {
     const { code } = error as NodeJS.ErrnoException;
     throw new AgentError(
       "invalid_input",
-      `--output-schema: ${file} cannot be read (${code}). Look at the path.`,
+      `--output-schema: ${file} cannot be read (${code}). Check the path.`,
     );
   }
 }

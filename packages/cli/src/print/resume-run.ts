@@ -1,7 +1,7 @@
 import { AgentError, type Result, type Run, type RunInfo, type RunInput } from "capstan";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 
-/** A run that is not over, and what there is to say to it. */
+/** An unfinished run and the new input for it. */
 export type ResumeRunOptions = {
   readonly run: RunInfo;
   readonly input: RunInput | undefined;
@@ -9,10 +9,10 @@ export type ResumeRunOptions = {
   readonly workspace: Workspace;
 };
 
-/** A run can be awaited, so it is handed over in something that cannot. */
+/** Wraps the run, which is thenable and would otherwise be awaited when an async function returns it. */
 export type StartedRun = { readonly run: Run };
 
-/** Goes on with it: hears the answer to what it waits for, or takes up what another process has left. */
+/** Resumes an unfinished run: decides its pending calls, or sends the input as a steering message. */
 export async function resumeRun({
   run: unfinished,
   input,
@@ -21,7 +21,7 @@ export async function resumeRun({
 }: ResumeRunOptions): Promise<StartedRun> {
   const { runId, agent, sessionId, state } = unfinished;
   if (!workspace.agents.some(({ name }) => name === agent)) {
-    const message = `The session "${sessionId}" has an unfinished run of the agent "${agent}", which is not configured here: go to its folder, or name its configuration with --config.`;
+    const message = `Session "${sessionId}" has an unfinished run of agent "${agent}", which is not configured here. Run capstan in its folder, or name its config with --config.`;
     throw new AgentError("unknown_agent", message);
   }
   const handle = workspace.engine.open(runId);
@@ -32,10 +32,7 @@ export async function resumeRun({
   }
   if (typeof input === "string") handle.steer(input);
   else if (input !== undefined)
-    throw new AgentError(
-      "invalid_input",
-      "Something is still under way here, and can be told words only: leave out the pictures.",
-    );
+    throw new AgentError("invalid_input", "An unfinished run accepts only text: remove the images.");
   return { run: handle };
 }
 
@@ -46,14 +43,14 @@ function decideCalls(
 ): StartedRun {
   if (approve === "all" || approve === "none") {
     for (const { callId, needs, question } of pending) {
-      if (approve === "none") handle.deny(callId, "The user refused it.");
+      if (approve === "none") handle.deny(callId, "The user denied it.");
       else if (needs === "approval" && !question) handle.approve(callId);
     }
     return { run: handle };
   }
   if (isSaid) {
     const names = pending.map(({ name }) => name).join(", ");
-    const message = `The session "${sessionId}" waits for a decision on ${names}: say --approve all or --approve none, or decide in a terminal with \`capstan --resume ${sessionId}\`.`;
+    const message = `Session "${sessionId}" is waiting for a decision on ${names}. Pass --approve all or --approve none, or decide in a terminal with \`capstan --resume ${sessionId}\`.`;
     throw new AgentError("session_busy", message);
   }
   return { run: handle };

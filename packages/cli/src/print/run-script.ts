@@ -16,10 +16,10 @@ import { resumeRun, type StartedRun } from "./resume-run.ts";
 import { createScriptOutput, type ScriptOutput } from "./script-output.ts";
 import { type UnhandledErrorWatch, watchUnhandledErrors } from "./watch-unhandled-errors.ts";
 
-// So long a step that is under way may take to end by itself; what it has not said by then is asked for again.
+// Time for the current step to finish; an unfinished step is repeated when the run resumes.
 const shutdownTimeoutMs = 1_000;
 
-/** One run, from flags and pipes to stdout. */
+/** Runs one prompt from flags and stdin, and writes the result to stdout. */
 export async function runScript(flags: StartFlags, io: Io): Promise<ExitCode> {
   const output = createScriptOutput(flags, io);
   const interruption = watchInterruption(io);
@@ -32,7 +32,7 @@ export async function runScript(flags: StartFlags, io: Io): Promise<ExitCode> {
     return getExitCode(error);
   });
   unhandledErrors.settle();
-  // The result is said: what fails from here on must not be taken for another one.
+  // The result is written: later failures must not look like a second one.
   const isClosed = await closeWorkspace(context, io);
   interruption.close();
   unhandledErrors.close();
@@ -45,9 +45,9 @@ type ScriptContext = {
   readonly output: ScriptOutput;
   readonly interruption: Interruption;
   readonly unhandledErrors: UnhandledErrorWatch;
-  /** To be closed, once there is one. */
+  /** Closed at the end; undefined until it is opened. */
   workspace?: Workspace;
-  /** Left before its end: nobody waits for what hangs. */
+  /** The run was left before its end: do not wait for hanging work. */
   isInterrupted?: boolean;
 };
 
@@ -64,9 +64,9 @@ async function runToEnd(flags: StartFlags, io: Io, context: ScriptContext): Prom
   context.isInterrupted = true;
   const outcome = await Promise.race([writing, interruption.first, unhandledErrors.first]).catch(
     async (error: unknown) => {
-      // Whoever is told that it failed does not expect a server to go on with it.
+      // The run is reported as failed, so no server may resume it.
       if (unhandledErrors.hasFailed()) {
-        run.cancel("Code that nobody waits for has failed.");
+        run.cancel("Unhandled error in a tool or config.");
         await waitAtMost(writing, shutdownTimeoutMs);
       }
       throw error;
@@ -83,7 +83,7 @@ async function runToEnd(flags: StartFlags, io: Io, context: ScriptContext): Prom
   return getResultExitCode(outcome);
 }
 
-/** Closes what was opened; says on stderr why it could not, and gives false then. */
+/** Closes the workspace. Reports a failure on stderr and returns false. */
 async function closeWorkspace({ workspace, isInterrupted: isCut }: ScriptContext, io: Io): Promise<boolean> {
   if (!workspace) return true;
   try {
@@ -91,7 +91,7 @@ async function closeWorkspace({ workspace, isInterrupted: isCut }: ScriptContext
     await (isCut ? waitAtMost(closing, 300) : closing);
     return true;
   } catch (error) {
-    io.stderr.write(`capstan: it was not closed well: ${escapeTerminal(formatError(error, io.env))}\n`);
+    io.stderr.write(`capstan: cleanup failed: ${escapeTerminal(formatError(error, io.env))}\n`);
     return false;
   }
 }
@@ -100,7 +100,7 @@ type PreparedScript = { readonly workspace: Workspace; readonly prompt: string |
 
 async function prepare(flags: StartFlags, io: Io): Promise<PreparedScript> {
   if (flags.resume === true) {
-    const message = "Without a terminal --resume needs an id: `capstan sessions list` shows them.";
+    const message = "--resume needs an id without a terminal. Run `capstan sessions list` to list sessions.";
     throw new AgentError("invalid_input", message);
   }
   const { outputSchema } = flags;
@@ -110,7 +110,7 @@ async function prepare(flags: StartFlags, io: Io): Promise<PreparedScript> {
 }
 
 function formatResumeHint({ session }: StartFlags, id: string): string {
-  return session === false ? "Nothing was kept." : `To go on: capstan --resume ${id}`;
+  return session === false ? "Nothing was stored." : `To resume: capstan --resume ${id}`;
 }
 
 type StartOptions = {
@@ -124,14 +124,11 @@ type StartOptions = {
 async function startRun({ flags, prompt, chosen, workspace, io }: StartOptions): Promise<StartedRun> {
   const { input = undefined, unknown = [] } = prompt === undefined ? {} : await includeFiles(prompt, io.cwd);
   for (const name of unknown)
-    io.stderr.write(escapeTerminal(`@${name} is no file here, so it stays a word.\n`));
+    io.stderr.write(escapeTerminal(`@${name} is not a file; it is sent as text.\n`));
   if (chosen.unfinished)
     return resumeRun({ run: chosen.unfinished, input, approve: flags.approve, workspace });
   if (input === undefined)
-    throw new AgentError(
-      "invalid_input",
-      'There is nothing to say: give a prompt, as in capstan -p "…", or pipe one in.',
-    );
+    throw new AgentError("invalid_input", 'No prompt. Pass one, as in capstan -p "…", or pipe it in.');
   return { run: workspace.engine.run(workspace.agent, input, { session: chosen.id }) };
 }
 
@@ -140,7 +137,7 @@ async function writeEvents(run: Run, output: ScriptOutput): Promise<Result> {
   return run;
 }
 
-/** The run is not cancelled: what it has done is stored, and somebody may go on with it. */
+/** Releases the run without cancelling it: finished steps are stored, and it can be resumed. */
 async function releaseRun({ engine, logs }: Workspace, { second }: Interruption): Promise<void> {
   await Promise.race([waitAtMost(engine.close(), shutdownTimeoutMs), second]);
   await waitAtMost(logs.flush(), 300);
@@ -162,13 +159,13 @@ function getResultExitCode({ status, pending }: Result): ExitCode {
 
 function reportEnd({ status, text, error, pending, sessionId }: Result, io: Io): void {
   const say = (words: string) => void io.stderr.write(`${escapeTerminal(words)}\n`);
-  if (status === "limit") say(`A limit was reached: ${error?.message ?? text}`);
+  if (status === "limit") say(`Limit reached: ${error?.message ?? text}`);
   if (status === "failed" || status === "cancelled") say(`capstan: ${error?.message ?? text}`);
   if (status !== "waiting") return;
   for (const { name, shown, reason } of pending) say(`Needs approval: ${name} ${shown} (${reason})`);
-  if (pending.length === 0) say(`${text} To go on: capstan --resume ${sessionId} -p`);
+  if (pending.length === 0) say(`${text} To resume: capstan --resume ${sessionId} -p`);
   else {
     say(`To decide in a terminal: capstan --resume ${sessionId}`);
-    say(`To allow or refuse all of it: capstan --resume ${sessionId} -p --approve all (or none)`);
+    say(`To allow or deny all: capstan --resume ${sessionId} -p --approve all (or none)`);
   }
 }

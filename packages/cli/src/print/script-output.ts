@@ -5,15 +5,15 @@ import { formatJsonLine } from "../output/format-json.ts";
 import { formatOutput } from "../output/format-output.ts";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
-/** Where a script's run is told. */
+/** Output of a one-shot run. */
 export interface ScriptOutput {
   writeEvent(writeEvent: Event): void;
   writeResult(writeResult: Result): void;
-  /** There is no result: why. */
+  /** Writes why there is no result. */
   writeFailure(error: { readonly code: string; readonly message: string }): void;
 }
 
-/** Data goes to stdout, in whole lines; what people want to know meanwhile to stderr. */
+/** Writes data to stdout in whole lines, and progress to stderr. */
 export function createScriptOutput({ json, streamJson }: StartFlags, io: Io): ScriptOutput {
   if (streamJson)
     return {
@@ -35,14 +35,14 @@ export function createScriptOutput({ json, streamJson }: StartFlags, io: Io): Sc
   };
 }
 
-/** What has an answer that is one; the words about a failure belong to stderr. */
+/** Returns the answer; empty for a failed run, whose message goes to stderr. */
 function formatAnswer({ status, text, output }: Result, { stdout }: Io): string {
   if (status !== "done" && status !== "limit") return "";
   const answer = output === undefined ? text : JSON.stringify(output);
   return `${formatOutput(answer, stdout).trimEnd()}\n`;
 }
 
-/** One line for each call of a tool, and for what goes wrong on the way. */
+/** Writes one line per tool call and per problem. */
 function createProgressWriter({ stderr }: Io): (event: Event) => void {
   const writeLine = (text: string) =>
     void stderr.write(`${escapeTerminalLine(text).slice(0, (stderr.columns ?? 120) - 1)}\n`);

@@ -3,22 +3,21 @@ import { formatUnhandledError } from "../errors/format-unhandled-error.ts";
 import { onUnhandledError } from "../errors/unhandled-errors.ts";
 import type { Io } from "../io.ts";
 
-/** Errors that nobody waits for, as far as they concern a script. */
+/** Unhandled errors during a one-shot run. */
 export interface UnhandledErrorWatch {
-  /** Rejects with the first one. */
+  /** Rejects with the first error. */
   readonly first: Promise<never>;
-  /** Whether there was one. */
+  /** Whether there was an error. */
   hasFailed(): boolean;
-  /** What the script says is said: one that comes later is told on stderr. */
+  /** The result is written: later errors go to stderr. */
   settle(): void;
-  /** Listens no more. */
+  /** Stops watching. */
   close(): void;
 }
 
-/** Listens until it is closed. */
 export function watchUnhandledErrors(io: Io): UnhandledErrorWatch {
   const { promise, reject } = Promise.withResolvers<never>();
-  promise.catch(() => undefined); // for whoever has nothing to race with it
+  promise.catch(() => undefined); // not every caller awaits it
   let [isHeard, isSettled] = [false, false];
   const close = onUnhandledError((error) => {
     isHeard = true;
@@ -35,7 +34,7 @@ export function watchUnhandledErrors(io: Io): UnhandledErrorWatch {
   };
 }
 
-/** With the stack of what was thrown, for `CAPSTAN_DEBUG`: where it was caught says nothing. */
+/** Keeps the original stack, for `CAPSTAN_DEBUG`. */
 function toAgentError(error: unknown): AgentError {
   const failure = new AgentError("internal", formatUnhandledError(error, {}), { cause: error });
   if (error instanceof Error && error.stack) failure.stack = error.stack;

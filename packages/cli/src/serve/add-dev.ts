@@ -2,21 +2,21 @@ import type { AddCommand } from "../commands/command.ts";
 
 const examples = `
 Examples:
-  $ capstan dev                  in a folder with a capstan.config.ts, or anywhere
-  $ capstan dev --port 8080      the next one that is free, if that is taken
+  $ capstan dev                  with or without a capstan.config.ts
+  $ capstan dev --port 8080      or the next free port
   $ capstan dev --no-open
 
-A change of the configuration, or of a file it imports, is taken up at once: new runs use the new agents, and
-runs under way end with the old ones. A configuration that does not load changes nothing.`;
+Changes to the config, or to a file it imports, are reloaded: new runs use the new agents, active runs finish
+with the old ones. A config that fails to load changes nothing.`;
 
-/** `capstan dev`. */
+/** Adds `capstan dev`. */
 export const addDev: AddCommand = (program, io, outcome) => {
   program
     .command("dev")
-    .description("serve the agents while you write them: reloads, takes a free port, opens a browser")
-    .option("--port <port>", "where to listen, or on the next port that is free (default 4680)")
-    .option("--host <address>", "another address than 127.0.0.1 needs CAPSTAN_API_KEY")
-    .option("--no-open", "open no browser")
+    .description("development server: reloads on change, finds a free port, opens a browser")
+    .option("--port <port>", "preferred port; falls back to the next free one (default 4680)")
+    .option("--host <address>", "any address but 127.0.0.1 needs CAPSTAN_API_KEY")
+    .option("--no-open", "do not open a browser")
     .addHelpText("after", examples)
     .action(async (_options, command) => {
       const { dev } = await import("./dev.ts");

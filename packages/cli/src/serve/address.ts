@@ -1,16 +1,16 @@
 import { AgentError } from "capstan";
 import type { Io } from "../io.ts";
 
-/** Where to listen, from what was said first: a flag, the environment, the configuration. */
+/** Where to listen: from the flag, else the environment, else the config. */
 export type Address = {
-  /** Left out when nobody has said anything. */
+  /** Undefined when not set anywhere. */
   readonly port: number | undefined;
   readonly host: string | undefined;
 };
 
 type AddressSettings = { readonly port?: number | string | undefined; readonly host?: string | undefined };
 
-/** Finds it. Throws `invalid_input` for what is no port, and says where it was read. */
+/** Throws `invalid_input` for an invalid port, naming its source. */
 export function resolveAddress(
   flags: AddressSettings,
   env: Io["env"],
@@ -18,8 +18,8 @@ export function resolveAddress(
 ): Address {
   const port = [
     parsePort(flags.port, "--port"),
-    parsePort(env.PORT || undefined, "The variable PORT"),
-    parsePort(configured.port, "`server.port` of the configuration"),
+    parsePort(env.PORT || undefined, "The environment variable PORT"),
+    parsePort(configured.port, "`server.port` in the config"),
   ].find((found) => found !== undefined);
   return { port, host: flags.host ?? (env.HOST || undefined) ?? configured.host };
 }
@@ -29,6 +29,6 @@ function parsePort(value: number | string | undefined, where: string): number | 
   if (/^\d{1,5}$/.test(String(value)) && Number(value) <= 65_535) return Number(value);
   throw new AgentError(
     "invalid_input",
-    `${where} is ${JSON.stringify(value)}, which is no port: give a number from 1 to 65535, or 0 for one that is free.`,
+    `${where} is not a valid port: ${JSON.stringify(value)}. Use a number from 1 to 65535, or 0 for any free port.`,
   );
 }

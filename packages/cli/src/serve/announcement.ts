@@ -3,19 +3,19 @@ import { relative, sep } from "node:path";
 import { escapeInvisible } from "capstan";
 import type { Workspace } from "../workspace/workspace.ts";
 
-/** What is known when a server listens. */
+/** Facts about a listening server. */
 export type AnnouncementOptions = {
   readonly title: string;
   readonly url: string;
   readonly workspace: Workspace;
   readonly isKeyNeeded: boolean;
   readonly cwd: string;
-  /** Whether a change of the configuration is taken up. */
+  /** Whether config changes are reloaded. */
   readonly isWatched?: boolean;
   readonly hasStudio?: boolean;
 };
 
-/** What is served, for whoever started it. */
+/** Formats the message printed when the server starts. */
 export function formatAnnouncement(served: AnnouncementOptions): string {
   const { title, url, workspace, isKeyNeeded, cwd } = served;
   const { agents, agent, modelName, database, configFile, home } = workspace;
@@ -23,25 +23,25 @@ export function formatAnnouncement(served: AnnouncementOptions): string {
     name === agent.name && agents.length > 1 ? `${name} (default)` : name,
   );
   const configuration =
-    configFile === undefined ? "none (`capstan init` makes one)" : shortenPath(configFile, cwd);
+    configFile === undefined ? "none (`capstan init` creates one)" : shortenPath(configFile, cwd);
   const rows: [string, string][] = [
     ["agents", names.join(", ")],
     ["model", modelName],
     ["database", shortenPath(database, cwd)],
-    ["configuration", configuration + (served.isWatched ? ", watched" : "")],
+    ["config", configuration + (served.isWatched ? ", watched" : "")],
     ["logs", shortenPath(`${home}${sep}logs`, cwd)],
-    ["key", isKeyNeeded ? "needed, as a bearer token" : "none, so only this machine is let in"],
+    ["key", isKeyNeeded ? "required, as a bearer token" : "none; only this machine has access"],
     ...(served.hasStudio ? ([["studio", url]] as [string, string][]) : []),
-    ["API", `${url}/api · described in ${url}/openapi.json`],
+    ["API", `${url}/api · spec: ${url}/openapi.json`],
     ["OpenAI", `${url}/v1`],
     ["MCP", `${url}/mcp`],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${escapeInvisible(value)}`);
-  return [`${title} listens on ${url}`, "", ...lines, "", "Ctrl-C stops it.", ""].join("\n");
+  return [`${title} is listening on ${url}`, "", ...lines, "", "Press Ctrl-C to stop.", ""].join("\n");
 }
 
-/** As a person would say it: from here, or from home. */
+/** Shortens a path relative to the current or home folder. */
 export function shortenPath(path: string, cwd: string): string {
   const fromHere = relative(cwd, path);
   if (path.startsWith(cwd + sep) && !fromHere.startsWith("..")) return fromHere;

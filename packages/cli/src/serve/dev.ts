@@ -16,13 +16,13 @@ import { listenNearPort } from "./start-server.ts";
 import { findStudio } from "./studio.ts";
 import { waitForShutdown } from "./wait-for-shutdown.ts";
 
-/** What `dev` is told. */
+/** Flags of `capstan dev`. */
 export type DevFlags = ServeFlags & { readonly open: boolean };
 
-/** Serves for whoever writes the agents, until it is told to leave. */
+/** Runs the development server until a shutdown signal. */
 export async function dev(flags: DevFlags, io: Io, outcome: CommandOutcome): Promise<void> {
   const leave = waitForShutdown(io);
-  // Before the configuration is imported for the first time.
+  // Must be registered before the config is imported.
   const modules = createModuleReloader();
   const studio = await findStudio();
   const first = await openServerInstance({ flags, io, studio });
@@ -36,7 +36,7 @@ export async function dev(flags: DevFlags, io: Io, outcome: CommandOutcome): Pro
     const watching = reloadOnChange({ flags, io, studio, front, modules });
     for (const notice of workspace.notices) io.stderr.write(`${notice}\n`);
     if (address.port !== undefined && address.port !== 0 && listening.port !== address.port)
-      io.stderr.write(`The port ${address.port} is in use, so it is ${listening.port}.\n`);
+      io.stderr.write(`Port ${address.port} is in use; using ${listening.port}.\n`);
     const isKeyNeeded = await front.server.keys.areNeeded();
     io.stdout.write(
       formatAnnouncement({
@@ -44,7 +44,7 @@ export async function dev(flags: DevFlags, io: Io, outcome: CommandOutcome): Pro
         ...{ isWatched: true, hasStudio: studio !== undefined },
       }),
     );
-    // Behind the "#" no log and no other server sees the code that signs the browser in, once.
+    // The one-time sign-in code is in the fragment, which is never sent to a server or logged.
     const code = isKeyNeeded ? `/#code=${front.server.oneTimeCode()}` : "";
     if (flags.open && canOpenBrowser(io)) openBrowser(`${listening.url}${code}`, io);
     await leave;

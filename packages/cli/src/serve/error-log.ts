@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { escapeInvisible } from "capstan";
 import type { Io } from "../io.ts";
 
-/** Tells what went wrong inside: a line for whoever watches, everything in `server.log` beside the logs of the runs. */
+/** Logs internal errors: one line to stderr, the stack to `server.log` in the log folder. */
 export function createErrorLog(home: string, io: Io): (error: unknown, id: string) => void {
   const file = join(home, "logs", "server.log");
   return (error, id) => {
     const message = error instanceof Error ? error.message : String(error);
-    io.stderr.write(`${id}: ${escapeInvisible(message)} (more in ${file})\n`);
+    io.stderr.write(`${id}: ${escapeInvisible(message)} (details in ${file})\n`);
     const text = `${new Date().toISOString()} ${id} ${error instanceof Error ? error.stack : message}\n`;
     mkdir(join(home, "logs"), { recursive: true, mode: 0o700 })
       .then(() => appendFile(file, text, { mode: 0o600 }))

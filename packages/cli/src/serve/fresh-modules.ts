@@ -2,21 +2,21 @@ import { registerHooks } from "node:module";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Reads a configuration and the files it imports anew, though modules are loaded only once. */
+/** Makes Node import the config and its files again, although modules are cached. */
 export interface ModuleReloader {
-  /** From now on they are read again when they are imported. */
+  /** Later imports read the files again. */
   invalidate(): void;
-  /** All that was imported so far, and what was looked for in vain. */
+  /** Returns all imported files, and files that were not found. */
   listFiles(): readonly string[];
 }
 
 const versionParameter = "capstan-reading";
 const isConfig = (url: string): boolean =>
   /^capstan\.config\.[cm]?[jt]s$/.test(basename(new URL(url).pathname));
-/** Packages stay as they are: two copies of one would not know each other's values. */
+/** Packages are not reloaded: values of two copies would not be compatible. */
 const isFilePath = (specifier: string): boolean => /^(?:\.|\/|#|file:)/.test(specifier);
 
-/** Marks the address of each such module with the number of the reading, which makes it another module for Node. */
+/** Adds a version to the module URLs, which makes them new modules for Node. */
 export function createModuleReloader(): ModuleReloader {
   const files = new Set<string>();
   let version = 0;

@@ -1,8 +1,8 @@
 import type { Agent, RunInfo } from "capstan";
 
-/** In a line, that a server goes on with runs of a process that is gone; undefined when none is of these agents. */
+/** Formats how many orphaned runs of these agents the server resumes; undefined when there are none. */
 export function formatOrphanedRuns(left: readonly RunInfo[], agents: readonly Agent[]): string | undefined {
   const { length } = left.filter(({ agent }) => agents.some(({ name }) => name === agent));
   if (length === 0) return undefined;
-  return `Goes on with ${length === 1 ? "1 run that was" : `${length} runs that were`} not over.`;
+  return `Resuming ${length === 1 ? "1 unfinished run" : `${length} unfinished runs`}.`;
 }

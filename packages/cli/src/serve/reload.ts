@@ -12,7 +12,7 @@ type ReloadOptions = ServerInstanceOptions & {
   readonly modules: ModuleReloader;
 };
 
-/** Puts a new generation in place whenever the configuration, or what it is made of, is changed. */
+/** Replaces the server instance when the config, or a file it imports, changes. */
 export function reloadOnChange({ front, modules, ...options }: ReloadOptions): FileWatch {
   const { io } = options;
   let tail = Promise.resolve();
@@ -21,7 +21,7 @@ export function reloadOnChange({ front, modules, ...options }: ReloadOptions): F
   });
   const watchAll = () => {
     const { configFile } = front.getCurrent().workspace;
-    // One that does not exist yet counts as well.
+    // Also watches config files that do not exist yet.
     const possible = [...configNames, ".mcp.json"].map((name) => join(io.cwd, name));
     watching.add([...possible, ...(configFile === undefined ? [] : [configFile]), ...modules.listFiles()]);
   };
@@ -34,20 +34,20 @@ export function reloadOnChange({ front, modules, ...options }: ReloadOptions): F
       front.replace(next);
     } catch (error) {
       io.stderr.write(
-        `Not reloaded, what was there before goes on: ${escapeInvisible(error instanceof Error ? error.message : String(error))}\n`,
+        `Reload failed, still using the previous config: ${escapeInvisible(error instanceof Error ? error.message : String(error))}\n`,
       );
     }
     watchAll();
   }
   function tell(old: ServerInstance, next: ServerInstance): void {
     const { configFile, agents, notices, config } = next.workspace;
-    const what = configFile === undefined ? "without a configuration" : shortenPath(configFile, io.cwd);
+    const what = configFile === undefined ? "without a config" : shortenPath(configFile, io.cwd);
     const names = agents.map(({ name }) => name).join(", ");
     io.stderr.write(`Reloaded ${what}: new runs use ${escapeInvisible(names)}.\n`);
     for (const notice of notices) if (!old.workspace.notices.includes(notice)) io.stderr.write(`${notice}\n`);
     const { port, host } = old.workspace.config.server ?? {};
     if (port !== config.server?.port || host !== config.server?.host)
-      io.stderr.write("Where it listens has changed in the configuration: start it again for that.\n");
+      io.stderr.write("The port or host in the config has changed: restart to apply it.\n");
   }
   watchAll();
   return watching;

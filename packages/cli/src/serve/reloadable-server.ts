@@ -1,17 +1,17 @@
 import type { Server } from "@capstan/server";
 import type { ServerInstance } from "./server-instance.ts";
 
-/** One server to listen with, whichever generation answers at the time. */
+/** One listening server that forwards requests to the current server instance. */
 export interface ReloadableServer {
   readonly server: Server;
   getCurrent(): ServerInstance;
-  /** Requests go to the new one from now on. The old one is closed when it has nothing under way any more. */
+  /** Sends new requests to the new instance. The old instance closes when it is idle. */
   replace(next: ServerInstance): void;
 }
 
 type ReplaceResponse = (request: Request, given: Response) => Response;
 
-/** `answer` may put its own in place of what the server answers. */
+/** `replaceResponse` may replace any response of the server. */
 export function createReloadableServer(
   first: ServerInstance,
   replaceResponse: ReplaceResponse,
@@ -32,7 +32,7 @@ export function createReloadableServer(
   async function retire(old: ServerInstance): Promise<void> {
     retiring.add(old);
     await old.whenIdle();
-    // Whoever closes the front meanwhile waits for it: it has processes of its own to end.
+    // Closing the server waits for retiring instances, which have child processes to stop.
     await old.close().finally(() => retiring.delete(old));
   }
   return {
@@ -41,7 +41,7 @@ export function createReloadableServer(
     replace(next) {
       const old = current;
       current = next;
-      // What cannot be closed is of no use to anybody any more.
+      // The instance is no longer used, so a failed close does not matter.
       retire(old).catch(() => undefined);
     },
   };

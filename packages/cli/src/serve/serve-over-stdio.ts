@@ -10,9 +10,9 @@ import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
 import { claimStdout } from "./take-stdout.ts";
 
-/** Serves the agents to one MCP client, until it leaves or a signal comes. */
+/** Serves the agents to one MCP client until it disconnects or a signal arrives. */
 export async function serveOverStdio(flags: WorkspaceFlags, io: Io, outcome: CommandOutcome): Promise<void> {
-  // Before the configuration is imported, which may print something.
+  // Before the config is imported, which may print.
   const stdout = claimStdout();
   const workspace = await openWorkspace(flags, io);
   const hearNoMore = onUnhandledError((error) => io.stderr.write(`${formatUnhandledError(error, io.env)}\n`));
@@ -29,7 +29,7 @@ export async function serveOverStdio(flags: WorkspaceFlags, io: Io, outcome: Com
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void client.close());
     if (io.stdin.isTTY)
       io.stderr.write(
-        "This speaks MCP over stdin and stdout, for a client that starts it; Ctrl-C leaves. `capstan` alone is the chat.\n",
+        "This is an MCP server on stdin and stdout, to be started by a client. Press Ctrl-C to exit; run `capstan` for the chat.\n",
       );
     await client.closed;
     await service.close();

@@ -12,16 +12,16 @@ import { listenOnPort } from "./start-server.ts";
 import { findStudio } from "./studio.ts";
 import { waitForShutdown } from "./wait-for-shutdown.ts";
 
-/** What `serve` and `dev` are told. */
+/** Flags of `serve` and `dev`. */
 export type ServeFlags = WorkspaceFlags & {
   readonly port?: string;
   readonly host?: string;
   readonly studio?: boolean;
 };
 
-/** Serves until it is told to leave. */
+/** Serves until a shutdown signal. */
 export async function serve(flags: ServeFlags, io: Io, outcome: CommandOutcome): Promise<void> {
-  // From the start, so that a signal in the midst of it is heard.
+  // Registered first, so that a signal during startup is handled.
   const leave = waitForShutdown(io);
   const studio = flags.studio ? await requireStudio() : undefined;
   const generation = await openServerInstance({ flags, io, studio });
@@ -47,6 +47,6 @@ export async function serve(flags: ServeFlags, io: Io, outcome: CommandOutcome):
 async function requireStudio(): Promise<string> {
   const studio = await findStudio();
   if (studio !== undefined) return studio;
-  const message = "The studio is not installed: `npm install @capstan/studio`, or leave --studio out.";
+  const message = "The studio is not installed. Run `npm install @capstan/studio`, or remove --studio.";
   throw new AgentError("invalid_definition", message);
 }

@@ -8,11 +8,11 @@ import { openWorkspace } from "../workspace/workspace.ts";
 import { createErrorLog } from "./error-log.ts";
 import { formatOrphanedRuns } from "./orphaned-runs.ts";
 
-/** A workspace and the server on it, from one reading of the configuration. */
+/** A workspace and its server, created from one version of the config. */
 export interface ServerInstance {
   readonly workspace: Workspace;
   readonly server: Server;
-  /** Resolves when no run and no request is under way in it. */
+  /** Resolves when no run and no request is active. */
   whenIdle(): Promise<void>;
   close(patienceMs?: number): Promise<void>;
 }
@@ -20,11 +20,11 @@ export interface ServerInstance {
 export type ServerInstanceOptions = {
   readonly flags: WorkspaceFlags;
   readonly io: Io;
-  /** The folder with its pages. */
+  /** Folder of the studio's pages. */
   readonly studio?: string | undefined;
 };
 
-/** Opens both. Nobody can reach the server yet. */
+/** Opens the workspace and creates the server, which does not listen yet. */
 export async function openServerInstance(options: ServerInstanceOptions): Promise<ServerInstance> {
   const { flags, io } = options;
   const workspace = await openWorkspace(flags, io);
@@ -69,7 +69,7 @@ function createWorkspaceServer(
   const { hosts, origins, limits, policyLimits } = config.server ?? {};
   const apiKey = io.env.CAPSTAN_API_KEY || config.server?.apiKey;
   return createServer({
-    // The first one answers when a request names none.
+    // The first agent is the default.
     agents: [agent, ...agents.filter(({ name }) => name !== agent.name)],
     ...{ store: withOwnOrphans(store, { folder: project, onFound }), policy },
     ...(apiKey !== undefined && { apiKey, secrets: [apiKey] }),
@@ -90,7 +90,7 @@ function createWorkspaceServer(
   });
 }
 
-/** What stored agents may use where the configuration does not say: what those in code use. */
+/** Defaults for stored agents: the tools and models that the configured agents use. */
 function getAgentParts({ agent, agents, mcp, config }: Workspace): NonNullable<Config["storedAgents"]> {
   const tools = new Map<string, Tool>();
   for (const tool of [...agents.flatMap(getCurrentTools), ...(mcp?.tools ?? [])])
@@ -98,12 +98,12 @@ function getAgentParts({ agent, agents, mcp, config }: Workspace): NonNullable<C
   return { tools: [...tools.values()], models: [agent.models.main[0], ...(config.models ?? [])] };
 }
 
-/** Those that an agent has now, also where they come from a function. */
+/** Returns the agent's tools, resolving dynamic ones. */
 function getCurrentTools({ tools, toolSource }: Agent): readonly Tool[] {
   try {
     return toolSource?.() ?? [...tools.values()];
   } catch {
-    return []; // the run that asks for them is told why
+    return []; // the run that needs them reports why
   }
 }
 

@@ -1,9 +1,9 @@
-const text = `This is Capstan, an agent runtime. The studio is not installed, so there is nothing to see here, but much to ask:
+const text = `This is Capstan, an agent runtime. The studio is not installed, so there is no page here. The API:
 
-  GET  /api/health            whether it is well
-  GET  /openapi.json          everything it can do
-  POST /api/chat              { "messages": [{ "role": "user", "content": "Hello" }] }, answered as a stream
-  POST /v1/chat/completions   the same for clients of OpenAI's API
+  GET  /api/health            health check
+  GET  /openapi.json          full API description
+  POST /api/chat              { "messages": [{ "role": "user", "content": "Hello" }] }, streamed response
+  POST /v1/chat/completions   for OpenAI clients
        /mcp                   the agents as an MCP server
 
 To try it:
@@ -11,7 +11,7 @@ To try it:
   curl -N ORIGIN/api/chat -H 'content-type: application/json' -d '{"messages":[{"role":"user","content":"Hello"}]}'
 `;
 
-/** What `/` says as long as there is no studio. Whatever refuses a request comes before it. */
+/** Serves a plain-text page at `/` without the studio. Responses that reject a request are kept. */
 export function withStartPage(request: Request, given: Response): Response {
   const { pathname, origin } = new URL(request.url);
   if (pathname !== "/" || given.status !== 404 || !/^(?:GET|HEAD)$/.test(request.method)) return given;

@@ -4,19 +4,19 @@ import type { Address } from "./address.ts";
 
 const maxPortAttempts = 20;
 
-/** Listens there and nowhere else. What is in the way is told with the next step. */
+/** Listens on exactly this port. Throws with the next step when it is taken. */
 export async function listenOnPort(server: Server, address: Address): Promise<ListeningServer> {
   try {
     return await listen(server, toListenOptions(address));
   } catch (error) {
     if (!isPortTaken(error)) throw error;
     const port = address.port ?? defaultPort;
-    const message = `The port ${port} is in use: stop what listens there, or choose another one with --port (0 takes one that is free).`;
+    const message = `Port ${port} is in use. Stop the other process, or choose another port with --port (0 picks a free one).`;
     throw new AgentError("invalid_definition", message, { cause: error });
   }
 }
 
-/** Listens there, or on the next port that is free. */
+/** Listens on this port or the next free one. */
 export async function listenNearPort(server: Server, address: Address): Promise<ListeningServer> {
   const first = address.port ?? defaultPort;
   for (let port = first; port < first + maxPortAttempts && port <= 65_535; port++) {

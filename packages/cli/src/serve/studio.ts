@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** The folder with the pages of the studio, when its package is installed beside this one, and built. */
+/** Returns the folder of the studio's pages, if its package is installed and built. */
 export async function findStudio(): Promise<string | undefined> {
   let address: string;
   try {

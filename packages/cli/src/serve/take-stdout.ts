@@ -1,8 +1,8 @@
 import { Writable } from "node:stream";
 
 /**
- * Takes the process's stdout for one writer, for good: whatever else is written there, such as by a configuration that
- * greets when it is imported, goes to stderr.
+ * Reserves the process's stdout for the returned stream, permanently. Other output, such as that of a config that prints
+ * when imported, goes to stderr.
  */
 export function claimStdout(): Writable {
   const { stdout, stderr } = process;

@@ -2,10 +2,10 @@ import type { Io } from "../io.ts";
 
 const noticeDelayMs = 300;
 const shutdownNotice =
-  "Leaving: work under way gets 25 seconds, then it is put down and goes on at the next start. Once more leaves now.\n";
+  "Shutting down. Waiting up to 25 s for active runs; unfinished runs resume on the next start. Press Ctrl-C again to exit now.\n";
 const signals = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Resolves at the first SIGINT or SIGTERM; the second one ends the process at once. */
+/** Resolves at the first SIGINT or SIGTERM; the second exits immediately. */
 export function waitForShutdown(io: Io): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isShuttingDown = false;

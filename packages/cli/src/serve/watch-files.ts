@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import { type FSWatcher, readFileSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 
-/** Watches a set of files that can grow. */
+/** Watches a growing set of files. */
 export interface FileWatch {
-  /** Watches these from now on, beside those it knows. */
+  /** Adds files to watch. */
   add(files: readonly string[]): void;
   close(): void;
 }
 
-/** Editors write in several steps, and several files at once. */
+/** Editors write in several steps, often several files. */
 const debounceMs = 60;
 
-/** Calls `onChange` when the content of a file is another one, once for changes that come together. */
+/** Calls `onChange` when the content of a file changes, once for simultaneous changes. */
 export function watchFiles(onChange: () => void): FileWatch {
   const folders = new Map<string, FSWatcher>();
   const contents = new Map<string, string>();
@@ -31,7 +31,7 @@ export function watchFiles(onChange: () => void): FileWatch {
     clearTimeout(timer);
     timer = setTimeout(checkFiles, debounceMs);
   }
-  // A folder, because an editor puts a new file in the place of the old one.
+  // Watches the folder, because editors replace files instead of writing to them.
   function watchFolder(folder: string): void {
     if (folders.has(folder)) return;
     try {
@@ -39,7 +39,7 @@ export function watchFiles(onChange: () => void): FileWatch {
       watcher.on("error", () => folders.delete(folder));
       folders.set(folder, watcher);
     } catch {
-      // A folder that does not exist yet: the file in it is watched when it is imported.
+      // The folder does not exist yet: its file is watched once it is imported.
     }
   }
   return {

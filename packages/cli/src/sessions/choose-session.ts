@@ -8,12 +8,12 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { findNewestSession, findSession, findUnfinishedRun } from "./find-session.ts";
 import { rememberFolder } from "./session-folders.ts";
 
-/** The session to go on with, and the run in it that is not over. */
+/** The session to continue and its unfinished run. */
 export type ChosenSession = { readonly id: string; readonly isNew: boolean; readonly unfinished?: RunInfo };
 
 type SessionFlags = Pick<StartFlags, "continue" | "resume" | "fork" | "sessionId" | "session">;
 
-/** The one that the flags name; a new one when they name none. */
+/** Returns the session that the flags name, or a new one. */
 export async function chooseSession(
   flags: SessionFlags,
   workspace: Pick<Workspace, "store" | "engine">,
@@ -61,14 +61,14 @@ function assertCompatibleFlags({
     Boolean,
   );
   if (storesSession === false && (names.length > 0 || fork))
-    throw createError(
-      `--no-session keeps nothing, so it does not go with ${names[0] ?? "--fork"}: leave one out.`,
-    );
-  if (continues && resume) throw createError("--continue and --resume name two sessions: leave one out.");
+    throw createError(`--no-session cannot be combined with ${names[0] ?? "--fork"}.`);
+  if (continues && resume) throw createError("--continue and --resume cannot be combined.");
   if (fork && names.length === 0)
-    throw createError("--fork copies a session: name it with --continue or --resume.");
+    throw createError("--fork needs a session to copy: add --continue or --resume.");
   if (sessionId !== undefined && !/^[\w.~-]{1,120}$/.test(sessionId))
-    throw createError("--session-id takes letters, digits, and _ . ~ -, at most 120 of them.");
+    throw createError("--session-id must be at most 120 letters, digits or _ . ~ - characters.");
   if (sessionId !== undefined && (continues || resume) && !fork)
-    throw createError("--session-id names the copy that --fork makes: add --fork, or leave it out.");
+    throw createError(
+      "With --continue or --resume, --session-id names the copy: add --fork, or remove --session-id.",
+    );
 }

@@ -3,31 +3,31 @@ import { type ListedSession, sessions } from "capstan/sessions";
 import type { Workspace } from "../workspace/workspace.ts";
 import { loadSessionFolders } from "./session-folders.ts";
 
-/** The id of the session whose id begins so; the `ses_` may be left out. */
+/** Returns the id that starts with the prefix, with or without `ses_`. Throws `not_found`. */
 export async function findSession(store: Store, idPrefix: string): Promise<string> {
   if (await store.getSession(idPrefix)) return idPrefix;
   const ids = (await store.list()).map(({ id }) => id);
   const matches = ids.filter((id) => id.startsWith(idPrefix) || id.startsWith(`ses_${idPrefix}`));
   const [only] = matches;
   if (only !== undefined && matches.length === 1) return only;
-  const advice = "`capstan sessions list` shows them.";
+  const advice = "Run `capstan sessions list` to list them.";
   const message =
     matches.length > 1
-      ? `${matches.length} sessions begin with "${idPrefix}": ${matches.slice(0, 5).join(", ")}${matches.length > 5 ? ", …" : ""}. Give more of the id.`
-      : `There is no session "${idPrefix}". ${advice}`;
+      ? `${matches.length} sessions start with "${idPrefix}": ${matches.slice(0, 5).join(", ")}${matches.length > 5 ? ", …" : ""}. Use a longer prefix.`
+      : `Session "${idPrefix}" not found. ${advice}`;
   throw new AgentError("not_found", message);
 }
 
-/** The newest that was begun in the folder. */
+/** Returns the most recent session that was started in the folder. Throws `not_found`. */
 export async function findNewestSession(store: Store, folder: string): Promise<string> {
   const folders = await loadSessionFolders(store);
   const newest = (await store.list()).find(({ id }) => folders.get(id) === folder);
   if (newest) return newest.id;
-  const message = `No session was begun in ${folder} yet: begin one with \`capstan\`, or name one with --resume.`;
+  const message = `No session in ${folder} yet. Start one with \`capstan\`, or name one with --resume.`;
   throw new AgentError("not_found", message);
 }
 
-/** The run that a session waits with: neither done nor given up. One that was told to stop is first brought to its end. */
+/** Returns the session's unfinished run. A run with a pending cancel is completed first and not returned. */
 export async function findUnfinishedRun(
   { store, engine }: Pick<Workspace, "store" | "engine">,
   sessionId: string,
@@ -40,10 +40,10 @@ export async function findUnfinishedRun(
   return undefined;
 }
 
-/** Those of a list, with the folders they were begun in. */
+/** A listed session and the folder it was started in. */
 export type SessionWithFolder = ListedSession & { readonly folder?: string };
 
-/** The newest sessions first. */
+/** Lists sessions, newest first. */
 export async function listSessions(
   store: Store,
   { limit, folder }: { readonly limit: number; readonly folder?: string | undefined },

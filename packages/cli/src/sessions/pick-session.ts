@@ -4,11 +4,10 @@ import { formatAge } from "../output/format-age.ts";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import { listSessions } from "./find-session.ts";
 
-/** Lets a person choose from the newest; undefined when they leave. */
+/** Lets the user pick one of the newest sessions; undefined when cancelled. */
 export async function pickSession(store: Store, io: Io): Promise<string | undefined> {
   const sessions = await listSessions(store, { limit: 50 });
-  if (sessions.length === 0)
-    throw new AgentError("not_found", "There is no session yet: begin one with `capstan`.");
+  if (sessions.length === 0) throw new AgentError("not_found", "No sessions yet. Start one with `capstan`.");
   const { select, isCancel } = await import("@clack/prompts");
   const width = Math.max(20, (io.stderr.columns ?? 80) - 24);
   const answer = await select({

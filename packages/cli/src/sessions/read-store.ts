@@ -4,10 +4,10 @@ import type { Io } from "../io.ts";
 import { hasStore, openMemory, openStore, resolveDatabase } from "../workspace/open-store.ts";
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
 
-/** What commands need that only look at what is stored. */
+/** Passed to commands that only use the database. */
 export type StoreContext = { readonly store: Store; readonly project: Project; readonly database: string };
 
-/** Opens the database alone, without agents and servers, for as long as `use` takes. Makes none that is not there. */
+/** Opens only the database, without agents and servers, while `use` runs. Never creates a database. */
 export async function withStore<Value>(
   flags: WorkspaceFlags,
   io: Io,

@@ -1,21 +1,21 @@
-// Which folder a session was begun in: a record {folder} of the kind "cli.session" for each, so that `--continue` finds
-// the newest of where the user is.
+// The folder each session was started in: one record {folder} of kind "cli.session" per session. `--continue` uses it to
+// find the most recent session of the current folder.
 import type { Store } from "capstan";
 
 const kind = "cli.session";
 
-/** Keeps it once; a session stays where it was begun. What cannot be kept is only not found by `--continue`. */
+/** Records the folder once. Failures are ignored: they only keep `--continue` from finding the session. */
 export async function rememberFolder(store: Store, sessionId: string, folder: string): Promise<void> {
   await store.putRecord({ kind, id: sessionId, body: { folder } }, 0).catch(() => undefined);
 }
 
-/** Forgets it, with the session. */
+/** Removes the record of a deleted session. */
 export async function forgetFolder(store: Store, sessionId: string): Promise<void> {
   const record = await store.getRecord(kind, sessionId);
   if (record) await store.removeRecord(kind, sessionId, record.version).catch(() => undefined);
 }
 
-/** The folder of each session that was begun here or elsewhere, by id. */
+/** Loads the folders of all sessions, by session id. */
 export async function loadSessionFolders(store: Store): Promise<ReadonlyMap<string, string>> {
   const records = await store.listRecords(kind);
   return new Map(records.map(({ id, body }) => [id, String((body as { folder?: unknown } | null)?.folder)]));

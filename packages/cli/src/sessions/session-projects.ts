@@ -1,24 +1,24 @@
-// Which project the runs of a session belong to: a record {folder} of the kind "cli.project" for each session, with the
-// folder of the configuration that its newest run was begun with. Projects share the database of the data folder, and
-// agents of the same name: a run that was put down in one must not be gone on with by the tools of another.
+// The project that owns a session's runs: one record {folder} of kind "cli.project" per session, with the config folder
+// of its newest run. Projects share a database and may have agents of the same name: a run released by one project must
+// not be resumed with the tools of another.
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import type { RunInfo, Store } from "capstan";
-import { isRecord } from "../is-record.ts";
+import { isRecord } from "capstan";
 
 const kind = "cli.project";
 
-/** The folder of the configuration; without one, where the tools for files work. */
+/** Returns the folder of the config, or else the root of the file tools. */
 export function getProjectFolder(configFile: string | undefined, cwd: string): string {
   return realpathSync(configFile === undefined ? cwd : dirname(configFile));
 }
 
-/** The same store, which keeps whose the runs are that are begun with it. */
+/** Records the project of every run that is started through the store. */
 export function withProject(store: Store, folder: string): Store {
   return {
     ...store,
     async append(facts, at) {
-      // Before the run is there: one that is lost at once must not be anybody's.
+      // Before the run is stored: a run that crashes right away must have an owner.
       const begun = new Set(facts.flatMap((fact) => (fact.type === "run_start" ? [fact.sessionId] : [])));
       for (const sessionId of begun) await rememberProject(store, sessionId, folder);
       return store.append(facts, at);
@@ -32,13 +32,13 @@ export function withProject(store: Store, folder: string): Store {
 
 export type OwnOrphansOptions = {
   readonly folder: string;
-  /** Hears of runs when they are shown for the first time. */
+  /** Called with runs that are listed for the first time. */
   readonly onFound?: (runs: readonly RunInfo[]) => void;
 };
 
 /**
- * The same store, which shows as orphans only runs of this project, those of no project that is known, and those that
- * were told something through it: whoever tells a run something means it.
+ * Lists as orphans only runs of this project, runs without a known project, and runs that were sent a message through
+ * this store: the sender wants them resumed.
  */
 export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphansOptions): Store {
   const messagedRuns = new Set<string>();
@@ -61,7 +61,7 @@ export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphansOpti
   };
 }
 
-/** Forgets it, with the session. */
+/** Removes the record of a deleted session. */
 export async function forgetProject(store: Store, sessionId: string): Promise<void> {
   const record = await store.getRecord(kind, sessionId);
   if (record) await store.removeRecord(kind, sessionId, record.version).catch(() => undefined);
@@ -72,7 +72,7 @@ async function belongsToProject(store: Store, { sessionId }: RunInfo, folder: st
   return known === undefined || known === folder;
 }
 
-/** Of two who begin at once one wins, and only one of them gets the session. */
+/** Of two concurrent writers one wins, which is fine: only one of them gets the session's lease. */
 async function rememberProject(store: Store, id: string, folder: string): Promise<void> {
   const known = await store.getRecord(kind, id);
   if (getFolder(known?.body) === folder) return;

@@ -2,22 +2,22 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { escapeTerminalLine } from "./escape-terminal.ts";
 
-/** A way to end the word at the cursor. */
+/** A completion of the word at the cursor. */
 export type Candidate = {
-  /** What takes the place of the word. */
+  /** Replaces the word. */
   readonly text: string;
-  /** What it is, in a few words. */
+  /** Short description. */
   readonly about?: string;
 };
 
-/** The word at the cursor that can be completed: where it begins, and what is there of it. */
+/** The word at the cursor and its start. */
 export type CompletionTarget = {
   readonly kind: "command" | "file";
   readonly from: number;
   readonly word: string;
 };
 
-/** Finds a `/command` at the beginning, or an `@file` anywhere. */
+/** Finds a `/command` at the start, or an `@file` anywhere. */
 export function findCompletionTarget(text: string, cursor: number): CompletionTarget | undefined {
   const before = text.slice(0, cursor);
   if (/^\/\S*$/.test(before)) return { kind: "command", from: 0, word: before };
@@ -29,7 +29,7 @@ export function findCompletionTarget(text: string, cursor: number): CompletionTa
 const maxCandidates = 50;
 const ignoredNames: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
-/** Files below a folder that begin as the word does; folders end with a slash. Never leaves the folder. */
+/** Lists files inside the folder that start with the word; folders end with a slash. Never leaves the folder. */
 export async function listFileCandidates(folder: string, word: string): Promise<readonly Candidate[]> {
   const typed = word.slice(1);
   const inside = typed.endsWith("/") ? typed : `${dirname(typed)}/`;
@@ -45,7 +45,7 @@ export async function listFileCandidates(folder: string, word: string): Promise<
     .map((entry) => ({ text: `@${join(prefix, entry.name)}${entry.isDirectory() ? "/" : ""}` }));
 }
 
-/** A name that cannot be typed as a word, or that is not what it seems, is not offered. */
+/** Excludes names with spaces or invisible characters, and hidden names unless typed. */
 function isOffered(name: string, start: string): boolean {
   if (name !== escapeTerminalLine(name) || /\s/.test(name)) return false;
   return start.startsWith(".") || start === name || !(name.startsWith(".") || ignoredNames.has(name));

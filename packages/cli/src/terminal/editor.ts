@@ -2,35 +2,35 @@ import { escapeTerminal } from "./escape-terminal.ts";
 import type { Key } from "./keys.ts";
 import { splitCharacters } from "./wrap.ts";
 
-/** A text that is being written, and where in it. */
+/** State of the text editor. */
 export type EditorState = {
   readonly text: string;
-  /** An index of the text, always between two characters. */
+  /** Index into the text, always between two graphemes. */
   readonly cursor: number;
-  /** What was cut last. */
+  /** Last killed text. */
   readonly killed: string;
-  /** What was said earlier, oldest first. */
+  /** Previous prompts, oldest first. */
   readonly history: readonly string[];
-  /** Which of it is shown; undefined while the person's own text is. */
+  /** Index of the recalled prompt; undefined while the user's own text is shown. */
   readonly historyIndex?: number | undefined;
-  /** The person's own text, while an older one is shown. */
+  /** The user's own text while a previous prompt is shown. */
   readonly draft: string;
 };
 
-/** The state of an editor in which nothing was written. */
+/** Returns an empty editor. */
 export function createEditor(history: readonly string[] = []): EditorState {
   return { text: "", cursor: 0, killed: "", history, draft: "" };
 }
 
-/** The state with another text and the cursor at its end. */
+/** Returns the state with another text and the cursor at its end. */
 export function withText(state: EditorState, text: string): EditorState {
   return { ...state, text, cursor: text.length, historyIndex: undefined };
 }
 
-/** What a key does to the text: a new state, `submit`, or undefined when the key is not for an editor. */
+/** Returns the new state, `submit`, or undefined when the editor does not use the key. */
 export function applyKey(state: EditorState, key: Key): EditorState | "submit" | undefined {
   if (key.type === "text") return insertText(state, key.text);
-  // What was copied somewhere may hold what no key can type.
+  // Pasted text may contain control characters.
   if (key.type === "paste") return insertText(state, escapeTerminal(key.text));
   if (key.name === "enter") return handleEnter(state);
   if (key.name.startsWith("shift+") && key.name.length === 7)
@@ -77,7 +77,7 @@ const keyBindings: Readonly<Record<string, EditorCommand>> = {
   "ctrl+n": (state) => recallHistory(state, 1),
 };
 
-/** A backslash before the cursor makes Enter a line break, for terminals that cannot tell Shift+Enter. */
+/** Enter after a backslash inserts a line break, for terminals that do not report Shift+Enter. */
 function handleEnter(state: EditorState): EditorState | "submit" {
   if (state.text[state.cursor - 1] !== "\\") return "submit";
   return insertText({ ...removeText(state, state.cursor - 1) }, "\n");
@@ -97,7 +97,7 @@ function moveCursor(state: EditorState, cursor: number): EditorState {
   return { ...state, cursor };
 }
 
-/** Takes out what is between the cursor and a place. */
+/** Removes the text between the cursor and `to`. */
 function removeText(state: EditorState, to: number): EditorState {
   const start = Math.min(state.cursor, to);
   const end = Math.max(state.cursor, to);
@@ -139,7 +139,7 @@ function findLineEnd({ text, cursor }: EditorState): number {
   return end === -1 ? text.length : end;
 }
 
-/** To the line above or below; beyond the first and the last one, to what was said earlier or later. */
+/** Moves to the line above or below; beyond the first or last line, recalls the history. */
 function moveVertically(state: EditorState, by: -1 | 1): EditorState {
   const start = findLineStart(state);
   const end = findLineEnd(state);

@@ -1,19 +1,19 @@
 import { StringDecoder } from "node:string_decoder";
 
-/** What a person did at the keyboard. A press has a name such as `enter`, `ctrl+c`, `alt+left` or `shift+enter`. */
+/** Keyboard input. A press has a name such as `enter`, `ctrl+c`, `alt+left` or `shift+enter`. */
 export type Key =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "paste"; readonly text: string }
   | { readonly type: "press"; readonly name: string };
 
-/** Reads what a terminal in raw mode sends. */
+/** Parses the input of a terminal in raw mode. */
 export interface KeyReader {
   feed(bytes: Uint8Array): void;
   close(): void;
 }
 
 export type KeyReaderOptions = {
-  /** So long after a lone Esc nothing came that would make it the beginning of a sequence. */
+  /** A lone Esc followed by nothing for this long is the Esc key, not the start of a sequence. */
   readonly escapeMs?: number;
 };
 
@@ -29,7 +29,7 @@ const namesByCode: Readonly<Record<number, string>> = {
   ...{ 9: "tab", 13: "enter", 27: "escape", 32: "space", 127: "backspace", 8: "backspace", 57414: "enter" },
 };
 
-/** Makes keys of bytes, however they are cut. */
+/** Parses bytes into keys, however the bytes are split. */
 export function createKeyReader(
   onKey: (key: Key) => void,
   { escapeMs = 50 }: KeyReaderOptions = {},
@@ -55,7 +55,7 @@ export function createKeyReader(
       if (read === undefined) return;
       rest = rest.slice(read.length);
       const isLineFeed = read.key?.type === "press" && read.key.name === "ctrl+j";
-      // Enter of a terminal that sends both.
+      // The line feed of a terminal that sends CR LF for Enter.
       if (read.key && !(isLineFeed && afterReturn)) onKey(read.key);
       afterReturn = read.length === 1 && read.key?.type === "press" && read.key.name === "enter";
     }
@@ -64,7 +64,7 @@ export function createKeyReader(
   function readPaste(): boolean {
     const end = rest.indexOf(pasteEnd);
     if (end === -1) {
-      // The end may be cut in two: what could be its beginning waits.
+      // The end marker may be split: keep what could be its start.
       const kept = Math.min(rest.length, pasteEnd.length - 1);
       pasted += rest.slice(0, rest.length - kept);
       rest = rest.slice(rest.length - kept);
@@ -77,7 +77,7 @@ export function createKeyReader(
     return true;
   }
 
-  /** Nothing more came: what began like a sequence was Esc and something. */
+  /** No more input: an incomplete sequence was the Esc key. */
   function flushEscape(): void {
     afterReturn = false;
     if (pasted !== undefined || !rest.startsWith("\x1b")) return;
@@ -99,10 +99,10 @@ export function createKeyReader(
 
 type ParsedKey = { readonly key?: Key; readonly length: number };
 
-/** The first key of a text; undefined when more must come to tell. A sequence that nobody knows is no key. */
+/** Parses the first key; undefined when more input is needed. An unknown sequence yields no key. */
 function parseKey(text: string): ParsedKey | undefined {
   if (text.startsWith("\x1b")) return parseSequence(text);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
   const plain = /^[^\x00-\x1f\x7f\x1b]+/.exec(text)?.[0];
   if (plain) return { key: { type: "text", text: plain }, length: plain.length };
   return { ...toPress(getControlName(text.charCodeAt(0))), length: 1 };
@@ -111,11 +111,11 @@ function parseKey(text: string): ParsedKey | undefined {
 function parseSequence(text: string): ParsedKey | undefined {
   if (text.length === 1) return undefined;
   if (text[1] === "[") {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
     const found = /^\x1b\[([0-?]*)[ -/]*([@-~])/.exec(text);
     if (found)
       return { ...toPress(getSequenceName(found[1] ?? "", found[2] ?? "")), length: found[0].length };
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
     return /^\x1b\[[0-?]*[ -/]*$/.test(text) ? undefined : { length: 2 };
   }
   if (text[1] === "O") {
@@ -142,7 +142,7 @@ function getControlName(code: number): string {
   return `ctrl+${String.fromCharCode(64 + code).toLowerCase()}`;
 }
 
-/** Of `ESC [ parameters final`: the classic form, that of `modifyOtherKeys`, and that of the kitty protocol. */
+/** Names `ESC [ parameters final` in its classic, `modifyOtherKeys` and kitty forms. */
 function getSequenceName(parameters: string, final: string): string | undefined {
   const [first = 1, second = 1, third] = parameters.split(";").map((part) => Number.parseInt(part, 10) || 1);
   if (final === "~" && first === 27 && third !== undefined) return addModifiers(getCodeName(third), second);

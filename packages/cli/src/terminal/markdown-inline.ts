@@ -4,10 +4,10 @@ const tokenPattern =
   /\\([\\`*_{}[\]()#+\-.!~|<>])|(`+)([^`]|[^`][\s\S]*?[^`])\2(?!`)|\*\*(?=\S)([\s\S]*?\S)\*\*(?!\*)|__(?=\S)([\s\S]*?\S)__(?![\p{L}\p{N}])|\*(?=[^\s*])([\s\S]*?[^\s*])\*(?!\*)|(?<![\p{L}\p{N}])_(?=[^\s_])([\s\S]*?[^\s_])_(?![\p{L}\p{N}])|~~(?=\S)([\s\S]*?\S)~~|!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(\s*<?([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)>?(?:\s+["'][^"']*["'])?\s*\)|<(https?:\/\/[^\s<>]+)>/u;
 
 const maxDepth = 6;
-// Beyond it a text is shown as it is: it is not for reading, and marks that never close cost time.
+// Longer text is shown unstyled: unclosed marks would make matching slow.
 const maxLength = 8000;
 
-/** The text of a block with its emphasis, code and links; a link shows where it goes. */
+/** Styles emphasis, code and links; a link shows its URL. */
 export function styleInline(text: string, style: Style, depth = 0): string {
   if (text.length > maxLength) return text;
   let out = "";
@@ -34,13 +34,13 @@ function styleToken(found: RegExpExecArray, style: Style, depth: number): string
   return `${style.underline(inner(label ?? ""))} ${style.dim(`(${url})`)}`;
 }
 
-/** Closes what a text that is still being written has opened, so that its marks are not seen and then vanish. */
+/** Closes the open marks of a partial text, so that they do not flicker while it streams. */
 export function closeOpenMarks(text: string): string {
   if (text.length > maxLength) return text;
   let open = text;
   const isInCode = (text.match(/`/g)?.length ?? 0) % 2 === 1;
   if (isInCode) return `${open}\``;
-  // A link whose address is not there yet is shown by its words.
+  // A link without its URL yet is shown as its label.
   open = open.replace(/\[([^[\]]*)\]\([^()\s]*$/, "$1").replace(/!?\[([^[\]]*)$/, "$1");
   open = open.replace(/(?<=^|\s)[*_~]{1,2}$/, "");
   const bare = open.replace(/`[^`]*`/g, "");

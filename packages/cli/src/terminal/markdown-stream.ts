@@ -4,26 +4,26 @@ import { isTableRule, renderTable } from "./markdown-table.ts";
 import type { Style } from "./style.ts";
 import { breakLines, indentHanging, measureWidth, wrapText } from "./wrap.ts";
 
-/** Markdown that arrives in pieces, as styled lines. */
+/** Renders streamed Markdown as styled lines. */
 export interface MarkdownStream {
-  /** Takes a piece and gives the lines that are finished by it. */
+  /** Adds a piece; returns the lines that are now complete. */
   push(piece: string): string[];
-  /** What is not finished yet, as it looks so far. */
+  /** Renders the incomplete block. */
   renderPartial(): string[];
-  /** The lines that were left. */
+  /** Returns the remaining lines. */
   end(): string[];
 }
 
 export type MarkdownOptions = {
   readonly style: Style;
-  /** Asked for each block, so that a resized terminal is filled rightly. */
+  /** Read for each block, so that resizing takes effect. */
   columns(): number;
 };
 
 type Block = {
   readonly type: "paragraph" | "heading" | "item" | "quote" | "table" | "rule" | "fence";
   readonly lines: string[];
-  /** Of a fence: what closes it, and whether its first line was printed. */
+  /** Closing mark of a fence. */
   readonly mark?: string;
   readonly language?: string;
 };
@@ -31,15 +31,15 @@ type Block = {
 const itemPattern = /^(\s*)([-*+•]|\d{1,9}[.)])\s+(.*)$/;
 const fencePattern = /^ {0,3}(`{3,}|~{3,})\s*([^`\s]*)/;
 
-/** Prints a block when it is complete; of a fence each line. */
+/** Emits a block when it is complete; a fence line by line. */
 export function createMarkdownStream({ style, columns }: MarkdownOptions): MarkdownStream {
   let partial = "";
   let block: Block | undefined;
   let lastType: Block["type"] | undefined;
-  /** Blank lines were seen since the last block. */
+  /** Whether blank lines followed the last block. */
   let hasGap = false;
 
-  /** Space before a block, except between the items of a tight list. */
+  /** Adds an empty line before a block, except between items of a tight list. */
   function addSpacing(type: Block["type"], lines: readonly string[]): string[] {
     const isTight = lastType === undefined || (lastType === "item" && type === "item" && !hasGap);
     lastType = type;
@@ -132,7 +132,7 @@ function renderOpenBlock(
   partial: string,
   { style, columns }: MarkdownOptions,
 ): string[] {
-  // Marks that may yet become a fence, a heading or a list are not shown before they are.
+  // Marks that may become a fence, heading or list are hidden until they do.
   const isMarks = /^\s*([`~#>*+\-|_]+|\d+[.)]?)\s*$/.test(partial);
   const line = isMarks ? "" : partial;
   if (!block && line.trim() === "") return [];

@@ -2,14 +2,14 @@ import { styleInline } from "./markdown-inline.ts";
 import type { Style } from "./style.ts";
 import { measureWidth, wrapText } from "./wrap.ts";
 
-/** Whether a line is the one between the head and the body of a table. */
+/** Whether a line separates the head and the body of a table. */
 export function isTableRule(line: string): boolean {
   return /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(line) && line.includes("|");
 }
 
 const minColumnWidth = 6;
 
-/** A table in columns, or, where these would be too narrow, as one paragraph a row. */
+/** Renders a table in columns; one paragraph per row when columns would be too narrow. */
 export function renderTable(lines: readonly string[], columns: number, style: Style): string[] {
   const rows = lines
     .filter((renderCells) => !isTableRule(renderCells))
@@ -40,7 +40,7 @@ function parseCells(line: string, style: Style): string[] {
   return inner.split(/(?<!\\)\|/).map((cell) => styleInline(cell.trim().replaceAll("\\|", "|"), style));
 }
 
-/** The widest columns give way until all fit. */
+/** Shrinks the widest columns until all fit. */
 function shrinkColumns(natural: readonly number[], room: number): number[] {
   const widths = [...natural];
   while (widths.reduce((sum, width) => sum + width, 0) > room) {

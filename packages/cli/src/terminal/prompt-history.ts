@@ -1,4 +1,4 @@
-// What a person has typed, oldest first, one JSON string a line. Only its owner may read the file.
+// Submitted prompts, oldest first, one JSON string per line. The file has mode 0600.
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { replaceFile } from "capstan/replace-file";
@@ -7,14 +7,14 @@ import { escapeTerminal } from "./escape-terminal.ts";
 const maxEntries = 1000;
 const maxEntryLength = 20_000;
 
-/** What was typed in this data folder. */
+/** The prompt history of a data folder. */
 export interface PromptHistory {
   readonly entries: readonly string[];
-  /** Keeps one more, unless it is the last one again. What goes wrong with the file is of no consequence. */
+  /** Adds a prompt unless it repeats the last one. Write errors are ignored. */
   add(text: string): Promise<void>;
 }
 
-/** Reads the history of a data folder. A file that cannot be read is an empty one. */
+/** Reads the history. An unreadable file counts as empty. */
 export async function openPromptHistory(home: string): Promise<PromptHistory> {
   const file = join(home, "history.jsonl");
   const storedLines = (await readFile(file, "utf8").catch(() => "")).split("\n");
@@ -29,7 +29,7 @@ export async function openPromptHistory(home: string): Promise<PromptHistory> {
         await mkdir(dirname(file), { recursive: true, mode: 0o700 });
         await appendFile(file, `${JSON.stringify(text)}\n`, { mode: 0o600 });
       } catch {
-        // Typing goes on without a memory.
+        // The history is optional.
       }
     },
   };

@@ -5,25 +5,25 @@ import type { LiveRegion } from "./screen.ts";
 import type { Style } from "./style.ts";
 import { measureWidth, splitCharacters, truncateColumns } from "./wrap.ts";
 
-/** Where a person types: an editor, and the list of what the word could be. */
+/** An input prompt: an editor and a completion list. */
 export interface Prompt {
   readonly text: string;
-  /** Gives the text when it was sent off; `unused` when the key is for somebody else. */
+  /** Returns the text when submitted; `unused` when the prompt does not use the key. */
   pressKey(key: Key): { readonly submitted: string } | "used" | "unused";
   setText(text: string): void;
-  /** What a word could be is known now. */
+  /** Sets the completions of a word. */
   setCandidates(word: string, candidates: readonly Candidate[]): void;
-  /** The word somebody should look up. */
+  /** The word to look up completions for. */
   readonly completionTarget: { readonly kind: "command" | "file"; readonly word: string } | undefined;
   render(columns: number, look: PromptLook): LiveRegion;
 }
 
-/** How a prompt is drawn. */
+/** Appearance of a prompt. */
 export type PromptLook = {
   readonly style: Style;
-  /** Before the first line; two columns. */
+  /** Shown before the first line; two columns wide. */
   readonly mark: string;
-  /** In place of an empty text. */
+  /** Shown while the text is empty. */
   readonly hint: string;
 };
 
@@ -36,7 +36,7 @@ type CandidateList = {
 const maxRows = 10;
 const maxCandidateRows = 6;
 
-/** A prompt with what was typed earlier. */
+/** Creates a prompt with a history. */
 export function createPrompt(history: readonly string[]): Prompt {
   let state: EditorState = createEditor(history);
   let list: CandidateList | undefined;

@@ -1,11 +1,11 @@
 import type { Io } from "../io.ts";
 import { createKeyReader, type Key } from "./keys.ts";
 
-/** A terminal that gives every key as it is pressed. */
+/** A terminal in raw mode. */
 export interface RawTerminal {
   write(text: string): void;
   getSize(): { readonly columns: number; readonly rows: number };
-  /** Gives the terminal back to the shell until the person comes again; nothing where that cannot be. */
+  /** Suspends the process and returns to the shell; a no-op on Windows. */
   suspend(): void;
   close(): void;
 }
@@ -13,16 +13,16 @@ export interface RawTerminal {
 export type RawTerminalOptions = {
   onKey(key: Key): void;
   onResize(): void;
-  /** There is nobody any more: the window was closed, or the process is asked to end. */
+  /** The terminal was closed, or the process was asked to exit. */
   onEnd(): void;
 };
 
-// Bracketed paste, and the protocol in which Shift+Enter is not Enter. Terminals leave out what they do not know.
+// Bracketed paste, and the kitty protocol, which reports Shift+Enter. Terminals ignore unknown sequences.
 const enableSequence = "\x1b[?2004h\x1b[>1u";
 const disableSequence = "\x1b[<u\x1b[?2004l\x1b[?25h\x1b[?7h";
 const minColumns = 20;
 
-/** Puts the terminal into raw mode. `close` gives it back, and so does the end of the process. */
+/** Enters raw mode. `close` and process exit restore the terminal. */
 export function openRawTerminal({ stdin, stdout }: Io, options: RawTerminalOptions): RawTerminal {
   const reader = createKeyReader(options.onKey);
   const onData = (bytes: Uint8Array) => reader.feed(bytes);

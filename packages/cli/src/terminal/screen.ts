@@ -1,19 +1,19 @@
 import { measureWidth } from "./wrap.ts";
 
-/** What is at the bottom of the terminal and changes: rows that fit, and where the cursor is. */
+/** The changing bottom of the terminal: rows that fit the width, and the cursor. */
 export type LiveRegion = {
   readonly rows: readonly string[];
   readonly cursor?: { readonly row: number; readonly column: number } | undefined;
 };
 
-/** Finished lines go up into the scrollback for good; the live region below them is redrawn in place. */
+/** Prints finished lines into the scrollback and redraws the live region below them in place. */
 export interface Screen {
-  /** `region` is what is below the lines from then on. */
+  /** Prints lines; `region` is the live region below them. */
   print(lines: readonly string[], region: LiveRegion): void;
   draw(region: LiveRegion): void;
-  /** The terminal has another width: what it did to the rows is undone. */
+  /** Clears the rows that the terminal rewrapped after a change of width. */
   handleResize(columns: number): void;
-  /** Takes the live region away. */
+  /** Removes the live region. */
   clear(): void;
 }
 
@@ -22,7 +22,7 @@ export type ScreenOptions = {
   getSize(): { readonly columns: number; readonly rows: number };
 };
 
-// Terminals that know it show all of a redraw at once.
+// Synchronized update: supporting terminals show a redraw at once.
 const beginUpdate = "\x1b[?2026h\x1b[?25l";
 const endUpdate = "\x1b[?25h\x1b[?2026l";
 const wrapOff = "\x1b[?7l";
@@ -33,10 +33,10 @@ const resetSequence = "\x1b[0m";
 
 const emptyRegion: LiveRegion = { rows: [] };
 
-/** A screen that writes as little as it can. */
+/** Writes only the rows that change. */
 export function createScreen({ write, getSize: size }: ScreenOptions): Screen {
   let shownRegion: LiveRegion = emptyRegion;
-  /** The row of the region that the terminal's cursor is in. */
+  /** Row of the region that contains the terminal's cursor. */
   let currentRow = 0;
 
   function draw(region: LiveRegion): void {
@@ -57,7 +57,7 @@ export function createScreen({ write, getSize: size }: ScreenOptions): Screen {
       write(`${beginUpdate}${erase}${text}${renderChanges(emptyRegion, 0, shownRegion)}${endUpdate}`);
     },
     handleResize(columns) {
-      // A terminal that became narrower has broken the rows; the cursor went down with them.
+      // A narrower terminal wraps the rows and moves the cursor down with them.
       const above = shownRegion.rows
         .slice(0, currentRow)
         .map((row) => Math.max(1, Math.ceil(measureWidth(row) / columns)));
@@ -75,7 +75,7 @@ export function createScreen({ write, getSize: size }: ScreenOptions): Screen {
   };
 }
 
-/** The last rows are the ones that matter: the prompt is there. One row stays free, so that nothing scrolls by itself. */
+/** Keeps the last rows, which contain the prompt. One row stays free to avoid scrolling. */
 function fitRegion({ rows, cursor }: LiveRegion, height: number): LiveRegion {
   const maxRows = Math.max(1, height - 1);
   const dropped = Math.max(0, rows.length - maxRows);
@@ -96,7 +96,7 @@ function resetStyle(row: string): string {
   return row.includes("\x1b") ? `${row}${resetSequence}` : row;
 }
 
-/** From the first row that differs on; empty when nothing does. */
+/** Returns the sequences that update the changed rows; empty when nothing changed. */
 function renderChanges(from: LiveRegion, at: number, to: LiveRegion): string {
   const isSame = from.rows.length === to.rows.length && to.rows.every((row, n) => row === from.rows[n]);
   if (isSame && from.cursor?.column === to.cursor?.column && at === getCursorRow(to)) return "";

@@ -15,10 +15,10 @@ const formats = {
   inverse: "inverse",
 } as const;
 
-/** Gives text a look; every function gives the text as it is when there are to be no colours. */
+/** Text styles; the functions return the text unchanged when colors are off. */
 export type Style = { readonly [Name in keyof typeof formats]: (text: string) => string };
 
-/** The looks that fit a stream: `NO_COLOR`, `FORCE_COLOR`, a dumb terminal or none at all are respected. */
+/** Creates the styles for a stream. Respects `NO_COLOR`, `FORCE_COLOR`, dumb terminals and non-terminals. */
 export function createStyle(stream: Io["stdout"], env: Io["env"]): Style {
   const isStyled = supportsStyle(stream, env);
   const paint = (format: keyof typeof formats) => (text: string) =>

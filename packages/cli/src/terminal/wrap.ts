@@ -3,22 +3,22 @@ import { wrapAnsi } from "fast-wrap-ansi";
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** The characters of a text as people count them. */
+/** Splits a text into graphemes. */
 export function splitCharacters(text: string): string[] {
   return Array.from(graphemes.segment(text), ({ segment }) => segment);
 }
 
-/** How many columns a text takes; styles take none. */
+/** Returns the width in columns, ignoring styles. */
 export function measureWidth(text: string): number {
   return stringWidth(text);
 }
 
-/** A styled text in lines of so many columns, cut between words where that is possible. */
+/** Wraps styled text, between words where possible. */
 export function wrapText(text: string, columns: number): string[] {
   return wrapAnsi(text, Math.max(1, columns), { hard: true, trim: true }).split("\n");
 }
 
-/** The same for what must keep its spaces, such as code: cut anywhere. */
+/** Breaks text at any character and keeps all spaces, for code. */
 export function breakLines(text: string, columns: number): string[] {
   return text.split("\n").flatMap((line) => {
     const lines = [""];
@@ -36,12 +36,12 @@ export function breakLines(text: string, columns: number): string[] {
   });
 }
 
-/** The same for what a program wrote: between words, with its spaces. */
+/** Wraps between words and keeps spaces, for program output. */
 export function wrapPreservingSpaces(text: string, columns: number): string[] {
   return wrapAnsi(text, Math.max(1, columns), { hard: true, trim: false }).split("\n");
 }
 
-/** Plain text in one line of at most so many columns, with … where it is cut. */
+/** Truncates plain text to one line of at most `columns`, ending in "…". */
 export function truncateColumns(text: string, columns: number): string {
   if (text.length <= columns && stringWidth(text) <= columns) return text;
   let line = "";
@@ -55,7 +55,7 @@ export function truncateColumns(text: string, columns: number): string {
   return columns < 1 ? "" : `${line}…`;
 }
 
-/** The first line begins with `first`, the others with `then`; both are of the same width. */
+/** Prefixes the first line with `first` and the others with `then`, which have the same width. */
 export function indentHanging(lines: readonly string[], first: string, then: string): string[] {
   return lines.map((line, index) => `${index === 0 ? first : then}${line}`);
 }

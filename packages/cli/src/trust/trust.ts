@@ -1,5 +1,5 @@
-// Which folders are trusted: `trust.json` in the data folder, {"folders": [real paths]}, for its owner alone. A trusted
-// folder covers those below it, except for the home folder and the root, which hold everything.
+// Trusted folders: `trust.json` in the data folder, {"folders": [real paths]}, mode 0600. Trust includes subfolders,
+// except for the home folder and the root, which contain everything.
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AgentError } from "capstan";
@@ -8,7 +8,7 @@ import { replaceFile } from "capstan/replace-file";
 import { ensureDataFolder } from "../config/ensure-data-folder.ts";
 import type { Io } from "../io.ts";
 
-/** Whether the user has said that code and commands found in the folder may be run. */
+/** Whether the user allows code and commands found in the folder to run. */
 export function isTrusted(folder: string, env: Io["env"]): boolean {
   const trusted = new Set(readTrustedFolders(getTrustFile(env)));
   const start = realpathSync(folder);
@@ -20,7 +20,7 @@ export function isTrusted(folder: string, env: Io["env"]): boolean {
   }
 }
 
-/** Remembers it. */
+/** Trusts the folder permanently. */
 export async function trustFolder(folder: string, env: Io["env"]): Promise<void> {
   const file = getTrustFile(env);
   const folders = [...new Set([...readTrustedFolders(file), realpathSync(folder)])].sort();
@@ -36,7 +36,7 @@ function readTrustedFolders(file: string): readonly string[] {
     text = readFileSync(file, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Below a file there is nothing either; whoever makes the data folder says so.
+    // ENOTDIR: the data folder is inside a file; creating it reports that.
     if (code === "ENOENT" || code === "ENOTDIR") return [];
     throw createFileError(file, "cannot be read");
   }
@@ -44,13 +44,13 @@ function readTrustedFolders(file: string): readonly string[] {
     const { folders } = JSON.parse(text) as { folders: unknown };
     if (Array.isArray(folders) && folders.every((folder) => typeof folder === "string")) return folders;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw createFileError(file, "is damaged");
 }
 
 function createFileError(file: string, problem: string): AgentError {
-  const message = `The list of trusted folders ${file} ${problem}. Repair or remove it; you are then asked again.`;
+  const message = `The list of trusted folders ${file} ${problem}. Repair or delete it; deleting it makes capstan ask again.`;
   return new AgentError("invalid_definition", message);
 }
 
@@ -58,6 +58,6 @@ function resolveHome(env: Io["env"]): string {
   try {
     return realpathSync(userFolder(env));
   } catch {
-    return userFolder(env); // of a user without one
+    return userFolder(env); // does not exist
   }
 }

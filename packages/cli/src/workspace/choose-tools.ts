@@ -3,16 +3,16 @@ import { AgentError, suggestName, type Tool } from "capstan";
 import type { Config, ToolSet } from "../config/config.ts";
 import type { Io } from "../io.ts";
 
-/** What tools may be chosen from. */
+/** Sources of tools. */
 export type ToolContext = {
   readonly config: Config;
   readonly mcp: McpTools | undefined;
-  /** The folder of the file tools. */
+  /** Root folder of the file tools. */
   readonly folder: string;
   readonly env: Io["env"];
 };
 
-/** The tools of an agent: its own by default, or those that `--tools` names, one by one or as sets. */
+/** Returns the tools of an agent: its own by default, or the tools and tool sets that `--tools` names. */
 export async function chooseTools(
   flag: string | undefined,
   getOwnTools: () => readonly Tool[],
@@ -46,7 +46,7 @@ export async function chooseTools(
   return getChosenTools;
 }
 
-/** The tools of the agent that is there without any configured. */
+/** Loads the tools of the default agent. */
 export async function loadConfiguredTools({ config, folder }: ToolContext): Promise<readonly Tool[]> {
   const lists = (config.tools ?? ["files", "web"]).map(async (tool) =>
     typeof tool === "string" ? loadToolSet(tool, folder) : [tool],
@@ -72,7 +72,7 @@ async function loadToolSet(name: ToolSet, folder: string): Promise<readonly Tool
 const loadBuiltInTools = async (folder: string): Promise<readonly Tool[]> =>
   (await Promise.all(toolSets.map((name) => loadToolSet(name, folder)))).flat();
 
-/** The first one of a name has it. */
+/** Keeps the first tool of each name. */
 function removeDuplicates(tools: readonly Tool[]): readonly Tool[] {
   return [...new Map(tools.toReversed().map((tool) => [tool.name, tool])).values()].toReversed();
 }
@@ -84,7 +84,7 @@ function assertKnownTools(
   for (const name of requested) {
     if (name === "mcp" || sets.has(name) || known.some((tool) => tool.name === name)) continue;
     const names = [...toolSets, "mcp", "none", ...known.map((tool) => tool.name)];
-    const hint = suggestName(name, names) || ` There are: ${names.join(", ")}.`;
-    throw new AgentError("invalid_input", `--tools names "${name}", which is no tool.${hint}`);
+    const hint = suggestName(name, names) || ` Available: ${names.join(", ")}.`;
+    throw new AgentError("invalid_input", `Unknown tool "${name}" in --tools.${hint}`);
   }
 }

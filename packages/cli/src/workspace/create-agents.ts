@@ -12,13 +12,13 @@ import { chooseTools, loadConfiguredTools, type ToolContext } from "./choose-too
 import { resolveModel } from "./resolve-model.ts";
 import type { WorkspaceFlags } from "./workspace.ts";
 
-/** The agents of a workspace. */
+/** The agents of a workspace, and the chosen one. */
 export type Team = { readonly agents: readonly Agent[]; readonly agent: Agent };
 
 const identity =
   "You are a helpful assistant in a terminal, called Capstan. Be brief. Answer in Markdown, in the language of the user.";
 
-/** Makes them of the configuration and the flags: flags concern the chosen one, MCP tools are for all. */
+/** Creates the agents from the config. Flags apply to the chosen agent, MCP tools to all. */
 export async function createAgents(flags: WorkspaceFlags, context: ToolContext): Promise<Team> {
   const agents = context.config.agents?.length
     ? context.config.agents
@@ -37,7 +37,7 @@ export async function createAgents(flags: WorkspaceFlags, context: ToolContext):
       ...agent,
       ...(source && withTools(agent, source, context)),
       ...(isChosen && withFlags(agent, flags, model)),
-      // A run knows its agents by name: those that are handed over to must be the remade ones too.
+      // Runs look up agents by name, so handoff targets must be the configured copies too.
       ...(agent.handoffs && { handoffs: () => agent.handoffs?.().map(configure) ?? [] }),
     };
     configuredAgents.set(agent, remade);
@@ -52,8 +52,8 @@ function findAgent(agents: readonly Agent[], name: string | undefined): Agent {
   const found = name === undefined ? agents[0] : agents.find((agent) => agent.name === name);
   if (found) return found;
   const names = agents.map((agent) => agent.name);
-  const hint = suggestName(name ?? "", names) || ` There are: ${names.join(", ")}.`;
-  throw new AgentError("unknown_agent", `There is no agent "${name}".${hint}`);
+  const hint = suggestName(name ?? "", names) || ` Available: ${names.join(", ")}.`;
+  throw new AgentError("unknown_agent", `Agent "${name}" not found.${hint}`);
 }
 
 async function createDefaultAgent({ model }: WorkspaceFlags, context: ToolContext): Promise<Agent> {
@@ -61,7 +61,7 @@ async function createDefaultAgent({ model }: WorkspaceFlags, context: ToolContex
   const configuredModel = typeof firstModel === "string" ? await resolveModel(firstModel) : firstModel;
   return defineAgent({
     name: "assistant",
-    // Who names a model with a flag needs no other to be looked for.
+    // With --model there is no need to look for a default model.
     model: model === undefined ? (configuredModel ?? (await resolveDefaultModel(context.env))) : "offline",
     instructions: standardInstructions(identity),
     tools: await loadConfiguredTools(context),
@@ -72,7 +72,7 @@ async function resolveDefaultModel(env: ToolContext["env"]): Promise<Model | str
   return env.CAPSTAN_MODEL ? resolveModel(env.CAPSTAN_MODEL) : defaultModel();
 }
 
-/** Tools that may come and go stay a function. */
+/** Dynamic tools stay a function. */
 function withTools(agent: Agent, source: () => readonly Tool[], { mcp }: ToolContext): Partial<Agent> {
   if (mcp || agent.toolSource) return { tools: new Map(), specs: [], toolSource: source };
   const { tools, specs } = defineAgent({ name: agent.name, model: "offline", tools: source() });
@@ -97,7 +97,7 @@ function withFlags(
   };
 }
 
-/** How the model of an agent is called. */
+/** Returns the name of the agent's main model. */
 export function getModelName(agent: Agent): string {
   const [first] = agent.models.main;
   return typeof first === "string" ? first : first.id;

@@ -3,7 +3,7 @@ import { type Agent, AgentError, type Event, type PolicyOverrides, type Store } 
 import { type LocalEngine, local } from "capstan/engines/local";
 import { rememberFolder } from "../sessions/session-folders.ts";
 
-/** What the runs of a workspace have in common. */
+/** Shared by all runs of a workspace. */
 export type EngineOptions = {
   readonly store: Store;
   readonly agents: readonly Agent[];
@@ -12,7 +12,7 @@ export type EngineOptions = {
   readonly log: (event: Event) => void;
 };
 
-// Short, so that a run whose process was killed can be gone on with soon.
+// Short, so that a run can be resumed soon after its process was killed.
 const leaseMs = 3_000;
 
 /** See `Workspace.engine`. */
@@ -24,8 +24,8 @@ export function createEngine({ store, agents, policy, folder, log }: EngineOptio
     agents,
     leaseMs,
     getResumeOptions({ runId }) {
-      // The database has runs of other folders and of yesterday: nobody asked to go on with them.
-      if (!requestedRuns.has(runId)) throw new AgentError("aborted", "Nobody has asked for this run.");
+      // The database also holds old runs and runs of other folders: resume only those that were requested.
+      if (!requestedRuns.has(runId)) throw new AgentError("aborted", "This run was not requested here.");
       return { hooks: { onEvent: log } };
     },
   });
@@ -43,7 +43,7 @@ export function createEngine({ store, agents, policy, folder, log }: EngineOptio
     },
     open(runId) {
       requestedRuns.add(runId);
-      void engine.recover().catch(() => undefined); // tried again soon
+      void engine.recover().catch(() => undefined); // retried by the engine
       return engine.open(runId);
     },
     async send(runId, message) {

@@ -10,8 +10,8 @@ import type { WorkspaceFlags } from "./workspace.ts";
 type Servers = Readonly<Record<string, ServerConfig>>;
 
 /**
- * All MCP servers that are configured; of one name the last one counts: `mcp.json` in the data folder, the project's
- * `.mcp.json`, the configuration, `--mcp-config`.
+ * Collects the configured MCP servers. For servers of the same name the last source wins: `mcp.json` in the data folder,
+ * the project's `.mcp.json`, the config, `--mcp-config`.
  */
 export function collectMcpServers(
   { mcpConfig }: WorkspaceFlags,
@@ -27,7 +27,7 @@ export function collectMcpServers(
   };
 }
 
-/** Starts them. Undefined without any, so that nothing of MCP is loaded. */
+/** Starts the servers. Returns undefined, without loading MCP, when there are none. */
 export async function startServers(
   mcpServers: Servers,
   io: Io,
@@ -46,18 +46,20 @@ export async function startServers(
   });
 }
 
-/** One line for each server that is not as it should be. */
+/** Returns one line per problem of a server. */
 export function getMcpNotices(mcp: McpTools | undefined): readonly string[] {
   return (mcp?.status() ?? []).flatMap(({ name, error, changed, problems }) => [
-    ...(error ? [`MCP server "${name}" does not work: ${error.message}`] : []),
+    ...(error ? [`MCP server "${name}" failed: ${error.message}`] : []),
     ...(changed.length > 0
-      ? [`MCP server "${name}" has changed ${changed.length} tools since you trusted them: they are off.`]
+      ? [
+          `MCP server "${name}": ${changed.length} tools have changed since you trusted them and are disabled.`,
+        ]
       : []),
     ...problems.map((problem) => `MCP server "${name}": ${problem}`),
   ]);
 }
 
-/** Those of `--mcp-config`: a file, or JSON. */
+/** Reads `--mcp-config`: a file, or JSON. */
 export function readMcpConfig(fileOrJson: string, io: Io): Servers {
   return fileOrJson.trimStart().startsWith("{")
     ? parseServers(fileOrJson, "--mcp-config")
@@ -71,7 +73,7 @@ function readServers(file: string): Servers {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const problem = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
-    throw new AgentError("mcp_config", `The MCP configuration ${file} ${problem}: look at the path.`);
+    throw new AgentError("mcp_config", `The MCP config ${file} ${problem}. Check the path.`);
   }
   return parseServers(text, file);
 }
@@ -81,12 +83,12 @@ function parseServers(text: string, where: string): Servers {
   try {
     content = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    // The rest of the message shows a piece of the file, which may hold a secret.
+    // The parser's message quotes the file, which may contain a secret: keep only the position.
     const [place = ""] = /\(line \d+ column \d+\)/.exec((error as Error).message) ?? [];
-    throw new AgentError("mcp_config", `${where} is not JSON ${place}`.trimEnd().concat(": repair it."));
+    throw new AgentError("mcp_config", `${where} is not valid JSON ${place}`.trimEnd().concat("."));
   }
   const servers = (content as { mcpServers?: unknown } | null)?.mcpServers;
   if (typeof servers === "object" && servers !== null && !Array.isArray(servers)) return servers as Servers;
-  const message = `${where} needs an object "mcpServers", with an entry for each server.`;
+  const message = `${where} must have an object "mcpServers" with one entry per server.`;
   throw new AgentError("mcp_config", message);
 }

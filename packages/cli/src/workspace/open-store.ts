@@ -6,10 +6,10 @@ import type { Config } from "../config/config.ts";
 import { ensureDataFolder } from "../config/ensure-data-folder.ts";
 import type { Io } from "../io.ts";
 
-/** A store, and how it is called for people. */
+/** A store and its display name. */
 export type OpenedStore = { readonly store: Store; readonly database: string };
 
-/** Where sessions are kept: what flags say, else `CAPSTAN_DATABASE`, else the configuration, else the data folder. */
+/** Resolves the database: the flag, else `CAPSTAN_DATABASE`, else the config, else a file in the data folder. */
 export function resolveDatabase(
   { database }: { readonly database?: string | undefined },
   { config, configFile }: { readonly config: Config; readonly configFile?: string | undefined },
@@ -21,18 +21,18 @@ export function resolveDatabase(
   return resolveLocation(config.database, configFile === undefined ? io.cwd : dirname(configFile));
 }
 
-/** Never shows an address: it may have a password. */
+/** Throws without showing the URL: it may contain a password. */
 function resolveLocation(database: string, folder: string): string {
   if (isPostgres(database)) return database;
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(database) ?? [];
   if (scheme === undefined) return resolve(folder, database);
-  const message = `There is no database of the kind ${scheme}://: name a file by its path, or postgres://…`;
+  const message = `Unsupported database URL ${scheme}://. Use a file path or postgres://…`;
   throw new AgentError("invalid_input", message);
 }
 
 const isPostgres = (database: string): boolean => /^postgres(?:ql)?:\/\//.test(database);
 
-/** Opens it, and makes it when it is a file that is not there. */
+/** Opens the database, creating a missing file. */
 export async function openStore(database: string): Promise<OpenedStore> {
   if (isPostgres(database)) return openPostgres(database);
   ensureDataFolder(dirname(database));
@@ -41,16 +41,16 @@ export async function openStore(database: string): Promise<OpenedStore> {
   return { store: sqlite(database), database };
 }
 
-/** For its owner alone, as the logs are, whoever may read its folder; SQLite gives what it makes beside it the same rights. */
+/** Creates the file with mode 0600. SQLite gives its journal files the same permissions. */
 function createFile(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch {
-    // It is there, or cannot be made: whoever opens it says why.
+    // Exists, or cannot be created: opening it reports why.
   }
 }
 
-/** Nothing is kept. */
+/** Opens a store that keeps nothing after exit. */
 export async function openMemory(): Promise<OpenedStore> {
   const { memory } = await import("capstan/stores/memory");
   return { store: memory(), database: "none (--no-session)" };
@@ -71,26 +71,27 @@ async function openPostgres(address: string): Promise<OpenedStore> {
   return { store: { ...store, close }, database: hidePassword(address) };
 }
 
-/** Not a dependency: most people never need it. */
+/** Not a dependency: most users never need it. */
 async function loadPg(): Promise<Pg> {
   const name = "pg";
   try {
     const { default: pg } = (await import(name)) as { default: Pg };
     return pg;
   } catch (cause) {
-    const message = "A postgres:// database needs the package pg: run `npm install pg` beside @capstan/cli.";
+    const message =
+      "A postgres:// database requires the package pg. Run `npm install pg` next to @capstan/cli.";
     throw new AgentError("store_failed", message, { cause });
   }
 }
 
-/** An address as people may see it. */
+/** Removes the password from a database URL. */
 export function hidePassword(address: string): string {
   if (!isPostgres(address) || !URL.canParse(address)) return isPostgres(address) ? "postgres://…" : address;
   const url = new URL(address);
   return `${url.protocol}//${url.username ? `${url.username}@` : ""}${url.host}${url.pathname}`;
 }
 
-/** Whether there is anything yet: a look at sessions must not make a database. */
+/** Whether the database exists. Listing sessions must not create one. */
 export function hasStore(database: string): boolean {
   return isPostgres(database) || existsSync(database);
 }

@@ -1,17 +1,17 @@
 import { AgentError, type Model, suggestName } from "capstan";
 import { getProvider, providers } from "capstan/models";
 
-/** How much a model is to think, behind the name: `openai/gpt-5:high`. Other words there belong to the name. */
+/** Reasoning efforts that may follow a model name: `openai/gpt-5:high`. Any other suffix is part of the name. */
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** What `-m` and `models` name: the offline model, or `provider/model[:effort]`. */
+/** Resolves a model name from `-m` or `models`: the offline model, or `provider/model[:effort]`. */
 export async function resolveModel(name: string): Promise<Model | string> {
   if (name === "offline" || name.startsWith("offline/"))
     return (await import("capstan/models/offline")).offline();
   const [provider, known] = [getProvider(name), providers.map((one) => one.name)];
   if (!name.includes("/") || !known.includes(provider)) {
     const hint = name.includes("/") ? suggestName(provider, known) : "";
-    const message = `There is no model "${name}": write it as provider/model, such as openai/gpt-5-mini, or "offline".${hint} Providers: ${known.join(", ")}.`;
+    const message = `Unknown model "${name}". Use provider/model, such as openai/gpt-5-mini, or "offline".${hint} Providers: ${known.join(", ")}.`;
     throw new AgentError("model_not_found", message);
   }
   const colon = name.lastIndexOf(":");
@@ -38,7 +38,7 @@ async function withEffort(name: string, effort: string): Promise<Model> {
       return (await import("capstan/models/gemini")).gemini({ model, extra });
     }
     default: {
-      const message = `An effort can be set for models of openai, anthropic and gemini, not of "${provider}": leave out ":${effort}".`;
+      const message = `Models of "${provider}" do not support an effort, only those of openai, anthropic and gemini. Remove ":${effort}".`;
       throw new AgentError("invalid_input", message);
     }
   }

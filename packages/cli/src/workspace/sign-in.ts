@@ -7,7 +7,7 @@ import { canOpenBrowser, openBrowser } from "../serve/open-browser.ts";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { WorkspaceFlags } from "./workspace.ts";
 
-/** How people sign in to MCP servers: in a terminal with a browser, and from then on with what is kept of it. */
+/** Signs in to MCP servers: interactively in a browser, afterwards with the stored tokens. */
 export function createSignIn(io: Io, { isScript }: Pick<WorkspaceFlags, "isScript">): SignIn {
   const redirect = loopbackRedirect({
     open(url, server) {
@@ -25,6 +25,6 @@ export function createSignIn(io: Io, { isScript }: Pick<WorkspaceFlags, "isScrip
 }
 
 async function refuseSignIn({ server }: { readonly server: string }): Promise<never> {
-  const message = `The MCP server "${server}" wants you to sign in: run \`capstan\` in a terminal once.`;
+  const message = `The MCP server "${server}" requires sign-in: run \`capstan\` once in a terminal.`;
   throw new AgentError("mcp_disconnected", message);
 }

@@ -1,4 +1,4 @@
-/** Waits for work, but no longer than this; whether it failed is nobody's business here. */
+/** Waits for the work to settle, at most `ms`. Ignores its result and its error. */
 export async function waitAtMost(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise((resolve) => {

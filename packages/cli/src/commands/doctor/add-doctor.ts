@@ -2,19 +2,19 @@ import type { AddCommand } from "../command.ts";
 
 const examples = `
 Examples:
-  $ capstan doctor             nothing leaves this machine
-  $ capstan doctor --online    also asks the model for one word
+  $ capstan doctor             makes no network requests
+  $ capstan doctor --online    also sends one request to the model
   $ capstan doctor --json
 
-✓ works, ! works with a limit, ✗ is broken: the line says what to do. Exit code 1 when something is broken.`;
+✓ ok, ! works with a limitation, ✗ broken: the line says what to do. The exit code is 1 when something is broken.`;
 
-/** `capstan doctor`: what works, and what to do where something does not. */
+/** Adds `capstan doctor`. */
 export const addDoctor: AddCommand = (program, io, outcome) => {
   program
     .command("doctor")
-    .description("check Node, data folder, database, configuration, model, MCP servers, logs and port")
-    .option("--online", "ask the model for one word")
-    .option("--json", "as a JSON list")
+    .description("check Node, data folder, database, config, model, MCP servers, logs and port")
+    .option("--online", "also send a request to the model")
+    .option("--json", "print a JSON list")
     .addHelpText("after", examples)
     .action(async (_options, command) => {
       const { runDoctor: doctor } = await import("./doctor.ts");

@@ -1,4 +1,4 @@
-// Listens for a moment; connects to nothing.
+// Listens briefly; never connects.
 import { createServer } from "node:net";
 import type { Project } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
@@ -6,7 +6,7 @@ import type { Finding } from "./findings.ts";
 
 const defaultPort = 4680;
 
-/** Whether `dev` and `serve` get the port they would take. */
+/** Checks whether the port of `dev` and `serve` is free. */
 export async function checkPort({ config }: Project, io: Io): Promise<Finding> {
   const port = Number(io.env.PORT || config.server?.port || defaultPort);
   const what = `Port ${port}`;
@@ -19,12 +19,12 @@ export async function checkPort({ config }: Project, io: Io): Promise<Finding> {
     return { what, state: "ok", says: "free for `capstan dev` and `capstan serve`" };
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    const says = error instanceof RangeError ? "is no port" : `in use (${code})`;
+    const says = error instanceof RangeError ? "not a valid port" : `in use (${code})`;
     return {
       what,
       state: "limited",
       says,
-      advice: "`dev` takes the next one; give `serve` another with --port.",
+      advice: "`dev` uses the next free port; pass --port to `serve`.",
     };
   }
 }

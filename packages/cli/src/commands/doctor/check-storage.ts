@@ -10,7 +10,7 @@ import type { WorkspaceFlags } from "../../workspace/workspace.ts";
 import { getLogFolder } from "../../workspace/workspace.ts";
 import { type Finding, getErrorMessage } from "./findings.ts";
 
-/** Whether it can be written, and by its owner alone. */
+/** Checks that the data folder is writable, and private to its owner. */
 export function checkDataFolder({ env }: Io): Finding {
   const folder = dataFolder(env);
   const what = "Data folder";
@@ -18,7 +18,7 @@ export function checkDataFolder({ env }: Io): Finding {
     ensureDataFolder(folder);
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    const advice = "Repair its rights, or name another folder with CAPSTAN_HOME.";
+    const advice = "Fix its permissions, or set CAPSTAN_HOME to another folder.";
     return { what, state: "broken", says: getErrorMessage(error), advice };
   }
   const isOpen = process.platform !== "win32" && (statSync(folder).mode & 0o077) !== 0;
@@ -26,17 +26,17 @@ export function checkDataFolder({ env }: Io): Finding {
   return { what, state: "limited", says: `${folder} can be read by others`, advice: `chmod 700 "${folder}"` };
 }
 
-/** Whether it opens, and whether it is whole. */
+/** Checks that the database opens and passes an integrity check. */
 export async function checkDatabase(flags: WorkspaceFlags, project: Project, io: Io): Promise<Finding> {
   const what = "Database";
   let where: string;
   try {
     where = resolveDatabase(flags, project, io);
   } catch (error) {
-    return { what, state: "broken", says: getErrorMessage(error), advice: "Name another with --database." };
+    return { what, state: "broken", says: getErrorMessage(error), advice: "Choose another with --database." };
   }
   const shown = hidePassword(where);
-  if (!hasStore(where)) return { what, state: "ok", says: `${shown} will be made when it is needed` };
+  if (!hasStore(where)) return { what, state: "ok", says: `${shown} will be created when needed` };
   try {
     const { store } = await openStore(where);
     try {
@@ -46,16 +46,16 @@ export async function checkDatabase(flags: WorkspaceFlags, project: Project, io:
         return {
           what,
           state: "ok",
-          says: `${shown}, ${length === 1 ? "1 session" : `${length} sessions`}, whole`,
+          says: `${shown}, ${length === 1 ? "1 session" : `${length} sessions`}, intact`,
         };
       const advice =
-        "Keep a copy, export what can be read with `capstan export`, then begin with another --database.";
+        "Keep a copy, export what you can with `capstan export`, then start over with another --database.";
       return { what, state: "broken", says: `${shown} is damaged: ${damage}`, advice };
     } finally {
       await store.close();
     }
   } catch (error) {
-    const advice = "Name another with --database, or repair this one.";
+    const advice = "Choose another with --database, or repair this one.";
     return { what, state: "broken", says: `${shown}: ${getErrorMessage(error)}`, advice };
   }
 }
@@ -70,18 +70,18 @@ function findDamage(file: string): string | undefined {
   }
 }
 
-/** Where the three logs of each session are. */
+/** Checks that the log folder is writable. */
 export async function checkLogs(project: Project, io: Io): Promise<Finding> {
   const folder = getLogFolder(project, io);
   const what = "Logs";
   const files = ["events.jsonl", "readable.log", "reasoning.log"];
-  const says = `${join(folder, "<session>")}: ${files[0]} (every event), ${files[1]} (to read), ${files[2]} (what the model thought)`;
+  const says = `${join(folder, "<session>")}: ${files[0]} (every event), ${files[1]} (human-readable), ${files[2]} (the model's reasoning)`;
   try {
     ensureDataFolder(folder);
     accessSync(folder, constants.W_OK);
     return { what, state: "ok", says };
   } catch (error) {
-    const advice = "Repair its rights, or name another folder with `logs.directory` in the configuration.";
+    const advice = "Fix its permissions, or set `logs.directory` in the config to another folder.";
     return { what, state: "broken", says: getErrorMessage(error), advice };
   }
 }

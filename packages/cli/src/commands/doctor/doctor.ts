@@ -10,7 +10,7 @@ import { checkMcpServers, checkModel, checkNode, checkProject, type Finding } fr
 /** Flags of `capstan doctor`. */
 export type DoctorFlags = WorkspaceFlags & { readonly json?: boolean; readonly online?: boolean };
 
-/** Looks at everything, says what it found, and fails when something is broken. */
+/** Runs all checks and prints the findings. Fails when something is broken. */
 export async function runDoctor(flags: DoctorFlags, io: Io): Promise<ExitCode> {
   const { project, finding } = await checkProject(flags, io);
   const findings: Finding[] = [

@@ -9,56 +9,54 @@ import type { WorkspaceFlags } from "../../workspace/workspace.ts";
 import { createAgentsWithoutMcp, formatKeyState } from "../models/list-models.ts";
 import type { DoctorFlags } from "./doctor.ts";
 
-/** One thing that was looked at. */
+/** Result of one check. */
 export type Finding = {
   readonly what: string;
-  /** `limited`: it works, and could be better. */
+  /** `limited`: works, with a limitation. */
   readonly state: "ok" | "limited" | "broken";
   readonly says: string;
-  /** What to do. */
+  /** Next step for the user. */
   readonly advice?: string;
 };
 
-/** The words of whatever was thrown. */
+/** Returns the message of any thrown value. */
 export const getErrorMessage = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
-/** The program would not have come so far on one that is too old. */
+/** Always ok: the program does not start on an older version. */
 export function checkNode(): Finding {
   return { what: "Node", state: "ok", says: process.versions.node };
 }
 
-/** The project, or an empty one when its configuration is broken. */
+/** Loads the project; returns an empty one when its config is broken. */
 export async function checkProject(
   flags: WorkspaceFlags,
   io: Io,
 ): Promise<{ readonly project: Project; readonly finding: Finding }> {
-  const what = "Configuration";
+  const what = "Config";
   try {
     const project = await loadProject(flags, io, "optional");
     const { configFile, mcpFile, untrusted } = project;
     const found = [configFile, mcpFile].filter((file) => file !== undefined).join(" and ");
     if (untrusted.length > 0) {
-      const advice = "Look at it, then run capstan with --trust once.";
+      const advice = "Review it, then run capstan once with --trust.";
       const says = `${untrusted.join(" and ")} is not used, because its folder is not trusted`;
       return { project, finding: { what, state: "limited", says, advice } };
     }
-    const says =
-      found ||
-      "none, so there is one agent with tools for files and the web (`capstan init` makes a project)";
+    const says = found || "none; using one agent with file and web tools (`capstan init` creates a project)";
     return { project, finding: { what, state: "ok", says } };
   } catch (error) {
     const finding = {
       what,
       state: "broken",
       says: getErrorMessage(error),
-      advice: "Repair the file.",
+      advice: "Fix the file.",
     } as const;
     return { project: { config: {}, untrusted: [], notices: [] }, finding };
   }
 }
 
-/** The model in use, its key, and with `--online` whether it answers. */
+/** Checks the model and its key, and with `--online` whether it answers. */
 export async function checkModel(
   flags: DoctorFlags,
   { config }: Project,
@@ -70,7 +68,7 @@ export async function checkModel(
     const model = getModelName(agent);
     if (model.startsWith("offline")) {
       const advice =
-        "For a real one set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or start Ollama.";
+        "For a real model, set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or start Ollama.";
       return [{ what, state: "limited", says: "the offline model: rules, not AI", advice }];
     }
     const key = keyState(model, io.env);
@@ -79,7 +77,7 @@ export async function checkModel(
         {
           what,
           state: "broken",
-          says: `${model} has no key`,
+          says: `no API key for ${model}`,
           advice: `${formatKeyState(key)}, or choose another with -m.`,
         },
       ];
@@ -91,14 +89,14 @@ export async function checkModel(
         what,
         state: "broken",
         says: getErrorMessage(error),
-        advice: "`capstan models` shows what there is.",
+        advice: "Run `capstan models` to list the models.",
       },
     ];
   }
 }
 
 async function checkModelAnswer(agent: Parameters<typeof run>[0]): Promise<Finding> {
-  const what = "Answer of the model";
+  const what = "Model answer";
   const { toolSource: _, ...rest } = agent;
   const bare = { ...rest, tools: new Map(), specs: [], instructions: "Answer with one word." };
   const signal = AbortSignal.timeout(30_000);
@@ -108,11 +106,11 @@ async function checkModelAnswer(agent: Parameters<typeof run>[0]): Promise<Findi
     policy: { maxTurns: 1 },
   });
   if (status === "done" || status === "limit") return { what, state: "ok", says: text.slice(0, 60) };
-  const advice = "Look at the key and the network, or choose another model with -m.";
+  const advice = "Check the key and the network, or choose another model with -m.";
   return { what, state: "broken", says: error?.message ?? text, advice };
 }
 
-/** Starts every MCP server, and ends it again. */
+/** Starts every MCP server and stops it again. */
 export async function checkMcpServers(
   flags: DoctorFlags,
   project: Project,
@@ -131,10 +129,10 @@ export async function checkMcpServers(
             what,
             state: "broken",
             says: error?.message ?? state,
-            advice: "Look at its command or URL.",
+            advice: "Check its command or URL.",
           };
         const says = `${tools.length} tools: ${tools.join(", ")}`;
-        const trouble = [...changed.map((tool) => `${tool.name} has changed and is off`), ...problems];
+        const trouble = [...changed.map((tool) => `${tool.name} has changed and is disabled`), ...problems];
         return trouble.length > 0
           ? { what, state: "limited", says: `${says}. ${trouble.join(". ")}` }
           : { what, state: "ok", says };
@@ -148,7 +146,7 @@ export async function checkMcpServers(
         what: "MCP servers",
         state: "broken",
         says: getErrorMessage(error),
-        advice: "Repair the configuration.",
+        advice: "Fix the config.",
       },
     ];
   }

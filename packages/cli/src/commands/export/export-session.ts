@@ -19,11 +19,11 @@ const formats: { readonly [name: string]: ExportFormat } = {
   html: "html",
 };
 
-/** Writes a session to a file that only its owner may read, or to stdout. */
+/** Writes a session to a file with mode 0600, or to stdout. */
 export async function exportSession(beginning: string, flags: ExportFlags, io: Io): Promise<void> {
   const format = Object.hasOwn(formats, flags.format) ? formats[flags.format] : undefined;
   if (!format)
-    throw new AgentError("invalid_input", `There is no format "${flags.format}": use md, json or html.`);
+    throw new AgentError("invalid_input", `Unknown format "${flags.format}". Use md, json or html.`);
   await withStore(flags, io, async ({ store }) => {
     const text = await session(store, await findSession(store, beginning)).export(format);
     const ended = text.endsWith("\n") ? text : `${text}\n`;
@@ -32,7 +32,7 @@ export async function exportSession(beginning: string, flags: ExportFlags, io: I
     await writeFile(file, ended, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       throw new AgentError(
         "invalid_input",
-        `${file} cannot be written (${error.code}): name another with -o.`,
+        `${file} cannot be written (${error.code}). Choose another file with -o.`,
       );
     });
     return io.stderr.write(`Written to ${escapeTerminalLine(file)}\n`);

@@ -20,14 +20,14 @@ async function withKeys(flags: Flags, io: Io, use: (keys: ApiKeys) => Promise<vo
   }
 }
 
-/** `keys create`: the secret alone on stdout. */
+/** `keys create`. Writes only the secret to stdout. */
 export async function createKey(
   user: string,
   flags: Flags & { readonly admin?: boolean; readonly expires?: string },
   io: Io,
 ): Promise<void> {
-  // Nobody means it: a variable of a script that is not set. It would be a key of the local user.
-  if (user === "") throw new AgentError("invalid_input", "A key needs the name of its user: it was empty.");
+  // Probably an unset variable in a script; the key would belong to the local user.
+  if (user === "") throw new AgentError("invalid_input", "The user name must not be empty.");
   const expiresAt = flags.expires === undefined ? undefined : parseExpiry(flags.expires, Date.now());
   await withKeys(flags, io, async (keys) => {
     const key = await keys.create({
@@ -36,7 +36,7 @@ export async function createKey(
       ...(expiresAt !== undefined && { expiresAt }),
     });
     if (flags.json) return void io.stdout.write(formatJson(key));
-    io.stderr.write(`The key ${key.id} of ${user}. It is shown once; the server keeps only its hash.\n`);
+    io.stderr.write(`Key ${key.id} for ${user}. It is shown only once; the server stores its hash.\n`);
     io.stdout.write(`${key.secret}\n`);
   });
 }
@@ -45,13 +45,13 @@ const columns: readonly Column<ApiKey>[] = [
   { name: "ID", value: ({ id }) => id },
   { name: "USER", value: ({ user }) => user, shrinks: true },
   { name: "RIGHTS", value: ({ isAdmin }) => (isAdmin ? "admin" : "user") },
-  { name: "MADE", value: ({ createdAt }) => formatAge(createdAt), optional: true },
+  { name: "CREATED", value: ({ createdAt }) => formatAge(createdAt), optional: true },
   { name: "STATE", value: (key) => formatKeyState(key, Date.now()) },
 ];
 
 function formatKeyState({ isRevoked, expiresAt }: ApiKey, now: number): string {
   if (isRevoked) return "revoked";
-  if (expiresAt === undefined) return "good";
+  if (expiresAt === undefined) return "active";
   return expiresAt <= now ? "expired" : `until ${new Date(expiresAt).toISOString().slice(0, 16)}Z`;
 }
 
@@ -62,7 +62,7 @@ export async function listKeys(flags: Flags, io: Io): Promise<void> {
     if (flags.json) return void io.stdout.write(formatJson(known));
     if (known.length > 0) return void io.stdout.write(formatTable(known, columns, io));
     io.stderr.write(
-      "There are no keys: only this machine may use the server. `capstan keys create <user>` makes one.\n",
+      "No keys yet: only this machine can use the server. Create one with `capstan keys create <user>`.\n",
     );
   });
 }
@@ -71,21 +71,21 @@ export async function listKeys(flags: Flags, io: Io): Promise<void> {
 export async function revokeKey(id: string, flags: Flags, io: Io): Promise<void> {
   await withKeys(flags, io, async (keys) => {
     if (!(await keys.list()).some((key) => key.id === id))
-      throw new AgentError("not_found", `There is no key "${id}": \`capstan keys list\` shows them.`);
+      throw new AgentError("not_found", `Key "${id}" not found. Run \`capstan keys list\` to list keys.`);
     await keys.revoke(id);
-    io.stderr.write(`${id} opens nothing any more.\n`);
+    io.stderr.write(`Revoked ${id}.\n`);
   });
 }
 
 const units: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** When it ends: so long from now, or at a date. */
+/** Parses a duration from now, or a date. */
 export function parseExpiry(text: string, now: number): number {
   const [, amount, unit = ""] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   const at = amount === undefined ? Date.parse(text) : now + Number(amount) * (units[unit] ?? 0);
   if (at > now) return at;
   throw new AgentError(
     "invalid_input",
-    `--expires takes a time to come, such as 30d, 12h or 2030-01-31, not "${text}".`,
+    `--expires must be in the future, such as 30d, 12h or 2030-01-31, not "${text}".`,
   );
 }

@@ -2,17 +2,17 @@ import type { AddCommand } from "../command.ts";
 
 const examples = `
 Examples:
-  $ capstan models                              what can be asked now, and which key is missing
+  $ capstan models                              list models and missing keys
   $ OPENAI_API_KEY=… capstan models --json
   $ capstan -m anthropic/claude-haiku-4-5 -p "Hello"
-  $ CAPSTAN_MODEL=ollama/llama3.2 capstan       the usual one, for this terminal`;
+  $ CAPSTAN_MODEL=ollama/llama3.2 capstan       default model for this command`;
 
-/** `capstan models`: what is configured. */
+/** Adds `capstan models`. */
 export const addModels: AddCommand = (program, io) => {
   program
     .command("models")
-    .description("models that are configured, their prices, and which keys are missing")
-    .option("--json", "as a JSON list")
+    .description("list models, their prices and missing API keys")
+    .option("--json", "print a JSON list")
     .addHelpText("after", examples)
     .action(async (_options, command) => {
       const { listModels } = await import("./list-models.ts");

@@ -21,7 +21,7 @@ export async function listModels(flags: WorkspaceFlags & { readonly json?: boole
   io.stdout.write(flags.json ? formatJson(known) : formatTable(known, columns, io));
 }
 
-/** The agents without what MCP servers add, so that none has to be started. */
+/** Creates the agents without MCP tools, so that no server has to start. */
 export async function createAgentsWithoutMcp(
   flags: WorkspaceFlags,
   config: Config,
@@ -41,7 +41,7 @@ const columns: readonly Column<KnownModel>[] = [
   { name: "$/M OUT", value: ({ price }) => (price ? String(price.output) : ""), optional: true },
 ];
 
-/** Whether the key is there, in a few words. */
+/** Formats whether the API key is set. */
 export function formatKeyState(key: KeyState): string {
   switch (key.type) {
     case "set":
@@ -51,6 +51,6 @@ export function formatKeyState(key: KeyState): string {
     case "not_needed":
       return "none needed";
     case "unknown_provider":
-      return "its own";
+      return "custom";
   }
 }

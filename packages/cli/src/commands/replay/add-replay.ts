@@ -2,19 +2,19 @@ import type { AddCommand } from "../command.ts";
 
 const examples = `
 Examples:
-  $ capstan replay 1f3a                 all at once
-  $ capstan replay 1f3a --speed 10      ten times as fast as it was
-  $ capstan replay 1f3a --stream-json   the recorded events as lines of JSON
+  $ capstan replay 1f3a                 without delays
+  $ capstan replay 1f3a --speed 10      ten times the original speed
+  $ capstan replay 1f3a --stream-json   the recorded events as JSON lines
 
-Nothing is executed: no model is asked, no tool runs.`;
+Nothing is executed: no model is called and no tool runs.`;
 
-/** `capstan replay`: what happened in a session, again. */
+/** Adds `capstan replay`. */
 export const addReplay: AddCommand = (program, io) => {
   program
     .command("replay")
-    .description("show what happened in a session, step by step")
-    .argument("<id>", "of the session, or its beginning")
-    .option("--speed <factor>", "1 is as fast as it was")
+    .description("replay the events of a session")
+    .argument("<id>", "session id or a prefix of it")
+    .option("--speed <factor>", "1 is the original speed")
     .addHelpText("after", examples)
     .action(async (id, _options, command) => {
       const { replaySession } = await import("./replay-session.ts");

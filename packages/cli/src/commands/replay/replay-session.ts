@@ -16,11 +16,11 @@ export type ReplayFlags = WorkspaceFlags & {
   readonly streamJson?: boolean;
 };
 
-/** Writes the recorded events: short lines for people, or JSON. */
+/** Writes the recorded events as readable lines or as JSON. */
 export async function replaySession(beginning: string, flags: ReplayFlags, io: Io): Promise<void> {
   const speed = flags.speed === undefined ? undefined : Number(flags.speed);
   if (speed !== undefined && !(speed > 0))
-    throw new AgentError("invalid_input", "--speed takes a number above 0, such as 10.");
+    throw new AgentError("invalid_input", "--speed must be a number above 0, such as 10.");
   const stop = watchInterruption(io);
   const leaving = new AbortController();
   void stop.first.then(() => leaving.abort());

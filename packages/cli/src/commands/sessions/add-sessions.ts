@@ -3,17 +3,17 @@ import type { AddCommand } from "../command.ts";
 
 const examples = `
 Examples:
-  $ capstan sessions                       the newest ones
-  $ capstan sessions list --here --json    those of this folder, for a script
+  $ capstan sessions                       list the newest
+  $ capstan sessions list --here --json    only this folder, for a script
   $ capstan sessions search "blue whale"
-  $ capstan sessions show 1f3a             the beginning of an id is enough
+  $ capstan sessions show 1f3a             a prefix of the id is enough
   $ capstan sessions export 1f3a --format html -o talk.html
   $ capstan sessions rename 1f3a "The whale talk"
   $ capstan sessions rm 1f3a 2b --yes
 
-Go on with one: capstan --resume <id>`;
+To resume a session: capstan --resume <id>`;
 
-/** `capstan sessions`: what is stored. */
+/** Adds `capstan sessions`. */
 export const addSessions: AddCommand = (program, io) => {
   const actions = () => import("./session-actions.ts");
   const sessions = program
@@ -28,26 +28,26 @@ export const addSessions: AddCommand = (program, io) => {
   sessions
     .command("list")
     .alias("ls")
-    .description("the newest sessions first")
-    .option("--most <number>", "how many", "20")
-    .option("--here", "only those that were begun in this folder")
-    .option("--json", "as a JSON list")
+    .description("list sessions, newest first")
+    .option("--most <number>", "maximum number of sessions", "20")
+    .option("--here", "only sessions started in this folder")
+    .option("--json", "print a JSON list")
     .action(async (_options, command) =>
       (await actions()).listSessionsCommand(command.optsWithGlobals(), io),
     );
   sessions
     .command("show")
-    .description("a session to read, with its runs and what they cost")
-    .argument("<id>", "or its beginning")
-    .option("--json", "as a JSON object, without the conversation")
+    .description("print a session with its runs and their cost")
+    .argument("<id>", "session id or a prefix of it")
+    .option("--json", "print a JSON object, without the conversation")
     .action(async (id, _options, command) =>
       (await actions()).showSession(id, command.optsWithGlobals(), io),
     );
   sessions
     .command("search")
-    .description("sessions in which all these words were said")
+    .description("find sessions that contain all these words")
     .argument("<words...>")
-    .option("--json", "as a JSON list")
+    .option("--json", "print a JSON list")
     .action(async (words, _options, command) =>
       (await actions()).searchSessions(words.join(" "), command.optsWithGlobals(), io),
     );
@@ -56,14 +56,14 @@ export const addSessions: AddCommand = (program, io) => {
     .description("the same as `capstan export`")
     .argument("<id>")
     .option("--format <format>", "md, json or html", "md")
-    .option("-o, --output <file>", "where to; - is stdout", "-")
+    .option("-o, --output <file>", "output file; - is stdout", "-")
     .action(async (id, _options, command) => {
       const { exportSession } = await import("../export/export-session.ts");
       await exportSession(id, command.optsWithGlobals(), io);
     });
   sessions
     .command("rename")
-    .description("give a session a title; an empty one takes it away")
+    .description("set the title of a session; an empty title removes it")
     .argument("<id>")
     .argument("<title>")
     .action(async (...given) => {
@@ -72,9 +72,9 @@ export const addSessions: AddCommand = (program, io) => {
     });
   sessions
     .command("rm")
-    .description("remove sessions and their logs, for good")
+    .description("delete sessions and their logs permanently")
     .argument("<ids...>")
-    .option("-y, --yes", "do not ask")
+    .option("-y, --yes", "do not ask for confirmation")
     .action(async (ids, _options, command) =>
       (await actions()).removeSessions(ids, command.optsWithGlobals(), io),
     );

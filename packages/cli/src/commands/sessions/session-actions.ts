@@ -33,14 +33,14 @@ export async function listSessionsCommand(
 ): Promise<void> {
   const most = Number(flags.most ?? 20);
   if (!Number.isInteger(most) || most < 1)
-    throw new AgentError("invalid_input", "--most takes a whole number from 1.");
+    throw new AgentError("invalid_input", "--most must be a whole number of at least 1.");
   await withStore(flags, io, async ({ store }) => {
     const known = await listSessions(store, {
       limit: most,
       folder: flags.here ? realpathSync(io.cwd) : undefined,
     });
     if (flags.json) return io.stdout.write(formatJson(known));
-    if (known.length === 0) return io.stderr.write("No sessions yet: `capstan` begins one.\n");
+    if (known.length === 0) return io.stderr.write("No sessions yet. Start one with `capstan`.\n");
     return io.stdout.write(formatTable(known, columns, io));
   });
 }
@@ -82,7 +82,7 @@ export async function searchSessions(words: string, flags: Flags, io: Io): Promi
     const found = await sessions(store).search(words);
     if (flags.json) return io.stdout.write(formatJson(found));
     if (found.length === 0)
-      return io.stderr.write(`"${escapeTerminalLine(words)}" was said nowhere: try fewer words.\n`);
+      return io.stderr.write(`No session contains "${escapeTerminalLine(words)}". Try fewer words.\n`);
     const rows: readonly Column<FoundSession>[] = [
       { name: "ID", value: ({ id }) => id.slice(0, 12) },
       { name: "TITLE", value: ({ title }) => title, optional: true },
@@ -102,14 +102,12 @@ export async function renameSession(
     const id = await findSession(store, beginning);
     await session(store, id).rename(title);
     io.stderr.write(
-      escapeTerminal(
-        title === "" ? `${id} is called by its first words again.\n` : `${id} is now "${title}".\n`,
-      ),
+      escapeTerminal(title === "" ? `Removed the title of ${id}.\n` : `Renamed ${id} to "${title}".\n`),
     );
   });
 }
 
-/** `sessions rm`: asks in a terminal, and without one wants to be told that it is meant. */
+/** `sessions rm`. Asks for confirmation in a terminal; requires `--yes` without one. */
 export async function removeSessions(
   beginnings: readonly string[],
   flags: Flags & { readonly yes?: boolean },
@@ -123,17 +121,17 @@ export async function removeSessions(
       await forgetFolder(store, id);
       await forgetProject(store, id);
       await rm(join(getLogFolder(project, io), sessionFolder(id)), { recursive: true, force: true });
-      io.stderr.write(`${escapeTerminalLine(id)} is removed, with its logs.\n`);
+      io.stderr.write(`Deleted ${escapeTerminalLine(id)} and its logs.\n`);
     }
   });
 }
 
 async function confirmRemoval(ids: readonly string[], io: Io): Promise<boolean> {
   if (!io.stdin.isTTY || !io.stderr.isTTY)
-    throw new AgentError("invalid_input", "Sessions are removed for good: say --yes if you mean it.");
+    throw new AgentError("invalid_input", "Sessions are deleted permanently. Pass --yes to confirm.");
   const { confirm, isCancel } = await import("@clack/prompts");
-  const message = `Remove ${ids.map(escapeTerminalLine).join(", ")} for good?`;
+  const message = `Delete ${ids.map(escapeTerminalLine).join(", ")} permanently?`;
   const answer = await confirm({ message, initialValue: false, input: io.stdin, output: io.stderr });
-  if (isCancel(answer)) throw new AgentError("aborted", "Nothing was removed.");
+  if (isCancel(answer)) throw new AgentError("aborted", "Cancelled. Nothing was deleted.");
   return answer;
 }
