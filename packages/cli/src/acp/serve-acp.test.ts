@@ -220,7 +220,7 @@ it("cancel stops a run in the middle of a call, and one that asks; two sessions 
   await expect
     .poll(() => editor.getUpdates(first).some((update) => update.sessionUpdate === "tool_call_update"))
     .toBe(true);
-  await expect(editor.prompt(first, "me too")).rejects.toThrow(/under way/);
+  await expect(editor.prompt(first, "me too")).rejects.toThrow(/already running/);
   expect(await editor.prompt(second, "hello")).toBe("end_turn");
   expect(editor.getText(second)).toBe('heard "hello"');
   await editor.agent.notify(methods.agent.session.cancel, { sessionId: first });
@@ -360,6 +360,6 @@ it("a folder that is not trusted brings neither its configuration nor the editor
 
   const refused = startCli(["acp", "--trust"], plain);
   expect(await refused.exit).toBe(2);
-  expect(refused.stderr()).toMatch(/takes no --trust/);
+  expect(refused.stderr()).toMatch(/does not accept --trust/);
   expect(refused.stdout()).toBe("");
 });

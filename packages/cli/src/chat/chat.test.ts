@@ -182,7 +182,7 @@ describe.concurrent("the chat in a terminal", () => {
     program.type("\x03");
     expect(await answered(program, "Allow send_mail[\\s\\S]*Stopped")).not.toContain("sent to");
     program.type("\x03");
-    await program.waitFor("Ctrl-C again to leave");
+    await program.waitFor("Ctrl-C again to exit");
     program.type("\x03");
     expect(await program.exitCode).toBe(0);
   });
@@ -202,7 +202,7 @@ describe.concurrent("the chat in a terminal", () => {
     const screen = await answered(program, "I am awake");
     expect(screen).toContain("› nap");
     expect(screen).toContain("slept well");
-    expect(screen).toContain("The process that was at work on this is gone.");
+    expect(screen).toContain("The previous process stopped.");
     program.type("\x04");
     expect(await program.exitCode).toBe(0);
   });
@@ -331,11 +331,11 @@ describe.concurrent("the chat in a terminal", () => {
     program.type("hello\r");
     await answered(program, "You said: hello");
     program.type("/rename the first talk\r");
-    await program.waitFor('is called "the first talk"');
+    await program.waitFor('session to "the first talk"');
     program.type("/he");
-    await program.waitFor("what there is to type");
+    await program.waitFor("show commands and keys");
     program.type("\t\r");
-    expect(still(await program.waitFor(/Keys[\s\S]*twice leaves/))).toMatchInlineSnapshot(`
+    expect(still(await program.waitFor(/Keys[\s\S]*twice exits/))).toMatchInlineSnapshot(`
       "capstan scripted · new session · project (not trusted)
 
       › hello
@@ -344,30 +344,30 @@ describe.concurrent("the chat in a terminal", () => {
 
         10 in · 5 out · N s · context 18
 
-      · This session is called "the first talk".
+      · Renamed this session to "the first talk".
 
       Commands
-        /help                    what there is to type
-        /model [provider/model]  show the model, or take another
-        /agents [name]           list the agents, or talk to another
-        /tools                   what the agent can use
-        /mcp                     the MCP servers and their state
-        /sessions [words]        list sessions, or find words in them
-        /resume [number or id]   go on with another session
-        /fork                    go on in a copy of this session
-        /new                     begin a new session
-        /rename title            give this session a title
-        /export [file]           write this session to a .md, .html or .json file
-        /reasoning               show what the model thought last
-        /quit                    leave
+        /help                    show commands and keys
+        /model [provider/model]  show or change the model
+        /agents [name]           list agents, or switch to another
+        /tools                   list the agent's tools
+        /mcp                     list MCP servers and their state
+        /sessions [words]        list or search sessions
+        /resume [number or id]   resume another session
+        /fork                    continue in a copy of this session
+        /new                     start a new session
+        /rename title            set the title of this session
+        /export [file]           export this session to a .md, .html or .json file
+        /reasoning               show the model's latest reasoning
+        /quit                    exit
 
       Keys
         Enter                         send; during a run, steer it
-        Shift+Enter, Ctrl-J, \\ Enter  a new line
-        @path                         bring a file along; Tab completes
-        Up, Down                      what you typed before
-        Ctrl-O                        show all of what was folded last
-        Esc, Ctrl-C                   stop the run; Ctrl-C twice leaves
+        Shift+Enter, Ctrl-J, \\ Enter  new line
+        @path                         attach a file; Tab completes
+        Up, Down                      previous prompts
+        Ctrl-O                        show the last folded output in full
+        Esc, Ctrl-C                   stop the run; Ctrl-C twice exits
 
       › Ask anything, /help for commands
 
@@ -375,11 +375,11 @@ describe.concurrent("the chat in a terminal", () => {
     `);
     program.type("/new\r/sessions\r");
     expect(still(await program.waitFor("the first talk  ")).slice(-220)).toMatchInlineSnapshot(`
-      "Ctrl-C twice leaves
+      "Ctrl-C twice exits
 
       capstan scripted · new session · project (not trusted)
 
-      Sessions (/resume 1 goes on with the first)
+      Sessions (/resume 1 resumes the first)
          1 the first talk  xxxxxxxx, just now
 
       › Ask anything, /help for commands
@@ -387,12 +387,12 @@ describe.concurrent("the chat in a terminal", () => {
         scripted · assistant"
     `);
     program.type("/nonsense\r");
-    await program.waitFor("There is no command /nonsense");
+    await program.waitFor("Unknown command /nonsense");
     program.type("fail\r");
     expect(still(await program.waitFor(/› fail[\s\S]*! [^\n]*\n\n› Ask/)).slice(-180)).toMatchInlineSnapshot(`
       "xxxxxx, just now
 
-      ! There is no command /nonsense. /help lists them.
+      ! Unknown command /nonsense. /help lists all commands.
 
       › fail
 

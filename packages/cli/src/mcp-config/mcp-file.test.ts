@@ -46,7 +46,7 @@ describe("capstan mcp add, list and remove", () => {
       "image",
     );
     expect(said).not.toContain("abc123");
-    expect(said).toContain("The value of GITHUB_TOKEN now stands in that file");
+    expect(said).toContain("The value of GITHUB_TOKEN is stored in plain text");
     const header = "Authorization: Bearer \u0024{DOCS_TOKEN}";
     await mcp("add", "docs", "https://user:hush@example.com/mcp?key=hush", "--header", header);
     expect(JSON.parse(file()).mcpServers).toEqual({
@@ -95,10 +95,10 @@ describe("capstan mcp add, list and remove", () => {
     expect(JSON.parse(file()).mcpServers.fs.command).toBe("two");
     await expect(mcp("remove", "fz")).rejects.toThrow('Did you mean "fs"?');
     await expect(mcp("add", "x", "https://example.com", "-e", "A=1")).rejects.toThrow(/use --header instead/);
-    await expect(mcp("add", "a b", "cmd")).rejects.toThrow(/cannot be the name.*written so: capstan mcp add/);
+    await expect(mcp("add", "a b", "cmd")).rejects.toThrow(/Invalid server name.*Usage: capstan mcp add/);
     const broken = '{"mcpServers": {"key": "hush",}';
     project.write(".mcp.json", broken);
-    await expect(mcp("add", "y", "cmd")).rejects.toThrow(/is not JSON .*repair it, then try again/);
+    await expect(mcp("add", "y", "cmd")).rejects.toThrow(/is not valid JSON .*Fix it, then try again/);
     await expect(mcp("list")).rejects.not.toThrow(/hush/);
     expect(file()).toBe(broken);
   });

@@ -80,7 +80,7 @@ describe("a script", () => {
     expect(lastSaid()).toBe(
       'From the pipe\n\nSum up @"notes/a b.txt" for @nobody.\n\n<file path="notes/a b.txt">\nWhales are blue.\n</file>',
     );
-    expect(stderr).toContain("@nobody. is no file here");
+    expect(stderr).toContain("@nobody. is not a file");
   });
 
   it("writes no escapes into a pipe, whatever the model says (A70, A71, A124)", async () => {
@@ -148,7 +148,7 @@ describe("a script", () => {
     expect(asked.stderr).toContain("capstan --resume ses_writing");
     const said = await ask(["-r", "writ", "-p", "Hurry."]);
     expect(said).toMatchObject({ code: 1 });
-    expect(said.stderr).toContain("waits for a decision on write_file");
+    expect(said.stderr).toContain("is waiting for a decision on write_file");
     fake.replies = [{ text: "Written." }];
     const allowed = await ask(["-r", "writ", "-p", "--approve", "all"]);
     expect(allowed).toMatchObject({ code: 0, stdout: "Written.\n" });
@@ -183,7 +183,7 @@ describe("a script", () => {
 
   it("can be tried by doctor --online, which asks for one word", async () => {
     const good = await runCli(["doctor", "--online", ...withModel], project);
-    expect(good.stdout).toContain("✓ Answer of the model: Fine.");
+    expect(good.stdout).toContain("✓ Model answer: Fine.");
     expect(fake.requests.at(-1)?.tools).toBeUndefined();
   });
 
@@ -243,7 +243,7 @@ describe("a session", () => {
       cwd: join(project.folder, "other"),
     });
     expect(elsewhere).toMatchObject({ code: 1 });
-    expect(elsewhere.stderr).toContain("No session was begun in");
+    expect(elsewhere.stderr).toContain("No session in");
     await ask(["-c", "-p", "Second question"]);
     expect(JSON.stringify(fake.requests.at(-1)?.messages)).toContain("First question");
     const [{ id }] = JSON.parse((await runCli(["sessions", "list", "--json"], project)).stdout);
@@ -277,7 +277,7 @@ describe("a script that is interrupted", () => {
     const cli = await interrupted();
     expect(cli.stdout().endsWith("\n")).toBe(true);
     for (const line of lines(cli.stdout())) JSON.parse(line);
-    expect(cli.stderr()).toContain("To go on: capstan --resume ses_");
+    expect(cli.stderr()).toContain("To resume: capstan --resume ses_");
     const later = await ask(["-c", "-p", "--json"]);
     expect(JSON.parse(later.stdout)).toMatchObject({ status: "done", text: "Whole." });
     const shown = JSON.parse((await runCli(["sessions", "--json"], project)).stdout);

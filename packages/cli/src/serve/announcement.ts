@@ -38,7 +38,7 @@ export function formatAnnouncement(served: AnnouncementOptions): string {
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${escapeInvisible(value)}`);
-  return [`${title} is listening on ${url}`, "", ...lines, "", "Press Ctrl-C to stop.", ""].join("\n");
+  return [`${title} listens on ${url}`, "", ...lines, "", "Press Ctrl-C to stop.", ""].join("\n");
 }
 
 /** Shortens a path relative to the current or home folder. */

@@ -113,7 +113,7 @@ it("dev takes the next port when the one it was told is taken, and opens a brows
   const exit = new Promise((resolve) => terminal.onExit(({ exitCode }) => resolve(exitCode)));
   await expect.poll(() => existsSync(join(project.folder, "opened"))).toBe(true);
   const opened = new URL(readFileSync(join(project.folder, "opened"), "utf8"));
-  expect(screen).toContain(`The port ${port} is in use, so it is ${opened.port}.`);
+  expect(screen).toContain(`Port ${port} is in use; using ${opened.port}.`);
   const code = opened.hash.replace("#code=", "");
   expect(screen).not.toContain(code);
   expect(screen).not.toContain(key);

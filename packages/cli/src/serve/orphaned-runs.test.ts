@@ -68,6 +68,6 @@ it("a run that was put down is gone on with by its own project, not by another w
   await expect
     .poll(async () => (await store.listRuns("ses_cargo")).map(({ state }) => state))
     .toEqual(["ended"]);
-  expect(own.said()).toBe("Goes on with 1 run that was not over.\n");
+  expect(own.said()).toBe("Resuming 1 unfinished run.\n");
   expect(existsSync(join(other.folder, "loaded"))).toBe(false);
 });

@@ -138,6 +138,6 @@ describe("capstan serve", () => {
     taken.close();
     const none = start(["serve"], { folder, env: { ...env, PORT: "http" } });
     expect(await none.exit).toBeGreaterThan(0);
-    expect(none.stderr()).toContain('The variable PORT is "http", which is no port');
+    expect(none.stderr()).toContain('The environment variable PORT is not a valid port: "http"');
   });
 });

@@ -36,10 +36,10 @@ describe("in a terminal", () => {
     picker.type("\u0003");
     expect(await picker.exitCode).toBe(130);
     await using init = start("init");
-    await init.waitFor("Where?");
+    await init.waitFor("Project folder?");
     init.type("\u0003");
     expect(await init.exitCode).toBe(130);
-    expect(init.getScreen("all")).toContain("Nothing was made.");
+    expect(init.getScreen("all")).toContain("Nothing was created.");
   });
 
   it("a folder is asked about once, and trusted only when the user says so", async () => {
@@ -57,7 +57,7 @@ describe("in a terminal", () => {
     expect(await yes.exitCode).toBe(0);
     expect(readFileSync(join(project.folder, ".data", "trust.json"), "utf8")).toContain("/app");
     await using again = start("-r");
-    await again.waitFor("There is no session yet");
+    await again.waitFor("No sessions yet");
     expect(again.getScreen()).not.toContain("Do you trust");
     expect(await again.exitCode).toBe(1);
   });

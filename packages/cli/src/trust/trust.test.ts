@@ -35,7 +35,7 @@ describe("trust", () => {
   it("is not guessed from a file that is damaged", async () => {
     await trustFolder(join(root, "home"), env());
     writeFileSync(join(root, "data", "trust.json"), "{");
-    expect(() => isTrusted(root, env())).toThrow(/trust\.json is damaged\. Repair or remove it/);
+    expect(() => isTrusted(root, env())).toThrow(/trust\.json is damaged\. Repair or delete it/);
   });
 });
 

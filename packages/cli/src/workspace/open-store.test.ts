@@ -22,9 +22,7 @@ describe("the database", () => {
 
   it("is of a kind that there is: another one is refused by its name, without its password", () => {
     const foreign = () => resolveDatabase({ database: "foo://me:secret@x" }, { config: {} }, io());
-    expect(foreign).toThrow(
-      "There is no database of the kind foo://: name a file by its path, or postgres://…",
-    );
+    expect(foreign).toThrow("Unsupported database URL foo://. Use a file path or postgres://…");
     const configured = { config: { database: "mysql://x" }, configFile: "/project/capstan.config.ts" };
     expect(() => resolveDatabase({}, configured, io())).toThrow("mysql://");
     expect(() => resolveDatabase({}, { config: {} }, io({ CAPSTAN_DATABASE: "file:///x" }))).toThrow(
@@ -66,6 +64,6 @@ describe("the name of a model", () => {
     expect(await resolveModel("openai/gpt-5:high")).toMatchObject({ id: "openai/gpt-5" });
     expect(await resolveModel("offline")).toMatchObject({ id: "offline/rules" });
     await expect(resolveModel("ollama/llama3:high")).rejects.toThrow("openai, anthropic and gemini");
-    await expect(resolveModel("gpt-5")).rejects.toThrow("write it as provider/model");
+    await expect(resolveModel("gpt-5")).rejects.toThrow("Use provider/model");
   });
 });

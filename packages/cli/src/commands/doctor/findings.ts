@@ -33,7 +33,7 @@ export async function checkProject(
   flags: WorkspaceFlags,
   io: Io,
 ): Promise<{ readonly project: Project; readonly finding: Finding }> {
-  const what = "Config";
+  const what = "Configuration";
   try {
     const project = await loadProject(flags, io, "optional");
     const { configFile, mcpFile, untrusted } = project;

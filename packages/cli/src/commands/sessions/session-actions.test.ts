@@ -30,7 +30,7 @@ describe("sessions", () => {
 
   it("are found by words, shown, replayed and renamed by the beginning of an id", async () => {
     expect((await told("sessions", "search", "whale")).stdout).toContain("ses_alpha");
-    expect((await told("sessions", "search", "narwhal")).stderr).toContain("try fewer words");
+    expect((await told("sessions", "search", "narwhal")).stderr).toContain("Try fewer words");
     expect((await told("sessions", "show", "al")).stdout).toContain("Hello whale");
     const { stdout } = await told("replay", "al");
     expect(stdout).toMatch(/Start of assistant in session ses_alpha: "Hello whale"[\s\S]*Turn 1\/10/);
@@ -57,7 +57,7 @@ describe("sessions", () => {
   it("must be named without doubt, and are removed only when that is meant", async () => {
     const many = await told("sessions", "show", "ses_");
     expect(many).toMatchObject({ code: 1 });
-    expect(many.stderr).toContain("2 sessions begin with");
+    expect(many.stderr).toContain("2 sessions start with");
     expect((await told("sessions", "show", "zzz")).stderr).toContain("`capstan sessions list`");
     expect(await told("sessions", "rm", "be")).toMatchObject({ code: 2 });
     const logs = join(project.folder, ".data", "logs", "ses_beta");
@@ -73,7 +73,7 @@ describe("doctor", () => {
     const { code, stdout } = await told("doctor");
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /✓ Node.*\n✓ Data folder.*\n✓ Database: .*1 session, whole\n✓ Configuration: none/,
+      /✓ Node.*\n✓ Data folder.*\n✓ Database: .*1 session, intact\n✓ Configuration: none/,
     );
     expect(stdout).toMatch(/! Model: the offline model: rules, not AI\n {4}→ .*OPENAI_API_KEY/);
     expect(stdout).toMatch(/Logs: .*events\.jsonl.*readable\.log.*reasoning\.log/);
@@ -86,7 +86,7 @@ describe("doctor", () => {
     const broken = JSON.parse(stdout).filter(({ state }: { state: string }) => state === "broken");
     expect(broken).toMatchObject([
       { what: "Database", advice: expect.stringContaining("--database") },
-      { what: "Model", says: "openai/x has no key", advice: expect.stringContaining("OPENAI_API_KEY") },
+      { what: "Model", says: "no API key for openai/x", advice: expect.stringContaining("OPENAI_API_KEY") },
     ]);
   });
 });
