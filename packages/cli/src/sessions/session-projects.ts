@@ -5,6 +5,7 @@ import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import type { RunInfo, Store } from "capstan";
 import { isRecord } from "capstan";
+import { overrideStore } from "../workspace/override-store.ts";
 
 const kind = "cli.project";
 
@@ -15,8 +16,7 @@ export function getProjectFolder(configFile: string | undefined, cwd: string): s
 
 /** Records the project of every run that is started through the store. */
 export function withProject(store: Store, folder: string): Store {
-  return {
-    ...store,
+  return overrideStore(store, {
     async append(facts, at) {
       // Before the run is stored: a run that crashes right away must have an owner.
       const begun = new Set(facts.flatMap((fact) => (fact.type === "run_start" ? [fact.sessionId] : [])));
@@ -27,7 +27,7 @@ export function withProject(store: Store, folder: string): Store {
       await store.remove(sessionId);
       await forgetProject(store, sessionId);
     },
-  };
+  });
 }
 
 export type OwnOrphansOptions = {
@@ -43,8 +43,7 @@ export type OwnOrphansOptions = {
 export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphansOptions): Store {
   const messagedRuns = new Set<string>();
   const reportedRuns = new Set<string>();
-  return {
-    ...store,
+  return overrideStore(store, {
     async sendMessage(runId, message) {
       messagedRuns.add(runId);
       await store.sendMessage(runId, message);
@@ -58,7 +57,7 @@ export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphansOpti
       if (newRuns.length > 0) onFound?.(newRuns);
       return ownRuns;
     },
-  };
+  });
 }
 
 /** Removes the record of a deleted session. */

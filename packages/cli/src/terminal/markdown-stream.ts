@@ -1,3 +1,5 @@
+// Hand-written instead of marked's lexer: finished blocks go to the scrollback and can never be redrawn, but a lexer for
+// complete documents may reinterpret earlier lines when more text arrives (setext headings, loose lists, references).
 import { escapeTerminal } from "./escape-terminal.ts";
 import { closeOpenMarks, styleInline } from "./markdown-inline.ts";
 import { isTableRule, renderTable } from "./markdown-table.ts";

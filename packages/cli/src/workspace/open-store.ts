@@ -5,6 +5,7 @@ import { dataFolder } from "capstan/data-folder";
 import type { Config } from "../config/config.ts";
 import { ensureDataFolder } from "../config/ensure-data-folder.ts";
 import type { Io } from "../io.ts";
+import { overrideStore } from "./override-store.ts";
 
 /** A store and its display name. */
 export type OpenedStore = { readonly store: Store; readonly database: string };
@@ -68,7 +69,7 @@ async function openPostgres(address: string): Promise<OpenedStore> {
     await store.close();
     await pool.end();
   };
-  return { store: { ...store, close }, database: hidePassword(address) };
+  return { store: overrideStore(store, { close }), database: hidePassword(address) };
 }
 
 /** Not a dependency: most users never need it. */

@@ -1,0 +1,40 @@
+import type { Store } from "capstan";
+
+// Typed by `keyof Store`: a method that is added to the interface and missing here does not compile.
+const methods: { readonly [Name in keyof Store]-?: true } = {
+  append: true,
+  read: true,
+  findSession: true,
+  create: true,
+  getSession: true,
+  list: true,
+  remove: true,
+  rename: true,
+  listRuns: true,
+  listOrphans: true,
+  search: true,
+  sendMessage: true,
+  listMessages: true,
+  lease: true,
+  renew: true,
+  release: true,
+  putBlob: true,
+  getBlob: true,
+  publish: true,
+  watch: true,
+  getRecord: true,
+  listRecords: true,
+  listRecordVersions: true,
+  putRecord: true,
+  removeRecord: true,
+  close: true,
+};
+
+/**
+ * Returns a store with some methods replaced; all others are bound to the original store. Unlike a spread, this also
+ * works for a store that is an instance of a class.
+ */
+export function overrideStore(store: Store, overrides: Partial<Store>): Store {
+  const bound = Object.keys(methods).map((name) => [name, store[name as keyof Store].bind(store)]);
+  return { ...Object.fromEntries(bound), ...overrides };
+}
