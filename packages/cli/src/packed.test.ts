@@ -114,6 +114,6 @@ describe("the packed packages", () => {
     const isOlder = Number(/^v(\d+)/.exec(stdout)?.[1]) < 22;
     if (!isOlder) return expect(ran.stderr).toBe("");
     expect(ran.code).toBe(1);
-    expect(ran.stderr).toMatch(/^capstan needs Node 22\.19\.0 or later; this is [\d.]+\. .*\n$/);
+    expect(ran.stderr).toMatch(/^capstan requires Node 22\.19\.0 or later; this is [\d.]+\. .*\n$/);
   });
 });

@@ -310,7 +310,7 @@ it("what a tool says stays inside of its result, whatever it imitates; errors an
   });
   await expect(editor.prompt(sessionId, " ")).rejects.toMatchObject({
     code: -32602,
-    message: /nothing to say/,
+    message: /prompt is empty/,
   });
   expect(
     await editor.prompt(sessionId, "use look use look use look use look use look use look use look"),

@@ -139,7 +139,7 @@ describe.concurrent("the chat in a terminal", () => {
     program.type("survey\r");
     await program.waitFor("colour (red / blue)");
     program.type("green\r");
-    await program.waitFor("One of red, blue.");
+    await program.waitFor("Must be one of red, blue.");
     program.type("\x17blue\r");
     await program.waitFor("age (a whole number)");
     program.type("\r");
@@ -375,7 +375,7 @@ describe.concurrent("the chat in a terminal", () => {
     `);
     program.type("/new\r/sessions\r");
     expect(still(await program.waitFor("the first talk  ")).slice(-220)).toMatchInlineSnapshot(`
-      "Ctrl-C twice exits
+      " run; Ctrl-C twice exits
 
       capstan scripted · new session · project (not trusted)
 

@@ -37,9 +37,7 @@ it("init makes a project with pinned versions, no key and no address, which is t
 
 it("init writes over nothing: it names what is in the way, and makes nothing then", async () => {
   project.write("README.md", "mine");
-  await expect(make()).rejects.toThrow(
-    /has README\.md already, and nothing is written over: choose another folder/,
-  );
+  await expect(make()).rejects.toThrow(/already contains README\.md\. Choose another folder/);
   expect(readFileSync(join(project.folder, "README.md"), "utf8")).toBe("mine");
   expect(existsSync(join(project.folder, "package.json"))).toBe(false);
 });

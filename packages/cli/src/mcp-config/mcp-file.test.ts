@@ -89,7 +89,7 @@ describe("capstan mcp add, list and remove", () => {
   it("say the next step for a name that is taken or unknown, and for a file that cannot be read; nothing is changed", async () => {
     await mcp("add", "fs", "one");
     await expect(mcp("add", "fs", "two")).rejects.toThrow(
-      /"fs" already: choose another name, replace it with --force/,
+      /already has a server "fs"\. Choose another name, or replace it with --force/,
     );
     await mcp("add", "--force", "fs", "two");
     expect(JSON.parse(file()).mcpServers.fs.command).toBe("two");

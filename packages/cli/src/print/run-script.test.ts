@@ -65,7 +65,7 @@ describe("an older Node", () => {
       { cwd: project.folder, env: project.env, encoding: "utf8" },
     );
     expect({ status: cli.status, stdout: cli.stdout }).toEqual({ status: 1, stdout: "" });
-    expect(cli.stderr).toMatch(/^capstan needs Node 22\.19\.0 or later; this is 20\.19\.5\..*\n$/);
+    expect(cli.stderr).toMatch(/^capstan requires Node 22\.19\.0 or later; this is 20\.19\.5\..*\n$/);
   });
 });
 
@@ -213,9 +213,9 @@ describe("a script", () => {
   });
 
   it.each([
-    [["-p"], "nothing to say"],
+    [["-p"], "No prompt"],
     [["-p", "Hi", "-m", "opnai/gpt"], 'Did you mean "openai"?'],
-    [["-p", "Hi", "--agent", "nobody"], "There are: assistant"],
+    [["-p", "Hi", "--agent", "nobody"], "Available: assistant"],
     [["-p", "Hi", "--tools", "flies"], 'Did you mean "files"?'],
     [["-p", "Hi", "--approve", "maybe"], "Allowed choices are ask, all, none"],
     [["-p", "Hi", "--budget", "much"], "0.50"],
@@ -227,7 +227,7 @@ describe("a script", () => {
     [["help"], 'Did you mean "--help"?'],
     [["-r"], "needs an id"],
     [["-p", "Hi", "--json", "--stream-json"], "cannot be used with option '--stream-json'"],
-    [["-p", "Hi", "--database", "foo://x"], "no database of the kind foo://"],
+    [["-p", "Hi", "--database", "foo://x"], "Unsupported database URL foo://"],
   ])("is used wrongly as %j: exit 2, and what was meant", async (words, hint) => {
     const { code, stdout, stderr } = await runCli(words, project);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -76,7 +76,7 @@ it("dev takes up changes of the configuration and of what it imports; a broken o
   expect(await ask(url, "Now")).toContain("new");
 
   project.write("capstan.config.ts", `${config("second")}\nconst broken = ;\n`);
-  await cli.waitForOutput(/Not reloaded, what was there before goes on: .*capstan\.config\.ts:\d+\)/);
+  await cli.waitForOutput(/Reload failed, still using the previous config: .*capstan\.config\.ts:\d+\)/);
   expect(await agentsOf(url)).toEqual(["first"]);
 
   project.write("capstan.config.ts", config("second"));

@@ -78,7 +78,7 @@ describe("capstan serve", () => {
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     await until(reader, "tool_call_start");
     cli.child.kill("SIGTERM");
-    await cli.waitForOutput(/Leaving: work under way gets 25 seconds/);
+    await cli.waitForOutput(/Shutting down\. Waiting up to 25 s for active runs/);
     cli.child.kill("SIGTERM");
     expect(await cli.exit).toBe(143);
     await reader.cancel().catch(() => undefined);
@@ -101,7 +101,7 @@ describe("capstan serve", () => {
       return (await fetch(`${url}/api/chat`, { method: "POST", headers, body })).text();
     };
     expect(await ask()).toContain("Anchored.");
-    await cli.waitForOutput(/uncaught: the chain broke \(more in .*server\.log\)/);
+    await cli.waitForOutput(/uncaught: the chain broke \(details in .*server\.log\)/);
     await cli.waitForOutput(/uncaught: the rope too/);
     expect(await ask()).toContain("Anchored.");
     cli.child.kill("SIGTERM");
@@ -112,7 +112,7 @@ describe("capstan serve", () => {
     const { folder, env } = project();
     const open = start(["serve", "--port", "0", "--host", "0.0.0.0"], { folder, env });
     expect(await open.exit).toBe(1);
-    expect(open.stderr()).toMatch(/0\.0\.0\.0.*set a key.*CAPSTAN_API_KEY/);
+    expect(open.stderr()).toMatch(/0\.0\.0\.0.*Set a key.*CAPSTAN_API_KEY/);
     const key = "a-key-of-some-length";
     const closed = start(["serve"], {
       folder,
@@ -133,7 +133,7 @@ describe("capstan serve", () => {
     const cli = start(["serve", "--port", String(port)], { folder, env });
     expect(await cli.exit).toBe(1);
     expect(cli.stderr()).toContain(
-      `The port ${port} is in use: stop what listens there, or choose another one with --port`,
+      `Port ${port} is in use. Stop the other process, or choose another port with --port`,
     );
     taken.close();
     const none = start(["serve"], { folder, env: { ...env, PORT: "http" } });
