@@ -38,20 +38,20 @@ function toldOf({ runId, seq, type, id }: Fact): TraceLine {
   return { what: "acknowledged", runId, seq, type, id };
 }
 
-const problemsOf = (facts: readonly Fact[], lines: readonly TraceLine[]) =>
+const findProblems = (facts: readonly Fact[], lines: readonly TraceLine[]) =>
   checkTrial(new Map([["r", facts]]), lines).problems;
 
 describe("the check of a trial", () => {
   it("accepts a complete run", () => {
     const facts = logOf("pay");
     const lines = [...execution("pay", "begin", "effect", "end"), ...facts.map(toldOf)];
-    expect(problemsOf(facts, lines)).toEqual([]);
-    expect(problemsOf(logOf("pay", "interrupted"), execution("pay", "begin", "effect"))).toEqual([]);
+    expect(findProblems(facts, lines)).toEqual([]);
+    expect(findProblems(logOf("pay", "interrupted"), execution("pay", "begin", "effect"))).toEqual([]);
   });
 
   it("finds a run that did not end, and a missing one", () => {
     const facts = logOf("pay").slice(0, 3);
-    expect(problemsOf(facts, [])).toEqual([
+    expect(findProblems(facts, [])).toEqual([
       "r: lost: the last fact is tool_call_start",
       "r: call_1_0 (pay) is without a result",
     ]);
@@ -62,14 +62,14 @@ describe("the check of a trial", () => {
     const facts = logOf("look");
     const lines = [...execution("look", "begin", "effect", "end"), ...facts.map(toldOf)];
     const without = facts.filter(({ type }) => type !== "message");
-    const problems = problemsOf(without, lines);
-    expect(problems).toContain("r: fact 2 has the number 3");
-    expect(problems).toContain("r: the acknowledged fact 2 (message) is not there");
+    const problems = findProblems(without, lines);
+    expect(problems).toContain("r: fact 2 has number 3");
+    expect(problems).toContain("r: acknowledged fact 2 (message) is missing");
   });
 
   it("finds calls that ran twice, without an intent, or after their result", () => {
     const twice = execution("pay", "begin", "effect", "begin", "effect", "end");
-    expect(problemsOf(logOf("pay"), twice)).toEqual([
+    expect(findProblems(logOf("pay"), twice)).toEqual([
       "r: call_1_0 (pay) was executed 2 times for 1 intents",
       "r: call_1_0 (pay) was executed 2 times but must not be repeated",
     ]);
@@ -79,16 +79,16 @@ describe("the check of a trial", () => {
       ...facts.map(toldOf),
       ...execution("look", "begin"),
     ];
-    expect(problemsOf(facts, late)).toContain("r: r/call_1_0 started again after its result was stored");
+    expect(findProblems(facts, late)).toContain("r: r/call_1_0 started again after its result was stored");
   });
 
   it("finds a result without an execution, an interrupted repeatable call, and an unknown key", () => {
-    expect(problemsOf(logOf("look"), [])).toEqual(["r: call_1_0 (look) has a result but was not executed"]);
-    expect(problemsOf(logOf("charge", "interrupted"), execution("charge", "begin"))).toEqual([
+    expect(findProblems(logOf("look"), [])).toEqual(["r: call_1_0 (look) has a result but was not executed"]);
+    expect(findProblems(logOf("charge", "interrupted"), execution("charge", "begin"))).toEqual([
       "r: call_1_0 (charge) is interrupted",
     ]);
     const strange: TraceLine = { what: "begin", key: "r/other", tool: "look", pid: 1 };
-    expect(problemsOf(logOf("look"), [strange, ...execution("look", "begin", "end")])).toEqual([
+    expect(findProblems(logOf("look"), [strange, ...execution("look", "begin", "end")])).toEqual([
       'r: "r/other" is not the key of a call of look',
     ]);
   });
@@ -104,6 +104,6 @@ describe("the check of a trial", () => {
     const often = numbered([start, ...Array.from({ length: 6 }, () => lost), turnEnd, end]);
     expect(checkTrial(new Map([["r", often]]), [])).toMatchObject({ problems: [], quarantined: 1 });
     const seldom = numbered([start, lost, lost, lost, turnEnd, lost, lost, lost, turnEnd, end]);
-    expect(problemsOf(seldom, [])).toEqual(["r: it ended as failed: "]);
+    expect(findProblems(seldom, [])).toEqual(["r: ended as failed: "]);
   });
 });
