@@ -26,7 +26,7 @@ it("one loop decides what to do next, and one place calls a model: no other path
     .filter(({ text }) => /\.stream\(\s*\w*[rR]equest/.test(text))
     .map(({ path }) => path)
     .filter((path) => !wrappers.some((wrapper) => path.startsWith(wrapper)));
-  expect(asking).toEqual(["packages/capstan/src/perform/listen.ts", sampling]);
+  expect(asking).toEqual(["packages/capstan/src/perform/message-builder.ts", sampling]);
 });
 
 it("only runs and nested runs use that loop (S4-08)", () => {

@@ -218,6 +218,12 @@ function checkHandoffs(name: string, handoffs: readonly Agent[]): readonly Agent
   );
 }
 
+/** Whether an agent has tools that are resolved again for each turn. */
+export function hasDynamicTools(agents: Agents): boolean {
+  for (const { toolSource } of agents.values()) if (toolSource) return true;
+  return false;
+}
+
 /** The agents by name, with all that can be reached from them by handoffs; the given ones come first. */
 export function indexAgents(agents: Agent | readonly Agent[]): Agents {
   const byName = new Map<string, Agent>();

@@ -1,3 +1,5 @@
+import { AgentError } from "./errors.ts";
+
 /** Time as the runtime sees it; injected, so that tests decide when a second has passed. */
 export interface Clock {
   /** Milliseconds since the epoch. Never goes back within a process. */
@@ -52,4 +54,32 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
     });
     signal.addEventListener("abort", stop, { once: true });
   });
+}
+
+/** Settles with the promise, or rejects with the signal's reason as soon as it is aborted, even if the work goes on. */
+export function rejectOnAbort<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      Promise.resolve(work).catch(() => undefined); // its late rejection must not end the process
+      return reject(signal.reason);
+    }
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    const finish = () => signal.removeEventListener("abort", abort);
+    work.then(
+      (value) => {
+        finish();
+        resolve(value);
+      },
+      (reason) => {
+        finish();
+        reject(reason);
+      },
+    );
+  });
+}
+
+/** Whether a time limit aborted the signal. Any other abort is a cancellation. */
+export function isDeadline({ reason }: AbortSignal): boolean {
+  return reason instanceof AgentError && (reason.code === "tool_timeout" || reason.code === "model_timeout");
 }

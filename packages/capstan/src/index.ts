@@ -34,7 +34,7 @@ export type { Source } from "./labels.ts";
 export type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
 export type { HookCall } from "./perform/io.ts";
-export { withErrorPrefix } from "./perform/tool-shapes.ts";
+export { withErrorPrefix } from "./perform/tool-return.ts";
 export {
   type Budget,
   defaultPolicy,

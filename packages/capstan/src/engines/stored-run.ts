@@ -1,12 +1,12 @@
-import { type Agent, type Agents, indexAgents } from "../agent.ts";
+import { type Agent, type Agents, hasDynamicTools, indexAgents } from "../agent.ts";
 import { repeatEvery, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import { createId } from "../ids.ts";
 import { toFacts, validateMessage } from "../loop/messages.ts";
 import { readEnv } from "../models/environment.ts";
-import { createDynamicTools } from "../perform/live-tools.ts";
-import { toJson } from "../perform/serialise.ts";
+import { createDynamicTools } from "../perform/dynamic-tools.ts";
+import { toJson } from "../perform/to-json.ts";
 import { buildTurnRequest, type TurnRequest } from "../perform/turn-request.ts";
 import type { ResumeOptions } from "../run/open-run.ts";
 import { buildResult, type Result } from "../run/result.ts";
@@ -105,7 +105,7 @@ async function loadRunState({ store, resolveAgents, runId }: RunLocation): Promi
   if (!start || run?.id !== runId)
     throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
   const agents = indexAgents((await resolveAgents(start.agent)) ?? []);
-  const tools = createDynamicTools(agents);
+  const tools = hasDynamicTools(agents) ? createDynamicTools(agents) : undefined;
   tools?.refresh(run.agent, run.turn);
   return { agents: tools?.agents ?? agents, state, run };
 }

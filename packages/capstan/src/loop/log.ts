@@ -61,7 +61,7 @@ export function openLog({
 
   /** Fields are written out instead of spread: this runs for every fact and every delta. */
   function withOrigin<Body extends FactBody | DeltaBody>(body: Body, origin: RunOrigin): Body & Origin {
-    const run = findRunState(state, origin.runId)?.run;
+    const run = state.run?.id === origin.runId ? state.run : findRunState(state, origin.runId)?.run;
     const turn = body.type === "turn_start" ? body.turn : (run?.turn ?? 0);
     const { runId, parentRunId, parentCallId } = origin;
     const located = { ...body, runId, sessionId, agent: run?.agent ?? origin.agent, turn };

@@ -2,7 +2,7 @@ import type { Agents } from "../agent.ts";
 import type { Effect, Engine } from "../effect.ts";
 import { AgentError } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import type { DynamicTools } from "../perform/live-tools.ts";
+import type { DynamicTools } from "../perform/dynamic-tools.ts";
 import { decide } from "../rules/decide.ts";
 import { listPendingCalls } from "../rules/pending-calls.ts";
 import type { State } from "../state/state.ts";

@@ -4,7 +4,12 @@ import { describe, expect, it } from "vitest";
 import type { AssistantEntry, AssistantPart, CallPart, Entry } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, ModelRequest, ToolSpec, Usage } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
+import {
+  addChunk,
+  buildParts,
+  createMessageBuilder,
+  type MessageBuilder,
+} from "../perform/message-builder.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { tagData, type WireEvent, type WireSettings } from "./wire.ts";

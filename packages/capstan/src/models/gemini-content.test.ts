@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { AssistantPart, CallPart, Entry } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Chunk, ModelRequest } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder } from "../perform/assemble.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../perform/message-builder.ts";
 import { geminiContent } from "./gemini-content.ts";
 import { tagData } from "./wire.ts";
 

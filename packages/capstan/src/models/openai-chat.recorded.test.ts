@@ -6,7 +6,12 @@ import type { AgentError } from "../errors.ts";
 import type { AssistantPart, Entry, Part } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, Finish, ModelRequest, ToolSpec } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
+import {
+  addChunk,
+  buildParts,
+  createMessageBuilder,
+  type MessageBuilder,
+} from "../perform/message-builder.ts";
 import { parseArguments } from "../perform/parse-arguments.ts";
 import { createChatWire, openAiChat } from "./openai-chat.ts";
 import type { Wire, WireEvent } from "./wire.ts";

@@ -3,7 +3,12 @@ import { describe, expect, it } from "vitest";
 import { AgentError } from "../errors.ts";
 import type { AssistantEntry, AssistantPart, Entry } from "../history.ts";
 import type { Chunk, ModelRequest, ToolSpec } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
+import {
+  addChunk,
+  buildParts,
+  createMessageBuilder,
+  type MessageBuilder,
+} from "../perform/message-builder.ts";
 import { createChatWire, openAiChat } from "./openai-chat.ts";
 import { getOwnData, tagData, type Wire, type WireSettings } from "./wire.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AssistantEntry, CallPart, Entry, ResultEntry } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, ModelRequest } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder } from "../perform/assemble.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../perform/message-builder.ts";
 import { openAiResponses } from "./openai-responses.ts";
 
 // Recorded traffic lies beside the project and is no part of it.

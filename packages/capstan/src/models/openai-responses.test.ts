@@ -3,7 +3,7 @@ import { AgentError } from "../errors.ts";
 import type { AssistantEntry, AssistantPart, CallPart, Entry } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, ModelRequest, ToolSpec } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder } from "../perform/assemble.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../perform/message-builder.ts";
 import { isStrict, toFunctionSchema } from "./openai-responses/tools.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import { tagData, type WireSettings } from "./wire.ts";

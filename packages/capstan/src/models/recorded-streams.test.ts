@@ -2,7 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../json.ts";
 import type { ModelRequest } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
+import {
+  addChunk,
+  buildParts,
+  createMessageBuilder,
+  type MessageBuilder,
+} from "../perform/message-builder.ts";
 import { parseArguments } from "../perform/parse-arguments.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { createHttpModel } from "./http-model.ts";

@@ -1,5 +1,5 @@
 import type { ToolReturn } from "../tool.ts";
-import { formatNumber } from "./text-within.ts";
+import { formatNumber } from "./truncate-text.ts";
 
 /** Bytes that a tool gave, with their type. `isCut`: there were more, which were not read. */
 export type Binary = { readonly bytes: Uint8Array; readonly mediaType: string; readonly isCut: boolean };

@@ -1,15 +1,15 @@
 import { type Agent, indexAgents } from "../agent.ts";
 import { findTool } from "../builtin-tools.ts";
+import { isDeadline } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
 import { toErrorData } from "../errors.ts";
 import { collectForeignLabels, mergeLabels } from "../labels.ts";
 import type { PolicyOverrides } from "../policy.ts";
-import { listAncestors, listReads } from "../state/nested-state.ts";
-import type { RunState } from "../state/state.ts";
+import { listReads } from "../state/nested-state.ts";
+import { listAncestors, type RunState } from "../state/state.ts";
 import type { Outcome, Reads, Tool } from "../tool.ts";
 import { getAgent, type Io } from "./io.ts";
 import { createFailedOutcome, interrupted } from "./outcome.ts";
-import { isDeadline } from "./until-aborted.ts";
 
 /** What a tool returns that wants an agent to answer its call. */
 export type AgentRequest = {

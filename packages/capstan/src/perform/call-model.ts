@@ -1,18 +1,27 @@
+import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { ModelEffect } from "../effect.ts";
 import { describeThrown, type ErrorData, toErrorData } from "../errors.ts";
-import type { FactBody } from "../event.ts";
+import type { FactBody, StructuredOutput } from "../event.ts";
 import { type AssistantEntry, getText } from "../history.ts";
+import type { Json } from "../json.ts";
 import type { Model } from "../model.ts";
+import type { Schema } from "../schema/schema.ts";
 import type { State } from "../state/state.ts";
-import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "./assemble.ts";
+import { buildRequest } from "./build-request.ts";
 import { checkCalls } from "./check-calls.ts";
-import { type CitationFilter, findCitationFilter } from "./citations/citing.ts";
+import { type CitationFilter, createCitationFilter } from "./citations/citation-filter.ts";
+import { coerce } from "./coerce.ts";
 import { getAgent, type Io } from "./io.ts";
-import { readModelStream } from "./listen.ts";
-import { readOutput } from "./read-output.ts";
-import { buildRequest } from "./request.ts";
-import { isDeadline, rejectOnAbort } from "./until-aborted.ts";
-import { resolveUsage } from "./usage.ts";
+import { parseLenient } from "./lenient-json.ts";
+import {
+  addChunk,
+  buildParts,
+  createMessageBuilder,
+  type MessageBuilder,
+  readModelStream,
+  resolveUsage,
+} from "./message-builder.ts";
+import { toJson } from "./to-json.ts";
 
 /** One conversation with a model: who is asked, for what, and what it has said so far. */
 type ModelCallContext = {
@@ -37,7 +46,7 @@ export async function callModel(
   const model = io.resolveModel(choice);
   const message = createMessageBuilder(createCallIds(effect.turn, io.state));
   // An answer with a form is data: a list of numbers in it is no citation.
-  const citing = agent.output ? undefined : findCitationFilter(io.state);
+  const citing = agent.output || !citesSources(io.state) ? undefined : createCitationFilter(io.state);
   const asking: ModelCallContext = { effect, io, model, message, citing, startedAt: io.clock.now() };
   try {
     // What ignores its signal is left behind: a model, instructions, a repair.
@@ -46,6 +55,12 @@ export async function callModel(
     if (signal.aborted && !isDeadline(signal)) return buildPartialMessage(asking);
     return buildFailure(asking, describeThrown(signal.aborted ? signal.reason : thrown, "model_failed"));
   }
+}
+
+/** Whether `[n]` in an answer is a citation. */
+function citesSources({ fragments, run }: State): boolean {
+  const { citations = "auto" } = run?.policy ?? {};
+  return citations === "on" || (citations === "auto" && fragments.size > 0);
 }
 
 /**
@@ -156,4 +171,15 @@ function buildPartialMessage({
     ...warnings,
     ...(citing?.warnings() ?? []),
   ];
+}
+
+/** Reads an answer that must have a form. What is certain is repaired; the rest is told, for the model to say it anew. */
+export async function readOutput(text: string, schema: Schema): Promise<StructuredOutput> {
+  const parsed = parseLenient(text);
+  if (!parsed) return { issues: ["it is not JSON"] };
+  const found = await schema.validate(parsed.value);
+  if (found.valid) return { value: toJson(found.value) };
+  const repaired: { value: Json } = coerce(parsed.value, schema.json);
+  const again = await schema.validate(repaired.value);
+  return again.valid ? { value: toJson(again.value) } : { issues: found.issues.slice(0, 10) };
 }

@@ -1,20 +1,21 @@
 import { findTool } from "../builtin-tools.ts";
+import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
 import { describeThrown, toErrorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
+import type { Fragment } from "../history.ts";
 import { getLabels } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
+import type { State } from "../state/state.ts";
 import type { Outcome, Reads, Tool, ToolContext } from "../tool.ts";
 import { type AgentRequest, asAgentRequest, callAgent, listNestedReads } from "./call-agent.ts";
-import { warnChangedFragments } from "./changed-fragments.ts";
 import { createUnknownToolError, validateInput } from "./check-calls.ts";
 import { computeDigest } from "./digest.ts";
-import { readToolOutput } from "./gather.ts";
 import { getAgent, getInput, getRunId, type HookCall, type Io } from "./io.ts";
 import { createFailedOutcome, filterForModel, interrupted, toOutcome } from "./outcome.ts";
 import { asQuestion, buildQuestionFact, toAnswers } from "./question.ts";
-import { isDeadline, rejectOnAbort } from "./until-aborted.ts";
-import { type TruncatedOutcome, truncateOutcome } from "./within-size.ts";
+import { readToolOutput } from "./read-tool-output.ts";
+import { type TruncatedOutcome, truncateOutcome } from "./truncate-outcome.ts";
 
 const maxBlockMs = 1000;
 const maxHookMs = 1000;
@@ -84,7 +85,8 @@ async function formatForModel(
 /** An error of a tool is as much a stranger's word as its result. What did not run has read nothing. */
 function pickReads({ effect, io }: ToolCallContext): { reads?: readonly Reads[] } {
   const tool = effect.refused ? undefined : findCalledTool(effect, io);
-  const reads = [...new Set([...(tool ? getLabels(tool) : []), ...listNestedReads(effect, io)])];
+  const nestedReads = io.state.run?.nested.size ? listNestedReads(effect, io) : [];
+  const reads = [...new Set([...(tool ? getLabels(tool) : []), ...nestedReads])];
   return reads.length > 0 ? { reads } : {};
 }
 
@@ -109,6 +111,8 @@ async function executeCall(calling: ToolCallContext): Promise<Outcome | undefine
   try {
     await rejectOnAbort(Promise.resolve(io.hooks.onBeforeTool?.(toHookCall(effect, io))), signal);
     const returned = await rejectOnAbort(startExecution(tool, valid.value, calling), signal);
+    // Most tools return text: nothing to read, no question, no agent.
+    if (typeof returned !== "object") return await checkOutcome(toOutcome(returned), tool);
     request = asAgentRequest(returned);
     if (!request) return await readReturnedValue(returned, tool, calling);
   } catch (thrown) {
@@ -183,7 +187,7 @@ function createToolContext(effect: ToolEffect, io: Io, signal: AbortSignal): Too
     callId,
     idempotencyKey: `${runId}/${callId}`,
     context: io.context,
-    answers: toAnswers(asked),
+    answers: asked ? toAnswers(asked) : [],
     progress(data) {
       // What is left behind after a time-out or a cancellation has nothing more to say.
       if (!signal.aborted) io.emit({ type: "tool_progress", id: callId, data });
@@ -213,4 +217,27 @@ function waitMs({ clock }: Io, ms: number): Promise<undefined> {
   return new Promise((resolve) => {
     clock.after(ms, () => resolve(undefined));
   });
+}
+
+/** A warning about fragments that came with other content before: their number stands for what was found first. */
+export function warnChangedFragments(
+  found: readonly Fragment[],
+  { fragments, run }: Pick<State, "fragments" | "run">,
+): readonly FactBody[] {
+  if (found.length === 0) return [];
+  const known = new Map<string, string>();
+  const changed = new Set<string>();
+  const meanwhile = [...(run?.currentTurn?.calls.values() ?? [])].flatMap(
+    ({ result }) => result?.contexts ?? [],
+  );
+  for (const { id, content } of [...meanwhile, ...found]) {
+    const first = fragments.get(id)?.content ?? known.get(id) ?? content;
+    known.set(id, first);
+    if (first !== content) changed.add(id);
+  }
+  const ids = found.map(({ id }) => id).filter((id, at, all) => changed.has(id) && all.indexOf(id) === at);
+  if (ids.length === 0) return [];
+  const names = ids.slice(0, 10).map((id) => JSON.stringify(id));
+  const message = `A tool found ${names.join(", ")} again with other content. What was found first stays: give changed passages a new id.`;
+  return [{ type: "warning", code: "fragment_changed", message }];
 }

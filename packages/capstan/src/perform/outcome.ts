@@ -10,9 +10,9 @@ import type { Part } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Outcome, Tool, ToolReturn } from "../tool.ts";
 import { isBinary } from "./binary.ts";
-import { toJson } from "./serialise.ts";
-import { formatNumber } from "./text-within.ts";
-import { asToolReturn } from "./tool-shapes.ts";
+import { toJson } from "./to-json.ts";
+import { asToolReturn } from "./tool-return.ts";
+import { formatNumber } from "./truncate-text.ts";
 
 /** What the model does not get to read of it is kept, and can be read: so little is left out here. */
 const outcomeLimits = { characters: 20_000_000 };

@@ -3,8 +3,8 @@ import type { FactBody } from "../event.ts";
 import { callModel } from "./call-model.ts";
 import { callTool } from "./call-tool.ts";
 import type { Io } from "./io.ts";
-import { summarizeHistory } from "./summarise.ts";
-import { summarizeTurn } from "./summarise-turn.ts";
+import { summarizeHistory } from "./summarize-history.ts";
+import { summarizeTurn } from "./summarize-turn.ts";
 
 /**
  * Performs one effect and tells what came of it: the only code that touches the world. Whatever a model or a tool

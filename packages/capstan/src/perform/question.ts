@@ -8,12 +8,11 @@ import { toSchema } from "../schema/schema.ts";
 import type { Answer, Question, Tool } from "../tool.ts";
 import { computeDigest } from "./digest.ts";
 import { getInput, getRunId, type Io } from "./io.ts";
-import { toLimitedJson } from "./serialise.ts";
+import { toLimitedJson } from "./to-json.ts";
 
 const maxQuestions = 10;
 const maxQuestionLength = 100_000;
 const keys: readonly string[] = ["message", "schema", "url", "state"];
-const noAnswers: readonly Answer[] = [];
 
 /** The question that a tool returned: `{ ask }` and nothing else. Anything that only resembles it is the tool's own value. */
 export function asQuestion(returned: unknown): Question | undefined {
@@ -81,7 +80,6 @@ function createQuestionError(tool: Tool, why: string): AgentError {
 }
 
 /** What people said, as the tool gets it. */
-export function toAnswers(asked: ToolEffect["asked"]): readonly Answer[] {
-  if (!asked) return noAnswers;
+export function toAnswers(asked: NonNullable<ToolEffect["asked"]>): readonly Answer[] {
   return asked.map(({ question: { state }, reply }) => ({ ...reply, ...(state !== undefined && { state }) }));
 }

@@ -1,4 +1,4 @@
-import type { Agents } from "../agent.ts";
+import { type Agents, hasDynamicTools } from "../agent.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
@@ -6,9 +6,9 @@ import type { ModelRequest } from "../model.ts";
 import { buildModelEffect } from "../rules/turns.ts";
 import { fold } from "../state/apply.ts";
 import type { State } from "../state/state.ts";
+import { buildRequest } from "./build-request.ts";
+import { createDynamicTools } from "./dynamic-tools.ts";
 import { getAgent, type Io } from "./io.ts";
-import { createDynamicTools } from "./live-tools.ts";
-import { buildRequest } from "./request.ts";
 
 /** What a model was sent in a turn, made again from the facts. */
 export type TurnRequest = {
@@ -36,9 +36,9 @@ export async function buildTurnRequest(
   const { start, state, model } = foldToTurn(where);
   const { run } = state;
   if (!run) throw createNotFoundError(where);
-  const live = createDynamicTools(given);
-  live?.refresh(run.agent, start.turn);
-  const agents = live?.agents ?? given;
+  const dynamicTools = hasDynamicTools(given) ? createDynamicTools(given) : undefined;
+  dynamicTools?.refresh(run.agent, start.turn);
+  const agents = dynamicTools?.agents ?? given;
   const agent = getAgent(run.agent, { agents });
   const { turn, tools, chain, notes } = start;
   const effect = buildModelEffect({ agent, state, run }, { turn, tools, chain, notes, candidate: 0 });

@@ -1,8 +1,7 @@
 import type { ErrorCode } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { Budget, Retry } from "../policy.ts";
-import { listAncestors } from "../state/nested-state.ts";
-import { computeElapsedMs, type RunState } from "../state/state.ts";
+import { computeElapsedMs, listAncestors, type RunState } from "../state/state.ts";
 import { decideFacts, type Rule } from "./rule.ts";
 
 /** From this share of a budget on, people and the model are warned. */

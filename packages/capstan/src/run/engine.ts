@@ -1,4 +1,4 @@
-import { type Agents, indexAgents, type ModelChoice } from "../agent.ts";
+import { type Agents, hasDynamicTools, indexAgents, type ModelChoice } from "../agent.ts";
 import type { Effect, Engine, Step } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { createEventStream } from "../loop/event-stream.ts";
@@ -9,8 +9,8 @@ import { direct, withConcurrencyLimit, withJournal, withRetry, withTimeout } fro
 import type { Model } from "../model.ts";
 import { getNamedModel } from "../models/named-model.ts";
 import type { AgentRequest } from "../perform/call-agent.ts";
+import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import type { Io } from "../perform/io.ts";
-import { createDynamicTools } from "../perform/live-tools.ts";
 import { perform } from "../perform/perform.ts";
 import { withMaskedIo } from "../secrets/masked-io.ts";
 import type { State } from "../state/state.ts";
@@ -109,7 +109,7 @@ async function runNested(
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   const ownAgents = indexAgents(agent);
-  const tools = createDynamicTools(ownAgents);
+  const tools = hasDynamicTools(ownAgents) ? createDynamicTools(ownAgents) : undefined;
   const agents = tools?.agents ?? ownAgents;
   try {
     const context = { agents, state, log, signal: controller.signal, canSuspend: false };

@@ -1,4 +1,4 @@
-import type { Agents } from "../agent.ts";
+import { type Agents, hasDynamicTools } from "../agent.ts";
 import type { Clock } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { Event } from "../event.ts";
@@ -7,8 +7,8 @@ import { createInbox } from "../loop/inbox.ts";
 import type { Log } from "../loop/log.ts";
 import { addPendingDecision, type Message, type PendingDecisions, toFacts } from "../loop/messages.ts";
 import { readEnv } from "../models/environment.ts";
+import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import type { CallHooks } from "../perform/io.ts";
-import { createDynamicTools } from "../perform/live-tools.ts";
 import { collectSecrets, createMask } from "../secrets/mask.ts";
 import { maskError } from "../secrets/mask-error.ts";
 import { createState, type RunState, type State } from "../state/state.ts";
@@ -76,7 +76,7 @@ type Segment = { isSuspended: boolean; readonly result: Promise<Result> };
 /** Opens a run on a store: creates its handle, its inbox and its event stream, and starts a segment. */
 export function openRun(options: OpenRunOptions): Run {
   const { runId, signal } = options;
-  const tools = createDynamicTools(options.agents);
+  const tools = hasDynamicTools(options.agents) ? createDynamicTools(options.agents) : undefined;
   const agents = tools?.agents ?? options.agents;
   const inbox = createInbox();
   const pendingDecisions: PendingDecisions = new Map();

@@ -1,7 +1,7 @@
 import type { Event } from "../event.ts";
 import type { Json } from "../json.ts";
 import { assertSettledValue, type Message } from "../loop/messages.ts";
-import { toJson } from "../perform/serialise.ts";
+import { toJson } from "../perform/to-json.ts";
 import type { Result } from "./result.ts";
 
 /**

@@ -6,9 +6,17 @@ import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./
 import { applyCompaction } from "./compact.ts";
 import { completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
 import { correctEstimate, measureHistory } from "./context-size.ts";
-import { applyNested, updateWaitedTime } from "./nested-state.ts";
+import { applyNested } from "./nested-state.ts";
 import { startRun } from "./start-run.ts";
-import { addUsage, type Call, createState, noUsage, type RunState, type State } from "./state.ts";
+import {
+  addUsage,
+  type Call,
+  createState,
+  noUsage,
+  type RunState,
+  type State,
+  updateWaitedTime,
+} from "./state.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
@@ -241,7 +249,7 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
   if ((status === "limit" || status === "done") && text !== run.lastText) {
     state.history.push({ type: "assistant", parts: [{ type: "text", text }] });
   }
-  endHandoffs(state, run);
+  if (run.handoffs.length > 0) endHandoffs(state, run);
   addSteering(state, run);
 }
 

@@ -3,12 +3,15 @@ import { addLabels, type Labels } from "../labels.ts";
 import type { Usage } from "../model.ts";
 import type { Reads } from "../tool.ts";
 import { addFragment } from "./citations.ts";
-import { addUsage, type Call, createState, type RunState, type State } from "./state.ts";
-
-/** The run and those it is nested in, from the inside out. */
-export function* listAncestors(run: RunState): Generator<RunState> {
-  for (let next: RunState | undefined = run; next; next = next.parent?.state.run) yield next;
-}
+import {
+  addUsage,
+  type Call,
+  createState,
+  listAncestors,
+  type RunState,
+  type State,
+  updateWaitedTime,
+} from "./state.ts";
 
 /** The state that the person talks to: of the run that is nested in no other. */
 export function getRootState(state: State): State {
@@ -87,13 +90,6 @@ function createNestedState({ sessionId, callIds, numbers, labels }: State): Stat
 function getUsage(fact: Fact): Usage | undefined {
   if (fact.type === "message" || fact.type === "compacted" || fact.type === "turn_summary") return fact.usage;
   return undefined;
-}
-
-export function updateWaitedTime(run: RunState, fact: Fact): void {
-  // An approval is heard when nothing is under way: what passed before it was a person's time.
-  if (run.waiting || fact.type === "approval_resolved") run.waitedMs += fact.at - run.lastAt;
-  run.waiting = false;
-  run.lastAt = fact.at;
 }
 
 /** The call is over: what its nested run found and changed is the caller's too, and what it read taints the caller. */

@@ -20,7 +20,8 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     }
     if (entry.type === "result") for (const fragment of entry.contexts ?? []) addFragment(state, fragment);
   }
-  applyHistoryLimit(state, fact.policy.historyLimit);
+  const { historyLimit } = fact.policy;
+  if (typeof historyLimit === "number") applyHistoryLimit(state, historyLimit);
   const asked = fact.input.findLast((entry) => entry.type === "user");
   return {
     id: fact.runId,

@@ -259,3 +259,16 @@ export function createState(sessionId: string): State {
 export function computeElapsedMs(run: RunState): number {
   return run.lastAt - run.startedAt - run.waitedMs;
 }
+
+/** The run and its ancestors, from the inside out. */
+export function* listAncestors(run: RunState): Generator<RunState> {
+  for (let next: RunState | undefined = run; next; next = next.parent?.state.run) yield next;
+}
+
+/** Adds the time since the last fact to the waited time, if the run waited. */
+export function updateWaitedTime(run: RunState, fact: Fact): void {
+  // An approval is delivered when no effect is in flight, so the time before it was spent waiting for the user.
+  if (run.waiting || fact.type === "approval_resolved") run.waitedMs += fact.at - run.lastAt;
+  run.waiting = false;
+  run.lastAt = fact.at;
+}

@@ -3,46 +3,45 @@ import { describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { Tool } from "../tool.ts";
 
-/** The agents of one run, of which some have tools that come and go. */
+/** The agents of one run, where the tools of some are resolved again for each turn. */
 export interface DynamicTools {
   readonly agents: Agents;
-  /** The turn for which tools were last asked; 0 before. */
+  /** The turn whose tools were resolved last; 0 before the first. */
   turn(): number;
-  /** Asks for the tools of an agent in a turn. When there are none to be had, those of before stay, and that is said. */
+  /** Resolves the tools of an agent for a turn. If that fails, the earlier tools stay, and a warning is returned. */
   refresh(agent: string, turn: number): readonly FactBody[];
 }
 
-/** Nothing when every agent has a list: that never changes. */
-export function createDynamicTools(given: Agents): DynamicTools | undefined {
-  if (![...given.values()].some(({ toolSource }) => toolSource)) return undefined;
-  // A map of its own: runs of the same agent side by side do not change each other's tools.
-  const agents = new Map(given);
-  let asked = 0;
+/** Call it only when `hasDynamicTools`: a fixed list never changes. */
+export function createDynamicTools(initialAgents: Agents): DynamicTools {
+  // A copy: concurrent runs of the same agent must not change each other's tools.
+  const agents = new Map(initialAgents);
+  let refreshedTurn = 0;
   let problem: string | undefined;
   return {
     agents,
-    turn: () => asked,
+    turn: () => refreshedTurn,
     refresh(name, turn) {
-      asked = turn;
+      refreshedTurn = turn;
       const agent = agents.get(name);
       if (!agent?.toolSource) return [];
-      const before = problem;
+      const earlierProblem = problem;
       problem = undefined;
       try {
         const tools = agent.toolSource();
-        // A promise is no list, and its rejection must not end the process.
+        // A promise is not a list; its rejection must not end the process.
         if (!Array.isArray(tools)) Promise.resolve(tools).catch(() => undefined);
         if (!hasSameTools(agent, tools)) agents.set(name, { ...agent, ...toToolMap(name, tools) });
       } catch (thrown) {
-        problem = `The tools of "${name}" could not be had, and stay as they were: ${describeThrown(thrown, "invalid_definition").message}`;
+        problem = `The tools of "${name}" could not be resolved; the earlier ones stay: ${describeThrown(thrown, "invalid_definition").message}`;
       }
-      if (problem === undefined || problem === before) return [];
+      if (problem === undefined || problem === earlierProblem) return [];
       return [{ type: "warning", code: "tools_unavailable", message: problem }];
     },
   };
 }
 
-/** Then nothing is made anew, and what models keep for each tool stays of use. */
+/** If so, the agent is kept, and with it everything that models cache per tool. */
 function hasSameTools({ tools: known }: Agent, tools: readonly Tool[]): boolean {
   if (!Array.isArray(tools) || tools.length !== known.size) return false;
   let index = 0;

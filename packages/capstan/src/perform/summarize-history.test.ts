@@ -6,7 +6,7 @@ import { createState } from "../state/state.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import type { Io } from "./io.ts";
-import { summarizeHistory } from "./summarise.ts";
+import { summarizeHistory } from "./summarize-history.ts";
 
 async function summaryOf(history: Entry[], step: ScriptedStep, more: Partial<SummaryEffect> = {}) {
   const model = scriptedModel([step]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isBinary } from "./binary.ts";
-import { readToolOutput } from "./gather.ts";
 import { toOutcome } from "./outcome.ts";
+import { readToolOutput } from "./read-tool-output.ts";
 
 const plenty = { signal: new AbortController().signal, maxCharacters: 1000, maxBytes: 1000 };
 const bytes = (...values: number[]) => new Uint8Array(values);

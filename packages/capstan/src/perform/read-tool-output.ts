@@ -1,3 +1,4 @@
+import { rejectOnAbort } from "../clock.ts";
 import { describeThrown, type ErrorData } from "../errors.ts";
 import type { Json } from "../json.ts";
 import type { ToolReturn } from "../tool.ts";
@@ -10,9 +11,8 @@ import {
   limitText,
   toBytes,
 } from "./binary.ts";
-import { toJson, toLimitedJson } from "./serialise.ts";
-import { formatNumber } from "./text-within.ts";
-import { rejectOnAbort } from "./until-aborted.ts";
+import { toJson, toLimitedJson } from "./to-json.ts";
+import { formatNumber } from "./truncate-text.ts";
 
 export type OutputLimits = {
   readonly signal: AbortSignal;

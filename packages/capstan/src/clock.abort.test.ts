@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { AgentError } from "../errors.ts";
-import { isDeadline, rejectOnAbort } from "./until-aborted.ts";
+import { isDeadline, rejectOnAbort } from "./clock.ts";
+import { AgentError } from "./errors.ts";
 
 const stray: unknown[] = [];
 const onStray = (reason: unknown) => void stray.push(reason);

@@ -1,9 +1,12 @@
+import type { FactBody } from "../event.ts";
 import { toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { ResultSize } from "../policy.ts";
-import type { Outcome } from "../tool.ts";
-import { truncateJson, truncateText } from "./cut.ts";
+import type { Policy, ResultSize } from "../policy.ts";
+import type { Outcome, Tool } from "../tool.ts";
 import type { Io } from "./io.ts";
+import { filterForModel } from "./outcome.ts";
+import { toLimitedJson } from "./to-json.ts";
+import { formatReadHint, truncateText } from "./truncate-text.ts";
 
 /** Data beyond this is left to the blob: a log is read again and again. */
 const maxDataInLog = 100_000;
@@ -50,4 +53,52 @@ function parseContent(content: string): Json | undefined {
   } catch {
     return undefined;
   }
+}
+
+export type AnswerLimits = {
+  readonly tool: Tool | undefined;
+  readonly policy: Policy;
+  readonly blobs: Pick<Io["blobs"], "put">;
+};
+
+type AnswerFact = Extract<FactBody, { type: "tool_call_result" }>;
+
+/** What a client answers to a call, as the model gets to read it: no more of it than of what a tool gives itself. */
+export async function truncateAnswer(
+  answer: AnswerFact,
+  { tool, policy, blobs }: AnswerLimits,
+): Promise<AnswerFact> {
+  const { result, data, status, error, message, ...rest } = answer;
+  const outcome = {
+    status,
+    content: result,
+    ...(data !== undefined && { data }),
+    ...(error && { error }),
+    ...(message !== undefined && { message }),
+  };
+  const { resultForModel = "full" } = tool ?? {};
+  const view = filterForModel(outcome, { includeData: policy.includeToolData, resultForModel });
+  const { content, ...fitted } = await truncateOutcome(
+    view,
+    tool?.maxResultSize ?? policy.maxToolResultSize,
+    blobs,
+  );
+  return { ...rest, ...fitted, result: content };
+}
+
+/**
+ * JSON text of at most `most` characters, always valid. When the whole does not fit, it has the beginning, each array,
+ * object and text in it says how much is missing, and the top level names the handle. Where not even that fits it is
+ * `null`, `""` or `0`.
+ */
+export function truncateJson(
+  value: Json,
+  most: number,
+  handle?: string,
+): { readonly text: string; readonly cut: boolean } {
+  const whole = JSON.stringify(value);
+  if (whole.length <= most) return { text: whole, cut: false };
+  const note = handle === undefined ? "" : formatReadHint(handle);
+  const { json, isCut } = toLimitedJson(value, { characters: most, note });
+  return { text: JSON.stringify(json), cut: isCut };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ToolContext } from "../tool.ts";
 import { toOutcome } from "./outcome.ts";
-import { withErrorPrefix } from "./tool-shapes.ts";
+import { withErrorPrefix } from "./tool-return.ts";
 
 const context = {} as ToolContext;
 const contexts = [{ id: "d1", content: "…", source: { title: "Page" }, confidence: 0.9 }];

@@ -106,7 +106,7 @@ describe("tools that come and go", () => {
       ...["one ok", "one ok", "one ok", "two ok"],
     ]);
     expect(warnings(facts)).toEqual([
-      `tools_unavailable: The tools of "a" could not be had, and stay as they were: ${reason}`,
+      `tools_unavailable: The tools of "a" could not be resolved; the earlier ones stay: ${reason}`,
     ]);
   });
 

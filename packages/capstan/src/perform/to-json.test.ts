@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toJson } from "./serialise.ts";
+import { toJson } from "./to-json.ts";
 
 const length = (value: unknown): number => JSON.stringify(value).length;
 

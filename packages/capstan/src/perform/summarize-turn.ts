@@ -1,15 +1,13 @@
+import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { TurnSummaryEffect } from "../effect.ts";
 import { describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { getCalls, getText, toPlainText } from "../history.ts";
 import type { ModelRequest } from "../model.ts";
 import type { TurnState } from "../state/state.ts";
-import { createMessageBuilder } from "./assemble.ts";
 import { getAgent, type Io } from "./io.ts";
-import { readModelStream } from "./listen.ts";
-import { readSummary } from "./summarise.ts";
-import { isDeadline, rejectOnAbort } from "./until-aborted.ts";
-import { resolveUsage } from "./usage.ts";
+import { createMessageBuilder, readModelStream, resolveUsage } from "./message-builder.ts";
+import { readSummary } from "./summarize-history.ts";
 
 const maxTextLength = 500;
 

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../json.ts";
-import { truncateJson, truncateText } from "./cut.ts";
+import { truncateJson } from "./truncate-outcome.ts";
+import { truncateText } from "./truncate-text.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 400 });
 const most = fc.integer({ min: 0, max: 300 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AssistantPart } from "../history.ts";
 import type { Chunk } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder } from "./assemble.ts";
+import { addChunk, buildParts, createMessageBuilder } from "./message-builder.ts";
 
 /** The parts that these chunks make, where a call without an id is named after its index. */
 function parts(chunks: readonly Chunk[]): AssistantPart[] {

@@ -28,7 +28,7 @@
  */
 import { describeThrown } from "../errors.ts";
 import type { Json } from "../json.ts";
-import { formatNumber, truncateToJsonLength } from "./text-within.ts";
+import { formatNumber, truncateToJsonLength } from "./truncate-text.ts";
 
 export type JsonLimits = {
   /** How many arrays and objects may lie in one another. */

@@ -18,17 +18,9 @@ export type CitationFilter = {
   warnings(): readonly FactBody[];
 };
 
-/** Nothing when the run does not cite: the words of the model then pass as they are, at no cost. */
-export function findCitationFilter({
-  fragments,
-  run,
-}: Pick<State, "fragments" | "run">): CitationFilter | undefined {
-  const { citations = "auto" } = run?.policy ?? {};
-  if (citations === "off" || (citations === "auto" && fragments.size === 0)) return undefined;
-  return createCitationFilter(new Map([...fragments.values()].map((fragment) => [fragment.n, fragment])));
-}
-
-function createCitationFilter(sources: ReadonlyMap<number, NumberedFragment>): CitationFilter {
+/** Creates a filter for one message: it removes citations of unknown sources and collects the others. */
+export function createCitationFilter({ fragments }: Pick<State, "fragments">): CitationFilter {
+  const sources = new Map([...fragments.values()].map((fragment) => [fragment.n, fragment]));
   const cited = new Map<number, NumberedFragment>();
   const unknown = new Set<number>();
   const calls = new Set<number>();

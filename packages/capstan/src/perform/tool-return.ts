@@ -14,7 +14,7 @@ import { describeThrown } from "../errors.ts";
 import type { Fragment, Part, UiHint } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { ToolContext, ToolReturn } from "../tool.ts";
-import { toJson } from "./serialise.ts";
+import { toJson } from "./to-json.ts";
 
 type Fields = { readonly [key: string]: unknown };
 type Shape = { readonly keys: readonly string[]; read(fields: Fields): ToolReturn | undefined };

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Usage } from "../model.ts";
 import { createState } from "../state/state.ts";
-import { createMessageBuilder } from "./assemble.ts";
-import { resolveUsage } from "./usage.ts";
+import { createMessageBuilder, resolveUsage } from "./message-builder.ts";
 
 /** A message of `size` characters that came with this usage, after a history of two entries. */
 function used(usage: Usage | undefined, size = 0) {

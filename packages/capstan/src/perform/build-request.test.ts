@@ -7,7 +7,7 @@ import { fold } from "../state/apply.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
-import { buildRequest } from "./request.ts";
+import { buildRequest } from "./build-request.ts";
 
 const effect: ModelEffect = {
   type: "model",

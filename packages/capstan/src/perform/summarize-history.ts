@@ -1,14 +1,17 @@
+import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { SummaryEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { type Entry, getCalls, getText, toPlainText } from "../history.ts";
 import type { ModelRequest } from "../model.ts";
-import { createMessageBuilder, type MessageBuilder } from "./assemble.ts";
-import { truncateText } from "./cut.ts";
 import { getAgent, type Io } from "./io.ts";
-import { readModelStream } from "./listen.ts";
-import { isDeadline, rejectOnAbort } from "./until-aborted.ts";
-import { resolveUsage } from "./usage.ts";
+import {
+  createMessageBuilder,
+  type MessageBuilder,
+  readModelStream,
+  resolveUsage,
+} from "./message-builder.ts";
+import { truncateText } from "./truncate-text.ts";
 
 /** Asks a model, without any tools, for a summary of the older part of the history. Nothing of it is shown live. */
 export async function summarizeHistory(
