@@ -73,7 +73,7 @@ describe("the packed packages", () => {
     const empty = join(place, "empty");
     mkdirSync(empty);
     const made = await execute("npx", ["--yes", "@capstan/cli", "init", "demo"], { cwd: empty, env });
-    expect(made.stdout).toContain("Made a project in demo");
+    expect(made.stdout).toContain("Created a project in demo");
     const demo = join(empty, "demo");
     const { dependencies } = read(demo);
     expect(dependencies).toEqual({ "@capstan/cli": "0.1.0", capstan: "0.1.0" });

@@ -22,7 +22,7 @@ export type PackOptions = {
   /** Folders below `packages`. */
   readonly names: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** Adds to the folder of the packages what is not built by a bundle. */
+  /** Adds files that the bundler does not build to the packages folder. */
   readonly addBuilt?: (packages: string) => Promise<void>;
 };
 
@@ -35,8 +35,8 @@ export async function packPackages({ place, names, env, addBuilt }: PackOptions)
   symlinkSync(join(root, "node_modules"), join(workspace, "node_modules"));
   const folders = names.map((name) => copyPackage(name, workspace));
   const program = `
-    const { bundle } = await import(${JSON.stringify(join(root, "scripts/build.ts"))});
-    for (const folder of ${JSON.stringify(folders)}) await bundle(folder);`;
+    const { bundlePackage } = await import(${JSON.stringify(join(root, "scripts/build.ts"))});
+    for (const folder of ${JSON.stringify(folders)}) await bundlePackage(folder);`;
   await execute(process.execPath, ["--input-type=module", "-e", program], { cwd: root });
   await addBuilt?.(join(workspace, "packages"));
   const words = ["pack", "--json", "--ignore-scripts", "--pack-destination", tarballs, ...folders];
