@@ -98,7 +98,7 @@ describe("the packed packages", () => {
     server.stdout.on("data", (text) => {
       said += text;
     });
-    await expect.poll(() => said).toContain("Ctrl-C stops it");
+    await expect.poll(() => said).toContain("Press Ctrl-C to stop");
     const [, url] = /listens on (\S+)/.exec(said) ?? [];
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
     expect(await (await fetch(`${url}/api/health`)).json()).toMatchObject({ status: "ok" });
