@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { resolvePolicy } from "../policy.ts";
-import { type AgentData, agentProblem, checkedAgentData, type Known } from "./agent-data.ts";
+import { type AgentData, type AllowedNames, findAgentProblem, validateAgentData } from "./agent-data.ts";
 import { resolvePolicyLimits } from "./policy-limits.ts";
 
-const known: Known = {
+const allowed: AllowedNames = {
   tools: ["search", "get_document"],
   sources: ["wiki", "mail"],
   models: ["openai/gpt-5-mini", "scripted"],
@@ -12,7 +12,7 @@ const known: Known = {
   agents: ["assistant", "people"],
   limits: resolvePolicyLimits({ maxTurns: 20 }),
 };
-const whole: AgentData = {
+const completeData: AgentData = {
   format: 1,
   name: "research",
   description: "Finds things out.",
@@ -23,12 +23,12 @@ const whole: AgentData = {
   handoffs: ["people", "assistant"],
   policy: { maxTurns: 20, budget: { tokens: 1000 }, gate: "strict" },
 };
-const problem = (change: object) => agentProblem({ ...whole, ...change }, known);
+const findProblem = (change: object) => findAgentProblem({ ...completeData, ...change }, allowed);
 
 describe("the data of an agent", () => {
   it("is accepted whole, and with a name alone (S3-54)", () => {
-    expect(checkedAgentData(whole, known)).toBe(whole);
-    expect(agentProblem({ format: 1, name: "x" }, known)).toBeUndefined();
+    expect(validateAgentData(completeData, allowed)).toBe(completeData);
+    expect(findAgentProblem({ format: 1, name: "x" }, allowed)).toBeUndefined();
   });
 
   it.each<[object, string]>([
@@ -70,30 +70,32 @@ describe("the data of an agent", () => {
     ],
     [{ format: 2 }, "format must be 1, not 2: another form needs another version of the program."],
   ])("with %o is refused, and the field is named", (change, message) => {
-    expect(problem(change)).toBe(message);
-    expect(() => checkedAgentData({ ...whole, ...change }, known)).toThrow(/^The agent.* is not valid: /);
+    expect(findProblem(change)).toBe(message);
+    expect(() => validateAgentData({ ...completeData, ...change }, allowed)).toThrow(
+      /^The agent.* is not valid: /,
+    );
   });
 
   it("needs the name of a model where any may be used", () => {
-    const free = { ...known, models: undefined };
-    expect(agentProblem({ format: 1, name: "x" }, free)).toContain("model is missing");
-    expect(agentProblem({ format: 1, name: "x", model: "gpt" }, free)).toContain("provider/model");
-    expect(agentProblem({ format: 1, name: "x", model: "openai/gpt-5" }, free)).toBeUndefined();
+    const free = { ...allowed, models: undefined };
+    expect(findAgentProblem({ format: 1, name: "x" }, free)).toContain("model is missing");
+    expect(findAgentProblem({ format: 1, name: "x", model: "gpt" }, free)).toContain("provider/model");
+    expect(findAgentProblem({ format: 1, name: "x", model: "openai/gpt-5" }, free)).toBeUndefined();
   });
 
   it("is told the first of many mistakes, at little cost", () => {
     const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]));
-    const message = problem(fields) ?? "";
+    const message = findProblem(fields) ?? "";
     expect(message).toMatch(/^Unknown field "f0"\..* And more\.$/);
     expect(message.length).toBeLessThan(1000);
   });
 
   const anyField = fc.oneof(
-    fc.constantFrom(...Object.keys(whole)),
+    fc.constantFrom(...Object.keys(completeData)),
     fc.constantFrom("__proto__", "toString", "x"),
   );
   const nearly = fc
-    .tuple(fc.dictionary(anyField, fc.jsonValue()), fc.subarray(Object.entries(whole)), fc.boolean())
+    .tuple(fc.dictionary(anyField, fc.jsonValue()), fc.subarray(Object.entries(completeData)), fc.boolean())
     .map(([odd, entries, first]) => ({
       ...(first && odd),
       ...Object.fromEntries(entries),
@@ -105,16 +107,16 @@ describe("the data of an agent", () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), nearly), (value) => {
         try {
-          const { name, tools = [], policy } = checkedAgentData(value, known);
+          const { name, tools = [], policy } = validateAgentData(value, allowed);
           accepted += 1;
-          expect(known.coded).not.toContain(name);
-          expect(known.tools).toEqual(expect.arrayContaining([...tools]));
+          expect(allowed.coded).not.toContain(name);
+          expect(allowed.tools).toEqual(expect.arrayContaining([...tools]));
           expect(resolvePolicy(policy).gate).not.toBe("off");
         } catch (error) {
           expect(error).toMatchObject({ name: "AgentError", code: "invalid_input" });
         }
       }),
-      { numRuns: 2000, examples: [[whole]] },
+      { numRuns: 2000, examples: [[completeData]] },
     );
     expect(accepted).toBeGreaterThan(1);
   });

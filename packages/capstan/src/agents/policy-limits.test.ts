@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
-import { beyond, resolvePolicyLimits, within } from "./policy-limits.ts";
+import { applyLimits, checkPolicyLimits, resolvePolicyLimits } from "./policy-limits.ts";
 
 const amount = fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constant("unlimited" as const));
 const gate = fc.constantFrom("strict", "default", "off");
@@ -21,7 +21,7 @@ const layer = fc.record(
 ) as fc.Arbitrary<PolicyOverrides>;
 
 const order = ["strict", "deny", "default", "ask", "off", "allow"];
-const rank = (value: unknown) =>
+const getRank = (value: unknown) =>
   value === "unlimited" ? Infinity : typeof value === "string" ? order.indexOf(value) : Number(value);
 
 describe("the limits of a stored agent's policy", () => {
@@ -29,13 +29,13 @@ describe("the limits of a stored agent's policy", () => {
     fc.assert(
       fc.property(layer, layer, (asked, given) => {
         const limits = resolvePolicyLimits(given);
-        const policy = resolvePolicy(within(asked, limits));
-        expect(rank(policy.gate)).toBeLessThanOrEqual(rank(limits.gate));
-        expect(rank(policy.approvals)).toBeLessThanOrEqual(rank(limits.approvals));
-        if (given.maxTurns) expect(rank(policy.maxTurns)).toBeLessThanOrEqual(rank(given.maxTurns));
+        const policy = resolvePolicy(applyLimits(asked, limits));
+        expect(getRank(policy.gate)).toBeLessThanOrEqual(getRank(limits.gate));
+        expect(getRank(policy.approvals)).toBeLessThanOrEqual(getRank(limits.approvals));
+        if (given.maxTurns) expect(getRank(policy.maxTurns)).toBeLessThanOrEqual(getRank(given.maxTurns));
         if (given.toolTimeoutMs) expect(policy.toolTimeoutMs).toBeLessThanOrEqual(given.toolTimeoutMs);
         for (const [field, limit] of Object.entries(given.budget ?? {}))
-          expect(rank(Reflect.get(policy.budget, field))).toBeLessThanOrEqual(rank(limit));
+          expect(getRank(Reflect.get(policy.budget, field))).toBeLessThanOrEqual(getRank(limit));
       }),
     );
   });
@@ -44,8 +44,8 @@ describe("the limits of a stored agent's policy", () => {
     fc.assert(
       fc.property(layer, layer, (asked, given) => {
         const limits = resolvePolicyLimits(given);
-        fc.pre(beyond(asked, limits).length === 0);
-        const [before, after] = [resolvePolicy(asked), resolvePolicy(within(asked, limits))];
+        fc.pre(checkPolicyLimits(asked, limits).length === 0);
+        const [before, after] = [resolvePolicy(asked), resolvePolicy(applyLimits(asked, limits))];
         if (asked.gate) expect(after.gate).toBe(before.gate);
         if (asked.maxTurns) expect(after.maxTurns).toBe(before.maxTurns);
         expect(after.budget).toMatchObject(asked.budget ?? {});
@@ -56,30 +56,30 @@ describe("the limits of a stored agent's policy", () => {
 
   it("without a word keep the gate and the approvals at their defaults, and nothing else", () => {
     const asked: PolicyOverrides = { gate: "off", approvals: "allow", maxTurns: "unlimited" };
-    expect(beyond(asked, resolvePolicyLimits())).toEqual([
+    expect(checkPolicyLimits(asked, resolvePolicyLimits())).toEqual([
       'policy.gate cannot be "off": the loosest that is allowed here is "default"',
       'policy.approvals cannot be "allow": the loosest that is allowed here is "ask"',
     ]);
-    expect(within(asked, resolvePolicyLimits())).toEqual({
+    expect(applyLimits(asked, resolvePolicyLimits())).toEqual({
       gate: "default",
       approvals: "ask",
       maxTurns: "unlimited",
     });
-    expect(within({}, resolvePolicyLimits())).toEqual({});
+    expect(applyLimits({}, resolvePolicyLimits())).toEqual({});
   });
 
   it("may be looser than the defaults, when whoever runs it says so", () => {
     const limits = resolvePolicyLimits({ gate: "off", approvals: "allow" });
-    expect(beyond({ gate: "off", approvals: "allow" }, limits)).toEqual([]);
-    expect(resolvePolicy(within({}, limits))).toMatchObject({ gate: "default", approvals: "ask" });
+    expect(checkPolicyLimits({ gate: "off", approvals: "allow" }, limits)).toEqual([]);
+    expect(resolvePolicy(applyLimits({}, limits))).toMatchObject({ gate: "default", approvals: "ask" });
   });
 
   it("fill in what a budget does not say", () => {
     const limits = resolvePolicyLimits({ budget: { tokens: 1000, cost: 1 } });
-    expect(within({ budget: { tokens: 10, seconds: 5 } }, limits)).toEqual({
+    expect(applyLimits({ budget: { tokens: 10, seconds: 5 } }, limits)).toEqual({
       budget: { tokens: 10, seconds: 5, cost: 1 },
     });
-    expect(beyond({ budget: { cost: "unlimited" } }, limits)).toEqual([
+    expect(checkPolicyLimits({ budget: { cost: "unlimited" } }, limits)).toEqual([
       'policy.budget.cost cannot be "unlimited": the loosest that is allowed here is 1',
     ]);
   });

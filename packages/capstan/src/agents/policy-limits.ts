@@ -11,76 +11,76 @@ export type PolicyLimits = Pick<
 
 type Values = { readonly [field: string]: unknown };
 
-const limitable: readonly string[] = [
+const limitedFields: readonly string[] = [
   ...["gate", "approvals", "maxTurns", "maxConcurrency", "toolTimeoutMs", "budget"],
 ];
-const strictestFirst: Values = { gate: ["strict", "default", "off"], approvals: ["deny", "ask", "allow"] };
+const strictness: Values = { gate: ["strict", "default", "off"], approvals: ["deny", "ask", "allow"] };
 
 /** The limits in force. Throws `invalid_definition` for what is none. */
-export function resolvePolicyLimits(given: PolicyLimits = {}): PolicyLimits {
-  checkFields("policy limits", given, limitable);
-  checkPolicy(given);
-  return mergeDefined<PolicyLimits>({ gate: defaultPolicy.gate, approvals: defaultPolicy.approvals }, given);
+export function resolvePolicyLimits(limits: PolicyLimits = {}): PolicyLimits {
+  checkFields("policy limits", limits, limitedFields);
+  checkPolicy(limits);
+  return mergeDefined<PolicyLimits>({ gate: defaultPolicy.gate, approvals: defaultPolicy.approvals }, limits);
 }
 
 /** The policy that somebody else asks for. Throws `invalid_input` for what is none, or goes beyond the limits. */
-export function clampPolicy(asked: unknown, limits: PolicyLimits): PolicyOverrides {
-  if (!isRecord(asked)) throw new AgentError("invalid_input", "A policy is an object.");
+export function clampPolicy(policy: unknown, limits: PolicyLimits): PolicyOverrides {
+  if (!isRecord(policy)) throw new AgentError("invalid_input", "A policy is an object.");
   try {
-    checkPolicy(asked);
+    checkPolicy(policy);
   } catch (thrown) {
     throw new AgentError("invalid_input", describeThrown(thrown, "invalid_input").message);
   }
-  const [problem] = beyond(asked, limits);
+  const [problem] = checkPolicyLimits(policy, limits);
   if (problem) throw new AgentError("invalid_input", `${problem}.`);
-  return within(asked, limits);
+  return applyLimits(policy, limits);
 }
 
 /** What a policy asks for beyond its limits, in words. */
-export function beyond(policy: PolicyOverrides, limits: PolicyLimits): string[] {
-  return compared(policy, limits)
-    .filter(({ asked, isLooser }) => asked !== undefined && isLooser)
+export function checkPolicyLimits(policy: PolicyOverrides, limits: PolicyLimits): string[] {
+  return compareFields(policy, limits)
+    .filter(({ requested, isLooser }) => requested !== undefined && isLooser)
     .map(
-      ({ path, asked, limit }) =>
-        `policy.${path.join(".")} cannot be ${JSON.stringify(asked)}: the loosest that is allowed here is ${JSON.stringify(limit)}`,
+      ({ path, requested, limit }) =>
+        `policy.${path.join(".")} cannot be ${JSON.stringify(requested)}: the loosest that is allowed here is ${JSON.stringify(limit)}`,
     );
 }
 
 /** The policy, no looser than its limits: also where it says nothing and the default would be. */
-export function within(policy: PolicyOverrides, limits: PolicyLimits): PolicyOverrides {
-  const limited: { [field: string]: unknown } = { ...policy };
-  for (const { path, limit, isLooser } of compared(policy, limits)) {
+export function applyLimits(policy: PolicyOverrides, limits: PolicyLimits): PolicyOverrides {
+  const clamped: { [field: string]: unknown } = { ...policy };
+  for (const { path, limit, isLooser } of compareFields(policy, limits)) {
     const [field = "", inner] = path;
     if (!isLooser) continue;
-    const before = limited[field];
-    limited[field] = inner === undefined ? limit : { ...(isRecord(before) && before), [inner]: limit };
+    const current = clamped[field];
+    clamped[field] = inner === undefined ? limit : { ...(isRecord(current) && current), [inner]: limit };
   }
-  return limited;
+  return clamped;
 }
 
-type Compared = {
+type FieldComparison = {
   readonly path: readonly string[];
-  readonly asked: unknown;
+  readonly requested: unknown;
   readonly limit: unknown;
-  /** Whether what is asked for, or the default when nothing is, goes beyond the limit. */
+  /** Whether what is requested for, or the default when nothing is, goes beyond the limit. */
   readonly isLooser: boolean;
 };
 
-function compared(policy: Values, limits: Values, known: Values = defaultPolicy): Compared[] {
+function compareFields(policy: Values, limits: Values, defaults: Values = defaultPolicy): FieldComparison[] {
   return Object.entries(limits).flatMap(([field, limit]) => {
-    const [asked, otherwise] = [policy[field], known[field]];
+    const [requested, defaultValue] = [policy[field], defaults[field]];
     if (limit === undefined) return [];
-    if (isRecord(limit) && isRecord(otherwise)) {
-      const inner = compared(isRecord(asked) ? asked : {}, limit, otherwise);
-      return inner.map((each) => ({ ...each, path: [field, ...each.path] }));
+    if (isRecord(limit) && isRecord(defaultValue)) {
+      const inner = compareFields(isRecord(requested) ? requested : {}, limit, defaultValue);
+      return inner.map((comparison) => ({ ...comparison, path: [field, ...comparison.path] }));
     }
-    const isLooser = looseness(field, asked ?? otherwise) > looseness(field, limit);
-    return [{ path: [field], asked, limit, isLooser }];
+    const isLooser = getLooseness(field, requested ?? defaultValue) > getLooseness(field, limit);
+    return [{ path: [field], requested, limit, isLooser }];
   });
 }
 
-function looseness(field: string, value: unknown): number {
-  const order = strictestFirst[field];
+function getLooseness(field: string, value: unknown): number {
+  const order = strictness[field];
   if (Array.isArray(order)) return order.indexOf(value);
   return value === "unlimited" ? Number.POSITIVE_INFINITY : Number(value);
 }

@@ -9,26 +9,26 @@ import { defineTool, type Tool } from "../tool.ts";
 import type { AgentData } from "./agent-data.ts";
 import { type StoredAgentsOptions, storedAgents } from "./stored-agents.ts";
 
-const tool = (name: string, description = name): Tool =>
+const createTool = (name: string, description = name): Tool =>
   defineTool({ name, description, input: {}, effects: "none", execute: () => name });
 const model = scriptedModel(() => ({ text: "Done." }));
 const assistant = defineAgent({ name: "assistant", model });
-const data = (name: string, more: Partial<AgentData> = {}): AgentData => ({ format: 1, name, ...more });
+const createData = (name: string, more: Partial<AgentData> = {}): AgentData => ({ format: 1, name, ...more });
 
-function setup(options: Partial<StoredAgentsOptions> = {}) {
+function createAgents(options: Partial<StoredAgentsOptions> = {}) {
   const store = memory();
-  const tools = [tool("search"), tool("send")];
+  const tools = [createTool("search"), createTool("send")];
   const agents = storedAgents({ store, coded: [assistant], tools, models: [model], ...options });
   return { store, agents };
 }
 
-const handoffsOf = (agent: Agent | undefined): readonly Agent[] => agent?.handoffs?.() ?? [];
+const getHandoffAgents = (agent: Agent | undefined): readonly Agent[] => agent?.handoffs?.() ?? [];
 
 describe("stored agents", () => {
   it("are listed beside the coded ones, marked, and can be told apart (S3-54)", async () => {
-    const { agents } = setup();
-    await agents.save(data("research", { description: "Finds things out." }), 0);
-    await agents.importAgent(JSON.stringify(data("people")));
+    const { agents } = createAgents();
+    await agents.save(createData("research", { description: "Finds things out." }), 0);
+    await agents.importAgent(JSON.stringify(createData("people")));
     expect(await agents.list()).toMatchObject([
       { name: "assistant", source: "coded", agent: assistant },
       { name: "people", source: "imported", version: 1 },
@@ -42,11 +42,11 @@ describe("stored agents", () => {
 
   it("run with their prompt as constraints, only if there is one, and with the tools they name (S3-09)", async () => {
     const asked = scriptedModel(() => ({ text: "Done." }));
-    const { store, agents } = setup({ models: [asked] });
+    const { store, agents } = createAgents({ models: [asked] });
     const prompt = "Never guess.\nCite the page.";
     const described = { description: "You find things out.", tools: ["search"] };
-    await agents.save(data("with", { ...described, prompt }), 0);
-    await agents.save(data("without", { ...described, prompt: " \n" }), 0);
+    await agents.save(createData("with", { ...described, prompt }), 0);
+    await agents.save(createData("without", { ...described, prompt: " \n" }), 0);
     for (const name of ["with", "without"]) {
       const result = await run(await agents.agent(name), "Go.", { store, session: name });
       expect(result.status).toBe("done");
@@ -60,9 +60,9 @@ describe("stored agents", () => {
   });
 
   it("have versions: the current one is used unless another is named (F78)", async () => {
-    const { agents } = setup();
-    const first = await agents.save(data("a", { tools: ["search"] }), 0);
-    const second = await agents.save(data("a", { tools: ["send"] }), first.version);
+    const { agents } = createAgents();
+    const first = await agents.save(createData("a", { tools: ["search"] }), 0);
+    const second = await agents.save(createData("a", { tools: ["send"] }), first.version);
     expect([first.version, second.version]).toEqual([1, 2]);
     const toolsOf = async (version?: number) => [...(await agents.agent("a", version)).tools.keys()];
     expect(await toolsOf()).toEqual(["send"]);
@@ -76,9 +76,9 @@ describe("stored agents", () => {
   });
 
   it("of two who save the same version one wins, and the other is told (F74)", async () => {
-    const { store, agents } = setup();
+    const { store, agents } = createAgents();
     for (const expected of [0, 1, 2]) {
-      const race = ["x", "y"].map((prompt) => agents.save(data("a", { prompt }), expected));
+      const race = ["x", "y"].map((prompt) => agents.save(createData("a", { prompt }), expected));
       const outcomes = await Promise.allSettled(race);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
       const lost = outcomes.find((outcome) => outcome.status === "rejected");
@@ -88,18 +88,18 @@ describe("stored agents", () => {
   });
 
   it("cannot take the name of a coded one, nor change or remove it", async () => {
-    const { agents } = setup();
+    const { agents } = createAgents();
     const taken = { code: "invalid_input", message: expect.stringContaining("is the name of a coded agent") };
-    await expect(agents.save(data("assistant"), 0)).rejects.toMatchObject(taken);
-    await expect(agents.importAgent(JSON.stringify(data("assistant")))).rejects.toMatchObject(taken);
+    await expect(agents.save(createData("assistant"), 0)).rejects.toMatchObject(taken);
+    await expect(agents.importAgent(JSON.stringify(createData("assistant")))).rejects.toMatchObject(taken);
     await expect(agents.remove("assistant", 0)).rejects.toMatchObject({ code: "invalid_input" });
     expect(await agents.agent("assistant")).toBe(assistant);
   });
 
   it("are removed with all versions; not while another hands off to them", async () => {
-    const { agents } = setup();
-    await agents.save(data("people"), 0);
-    await agents.save(data("research", { handoffs: ["people"] }), 0);
+    const { agents } = createAgents();
+    await agents.save(createData("people"), 0);
+    await agents.save(createData("research", { handoffs: ["people"] }), 0);
     await expect(agents.remove("people", 1)).rejects.toMatchObject({
       code: "invalid_input",
       message: 'The agent "people" cannot be removed: "research" hands off to it. Change that one first.',
@@ -110,21 +110,21 @@ describe("stored agents", () => {
     await expect(agents.remove("people", 1)).rejects.toMatchObject({ code: "unknown_agent" });
     await expect(agents.agent("poeple")).rejects.toThrow('There is no stored agent named "poeple".');
     expect(await agents.list()).toHaveLength(1);
-    const anew = await agents.save(data("people"), 0);
+    const anew = await agents.save(createData("people"), 0);
     expect(anew.version).toBeGreaterThan(1);
   });
 
   it("stay imported when somebody changes them", async () => {
-    const { agents } = setup();
-    await agents.importAgent(JSON.stringify(data("a", { prompt: "old" })));
-    expect(await agents.save(data("a", { prompt: "new" }), 1)).toMatchObject({
+    const { agents } = createAgents();
+    await agents.importAgent(JSON.stringify(createData("a", { prompt: "old" })));
+    expect(await agents.save(createData("a", { prompt: "new" }), 1)).toMatchObject({
       source: "imported",
       version: 2,
     });
   });
 
   it("from a file are checked like any other: no file does more than its data (A105)", async () => {
-    const { store, agents } = setup();
+    const { store, agents } = createAgents();
     const refused = { code: "invalid_input" };
     const files = [
       "",
@@ -132,30 +132,36 @@ describe("stored agents", () => {
       "null",
       "[]",
       `"${"x".repeat(1_000_001)}"`,
-      JSON.stringify({ ...data("a"), source: "user" }),
-      JSON.stringify(data("a", { policy: { gate: "off" } })),
-      JSON.stringify(data("a", { policy: { approvals: "allow" } })),
-      JSON.stringify(data("a", { tools: ["delete_all"] })),
-      JSON.stringify({ ...data("a"), execute: "() => 1" }),
-      JSON.stringify({ ...data("a"), format: "1" }),
+      JSON.stringify({ ...createData("a"), source: "user" }),
+      JSON.stringify(createData("a", { policy: { gate: "off" } })),
+      JSON.stringify(createData("a", { policy: { approvals: "allow" } })),
+      JSON.stringify(createData("a", { tools: ["delete_all"] })),
+      JSON.stringify({ ...createData("a"), execute: "() => 1" }),
+      JSON.stringify({ ...createData("a"), format: "1" }),
     ];
     for (const file of files) await expect(agents.importAgent(file)).rejects.toMatchObject(refused);
-    await expect(agents.importAgent(JSON.stringify(data("a")), 1)).rejects.toMatchObject({
+    await expect(agents.importAgent(JSON.stringify(createData("a")), 1)).rejects.toMatchObject({
       code: "position_conflict",
     });
     expect(await store.listRecords("agent")).toEqual([]);
   });
 
   it("are data and never code: a function is refused, not dropped", async () => {
-    const { agents } = setup();
-    for (const odd of [{ prompt: () => "x" }, { tools: [tool("search")] }, { policy: { maxTurns: () => 3 } }])
-      await expect(agents.save({ ...data("a"), ...odd } as unknown as AgentData, 0)).rejects.toMatchObject({
+    const { agents } = createAgents();
+    for (const odd of [
+      { prompt: () => "x" },
+      { tools: [createTool("search")] },
+      { policy: { maxTurns: () => 3 } },
+    ])
+      await expect(
+        agents.save({ ...createData("a"), ...odd } as unknown as AgentData, 0),
+      ).rejects.toMatchObject({
         code: "invalid_input",
       });
   });
 
   it("throw nothing but a named error, whatever JSON is saved or imported", async () => {
-    const { agents } = setup();
+    const { agents } = createAgents();
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), fc.string(), async (value, text) => {
         const invalid = { name: "AgentError", code: "invalid_input" };
@@ -169,29 +175,29 @@ describe("stored agents", () => {
 
 describe("handoffs of stored agents", () => {
   it("are found by name, coded or stored, in circles too (S3-27)", async () => {
-    const { agents } = setup();
-    await agents.save(data("a"), 0);
-    await agents.save(data("b", { handoffs: ["a", "assistant"] }), 0);
-    await agents.save(data("c", { handoffs: ["b"] }), 0);
-    await agents.save(data("a", { handoffs: ["c"] }), 1);
+    const { agents } = createAgents();
+    await agents.save(createData("a"), 0);
+    await agents.save(createData("b", { handoffs: ["a", "assistant"] }), 0);
+    await agents.save(createData("c", { handoffs: ["b"] }), 0);
+    await agents.save(createData("a", { handoffs: ["c"] }), 1);
     const a = await agents.agent("a");
-    const [c] = handoffsOf(a);
-    const [b] = handoffsOf(c);
+    const [c] = getHandoffAgents(a);
+    const [b] = getHandoffAgents(c);
     expect([c?.name, b?.name]).toEqual(["c", "b"]);
-    expect(handoffsOf(b)).toEqual([a, assistant]);
-    expect(handoffsOf(b)[0]).toBe(a);
+    expect(getHandoffAgents(b)).toEqual([a, assistant]);
+    expect(getHandoffAgents(b)[0]).toBe(a);
     expect([...indexAgents(a).keys()]).toEqual(["a", "c", "b", "assistant"]);
-    expect(handoffsOf(await agents.agent("assistant"))).toEqual([]);
+    expect(getHandoffAgents(await agents.agent("assistant"))).toEqual([]);
   });
 
   it("to nobody are refused when they are saved, and named when somebody is gone since (S3-29)", async () => {
-    const { store, agents } = setup();
-    await expect(agents.save(data("a", { handoffs: ["nobody"] }), 0)).rejects.toMatchObject({
+    const { store, agents } = createAgents();
+    await expect(agents.save(createData("a", { handoffs: ["nobody"] }), 0)).rejects.toMatchObject({
       code: "invalid_input",
       message: 'The agent "a" is not valid: handoffs[0]: there is no agent named "nobody" here.',
     });
-    await agents.save(data("b"), 0);
-    await agents.save(data("a", { handoffs: ["b"] }), 0);
+    await agents.save(createData("b"), 0);
+    await agents.save(createData("a", { handoffs: ["b"] }), 0);
     await store.removeRecord("agent", "b", 1);
     await expect(agents.agent("a")).rejects.toThrow('The agent "a" is not valid: handoffs[0]');
     expect(await agents.list()).toMatchObject([
@@ -209,7 +215,7 @@ describe("the rights of stored agents", () => {
       models: [model],
       policyLimits: { gate: "off", maxTurns: 50 },
     };
-    await storedAgents(loose).save(data("a", { policy: { gate: "off", maxTurns: 50 } }), 0);
+    await storedAgents(loose).save(createData("a", { policy: { gate: "off", maxTurns: 50 } }), 0);
     expect((await storedAgents(loose).agent("a")).policy).toMatchObject({ gate: "off", maxTurns: 50 });
     const tight = storedAgents({ ...loose, policyLimits: { maxTurns: 5, budget: { tokens: 100 } } });
     expect((await tight.agent("a")).policy).toEqual({
@@ -219,10 +225,10 @@ describe("the rights of stored agents", () => {
     });
     const [a] = await tight.list();
     expect(a).not.toHaveProperty("problem");
-    await expect(tight.save(data("a", { policy: { gate: "off" } }), 1)).rejects.toThrow(
+    await expect(tight.save(createData("a", { policy: { gate: "off" } }), 1)).rejects.toThrow(
       "policy.gate cannot be",
     );
-    await tight.save(data("b"), 0);
+    await tight.save(createData("b"), 0);
     expect((await tight.agent("b")).policy).toEqual({ maxTurns: 5, budget: { tokens: 100 } });
     const result = await run(await tight.agent("b"), "Go.", { store, session: "s" });
     const [start] = await store.read(result.sessionId);
@@ -230,10 +236,10 @@ describe("the rights of stored agents", () => {
   });
 
   it("end at the registry: a tool that is gone is named, and harms no other agent (F78)", async () => {
-    const { store, agents } = setup();
-    await agents.save(data("a", { tools: ["search"] }), 0);
-    await agents.save(data("b"), 0);
-    const later = storedAgents({ store, models: [model], tools: { toString: tool("toString") } });
+    const { store, agents } = createAgents();
+    await agents.save(createData("a", { tools: ["search"] }), 0);
+    await agents.save(createData("b"), 0);
+    const later = storedAgents({ store, models: [model], tools: { toString: createTool("toString") } });
     expect(await later.list()).toMatchObject([
       { name: "a", problem: 'tools[0]: there is no tool named "search" here.' },
       { name: "b" },
@@ -243,7 +249,7 @@ describe("the rights of stored agents", () => {
   });
 
   it("records that are no agents are listed with their problem, and are not run", async () => {
-    const { store, agents } = setup();
+    const { store, agents } = createAgents();
     for (const [index, body] of [null, "x", { data: 7 }, { source: "user" }].entries())
       await store.putRecord({ kind: "agent", id: `${index}`, body: body as Json }, 0);
     for (const listed of (await agents.list()).slice(1)) {
@@ -253,18 +259,20 @@ describe("the rights of stored agents", () => {
   });
 
   it("a tool is made for the sources of its agent", async () => {
-    const search = ({ sources = [] }: AgentData) => tool("search", `Searches ${sources.join(" and ")}`);
-    const { agents } = setup({ tools: { search }, sources: ["wiki", "mail"] });
-    await agents.save(data("a", { tools: ["search"], sources: ["wiki"] }), 0);
+    const search = ({ sources = [] }: AgentData) => createTool("search", `Searches ${sources.join(" and ")}`);
+    const { agents } = createAgents({ tools: { search }, sources: ["wiki", "mail"] });
+    await agents.save(createData("a", { tools: ["search"], sources: ["wiki"] }), 0);
     expect((await agents.agent("a")).specs).toMatchObject([{ name: "search", description: "Searches wiki" }]);
-    await expect(agents.save(data("b", { sources: ["payroll"] }), 0)).rejects.toThrow("no source named");
+    await expect(agents.save(createData("b", { sources: ["payroll"] }), 0)).rejects.toThrow(
+      "no source named",
+    );
   });
 
   it("what makes no sense in code is refused there", async () => {
     const store = memory();
     const refused = (options: object) => expect(() => storedAgents({ store, ...options }));
-    refused({ tools: { find: tool("search") } }).toThrow('"find" of the registry is named "search"');
-    refused({ tools: [tool("search"), tool("search")] }).toThrow("Two tools of the registry");
+    refused({ tools: { find: createTool("search") } }).toThrow('"find" of the registry is named "search"');
+    refused({ tools: [createTool("search"), createTool("search")] }).toThrow("Two tools of the registry");
     refused({ coded: [assistant, assistant] }).toThrow("Two coded agents");
     refused({ models: [] }).toThrow("need a model");
     refused({ policyLimits: { gate: "loose" } }).toThrow("policy.gate cannot be");
@@ -287,11 +295,11 @@ describe("a run of a stored agent", () => {
     );
     const store = memory();
     const before = storedAgents({ store, models: [asking], tools: [send("Sends a mail.")] });
-    await before.save(data("mailer", { tools: ["send"] }), 0);
+    await before.save(createData("mailer", { tools: ["send"] }), 0);
     const waiting = await run(await before.agent("mailer"), "Send it.", { store });
     expect(waiting.status).toBe("waiting");
     const after = storedAgents({ store, models: [asking], tools: [send("Sends a mail to everybody.")] });
-    await after.save(data("mailer", { tools: ["send"], prompt: "Be quick." }), 1);
+    await after.save(createData("mailer", { tools: ["send"], prompt: "Be quick." }), 1);
     const resumed = resume(await after.agent("mailer"), { store, runId: waiting.runId });
     resumed.approve(waiting.pending[0]?.callId ?? "");
     const result = await resumed;

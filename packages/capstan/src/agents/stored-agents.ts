@@ -3,10 +3,10 @@ import { suggestName } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Records, StoredRecord } from "../store.ts";
-import { type AgentData, agentProblem, checkedAgentData, type Known } from "./agent-data.ts";
+import { type AgentData, type AllowedNames, findAgentProblem, validateAgentData } from "./agent-data.ts";
 import { buildTeam } from "./build-team.ts";
 import { type PolicyLimits, resolvePolicyLimits } from "./policy-limits.ts";
-import { registryOf, type ToolRegistry } from "./tool-registry.ts";
+import { buildRegistry, type ToolRegistry } from "./tool-registry.ts";
 
 /** What stored agents are made of, and how far they may go. */
 export type StoredAgentsOptions = {
@@ -59,21 +59,23 @@ export interface StoredAgents {
   agent(name: string, version?: number): Promise<Agent>;
 }
 
-const kind = "agent";
-const longestFile = 1_000_000;
+type Snapshot = { readonly records: ReadonlyMap<string, StoredRecord>; readonly allowed: AllowedNames };
+
+const recordKind = "agent";
+const maxFileLength = 1_000_000;
 
 /** Agents that people make, beside those in code. What is stored is data: names, texts and numbers, never code. */
 export function storedAgents(options: StoredAgentsOptions): StoredAgents {
   const { store } = options;
-  const coded = codedByName(options.coded ?? []);
-  const registry = registryOf(options.tools ?? []);
-  const models = options.models && modelsByName(options.models);
+  const coded = indexAgents(options.coded ?? []);
+  const registry = buildRegistry(options.tools ?? []);
+  const models = options.models && indexModels(options.models);
   const limits = resolvePolicyLimits(options.policyLimits);
 
   /** What is there at this instant: an agent and those it hands off to are of the same moment. */
-  async function look(): Promise<{ records: ReadonlyMap<string, StoredRecord>; known: Known }> {
-    const records = new Map((await store.listRecords(kind)).map((record) => [record.id, record]));
-    const known: Known = {
+  async function takeSnapshot(): Promise<Snapshot> {
+    const records = new Map((await store.listRecords(recordKind)).map((record) => [record.id, record]));
+    const allowed: AllowedNames = {
       tools: [...registry.keys()],
       sources: options.sources ?? [],
       models: models && [...models.keys()],
@@ -81,94 +83,98 @@ export function storedAgents(options: StoredAgentsOptions): StoredAgents {
       agents: [...coded.keys(), ...records.keys()],
       limits: {}, // what was stored under looser limits runs within those of today
     };
-    return { records, known };
+    return { records, allowed };
   }
 
-  async function versionOf(name: string, version: number | undefined): Promise<StoredRecord | undefined> {
-    if (version === undefined) return store.getRecord(kind, name);
-    return (await store.listRecordVersions(kind, name)).find((record) => record.version === version);
+  async function findVersion(name: string, version: number | undefined): Promise<StoredRecord | undefined> {
+    if (version === undefined) return store.getRecord(recordKind, name);
+    return (await store.listRecordVersions(recordKind, name)).find((record) => record.version === version);
   }
 
-  async function write(value: unknown, expectedVersion: number, given: StoredAgent["source"]) {
-    const { records, known } = await look();
-    const data = checkedAgentData(value, { ...known, limits });
-    const before = records.get(data.name);
+  async function write(value: unknown, expectedVersion: number, newSource: StoredAgent["source"]) {
+    const { records, allowed } = await takeSnapshot();
+    const data = validateAgentData(value, { ...allowed, limits });
+    const existing = records.get(data.name);
     // Who changes a line of an imported agent has not written the rest of it.
-    const source = before ? sourceOf(before.body) : given;
+    const source = existing ? getSource(existing.body) : newSource;
     const body: Json = { source, data: data as Json };
-    return storedAgent(await store.putRecord({ kind, id: data.name, body }, expectedVersion), known);
+    const record = await store.putRecord({ kind: recordKind, id: data.name, body }, expectedVersion);
+    return toStoredAgent(record, allowed);
   }
 
   return {
     async list() {
-      const { records, known } = await look();
-      const inCode = [...coded.values()].map((agent) => listedCoded(agent));
-      return [...inCode, ...[...records.values()].map((record) => storedAgent(record, known))];
+      const { records, allowed } = await takeSnapshot();
+      const codedAgents = [...coded.values()].map((agent) => toListedAgent(agent));
+      return [...codedAgents, ...[...records.values()].map((record) => toStoredAgent(record, allowed))];
     },
     async get(name, version) {
-      const inCode = coded.get(name);
-      if (inCode) return version === undefined ? listedCoded(inCode) : undefined;
-      const record = await versionOf(name, version);
-      return record && storedAgent(record, (await look()).known);
+      const codedAgent = coded.get(name);
+      if (codedAgent) return version === undefined ? toListedAgent(codedAgent) : undefined;
+      const record = await findVersion(name, version);
+      return record && toStoredAgent(record, (await takeSnapshot()).allowed);
     },
     save: (data, expectedVersion) => write(data, expectedVersion, "user"),
-    importAgent: async (text, expectedVersion = 0) => write(parsed(text), expectedVersion, "imported"),
+    importAgent: async (text, expectedVersion = 0) =>
+      write(parseAgentFile(text), expectedVersion, "imported"),
     async remove(name, expectedVersion) {
-      const { records, known } = await look();
-      if (coded.has(name)) throw inCodeOnly(name);
-      if (!records.has(name)) throw unknown(name, known);
+      const { records, allowed } = await takeSnapshot();
+      if (coded.has(name)) throw createCodedAgentError(name);
+      if (!records.has(name)) throw createUnknownAgentError(name, allowed);
       for (const { id, body } of records.values())
-        if (handoffsOf(body).includes(name)) {
+        if (getHandoffs(body).includes(name)) {
           const message = `The agent "${name}" cannot be removed: "${id}" hands off to it. Change that one first.`;
           throw new AgentError("invalid_input", message);
         }
-      await store.removeRecord(kind, name, expectedVersion);
+      await store.removeRecord(recordKind, name, expectedVersion);
     },
     async agent(name, version) {
-      const inCode = coded.get(name);
-      if (inCode && version === undefined) return inCode;
-      const { records, known } = await look();
-      if (inCode) throw inCodeOnly(name);
-      const record = version === undefined ? records.get(name) : await versionOf(name, version);
-      if (!record) throw unknown(name, known, version);
-      const dataOf = (each: StoredRecord) => checkedAgentData(contentOf(each.body), known);
-      const data = (member: string) => {
+      const codedAgent = coded.get(name);
+      if (codedAgent && version === undefined) return codedAgent;
+      const { records, allowed } = await takeSnapshot();
+      if (codedAgent) throw createCodedAgentError(name);
+      const record = version === undefined ? records.get(name) : await findVersion(name, version);
+      if (!record) throw createUnknownAgentError(name, allowed, version);
+      const getMemberData = (member: string) => {
         const found = member === name ? record : records.get(member);
-        return found && dataOf(found);
+        return found && validateAgentData(getData(found.body), allowed);
       };
-      return buildTeam(name, { coded, registry, models, limits, data });
+      return buildTeam(name, { coded, registry, models, limits, getMemberData });
     },
   };
 }
 
-function listedCoded(agent: Agent): ListedAgent {
+function toListedAgent(agent: Agent): ListedAgent {
   return { name: agent.name, source: "coded", agent };
 }
 
-function storedAgent({ id, version, body, createdAt, updatedAt }: StoredRecord, known: Known): StoredAgent {
-  const data = contentOf(body) as AgentData;
-  const problem = agentProblem(data, known);
-  const source = sourceOf(body);
+function toStoredAgent(
+  { id, version, body, createdAt, updatedAt }: StoredRecord,
+  allowed: AllowedNames,
+): StoredAgent {
+  const data = getData(body) as AgentData;
+  const problem = findAgentProblem(data, allowed);
+  const source = getSource(body);
   return { name: id, source, version, data, createdAt, updatedAt, ...(problem !== undefined && { problem }) };
 }
 
-function contentOf(body: Json): unknown {
+function getData(body: Json): unknown {
   return isRecord(body) ? body.data : undefined;
 }
 
 /** What does not say that it was made here was not. */
-function sourceOf(body: Json): StoredAgent["source"] {
+function getSource(body: Json): StoredAgent["source"] {
   return isRecord(body) && body.source === "user" ? "user" : "imported";
 }
 
-function handoffsOf(body: Json): readonly unknown[] {
-  const data = contentOf(body);
+function getHandoffs(body: Json): readonly unknown[] {
+  const data = getData(body);
   return isRecord(data) && Array.isArray(data.handoffs) ? data.handoffs : [];
 }
 
-function parsed(text: string): unknown {
-  if (text.length > longestFile) {
-    const message = `The file of an agent has ${text.length} characters, and ${longestFile} are allowed.`;
+function parseAgentFile(text: string): unknown {
+  if (text.length > maxFileLength) {
+    const message = `The file of an agent has ${text.length} characters, and ${maxFileLength} are allowed.`;
     throw new AgentError("invalid_input", message);
   }
   try {
@@ -179,24 +185,24 @@ function parsed(text: string): unknown {
   }
 }
 
-function inCodeOnly(name: string): AgentError {
+function createCodedAgentError(name: string): AgentError {
   return new AgentError("invalid_input", `The agent "${name}" is in code: it has no versions, and stays.`);
 }
 
-function unknown(name: string, { agents }: Known, version?: number): AgentError {
+function createUnknownAgentError(name: string, { agents }: AllowedNames, version?: number): AgentError {
   const message = agents.includes(name)
     ? `The agent ${JSON.stringify(name)} has no version ${version}.`
     : `There is no stored agent named ${JSON.stringify(name)}.${suggestName(name, agents)}`;
   return new AgentError("unknown_agent", message);
 }
 
-function codedByName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
+function indexAgents(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]));
   if (byName.size === agents.length) return byName;
   throw new AgentError("invalid_definition", "Two coded agents have the same name: rename one.");
 }
 
-function modelsByName(models: readonly ModelChoice[]): ReadonlyMap<string, ModelChoice> {
+function indexModels(models: readonly ModelChoice[]): ReadonlyMap<string, ModelChoice> {
   if (models.length === 0)
     throw new AgentError(
       "invalid_definition",

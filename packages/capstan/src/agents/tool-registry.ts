@@ -12,14 +12,18 @@ export type ToolRegistry = readonly Tool[] | { readonly [name: string]: Tool | T
 export type Registry = ReadonlyMap<string, ToolMaker>;
 
 /** The registry in one form. Throws `invalid_definition` for a tool that has another name than its place. */
-export function registryOf(tools: ToolRegistry): Registry {
+export function buildRegistry(tools: ToolRegistry): Registry {
   const entries: [string, Tool | ToolMaker][] = isList(tools)
     ? tools.map((tool) => [tool.name, tool])
     : Object.entries(tools);
   const registry = new Map<string, ToolMaker>();
   for (const [name, tool] of entries) {
-    if (registry.has(name)) throw refused(`Two tools of the registry are named "${name}": rename one.`);
-    registry.set(name, typeof tool === "function" ? (agent) => named(name, tool(agent)) : fixed(name, tool));
+    if (registry.has(name))
+      throw createRegistryError(`Two tools of the registry are named "${name}": rename one.`);
+    registry.set(
+      name,
+      typeof tool === "function" ? (agent) => assertToolName(name, tool(agent)) : toToolMaker(name, tool),
+    );
   }
   return registry;
 }
@@ -28,16 +32,18 @@ function isList(tools: ToolRegistry): tools is readonly Tool[] {
   return Array.isArray(tools);
 }
 
-function fixed(name: string, tool: Tool): ToolMaker {
-  named(name, tool);
+function toToolMaker(name: string, tool: Tool): ToolMaker {
+  assertToolName(name, tool);
   return () => tool;
 }
 
-function named(name: string, tool: Tool): Tool {
+function assertToolName(name: string, tool: Tool): Tool {
   if (tool?.name === name) return tool;
-  throw refused(`The tool "${name}" of the registry is named "${tool?.name}": use the same name.`);
+  throw createRegistryError(
+    `The tool "${name}" of the registry is named "${tool?.name}": use the same name.`,
+  );
 }
 
-function refused(message: string): AgentError {
+function createRegistryError(message: string): AgentError {
   return new AgentError("invalid_definition", message);
 }

@@ -30,47 +30,52 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const read = (session: string, file: string): string => readFileSync(join(directory, session, file), "utf8");
-const eventsIn = (session: string): Event[] =>
-  read(session, "events.jsonl")
+const readLog = (session: string, file: string): string =>
+  readFileSync(join(directory, session, file), "utf8");
+const readEvents = (session: string): Event[] =>
+  readLog(session, "events.jsonl")
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as Event);
 
-const warning = (sessionId: string, seq: number): Fact => ({
+const createWarning = (sessionId: string, seq: number): Fact => ({
   ...{ runId: "r", sessionId, agent: "a", turn: 1, seq, at: 0, id: `w${seq}` },
   ...{ type: "warning", code: "odd", message: `The ${seq}.` },
 });
 
-const thoughtful = () =>
+const createReasoningModel = () =>
   defineAgent({ name: "helper", model: scriptedModel([{ reasoning: "It is a greeting.", text: "Hello." }]) });
 
 describe("fileLogs", () => {
   it("gives every session a folder with its events, a log for people and one of the reasoning (S4-10, S4-51, S4-52)", async () => {
     const logs = fileLogs({ directory: join(directory, "deep", "logs") });
-    const heard = await collect(run(thoughtful(), "Hi", { session: "one", hooks: { onEvent: logs } }));
-    await run(thoughtful(), "Hi", { session: "two", hooks: { onEvent: logs } });
+    const heard = await collect(
+      run(createReasoningModel(), "Hi", { session: "one", hooks: { onEvent: logs } }),
+    );
+    await run(createReasoningModel(), "Hi", { session: "two", hooks: { onEvent: logs } });
     await logs.close();
     directory = join(directory, "deep", "logs");
     expect(readdirSync(directory)).toEqual(["one", "two"]);
     expect(readdirSync(join(directory, "two"))).toEqual(["events.jsonl", "readable.log", "reasoning.log"]);
-    expect(eventsIn("one")).toEqual(heard.facts);
-    expect(read("one", "readable.log")).toMatch(/ Turn 1\/10 of helper\n/);
-    expect(read("one", "readable.log")).not.toContain("greeting");
-    expect(read("one", "reasoning.log")).toMatch(/ helper Turn 1\n {2}It is a greeting\.\n$/);
+    expect(readEvents("one")).toEqual(heard.facts);
+    expect(readLog("one", "readable.log")).toMatch(/ Turn 1\/10 of helper\n/);
+    expect(readLog("one", "readable.log")).not.toContain("greeting");
+    expect(readLog("one", "reasoning.log")).toMatch(/ helper Turn 1\n {2}It is a greeting\.\n$/);
     directory = join(directory, "..", "..");
   });
 
   it("writes deltas too when they are wanted, as a debug log of all that is sent (S1-19)", async () => {
     const logs = fileLogs({ directory, deltas: true });
-    const { events } = await collect(run(thoughtful(), "Hi", { session: "s", hooks: { onEvent: logs } }));
+    const { events } = await collect(
+      run(createReasoningModel(), "Hi", { session: "s", hooks: { onEvent: logs } }),
+    );
     await logs.flush();
-    expect(eventsIn("s")).toEqual(events);
+    expect(readEvents("s")).toEqual(events);
   });
 
   it("only the owner may read files and folders (A110)", async () => {
     const logs = fileLogs({ directory: join(directory, "logs") });
-    logs(warning("s", 1));
+    logs(createWarning("s", 1));
     await logs.close();
     const modes = ["logs", "logs/s", "logs/s/events.jsonl"].map(
       (path) => statSync(join(directory, path)).mode & 0o777,
@@ -81,17 +86,17 @@ describe("fileLogs", () => {
   it("appends in order, while it writes and over its lives, and nothing after its end (S4-10)", async () => {
     const logs = fileLogs({ directory });
     for (let seq = 1; seq <= 200; seq++) {
-      logs(warning("s", seq));
+      logs(createWarning("s", seq));
       if (seq % 20 === 0) await Promise.resolve();
       if (seq % 50 === 0) await logs.flush();
     }
     await logs.close();
-    logs(warning("s", 0));
+    logs(createWarning("s", 0));
     await logs.flush();
     const next = fileLogs({ directory });
-    next(warning("s", 201));
+    next(createWarning("s", 201));
     await next.close();
-    const sequence = eventsIn("s").map((event) => "seq" in event && event.seq);
+    const sequence = readEvents("s").map((event) => "seq" in event && event.seq);
     expect(sequence).toEqual(Array.from({ length: 201 }, (_, index) => index + 1));
   });
 
@@ -99,11 +104,11 @@ describe("fileLogs", () => {
     mkdirSync(join(directory, "s"));
     writeFileSync(join(directory, "s", "events.jsonl"), '{"type":"warn');
     const logs = fileLogs({ directory });
-    logs(warning("s", 1));
+    logs(createWarning("s", 1));
     await logs.close();
-    expect(read("s", "events.jsonl").split("\n")).toEqual([
+    expect(readLog("s", "events.jsonl").split("\n")).toEqual([
       '{"type":"warn',
-      JSON.stringify(warning("s", 1)),
+      JSON.stringify(createWarning("s", 1)),
       "",
     ]);
   });
@@ -153,7 +158,7 @@ describe("secrets and forgeries in a whole run", () => {
     await logs.close();
     const folders = readdirSync(directory);
     expect(folders).toEqual([sessionFolder(`../${bad}`)]);
-    return readdirSync(join(directory, ...folders)).map((file) => read(folders[0] ?? "", file));
+    return readdirSync(join(directory, ...folders)).map((file) => readLog(folders[0] ?? "", file));
   }
 
   it("leave no trace of the secret in any form, in any file (A110, A111, A112)", async () => {
@@ -206,10 +211,10 @@ describe("a file that cannot be written", () => {
 
   it("is reported once and left alone, and the others go on (S4-10)", async () => {
     mkdirSync(join(directory, "s", "events.jsonl"), { recursive: true });
-    const events = [warning("s", 1), warning("s", 2), warning("t", 3)];
+    const events = [createWarning("s", 1), createWarning("s", 2), createWarning("t", 3)];
     expect(await errorsOf({ directory }, events)).toEqual(["s/events.jsonl EISDIR"]);
-    expect(read("s", "readable.log").split("\n")).toHaveLength(3);
-    expect(eventsIn("t")).toEqual([warning("t", 3)]);
+    expect(readLog("s", "readable.log").split("\n")).toHaveLength(3);
+    expect(readEvents("t")).toEqual([createWarning("t", 3)]);
   });
 
   it.runIf(process.platform === "linux")(
@@ -217,10 +222,10 @@ describe("a file that cannot be written", () => {
     async () => {
       mkdirSync(join(directory, "s"));
       symlinkSync("/dev/full", join(directory, "s", "readable.log"));
-      expect(await errorsOf({ directory }, [warning("s", 1), warning("s", 2)])).toEqual([
+      expect(await errorsOf({ directory }, [createWarning("s", 1), createWarning("s", 2)])).toEqual([
         "s/readable.log ENOSPC",
       ]);
-      expect(eventsIn("s")).toEqual([warning("s", 1), warning("s", 2)]);
+      expect(readEvents("s")).toEqual([createWarning("s", 1), createWarning("s", 2)]);
     },
   );
 
@@ -235,7 +240,7 @@ describe("a file that cannot be written", () => {
       },
     });
     const store = memory();
-    const result = await run(thoughtful(), "Hi", { session: "s", store, hooks: { onEvent: logs } });
+    const result = await run(createReasoningModel(), "Hi", { session: "s", store, hooks: { onEvent: logs } });
     await logs.close();
     expect(result).toMatchObject({ status: "done", text: "Hello." });
     expect((await store.read("s")).filter((fact) => fact.type === "warning")).toEqual([]);

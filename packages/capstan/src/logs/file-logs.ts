@@ -39,7 +39,7 @@ export interface FileLogs {
 
 export function fileLogs({ directory, secrets = [], deltas = false, onError }: FileLogsOptions): FileLogs {
   const root = resolve(directory);
-  const files = appendedFiles(onError ?? tellStandardError);
+  const files = createFileAppender(onError ?? logToStderr);
   // Sinks write while they are called, so the session of the event is that of the line.
   let folder = root;
   const appendTo = (name: string) => (text: string) => files.append(join(folder, name), text);
@@ -52,7 +52,7 @@ export function fileLogs({ directory, secrets = [], deltas = false, onError }: F
   const sink = (event: Event): void => {
     if (closed) return;
     folder = join(root, sessionFolder(event.sessionId));
-    for (const tell of sinks) tell(event);
+    for (const writeEvent of sinks) writeEvent(event);
   };
   const close = (): Promise<void> => {
     closed = true;
@@ -61,58 +61,58 @@ export function fileLogs({ directory, secrets = [], deltas = false, onError }: F
   return Object.assign(sink, { flush: files.flush, close });
 }
 
-const longestFolder = 80;
+const maxFolderLength = 80;
 
 /** The name of a session's folder: safe on every file system, and never that of another session. */
 export function sessionFolder(sessionId: string): string {
-  const encoded = sessionId.replace(/[^A-Za-z0-9_-]/gu, percentEncoded);
+  const encoded = sessionId.replace(/[^A-Za-z0-9_-]/gu, percentEncode);
   // Names that stand for devices on Windows.
-  const named = encoded.replace(/^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./i, percentEncoded) || "%";
-  if (named.length <= longestFolder && !/[A-Z]/.test(sessionId)) return named;
+  const safe = encoded.replace(/^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./i, percentEncode) || "%";
+  if (safe.length <= maxFolderLength && !/[A-Z]/.test(sessionId)) return safe;
   const hash = createHash("sha256").update(sessionId, "utf16le").digest("hex").slice(0, 32);
-  return `${named.slice(0, longestFolder)}.${hash}`;
+  return `${safe.slice(0, maxFolderLength)}.${hash}`;
 }
 
 /** Half a surrogate pair has no bytes of its own. */
-function percentEncoded(character: string): string {
+function percentEncode(character: string): string {
   if (!character.isWellFormed()) return `%u${character.charCodeAt(0).toString(16)}`;
   const bytes = [...new TextEncoder().encode(character)];
   return bytes.map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
 }
 
-interface AppendedFiles {
+interface FileAppender {
   append(file: string, text: string): void;
   flush(): Promise<void>;
 }
 
 /** What is appended while files are written goes into them together, in order, the next time. */
-function appendedFiles(onError: (error: Error, file: string) => void): AppendedFiles {
-  const broken = new Set<string>();
-  let waiting = new Map<string, string[]>();
+function createFileAppender(onError: (error: Error, file: string) => void): FileAppender {
+  const failedFiles = new Set<string>();
+  let pending = new Map<string, string[]>();
   let tail: Promise<void> = Promise.resolve();
 
-  function giveUp(file: string, thrown: unknown): void {
-    broken.add(file);
+  function markFailed(file: string, thrown: unknown): void {
+    failedFiles.add(file);
     onError(thrown instanceof Error ? thrown : new Error(String(thrown)), file);
   }
 
-  async function writeWaiting(): Promise<void> {
-    const batch = [...waiting].filter(([file]) => !broken.has(file));
-    waiting = new Map();
+  async function writePending(): Promise<void> {
+    const batch = [...pending].filter(([file]) => !failedFiles.has(file));
+    pending = new Map();
     for (const [file, texts] of batch) {
-      const written = appendLines(file, texts.join("")).catch((thrown) => giveUp(file, thrown));
+      const append = appendLines(file, texts.join("")).catch((thrown) => markFailed(file, thrown));
       // A listener to errors that throws has nobody left to tell, and the other files go on.
-      await written.catch(() => undefined);
+      await append.catch(() => undefined);
     }
   }
 
   return {
     append(file, text) {
-      if (broken.has(file)) return;
-      if (waiting.size === 0) tail = tail.then(writeWaiting);
-      const texts = waiting.get(file) ?? [];
+      if (failedFiles.has(file)) return;
+      if (pending.size === 0) tail = tail.then(writePending);
+      const texts = pending.get(file) ?? [];
       texts.push(text);
-      waiting.set(file, texts);
+      pending.set(file, texts);
     },
     flush: () => tail,
   };
@@ -122,21 +122,21 @@ async function appendLines(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const handle = await open(file, "a+", 0o600);
   try {
-    await handle.appendFile((await isCutOff(handle)) ? `\n${text}` : text);
+    await handle.appendFile((await endsMidLine(handle)) ? `\n${text}` : text);
   } finally {
     await handle.close();
   }
 }
 
 /** A process that died while it wrote may have left half a line, which must not spoil the next one. */
-async function isCutOff(handle: FileHandle): Promise<boolean> {
+async function endsMidLine(handle: FileHandle): Promise<boolean> {
   const { size } = await handle.stat();
   if (size === 0) return false;
   const { buffer } = await handle.read({ buffer: Buffer.alloc(1), position: size - 1 });
   return buffer.toString() !== "\n";
 }
 
-function tellStandardError(error: Error, file: string): void {
+function logToStderr(error: Error, file: string): void {
   const { message } = describeThrown(error, "store_failed");
   process.stderr.write(`${escapeUnseen(`The log ${file} cannot be written: ${message}`)}\n`);
 }

@@ -9,28 +9,28 @@ import { defineTool } from "../tool.ts";
 import { type JsonLinesOptions, jsonLines } from "./json-lines.ts";
 
 const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1 };
-const warning = (message: string): Fact => ({
+const createWarning = (message: string): Fact => ({
   ...origin,
   ...{ type: "warning", code: "odd", message, seq: 1, at: 0, id: "w" },
 });
-const piece = (delta: string, more: Partial<Delta> = {}) =>
+const createDelta = (delta: string, more: Partial<Delta> = {}) =>
   ({ ...origin, type: "content_delta", delta, ...more }) as Delta;
 
-function linesOf(events: readonly Event[], options?: JsonLinesOptions): string[] {
+function writeLines(events: readonly Event[], options?: JsonLinesOptions): string[] {
   const lines: string[] = [];
   const sink = jsonLines((line) => lines.push(line), options);
   for (const event of events) sink(event);
   return lines;
 }
 
-const parsed = (lines: readonly string[]): Event[] => lines.map((line) => JSON.parse(line) as Event);
+const parseLines = (lines: readonly string[]): Event[] => lines.map((line) => JSON.parse(line) as Event);
 
 /** Halves of surrogate pairs too. */
 const anyText = fc.array(fc.nat(0xffff), { maxLength: 30 }).map((units) => String.fromCharCode(...units));
 
 /** What a reader of the log would make of the pieces of one text. */
-const joined = (lines: readonly string[], type = "content_delta"): string =>
-  parsed(lines)
+const joinDeltas = (lines: readonly string[], type = "content_delta"): string =>
+  parseLines(lines)
     .map((event) => (event.type === type && "delta" in event ? event.delta : ""))
     .join("");
 
@@ -61,23 +61,23 @@ describe("jsonLines", () => {
       everything(event);
     };
     const heard = await collect(run(looking(), "Go", { hooks: { onEvent } }));
-    expect(parsed(lines)).toEqual(heard.facts);
-    expect(parsed(all)).toEqual(heard.events);
+    expect(parseLines(lines)).toEqual(heard.facts);
+    expect(parseLines(all)).toEqual(heard.events);
     expect([...lines, ...all].filter((line) => line.indexOf("\n") !== line.length - 1)).toEqual([]);
   });
 
   it("no text can forge a line, move a cursor or hide: it is escaped, and reads back as it was (A124)", () => {
     const bad = 'x\n{"type":"done"}\r\u001b[2J\u009b2J\u007f\u0085\u2028\u2029\u202e\ufeff\ud800\u{e0041}';
-    const [line = ""] = linesOf([warning(bad)]);
+    const [line = ""] = writeLines([createWarning(bad)]);
     expect(line).toMatch(/^[ -~]+\n$/);
-    expect(parsed([line])).toEqual([warning(bad)]);
+    expect(parseLines([line])).toEqual([createWarning(bad)]);
   });
 
   it("any text reads back as it was, from a line of its own (A124)", () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        const lines = linesOf([warning(text)]);
-        expect(parsed(lines)).toEqual([warning(text)]);
+        const lines = writeLines([createWarning(text)]);
+        expect(parseLines(lines)).toEqual([createWarning(text)]);
         // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
         expect(lines.join("")).toMatch(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\n$/);
       }),
@@ -85,14 +85,14 @@ describe("jsonLines", () => {
   });
 
   it("keeps letters and emoji as they are", () => {
-    expect(linesOf([warning("7 °C, 東京, 👩‍🚀")])[0]).toContain("7 °C, 東京, 👩‍🚀");
+    expect(writeLines([createWarning("7 °C, 東京, 👩‍🚀")])[0]).toContain("7 °C, 東京, 👩‍🚀");
   });
 
   it("what is no JSON is named in place of the event, and throws nothing", () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     const progress = { ...origin, type: "tool_progress", id: "c", data: circular } as unknown as Delta;
-    const [line = "{}"] = linesOf([progress], { deltas: true });
+    const [line = "{}"] = writeLines([progress], { deltas: true });
     expect(JSON.parse(line)).toEqual({
       ...origin,
       type: "tool_progress",
@@ -107,21 +107,21 @@ describe("jsonLines with secrets", () => {
 
   it("masks every field: texts, keys, numbers and what is nested (A110, A112)", () => {
     const fact = {
-      ...warning(`Incorrect API key provided: ${secret}`),
+      ...createWarning(`Incorrect API key provided: ${secret}`),
       ...{ code: secret, data: { [`x${secret}`]: [{ pin: 31415926, ok: 1 }, JSON.stringify({ secret })] } },
     };
-    const [line = "{}"] = linesOf([fact], options);
+    const [line = "{}"] = writeLines([fact], options);
     expect(JSON.parse(line)).toEqual({
-      ...warning("Incorrect API key provided: ***"),
+      ...createWarning("Incorrect API key provided: ***"),
       ...{ code: "***", data: { "x***": [{ pin: "***", ok: 1 }, '{"secret":"***"}'] } },
     });
   });
 
   it("stays JSON when a secret looks like a part of an escape or of the JSON itself (A110)", () => {
-    const lines = linesOf([warning('a\n1234567 and {"b":1}')], {
+    const lines = writeLines([createWarning('a\n1234567 and {"b":1}')], {
       secrets: ["n1234567", '"type":', '","code'],
     });
-    expect(parsed(lines)).toEqual([warning('a\n1234567 and {"b":1}')]);
+    expect(parseLines(lines)).toEqual([createWarning('a\n1234567 and {"b":1}')]);
   });
 
   it("a secret does not get through in the pieces of a text, wherever it is cut (A111)", () => {
@@ -129,38 +129,64 @@ describe("jsonLines with secrets", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(text.length), { maxLength: 8 }), (places) => {
         const borders = [0, ...places.sort((left, right) => left - right), text.length];
-        const pieces = borders.slice(1).map((end, index) => piece(text.slice(borders[index], end)));
-        const lines = linesOf([...pieces, warning("end")], options);
-        expect(joined(lines)).toBe('The key is ***, say it: ***. tok"en');
+        const pieces = borders.slice(1).map((end, index) => createDelta(text.slice(borders[index], end)));
+        const lines = writeLines([...pieces, createWarning("end")], options);
+        expect(joinDeltas(lines)).toBe('The key is ***, say it: ***. tok"en');
       }),
     );
   });
 
   it("what was held back is a delta of its own before the next fact of its run, and not of another (A111)", () => {
-    const other = { ...warning("else"), runId: "r2" };
-    const lines = linesOf([piece("Say tok"), other, piece('"'), warning("end"), piece("en")], options);
-    expect(parsed(lines)).toEqual([piece("Say "), other, piece('tok"'), warning("end"), piece("en")]);
+    const other = { ...createWarning("else"), runId: "r2" };
+    const lines = writeLines(
+      [createDelta("Say tok"), other, createDelta('"'), createWarning("end"), createDelta("en")],
+      options,
+    );
+    expect(parseLines(lines)).toEqual([
+      createDelta("Say "),
+      other,
+      createDelta('tok"'),
+      createWarning("end"),
+      createDelta("en"),
+    ]);
   });
 
   it("thoughts, words and the arguments of each call are told apart (A111)", () => {
-    const call = (id: string, delta: string) => piece(delta, { type: "tool_call_delta", id, name: "t" });
-    const thought = (delta: string) => piece(delta, { type: "reasoning_delta" });
+    const call = (id: string, delta: string) =>
+      createDelta(delta, { type: "tool_call_delta", id, name: "t" });
+    const thought = (delta: string) => createDelta(delta, { type: "reasoning_delta" });
     const half = JSON.stringify(secret).slice(1, 8);
     const rest = JSON.stringify(secret).slice(8, -1);
-    const events = [thought(half), piece(half), call("1", half), call("2", half)];
-    const lines = linesOf([...events, call("2", rest), call("1", rest), piece(rest), thought(rest)], options);
-    expect(parsed(lines)).toEqual([call("2", "***"), call("1", "***"), piece("***"), thought("***")]);
+    const events = [thought(half), createDelta(half), call("1", half), call("2", half)];
+    const lines = writeLines(
+      [...events, call("2", rest), call("1", rest), createDelta(rest), thought(rest)],
+      options,
+    );
+    expect(parseLines(lines)).toEqual([
+      call("2", "***"),
+      call("1", "***"),
+      createDelta("***"),
+      thought("***"),
+    ]);
   });
 
   it("the beginning of a call, which says nothing yet, is written at once", () => {
-    const begun = piece("", { type: "tool_call_delta", id: "1", name: "t" });
-    expect(parsed(linesOf([begun], options))).toEqual([begun]);
+    const begun = createDelta("", { type: "tool_call_delta", id: "1", name: "t" });
+    expect(parseLines(writeLines([begun], options))).toEqual([begun]);
   });
 
   it("what was held back comes before the restart that makes it void, and is not joined with what follows (A111)", () => {
     const restart: Delta = { ...origin, type: "message_restart", reason: "stream_truncated" };
-    const lines = linesOf([piece("tok"), restart, piece('"en'), warning("end")], options);
-    expect(parsed(lines)).toEqual([piece("tok"), restart, piece('"en'), warning("end")]);
+    const lines = writeLines(
+      [createDelta("tok"), restart, createDelta('"en'), createWarning("end")],
+      options,
+    );
+    expect(parseLines(lines)).toEqual([
+      createDelta("tok"),
+      restart,
+      createDelta('"en'),
+      createWarning("end"),
+    ]);
   });
 });
 

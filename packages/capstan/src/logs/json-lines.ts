@@ -22,25 +22,25 @@ export function jsonLines(
   const newStream = createStreamFactory(secrets);
   const mask = secrets.length > 0 ? createTextMask(newStream) : undefined;
   const runs = new Map<string, DeltaMask<Delta & TextDelta>>();
-  const writeEvent = (event: Event) => write(`${lineOf(event, mask)}\n`);
+  const writeEvent = (event: Event) => write(`${formatEvent(event, mask)}\n`);
   return (event) => {
     if (!isFact(event) && !deltas) return;
     if (isTextDelta(event)) {
-      const pieces = runs.get(event.runId) ?? createDeltaMask(newStream);
-      runs.set(event.runId, pieces);
-      const shown = pieces.push(event);
-      if (shown) writeEvent(shown);
+      const deltaMask = runs.get(event.runId) ?? createDeltaMask(newStream);
+      runs.set(event.runId, deltaMask);
+      const masked = deltaMask.push(event);
+      if (masked) writeEvent(masked);
       return;
     }
     if (isFact(event) || event.type === "message_restart") {
-      for (const rest of runs.get(event.runId)?.end() ?? []) writeEvent(rest);
+      for (const delta of runs.get(event.runId)?.end() ?? []) writeEvent(delta);
       runs.delete(event.runId);
     }
     writeEvent(event);
   };
 }
 
-function lineOf(event: Event, mask: MaskText | undefined): string {
+function formatEvent(event: Event, mask: MaskText | undefined): string {
   try {
     return toJsonLine(event, mask);
   } catch (thrown) {

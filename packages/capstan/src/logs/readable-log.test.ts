@@ -9,11 +9,11 @@ import { type ReadableLogOptions, readableLog } from "./readable-log.ts";
 
 const at = Date.UTC(2026, 0, 1);
 const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1, seq: 1, at, id: "f" };
-const fact = (body: FactBody): Fact => ({ ...origin, ...body }) as Fact;
+const createFact = (body: FactBody): Fact => ({ ...origin, ...body }) as Fact;
 const usage = { inputTokens: 10, outputTokens: 5 };
 
 /** What the log says of an event, without time and run. */
-function wordsOf(event: Event, options?: ReadableLogOptions): string {
+function formatLogLine(event: Event, options?: ReadableLogOptions): string {
   let written = "";
   readableLog((line) => {
     written += line;
@@ -129,12 +129,12 @@ describe("readableLog", () => {
     ],
     [{ type: "run_start", input: [], policy: {} as never, timeZone: "UTC" }, 'Start of a in session s: ""'],
   ])("says %o (S4-51)", (body, words) => {
-    expect(wordsOf(fact(body))).toBe(`${words}\n`);
+    expect(formatLogLine(createFact(body))).toBe(`${words}\n`);
   });
 
   it("is silent about deltas and ends of turns", () => {
-    expect(wordsOf({ ...origin, type: "content_delta", delta: "x" } as never)).toBe("");
-    expect(wordsOf(fact({ type: "turn_end", turn: 1, usage }))).toBe("");
+    expect(formatLogLine({ ...origin, type: "content_delta", delta: "x" } as never)).toBe("");
+    expect(formatLogLine(createFact({ type: "turn_end", turn: 1, usage }))).toBe("");
   });
 
   it("reasoning is not in it (S4-51, C-21)", () => {
@@ -145,7 +145,9 @@ describe("readableLog", () => {
         { type: "text", text: "Yes." },
       ],
     } as const;
-    const words = wordsOf(fact({ type: "message", entry, model: "m", usage, ms: 7, finish: "stop" }));
+    const words = formatLogLine(
+      createFact({ type: "message", entry, model: "m", usage, ms: 7, finish: "stop" }),
+    );
     expect(words).toBe('Message of m in 7 ms (stop): "Yes."\n');
   });
 
@@ -159,9 +161,9 @@ describe("readableLog", () => {
       attempt: 1,
     } as const;
     const events = [
-      { ...fact(call), runId: bad },
+      { ...createFact(call), runId: bad },
       {
-        ...fact({
+        ...createFact({
           type: "turn_start",
           turn: 1,
           maxTurns: 2,
@@ -172,11 +174,11 @@ describe("readableLog", () => {
         }),
         agent: bad,
       },
-      fact({ type: "error", code: bad, message: bad, retryable: false }),
-      fact({ type: "waiting", callIds: [bad] }),
+      createFact({ type: "error", code: bad, message: bad, retryable: false }),
+      createFact({ type: "waiting", callIds: [bad] }),
     ];
     for (const event of events) {
-      const line = wordsOf(event);
+      const line = formatLogLine(event);
       expect(line).toMatch(/^[ -~]+\n$/);
       expect(line.replace(/"(?:[^"\\]|\\.)*"/g, "")).not.toContain("End");
     }
@@ -184,9 +186,9 @@ describe("readableLog", () => {
 
   it("cuts names to 128 characters, arguments and texts to 200, never in the middle of a character (A124)", () => {
     const call = { type: "tool_call_start", id: "c", attempt: 1 } as const;
-    const long = wordsOf(fact({ ...call, name: "n".repeat(500), arguments: "a".repeat(500) }));
+    const long = formatLogLine(createFact({ ...call, name: "n".repeat(500), arguments: "a".repeat(500) }));
     expect(long).toBe(`Call c: "${"n".repeat(128)}…" "${"a".repeat(199)}…\n`);
-    const text = wordsOf(fact({ type: "cancel_requested", reason: `${"a".repeat(199)}😀` }));
+    const text = formatLogLine(createFact({ type: "cancel_requested", reason: `${"a".repeat(199)}😀` }));
     expect(text).toBe(`Cancel requested: "${"a".repeat(199)}…"\n`);
   });
 
@@ -194,7 +196,7 @@ describe("readableLog", () => {
     const secret = "sk-0123456789";
     const options = { secrets: [secret] };
     const reason = `${"a".repeat(195)}${secret}${"b".repeat(20)}`;
-    const cancelled = wordsOf(fact({ type: "cancel_requested", reason }), options);
+    const cancelled = formatLogLine(createFact({ type: "cancel_requested", reason }), options);
     expect(cancelled).toBe(`Cancel requested: "${"a".repeat(195)}***bb…"\n`);
     const call = {
       type: "tool_call_start",
@@ -203,6 +205,6 @@ describe("readableLog", () => {
       arguments: { [secret]: secret },
       attempt: 1,
     } as const;
-    expect(wordsOf(fact(call), options)).toBe('Call ***: *** {"***":"***"}\n');
+    expect(formatLogLine(createFact(call), options)).toBe('Call ***: *** {"***":"***"}\n');
   });
 });

@@ -1,6 +1,6 @@
 import { type Event, type Fact, isFact } from "../event.ts";
 import { getText, toPlainText } from "../history.ts";
-import { type Shown, shown } from "./shown.ts";
+import { createLogFormatter, type LogFormatter } from "./log-formatter.ts";
 
 export type ReadableLogOptions = {
   /** Masked wherever they occur, see `maskSecrets`. */
@@ -15,104 +15,104 @@ export function readableLog(
   write: (line: string) => void,
   { secrets = [] }: ReadableLogOptions = {},
 ): (event: Event) => void {
-  const show = shown(secrets);
+  const format = createLogFormatter(secrets);
   return (event) => {
     if (!isFact(event)) return;
-    const words = wordsOf(event, show);
-    if (words) write(`${new Date(event.at).toISOString()} ${show.name(event.runId)} ${words}\n`);
+    const line = describeFact(event, format);
+    if (line) write(`${new Date(event.at).toISOString()} ${format.name(event.runId)} ${line}\n`);
   };
 }
 
 /** Nothing for a fact that says nothing new. */
-function wordsOf(fact: Fact, show: Shown): string | undefined {
+function describeFact(fact: Fact, format: LogFormatter): string | undefined {
   switch (fact.type) {
     case "run_start":
-      return `Start of ${show.name(fact.agent)} in session ${show.name(fact.sessionId)}: ${show.text(inputOf(fact))}`;
+      return `Start of ${format.name(fact.agent)} in session ${format.name(fact.sessionId)}: ${format.text(getLastUserText(fact))}`;
     case "turn_start":
-      return `Turn ${fact.turn}/${fact.maxTurns} of ${show.name(fact.agent)}`;
+      return `Turn ${fact.turn}/${fact.maxTurns} of ${format.name(fact.agent)}`;
     case "message": {
       const text = getText(fact.entry);
-      return `Message of ${show.name(fact.model)} in ${fact.ms} ms (${fact.finish})${text && `: ${show.text(text)}`}`;
+      return `Message of ${format.name(fact.model)} in ${fact.ms} ms (${fact.finish})${text && `: ${format.text(text)}`}`;
     }
     case "model_failed":
-      return `Model ${show.name(fact.model)} failed after ${attempts(fact.attempts)}: ${problem(fact.error, show)}`;
+      return `Model ${format.name(fact.model)} failed after ${formatAttempts(fact.attempts)}: ${formatProblem(fact.error, format)}`;
     case "compaction_start":
       return `Summary of ${fact.until} earlier entries begun`;
     case "compacted":
-      return compactionOf(fact, show);
+      return formatCompaction(fact, format);
     case "tool_call_start":
-      return `Call ${show.name(fact.id)}: ${show.name(fact.name)} ${show.json(fact.arguments)}`;
+      return `Call ${format.name(fact.id)}: ${format.name(fact.name)} ${format.json(fact.arguments)}`;
     case "tool_call_result":
-      return `Result ${show.name(fact.id)}: ${resultOf(fact, show)}`;
+      return `Result ${format.name(fact.id)}: ${formatToolResult(fact, format)}`;
     case "approval_required":
       if (fact.question)
-        return `Question of ${show.name(fact.callId)}: ${show.name(fact.name)} asks ${show.text(fact.reason)}`;
-      return `Approval of ${show.name(fact.callId)} needed: ${show.name(fact.name)} ${show.json(fact.input)} ${show.text(fact.reason)}`;
+        return `Question of ${format.name(fact.callId)}: ${format.name(fact.name)} asks ${format.text(fact.reason)}`;
+      return `Approval of ${format.name(fact.callId)} needed: ${format.name(fact.name)} ${format.json(fact.input)} ${format.text(fact.reason)}`;
     case "approval_resolved":
       if (fact.number !== undefined)
-        return `Question of ${show.name(fact.callId)} ${fact.approved ? `answered: ${show.json(fact.value ?? null)}` : `refused${reason(fact.reason, show)}`}`;
-      return `Approval of ${show.name(fact.callId)} ${fact.approved ? "given" : `refused${reason(fact.reason, show)}`}`;
+        return `Question of ${format.name(fact.callId)} ${fact.approved ? `answered: ${format.json(fact.value ?? null)}` : `refused${formatReason(fact.reason, format)}`}`;
+      return `Approval of ${format.name(fact.callId)} ${fact.approved ? "given" : `refused${formatReason(fact.reason, format)}`}`;
     case "woken":
       return "It goes on: the time has come, or what is nested in it was answered";
     case "waiting":
       if (fact.until !== undefined) return `Waiting until ${new Date(fact.until).toISOString()}`;
-      return `Waiting for ${fact.callIds.map(show.name).join(", ")}`;
+      return `Waiting for ${fact.callIds.map(format.name).join(", ")}`;
     case "handoff":
-      return `Handoff from ${show.name(fact.from)} to ${show.name(fact.to)}${reason(fact.message, show)}`;
+      return `Handoff from ${format.name(fact.from)} to ${format.name(fact.to)}${formatReason(fact.message, format)}`;
     case "handoff_denied":
-      return `Handoff to ${show.name(fact.to)} denied: ${show.text(fact.reason)}`;
+      return `Handoff to ${format.name(fact.to)} denied: ${format.text(fact.reason)}`;
     case "handoff_return":
-      return `Return from ${show.name(fact.from)} to ${show.name(fact.to)}: ${fact.error ? problem(fact.error, show) : show.text(fact.text)}`;
+      return `Return from ${format.name(fact.from)} to ${format.name(fact.to)}: ${fact.error ? formatProblem(fact.error, format) : format.text(fact.text)}`;
     case "steered":
-      return `Steered: ${show.text(toPlainText(fact.entry.content))}`;
+      return `Steered: ${format.text(toPlainText(fact.entry.content))}`;
     case "recovered":
-      return `Taken up again by ${show.name(fact.owner)}`;
+      return `Taken up again by ${format.name(fact.owner)}`;
     case "cancel_requested":
-      return `Cancel requested: ${show.text(fact.reason)}`;
+      return `Cancel requested: ${format.text(fact.reason)}`;
     case "turn_summary":
-      return fact.text && `Turn ${fact.turn}: ${show.text(fact.text)}`;
+      return fact.text && `Turn ${fact.turn}: ${format.text(fact.text)}`;
     case "turn_end":
       return undefined;
     case "limit_reached":
-      return `Limit ${problem(fact, show)}`;
+      return `Limit ${formatProblem(fact, format)}`;
     case "warning":
-      return `Warning ${problem(fact, show)}`;
+      return `Warning ${formatProblem(fact, format)}`;
     case "error":
-      return `Error ${problem(fact, show)}`;
+      return `Error ${formatProblem(fact, format)}`;
     case "done":
-      return `End: ${fact.status}, ${fact.usage.inputTokens} tokens in, ${fact.usage.outputTokens} out: ${show.text(fact.text)}`;
+      return `End: ${fact.status}, ${fact.usage.inputTokens} tokens in, ${fact.usage.outputTokens} out: ${format.text(fact.text)}`;
   }
 }
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
-function inputOf({ input }: FactOf<"run_start">): string {
-  const last = input.findLast((entry) => entry.type === "user");
-  return last ? toPlainText(last.content) : "";
+function getLastUserText({ input }: FactOf<"run_start">): string {
+  const lastUser = input.findLast((entry) => entry.type === "user");
+  return lastUser ? toPlainText(lastUser.content) : "";
 }
 
-function resultOf(fact: FactOf<"tool_call_result">, show: Shown): string {
-  const tries = fact.attempts > 1 ? ` after ${attempts(fact.attempts)}` : "";
-  const content = fact.error ? problem(fact.error, show) : show.text(toPlainText(fact.result));
-  return `${show.name(fact.name)} ${fact.status} in ${fact.ms} ms${tries}: ${content}`;
+function formatToolResult(fact: FactOf<"tool_call_result">, format: LogFormatter): string {
+  const attempts = fact.attempts > 1 ? ` after ${formatAttempts(fact.attempts)}` : "";
+  const content = fact.error ? formatProblem(fact.error, format) : format.text(toPlainText(fact.result));
+  return `${format.name(fact.name)} ${fact.status} in ${fact.ms} ms${attempts}: ${content}`;
 }
 
-function problem(
+function formatProblem(
   { code, message }: { readonly code: string; readonly message: string },
-  show: Shown,
+  format: LogFormatter,
 ): string {
-  return `${show.name(code)} ${show.text(message)}`;
+  return `${format.name(code)} ${format.text(message)}`;
 }
 
-function compactionOf({ until, text, model }: FactOf<"compacted">, show: Shown): string {
+function formatCompaction({ until, text, model }: FactOf<"compacted">, format: LogFormatter): string {
   if (text === undefined) return `Results in ${until} earlier entries shortened`;
-  return `${until} earlier entries ${model === undefined ? "left out" : `summarised by ${show.name(model)}`}: ${show.text(text)}`;
+  return `${until} earlier entries ${model === undefined ? "left out" : `summarised by ${format.name(model)}`}: ${format.text(text)}`;
 }
 
-function reason(text: string | undefined, show: Shown): string {
-  return text === undefined ? "" : `: ${show.text(text)}`;
+function formatReason(text: string | undefined, format: LogFormatter): string {
+  return text === undefined ? "" : `: ${format.text(text)}`;
 }
 
-function attempts(count: number): string {
+function formatAttempts(count: number): string {
   return count === 1 ? "1 attempt" : `${count} attempts`;
 }

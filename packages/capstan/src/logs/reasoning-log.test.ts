@@ -18,7 +18,7 @@ const look = defineTool({
 const head = "2026-01-01T00:00:00.000Z r a Turn 1\n";
 
 /** What is written about one message. */
-function written(parts: readonly AssistantPart[], secrets: readonly string[] = []): string {
+function formatReasoning(parts: readonly AssistantPart[], secrets: readonly string[] = []): string {
   let text = "";
   const sink = reasoningLog(
     (block) => {
@@ -48,7 +48,7 @@ function written(parts: readonly AssistantPart[], secrets: readonly string[] = [
   return text;
 }
 
-const thought = (text: string): AssistantPart => ({ type: "reasoning", text });
+const createReasoning = (text: string): AssistantPart => ({ type: "reasoning", text });
 
 describe("reasoningLog", () => {
   it("has what the model thought in each turn, of which agent, and nothing else (S3-47, S4-10, C-21)", async () => {
@@ -70,10 +70,10 @@ describe("reasoningLog", () => {
 
   it("several thoughts of one message are one block; hidden ones are none", () => {
     const opaque: AssistantPart = { type: "reasoning", text: "", opaque: "encrypted" };
-    expect(written([thought("One."), opaque, thought("Two.\r\n\tThree.")])).toBe(
+    expect(formatReasoning([createReasoning("One."), opaque, createReasoning("Two.\r\n\tThree.")])).toBe(
       `${head}  One.\n  Two.\n    Three.\n`,
     );
-    expect(written([opaque, { type: "text", text: "Hi." }])).toBe("");
+    expect(formatReasoning([opaque, { type: "text", text: "Hi." }])).toBe("");
   });
 
   it("is silent about everything that is no message", () => {
@@ -82,11 +82,13 @@ describe("reasoningLog", () => {
   });
 
   it("no thought can pass for a head, or move a cursor (A124)", () => {
-    const text = written([thought(`x\n${head}\u001b[2J\r\u2028y\u0085z`)]);
+    const text = formatReasoning([createReasoning(`x\n${head}\u001b[2J\r\u2028y\u0085z`)]);
     expect(text).toBe(`${head}  x\n  ${head}  \\u001b[2J\\u000d\\u2028y\\u0085z\n`);
   });
 
   it("masks secrets, also one that goes over two lines (A110)", () => {
-    expect(written([thought("It is two\nlines.")], ["two\nlines"])).toBe(`${head}  It is ***.\n`);
+    expect(formatReasoning([createReasoning("It is two\nlines.")], ["two\nlines"])).toBe(
+      `${head}  It is ***.\n`,
+    );
   });
 });

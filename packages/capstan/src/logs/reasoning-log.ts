@@ -1,5 +1,5 @@
 import { type Event, isFact } from "../event.ts";
-import { shown } from "./shown.ts";
+import { createLogFormatter } from "./log-formatter.ts";
 
 export type ReasoningLogOptions = {
   /** Masked wherever they occur, see `maskSecrets`. */
@@ -14,15 +14,15 @@ export function reasoningLog(
   write: (block: string) => void,
   { secrets = [] }: ReasoningLogOptions = {},
 ): (event: Event) => void {
-  const show = shown(secrets);
+  const format = createLogFormatter(secrets);
   return (event) => {
     if (!isFact(event) || event.type !== "message") return;
     const lines = event.entry.parts.flatMap((part) =>
-      part.type === "reasoning" && part.text.trim() ? show.lines(part.text) : [],
+      part.type === "reasoning" && part.text.trim() ? format.lines(part.text) : [],
     );
     if (lines.length === 0) return;
     const { at, runId, agent, turn } = event;
-    const head = `${new Date(at).toISOString()} ${show.name(runId)} ${show.name(agent)} Turn ${turn}`;
+    const head = `${new Date(at).toISOString()} ${format.name(runId)} ${format.name(agent)} Turn ${turn}`;
     write(`${[head, ...lines.map((line) => `  ${line}`)].join("\n")}\n`);
   };
 }

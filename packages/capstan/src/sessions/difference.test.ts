@@ -6,9 +6,9 @@ import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { difference } from "./difference.ts";
-import { formatDifference } from "./difference-text.ts";
+import { formatDifference } from "./format-difference.ts";
 
-async function factsOf(id: string, text: string, ...steps: ScriptedStep[]) {
+async function recordFacts(id: string, text: string, ...steps: ScriptedStep[]) {
   const store = memory();
   const look = defineTool({
     name: "look",
@@ -25,7 +25,7 @@ async function factsOf(id: string, text: string, ...steps: ScriptedStep[]) {
 describe("the difference of two runs", () => {
   it("is none when they said and did the same", async () => {
     const steps = [{ calls: [{ name: "look", input: { n: 1 } }] }, { text: "One." }];
-    const [left, right] = [await factsOf("m", "Hi.", ...steps), await factsOf("m", "Hi.", ...steps)];
+    const [left, right] = [await recordFacts("m", "Hi.", ...steps), await recordFacts("m", "Hi.", ...steps)];
     const same = difference(left, right);
     expect(same).toMatchObject({ isSame: true, turns: [{ type: "same" }, { type: "same" }] });
     expect(formatDifference(same)).toMatch(/^Both runs said and did the same/);
@@ -33,7 +33,7 @@ describe("the difference of two runs", () => {
 
   it("shows what was asked, called, found, answered and spent otherwise, turn by turn", async () => {
     const usage = { inputTokens: 20, outputTokens: 9, cost: 0.25 };
-    const left = await factsOf(
+    const left = await recordFacts(
       ...(["small", "Where is\nOslo?"] as const),
       {
         text: "I look.",
@@ -44,7 +44,7 @@ describe("the difference of two runs", () => {
       },
       { text: "First\nsecond\nthird" },
     );
-    const right = await factsOf(
+    const right = await recordFacts(
       ...(["large", "Where is\nBergen?"] as const),
       {
         text: "I look.",

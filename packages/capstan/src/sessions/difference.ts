@@ -2,9 +2,9 @@ import type { Fact } from "../event.ts";
 import { getText, toPlainText } from "../history.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import { diffLines, type LineChange } from "./diff-lines.ts";
-import { isNested } from "./stored-facts.ts";
-import { type RunSummary, runSummary } from "./summary.ts";
-import { askedIn } from "./title.ts";
+import { isNested } from "./load-facts.ts";
+import { type RunSummary, summarizeRun } from "./summary.ts";
+import { getUserText } from "./title.ts";
 
 /** The same figure of two runs. */
 export type Pair<Value> = { readonly left: Value; readonly right: Value };
@@ -47,15 +47,15 @@ export type Difference = {
 
 /** Compares two runs turn by turn. Of facts of several runs, the last run counts. */
 export function difference(left: readonly Fact[], right: readonly Fact[]): Difference {
-  const sides = { left: sideOf(left), right: sideOf(right) };
-  const question = changedLines(sides.left.question, sides.right.question);
-  const answer = changedLines(sides.left.answer, sides.right.answer);
-  const turns = alignedTurns(sides.left.turns, sides.right.turns);
-  const pair = <Value>(of: (summary: RunSummary) => Value): Pair<Value> => ({
-    left: of(sides.left.summary),
-    right: of(sides.right.summary),
+  const sides = { left: readRun(left), right: readRun(right) };
+  const question = findChangedLines(sides.left.question, sides.right.question);
+  const answer = findChangedLines(sides.left.answer, sides.right.answer);
+  const turns = compareTurns(sides.left.turns, sides.right.turns);
+  const buildPair = <Value>(pick: (summary: RunSummary) => Value): Pair<Value> => ({
+    left: pick(sides.left.summary),
+    right: pick(sides.right.summary),
   });
-  const status = pair(({ status }) => status);
+  const status = buildPair(({ status }) => status);
   return {
     isSame:
       !question && !answer && status.left === status.right && turns.every(({ type }) => type === "same"),
@@ -64,30 +64,30 @@ export function difference(left: readonly Fact[], right: readonly Fact[]): Diffe
     ...(answer && { answer }),
     status,
     models: { left: sides.left.models, right: sides.right.models },
-    inputTokens: pair(({ usage }) => usage.inputTokens),
-    outputTokens: pair(({ usage }) => usage.outputTokens),
-    cost: pair(({ cost }) => cost),
-    ms: pair(({ startedAt, updatedAt }) => updatedAt - startedAt),
+    inputTokens: buildPair(({ usage }) => usage.inputTokens),
+    outputTokens: buildPair(({ usage }) => usage.outputTokens),
+    cost: buildPair(({ cost }) => cost),
+    ms: buildPair(({ startedAt, updatedAt }) => updatedAt - startedAt),
   };
 }
 
-type SideCall = { readonly name: string; readonly input: Json; status: string; result: string };
-type SideTurn = { text: string; readonly calls: Map<string, SideCall> };
-type Side = {
+type ComparedCall = { readonly name: string; readonly input: Json; status: string; result: string };
+type ComparedTurn = { text: string; readonly calls: Map<string, ComparedCall> };
+type ComparedRun = {
   readonly summary: RunSummary;
   readonly question: string;
   readonly answer: string;
   readonly models: readonly string[];
-  readonly turns: ReadonlyMap<number, SideTurn>;
+  readonly turns: ReadonlyMap<number, ComparedTurn>;
 };
 
-function sideOf(facts: readonly Fact[]): Side {
+function readRun(facts: readonly Fact[]): ComparedRun {
   const runId = facts.findLast((fact) => !isNested(fact))?.runId;
-  const own = facts.filter((fact) => fact.runId === runId);
-  const [start] = own;
-  const turns = new Map<number, SideTurn>();
+  const runFacts = facts.filter((fact) => fact.runId === runId);
+  const [start] = runFacts;
+  const turns = new Map<number, ComparedTurn>();
   const models = new Set<string>();
-  for (const fact of own) {
+  for (const fact of runFacts) {
     if (fact.type === "turn_start") turns.set(fact.turn, { text: "", calls: new Map() });
     const turn = turns.get(fact.turn);
     if (!turn) continue;
@@ -104,39 +104,39 @@ function sideOf(facts: readonly Fact[]): Side {
       call.result = toPlainText(fact.result);
     }
   }
-  const done = own.find((fact) => fact.type === "done");
-  const question = start?.type === "run_start" ? askedIn(start) : "";
-  return { summary: runSummary(own), question, answer: done?.text ?? "", models: [...models], turns };
+  const done = runFacts.find((fact) => fact.type === "done");
+  const question = start?.type === "run_start" ? getUserText(start) : "";
+  return { summary: summarizeRun(runFacts), question, answer: done?.text ?? "", models: [...models], turns };
 }
 
-function alignedTurns(
-  left: ReadonlyMap<number, SideTurn>,
-  right: ReadonlyMap<number, SideTurn>,
+function compareTurns(
+  left: ReadonlyMap<number, ComparedTurn>,
+  right: ReadonlyMap<number, ComparedTurn>,
 ): TurnDifference[] {
-  const numbers = [...new Set([...left.keys(), ...right.keys()])].sort((one, other) => one - other);
-  return numbers.map((turn) => {
+  const turnNumbers = [...new Set([...left.keys(), ...right.keys()])].sort((first, second) => first - second);
+  return turnNumbers.map((turn) => {
     const [before, after] = [left.get(turn), right.get(turn)];
-    const text = changedLines(before?.text ?? "", after?.text ?? "");
-    const calls = alignedCalls([...(before?.calls.values() ?? [])], [...(after?.calls.values() ?? [])]);
+    const text = findChangedLines(before?.text ?? "", after?.text ?? "");
+    const calls = compareCalls([...(before?.calls.values() ?? [])], [...(after?.calls.values() ?? [])]);
     const isSame = !text && calls.every(({ type }) => type === "same");
     const type = !after ? "left" : !before ? "right" : isSame ? "same" : "changed";
     return { turn, type, ...(text && { text }), calls };
   });
 }
 
-function alignedCalls(left: readonly SideCall[], right: readonly SideCall[]): CallDifference[] {
+function compareCalls(left: readonly ComparedCall[], right: readonly ComparedCall[]): CallDifference[] {
   return Array.from({ length: Math.max(left.length, right.length) }, (_, index) => {
     const [before, after] = [left[index], right[index]];
     if (!before || !after) {
       const type = before ? "left" : "right";
       return { type, name: (before ?? after)?.name ?? "" };
     }
-    return callDifference(before, after);
+    return compareCall(before, after);
   });
 }
 
-function callDifference(left: SideCall, right: SideCall): CallDifference {
-  const result = changedLines(left.result, right.result);
+function compareCall(left: ComparedCall, right: ComparedCall): CallDifference {
+  const result = findChangedLines(left.result, right.result);
   const changes = {
     ...(left.name !== right.name && { names: { left: left.name, right: right.name } }),
     ...(toCanonicalJson(left.input) !== toCanonicalJson(right.input) && {
@@ -148,10 +148,10 @@ function callDifference(left: SideCall, right: SideCall): CallDifference {
   return { type: Object.keys(changes).length > 0 ? "changed" : "same", name: right.name, ...changes };
 }
 
-function changedLines(left: string, right: string): LineChange[] | undefined {
-  return left === right ? undefined : diffLines(splitLines(left), splitLines(right));
+function findChangedLines(left: string, right: string): LineChange[] | undefined {
+  return left === right ? undefined : diffLines(splitNonEmpty(left), splitNonEmpty(right));
 }
 
-function splitLines(text: string): string[] {
+function splitNonEmpty(text: string): string[] {
   return text === "" ? [] : text.split("\n");
 }

@@ -17,16 +17,16 @@ type Fixture = {
 };
 
 const folder = `${import.meta.dirname}/fixtures`;
-const read = (name: string): Fixture => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
-const names = globSync("*.json", { cwd: folder }).sort();
+const readFixture = (name: string): Fixture => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
+const fixtureNames = globSync("*.json", { cwd: folder }).sort();
 
 describe("sessions stored by earlier versions", () => {
   it("are kept for every version", () => {
-    expect(names).toEqual(["version-1-ends.json", "version-1-tools.json", "version-1-waiting.json"]);
+    expect(fixtureNames).toEqual(["version-1-ends.json", "version-1-tools.json", "version-1-waiting.json"]);
   });
 
-  it.each(names)("%s folds to the history it had, and its runs to their results (F78)", (name) => {
-    const { session: stored, history, results } = read(name);
+  it.each(fixtureNames)("%s folds to the history it had, and its runs to their results (F78)", (name) => {
+    const { session: stored, history, results } = readFixture(name);
     // Entries may have come to know more than they did; nothing they said is lost.
     expect(fold(stored.id, stored.facts).history).toMatchObject(history);
     for (const result of results) {
@@ -47,8 +47,8 @@ describe("sessions stored by earlier versions", () => {
     }
   });
 
-  it.each(names)("%s can be imported, and is exported as it was", async (name) => {
-    const { session: stored } = read(name);
+  it.each(fixtureNames)("%s can be imported, and is exported as it was", async (name) => {
+    const { session: stored } = readFixture(name);
     const store = memory();
     const imported = await sessions(store).import(JSON.stringify(stored));
     const exported = JSON.parse(await imported.export("json"));
@@ -62,8 +62,8 @@ describe("sessions stored by earlier versions", () => {
     expect(exported.blobs).toEqual(stored.blobs);
   });
 
-  it.each(names)("%s goes on with the code of today (F78)", async (name) => {
-    const { session: stored } = read(name);
+  it.each(fixtureNames)("%s goes on with the code of today (F78)", async (name) => {
+    const { session: stored } = readFixture(name);
     const input = { type: "object", properties: { of: { type: "string" } }, required: ["of"] } as const;
     const send = defineTool({
       name: "send",

@@ -9,13 +9,13 @@ import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { session } from "./session.ts";
 
-function office() {
-  const deeds: string[] = [];
+function createFixture() {
+  const executions: string[] = [];
   const tool = (name: string, settings: object) =>
     defineTool({
       ...{ name, description: name, input: { type: "object" }, ...settings },
       execute() {
-        deeds.push(name);
+        executions.push(name);
         return "x".repeat(200);
       },
     });
@@ -23,24 +23,24 @@ function office() {
     tool("look", { effects: "none", maxResultSize: 90 }),
     tool("pay", { effects: "send", needsApproval: true }),
   ];
-  const agentOf = (...steps: ScriptedStep[]) =>
+  const createAgent = (...steps: ScriptedStep[]) =>
     defineAgent({ name: "a", model: scriptedModel(steps), tools });
-  return { deeds, agentOf };
+  return { executions, createAgent };
 }
 
 /** Two runs, the first with a call whose result is in a blob. */
-async function twoRuns(store: Store) {
-  const { agentOf, deeds } = office();
-  const agent = agentOf({ calls: [{ name: "look" }] }, { text: "Much." }, { text: "Indeed." });
+async function recordTwoRuns(store: Store) {
+  const { createAgent, executions } = createFixture();
+  const agent = createAgent({ calls: [{ name: "look" }] }, { text: "Much." }, { text: "Indeed." });
   await run(agent, "How much is it?", { store, session: "s1", runId: "r1" });
   await run(agent, "Really?", { store, session: "s1", runId: "r2" });
-  return { agentOf, deeds, facts: await store.read("s1") };
+  return { createAgent, executions, facts: await store.read("s1") };
 }
 
 describe("a fork", () => {
   it("from any fact says what was said up to there, and goes on from it, with every entry once (S4-60, S4-22)", async () => {
     const store = memory();
-    const { agentOf, facts, deeds } = await twoRuns(store);
+    const { createAgent, facts, executions } = await recordTwoRuns(store);
     for (const { seq } of facts) {
       const copy = await session(store, "s1").fork(seq);
       const forked = await copy.facts();
@@ -51,7 +51,7 @@ describe("a fork", () => {
       expect(await store.listOrphans()).toEqual([]);
       const last = (await copy.info()).runs.at(-1);
       const model = scriptedModel(() => ({ text: "On we go." }));
-      const agent = { ...agentOf(), models: defineAgent({ name: "a", model }).models };
+      const agent = { ...createAgent(), models: defineAgent({ name: "a", model }).models };
       const result =
         last?.status === "waiting"
           ? await resume(agent, { store, runId: last.runId })
@@ -62,13 +62,13 @@ describe("a fork", () => {
       const ids = (await copy.facts()).map(identifyFact);
       expect(new Set(ids).size).toBe(ids.length);
     }
-    expect(deeds.length).toBeGreaterThan(1);
+    expect(executions.length).toBeGreaterThan(1);
     expect(await store.read("s1")).toEqual(facts);
   });
 
   it("has ids of its own that follow from the id of its session, its blobs, and a title that says so", async () => {
     const store = memory();
-    const { facts } = await twoRuns(store);
+    const { facts } = await recordTwoRuns(store);
     const copy = await session(store, "s1").fork(facts.length, { id: "s2" });
     const forked = await copy.facts();
     expect([...new Set(forked.map(({ runId }) => runId))]).toEqual(["s2.run1", "s2.run2"]);
@@ -83,28 +83,28 @@ describe("a fork", () => {
 
   it("takes no approval along: the call is refused, and asked for anew", async () => {
     const store = memory();
-    const { agentOf, deeds } = office();
-    const asked = run(agentOf({ calls: [{ id: "c1", name: "pay" }] }, { text: "Paid." }), "Pay.", {
+    const { createAgent, executions } = createFixture();
+    const asked = run(createAgent({ calls: [{ id: "c1", name: "pay" }] }, { text: "Paid." }), "Pay.", {
       ...{ store, session: "s1", runId: "r1" },
     });
     await asked;
     await asked.approve("c1");
-    expect(deeds).toEqual(["pay"]);
+    expect(executions).toEqual(["pay"]);
     const facts = await store.read("s1");
     const approved = facts.find((fact) => fact.type === "approval_resolved")?.seq ?? 0;
     for (const at of [approved - 1, approved]) {
       const copy = await session(store, "s1").fork(at);
       const [forked] = (await copy.info()).runs;
-      const again = agentOf({ calls: [{ id: "c2", name: "pay" }] }, { text: "Paid again." });
+      const again = createAgent({ calls: [{ id: "c2", name: "pay" }] }, { text: "Paid again." });
       const going = resume(again, { store, runId: forked?.runId ?? "" });
       expect((await going).pending.map(({ callId }) => callId)).toEqual(["c2"]);
     }
-    expect(deeds).toEqual(["pay"]);
+    expect(executions).toEqual(["pay"]);
   });
 
   it("is refused at a place that is none, and with an id that is taken", async () => {
     const store = memory();
-    const { facts } = await twoRuns(store);
+    const { facts } = await recordTwoRuns(store);
     for (const at of [0, facts.length + 1, 1.5])
       await expect(session(store, "s1").fork(at)).rejects.toMatchObject({
         code: "invalid_input",

@@ -2,10 +2,10 @@ import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import { createId } from "../ids.ts";
 import type { Store } from "../store.ts";
-import { runIdsFor, writeCopy } from "./copy-session.ts";
-import { withoutOpenCalls } from "./parked.ts";
-import { storedFacts } from "./stored-facts.ts";
-import { forkTitle, titleOf } from "./title.ts";
+import { buildRunIds, writeSessionCopy } from "./copy-session.ts";
+import { loadFacts } from "./load-facts.ts";
+import { refuseOpenCalls } from "./suspend-facts.ts";
+import { addForkSuffix, getTitle } from "./title.ts";
 
 /** Settings of a fork. */
 export type ForkOptions = {
@@ -21,13 +21,13 @@ export async function fork(
   sessionId: string,
   { at, id = createId("ses_"), title }: ForkOptions & { readonly at: number },
 ): Promise<string> {
-  const facts = await storedFacts(store, sessionId);
+  const facts = await loadFacts(store, sessionId);
   assertPosition(facts, at);
   await writeFork(store, {
     sessionId,
     id,
     facts: facts.slice(0, at),
-    title: title ?? (await forkTitleOf(store, facts)),
+    title: title ?? (await createForkTitle(store, facts)),
   });
   return id;
 }
@@ -35,28 +35,28 @@ export async function fork(
 /** Writes facts of a session as a new one, with all they need. */
 export async function writeFork(
   store: Store,
-  fork: {
+  options: {
     readonly sessionId: string;
     readonly id: string;
     readonly facts: readonly Fact[];
     readonly title: string;
   },
 ): Promise<void> {
-  const { sessionId, id, title, facts } = fork;
-  await writeCopy(store, {
+  const { sessionId, id, title, facts } = options;
+  await writeSessionCopy(store, {
     id,
     title,
     // An approval is bound to its run, and this is another one.
-    facts: withoutOpenCalls(facts, (call) => call.check?.approval !== undefined),
-    runIds: runIdsFor(id, facts),
-    blob: (handle) => store.getBlob(sessionId, handle),
+    facts: refuseOpenCalls(facts, (call) => call.check?.approval !== undefined),
+    runIds: buildRunIds(id, facts),
+    loadBlob: (handle) => store.getBlob(sessionId, handle),
   });
 }
 
 /** What a fork of the session with these facts is called. */
-export async function forkTitleOf(store: Store, facts: readonly Fact[]): Promise<string> {
+export async function createForkTitle(store: Store, facts: readonly Fact[]): Promise<string> {
   const info = await store.getSession(facts[0]?.sessionId ?? "");
-  return forkTitle(titleOf(facts, info?.title));
+  return addForkSuffix(getTitle(facts, info?.title));
 }
 
 /** Refuses a position where there is no fact. */

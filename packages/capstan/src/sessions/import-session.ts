@@ -3,11 +3,11 @@ import type { Fact } from "../event.ts";
 import { createId } from "../ids.ts";
 import { resolvePolicy } from "../policy.ts";
 import type { Store } from "../store.ts";
-import { runIdsFor, withNested, writeCopy } from "./copy-session.ts";
-import { withoutOpenCalls } from "./parked.ts";
+import { addNestedRunIds, buildRunIds, writeSessionCopy } from "./copy-session.ts";
+import { isNested } from "./load-facts.ts";
 import { readSessionFile } from "./read-session-file.ts";
-import { blobData } from "./session-file.ts";
-import { isNested } from "./stored-facts.ts";
+import { decodeBlob } from "./session-file.ts";
+import { refuseOpenCalls } from "./suspend-facts.ts";
 
 /**
  * Writes the session of a file to the store and gives its id: the given one, which must be free, or that of the file, or a
@@ -15,34 +15,34 @@ import { isNested } from "./stored-facts.ts";
  * it. Only writes: nothing starts, whatever the file says. A run that was not finished stays so and rests until somebody resumes
  * it; no call of it runs then, and nothing in it counts as approved, before it is asked for anew.
  */
-export async function importSession(store: Store, written: string, given?: string): Promise<string> {
-  const { id: asked, title = "", facts, blobs } = readSessionFile(written);
-  for (const fact of facts) assertUsage(fact);
-  const id = given ?? ((await store.getSession(asked)) ? createId("ses_") : asked);
-  await writeCopy(store, {
+export async function importSession(store: Store, text: string, newId?: string): Promise<string> {
+  const { id: fileId, title = "", facts, blobs } = readSessionFile(text);
+  for (const fact of facts) assertUsageIsPositive(fact);
+  const id = newId ?? ((await store.getSession(fileId)) ? createId("ses_") : fileId);
+  await writeSessionCopy(store, {
     id,
     title,
-    facts: withoutOpenCalls(withoutOpenDoors(facts), () => true),
-    runIds: given === undefined ? await freeRunIds(store, facts) : runIdsFor(given, facts),
-    async blob(handle) {
+    facts: refuseOpenCalls(withStrictPolicy(facts), () => true),
+    runIds: newId === undefined ? await assignRunIds(store, facts) : buildRunIds(newId, facts),
+    async loadBlob(handle) {
       const blob = Object.hasOwn(blobs, handle) ? blobs[handle] : undefined;
-      return blob && { mediaType: blob.mediaType, data: blobData(blob, handle) };
+      return blob && { mediaType: blob.mediaType, data: decodeBlob(blob, handle) };
     },
   });
   return id;
 }
 
 /** What a run has used counts against its budget, and against its user's day: a file may not give any of it back. */
-function assertUsage(fact: Fact): void {
+function assertUsageIsPositive(fact: Fact): void {
   const cost = fact.type === "done" ? fact.cost : 0;
-  const used = "usage" in fact ? Object.values(fact.usage ?? {}) : [];
-  if (![cost, ...used].some((one) => typeof one === "number" && one < 0)) return;
+  const amounts = "usage" in fact ? Object.values(fact.usage ?? {}) : [];
+  if (![cost, ...amounts].some((amount) => typeof amount === "number" && amount < 0)) return;
   const problem = `fact ${fact.seq} cannot be read: it has used less than nothing`;
   throw new AgentError("invalid_input", `The session cannot be imported: ${problem}.`);
 }
 
 /** A file may not switch off what asks a person: that is decided where a run goes on. */
-function withoutOpenDoors(facts: readonly Fact[]): readonly Fact[] {
+function withStrictPolicy(facts: readonly Fact[]): readonly Fact[] {
   const start = facts.findLastIndex((fact) => fact.type === "run_start" && !isNested(fact));
   if (facts.at(-1)?.type === "done") return facts;
   return facts.map((fact, index) => {
@@ -54,7 +54,7 @@ function withoutOpenDoors(facts: readonly Fact[]): readonly Fact[] {
   });
 }
 
-async function freeRunIds(store: Store, facts: readonly Fact[]): Promise<Map<string, string>> {
+async function assignRunIds(store: Store, facts: readonly Fact[]): Promise<Map<string, string>> {
   const runIds = new Map<string, string>();
   for (const fact of facts) {
     const { runId } = fact;
@@ -62,5 +62,5 @@ async function freeRunIds(store: Store, facts: readonly Fact[]): Promise<Map<str
     const isTaken = (await store.findSession(runId)) !== undefined;
     runIds.set(runId, isTaken ? createId("run_") : runId);
   }
-  return withNested(facts, runIds, (runId) => runId);
+  return addNestedRunIds(facts, runIds, (runId) => runId);
 }

@@ -7,13 +7,13 @@ export {
   type Pair,
   type TurnDifference,
 } from "./difference.ts";
-export { formatDifference } from "./difference-text.ts";
 export type { ForkOptions } from "./fork.ts";
+export { formatDifference } from "./format-difference.ts";
+export { isInRun } from "./load-facts.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { type Rerun, type RerunOptions, rerun } from "./rerun.ts";
 export { type ExportFormat, type Session, session } from "./session.ts";
 export { type FoundSession, type ListedSession, type Sessions, sessions } from "./sessions.ts";
-export { isInRun } from "./stored-facts.ts";
 export {
   type Cursor,
   type SlowReader,

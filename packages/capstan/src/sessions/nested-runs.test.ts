@@ -14,15 +14,15 @@ import { rerun } from "./rerun.ts";
 import { session } from "./session.ts";
 import { subscribe } from "./subscribe.ts";
 
-function told(steps: readonly ScriptedStep[]): ReturnType<typeof scriptedModel> {
+function scriptTwoSteps(steps: readonly ScriptedStep[]): ReturnType<typeof scriptedModel> {
   return scriptedModel(({ history }) => {
-    const said = history.findLastIndex((entry) => entry.type === "user");
-    return steps[history.length === said + 1 ? 0 : 1] ?? {};
+    const lastUserIndex = history.findLastIndex((entry) => entry.type === "user");
+    return steps[history.length === lastUserIndex + 1 ? 0 : 1] ?? {};
   });
 }
 
 /** Asks its helper, who sends when a person agrees. */
-function agents(sent: string[] = []): Agent {
+function createAgents(sent: string[] = []): Agent {
   const send = defineTool({
     name: "send",
     description: "sends",
@@ -33,22 +33,25 @@ function agents(sent: string[] = []): Agent {
   });
   const helper = defineAgent({
     name: "helper",
-    model: told([{ calls: [{ name: "send", input: {} }] }, { text: "It was sent." }]),
+    model: scriptTwoSteps([{ calls: [{ name: "send", input: {} }] }, { text: "It was sent." }]),
     tools: [send],
   });
-  const model = told([{ calls: [{ name: "helper", input: { prompt: "Send." } }] }, { text: "All is sent." }]);
+  const model = scriptTwoSteps([
+    { calls: [{ name: "helper", input: { prompt: "Send." } }] },
+    { text: "All is sent." },
+  ]);
   return defineAgent({ name: "main", model, tools: [agentTool(helper)] });
 }
 
 const callId = "call_1_0.call_1_0";
 
-async function played(store: Store): Promise<void> {
-  const handle = run(agents(), "Send it.", { store, session: "s", runId: "r" });
+async function playRun(store: Store): Promise<void> {
+  const handle = run(createAgents(), "Send it.", { store, session: "s", runId: "r" });
   await handle;
   await handle.approve(callId);
 }
 
-async function listed(events: AsyncIterable<Event>): Promise<Event[]> {
+async function listEvents(events: AsyncIterable<Event>): Promise<Event[]> {
   const all: Event[] = [];
   for await (const event of events) all.push(event);
   return all;
@@ -57,7 +60,7 @@ async function listed(events: AsyncIterable<Event>): Promise<Event[]> {
 describe("a session with nested runs", () => {
   it("counts one run, and what it cost once", async () => {
     const store = memory();
-    await played(store);
+    await playRun(store);
     const { runs, usage, title } = await session(store, "s").info();
     expect(runs).toMatchObject([{ runId: "r", agent: "main", status: "done", turns: 2 }]);
     expect([usage, title]).toEqual([{ inputTokens: 40, outputTokens: 20 }, "Send it."]);
@@ -66,7 +69,7 @@ describe("a session with nested runs", () => {
 
   it("is one run in a SQLite file too: nothing nested is listed or taken over", async () => {
     const store = sqlite(":memory:");
-    await played(store);
+    await playRun(store);
     expect((await store.listRuns("s")).map(({ runId, state }) => [runId, state])).toEqual([["r", "ended"]]);
     const whole = await store.read("s");
     const half = sqlite(":memory:");
@@ -81,17 +84,17 @@ describe("a session with nested runs", () => {
 
   it("is read by subscribers of its run: nested events too, to the end of the outermost", async () => {
     const store = memory();
-    await played(store);
+    await playRun(store);
     const facts = await store.read("s");
-    expect(await listed(subscribe(store, { runId: "r" }))).toEqual(facts);
+    expect(await listEvents(subscribe(store, { runId: "r" }))).toEqual(facts);
     for (const { seq } of facts)
-      expect(await listed(subscribe(store, { runId: "r", after: seq }))).toEqual(facts.slice(seq));
+      expect(await listEvents(subscribe(store, { runId: "r", after: seq }))).toEqual(facts.slice(seq));
   });
 
   it("is replayed with the nested events of a run, and with whom they belong to", async () => {
     const store = memory();
-    await played(store);
-    const events = await listed(session(store, "s").replay({ runId: "r", deltas: true }));
+    await playRun(store);
+    const events = await listEvents(session(store, "s").replay({ runId: "r", deltas: true }));
     expect(events.filter(isFact)).toEqual(await store.read("s"));
     const said = events.filter((event) => event.type === "content_delta" && event.agent === "helper");
     expect(said).toMatchObject([{ runId: "r~call_1_0", parentRunId: "r", parentCallId: "call_1_0" }]);
@@ -99,7 +102,7 @@ describe("a session with nested runs", () => {
 
   it("comes back from a file as it was, under other ids when those are taken", async () => {
     const store = memory();
-    await played(store);
+    await playRun(store);
     const file = await session(store, "s").export("json");
     const id = await importSession(store, file);
     const facts = await store.read(id);
@@ -113,7 +116,7 @@ describe("a session with nested runs", () => {
 
   it("cannot be brought in with facts of a nested run that never began", async () => {
     const store = memory();
-    await played(store);
+    await playRun(store);
     const file = JSON.parse(await session(store, "s").export("json"));
     const at = file.facts.findIndex((fact: Event) => fact.parentRunId !== undefined);
     file.facts.splice(at, 1);
@@ -123,14 +126,14 @@ describe("a session with nested runs", () => {
 
   it("forked anywhere, rests, and goes on to its end without an approval of the old one", async () => {
     const store = memory();
-    await played(store);
+    await playRun(store);
     const facts = await store.read("s");
     for (const { seq } of facts) {
       const fork = await session(store, "s").fork(seq);
       expect((await store.listRuns(fork.id)).map((info) => info.state)).not.toContain("active");
       const sent: string[] = [];
       const [info] = await store.listRuns(fork.id);
-      const handle = resume(agents(sent), { store, runId: info?.runId ?? "" });
+      const handle = resume(createAgents(sent), { store, runId: info?.runId ?? "" });
       let result = await handle;
       const wasOver = facts.slice(0, seq).some((fact) => fact.type === "tool_call_result");
       expect(sent).toEqual([]);
@@ -142,10 +145,10 @@ describe("a session with nested runs", () => {
 
   it("runs again from a turn of the outermost run, wherever in it one points", async () => {
     const store = memory();
-    await played(store);
+    await playRun(store);
     const facts = await store.read("s");
     const inside = facts.find((fact) => fact.parentRunId !== undefined && fact.type === "turn_start");
-    const again = await rerun(store, { session: "s", at: inside?.seq ?? 0, agent: agents() });
+    const again = await rerun(store, { session: "s", at: inside?.seq ?? 0, agent: createAgents() });
     expect(again.from.seq).toBe(1);
     expect(await again.run).toMatchObject({ status: "waiting", pending: [{ name: "send" }] });
   });

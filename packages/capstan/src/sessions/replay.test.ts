@@ -13,7 +13,7 @@ import { session } from "./session.ts";
 
 const answer = "An answer 👩‍💻 of some length, so that it comes in several pieces. ".repeat(3);
 
-async function recorded() {
+async function recordSession() {
   const store = memory();
   const calls: string[] = [];
   const look = defineTool({
@@ -39,12 +39,12 @@ async function recorded() {
   return { store, model, calls, live };
 }
 
-async function replayed(store: Store, options?: ReplayOptions): Promise<Event[]> {
+async function replayEvents(store: Store, options?: ReplayOptions): Promise<Event[]> {
   return Array.fromAsync(session(store, "s1").replay(options));
 }
 
 /** Only reading is possible: everything else is reported. */
-function readOnly(store: Store, used: string[]): Store {
+function withReadOnlyCheck(store: Store, used: string[]): Store {
   return new Proxy(store, {
     get(target, name) {
       if (name !== "read") used.push(String(name));
@@ -53,44 +53,44 @@ function readOnly(store: Store, used: string[]): Store {
   });
 }
 
-const textOf = (events: readonly Event[], type: string) =>
+const joinDeltas = (events: readonly Event[], type: string) =>
   events.map((event) => (event.type === type && "delta" in event ? event.delta : "")).join("");
 
 describe("a replay", () => {
   it("gives the recorded facts in order and executes nothing: no model, no tool, no lease, no write", async () => {
-    const { store, model, calls } = await recorded();
+    const { store, model, calls } = await recordSession();
     const before = [model.requests.length, calls.length];
     const used: string[] = [];
-    expect(await replayed(readOnly(store, used), { deltas: true })).toHaveLength(
-      (await replayed(store, { deltas: true })).length,
+    expect(await replayEvents(withReadOnlyCheck(store, used), { deltas: true })).toHaveLength(
+      (await replayEvents(store, { deltas: true })).length,
     );
-    expect(await replayed(readOnly(store, used))).toEqual(await store.read("s1"));
+    expect(await replayEvents(withReadOnlyCheck(store, used))).toEqual(await store.read("s1"));
     expect(used).toEqual([]);
     expect([model.requests.length, calls.length]).toEqual(before);
   });
 
   it("gives one run, or begins in the middle", async () => {
-    const { store, live } = await recorded();
+    const { store, live } = await recordSession();
     const facts = await store.read("s1");
-    expect(await replayed(store, { runId: "r1" })).toEqual(live.facts);
-    expect(await replayed(store, { from: 5 })).toEqual(facts.slice(4));
-    expect(await replayed(store, { from: 1000 })).toEqual([]);
-    await expect(replayed(store, { runId: "r9" })).rejects.toMatchObject({ code: "unknown_run" });
+    expect(await replayEvents(store, { runId: "r1" })).toEqual(live.facts);
+    expect(await replayEvents(store, { from: 5 })).toEqual(facts.slice(4));
+    expect(await replayEvents(store, { from: 1000 })).toEqual([]);
+    await expect(replayEvents(store, { runId: "r9" })).rejects.toMatchObject({ code: "unknown_run" });
   });
 
   it("streams messages again from what is stored, so that a client can show them as it did (S1-34)", async () => {
-    const { store, live } = await recorded();
-    const events = await replayed(store, { runId: "r1", deltas: true });
+    const { store, live } = await recordSession();
+    const events = await replayEvents(store, { runId: "r1", deltas: true });
     expect(events.filter(isFact)).toEqual(live.facts);
     for (const type of ["content_delta", "reasoning_delta", "tool_call_delta"])
-      expect(textOf(events, type)).toBe(textOf(live.events, type));
+      expect(joinDeltas(events, type)).toBe(joinDeltas(live.events, type));
     const pieces = events.flatMap((event) => (event.type === "content_delta" ? [event.delta] : []));
     expect(pieces.length).toBeGreaterThan(3);
     expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
   });
 
   it("takes as long as it took, or a part of it", async () => {
-    const { store } = await recorded();
+    const { store } = await recordSession();
     const facts = await store.read("s1");
     const took = (facts.at(-1)?.at ?? 0) - (facts[0]?.at ?? 0);
     for (const [speed, deltas] of [
@@ -99,14 +99,14 @@ describe("a replay", () => {
     ] as const) {
       const clock = fakeClock({ skipUpToMs: 1_000_000 });
       const begin = clock.now();
-      await replayed(store, { speed, deltas, clock });
+      await replayEvents(store, { speed, deltas, clock });
       expect(clock.now() - begin).toBeCloseTo(took / speed, 1);
     }
-    await expect(replayed(store, { speed: 0 })).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(replayEvents(store, { speed: 0 })).rejects.toMatchObject({ code: "invalid_input" });
   });
 
   it("stops when it is told to", async () => {
-    const { store } = await recorded();
+    const { store } = await recordSession();
     const stop = new AbortController();
     const replaying = session(store, "s1").replay({ speed: 1, signal: stop.signal, clock: fakeClock() });
     await replaying.next();

@@ -2,8 +2,8 @@ import { type Clock, sleep, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Store } from "../store.ts";
-import { saidAgain } from "./said-again.ts";
-import { isInRun, storedFacts } from "./stored-facts.ts";
+import { isInRun, loadFacts } from "./load-facts.ts";
+import { replayDeltas } from "./replay-deltas.ts";
 
 /** Settings of a replay. */
 export type ReplayOptions = {
@@ -27,24 +27,24 @@ export async function* replay(
 ): AsyncGenerator<Event, void, undefined> {
   const { runId, from = 1, deltas = false } = options;
   assertSpeed(options.speed);
-  const stored = await storedFacts(store, sessionId);
+  const stored = await loadFacts(store, sessionId);
   const facts = stored.filter((fact) => fact.seq >= from && (runId === undefined || isInRun(fact, runId)));
   if (runId !== undefined && !stored.some((fact) => fact.runId === runId))
     throw new AgentError("unknown_run", `The session "${sessionId}" has no run "${runId}".`);
-  let before = facts[0]?.at ?? 0;
+  let previousAt = facts[0]?.at ?? 0;
   for (const fact of facts) {
-    const events = deltas ? [...streamed(fact), fact] : [fact];
-    const gap = Math.max(0, fact.at - before) / events.length;
+    const events = deltas ? [...buildDeltas(fact), fact] : [fact];
+    const gap = Math.max(0, fact.at - previousAt) / events.length;
     for (const event of events) {
-      await pause(gap, options);
+      await waitForGap(gap, options);
       yield event;
     }
-    before = fact.at;
+    previousAt = fact.at;
   }
 }
 
-function streamed(fact: Fact): readonly Event[] {
-  return fact.type === "message" ? saidAgain(fact) : [];
+function buildDeltas(fact: Fact): readonly Event[] {
+  return fact.type === "message" ? replayDeltas(fact) : [];
 }
 
 function assertSpeed(speed: number | undefined): void {
@@ -52,10 +52,10 @@ function assertSpeed(speed: number | undefined): void {
   throw new AgentError("invalid_input", `The speed of a replay must be above 0, not ${speed}.`);
 }
 
-async function pause(ms: number, { speed, signal, clock = systemClock }: ReplayOptions): Promise<void> {
+async function waitForGap(ms: number, { speed, signal, clock = systemClock }: ReplayOptions): Promise<void> {
   signal?.throwIfAborted();
   if (speed === undefined || ms === 0) return;
-  await sleep(clock, ms / speed, signal ?? never);
+  await sleep(clock, ms / speed, signal ?? neverAborted);
 }
 
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;

@@ -7,7 +7,7 @@ import { defineTool } from "../tool.ts";
 import { rerun } from "./rerun.ts";
 import { session } from "./session.ts";
 
-function setting() {
+function createFixture() {
   const store = memory();
   const looked: unknown[] = [];
   const look = defineTool({
@@ -17,16 +17,16 @@ function setting() {
     effects: "none",
     execute: (input) => looked.push(input),
   });
-  const agentOf = (...steps: ScriptedStep[]) => {
+  const createAgent = (...steps: ScriptedStep[]) => {
     const model = scriptedModel(steps);
     return { model, agent: defineAgent({ name: "a", model, tools: [look] }) };
   };
-  return { store, looked, agentOf };
+  return { store, looked, createAgent };
 }
 
-async function recorded() {
-  const all = setting();
-  const { agent } = all.agentOf(
+async function recordRuns() {
+  const all = createFixture();
+  const { agent } = all.createAgent(
     { text: "Hello Ann." },
     { calls: [{ name: "look", input: { n: 1 } }] },
     { text: "Seven." },
@@ -40,8 +40,8 @@ async function recorded() {
 
 describe("running again", () => {
   it("begins the last run anew with another agent, in a session of its own", async () => {
-    const { store, agentOf, facts, starts } = await recorded();
-    const { agent, model } = agentOf({ text: "Eight." });
+    const { store, createAgent, facts, starts } = await recordRuns();
+    const { agent, model } = createAgent({ text: "Eight." });
     const again = await rerun(store, { session: "s1", agent });
     expect((await again.run).text).toBe("Eight.");
     expect(model.requests[0]?.history).toMatchObject([
@@ -57,8 +57,8 @@ describe("running again", () => {
   });
 
   it("begins the first run anew with an edited message, another model and another policy on top of the old one", async () => {
-    const { store, agentOf, starts } = await recorded();
-    const { agent, model } = agentOf();
+    const { store, createAgent, starts } = await recordRuns();
+    const { agent, model } = createAgent();
     const other = scriptedModel([{ text: "Hello Bob." }], { id: "other" });
     const again = await rerun(store, {
       ...{ session: "s1", at: starts[0] ?? 0, agent, model: other, id: "s2" },
@@ -72,9 +72,9 @@ describe("running again", () => {
   });
 
   it("keeps the policy and the instructions that the run had", async () => {
-    const { store, agentOf } = setting();
+    const { store, createAgent } = createFixture();
     await run(
-      agentOf({ text: "Oui." }).agent,
+      createAgent({ text: "Oui." }).agent,
       [
         { role: "system", content: "Speak French." },
         { role: "assistant", content: "Bonjour." },
@@ -82,7 +82,7 @@ describe("running again", () => {
       ],
       { store, session: "s1", policy: { maxTurns: 3 }, timeZone: "Europe/Oslo" },
     );
-    const { agent, model } = agentOf({ text: "Non." });
+    const { agent, model } = createAgent({ text: "Non." });
     const again = await rerun(store, { session: "s1", agent, edit: "No?" });
     await again.run;
     expect(model.requests[0]?.instructions).toContain("Speak French.");
@@ -95,9 +95,9 @@ describe("running again", () => {
   });
 
   it("goes on anew from a turn, without making finished calls again", async () => {
-    const { store, agentOf, facts, looked } = await recorded();
+    const { store, createAgent, facts, looked } = await recordRuns();
     const last = facts.findLast(({ type }) => type === "message");
-    const { agent, model } = agentOf({ text: "Nine." });
+    const { agent, model } = createAgent({ text: "Nine." });
     const again = await rerun(store, { session: "s1", at: last?.seq ?? 0, agent, policy: { maxTurns: 5 } });
     const result = await again.run;
     expect([result.text, result.turns, looked.length]).toEqual(["Nine.", 2, 1]);
@@ -107,8 +107,8 @@ describe("running again", () => {
   });
 
   it("refuses what it cannot do, by name", async () => {
-    const { store, agentOf, facts } = await recorded();
-    const { agent } = agentOf();
+    const { store, createAgent, facts } = await recordRuns();
+    const { agent } = createAgent();
     const late = rerun(store, { session: "s1", at: facts.length, agent, edit: "x" });
     await expect(late).rejects.toMatchObject({
       code: "invalid_input",
@@ -124,7 +124,7 @@ describe("running again", () => {
   });
 
   it("with another model, has it also for the agents that it hands over to, who may name each other (C-18)", async () => {
-    const { store } = setting();
+    const { store } = createFixture();
     const model = scriptedModel([{ text: "Real." }]);
     const first: Agent = defineAgent({ name: "first", model, handoffs: () => [second] });
     const second: Agent = defineAgent({ name: "second", model, handoffs: () => [first] });

@@ -9,9 +9,9 @@ import type { ResumeOptions, SharedStoreOptions } from "../run/open-run.ts";
 import { resume, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
 import type { Store } from "../store.ts";
-import { runIdsFor } from "./copy-session.ts";
-import { assertPosition, forkTitleOf, writeFork } from "./fork.ts";
-import { isNested, storedFacts } from "./stored-facts.ts";
+import { buildRunIds } from "./copy-session.ts";
+import { assertPosition, createForkTitle, writeFork } from "./fork.ts";
+import { isNested, loadFacts } from "./load-facts.ts";
 import type { Cursor } from "./subscribe.ts";
 
 /** What to run again, and what to do otherwise. */
@@ -37,77 +37,85 @@ export type RerunOptions = ResumeOptions & {
 export type Rerun = { readonly run: Run; readonly session: string; readonly from: Cursor };
 
 /** Of an engine: how it gets along with others on its store, and what it does with a run that begins. */
-type ByEngine = { readonly shared?: SharedStoreOptions; onStarted?(run: Run): unknown };
+type EngineOptions = { readonly shared?: SharedStoreOptions; onStarted?(run: Run): unknown };
 
 /** Forks a session before a run or a turn and runs from there again. The old session stays as it is. */
-export async function rerun(store: Store, options: RerunOptions & ByEngine): Promise<Rerun> {
+export async function rerun(store: Store, options: RerunOptions & EngineOptions): Promise<Rerun> {
   const { session, id = createId("ses_") } = options;
-  const facts = await storedFacts(store, session);
-  const { start, before } = placeOf(facts, options.at);
-  if (before >= start.seq && options.edit !== undefined) {
+  const facts = await loadFacts(store, session);
+  const { start, forkAt } = findForkPoint(facts, options.at);
+  if (forkAt >= start.seq && options.edit !== undefined) {
     const message = `What a person said can be edited only where its run begins: use \`at: ${start.seq}\`.`;
     throw new AgentError("invalid_input", message);
   }
-  const title = await forkTitleOf(store, facts);
-  const again = { ...start, policy: resolvePolicy(options.policy, start.policy) };
-  const prefix = facts.slice(0, before).map((fact) => (fact.seq === start.seq ? again : fact));
+  const title = await createForkTitle(store, facts);
+  const newStart = { ...start, policy: resolvePolicy(options.policy, start.policy) };
+  const prefix = facts.slice(0, forkAt).map((fact) => (fact.seq === start.seq ? newStart : fact));
   if (prefix.length > 0) await writeFork(store, { sessionId: session, id, facts: prefix, title });
-  const onStarted =
-    before >= start.seq ? goOn(store, options, { id, prefix }) : beginAnew(store, options, { id, again });
-  options.onStarted?.(onStarted);
+  const newRun =
+    forkAt >= start.seq
+      ? resumeFork(store, options, { id, prefix })
+      : restartRun(store, options, { id, start: newStart });
+  options.onStarted?.(newRun);
   // The session of a first run exists when that has started.
-  await firstEvent(onStarted);
+  await waitForFirstEvent(newRun);
   await store.rename(id, title);
-  return { run: onStarted, session: id, from: { sessionId: session, seq: before } };
+  return { run: newRun, session: id, from: { sessionId: session, seq: forkAt } };
 }
 
 type Start = Extract<Fact, { type: "run_start" }>;
 
 /** The start of the run in question, and how many facts come before the place to run again from. */
-function placeOf(
+function findForkPoint(
   facts: readonly Fact[],
   at: number | undefined,
-): { readonly start: Start; readonly before: number } {
+): { readonly start: Start; readonly forkAt: number } {
   if (at !== undefined) assertPosition(facts, at);
-  const before = facts.slice(0, at).filter((fact) => !isNested(fact));
-  const start = before.findLast((fact) => fact.type === "run_start");
+  const ownFacts = facts.slice(0, at).filter((fact) => !isNested(fact));
+  const start = ownFacts.findLast((fact) => fact.type === "run_start");
   if (!start)
     throw new AgentError("unknown_run", "There is no run at that place: no `run_start` comes before it.");
-  const turn = at === undefined ? 0 : (before.at(-1)?.turn ?? 0);
-  const begin = facts.find(
+  const turn = at === undefined ? 0 : (ownFacts.at(-1)?.turn ?? 0);
+  const turnStart = facts.find(
     (fact) => fact.runId === start.runId && fact.type === "turn_start" && fact.turn === turn,
   );
-  return { start, before: (begin ?? start).seq - 1 };
+  return { start, forkAt: (turnStart ?? start).seq - 1 };
 }
 
-function goOn(
+function resumeFork(
   store: Store,
-  options: RerunOptions & ByEngine,
+  options: RerunOptions & EngineOptions,
   { id, prefix }: { readonly id: string; readonly prefix: readonly Fact[] },
 ): Run {
   const last = prefix.findLast((fact) => !isNested(fact));
-  const runId = runIdsFor(id, prefix).get(last?.runId ?? "") ?? "";
-  return resume(agentOf(options), { store, runId }, resumeOptions(options));
+  const runId = buildRunIds(id, prefix).get(last?.runId ?? "") ?? "";
+  return resume(selectAgent(options), { store, runId }, pickResumeOptions(options));
 }
 
-function beginAnew(
+function restartRun(
   store: Store,
-  options: RerunOptions & ByEngine,
-  { id, again }: { readonly id: string; readonly again: Start },
+  options: RerunOptions & EngineOptions,
+  { id, start }: { readonly id: string; readonly start: Start },
 ): Run {
-  const { policy, timeZone } = again;
-  const input = inputOf(again, options.edit);
-  return run(agentOf(options), input, { ...resumeOptions(options), store, session: id, policy, timeZone });
+  const { policy, timeZone } = start;
+  const input = buildInput(start, options.edit);
+  return run(selectAgent(options), input, {
+    ...pickResumeOptions(options),
+    store,
+    session: id,
+    policy,
+    timeZone,
+  });
 }
 
-function resumeOptions({
+function pickResumeOptions({
   context,
   signal,
   hooks,
   clock,
   secrets,
   shared,
-}: RerunOptions & ByEngine): ResumeOptions & Pick<ByEngine, "shared"> {
+}: RerunOptions & EngineOptions): ResumeOptions & Pick<EngineOptions, "shared"> {
   return {
     context,
     ...(shared && { shared }),
@@ -118,30 +126,32 @@ function resumeOptions({
   };
 }
 
-function agentOf({ agent, model }: RerunOptions): Agent {
+function selectAgent({ agent, model }: RerunOptions): Agent {
   return model === undefined ? agent : withModel(agent, model, new Map());
 }
 
 /** The agent and all it may hand over to, each made once: they may name each other. */
-function withModel(agent: Agent, model: ModelChoice, made: Map<Agent, Agent>): Agent {
-  const known = made.get(agent);
-  if (known) return known;
+function withModel(agent: Agent, model: ModelChoice, copies: Map<Agent, Agent>): Agent {
+  const existing = copies.get(agent);
+  if (existing) return existing;
   const models = Object.fromEntries(Object.keys(agent.models).map((chain) => [chain, [model]]));
   const { handoffs } = agent;
   const copy: Agent = {
     ...agent,
     models: models as unknown as Agent["models"],
-    ...(handoffs && { handoffs: () => handoffs().map((other) => withModel(other, model, made)) }),
+    ...(handoffs && { handoffs: () => handoffs().map((target) => withModel(target, model, copies)) }),
   };
-  made.set(agent, copy);
+  copies.set(agent, copy);
   return copy;
 }
 
 /** What the run was asked, with the last words of the person replaced by the edited ones. */
-function inputOf({ input, instructions }: Start, edit: RerunOptions["edit"]): RunInput {
-  const asked = input.findLastIndex((entry) => entry.type === "user");
+function buildInput({ input, instructions }: Start, edit: RerunOptions["edit"]): RunInput {
+  const lastUserIndex = input.findLastIndex((entry) => entry.type === "user");
   const entries = input.map((entry, index) =>
-    index === asked && entry.type === "user" && edit !== undefined ? { ...entry, content: edit } : entry,
+    index === lastUserIndex && entry.type === "user" && edit !== undefined
+      ? { ...entry, content: edit }
+      : entry,
   );
   if (instructions === undefined) return entries;
   // Instructions come with chat messages, which hold nothing but text.
@@ -153,8 +163,8 @@ function inputOf({ input, instructions }: Start, edit: RerunOptions["edit"]): Ru
   return [{ role: "system", content: instructions }, ...messages];
 }
 
-async function firstEvent(onStarted: Run): Promise<void> {
-  const events = onStarted[Symbol.asyncIterator]();
+async function waitForFirstEvent(run: Run): Promise<void> {
+  const events = run[Symbol.asyncIterator]();
   await events.next();
   await events.return?.();
 }

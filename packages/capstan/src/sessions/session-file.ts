@@ -26,33 +26,35 @@ export type SessionFile = {
 };
 
 /** A session and all it needs as the text of a file. */
-export async function toFile(
+export async function serializeSession(
   store: Store,
   { id, title, facts }: Omit<SessionFile, "blobs">,
 ): Promise<string> {
-  const blobs = Object.entries(await blobsOf(store, id, facts)).map(([handle, blob]) => member(handle, blob));
+  const blobs = Object.entries(await loadBlobs(store, id, facts)).map(([handle, blob]) =>
+    formatMember(handle, blob),
+  );
   return [
     "{",
-    `${member("format", fileFormat)},`,
-    `${member("version", fileVersion)},`,
-    `${member("id", id)},`,
-    ...(title ? [`${member("title", title)},`] : []),
-    `"facts":[\n${facts.map((fact) => toCanonicalJson(plain(fact))).join(",\n")}\n],`,
+    `${formatMember("format", fileFormat)},`,
+    `${formatMember("version", fileVersion)},`,
+    `${formatMember("id", id)},`,
+    ...(title ? [`${formatMember("title", title)},`] : []),
+    `"facts":[\n${facts.map((fact) => toCanonicalJson(toPlainJson(fact))).join(",\n")}\n],`,
     `"blobs":{${blobs.length > 0 ? `\n${blobs.join(",\n")}\n` : ""}}`,
     "}\n",
   ].join("\n");
 }
 
-function member(key: string, value: Json): string {
+function formatMember(key: string, value: Json): string {
   return `${JSON.stringify(key)}:${toCanonicalJson(value)}`;
 }
 
 /** Without what JSON leaves out. */
-function plain(fact: Fact): Json {
+function toPlainJson(fact: Fact): Json {
   return JSON.parse(JSON.stringify(fact));
 }
 
-async function blobsOf(
+async function loadBlobs(
   store: Store,
   id: string,
   facts: readonly Fact[],
@@ -61,26 +63,26 @@ async function blobsOf(
   const handles = facts.flatMap((fact) => (fact.type === "tool_call_result" ? (fact.handle ?? []) : []));
   for (const handle of new Set(handles)) {
     const blob = await store.getBlob(id, handle);
-    if (blob) blobs.push([handle, fileBlob(blob)]);
+    if (blob) blobs.push([handle, toFileBlob(blob)]);
   }
   return Object.fromEntries(blobs);
 }
 
-function fileBlob({ mediaType, data }: Blob): FileBlob {
+function toFileBlob({ mediaType, data }: Blob): FileBlob {
   return typeof data === "string" ? { mediaType, text: data } : { mediaType, base64: toBase64(data) };
 }
 
-const chunk = 0x8000;
+const chunkSize = 0x8000;
 
 function toBase64(bytes: Uint8Array): string {
   let binary = "";
-  for (let from = 0; from < bytes.length; from += chunk)
-    binary += String.fromCharCode(...bytes.subarray(from, from + chunk));
+  for (let from = 0; from < bytes.length; from += chunkSize)
+    binary += String.fromCharCode(...bytes.subarray(from, from + chunkSize));
   return btoa(binary);
 }
 
 /** What a blob of a file holds. */
-export function blobData(blob: FileBlob, handle: string): string | Uint8Array {
+export function decodeBlob(blob: FileBlob, handle: string): string | Uint8Array {
   if ("text" in blob) return blob.text;
   try {
     return Uint8Array.from(atob(blob.base64), (character) => character.charCodeAt(0));

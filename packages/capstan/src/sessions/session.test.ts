@@ -17,7 +17,7 @@ const pay = defineTool({
   execute: () => "paid",
 });
 
-function talk(store: Store, id: string, ...steps: ScriptedStep[]) {
+function createChat(store: Store, id: string, ...steps: ScriptedStep[]) {
   const agent = defineAgent({ name: "clerk", model: scriptedModel(steps), tools: [pay] });
   return (text: string, runId?: string) =>
     run(agent, text, { store, session: id, clock: fakeClock(), ...(runId && { runId }) });
@@ -27,7 +27,7 @@ describe("a session", () => {
   it("tells its runs in order, with how they went, what was asked, and what all took", async () => {
     const store = memory();
     const usage = { inputTokens: 100, outputTokens: 10, cost: 0.5 };
-    const ask = talk(store, "s1", { text: "Hello.", usage }, { calls: [{ name: "pay" }], usage });
+    const ask = createChat(store, "s1", { text: "Hello.", usage }, { calls: [{ name: "pay" }], usage });
     await ask("Good morning to you all", "r1");
     await ask("Pay the bill", "r2");
     const at = Date.UTC(2026, 0, 1);
@@ -56,14 +56,14 @@ describe("a session", () => {
     const store = memory();
     const long =
       "Please\n tell \u202eme, how many bridges there are between the old town and the harbour of Oslo";
-    await talk(store, "s1", { text: "Three." })(long);
+    await createChat(store, "s1", { text: "Three." })(long);
     const { rename, info } = session(store, "s1");
     expect((await info()).title).toBe("Please tell \\u{202e}me, how many bridges there are between…");
     await rename("Bridges");
     expect((await info()).title).toBe("Bridges");
     await rename("");
     expect((await info()).title).toMatch(/^Please tell/);
-    await talk(store, "s2", { text: "?" })("x".repeat(500));
+    await createChat(store, "s2", { text: "?" })("x".repeat(500));
     expect((await session(store, "s2").info()).title).toBe(`${"x".repeat(60)}…`);
     const agent = defineAgent({ name: "helper", model: scriptedModel([{ text: "A cat." }]) });
     const picture = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
@@ -73,7 +73,7 @@ describe("a session", () => {
 
   it("keeps everything that was said for the next run to see (S0-18, S0-04)", async () => {
     const store = memory();
-    const ask = talk(store, "s1", { text: "Hello Ann." }, { text: "You are Ann." });
+    const ask = createChat(store, "s1", { text: "Hello Ann." }, { text: "You are Ann." });
     await ask("I am Ann.");
     const { history } = await ask("Who am I?");
     expect(await session(store, "s1").history()).toEqual(history);
@@ -101,7 +101,7 @@ describe("a session", () => {
 
   it("gives its facts behind a position", async () => {
     const store = memory();
-    await talk(store, "s1", { text: "Hi." })("Hi.");
+    await createChat(store, "s1", { text: "Hi." })("Hi.");
     const facts = await store.read("s1");
     expect(await session(store, "s1").facts()).toEqual(facts);
     expect(await session(store, "s1").facts(2)).toEqual(facts.slice(2));
@@ -130,7 +130,7 @@ describe("a session", () => {
   it("keeps the title it was made with when a run begins in it", async () => {
     const store = memory();
     await store.create("s1", "Plans");
-    await talk(store, "s1", { text: "Hi." })("Good morning");
+    await createChat(store, "s1", { text: "Hi." })("Good morning");
     expect(await session(store, "s1").info()).toMatchObject({ title: "Plans", runs: [{ status: "done" }] });
     const copy = await session(store, "s1").fork(1);
     expect((await copy.info()).title).toBe("Plans (fork)");
@@ -138,7 +138,7 @@ describe("a session", () => {
 
   it("that is empty is not overwritten by a fork or a file of its id, nor lost with them", async () => {
     const store = memory();
-    await talk(store, "s1", { text: "Hi." })("Good morning");
+    await createChat(store, "s1", { text: "Hi." })("Good morning");
     await store.create("s2", "Mine");
     await expect(session(store, "s1").fork(1, { id: "s2" })).rejects.toMatchObject({ code: "invalid_input" });
     const file = JSON.parse(await session(store, "s1").export("json"));
@@ -148,7 +148,7 @@ describe("a session", () => {
 
   it("is gone when it is removed, and says so by name", async () => {
     const store = memory();
-    await talk(store, "s1", { text: "Hi." })("Hi.");
+    await createChat(store, "s1", { text: "Hi." })("Hi.");
     const gone = session(store, "s1");
     await gone.remove();
     const isMissing = { code: "not_found", message: expect.stringContaining('no session "s1"') };
@@ -162,8 +162,8 @@ describe("a session", () => {
 describe("all sessions", () => {
   it("are listed with their titles", async () => {
     const store = memory();
-    await talk(store, "s1", { text: "Hi." })("First question");
-    await talk(store, "s2", { text: "Hi." })("Second question");
+    await createChat(store, "s1", { text: "Hi." })("First question");
+    await createChat(store, "s2", { text: "Hi." })("Second question");
     await session(store, "s2").rename("Mine");
     const listed = await sessions(store).list();
     expect(listed.map(({ id, title }) => `${id} ${title}`).sort()).toEqual(["s1 First question", "s2 Mine"]);
@@ -172,8 +172,8 @@ describe("all sessions", () => {
 
   it("are searched for words, and found with the places where they were said", async () => {
     const store = memory();
-    await talk(store, "s1", { text: "The red lighthouse." }, { text: "No." })("Which lighthouse?");
-    await talk(store, "s2", { text: "A lighthouse, too." })("What is there?");
+    await createChat(store, "s1", { text: "The red lighthouse." }, { text: "No." })("Which lighthouse?");
+    await createChat(store, "s2", { text: "A lighthouse, too." })("What is there?");
     await session(store, "s2").rename("Coast");
     const found = await sessions(store).search("lighthouse");
     expect(found.map(({ id, title, places }) => [id, title, places.length])).toEqual([
@@ -186,7 +186,7 @@ describe("all sessions", () => {
 
   it("are listed without reading more of each than how it began", async () => {
     const store = memory();
-    await talk(store, "s1", { text: "Hi." })("First question");
+    await createChat(store, "s1", { text: "Hi." })("First question");
     const read: number[] = [];
     const counting: Store = {
       ...store,
@@ -203,7 +203,7 @@ describe("all sessions", () => {
   it("of one scope are listed and searched apart from those of others (A95)", async () => {
     const store = memory();
     for (const id of ["ann~1", "ann~2", "annie~1", "bob~1", "alone"])
-      await talk(store, id, { text: "A lighthouse." })(`Question of ${id}`);
+      await createChat(store, id, { text: "A lighthouse." })(`Question of ${id}`);
     const { list, search } = sessions(store);
     const ids = (found: readonly { readonly id: string }[]) => found.map(({ id }) => id).sort();
     expect(ids(await list({ scope: "ann" }))).toEqual(["ann~1", "ann~2"]);

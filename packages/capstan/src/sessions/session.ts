@@ -3,13 +3,13 @@ import type { Entry } from "../history.ts";
 import { fold } from "../state/apply.ts";
 import type { Store } from "../store.ts";
 import { type ForkOptions, fork } from "./fork.ts";
+import { loadFacts, loadSessionInfo } from "./load-facts.ts";
 import { type ReplayOptions, replay } from "./replay.ts";
-import { toFile } from "./session-file.ts";
-import { storedFacts, storedInfo } from "./stored-facts.ts";
-import { type SessionSummary, summaryOf } from "./summary.ts";
+import { serializeSession } from "./session-file.ts";
+import { type SessionSummary, summarizeSession } from "./summary.ts";
 import { toHtml } from "./to-html.ts";
 import { toMarkdown } from "./to-markdown.ts";
-import { transcriptOf } from "./transcript.ts";
+import { buildTranscript } from "./transcript.ts";
 
 /** `markdown` and `html` are to be read, `json` is to be imported. */
 export type ExportFormat = "markdown" | "json" | "html";
@@ -36,26 +36,26 @@ export interface Session {
 
 /** A handle on a stored session; nothing is read before it is asked. */
 export function session(store: Store, id: string): Session {
-  const known = () => storedInfo(store, id);
+  const loadInfo = () => loadSessionInfo(store, id);
   return {
     id,
-    info: async () => summaryOf(await known(), await store.read(id)),
+    info: async () => summarizeSession(await loadInfo(), await store.read(id)),
     async rename(title) {
-      await known();
+      await loadInfo();
       await store.rename(id, title);
     },
     async remove() {
-      await known();
+      await loadInfo();
       await store.remove(id);
     },
     facts: (after) => store.read(id, after),
-    history: async () => fold(id, await storedFacts(store, id)).history,
+    history: async () => fold(id, await loadFacts(store, id)).history,
     async export(format) {
-      const { title, ...info } = await known();
+      const { title, ...info } = await loadInfo();
       const facts = await store.read(id);
-      const given = title === undefined ? {} : { title };
-      if (format === "json") return toFile(store, { id, facts, ...given });
-      const transcript = transcriptOf({ ...info, ...given }, facts);
+      const titleField = title === undefined ? {} : { title };
+      if (format === "json") return serializeSession(store, { id, facts, ...titleField });
+      const transcript = buildTranscript({ ...info, ...titleField }, facts);
       return format === "html" ? toHtml(transcript) : toMarkdown(transcript);
     },
     fork: async (at, options = {}) => session(store, await fork(store, id, { ...options, at })),

@@ -1,7 +1,7 @@
 import type { ListOptions, SearchHit, SessionInfo, Store } from "../store.ts";
 import { importSession } from "./import-session.ts";
 import { type Session, session } from "./session.ts";
-import { titleOf } from "./title.ts";
+import { getTitle } from "./title.ts";
 
 /** A session in a list. */
 export type ListedSession = Omit<SessionInfo, "title"> & { readonly title: string };
@@ -25,20 +25,22 @@ export interface Sessions {
 
 /** A handle on all sessions of a store. */
 export function sessions(store: Store): Sessions {
-  const titled = async (id: string, given: string | undefined) =>
+  const resolveTitle = async (id: string, storedTitle: string | undefined) =>
     // A session begins with what was asked: that is all that a title needs.
-    titleOf(given ? [] : await store.read(id, 0, 1), given);
+    getTitle(storedTitle ? [] : await store.read(id, 0, 1), storedTitle);
   return {
     async list(options) {
       const infos = await store.list({ limit: 100, ...options });
-      return Promise.all(infos.map(async (info) => ({ ...info, title: await titled(info.id, info.title) })));
+      return Promise.all(
+        infos.map(async (info) => ({ ...info, title: await resolveTitle(info.id, info.title) })),
+      );
     },
     async search(words, options) {
       const found = Map.groupBy(await store.search(words, options), ({ sessionId }) => sessionId);
       return Promise.all(
         [...found].map(async ([id, places]) => ({
           id,
-          title: await titled(id, (await store.getSession(id))?.title),
+          title: await resolveTitle(id, (await store.getSession(id))?.title),
           places: places.map(({ seq, excerpt }) => ({ seq, excerpt })),
         })),
       );

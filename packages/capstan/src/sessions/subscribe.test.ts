@@ -19,9 +19,9 @@ import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { type SlowReader, type SubscribeOptions, type Subscription, subscribe } from "./subscribe.ts";
 
-const origin = (runId: string) => ({ runId, sessionId: "s1", agent: "a", turn: 1 });
-const start = (runId: string): UnplacedFact => ({
-  ...origin(runId),
+const createOrigin = (runId: string) => ({ runId, sessionId: "s1", agent: "a", turn: 1 });
+const createStart = (runId: string): UnplacedFact => ({
+  ...createOrigin(runId),
   ...{
     type: "run_start",
     input: [],
@@ -31,26 +31,26 @@ const start = (runId: string): UnplacedFact => ({
     at: 1,
   },
 });
-const note = (runId: string, name: string): UnplacedFact => ({
-  ...origin(runId),
+const createWarning = (runId: string, name: string): UnplacedFact => ({
+  ...createOrigin(runId),
   ...{ type: "warning", code: name, message: name, id: `${runId}/warning/${name}`, at: 1 },
 });
-const done = (runId: string): UnplacedFact => ({
-  ...origin(runId),
+const createDone = (runId: string): UnplacedFact => ({
+  ...createOrigin(runId),
   ...{ type: "done", status: "done", text: "", usage: { inputTokens: 0, outputTokens: 0 }, cost: 0 },
   ...{ grounded: true, id: `${runId}/done`, at: 1 },
 });
-const waits = (runId: string, name: string): UnplacedFact => ({
-  ...origin(runId),
+const createWaiting = (runId: string, name: string): UnplacedFact => ({
+  ...createOrigin(runId),
   ...{ type: "waiting", callIds: [], id: `${runId}/waiting/${name}`, at: 1 },
 });
-const piece = (after: number, text: string, runId = "r1"): PositionedDelta => {
-  const delta: Delta = { ...origin(runId), type: "content_delta", delta: text };
+const createDelta = (after: number, text: string, runId = "r1"): PositionedDelta => {
+  const delta: Delta = { ...createOrigin(runId), type: "content_delta", delta: text };
   return { after, delta };
 };
 
 /** Writes and publishes as the owner of a run does. */
-async function writer(store: Store) {
+async function openWriter(store: Store) {
   const lease = await store.lease("s1", "writer", 600_000);
   if (!lease) throw new Error("no lease");
   let expected = 0;
@@ -59,30 +59,30 @@ async function writer(store: Store) {
       const placed = await store.append(facts, { expected, lease });
       expected = placed.at(-1)?.seq ?? expected;
     },
-    say: (text: string) => store.publish("s1", [piece(expected, text)]),
+    publish: (text: string) => store.publish("s1", [createDelta(expected, text)]),
   };
 }
 
-async function all(events: AsyncIterable<Event>): Promise<Event[]> {
+async function readAll(events: AsyncIterable<Event>): Promise<Event[]> {
   const read: Event[] = [];
   for await (const event of events) read.push(event);
   return read;
 }
 
 /** Long enough for a reader in this process to have caught up. */
-const moment = () => new Promise((resolve) => setTimeout(resolve, 5));
+const waitForReaders = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-const shown = (event: Event) => {
+const formatEvent = (event: Event) => {
   if (isFact(event)) return event.seq;
   return event.type === "content_delta" ? event.delta : event.type;
 };
 
-async function read(store: Store, subscription: Subscription, options?: SubscribeOptions) {
-  return (await all(subscribe(store, subscription, options))).map(shown);
+async function readFormatted(store: Store, subscription: Subscription, options?: SubscribeOptions) {
+  return (await readAll(subscribe(store, subscription, options))).map(formatEvent);
 }
 
 /** A store as another process sees it: news come late, twice, in another order, or for nothing. */
-function unreliable(store: Store, delays: () => number): Store {
+function withUnreliableNotices(store: Store, delays: () => number): Store {
   return {
     ...store,
     watch(sessionId, hear) {
@@ -108,14 +108,14 @@ function unreliable(store: Store, delays: () => number): Store {
 describe("a subscription", () => {
   it("gives the stored facts, then the live ones, then ends with its run", async () => {
     const store = memory();
-    const { append, say } = await writer(store);
-    await append(start("r1"), note("r1", "a"));
-    const reading = read(store, { runId: "r1" });
-    await moment();
-    say("x");
-    say("y");
-    await moment();
-    await append(note("r1", "b"), done("r1"));
+    const { append, publish } = await openWriter(store);
+    await append(createStart("r1"), createWarning("r1", "a"));
+    const reading = readFormatted(store, { runId: "r1" });
+    await waitForReaders();
+    publish("x");
+    publish("y");
+    await waitForReaders();
+    await append(createWarning("r1", "b"), createDone("r1"));
     expect(await reading).toEqual([1, 2, "x", "y", 3, 4]);
   });
 
@@ -132,9 +132,11 @@ describe("a subscription", () => {
     const agent = defineAgent({ name: "a", model, tools: [add] });
     const { facts } = await collect(run(agent, "2+2?", { store, session: "s1", runId: "r1" }));
     for (let after = 0; after <= facts.length; after += 1) {
-      expect(await all(subscribe(store, { runId: "r1", after }))).toEqual(facts.slice(after));
+      expect(await readAll(subscribe(store, { runId: "r1", after }))).toEqual(facts.slice(after));
       const options = { untilRest: true };
-      expect(await all(subscribe(store, { sessionId: "s1", after }, options))).toEqual(facts.slice(after));
+      expect(await readAll(subscribe(store, { sessionId: "s1", after }, options))).toEqual(
+        facts.slice(after),
+      );
     }
   });
 
@@ -151,25 +153,25 @@ describe("a subscription", () => {
       fc.integer({ min: 0, max: 100 }),
       async (steps, delays, share) => {
         const own = memory();
-        const shared = unreliable(own, () => delays.next().value ?? 0);
-        const { append, say } = await writer(own);
-        await append(start("r1"));
+        const shared = withUnreliableNotices(own, () => delays.next().value ?? 0);
+        const { append, publish } = await openWriter(own);
+        await append(createStart("r1"));
         let [facts, names] = [1, 0];
         const readers: { readonly after: number; readonly events: Promise<Event[]> }[] = [];
         const join = () => {
           const after = Math.floor((facts * share) / 101);
-          readers.push({ after, events: all(subscribe(shared, { runId: "r1", after })) });
+          readers.push({ after, events: readAll(subscribe(shared, { runId: "r1", after })) });
         };
         join();
         for (const { type, ...rest } of steps) {
           if (type === "join") join();
-          if (type === "say") say(`${facts}:${names++};`);
+          if (type === "say") publish(`${facts}:${names++};`);
           if (type === "wait") await new Promise((resolve) => setTimeout(resolve, delays.next().value ?? 0));
           if (type !== "append" || !("count" in rest)) continue;
-          await append(...Array.from({ length: rest.count }, () => note("r1", String(names++))));
+          await append(...Array.from({ length: rest.count }, () => createWarning("r1", String(names++))));
           facts += rest.count;
         }
-        await append(done("r1"));
+        await append(createDone("r1"));
         for (const { after, events } of readers) checkRead(await events, after, facts + 1);
       },
     );
@@ -178,17 +180,22 @@ describe("a subscription", () => {
 
   it("leaves out deltas that a fact has overtaken, and those of other runs", async () => {
     const store = memory();
-    const { append } = await writer(store);
-    await append(start("r0"), done("r0"), start("r1"));
+    const { append } = await openWriter(store);
+    await append(createStart("r0"), createDone("r0"), createStart("r1"));
     const stop = new AbortController();
     const events = subscribe(store, { runId: "r1" }, { signal: stop.signal });
     expect((await events.next()).value).toMatchObject({ seq: 3 });
     const next = events.next();
-    await moment();
-    store.publish("s1", [piece(2, "old"), piece(3, "other", "r0"), piece(3, "new"), piece(2, "late")]);
+    await waitForReaders();
+    store.publish("s1", [
+      createDelta(2, "old"),
+      createDelta(3, "other", "r0"),
+      createDelta(3, "new"),
+      createDelta(2, "late"),
+    ]);
     expect((await next).value).toMatchObject({ delta: "new" });
-    store.publish("s1", [piece(3, "overtaken")]);
-    await append(note("r1", "a"));
+    store.publish("s1", [createDelta(3, "overtaken")]);
+    await append(createWarning("r1", "a"));
     expect((await events.next()).value).toMatchObject({ seq: 4 });
     stop.abort();
     expect(await events.next()).toEqual({ done: true, value: undefined });
@@ -196,23 +203,23 @@ describe("a subscription", () => {
 
   it("holds a delta back until the facts before it are there", async () => {
     const store = memory();
-    const { append } = await writer(store);
-    await append(start("r1"));
-    const reading = read(store, { runId: "r1" });
-    await moment();
-    store.publish("s1", [piece(2, "early")]);
-    await moment();
-    await append(note("r1", "a"));
-    await moment();
-    await append(done("r1"));
+    const { append } = await openWriter(store);
+    await append(createStart("r1"));
+    const reading = readFormatted(store, { runId: "r1" });
+    await waitForReaders();
+    store.publish("s1", [createDelta(2, "early")]);
+    await waitForReaders();
+    await append(createWarning("r1", "a"));
+    await waitForReaders();
+    await append(createDone("r1"));
     expect(await reading).toEqual([1, 2, "early", 3]);
   });
 
   it("that begins in the middle of a message has all of it once, also what is said while it reads the facts (F81)", async () => {
     const own = memory();
-    const { append, say } = await writer(own);
-    await append(start("r1"), note("r1", "a"));
-    for (const word of ["One ", "two ", "three "]) say(word);
+    const { append, publish } = await openWriter(own);
+    await append(createStart("r1"), createWarning("r1", "a"));
+    for (const word of ["One ", "two ", "three "]) publish(word);
     const reads: (() => void)[] = [];
     const store: Store = {
       ...own,
@@ -222,17 +229,17 @@ describe("a subscription", () => {
         return facts;
       },
     };
-    const reading = [read(store, { runId: "r1" }), read(store, { runId: "r1", after: 2 })];
-    await moment();
-    say("four ");
+    const reading = [readFormatted(store, { runId: "r1" }), readFormatted(store, { runId: "r1", after: 2 })];
+    await waitForReaders();
+    publish("four ");
     for (const go of reads.splice(0)) go();
-    await moment();
+    await waitForReaders();
     for (const go of reads.splice(0)) go();
-    await moment();
-    say("five.");
-    const late = read(store, { runId: "r1" });
-    await moment();
-    await append(done("r1"));
+    await waitForReaders();
+    publish("five.");
+    const late = readFormatted(store, { runId: "r1" });
+    await waitForReaders();
+    await append(createDone("r1"));
     const going = setInterval(() => {
       for (const go of reads.splice(0)) go();
     }, 1);
@@ -246,26 +253,28 @@ describe("a subscription", () => {
 
   it("that begins in the middle has nothing of what was said before it was said again", async () => {
     const store = memory();
-    const { append, say } = await writer(store);
-    await append(start("r1"));
-    say("Void");
-    store.publish("s1", [{ after: 1, delta: { ...origin("r1"), type: "message_restart", reason: "cut" } }]);
-    for (const word of ["And ", "again."]) say(word);
-    const reading = read(store, { runId: "r1" });
-    await moment();
-    await append(done("r1"));
+    const { append, publish } = await openWriter(store);
+    await append(createStart("r1"));
+    publish("Void");
+    store.publish("s1", [
+      { after: 1, delta: { ...createOrigin("r1"), type: "message_restart", reason: "cut" } },
+    ]);
+    for (const word of ["And ", "again."]) publish(word);
+    const reading = readFormatted(store, { runId: "r1" });
+    await waitForReaders();
+    await append(createDone("r1"));
     expect(await reading).toEqual([1, "message_restart", "And again.", 2]);
   });
 
   it("that begins in the middle of a long message is not too slow for it (F80)", async () => {
     const store = memory();
-    const { append, say } = await writer(store);
-    await append(start("r1"));
-    for (let count = 0; count < 90; count += 1) say('"'.repeat(10_000));
+    const { append, publish } = await openWriter(store);
+    await append(createStart("r1"));
+    for (let count = 0; count < 90; count += 1) publish('"'.repeat(10_000));
     const events = subscribe(store, { runId: "r1" }, { maxBuffered: 1000 });
     expect((await events.next()).value).toMatchObject({ seq: 1 });
     expect((await events.next()).value).toMatchObject({ delta: '"'.repeat(900_000) });
-    say("x".repeat(2000));
+    publish("x".repeat(2000));
     await expect(events.next()).rejects.toMatchObject({ cursor: { seq: 1 } });
   });
 
@@ -307,12 +316,12 @@ describe("a subscription", () => {
         unwatch();
       };
     };
-    const { append } = await writer(store);
+    const { append } = await openWriter(store);
     const stop = new AbortController();
-    const reading = read({ ...store, watch }, { sessionId: "s1" }, { signal: stop.signal });
-    await append(start("r1"), done("r1"));
-    await append(start("r2"));
-    await moment();
+    const reading = readFormatted({ ...store, watch }, { sessionId: "s1" }, { signal: stop.signal });
+    await append(createStart("r1"), createDone("r1"));
+    await append(createStart("r2"));
+    await waitForReaders();
     stop.abort();
     expect(await reading).toEqual([1, 2, 3]);
     expect(stopped).toEqual(["s1"]);
@@ -320,7 +329,7 @@ describe("a subscription", () => {
 
   it("can be left while it waits for something to happen", async () => {
     const store = memory();
-    await (await writer(store)).append(start("r1"));
+    await (await openWriter(store)).append(createStart("r1"));
     const events = subscribe(store, { runId: "r1" });
     await events.next();
     const waiting = events.next();
@@ -330,12 +339,17 @@ describe("a subscription", () => {
 
   it("ends at a rest when it is told to, and not at one that is over", async () => {
     const store = memory();
-    const { append } = await writer(store);
-    await append(start("r1"), waits("r1", "0"), note("r1", "a"), waits("r1", "1"));
-    expect(await read(store, { runId: "r1" }, { untilRest: true })).toEqual([1, 2, 3, 4]);
-    expect(await read(store, { runId: "r1", after: 4 }, { untilRest: true })).toEqual([]);
-    const reading = read(store, { runId: "r1", after: 4 });
-    await append(done("r1"));
+    const { append } = await openWriter(store);
+    await append(
+      createStart("r1"),
+      createWaiting("r1", "0"),
+      createWarning("r1", "a"),
+      createWaiting("r1", "1"),
+    );
+    expect(await readFormatted(store, { runId: "r1" }, { untilRest: true })).toEqual([1, 2, 3, 4]);
+    expect(await readFormatted(store, { runId: "r1", after: 4 }, { untilRest: true })).toEqual([]);
+    const reading = readFormatted(store, { runId: "r1", after: 4 });
+    await append(createDone("r1"));
     expect(await reading).toEqual([5]);
   });
 
@@ -351,7 +365,7 @@ describe("a subscription", () => {
     const model = scriptedModel([{ calls: [{ id: "c1", name: "pay", input: {} }] }, { text: "Paid." }]);
     const agent = defineAgent({ name: "a", model, tools: [pay] });
     await run(agent, "Pay.", { store, session: "s1", runId: "r1" });
-    const reading = all(subscribe(store, { runId: "r1" }));
+    const reading = readAll(subscribe(store, { runId: "r1" }));
     await resume(agent, { store, runId: "r1" }).approve("c1");
     expect(await reading).toEqual(await store.read("s1"));
   });
@@ -370,47 +384,47 @@ describe("a subscription", () => {
     ["a run of another session", { runId: "r1", sessionId: "s2" }, "unknown_run", 'session "s2" has no run'],
   ] as const)("refuses %s (F81)", async (_, subscription, code, message) => {
     const store = memory();
-    await (await writer(store)).append(start("r1"));
-    const reading = all(subscribe(store, subscription));
+    await (await openWriter(store)).append(createStart("r1"));
+    const reading = readAll(subscribe(store, subscription));
     await expect(reading).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
   });
 
   it("takes a position behind the end of its run as the end", async () => {
     const store = memory();
-    await (await writer(store)).append(start("r1"), done("r1"), start("r2"));
-    expect(await read(store, { runId: "r1", after: 3 })).toEqual([]);
-    expect(await read(store, { runId: "r1", after: { sessionId: "s1", seq: 1 } })).toEqual([2]);
+    await (await openWriter(store)).append(createStart("r1"), createDone("r1"), createStart("r2"));
+    expect(await readFormatted(store, { runId: "r1", after: 3 })).toEqual([]);
+    expect(await readFormatted(store, { runId: "r1", after: { sessionId: "s1", seq: 1 } })).toEqual([2]);
   });
 
   it("drops a reader who is more than a megabyte behind, and tells where to go on; the writer does not wait (F80)", async () => {
     const store = memory();
-    const { append, say } = await writer(store);
-    await append(start("r1"));
+    const { append, publish } = await openWriter(store);
+    await append(createStart("r1"));
     const events = subscribe(store, { runId: "r1" });
     await events.next();
-    for (let count = 0; count < 2000; count += 1) say("x".repeat(1000));
+    for (let count = 0; count < 2000; count += 1) publish("x".repeat(1000));
     const problem: SlowReader = await events.next().then(
       () => expect.unreachable(),
       (thrown) => thrown,
     );
     expect(problem).toMatchObject({ code: "aborted", retryable: true, cursor: { sessionId: "s1", seq: 1 } });
     expect(await events.next()).toEqual({ done: true, value: undefined });
-    await append(note("r1", "a"), done("r1"));
-    expect(await read(store, { runId: "r1", after: problem.cursor })).toEqual([2, 3]);
+    await append(createWarning("r1", "a"), createDone("r1"));
+    expect(await readFormatted(store, { runId: "r1", after: problem.cursor })).toEqual([2, 3]);
   });
 
   it("keeps nothing of what a reader is too late for, so a pause costs no more than a catch-up (F80)", async () => {
     const store = memory();
-    const { append, say } = await writer(store);
-    await append(start("r1"));
+    const { append, publish } = await openWriter(store);
+    await append(createStart("r1"));
     const events = subscribe(store, { runId: "r1" }, { maxBuffered: 1000 });
     await events.next();
     for (let count = 0; count < 50; count += 1) {
-      for (let word = 0; word < 5; word += 1) say("x".repeat(50));
-      await append(note("r1", String(count)));
+      for (let word = 0; word < 5; word += 1) publish("x".repeat(50));
+      await append(createWarning("r1", String(count)));
     }
-    await append(done("r1"));
-    const rest = await all(events);
+    await append(createDone("r1"));
+    const rest = await readAll(events);
     expect(rest.filter(isFact).map(({ seq }) => seq)).toEqual(
       Array.from({ length: 51 }, (_, index) => index + 2),
     );
@@ -433,9 +447,9 @@ describe("a subscription", () => {
       }
       await store.close();`;
     const facts = [
-      start("r1"),
-      ...Array.from({ length: 40 }, (_, index) => note("r1", `${index}`)),
-      done("r1"),
+      createStart("r1"),
+      ...Array.from({ length: 40 }, (_, index) => createWarning("r1", `${index}`)),
+      createDone("r1"),
     ];
     const writing = promisify(execFile)(process.execPath, [
       ...["--conditions=capstan-source", "--input-type=module", "-e", program],
@@ -450,16 +464,18 @@ describe("a subscription", () => {
     }
     await writing;
     expect(seqs).toEqual(facts.map((_, index) => index + 1));
-    expect((await all(subscribe(store, { runId: "r1", after: 17 }))).map(shown)).toEqual(seqs.slice(17));
+    expect((await readAll(subscribe(store, { runId: "r1", after: 17 }))).map(formatEvent)).toEqual(
+      seqs.slice(17),
+    );
     await store.close();
     rmSync(folder, { recursive: true });
   });
 
   it("rejects when the store does, and lets go of it", async () => {
     const store = memory();
-    await (await writer(store)).append(start("r1"));
+    await (await openWriter(store)).append(createStart("r1"));
     const read = () => Promise.reject(new Error("disk on fire"));
-    await expect(all(subscribe({ ...store, read }, { runId: "r1" }))).rejects.toThrow("disk on fire");
+    await expect(readAll(subscribe({ ...store, read }, { runId: "r1" }))).rejects.toThrow("disk on fire");
   });
 });
 

@@ -1,8 +1,8 @@
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Store } from "../store.ts";
-import { isInRun, isNested } from "./stored-facts.ts";
-import { type Doorbell, doorbell, unread } from "./unread.ts";
+import { createEventBuffer, createNotifier, type Notifier } from "./event-buffer.ts";
+import { isInRun, isNested } from "./load-facts.ts";
 
 /** A place in the log of a session: all facts up to `seq` have been read. */
 export type Cursor = { readonly sessionId: string; readonly seq: number };
@@ -38,14 +38,14 @@ export function subscribe(
   subscription: Subscription,
   options: SubscribeOptions = {},
 ): Subscribed {
-  const bell = doorbell();
+  const notifier = createNotifier();
   let isOver = false;
   const stop = () => {
     isOver = true;
-    bell.ring();
+    notifier.notify();
   };
-  const batches = follow(store, subscription, { ...options, bell, stop, isOver: () => isOver });
-  const events = inTurn(batches, () => isOver || options.signal?.aborted === true);
+  const batches = follow(store, subscription, { ...options, notifier, stop, isOver: () => isOver });
+  const events = flatten(batches, () => isOver || options.signal?.aborted === true);
   return {
     next: () => events.next(),
     nextBatch: () => batches.next(),
@@ -65,7 +65,7 @@ export interface Subscribed extends AsyncIterableIterator<Event, void, undefined
   nextBatch(): Promise<IteratorResult<readonly Event[], void>>;
 }
 
-async function* inTurn(
+async function* flatten(
   batches: AsyncIterable<readonly Event[]>,
   isOver: () => boolean,
 ): AsyncGenerator<Event, void, undefined> {
@@ -78,8 +78,8 @@ async function* inTurn(
 
 const defaultMaxBuffered = 1_000_000;
 
-type Following = SubscribeOptions & {
-  readonly bell: Doorbell;
+type FollowOptions = SubscribeOptions & {
+  readonly notifier: Notifier;
   readonly stop: () => void;
   readonly isOver: () => boolean;
 };
@@ -87,40 +87,40 @@ type Following = SubscribeOptions & {
 async function* follow(
   store: Store,
   subscription: Subscription,
-  { bell, stop, isOver, signal, untilRest = false, maxBuffered = defaultMaxBuffered }: Following,
+  { notifier, stop, isOver, signal, untilRest = false, maxBuffered = defaultMaxBuffered }: FollowOptions,
 ): AsyncGenerator<readonly Event[], void, undefined> {
   const { runId } = subscription;
   const isWanted = (event: Event) => runId === undefined || isInRun(event, runId);
-  const sessionId = await sessionFor(store, subscription);
-  const waiting = unread(maxBuffered, bell.ring);
+  const sessionId = await resolveSession(store, subscription);
+  const buffer = createEventBuffer(maxBuffered, notifier.notify);
   // Watched before the first read: what is written in between is told. What is being said is told within the call.
-  let hear = waiting.hearBefore;
-  const unwatch = store.watch(sessionId, (news) => hear(news));
-  hear = waiting.hear;
+  let receive = buffer.receiveBacklog;
+  const unwatch = store.watch(sessionId, (notice) => receive(notice));
+  receive = buffer.receive;
   signal?.addEventListener("abort", stop);
   try {
-    let { position, last } = await startOf(store, sessionId, subscription);
+    let { position, last } = await findStart(store, sessionId, subscription);
     while (!isOver() && !signal?.aborted) {
-      const said = waiting.position();
-      if (waiting.takeFacts()) {
+      const deltaPosition = buffer.position();
+      if (buffer.takeFacts()) {
         const facts = await store.read(sessionId, position);
-        const batch = upTo(facts, maxBuffered);
-        if (batch.length < facts.length) waiting.keepFacts();
+        const batch = takeWithinSize(facts, maxBuffered);
+        if (batch.length < facts.length) buffer.markFacts();
         position = batch.at(-1)?.seq ?? position;
         const wanted = batch.filter(isWanted);
         last = wanted.findLast((fact) => !isNested(fact)) ?? last;
         if (wanted.length > 0) yield wanted;
         if (last && isEnd(last, subscription, false)) return;
       } else if (last && isEnd(last, subscription, untilRest)) return;
-      else if (said !== position) {
+      else if (deltaPosition !== position) {
         // A piece may be heard of before the fact it comes after.
-        if (said < position) waiting.dropPieces();
-        await bell.rung();
-      } else if (waiting.isOverfull()) throw slowReader({ sessionId, seq: position });
+        if (deltaPosition < position) buffer.dropDeltas();
+        await notifier.wait();
+      } else if (buffer.hasOverflowed()) throw createSlowReaderError({ sessionId, seq: position });
       else {
-        const pieces = waiting.takePieces();
-        if (pieces.length === 0) await bell.rung();
-        const wanted = pieces.map(({ delta }) => delta).filter(isWanted);
+        const deltas = buffer.takeDeltas();
+        if (deltas.length === 0) await notifier.wait();
+        const wanted = deltas.map(({ delta }) => delta).filter(isWanted);
         if (wanted.length > 0) yield wanted;
       }
     }
@@ -130,32 +130,36 @@ async function* follow(
   }
 }
 
-async function sessionFor(store: Store, { runId, sessionId, after }: Subscription): Promise<string> {
-  const found = runId === undefined ? sessionId : await store.findSession(runId);
-  if (found === undefined || (sessionId !== undefined && sessionId !== found)) {
+async function resolveSession(store: Store, { runId, sessionId, after }: Subscription): Promise<string> {
+  const storedSessionId = runId === undefined ? sessionId : await store.findSession(runId);
+  if (storedSessionId === undefined || (sessionId !== undefined && sessionId !== storedSessionId)) {
     const where = sessionId === undefined ? "store" : `session "${sessionId}"`;
     throw new AgentError("unknown_run", `The ${where} has no run "${runId}".`);
   }
-  if (typeof after === "object" && after.sessionId !== found) {
-    const message = `The position belongs to the session "${after.sessionId}", not to "${found}".`;
+  if (typeof after === "object" && after.sessionId !== storedSessionId) {
+    const message = `The position belongs to the session "${after.sessionId}", not to "${storedSessionId}".`;
     throw new AgentError("invalid_input", message);
   }
-  return found;
+  return storedSessionId;
 }
 
-type Start = { readonly position: number; readonly last: Fact | undefined };
+type StartPosition = { readonly position: number; readonly last: Fact | undefined };
 
 /** Where to begin, and the last fact that the reader knows already. */
-async function startOf(store: Store, sessionId: string, { runId, after = 0 }: Subscription): Promise<Start> {
+async function findStart(
+  store: Store,
+  sessionId: string,
+  { runId, after = 0 }: Subscription,
+): Promise<StartPosition> {
   const position = typeof after === "number" ? after : after.seq;
   if (position === 0) return { position, last: undefined };
   const isPosition = Number.isInteger(position) && position > 0;
-  const [at] = isPosition ? await store.read(sessionId, position - 1, 1) : [];
-  if (!at) {
+  const [fact] = isPosition ? await store.read(sessionId, position - 1, 1) : [];
+  if (!fact) {
     const message = `The session "${sessionId}" has no fact at ${position}: give the \`seq\` of one that was read from it.`;
     throw new AgentError("invalid_input", message);
   }
-  if (!isNested(at) && (runId === undefined || at.runId === runId)) return { position, last: at };
+  if (!isNested(fact) && (runId === undefined || fact.runId === runId)) return { position, last: fact };
   const facts = await store.read(sessionId);
   const isOwn = (fact: Fact) => (runId === undefined ? !isNested(fact) : fact.runId === runId);
   return { position, last: facts.findLast((fact) => isOwn(fact) && fact.seq <= position) };
@@ -167,17 +171,17 @@ function isEnd({ type }: Fact, { runId }: Subscription, untilRest: boolean): boo
 }
 
 /** As many facts as may be kept for a reader; the others stay in the store until it comes for them. */
-function upTo(facts: readonly Fact[], most: number): readonly Fact[] {
+function takeWithinSize(facts: readonly Fact[], limit: number): readonly Fact[] {
   if (facts.length < 2) return facts; // what is written now comes one by one: it needs no measuring
   let size = 0;
   const cut = facts.findIndex((fact, index) => {
     size += JSON.stringify(fact).length;
-    return size > most && index > 0;
+    return size > limit && index > 0;
   });
   return cut === -1 ? facts : facts.slice(0, cut);
 }
 
-function slowReader(cursor: Cursor): SlowReader {
+function createSlowReaderError(cursor: Cursor): SlowReader {
   const message = `The reader of the session "${cursor.sessionId}" is too far behind: subscribe again after ${cursor.seq}.`;
   return Object.assign(new AgentError("aborted", message, { retryable: true }), { cursor });
 }

@@ -2,8 +2,8 @@ import type { Fact, RunStatus } from "../event.ts";
 import type { Usage } from "../model.ts";
 import { addUsage, noUsage } from "../state/state.ts";
 import type { SessionInfo } from "../store.ts";
-import { factsByRun } from "./stored-facts.ts";
-import { askedIn, firstWords, titleOf } from "./title.ts";
+import { groupByRun } from "./load-facts.ts";
+import { getTitle, getUserText, truncateTitle } from "./title.ts";
 
 /** A run as a list shows it. `active`: it has begun and neither ended nor come to rest. */
 export type RunSummary = {
@@ -33,11 +33,11 @@ export type SessionSummary = {
 };
 
 /** Sums up a session. The facts may be newer than what the store knew of it. */
-export function summaryOf(info: SessionInfo, facts: readonly Fact[]): SessionSummary {
-  const runs = [...factsByRun(facts).values()].map(runSummary);
+export function summarizeSession(info: SessionInfo, facts: readonly Fact[]): SessionSummary {
+  const runs = [...groupByRun(facts).values()].map(summarizeRun);
   return {
     id: info.id,
-    title: titleOf(facts, info.title),
+    title: getTitle(facts, info.title),
     facts: facts.length,
     createdAt: facts[0]?.at ?? info.createdAt,
     updatedAt: facts.at(-1)?.at ?? info.updatedAt,
@@ -48,16 +48,16 @@ export function summaryOf(info: SessionInfo, facts: readonly Fact[]): SessionSum
 }
 
 /** Of the facts of one run. */
-export function runSummary(facts: readonly Fact[]): RunSummary {
+export function summarizeRun(facts: readonly Fact[]): RunSummary {
   const [first] = facts;
   const last = facts.at(-1);
   const done = facts.find((fact) => fact.type === "done");
-  const usage = done?.usage ?? usageSoFar(facts);
+  const usage = done?.usage ?? sumUsage(facts);
   return {
     runId: first?.runId ?? "",
     agent: last?.agent ?? "",
     status: done?.status ?? (last?.type === "waiting" ? "waiting" : "active"),
-    words: first?.type === "run_start" ? firstWords(askedIn(first)) : "",
+    words: first?.type === "run_start" ? truncateTitle(getUserText(first)) : "",
     startedAt: first?.at ?? 0,
     updatedAt: last?.at ?? 0,
     turns: Math.max(0, ...facts.map((fact) => fact.turn)),
@@ -66,9 +66,9 @@ export function runSummary(facts: readonly Fact[]): RunSummary {
   };
 }
 
-function usageSoFar(facts: readonly Fact[]): Usage {
-  const spent = facts.map((fact) => {
+function sumUsage(facts: readonly Fact[]): Usage {
+  const usages = facts.map((fact) => {
     return (fact.type === "message" || fact.type === "compacted" ? fact.usage : undefined) ?? noUsage;
   });
-  return spent.reduce(addUsage, noUsage);
+  return usages.reduce(addUsage, noUsage);
 }

@@ -21,7 +21,11 @@ const hostile = [
   "  ```\n<script>alert(1)</script>\n```\n- a\n  ```\n<script>alert(2)</script>\n",
 ].join("\n");
 
-async function exported(format: ExportFormat, input: RunInput, ...steps: ScriptedStep[]): Promise<string> {
+async function exportScripted(
+  format: ExportFormat,
+  input: RunInput,
+  ...steps: ScriptedStep[]
+): Promise<string> {
   const store = memory();
   const name = input === hostile ? hostile : "guide";
   const look = defineTool({
@@ -48,12 +52,12 @@ const steps: ScriptedStep[] = [
   },
   { text: hostile },
 ];
-const tagsOf = (html: string) => [...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag);
-const unseen = /[\p{Cc}\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
+const listTags = (html: string) => [...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag);
+const invisible = /[\p{Cc}\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
 
 describe("a session as HTML", () => {
   it("has no tag, attribute or address but its own, whatever was said (A124)", async () => {
-    const html = await exported("html", hostile, ...steps);
+    const html = await exportScripted("html", hostile, ...steps);
     const plain =
       /^<\/?(?:html|head|body|main|header|section|article|details|summary|title|style|h1|h2|small|p|div|pre|ul|li)>$/;
     const known = [
@@ -68,12 +72,12 @@ describe("a session as HTML", () => {
       known.includes(tag) ||
       /^<(?:p|div|article) class="[a-z ]+">$/.test(tag) ||
       tag.startsWith('<meta http-equiv="Content-Security-Policy"');
-    expect(tagsOf(html).filter((tag) => !isOwn(tag))).toEqual([]);
+    expect(listTags(html).filter((tag) => !isOwn(tag))).toEqual([]);
     expect(html).toContain("&#60;script&#62;alert(1)");
   });
 
   it("lets nothing load and nothing run but its own style", async () => {
-    const html = await exported("html", "Hi.", { text: "Hi." });
+    const html = await exportScripted("html", "Hi.", { text: "Hi." });
     const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1];
     expect(policy).toBe(
       `default-src 'none'; style-src 'sha256-${htmlStyleHash}'; img-src data:; base-uri 'none'; form-action 'none'`,
@@ -85,16 +89,16 @@ describe("a session as HTML", () => {
   });
 
   it("writes out escape sequences and marks of direction, and leaves emoji and other scripts alone", async () => {
-    const html = await exported("html", hostile, ...steps);
-    expect(html.replaceAll(/[\n\t]/g, "")).not.toMatch(unseen);
+    const html = await exportScripted("html", hostile, ...steps);
+    expect(html.replaceAll(/[\n\t]/g, "")).not.toMatch(invisible);
     expect(html).toContain("\\u{1b}]8;;");
     expect(html).toContain("\\u{202e}esrever");
     const fine = "👩‍💻 ❤️ naïve café Привет مرحبا می‌خواهم 12\u00a0km";
-    expect(await exported("html", fine, { text: "Hi." })).toContain(fine);
+    expect(await exportScripted("html", fine, { text: "Hi." })).toContain(fine);
   });
 
   it("shows pictures that it holds, and names all others", async () => {
-    const html = await exported(
+    const html = await exportScripted(
       "html",
       [
         { type: "text", text: "See:" },
@@ -113,15 +117,15 @@ describe("a session as HTML", () => {
 
 describe("a session as Markdown", () => {
   it("has no HTML but its own, and no link that runs or loads something, whatever was said", async () => {
-    const markdown = await exported("markdown", hostile, ...steps);
+    const markdown = await exportScripted("markdown", hostile, ...steps);
     const outside = withoutFences(markdown);
     const own = /^<\/?(?:details|summary|code)>$/;
-    expect(tagsOf(outside).filter((tag) => !own.test(tag))).toEqual([]);
-    expect(outside.match(/</g)?.length).toBe(tagsOf(outside).length);
+    expect(listTags(outside).filter((tag) => !own.test(tag))).toEqual([]);
+    expect(outside.match(/</g)?.length).toBe(listTags(outside).length);
     expect(outside).not.toMatch(/\]\(\s*javascript:/i);
     expect(outside).not.toMatch(/(?<!\\)!\[/);
     expect(outside).not.toMatch(/&(?:#106|colon);/);
-    expect(markdown.replaceAll(/[\n\t]/g, "")).not.toMatch(unseen);
+    expect(markdown.replaceAll(/[\n\t]/g, "")).not.toMatch(invisible);
   });
 
   it("reads well: who said what, calls and thoughts folded, sources, how it ended and what it took", async () => {

@@ -1,12 +1,12 @@
 import { escapeControls } from "../escape-text.ts";
 import type { Part } from "../history.ts";
+import { formatCount, formatDuration, formatTime, formatUsage } from "./format-values.ts";
 import { htmlStyle, htmlStyleHash } from "./html-style.ts";
-import { shownJson } from "./to-markdown.ts";
-import type { Told, ToldCall, ToldRun, Transcript } from "./transcript.ts";
-import { counted, worded, wordedDuration, wordedUsage } from "./worded.ts";
+import { formatJson } from "./to-markdown.ts";
+import type { Transcript, TranscriptCall, TranscriptItem, TranscriptRun } from "./transcript.ts";
 
 // Nothing is loaded and nothing runs: what was said may have been written to do harm to whoever reads it.
-const policy = `default-src 'none'; style-src 'sha256-${htmlStyleHash}'; img-src data:; base-uri 'none'; form-action 'none'`;
+const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${htmlStyleHash}'; img-src data:; base-uri 'none'; form-action 'none'`;
 
 /** A session as one HTML file that needs nothing else. */
 export function toHtml(transcript: Transcript): string {
@@ -15,19 +15,19 @@ export function toHtml(transcript: Transcript): string {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${htmlStyle}</style>
 </head>
 <body>
 <main>
 <header>
-<h1>${escaped(title)}</h1>
-<p class="small">${worded(createdAt)} · ${escaped(wordedUsage(usage, cost))}</p>
+<h1>${escapeHtml(title)}</h1>
+<p class="small">${formatTime(createdAt)} · ${escapeHtml(formatUsage(usage, cost))}</p>
 </header>
-${runs.map(runSection).join("\n")}
+${runs.map(renderRun).join("\n")}
 </main>
 </body>
 </html>
@@ -35,68 +35,68 @@ ${runs.map(runSection).join("\n")}
 }
 
 /** Text as HTML, with everything visible; safe between tags and in quoted attributes. */
-export function escaped(text: string): string {
+export function escapeHtml(text: string): string {
   return escapeControls(text).replaceAll(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-function runSection(run: ToldRun): string {
+function renderRun(run: TranscriptRun): string {
   const sources = run.sources.map(
-    ({ title, url }) => `<li>${escaped(url === undefined ? title : `${title} ${url}`)}</li>`,
+    ({ title, url }) => `<li>${escapeHtml(url === undefined ? title : `${title} ${url}`)}</li>`,
   );
-  const spent = `${wordedDuration(run.updatedAt - run.startedAt)}, ${wordedUsage(run.usage, run.cost)}`;
+  const usage = `${formatDuration(run.updatedAt - run.startedAt)}, ${formatUsage(run.usage, run.cost)}`;
   return `<section>
-${run.told.map(article).join("\n")}
+${run.items.map(renderItem).join("\n")}
 ${sources.length > 0 ? `<h2>Sources</h2>\n<ul>${sources.join("")}</ul>` : ""}
-<p class="small ${run.status}">${escaped(`${run.status}${run.end && ` (${run.end})`} · ${counted(run.turns, "turn")}, ${spent}`)}</p>
+<p class="small ${run.status}">${escapeHtml(`${run.status}${run.end && ` (${run.end})`} · ${formatCount(run.turns, "turn")}, ${usage}`)}</p>
 </section>`;
 }
 
-function article(told: Told): string {
-  switch (told.type) {
+function renderItem(item: TranscriptItem): string {
+  switch (item.type) {
     case "person":
-      return `<article class="person"><h2>You <small>${worded(told.at)}</small></h2>${contentOf(told.content)}</article>`;
+      return `<article class="person"><h2>You <small>${formatTime(item.at)}</small></h2>${renderContent(item.content)}</article>`;
     case "agent":
-      return `<article><h2>${escaped(told.name)} <small>${escaped(told.model ?? "")}</small></h2>${paragraph(told.text)}</article>`;
+      return `<article><h2>${escapeHtml(item.name)} <small>${escapeHtml(item.model ?? "")}</small></h2>${renderText(item.text)}</article>`;
     case "reasoning":
-      return folded("Reasoning", paragraph(told.text));
+      return renderDetails("Reasoning", renderText(item.text));
     case "summary":
-      return folded("Summary of what was before", paragraph(told.text));
+      return renderDetails("Summary of what was before", renderText(item.text));
     case "note":
-      return `<p class="note">${escaped(told.text)}</p>`;
+      return `<p class="note">${escapeHtml(item.text)}</p>`;
     case "call":
-      return folded(callTitle(told), callBody(told));
+      return renderDetails(formatCallTitle(item), renderCallBody(item));
   }
 }
 
-function contentOf(content: string | readonly Part[]): string {
-  if (typeof content === "string") return paragraph(content);
-  return content.map((part) => (part.type === "text" ? paragraph(part.text) : picture(part))).join("");
+function renderContent(content: string | readonly Part[]): string {
+  if (typeof content === "string") return renderText(content);
+  return content.map((part) => (part.type === "text" ? renderText(part.text) : renderFile(part))).join("");
 }
 
-const pictures = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-function picture({ type, mediaType, data }: Exclude<Part, { type: "text" }>): string {
-  const isShown = pictures.includes(mediaType) && data !== undefined && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
+function renderFile({ type, mediaType, data }: Exclude<Part, { type: "text" }>): string {
+  const isShown = imageTypes.includes(mediaType) && data !== undefined && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
   if (isShown) return `<img alt="" src="data:${mediaType};base64,${data}">`;
-  return `<p class="note">${escaped(`${type} (${mediaType})`)}</p>`;
+  return `<p class="note">${escapeHtml(`${type} (${mediaType})`)}</p>`;
 }
 
-function callTitle({ name, result, approval }: ToldCall): string {
-  const outcome = result ? `${result.status}, ${wordedDuration(result.ms)}` : "no result";
+function formatCallTitle({ name, result, approval }: TranscriptCall): string {
+  const outcome = result ? `${result.status}, ${formatDuration(result.ms)}` : "no result";
   return [name, outcome, result?.cached ? "cached" : "", approval ?? ""]
     .filter((item) => item !== "")
     .join(" · ");
 }
 
-function callBody({ input, result }: ToldCall): string {
-  const given = `<pre>${escaped(shownJson(input))}</pre>`;
-  return result ? `${given}<pre>${escaped(result.text)}</pre>` : given;
+function renderCallBody({ input, result }: TranscriptCall): string {
+  const inputHtml = `<pre>${escapeHtml(formatJson(input))}</pre>`;
+  return result ? `${inputHtml}<pre>${escapeHtml(result.text)}</pre>` : inputHtml;
 }
 
-function paragraph(text: string): string {
-  return `<div class="text">${escaped(text)}</div>`;
+function renderText(text: string): string {
+  return `<div class="text">${escapeHtml(text)}</div>`;
 }
 
-function folded(title: string, body: string): string {
-  return `<details><summary>${escaped(title)}</summary>${body}</details>`;
+function renderDetails(title: string, body: string): string {
+  return `<details><summary>${escapeHtml(title)}</summary>${body}</details>`;
 }

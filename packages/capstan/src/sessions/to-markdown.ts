@@ -1,71 +1,71 @@
 import { escapeControls } from "../escape-text.ts";
 import { toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
-import { safeMarkdown, unmarked } from "./safe-markdown.ts";
-import type { Told, ToldCall, ToldRun, Transcript } from "./transcript.ts";
-import { counted, worded, wordedDuration, wordedUsage } from "./worded.ts";
+import { formatCount, formatDuration, formatTime, formatUsage } from "./format-values.ts";
+import { escapeMarkdown, sanitizeMarkdown } from "./sanitize-markdown.ts";
+import type { Transcript, TranscriptCall, TranscriptItem, TranscriptRun } from "./transcript.ts";
 
 /** A session as Markdown: who said what, with calls and thoughts folded away. */
 export function toMarkdown(transcript: Transcript): string {
   const { title, createdAt, runs, usage, cost } = transcript;
   const head = [
-    `# ${unmarked(title)}`,
-    `${worded(createdAt)} · ${counted(runs.length, "run")} · ${wordedUsage(usage, cost)}`,
+    `# ${escapeMarkdown(title)}`,
+    `${formatTime(createdAt)} · ${formatCount(runs.length, "run")} · ${formatUsage(usage, cost)}`,
   ];
-  return `${[...head, ...runs.flatMap(runBlocks)].join("\n\n")}\n`;
+  return `${[...head, ...runs.flatMap(formatRun)].join("\n\n")}\n`;
 }
 
-function runBlocks(run: ToldRun): string[] {
+function formatRun(run: TranscriptRun): string[] {
   const sources = run.sources.map(
-    ({ title, url }) => `- ${unmarked(title)}${url === undefined ? "" : ` ${unmarked(url)}`}`,
+    ({ title, url }) => `- ${escapeMarkdown(title)}${url === undefined ? "" : ` ${escapeMarkdown(url)}`}`,
   );
-  const spent = `${wordedDuration(run.updatedAt - run.startedAt)}, ${wordedUsage(run.usage, run.cost)}`;
+  const usage = `${formatDuration(run.updatedAt - run.startedAt)}, ${formatUsage(run.usage, run.cost)}`;
   return [
     "---",
-    ...run.told.map(block),
+    ...run.items.map(formatItem),
     ...(sources.length > 0 ? [`**Sources**\n\n${sources.join("\n")}`] : []),
-    `*${run.status}${run.end && ` (${unmarked(run.end)})`} · ${counted(run.turns, "turn")}, ${spent}*`,
+    `*${run.status}${run.end && ` (${escapeMarkdown(run.end)})`} · ${formatCount(run.turns, "turn")}, ${usage}*`,
   ];
 }
 
-function block(told: Told): string {
-  switch (told.type) {
+function formatItem(item: TranscriptItem): string {
+  switch (item.type) {
     case "person":
-      return `**You** · ${worded(told.at)}\n\n${safeMarkdown(toPlainText(told.content))}`;
+      return `**You** · ${formatTime(item.at)}\n\n${sanitizeMarkdown(toPlainText(item.content))}`;
     case "agent":
-      return `**${unmarked(told.name)}**${told.model ? ` · ${unmarked(told.model)}` : ""}\n\n${safeMarkdown(told.text)}`;
+      return `**${escapeMarkdown(item.name)}**${item.model ? ` · ${escapeMarkdown(item.model)}` : ""}\n\n${sanitizeMarkdown(item.text)}`;
     case "reasoning":
-      return folded("Reasoning", safeMarkdown(told.text));
+      return formatDetails("Reasoning", sanitizeMarkdown(item.text));
     case "summary":
-      return folded("Summary of what was before", safeMarkdown(told.text));
+      return formatDetails("Summary of what was before", sanitizeMarkdown(item.text));
     case "note":
-      return `> ${unmarked(told.text)}`;
+      return `> ${escapeMarkdown(item.text)}`;
     case "call":
-      return folded(callTitle(told), callBody(told));
+      return formatDetails(formatCallSummary(item), formatCallBody(item));
   }
 }
 
-function callTitle({ name, result, approval }: ToldCall): string {
+function formatCallSummary({ name, result, approval }: TranscriptCall): string {
   const outcome = result ? result.status : "no result";
   return `Tool: ${name} (${outcome}${result?.cached ? ", cached" : ""}${approval === undefined ? "" : `, ${approval}`})`;
 }
 
-function callBody({ input, result }: ToldCall): string {
-  const given = fenced(shownJson(input), typeof input === "string" ? "" : "json");
-  return result ? `${given}\n\n${fenced(escapeControls(result.text), "")}` : given;
+function formatCallBody({ input, result }: TranscriptCall): string {
+  const inputBlock = formatCodeBlock(formatJson(input), typeof input === "string" ? "" : "json");
+  return result ? `${inputBlock}\n\n${formatCodeBlock(escapeControls(result.text), "")}` : inputBlock;
 }
 
 /** A value as people read it. */
-export function shownJson(value: Json): string {
+export function formatJson(value: Json): string {
   return escapeControls(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
 }
 
-function folded(title: string, body: string): string {
-  return `<details>\n<summary>${unmarked(title)}</summary>\n\n${body}\n\n</details>`;
+function formatDetails(title: string, body: string): string {
+  return `<details>\n<summary>${escapeMarkdown(title)}</summary>\n\n${body}\n\n</details>`;
 }
 
 /** With a fence that nothing inside can close. */
-function fenced(text: string, language: string): string {
+function formatCodeBlock(text: string, language: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}`;

@@ -7,34 +7,34 @@ import type { MaskText } from "../secrets/json-text.ts";
 export type Operation = "invoke_agent" | "chat" | "execute_tool";
 
 /** How what comes from outside becomes part of a span. */
-export type Naming = {
+export type SpanNaming = {
   /** Masks and cuts a name, an id or a code. */
   readonly name: MaskText;
   /** Whether spans have the keys that Langfuse and OpenInference read besides. */
   readonly extraKeys: boolean;
 };
 
-const longestName = 128;
+const maxNameLength = 128;
 
 /** Masked before it is cut: half a secret would not be recognised. */
-export function namesWith(mask: MaskText): MaskText {
+export function createNameMask(mask: MaskText): MaskText {
   return (text) => {
     const name = mask(text);
-    return name.length <= longestName ? name : `${name.slice(0, longestName).toWellFormed()}…`;
+    return name.length <= maxNameLength ? name : `${name.slice(0, maxNameLength).toWellFormed()}…`;
   };
 }
 
-const kinds = {
+const spanKinds = {
   invoke_agent: { openInference: "AGENT", langfuse: "agent" },
   chat: { openInference: "LLM", langfuse: "generation" },
   execute_tool: { openInference: "TOOL", langfuse: "tool" },
 } as const;
 
 /** What every span says: what it is, of whom, and in which conversation. */
-export function commonAttributes(
+export function buildCommonAttributes(
   operation: Operation,
   { agent, sessionId, runId, turn }: Origin,
-  { name, extraKeys }: Naming,
+  { name, extraKeys }: SpanNaming,
 ): Attributes {
   const session = name(sessionId);
   return {
@@ -45,8 +45,8 @@ export function commonAttributes(
     ...(turn > 0 && operation !== "invoke_agent" && { "capstan.turn": turn }),
     ...(extraKeys && {
       "session.id": session,
-      "openinference.span.kind": kinds[operation].openInference,
-      "langfuse.observation.type": kinds[operation].langfuse,
+      "openinference.span.kind": spanKinds[operation].openInference,
+      "langfuse.observation.type": spanKinds[operation].langfuse,
     }),
   };
 }
@@ -61,7 +61,7 @@ const providers: Readonly<Record<string, string>> = {
 };
 
 /** The two halves of `provider/model`; of a name without a slash, it is both. */
-export function modelNames(model: string): { readonly provider: string; readonly model: string } {
+export function splitModelName(model: string): { readonly provider: string; readonly model: string } {
   const slash = model.indexOf("/");
   if (slash < 1) return { provider: model, model };
   const provider = model.slice(0, slash);
@@ -72,7 +72,7 @@ export function modelNames(model: string): { readonly provider: string; readonly
 }
 
 /** What a model call has used. */
-export function usageAttributes({
+export function buildUsageAttributes({
   inputTokens,
   outputTokens,
   cachedTokens,
@@ -87,6 +87,6 @@ export function usageAttributes({
 }
 
 /** Why a model stopped, in the words of the convention. */
-export function finishReason(finish: Finish | "aborted"): string {
+export function toFinishReason(finish: Finish | "aborted"): string {
   return finish === "tool_calls" ? "tool_call" : finish;
 }

@@ -18,7 +18,7 @@ export function runIds(others: IdSource): RunIds {
   let first: string | undefined;
   return {
     generateTraceId: () => (first === undefined ? others.generateTraceId() : traceIdOf(first)),
-    generateSpanId: () => (first === undefined ? others.generateSpanId() : spanIdOf(first)),
+    generateSpanId: () => (first === undefined ? others.generateSpanId() : getSpanId(first)),
     first(runId, start) {
       first = runId;
       try {
@@ -32,21 +32,21 @@ export function runIds(others: IdSource): RunIds {
 
 /** The id of the trace that a run is in: of a nested run, that of the outermost one. */
 export function traceIdOf(runId: string): string {
-  return hashOf(`trace ${runId}`);
+  return computeHash(`trace ${runId}`);
 }
 
 /** The id of the span that a run begins with. */
-export function spanIdOf(runId: string): string {
-  return hashOf(`span ${runId}`).slice(16);
+export function getSpanId(runId: string): string {
+  return computeHash(`span ${runId}`).slice(16);
 }
 
-const offset = 0x6c62272e07bb014262b821756295c58dn;
-const prime = 0x0000000001000000000000000000013bn;
+const fnvOffset = 0x6c62272e07bb014262b821756295c58dn;
+const fnvPrime = 0x0000000001000000000000000000013bn;
 const encoder = new TextEncoder();
 
 /** FNV-1a of 128 bits: nothing here is secret, and it is the same in browsers, at once. */
-function hashOf(text: string): string {
-  let hash = offset;
-  for (const byte of encoder.encode(text)) hash = BigInt.asUintN(128, (hash ^ BigInt(byte)) * prime);
+function computeHash(text: string): string {
+  let hash = fnvOffset;
+  for (const byte of encoder.encode(text)) hash = BigInt.asUintN(128, (hash ^ BigInt(byte)) * fnvPrime);
   return hash.toString(16).padStart(32, "0");
 }

@@ -1,19 +1,25 @@
 import type { Attributes } from "@opentelemetry/api";
 import type { Delta, Fact } from "../event.ts";
-import { argumentsText, messageOf, resultMessage, resultText, textPart } from "./content.ts";
-import { type FactOf, type ModelCalls, modelCalls } from "./model-calls.ts";
-import { callAttributes, failed, type RunSpans, type SpanMaker, timeOf } from "./run-spans.ts";
+import { type FactOf, type ModelCalls, trackModelCalls } from "./model-calls.ts";
+import { buildCallAttributes, markFailed, type RunSpans, type SpanFactory, toDate } from "./run-spans.ts";
+import {
+  formatArguments,
+  formatResult,
+  toResultMessage,
+  toTextPart,
+  toTraceMessage,
+} from "./trace-message.ts";
 
 /** Makes the spans of a run from its events, until it rests. */
 export interface RunTrace {
   readonly spans: RunSpans;
   /** False when the run has come to rest: all its spans have ended. */
-  hear(fact: Fact): boolean;
-  retried(delta: Extract<Delta, { type: "retry" }>, at: number): void;
+  addFact(fact: Fact): boolean;
+  addRetry(delta: Extract<Delta, { type: "retry" }>, at: number): void;
 }
 
-type Following = {
-  readonly make: SpanMaker;
+type TraceContext = {
+  readonly factory: SpanFactory;
   readonly spans: RunSpans;
   readonly models: ModelCalls;
   /** Calls that hand over or back, and have no result yet: what they do is the span of an agent. */
@@ -21,59 +27,59 @@ type Following = {
 };
 
 /** Follows one run. */
-export function runTrace(make: SpanMaker, spans: RunSpans): RunTrace {
-  const models = modelCalls(make, spans);
-  const following = { make, spans, models, handoffs: new Set<string>() };
+export function traceRun(factory: SpanFactory, spans: RunSpans): RunTrace {
+  const models = trackModelCalls(factory, spans);
+  const context = { factory, spans, models, handoffs: new Set<string>() };
   let lastAt = 0;
   return {
     spans,
-    hear(fact) {
+    addFact(fact) {
       lastAt = fact.at;
-      if (spans.isRecording) follow(following, fact);
+      if (spans.isRecording) recordFact(context, fact);
       if (fact.type !== "done" && fact.type !== "waiting") return true;
       spans.end(fact.at);
       return false;
     },
-    retried({ attempt, code, waitMs }, now) {
+    addRetry({ attempt, code, waitMs }, now) {
       if (!spans.isRecording) return;
       const attributes = {
-        "error.type": make.name(code),
+        "error.type": factory.name(code),
         "capstan.attempt": attempt,
         "capstan.wait_ms": waitMs,
       };
       const at = Math.max(now, lastAt);
-      if (!models.retried(at, attributes)) spans.note("capstan.retry", at, attributes);
+      if (!models.addRetry(at, attributes)) spans.addEvent("capstan.retry", at, attributes);
     },
   };
 }
 
-function follow(following: Following, fact: Fact): void {
-  const { models, spans, handoffs } = following;
+function recordFact(context: TraceContext, fact: Fact): void {
+  const { models, spans, handoffs } = context;
   switch (fact.type) {
     case "run_start":
-      showInput(following, fact);
+      setInput(context, fact);
       break;
     case "turn_start":
-      models.asked("message", fact.at);
+      models.start("message", fact.at);
       break;
     case "message":
-      models.message(fact);
+      models.endMessage(fact);
       break;
     case "model_failed":
-      models.failed(fact);
+      models.fail(fact);
       break;
     case "compaction_start":
-      models.asked("summary", fact.at);
+      models.start("summary", fact.at);
       break;
     case "compacted":
     case "turn_summary":
-      models.summarised(fact);
+      models.endSummary(fact);
       break;
     case "tool_call_start":
-      startCall(following, fact);
+      startCallSpan(context, fact);
       break;
     case "tool_call_result":
-      endCall(following, fact);
+      endCallSpan(context, fact);
       break;
     case "handoff":
       handoffs.add(fact.callId);
@@ -85,34 +91,37 @@ function follow(following: Following, fact: Fact): void {
       spans.pop(fact, fact.to);
       break;
     case "steered":
-      models.show([messageOf(fact.entry)]);
+      models.addInput([toTraceMessage(fact.entry)]);
       break;
     case "waiting":
       spans.first.setAttribute("capstan.run.status", "waiting");
       break;
     case "done":
-      showEnd(following, fact);
+      setOutcome(context, fact);
       break;
     default:
       break;
   }
-  const note = noteOf(following, fact);
-  if (note) spans.note(`capstan.${fact.type}`, fact.at, note);
+  const attributes = buildEventAttributes(context, fact);
+  if (attributes) spans.addEvent(`capstan.${fact.type}`, fact.at, attributes);
 }
 
 /** What is said of a fact that is an event of a span. */
-function noteOf({ make }: Following, fact: Fact): Attributes | undefined {
+function buildEventAttributes({ factory }: TraceContext, fact: Fact): Attributes | undefined {
   switch (fact.type) {
     case "approval_required":
-      return { "gen_ai.tool.call.id": make.name(fact.callId), "gen_ai.tool.name": make.name(fact.name) };
+      return {
+        "gen_ai.tool.call.id": factory.name(fact.callId),
+        "gen_ai.tool.name": factory.name(fact.name),
+      };
     case "approval_resolved":
-      return { "gen_ai.tool.call.id": make.name(fact.callId), "capstan.approved": fact.approved };
+      return { "gen_ai.tool.call.id": factory.name(fact.callId), "capstan.approved": fact.approved };
     case "handoff_denied":
-      return { "gen_ai.tool.call.id": make.name(fact.callId), "capstan.to": make.name(fact.to) };
+      return { "gen_ai.tool.call.id": factory.name(fact.callId), "capstan.to": factory.name(fact.to) };
     case "limit_reached":
     case "warning":
     case "error":
-      return { "capstan.code": make.name(fact.code) };
+      return { "capstan.code": factory.name(fact.code) };
     case "steered":
     case "waiting":
     case "woken":
@@ -125,45 +134,52 @@ function noteOf({ make }: Following, fact: Fact): Attributes | undefined {
   }
 }
 
-function showInput({ make, spans, models }: Following, fact: FactOf<"run_start">): void {
-  if (!make.content) return;
-  const shown = models.show(fact.input.map(messageOf));
-  spans.first.setAttribute("gen_ai.input.messages", make.json(shown));
+function setInput({ factory, spans, models }: TraceContext, fact: FactOf<"run_start">): void {
+  if (!factory.content) return;
+  const messages = models.addInput(fact.input.map(toTraceMessage));
+  spans.first.setAttribute("gen_ai.input.messages", factory.toMaskedJson(messages));
   if (fact.instructions !== undefined)
-    spans.first.setAttribute("gen_ai.system_instructions", make.json([textPart(fact.instructions)]));
+    spans.first.setAttribute(
+      "gen_ai.system_instructions",
+      factory.toMaskedJson([toTextPart(fact.instructions)]),
+    );
 }
 
-function startCall({ make, spans }: Following, fact: FactOf<"tool_call_start">): void {
+function startCallSpan({ factory, spans }: TraceContext, fact: FactOf<"tool_call_start">): void {
   const span = spans.startCall(fact, fact.id, fact.name);
-  if (make.content)
-    span.setAttribute("gen_ai.tool.call.arguments", argumentsText(make.masked(fact.arguments)));
+  if (factory.content)
+    span.setAttribute("gen_ai.tool.call.arguments", formatArguments(factory.maskValue(fact.arguments)));
 }
 
-function endCall({ make, spans, models, handoffs }: Following, fact: FactOf<"tool_call_result">): void {
+function endCallSpan(
+  { factory, spans, models, handoffs }: TraceContext,
+  fact: FactOf<"tool_call_result">,
+): void {
   const { id, name, status, attempts, at, ms } = fact;
-  models.show([resultMessage(id, fact.result)]);
+  models.addInput([toResultMessage(id, fact.result)]);
   if (handoffs.delete(id)) return;
   const span =
     spans.takeCall(id) ??
     // One that was refused, or answered from elsewhere, has not begun here.
     spans.add("execute_tool", {
-      of: fact,
+      origin: fact,
       name,
       from: at - ms,
-      attributes: callAttributes(make, id, name),
+      attributes: buildCallAttributes(factory, id, name),
     });
   span.setAttribute("capstan.tool.status", status);
   if (attempts > 1) span.setAttribute("capstan.attempts", attempts);
   if (fact.cached) span.setAttribute("capstan.tool.cached", true);
-  if (fact.is_error) failed(span, make.name(fact.error?.code ?? status));
-  if (make.content) span.setAttribute("gen_ai.tool.call.result", make.json(resultText(fact.result)));
-  span.end(timeOf(at));
+  if (fact.is_error) markFailed(span, factory.name(fact.error?.code ?? status));
+  if (factory.content)
+    span.setAttribute("gen_ai.tool.call.result", factory.toMaskedJson(formatResult(fact.result)));
+  span.end(toDate(at));
 }
 
-function showEnd({ make, spans }: Following, fact: FactOf<"done">): void {
+function setOutcome({ factory, spans }: TraceContext, fact: FactOf<"done">): void {
   spans.first.setAttribute("capstan.run.status", fact.status);
-  if (fact.status === "failed") failed(spans.first, make.name(fact.error?.code ?? "failed"));
-  if (!make.content) return;
-  const said = { role: "assistant", parts: [textPart(fact.text)], finish_reason: "stop" };
-  spans.first.setAttribute("gen_ai.output.messages", make.json([said]));
+  if (fact.status === "failed") markFailed(spans.first, factory.name(fact.error?.code ?? "failed"));
+  if (!factory.content) return;
+  const output = { role: "assistant", parts: [toTextPart(fact.text)], finish_reason: "stop" };
+  spans.first.setAttribute("gen_ai.output.messages", factory.toMaskedJson([output]));
 }

@@ -25,17 +25,21 @@ type Recorder = {
   tree(): string[];
 };
 
-function recorder(options: TracesOptions = {}): Recorder {
+function createRecorder(options: TracesOptions = {}): Recorder {
   const exporter = new InMemorySpanExporter();
   const ids = runIds(new RandomIdGenerator());
   const spanProcessors = [new SimpleSpanProcessor({ exporter })];
   const provider = new TracerProvider({ idGenerator: ids, spanProcessors });
   const sink = traces({ tracer: provider.getTracer("test"), ids, ...options });
-  return { sink, spans: () => exporter.getFinishedSpans(), tree: () => treeOf(exporter.getFinishedSpans()) };
+  return {
+    sink,
+    spans: () => exporter.getFinishedSpans(),
+    tree: () => buildTree(exporter.getFinishedSpans()),
+  };
 }
 
 /** Names, indented below that of the parent, in the order of their beginning. */
-function treeOf(spans: readonly ReadableSpan[]): string[] {
+function buildTree(spans: readonly ReadableSpan[]): string[] {
   const isBelow = (span: ReadableSpan, parent: string | undefined) =>
     span.parentSpanContext?.spanId === parent;
   const below = (parent: string | undefined, depth: number): string[] =>
@@ -49,14 +53,15 @@ function treeOf(spans: readonly ReadableSpan[]): string[] {
   return below(undefined, 0);
 }
 
-const named = (spans: readonly ReadableSpan[], name: string) => spans.filter((span) => span.name === name);
+const findByName = (spans: readonly ReadableSpan[], name: string) =>
+  spans.filter((span) => span.name === name);
 
 const look = defineTool({
   ...{ name: "look", description: "Looks", input: { type: "object" }, effects: "none" as const },
   execute: () => "seven degrees",
 });
 
-function weather(): Agent {
+function createWeatherAgent(): Agent {
   const model = scriptedModel(
     [
       {
@@ -73,23 +78,23 @@ function weather(): Agent {
 
 describe("the spans of a run", () => {
   it("have the names, kinds, keys and times of the GenAI convention (S4-62)", async () => {
-    const { sink, spans, tree } = recorder();
+    const { sink, spans, tree } = createRecorder();
     const options = { session: "ses", runId: "run_1", clock: fakeClock(), hooks: { onEvent: sink } };
-    const { facts } = await collect(run(weather(), "Is it cold?", options));
+    const { facts } = await collect(run(createWeatherAgent(), "Is it cold?", options));
     expect(tree()).toEqual(["invoke_agent weather", "  chat flash", "  execute_tool look", "  chat flash"]);
     const common = {
       "gen_ai.agent.name": "weather",
       "gen_ai.conversation.id": "ses",
       "capstan.run.id": "run_1",
     };
-    const [agent] = named(spans(), "invoke_agent weather");
+    const [agent] = findByName(spans(), "invoke_agent weather");
     expect(agent?.kind).toBe(SpanKind.INTERNAL);
     expect(agent?.attributes).toEqual({
       ...common,
       "gen_ai.operation.name": "invoke_agent",
       "capstan.run.status": "done",
     });
-    const [chat] = named(spans(), "chat flash");
+    const [chat] = findByName(spans(), "chat flash");
     expect(chat?.kind).toBe(SpanKind.CLIENT);
     expect(chat?.attributes).toEqual({
       ...common,
@@ -104,7 +109,7 @@ describe("the spans of a run", () => {
       "gen_ai.usage.reasoning.output_tokens": 3,
       "capstan.turn": 1,
     });
-    const [tool] = named(spans(), "execute_tool look");
+    const [tool] = findByName(spans(), "execute_tool look");
     expect(tool?.kind).toBe(SpanKind.INTERNAL);
     expect(tool?.attributes).toEqual({
       ...common,
@@ -125,7 +130,7 @@ describe("the spans of a run", () => {
   });
 
   it("of nested agents are below the call, those of handoffs below the one that handed over (S4-62)", async () => {
-    const { sink, spans, tree } = recorder();
+    const { sink, spans, tree } = createRecorder();
     const inner = defineAgent({
       name: "inner",
       model: scriptedModel([{ calls: [{ name: "look" }] }, { text: "7" }]),
@@ -157,7 +162,7 @@ describe("the spans of a run", () => {
   });
 
   it("say which error it was, how often it was tried, and by default not what it said (A113)", async () => {
-    const { sink, spans } = recorder();
+    const { sink, spans } = createRecorder();
     const broken = defineTool({
       ...{ name: "broken", description: "Fails", input: { type: "object" } },
       execute: () => ({ error: "canary-content" }),
@@ -170,15 +175,15 @@ describe("the spans of a run", () => {
     ]);
     const agent = defineAgent({ name: "a", model: [failing, model], tools: [broken] });
     await run(agent, "Go", { hooks: { onEvent: sink }, clock: fakeClock({ skipUpToMs: 60_000 }) });
-    const [first] = named(spans(), "chat first");
+    const [first] = findByName(spans(), "chat first");
     expect(first?.status.code).toBe(SpanStatusCode.ERROR);
     expect(first?.attributes["error.type"]).toBeTypeOf("string");
-    const [tool] = named(spans(), "execute_tool broken");
+    const [tool] = findByName(spans(), "execute_tool broken");
     expect(tool?.status).toEqual({ code: SpanStatusCode.ERROR });
     expect(tool?.attributes).toMatchObject({ "error.type": "tool_failed", "capstan.tool.status": "error" });
     const retries = spans().flatMap(({ events }) => events.filter(({ name }) => name === "capstan.retry"));
     expect(retries.length).toBeGreaterThan(0);
-    expect(JSON.stringify(spans().map(seen))).not.toContain("canary-content");
+    expect(JSON.stringify(spans().map(pickContent))).not.toContain("canary-content");
   });
 });
 
@@ -186,7 +191,7 @@ const pay = defineTool({
   ...{ name: "pay", description: "Pays", input: { type: "object" }, needsApproval: true },
   execute: () => "paid",
 });
-const payer = () =>
+const createPayer = () =>
   defineAgent({
     name: "payer",
     model: scriptedModel(({ history }) =>
@@ -198,31 +203,35 @@ const payer = () =>
 describe("a run that is resumed", () => {
   it("goes on in the same trace, below its first span, in another process too (S4-62)", async () => {
     const store = memory();
-    const before = recorder();
-    const waiting = await run(payer(), "Pay", { store, runId: "run_7", hooks: { onEvent: before.sink } });
+    const before = createRecorder();
+    const waiting = await run(createPayer(), "Pay", {
+      store,
+      runId: "run_7",
+      hooks: { onEvent: before.sink },
+    });
     expect(before.tree()).toEqual(["invoke_agent payer", "  chat scripted"]);
-    const [begun] = named(before.spans(), "invoke_agent payer");
+    const [begun] = findByName(before.spans(), "invoke_agent payer");
     expect(begun?.attributes["capstan.run.status"]).toBe("waiting");
     expect(begun?.events.map(({ name }) => name)).toEqual(["capstan.approval_required", "capstan.waiting"]);
 
-    const after = recorder();
-    const again = resume(payer(), { store, runId: "run_7" }, { hooks: { onEvent: after.sink } });
+    const after = createRecorder();
+    const again = resume(createPayer(), { store, runId: "run_7" }, { hooks: { onEvent: after.sink } });
     again.approve(waiting.pending[0]?.callId ?? "");
     await again;
-    const [resumed] = named(after.spans(), "invoke_agent payer");
+    const [resumed] = findByName(after.spans(), "invoke_agent payer");
     expect(resumed?.parentSpanContext?.spanId).toBe(begun?.spanContext().spanId);
     for (const span of [...before.spans(), ...after.spans()])
       expect(span.spanContext().traceId).toBe(traceIdOf("run_7"));
     expect(resumed?.events.map(({ name }) => name)).toContain("capstan.approval_resolved");
     expect(resumed?.attributes["capstan.run.status"]).toBe("done");
-    expect(named(after.spans(), "execute_tool pay")).toHaveLength(1);
+    expect(findByName(after.spans(), "execute_tool pay")).toHaveLength(1);
   });
 
   it("is in the same trace with a provider that makes ids of its own (S4-62)", async () => {
     const exporter = new InMemorySpanExporter();
     const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
     const onEvent = traces({ tracer: provider.getTracer("test") });
-    await run(weather(), "Is it cold?", { runId: "run_8", hooks: { onEvent } });
+    await run(createWeatherAgent(), "Is it cold?", { runId: "run_8", hooks: { onEvent } });
     expect(exporter.getFinishedSpans()).toHaveLength(4);
     for (const span of exporter.getFinishedSpans())
       expect(span.spanContext().traceId).toBe(traceIdOf("run_8"));
@@ -230,12 +239,12 @@ describe("a run that is resumed", () => {
 });
 
 /** All that a span says. */
-function seen({ name, attributes, events, status, links }: ReadableSpan): unknown {
+function pickContent({ name, attributes, events, status, links }: ReadableSpan): unknown {
   return { name, attributes, events, status, links: links.map((link) => link.attributes) };
 }
 
 const secret = "canary-secret-1f6f2c";
-function talkative(): Agent {
+function createTalkativeAgent(): Agent {
   const tell = defineTool({
     ...{ name: "tell", description: "Tells", input: { type: "object" } },
     execute: () => `canary-result ${secret}`,
@@ -251,7 +260,7 @@ function talkative(): Agent {
   ]);
   return defineAgent({ name: "talker", model, tools: [tell] });
 }
-const asked = () => ({ session: `ses-${secret}`, runId: "r", store: memory() });
+const createRunOptions = () => ({ session: `ses-${secret}`, runId: "r", store: memory() });
 const input = [
   { role: "system" as const, content: "canary-instructions" },
   { role: "user" as const, content: `canary-question ${secret}` },
@@ -259,17 +268,17 @@ const input = [
 
 describe("content", () => {
   it("is in no span unless it is asked for, and a secret is not even in an id (A113)", async () => {
-    const { sink, spans } = recorder({ secrets: [secret] });
-    await run(talkative(), input as never, { ...asked(), hooks: { onEvent: sink } });
+    const { sink, spans } = createRecorder({ secrets: [secret] });
+    await run(createTalkativeAgent(), input as never, { ...createRunOptions(), hooks: { onEvent: sink } });
     expect(spans()).toHaveLength(4);
-    expect(JSON.stringify(spans().map(seen))).not.toContain("canary");
+    expect(JSON.stringify(spans().map(pickContent))).not.toContain("canary");
   });
 
   it("is there in the convention's form when it is asked for, without secrets (A113)", async () => {
-    const { sink, spans } = recorder({ secrets: [secret], content: true });
-    await run(talkative(), input as never, { ...asked(), hooks: { onEvent: sink } });
-    expect(JSON.stringify(spans().map(seen))).not.toContain(secret);
-    const [chat, last] = named(spans(), "chat scripted");
+    const { sink, spans } = createRecorder({ secrets: [secret], content: true });
+    await run(createTalkativeAgent(), input as never, { ...createRunOptions(), hooks: { onEvent: sink } });
+    expect(JSON.stringify(spans().map(pickContent))).not.toContain(secret);
+    const [chat, last] = findByName(spans(), "chat scripted");
     const read = (span: ReadableSpan | undefined, key: string) =>
       JSON.parse(String(span?.attributes[key] ?? `"no ${key}"`));
     expect(read(chat, "gen_ai.input.messages")).toEqual([
@@ -289,10 +298,10 @@ describe("content", () => {
     expect(read(last, "gen_ai.input.messages")).toEqual([
       { role: "tool", parts: [{ type: "tool_call_response", id: "***", response: "canary-result ***" }] },
     ]);
-    const [tool] = named(spans(), "execute_tool tell");
+    const [tool] = findByName(spans(), "execute_tool tell");
     expect(read(tool, "gen_ai.tool.call.arguments")).toEqual({ words: "canary-arguments ***" });
     expect(read(tool, "gen_ai.tool.call.result")).toBe("canary-result ***");
-    const [agent] = named(spans(), "invoke_agent talker");
+    const [agent] = findByName(spans(), "invoke_agent talker");
     expect(read(agent, "gen_ai.system_instructions")).toEqual([
       { type: "text", content: "canary-instructions" },
     ]);
@@ -302,7 +311,7 @@ describe("content", () => {
   });
 
   it("is cut where it is long", async () => {
-    const { sink, spans } = recorder({ content: true });
+    const { sink, spans } = createRecorder({ content: true });
     const agent = defineAgent({ name: "long", model: scriptedModel([{ text: "a".repeat(100_000) }]) });
     await run(agent, "b".repeat(100_000), { hooks: { onEvent: sink } });
     for (const span of spans())
@@ -312,9 +321,9 @@ describe("content", () => {
 
 describe("the sink", () => {
   it("ends what a run has left open when it is closed, and keeps nothing of runs that rest", async () => {
-    const { sink, spans } = recorder();
+    const { sink, spans } = createRecorder();
     const facts: Event[] = [];
-    await run(weather(), "Is it cold?", { hooks: { onEvent: (event) => void facts.push(event) } });
+    await run(createWeatherAgent(), "Is it cold?", { hooks: { onEvent: (event) => void facts.push(event) } });
     for (const event of facts) {
       sink(event);
       if (event.type === "tool_call_start") break;
@@ -332,8 +341,8 @@ describe("the sink", () => {
   });
 
   it("forgets the oldest of runs that never come to rest", async () => {
-    const { sink, spans } = recorder();
-    const [start] = (await collect(run(weather(), "Hi"))).facts;
+    const { sink, spans } = createRecorder();
+    const [start] = (await collect(run(createWeatherAgent(), "Hi"))).facts;
     for (let index = 0; index < 4100; index++) sink({ ...start, runId: `run_${index}` } as Event);
     expect(spans()).toHaveLength(4);
   });
@@ -345,19 +354,21 @@ describe("the sink", () => {
       },
     } as never;
     const onEvent = traces({ tracer });
-    const { result, facts } = await collect(run(weather(), "Is it cold?", { hooks: { onEvent } }));
+    const { result, facts } = await collect(run(createWeatherAgent(), "Is it cold?", { hooks: { onEvent } }));
     expect(result.status).toBe("done");
     expect(facts.filter(({ type }) => type === "warning")).toEqual([]);
   });
 
   it("without a provider keeps nothing and changes nothing", async () => {
-    const { result } = await collect(run(weather(), "Is it cold?", { hooks: { onEvent: traces() } }));
+    const { result } = await collect(
+      run(createWeatherAgent(), "Is it cold?", { hooks: { onEvent: traces() } }),
+    );
     expect(result.text).toBe("Seven degrees.");
   });
 
   it("adds the keys of Langfuse and OpenInference when they are asked for", async () => {
-    const { sink, spans } = recorder({ extraKeys: true });
-    await run(weather(), "Is it cold?", { session: "ses", hooks: { onEvent: sink } });
+    const { sink, spans } = createRecorder({ extraKeys: true });
+    await run(createWeatherAgent(), "Is it cold?", { session: "ses", hooks: { onEvent: sink } });
     const kinds = spans().map(({ attributes }) => [
       attributes["openinference.span.kind"],
       attributes["langfuse.observation.type"],
@@ -385,8 +396,8 @@ describe("the sink", () => {
     } as unknown as ContextManager;
     context.setGlobalContextManager(manager);
     onTestFinished(() => context.disable());
-    const { sink, spans } = recorder();
-    await run(weather(), "Is it cold?", { hooks: { onEvent: sink } });
+    const { sink, spans } = createRecorder();
+    await run(createWeatherAgent(), "Is it cold?", { hooks: { onEvent: sink } });
     const links = spans().flatMap(({ links: each }) => each.map((link) => link.context.spanId));
     expect(links).toEqual(["b".repeat(16)]);
   });

@@ -11,10 +11,10 @@ import {
 import { systemClock } from "../clock.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
 import { createMask, type SecretMask } from "../secrets/mask.ts";
-import { namesWith } from "./attributes.ts";
-import { type RunIds, spanIdOf, traceIdOf } from "./run-ids.ts";
-import { type Beginning, runSpans, type SpanMaker } from "./run-spans.ts";
-import { type RunTrace, runTrace } from "./run-trace.ts";
+import { createNameMask } from "./attributes.ts";
+import { getSpanId, type RunIds, traceIdOf } from "./run-ids.ts";
+import { openRunSpans, type SpanFactory, type SpanStart } from "./run-spans.ts";
+import { type RunTrace, traceRun } from "./run-trace.ts";
 
 export type TracesOptions = {
   /** By default that of the provider that is registered with `@opentelemetry/api`; without one nothing is kept. */
@@ -36,7 +36,7 @@ export type Traces = ((event: Event) => void) & {
 };
 
 /** Runs that end without a word, as in a process that loses its lease, are forgotten when so many others have begun. */
-const mostRuns = 4096;
+const maxRuns = 4096;
 
 /**
  * Makes spans of OpenTelemetry's GenAI convention from the events of runs, with the times of the events: `invoke_agent`
@@ -45,40 +45,40 @@ const mostRuns = 4096;
  * begins, the run's first span has a link to it.
  */
 export function traces(options: TracesOptions = {}): Traces {
-  const masking = createMask(options.secrets ?? []);
-  const make = makerOf(options, masking);
+  const secretMask = createMask(options.secrets ?? []);
+  const factory = createSpanFactory(options, secretMask);
   const runs = new Map<string, RunTrace>();
 
-  function begin(fact: Fact): RunTrace {
+  function startRun(fact: Fact): RunTrace {
     runs.get(fact.runId)?.spans.end(fact.at);
     runs.delete(fact.runId);
     const [oldest] = runs;
-    if (runs.size >= mostRuns && oldest) {
+    if (runs.size >= maxRuns && oldest) {
       oldest[1].spans.end(fact.at);
       runs.delete(oldest[0]);
     }
-    const begun = runTrace(make, runSpans(make, fact, beginningOf(fact, runs)));
-    runs.set(fact.runId, begun);
-    return begun;
+    const started = traceRun(factory, openRunSpans(factory, fact, resolveSpanStart(fact, runs)));
+    runs.set(fact.runId, started);
+    return started;
   }
-  function hear(event: Event): void {
-    const known = runs.get(event.runId);
+  function handleEvent(event: Event): void {
+    const runTrace = runs.get(event.runId);
     if (!isFact(event)) {
-      if (event.type === "retry") known?.retried(event, systemClock.now());
+      if (event.type === "retry") runTrace?.addRetry(event, systemClock.now());
       return;
     }
-    if (!known && isAnswer(event)) {
-      outermostOf(event, runs)?.spans.note(`capstan.${event.type}`, event.at);
+    if (!runTrace && isAnswer(event)) {
+      findRootTrace(event, runs)?.spans.addEvent(`capstan.${event.type}`, event.at);
       return;
     }
-    const goesOn = known && event.type !== "recovered" && event.type !== "run_start";
-    const run = goesOn ? known : begin(event);
-    const fact = masking && make.content ? masking.fact(event) : event;
-    if (!run.hear(fact)) runs.delete(event.runId);
+    const isContinued = runTrace && event.type !== "recovered" && event.type !== "run_start";
+    const run = isContinued ? runTrace : startRun(event);
+    const fact = secretMask && factory.content ? secretMask.fact(event) : event;
+    if (!run.addFact(fact)) runs.delete(event.runId);
   }
   const sink = (event: Event): void => {
     try {
-      hear(event);
+      handleEvent(event);
     } catch (thrown) {
       diag.error(
         `Capstan: no span for ${event.type} (${thrown instanceof Error ? thrown.name : "unknown"}).`,
@@ -96,13 +96,13 @@ export function traces(options: TracesOptions = {}): Traces {
   });
 }
 
-function makerOf(options: TracesOptions, masking: SecretMask | undefined): SpanMaker {
+function createSpanFactory(options: TracesOptions, secretMask: SecretMask | undefined): SpanFactory {
   const { tracer = trace.getTracer("capstan"), content = false, extraKeys = false, ids } = options;
   return {
     ...{ tracer, content, extraKeys, ids },
-    name: namesWith(masking?.text ?? ((text) => text)),
-    masked: (value) => masking?.value(value) ?? value,
-    json: (value) => JSON.stringify(masking ? masking.value(value) : value),
+    name: createNameMask(secretMask?.text ?? ((text) => text)),
+    maskValue: (value) => secretMask?.value(value) ?? value,
+    toMaskedJson: (value) => JSON.stringify(secretMask ? secretMask.value(value) : value),
   };
 }
 
@@ -111,7 +111,7 @@ function isAnswer({ type, parentRunId }: Fact): boolean {
   return type === "approval_resolved" && parentRunId !== undefined;
 }
 
-function outermostOf({ sessionId }: Fact, runs: ReadonlyMap<string, RunTrace>): RunTrace | undefined {
+function findRootTrace({ sessionId }: Fact, runs: ReadonlyMap<string, RunTrace>): RunTrace | undefined {
   for (const run of runs.values()) {
     const { origin } = run.spans;
     if (origin.sessionId === sessionId && origin.parentRunId === undefined) return run;
@@ -119,26 +119,30 @@ function outermostOf({ sessionId }: Fact, runs: ReadonlyMap<string, RunTrace>): 
   return undefined;
 }
 
-function beginningOf(fact: Fact, runs: ReadonlyMap<string, RunTrace>): Beginning {
+function resolveSpanStart(fact: Fact, runs: ReadonlyMap<string, RunTrace>): SpanStart {
   const { runId, parentRunId, parentCallId } = fact;
   if (parentRunId === undefined)
-    return { parent: remoteContext(runId), links: activeLinks(), isFirst: fact.type === "run_start" };
-  const above = runs.get(parentRunId) ?? outermostOf(fact, runs);
-  const parent = above?.spans.contextOf(parentCallId) ?? remoteContext(parentRunId);
+    return {
+      parent: createRemoteContext(runId),
+      links: getActiveLinks(),
+      isFirst: fact.type === "run_start",
+    };
+  const parentTrace = runs.get(parentRunId) ?? findRootTrace(fact, runs);
+  const parent = parentTrace?.spans.getContext(parentCallId) ?? createRemoteContext(parentRunId);
   return { parent, links: [], isFirst: false };
 }
 
 /** The place of the span that the run begins with, whichever process has made it. */
-function remoteContext(runId: string): Context {
+function createRemoteContext(runId: string): Context {
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId: traceIdOf(runId),
-    spanId: spanIdOf(runId),
+    spanId: getSpanId(runId),
     traceFlags: TraceFlags.SAMPLED,
     isRemote: true,
   });
 }
 
-function activeLinks(): Link[] {
+function getActiveLinks(): Link[] {
   const active = trace.getSpanContext(context.active());
   return active && trace.isSpanContextValid(active) ? [{ context: active }] : [];
 }

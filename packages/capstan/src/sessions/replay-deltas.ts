@@ -1,26 +1,26 @@
 import type { Delta, DeltaBody, Fact } from "../event.ts";
 import type { AssistantPart } from "../history.ts";
 
-const pieceLength = 24;
+const chunkLength = 24;
 
 /** The deltas that a message may have been streamed in, in the order of its parts. */
-export function saidAgain(fact: Extract<Fact, { type: "message" }>): Delta[] {
+export function replayDeltas(fact: Extract<Fact, { type: "message" }>): Delta[] {
   const { runId, sessionId, agent, turn, parentRunId, parentCallId } = fact;
   const parents = parentRunId !== undefined && parentCallId !== undefined && { parentRunId, parentCallId };
   const origin = { runId, sessionId, agent, turn, ...parents };
-  return fact.entry.parts.flatMap(deltasOf).map((body) => ({ ...body, ...origin }));
+  return fact.entry.parts.flatMap(toDeltas).map((body) => ({ ...body, ...origin }));
 }
 
-function deltasOf(part: AssistantPart): DeltaBody[] {
+function toDeltas(part: AssistantPart): DeltaBody[] {
   switch (part.type) {
     case "text":
-      return pieces(part.text).map((delta) => ({ type: "content_delta", delta }));
+      return splitText(part.text).map((delta) => ({ type: "content_delta", delta }));
     case "reasoning":
-      return pieces(part.text).map((delta) => ({ type: "reasoning_delta", delta }));
+      return splitText(part.text).map((delta) => ({ type: "reasoning_delta", delta }));
     case "call": {
       const { id, name } = part;
-      const written = part.raw ?? JSON.stringify(part.input);
-      return pieces(written).map((delta) => ({ type: "tool_call_delta", id, name, delta }));
+      const argumentsText = part.raw ?? JSON.stringify(part.input);
+      return splitText(argumentsText).map((delta) => ({ type: "tool_call_delta", id, name, delta }));
     }
     case "opaque":
       return [];
@@ -28,15 +28,15 @@ function deltasOf(part: AssistantPart): DeltaBody[] {
 }
 
 /** Cut behind a space where there is one, and never inside a character. */
-function pieces(text: string): string[] {
-  const all: string[] = [];
+function splitText(text: string): string[] {
+  const chunks: string[] = [];
   for (let from = 0; from < text.length; ) {
-    let to = from + pieceLength;
+    let to = from + chunkLength;
     const space = text.lastIndexOf(" ", to - 1) + 1;
     if (to < text.length && space > from) to = space;
     if (/[\ud800-\udbff]/.test(text[to - 1] ?? "")) to += 1;
-    all.push(text.slice(from, to));
+    chunks.push(text.slice(from, to));
     from = to;
   }
-  return all;
+  return chunks;
 }

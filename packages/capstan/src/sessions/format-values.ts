@@ -1,12 +1,12 @@
 import type { Usage } from "../model.ts";
 
 /** A time that reads the same everywhere. */
-export function worded(at: number): string {
+export function formatTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
 /** A length of time, as short as it can be said. */
-export function wordedDuration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
   return seconds < 60
@@ -15,12 +15,12 @@ export function wordedDuration(ms: number): string {
 }
 
 /** What something took, in tokens and dollars. */
-export function wordedUsage(usage: Usage, cost: number): string {
+export function formatUsage(usage: Usage, cost: number): string {
   const tokens = `${usage.inputTokens} tokens in, ${usage.outputTokens} out`;
   return `${tokens}${usage.estimated ? " (estimated)" : ""}${cost > 0 ? `, $${cost.toFixed(4)}` : ""}`;
 }
 
 /** A number of things. */
-export function counted(count: number, noun: string): string {
+export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

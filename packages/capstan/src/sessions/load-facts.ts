@@ -3,14 +3,14 @@ import type { Event, Fact } from "../event.ts";
 import type { SessionInfo, Store } from "../store.ts";
 
 /** All facts of a session that must exist. */
-export async function storedFacts(store: Store, sessionId: string): Promise<readonly Fact[]> {
+export async function loadFacts(store: Store, sessionId: string): Promise<readonly Fact[]> {
   const facts = await store.read(sessionId);
-  if (facts.length === 0) await storedInfo(store, sessionId);
+  if (facts.length === 0) await loadSessionInfo(store, sessionId);
   return facts;
 }
 
 /** What a store knows of a session that must exist. */
-export async function storedInfo(store: Store, sessionId: string): Promise<SessionInfo> {
+export async function loadSessionInfo(store: Store, sessionId: string): Promise<SessionInfo> {
   const info = await store.getSession(sessionId);
   if (info) return info;
   const message = `The store has no session "${sessionId}": \`list()\` gives those it has.`;
@@ -28,12 +28,12 @@ export function isNested({ parentRunId }: Event): boolean {
 }
 
 /** The facts of each run, in the order they were started; those of nested runs are left out. */
-export function factsByRun(facts: readonly Fact[]): Map<string, Fact[]> {
+export function groupByRun(facts: readonly Fact[]): Map<string, Fact[]> {
   const runs = new Map<string, Fact[]>();
   for (const fact of facts) {
     if (isNested(fact)) continue;
-    const known = runs.get(fact.runId);
-    if (known) known.push(fact);
+    const runFacts = runs.get(fact.runId);
+    if (runFacts) runFacts.push(fact);
     else runs.set(fact.runId, [fact]);
   }
   return runs;

@@ -1,0 +1,190 @@
+import type { FactBody } from "../event.ts";
+import {
+  any,
+  array,
+  boolean,
+  type Fields,
+  literals,
+  number,
+  object,
+  record,
+  string,
+  taggedUnion,
+  union,
+  type Validator,
+} from "./validators.ts";
+
+const file = object({ mediaType: string }, { data: string, url: string });
+const part = taggedUnion({ text: object({ text: string }), image: file, file });
+const content = union(string, array(part));
+const error = object({ code: string, message: string, retryable: boolean }, { retryAfterMs: number });
+const status = literals("ok", "error", "denied", "skipped", "interrupted");
+const fragment = object({ id: string, content: string, source: object({ title: string }, { url: string }) });
+const ui = object({ kind: string, props: any });
+const reads = array(literals("public", "private", "untrusted"));
+const contentSource = object({ tool: string, turn: number, input: string });
+const limit = union(literals("unlimited"), number);
+
+const usage = object(
+  { inputTokens: number, outputTokens: number },
+  { cachedTokens: number, reasoningTokens: number, cost: number, estimated: boolean },
+);
+
+const assistantPart = taggedUnion({
+  text: object({ text: string }),
+  reasoning: object({ text: string }),
+  call: object({ id: string, name: string, input: object({}) }, { providerId: string, raw: string }),
+  opaque: object({ data: any }),
+});
+const userEntry = taggedUnion({ user: object({ content }) });
+const assistantEntry = taggedUnion({ assistant: object({ parts: array(assistantPart) }) });
+const entry = taggedUnion({
+  user: object({ content }),
+  assistant: object({ parts: array(assistantPart) }),
+  result: object(
+    { callId: string, name: string, status, content },
+    {
+      error: object({ code: string, message: string }),
+      ui,
+      contexts: array(fragment),
+      message: string,
+      handle: string,
+    },
+  ),
+  summary: object({ text: string }),
+});
+
+const question = object({ message: string }, { schema: object({}), url: string });
+const callCheck = object(
+  {},
+  { error, approval: object({ reason: string, digest: string }, { because: array(contentSource) }) },
+);
+
+type BodyFields = readonly [required: Fields, optional?: Fields];
+
+/** What each fact must say. A fact that is not here cannot be imported, so a new one needs a row. */
+const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
+  run_start: [{ input: array(entry), policy: object({}), timeZone: string }, { instructions: string }],
+  turn_start: [
+    {
+      turn: number,
+      maxTurns: limit,
+      messageCount: number,
+      tools: literals("offered", "required", "withdrawn", "unavailable"),
+      chain: literals("main", "afterTools"),
+      notes: array(string),
+    },
+  ],
+  message: [
+    { entry: assistantEntry, model: string, usage, ms: number, finish: string },
+    {
+      checks: record(callCheck),
+      output: union(object({ value: any }), object({ issues: array(string) })),
+      citations: array(object({ n: number, id: string, title: string }, { url: string })),
+    },
+  ],
+  model_failed: [
+    { model: string, candidate: number, attempts: number, hadMoreRoom: boolean, error },
+    { compaction: number },
+  ],
+  compaction_start: [{ number, until: number }],
+  compacted: [
+    { number, until: number },
+    { text: string, model: string, usage, ms: number },
+  ],
+  tool_call_start: [{ id: string, name: string, arguments: any, attempt: number }],
+  tool_call_result: [
+    { id: string, name: string, result: content, is_error: boolean, status, attempts: number, ms: number },
+    {
+      error,
+      ui,
+      contexts: array(fragment),
+      message: string,
+      handle: string,
+      cacheUntil: number,
+      reads,
+      cached: literals(true),
+    },
+  ],
+  approval_required: [
+    { callId: string, name: string, input: any, shown: string, reason: string, digest: string },
+    { because: array(contentSource), question, number, reads },
+  ],
+  approval_resolved: [
+    { callId: string, approved: boolean },
+    { reason: string, number },
+  ],
+  waiting: [{ callIds: array(string) }, { until: number }],
+  woken: [{}],
+  handoff: [
+    { from: string, to: string, callId: string, mode: literals("return", "transfer") },
+    {
+      message: string,
+      rights: object(
+        {},
+        { gate: literals("default", "strict", "off"), approvals: literals("ask", "allow", "deny") },
+      ),
+      reads,
+    },
+  ],
+  handoff_denied: [{ callId: string, to: string, reason: string }],
+  handoff_return: [
+    { from: string, to: string, callId: string, text: string },
+    { error, by: string },
+  ],
+  steered: [{ entry: userEntry }],
+  recovered: [{ owner: string }],
+  cancel_requested: [{ reason: string }],
+  turn_end: [{ turn: number, usage }],
+  turn_summary: [
+    { turn: number, text: string },
+    { model: string, usage, ms: number, error },
+  ],
+  limit_reached: [{ code: string, message: string, turns: number }],
+  warning: [{ code: string, message: string }],
+  error: [{ code: string, message: string, retryable: boolean }],
+  done: [
+    {
+      status: literals("done", "limit", "failed", "cancelled"),
+      text: string,
+      usage,
+      cost: number,
+      grounded: boolean,
+    },
+    { error },
+  ],
+};
+
+const maxIdLength = 512;
+const id: Validator = (value, path) =>
+  typeof value === "string" && value !== "" && value.length <= maxIdLength
+    ? undefined
+    : `${path} must be a text of 1 to ${maxIdLength} characters`;
+const count: Validator = (value, path) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : `${path} must be a whole number from 0`;
+/** The last instant that a date can have. */
+const maxTime = 8.64e15;
+const timestamp: Validator = (value, path) =>
+  typeof value === "number" && value >= 0 && value <= maxTime
+    ? undefined
+    : `${path} must be a time in milliseconds`;
+
+const commonFields: Fields = {
+  runId: id,
+  sessionId: id,
+  agent: string,
+  turn: count,
+  seq: count,
+  at: timestamp,
+  id,
+};
+
+/** A stored fact, whatever it says. */
+export const validateFact: Validator = taggedUnion(
+  Object.fromEntries(
+    Object.entries(factFields).map(([type, [required, optional]]) => [
+      type,
+      object({ ...commonFields, ...required }, { ...optional, parentRunId: id, parentCallId: id }),
+    ]),
+  ),
+);

@@ -1,0 +1,78 @@
+import type { AssistantEntry, AssistantPart, Entry, OpaquePart, Part } from "../history.ts";
+import type { Json } from "../json.ts";
+
+/** A message in the form of the convention: a role and typed parts. */
+export type TraceMessage = { readonly role: string; readonly parts: readonly Json[] } & {
+  readonly finish_reason?: string;
+};
+
+/** Of one text; a trace is no store. */
+const maxTextLength = 16_384;
+
+/** An entry of the history as a message of the convention. */
+export function toTraceMessage(entry: Entry): TraceMessage {
+  switch (entry.type) {
+    case "user":
+      return { role: "user", parts: toContentParts(entry.content) };
+    case "assistant":
+      return { role: "assistant", parts: toAssistantParts(entry) };
+    case "result":
+      return toResultMessage(entry.callId, entry.content);
+    case "summary":
+      return { role: "system", parts: [toTextPart(entry.text)] };
+  }
+}
+
+/** The result of a call as a message of the convention. */
+export function toResultMessage(id: string, content: string | readonly Part[]): TraceMessage {
+  return { role: "tool", parts: [{ type: "tool_call_response", id, response: formatResult(content) }] };
+}
+
+/** What a call came to, as it is shown. */
+export function formatResult(content: string | readonly Part[]): Json {
+  return typeof content === "string" ? truncateTraceText(content) : toContentParts(content);
+}
+
+/** A text as a part of a message. */
+export function toTextPart(text: string): Json {
+  return { type: "text", content: truncateTraceText(text) };
+}
+
+/** Arguments as JSON text: whole, or cut where they are too long to be shown. */
+export function formatArguments(value: Json): string {
+  return truncateTraceText(JSON.stringify(value) ?? "null");
+}
+
+function toAssistantParts({ parts }: AssistantEntry): Json[] {
+  // The provider's own data is for the provider.
+  return parts.filter((part) => part.type !== "opaque").map(toAssistantPart);
+}
+
+function toAssistantPart(part: Exclude<AssistantPart, OpaquePart>): Json {
+  if (part.type === "text") return toTextPart(part.text);
+  if (part.type === "reasoning") return { type: "reasoning", content: truncateTraceText(part.text) };
+  const { id, name, input, raw } = part;
+  return { type: "tool_call", id, name, arguments: getArguments(input, raw) };
+}
+
+function getArguments(input: Json, raw: string | undefined): Json {
+  const text = raw ?? JSON.stringify(input);
+  return raw === undefined && text.length <= maxTextLength ? input : truncateTraceText(text);
+}
+
+function toContentParts(content: string | readonly Part[]): Json[] {
+  if (typeof content === "string") return [toTextPart(content)];
+  return content.map((part): Json => {
+    if (part.type === "text") return toTextPart(part.text);
+    const { mediaType, url, data } = part;
+    const modality = mediaType.split("/")[0] ?? "";
+    if (url !== undefined)
+      return { type: "uri", modality, mime_type: mediaType, uri: truncateTraceText(url) };
+    // The bytes themselves are left out.
+    return { type: part.type, modality, mime_type: mediaType, base64_length: data?.length ?? 0 };
+  });
+}
+
+function truncateTraceText(text: string): string {
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength).toWellFormed()}…`;
+}
