@@ -72,7 +72,7 @@ describe("defineAgent", () => {
     [
       "instructions that are a list",
       { instructions: ["a"] },
-      'instructions of the agent "helper" cannot be ["a"]: use a text or a function that gives one.',
+      'instructions of the agent "helper" cannot be ["a"]: use a string or a function that returns one.',
     ],
     [
       "a misspelt kind of models",
@@ -334,7 +334,7 @@ describe("handoffs", () => {
     ["a hole, as where an agent is named before it is made", [undefined]],
   ])("that are %s are refused (S3-27)", (_what, handoffs) => {
     expect(() => agent("main", handoffs as Agent[])).toThrow(
-      /a list of agents, or a function that gives one/,
+      /an array of agents, or a function that returns one/,
     );
   });
 

@@ -16,16 +16,16 @@ import { checkPolicy, defaultPolicy, type PolicyOverrides } from "./policy.ts";
 import { type Schema, type SchemaInput, toSchema } from "./schema/schema.ts";
 import type { Tool } from "./tool.ts";
 
-/** What instructions are made from, anew every turn. */
+/** The argument of an instructions function, which is called for every turn. */
 export type InstructionsInput = {
-  /** The date and time in the user's time zone, in words. */
+  /** The date and time in the user's time zone, formatted for the model. */
   readonly now: string;
   readonly timeZone: string;
   readonly turn: number;
   readonly maxTurns: number | "unlimited";
   /** Every tool of the agent, with its description. */
   readonly tools: readonly ToolSpec[];
-  /** What tools have found so far and an answer can cite, by the number `n`. */
+  /** The sources found so far; an answer cites them by `n`. */
   readonly fragments: readonly NumberedFragment[];
   readonly context: unknown;
 };
@@ -37,40 +37,40 @@ export type ModelsInTurn = readonly [ModelChoice, ...ModelChoice[]];
 
 export type AgentDefinition = {
   readonly name: string;
-  /** A model, or its name as `provider/model`. A list is a fallback chain: the next one is asked when one fails. */
+  /** A model, or its name as `provider/model`. A list is a fallback chain: when a model fails, the next one is called. */
   readonly model: ModelChoice | readonly ModelChoice[];
-  /** Other models for some work: a smaller one may do to digest what tools gave, or to summarise older history. */
+  /** Separate models for turns that process tool results and for summaries; a smaller model is often enough. */
   readonly models?: {
     readonly afterTools?: ModelChoice | readonly ModelChoice[];
     readonly summary?: ModelChoice | readonly ModelChoice[];
   };
   readonly instructions?: Instructions;
-  /** A function is asked for them in every run when a turn begins: tools may come and go between turns. */
+  /** A function is called at the start of every turn, so the tools may change between turns. */
   readonly tools?: readonly Tool[] | (() => readonly Tool[]);
-  /** Whom it may hand the conversation over to. A function, where agents name each other. */
+  /** The agents it can hand off to. Use a function if agents refer to each other. */
   readonly handoffs?: readonly Agent[] | (() => readonly Agent[]);
-  /** Runs when a limit ends the run and the policy's `onLimit` says `fallback-tool`; it gets a `FallbackInput`. */
+  /** Runs when a limit ends the run and `policy.onLimit` includes `fallback-tool`. Receives a `FallbackInput`. */
   readonly fallbackTool?: Tool;
-  /** The form an answer must have. The result then has an `output` that is valid by it. */
+  /** Schema of the answer. The result then has a validated `output`. */
   readonly output?: SchemaInput;
   readonly policy?: PolicyOverrides;
 };
 
 /** The tools of an agent. */
 export type Toolset = {
-  /** A map, so that no name of `Object.prototype` is ever a tool. */
+  /** A map, so that names on `Object.prototype` are not mistaken for tools. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly specs: readonly ToolSpec[];
 };
 
 export interface Agent extends Toolset {
   readonly name: string;
-  /** By the kind of turn, and for summaries: a fallback chain each. */
+  /** One fallback chain per kind of turn, and one for summaries. */
   readonly models: { readonly [Chain in ModelChain | "summary"]: ModelsInTurn };
   readonly instructions: Instructions;
-  /** Gives the tools of a turn; `tools` is then empty until a run has asked. */
+  /** Returns the tools of a turn. `tools` is empty until a run has called it. */
   readonly toolSource?: () => readonly Tool[];
-  /** Left out when it may hand over to nobody. */
+  /** Absent if the agent has no handoffs. */
   readonly handoffs?: () => readonly Agent[];
   readonly fallbackTool?: Tool;
   readonly output?: Schema;
@@ -80,7 +80,7 @@ export interface Agent extends Toolset {
 /** The agents a run can be continued with, by name. */
 export type Agents = ReadonlyMap<string, Agent>;
 
-/** What a fallback tool is given: why the run ended and what it tried. */
+/** The input of a fallback tool: why the run ended and what it tried. */
 export type FallbackInput = {
   readonly reason: string;
   readonly query: string;
@@ -92,7 +92,7 @@ const agentFields: Readonly<Record<keyof AgentDefinition, FieldRule>> = {
   model: anyValue,
   models: { ...objectField, hint: "an object with afterTools, summary" },
   instructions: {
-    hint: "a text or a function that gives one",
+    hint: "a string or a function that returns one",
     accepts: (value) => typeof value === "string" || typeof value === "function",
   },
   tools: anyValue,
@@ -102,6 +102,7 @@ const agentFields: Readonly<Record<keyof AgentDefinition, FieldRule>> = {
   policy: objectField,
 };
 
+/** Defines an agent. Throws `invalid_definition` for unknown fields and invalid values. */
 export function defineAgent(definition: AgentDefinition): Agent {
   const { name, instructions = "", tools = [], fallbackTool, output, policy = {} } = definition;
   if (typeof name !== "string" || !name.trim()) {
@@ -152,10 +153,10 @@ function isModel(choice: ModelChoice): boolean {
   return typeof choice === "string" ? choice.trim() !== "" : typeof choice?.stream === "function";
 }
 
-/** Throws `invalid_definition` for a list that an agent cannot have. */
+/** Indexes tools by name. Throws `invalid_definition` for duplicate names and for values that are not tools. */
 export function toToolMap(agent: string, tools: readonly Tool[]): Toolset {
   if (!Array.isArray(tools))
-    throw new AgentError("invalid_definition", `The tools of the agent "${agent}" are not a list.`);
+    throw new AgentError("invalid_definition", `The tools of the agent "${agent}" must be an array.`);
   return {
     tools: indexTools(agent, tools),
     specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema.json })),
@@ -172,7 +173,7 @@ function indexTools(agent: string, tools: readonly Tool[]): ReadonlyMap<string, 
     if (!isTool(tool)) {
       throw new AgentError(
         "invalid_definition",
-        `A tool of the agent "${agent}" is not one: make it with \`defineTool\`.`,
+        `The agent "${agent}" has an invalid tool: create it with \`defineTool\`.`,
       );
     }
     if (byName.has(tool.name)) {
@@ -186,7 +187,7 @@ function indexTools(agent: string, tools: readonly Tool[]): ReadonlyMap<string, 
   return byName;
 }
 
-/** The name of the tool by which an agent hands over. */
+/** The name of the built-in tool for handoffs. */
 export const handoffName = "handoff";
 
 function readHandoffs({ name, tools, handoffs }: AgentDefinition): Agent["handoffs"] {
@@ -194,7 +195,7 @@ function readHandoffs({ name, tools, handoffs }: AgentDefinition): Agent["handof
   if (Array.isArray(tools) && tools.some((tool) => tool?.name === handoffName)) {
     throw new AgentError(
       "invalid_definition",
-      `The agent "${name}" has handoffs, and a tool named "${handoffName}": rename the tool.`,
+      `The agent "${name}" has handoffs and a tool named "${handoffName}": rename the tool.`,
     );
   }
   const source = handoffs;
@@ -202,10 +203,10 @@ function readHandoffs({ name, tools, handoffs }: AgentDefinition): Agent["handof
     checkHandoffs(name, source);
     return () => source;
   }
-  let known: readonly Agent[] | undefined;
+  let checked: readonly Agent[] | undefined;
   return () => {
-    known ??= checkHandoffs(name, source());
-    return known;
+    checked ??= checkHandoffs(name, source());
+    return checked;
   };
 }
 
@@ -214,7 +215,7 @@ function checkHandoffs(name: string, handoffs: readonly Agent[]): readonly Agent
   if (Array.isArray(handoffs) && handoffs.every(isAgent)) return handoffs;
   throw new AgentError(
     "invalid_definition",
-    `The handoffs of the agent "${name}" must be a list of agents, or a function that gives one, for agents that name each other.`,
+    `The handoffs of the agent "${name}" must be an array of agents, or a function that returns one if agents refer to each other.`,
   );
 }
 
@@ -224,19 +225,19 @@ export function hasDynamicTools(agents: Agents): boolean {
   return false;
 }
 
-/** The agents by name, with all that can be reached from them by handoffs; the given ones come first. */
+/** Indexes the agents by name, followed by all agents reachable through handoffs. Throws for duplicate names. */
 export function indexAgents(agents: Agent | readonly Agent[]): Agents {
   const byName = new Map<string, Agent>();
-  const open: Agent[] = [agents].flat();
-  for (const agent of open) {
-    const known = byName.get(agent.name);
-    if (known === agent) continue;
-    if (known) {
-      const message = `Two agents are named "${agent.name}": a run knows its agents by name, so rename one.`;
+  const queue: Agent[] = [agents].flat();
+  for (const agent of queue) {
+    const existing = byName.get(agent.name);
+    if (existing === agent) continue;
+    if (existing) {
+      const message = `Two agents are named "${agent.name}": a run identifies its agents by name, so rename one.`;
       throw new AgentError("invalid_definition", message);
     }
     byName.set(agent.name, agent);
-    open.push(...(agent.handoffs?.() ?? []));
+    queue.push(...(agent.handoffs?.() ?? []));
   }
   return byName;
 }

@@ -4,9 +4,9 @@ import type { ToolSpec } from "./model.ts";
 import type { HandoffPolicy } from "./policy.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
-const mostCharacters = 16_000;
+const maxCharacters = 16_000;
 
-/** Reads on in a result that was cut. Offered as soon as there is one. */
+/** Reads more of a truncated result. Offered once a result of the session was truncated. */
 export const readResult: Tool = defineTool({
   name: "read_result",
   description: "Reads more of a tool result that was cut: `length` characters from `from` on.",
@@ -15,20 +15,16 @@ export const readResult: Tool = defineTool({
     properties: {
       handle: { type: "string", description: "As given where the result was cut." },
       from: { type: "integer", minimum: 0, description: "The first character, counted from 0." },
-      length: { type: "integer", minimum: 1, maximum: mostCharacters },
+      length: { type: "integer", minimum: 1, maximum: maxCharacters },
     },
     required: ["handle"],
   },
   effects: "none",
-  reads: [], // what it reads is in the conversation already, with its labels
-  maxResultSize: mostCharacters + 200,
+  reads: [], // the conversation already has the labels of the result
+  maxResultSize: maxCharacters + 200,
   async execute({ handle, from = 0, length = 4000 }, { readBlob }) {
     const blob = await readBlob(handle);
-    if (!blob)
-      throw new AgentError(
-        "bad_arguments",
-        `There is no result with the handle "${handle}" in this session.`,
-      );
+    if (!blob) throw new AgentError("bad_arguments", `Result handle "${handle}" not found in this session.`);
     if (typeof blob.data !== "string")
       return `This is binary (${blob.mediaType}, ${blob.size} bytes): it cannot be read as text.`;
     const text = blob.data.slice(from, from + length).toWellFormed();
@@ -36,7 +32,7 @@ export const readResult: Tool = defineTool({
   },
 });
 
-/** Hands over to another agent. No tool of the world: a rule acts on the call, and says by name who is not allowed. */
+/** The handoff tool. It has no `execute`: a rule performs the handoff or denies it, naming the allowed agents. */
 const handoff: Tool = defineTool({
   name: handoffName,
   description: "Hands the conversation over to another agent.",
@@ -49,7 +45,7 @@ const handoff: Tool = defineTool({
   reads: [],
 });
 
-/** The handoff tool as a model is shown it: with the agents that it may name. */
+/** Builds the handoff tool's definition for the model, with the names of the allowed agents. */
 export function buildHandoffSpec(names: readonly string[], mode: HandoffPolicy["mode"]): ToolSpec {
   const then = mode === "return" ? "Its answer comes back as the result." : "It stays in charge.";
   return {
@@ -68,9 +64,9 @@ export function buildHandoffSpec(names: readonly string[], mode: HandoffPolicy["
 
 const builtin: ReadonlyMap<string, Tool> = new Map([[readResult.name, readResult]]);
 
-/** A tool the agent can use by this name: its own, or one that every agent has. */
+/** Finds a tool by name: the agent's own, or a built-in one. */
 export function findTool(agent: Agent, name: string): Tool | undefined {
-  // Tools may come from elsewhere, and must not take the place of a handoff.
+  // Checked first, because dynamic tools must not replace the handoff tool.
   if (name === handoffName && agent.handoffs?.().length) return handoff;
   return agent.tools.get(name) ?? builtin.get(name);
 }

@@ -1,17 +1,17 @@
 import { AgentError } from "./errors.ts";
 
-/** Time as the runtime sees it; injected, so that tests decide when a second has passed. */
+/** The runtime's source of time; injected, so that tests control it. */
 export interface Clock {
-  /** Milliseconds since the epoch. Never goes back within a process. */
+  /** Returns milliseconds since the epoch. Never decreases within a process. */
   now(): number;
-  /** Calls `fire` once after `ms`; the returned function takes that back. */
+  /** Calls `fire` once after `ms`. The returned function cancels it. */
   after(ms: number, fire: () => void): () => void;
 }
 
-/** Timers hold 31 bits; a longer wait would fire at once. */
+/** `setTimeout` takes 31 bits; a longer delay would fire immediately. */
 const maxTimerMs = 2_147_483_647;
 
-/** Read from the monotonic timer, so that a wall clock set forward or back moves no deadline and no budget. */
+/** Reads the monotonic timer, so that adjusting the wall clock does not affect deadlines and budgets. */
 export const systemClock: Clock = {
   now: () => Math.round(performance.timeOrigin + performance.now()),
   after(ms, fire) {
@@ -20,7 +20,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** The same time; what waits for it does not keep a process that has nothing else to do. */
+/** The system clock with timers that do not keep the process alive. */
 export const backgroundClock: Clock = {
   now: systemClock.now,
   after(ms, fire) {
@@ -56,11 +56,11 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
   });
 }
 
-/** Settles with the promise, or rejects with the signal's reason as soon as it is aborted, even if the work goes on. */
+/** Settles with the promise, or rejects with the signal's reason on abort, even if the work continues. */
 export function rejectOnAbort<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
-      Promise.resolve(work).catch(() => undefined); // its late rejection must not end the process
+      Promise.resolve(work).catch(() => undefined); // a later rejection must not be unhandled
       return reject(signal.reason);
     }
     const abort = () => reject(signal.reason);

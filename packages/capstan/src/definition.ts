@@ -1,38 +1,38 @@
 import { AgentError } from "./errors.ts";
 import { isRecord } from "./json.ts";
 
-/** What the value of a field may be, and the same in words: `use` follows "use". */
+/** Validates the value of a field. `hint` completes the error message "… : use <hint>". */
 export type FieldRule = { readonly hint: string; accepts(value: unknown): boolean };
 
-/** Refuses fields that are not known, and values that are not allowed; one that is undefined is left out. */
+/** Throws `invalid_definition` for unknown fields and invalid values; undefined counts as absent. */
 export function checkDefinition(
   owner: string,
   definition: object,
   fields: Readonly<Record<string, FieldRule>>,
 ): void {
   checkFields(owner, definition, Object.keys(fields));
-  for (const [field, { accepts: fits, hint: use }] of Object.entries(fields)) {
+  for (const [field, { accepts, hint }] of Object.entries(fields)) {
     const value: unknown = Reflect.get(definition, field);
-    if (value === undefined || fits(value)) continue;
+    if (value === undefined || accepts(value)) continue;
     throw new AgentError(
       "invalid_definition",
-      `${field} of the ${owner} cannot be ${formatValue(value)}: use ${use}.`,
+      `${field} of the ${owner} cannot be ${formatValue(value)}: use ${hint}.`,
     );
   }
 }
 
-/** Refuses fields that are not known: a misspelt setting would otherwise silently do nothing. */
-export function checkFields(owner: string, definition: object, known: readonly string[]): void {
+/** Throws `invalid_definition` for unknown fields: a misspelled setting would silently do nothing. */
+export function checkFields(owner: string, definition: object, allowed: readonly string[]): void {
   for (const field of Object.keys(definition)) {
-    if (known.includes(field)) continue;
+    if (allowed.includes(field)) continue;
     throw new AgentError(
       "invalid_definition",
-      `Unknown field "${field}" of the ${owner}.${suggestName(field, known)}`,
+      `Unknown field "${field}" of the ${owner}.${suggestName(field, allowed)}`,
     );
   }
 }
 
-/** For a field that is checked elsewhere, by those who read it. */
+/** Accepts anything: the field is validated elsewhere. */
 export const anyValue: FieldRule = { hint: "", accepts: () => true };
 export const booleanField: FieldRule = {
   hint: "true or false",
@@ -43,18 +43,18 @@ export const functionField: FieldRule = {
   accepts: (value) => typeof value === "function",
 };
 export const objectField: FieldRule = { hint: "an object", accepts: isRecord };
-/** Some libraries' schemas are functions. What is inside is looked at when it is read. */
+/** Some libraries' schemas are functions. The schema itself is validated when it is converted. */
 export const schemaField: FieldRule = {
   hint: "a schema",
   accepts: (value) => isRecord(value) || typeof value === "function",
 };
 
-export function toMinimumRule(least: number): FieldRule {
-  return { hint: `a number from ${least}`, accepts: (value) => isAtLeast(least, value) };
+export function toMinimumRule(minimum: number): FieldRule {
+  return { hint: `a number from ${minimum}`, accepts: (value) => isAtLeast(minimum, value) };
 }
 
-export function isAtLeast(least: number, value: unknown): boolean {
-  return typeof value === "number" && Number.isFinite(value) && value >= least;
+export function isAtLeast(minimum: number, value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value) && value >= minimum;
 }
 
 export function toChoiceRule(values: readonly string[]): FieldRule {
@@ -62,8 +62,9 @@ export function toChoiceRule(values: readonly string[]): FieldRule {
 }
 
 export function toListRule(values: readonly string[]): FieldRule {
-  const fits = (value: unknown) => Array.isArray(value) && value.every((member) => isChoice(values, member));
-  return { hint: `a list of ${formatChoices(values)}`, accepts: fits };
+  const accepts = (value: unknown) =>
+    Array.isArray(value) && value.every((member) => isChoice(values, member));
+  return { hint: `a list of ${formatChoices(values)}`, accepts };
 }
 
 function isChoice(values: readonly string[], value: unknown): boolean {
@@ -77,7 +78,7 @@ function formatChoices(values: readonly string[]): string {
 
 const maxValueLength = 100;
 
-/** A value as an error message shows it: never thrown for, never endless. */
+/** Formats any value for an error message. Never throws; truncates long values. */
 export function formatValue(value: unknown): string {
   if (typeof value === "number") return String(value);
   if (typeof value === "bigint") return `${value}n`;
@@ -90,11 +91,11 @@ function tryStringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
-    return undefined; // circular, or with something inside that JSON does not have
+    return undefined; // circular, or contains a value that JSON cannot represent
   }
 }
 
-/** ` Did you mean "search"?` for the known names closest to a misspelt one; empty when nothing is close. */
+/** Returns ` Did you mean "search"?` with up to three known names close to a misspelled one; empty if none is close. */
 export function suggestName(name: string, known: readonly string[]): string {
   const wanted = name.slice(0, 64).toLowerCase();
   const close = known

@@ -4,25 +4,25 @@ import type { Json } from "./json.ts";
 import type { Retry } from "./policy.ts";
 import type { Question, Reply } from "./tool.ts";
 
-/** Asks a model for the next message. */
+/** Calls a model for the next message. */
 export type ModelEffect = {
   readonly type: "model";
   readonly id: string;
   readonly agent: string;
   readonly turn: number;
   readonly chain: ModelChain;
-  /** Which model of that chain. */
+  /** Index of the model in that chain. */
   readonly candidate: number;
-  /** The answer before this did not fit: this one gets more room. */
+  /** Raises the output limit, because the previous answer was truncated. */
   readonly hasMoreRoom: boolean;
   readonly maxTurns: number | "unlimited";
   readonly messageCount: number;
   readonly tools: ToolOffer;
   readonly notes: readonly string[];
   readonly thinking: boolean;
-  /** For one attempt. */
+  /** Limit for one attempt. */
   readonly timeoutMs: number;
-  /** For all attempts and the waits between them. */
+  /** Limit for all attempts, including the waits between them. */
   readonly deadlineMs: number;
   readonly retry: Retry;
 };
@@ -36,42 +36,42 @@ export type ToolEffect = {
   readonly name: string;
   readonly input: Json;
   readonly attempt: number;
-  /** For one attempt. */
+  /** Limit for one attempt. */
   readonly timeoutMs: number;
-  /** For all attempts and the waits between them. */
+  /** Limit for all attempts, including the waits between them. */
   readonly deadlineMs: number;
   readonly retry: Retry;
-  /** Why the call cannot run; it is answered with this. */
+  /** Why the call cannot run. It becomes the result of the call. */
   readonly refused?: ErrorData;
-  /** Not asked for by the model: the agent's fallback tool. */
+  /** The call is not the model's: it runs the agent's fallback tool. */
   readonly isFallback?: boolean;
-  /** Of the approval that allows this call: what was approved must be what runs. */
+  /** Digest of the approved call; the call runs only if it still matches. */
   readonly digest?: string;
-  /** What the tool has asked in this call so far, and what people said: the call goes on from there. */
+  /** The questions of this call so far with the user's replies; the call continues from there. */
   readonly asked?: readonly { readonly question: Question; readonly digest: string; readonly reply: Reply }[];
 };
 
-/** Asks a model for a summary of the first `until` entries of the history. */
+/** Calls a model to summarize the first `until` entries of the history. */
 export type SummaryEffect = {
   readonly type: "summary";
   readonly id: string;
   readonly agent: string;
-  /** Which compaction of the run. */
+  /** Number of the compaction within the run. */
   readonly number: number;
   readonly until: number;
-  /** Which model of the agent's chain for summaries. */
+  /** Index of the model in the agent's summary chain. */
   readonly candidate: number;
-  /** The most characters that are shown to the model, and that its summary may have. */
+  /** Maximum characters of the model's input and of its summary. */
   readonly maxInputCharacters: number;
   readonly maxSummaryCharacters: number;
-  /** For one attempt. */
+  /** Limit for one attempt. */
   readonly timeoutMs: number;
-  /** For all attempts and the waits between them. */
+  /** Limit for all attempts, including the waits between them. */
   readonly deadlineMs: number;
   readonly retry: Retry;
 };
 
-/** Asks a model what was done in a turn, for people to read. */
+/** Calls a model to describe a turn for the user. */
 export type TurnSummaryEffect = {
   readonly type: "turn_summary";
   readonly id: string;
@@ -82,25 +82,25 @@ export type TurnSummaryEffect = {
   readonly retry: Retry;
 };
 
-/** Says something that needs nothing from the world. */
+/** Records facts without calling a model or a tool. */
 export type NoteEffect = { readonly type: "note"; readonly id: string; readonly facts: readonly FactBody[] };
 
-/** What to do next, as JSON. `id` follows from its place in the run, so that it is the same after a crash. */
+/** One unit of work, as JSON. `id` is derived from its position in the run, so it is the same after a crash. */
 export type Effect = ModelEffect | ToolEffect | SummaryEffect | TurnSummaryEffect | NoteEffect;
 
 /**
- * Performs one effect: THE seam. What fails in the world becomes facts; a rejection means that the journal or
- * the engine failed, and that nothing may be concluded about the effect. Retries, time-outs, limits and
- * journals are functions from `Step` to `Step`.
+ * Performs one effect: the seam between the loop and the outside world. Failures of models and tools are returned as
+ * facts. A rejection means that the journal or the engine failed, and the outcome of the effect is unknown. Retries,
+ * timeouts, limits and journals are functions from `Step` to `Step`.
  */
 export type Step = (effect: Effect, signal: AbortSignal) => Promise<readonly FactBody[]>;
 
-/** Where runs execute. `all` is handed the effects of one decision, in call order, and returns when each is done. */
+/** Executes effects. `all` receives the effects of one decision, in call order, and resolves when all are done. */
 export interface Engine {
   all(effects: readonly Effect[]): Promise<void>;
 }
 
-/** What is stored before the effect is performed. */
+/** Returns the facts that are stored before the effect is performed. */
 export function toIntent(effect: Effect): readonly FactBody[] {
   switch (effect.type) {
     case "model": {
@@ -113,14 +113,14 @@ export function toIntent(effect: Effect): readonly FactBody[] {
     }
     case "summary":
       return [{ type: "compaction_start", number: effect.number, until: effect.until }];
-    // It changes nothing, and is made again after a crash.
+    // Without side effects: simply repeated after a crash.
     case "turn_summary":
     case "note":
       return [];
   }
 }
 
-/** The failure among the facts of a step, if it failed. */
+/** Returns the error of a failed step. */
 export function findFailure(facts: readonly FactBody[]): ErrorData | undefined {
   for (const fact of facts) {
     if (fact.type === "model_failed") return fact.error;

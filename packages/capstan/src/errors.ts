@@ -149,16 +149,16 @@ export const errorCodes: Readonly<
   stuck_loop: { status: 422, retryable: false },
 };
 
-/** An error as data: what facts, results and wires carry. `code` may be a tool's own. */
+/** An error as plain data, for facts, results and wire formats. `code` may be defined by a tool. */
 export type ErrorData = {
   readonly code: string;
   readonly message: string;
   readonly retryable: boolean;
-  /** How long the other side asks to be left alone. */
+  /** How long the provider asks to wait before a retry. */
   readonly retryAfterMs?: number;
 };
 
-/** The one error class. Recognise it by `code`, never by class identity. */
+/** The only error class. Check `code` instead of using `instanceof`, which fails across copies of the package. */
 export class AgentError extends Error {
   override readonly name = "AgentError";
   readonly code: ErrorCode;
@@ -187,19 +187,19 @@ const maxMessageLength = 4096;
 const maxCodeLength = 128;
 
 /**
- * Describes anything that was thrown, and never throws itself: strings, null, frozen errors, objects whose
- * getters throw. A thrown value's own `code` and `retryable` are kept; `fallback` names the rest.
+ * Converts any thrown value to `ErrorData`: strings, null, frozen errors, objects whose getters throw. Never throws.
+ * Keeps the value's own `code` and `retryable`; `fallback` supplies them otherwise.
  */
 export function describeThrown(thrown: unknown, fallback: ErrorCode): ErrorData {
   const retryAfterMs = readProperty(thrown, "retryAfterMs");
   const isAbort = readString(thrown, "name") === "AbortError";
   const code = readString(thrown, "code")?.slice(0, maxCodeLength) ?? (isAbort ? "aborted" : undefined);
-  const known =
+  const codeInfo =
     code && Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode] : errorCodes[fallback];
   return {
     code: code || fallback,
     message: truncateMessage(getThrownMessage(thrown)),
-    retryable: readBoolean(thrown, "retryable") ?? known.retryable,
+    retryable: readBoolean(thrown, "retryable") ?? codeInfo.retryable,
     ...(typeof retryAfterMs === "number" && { retryAfterMs }),
   };
 }
@@ -213,7 +213,7 @@ function getThrownMessage(thrown: unknown): string {
   return `Unknown error (thrown: ${String(thrown)})`;
 }
 
-/** Text from outside, cut to what a log can bear. */
+/** Truncates text of unknown origin to a length that is safe to log. */
 export function truncateMessage(text: string): string {
   if (text.length <= maxMessageLength) return text;
   return `${text.slice(0, maxMessageLength).toWellFormed()}… (${text.length - maxMessageLength} more characters)`;
@@ -234,6 +234,6 @@ function readProperty(owner: unknown, key: string): unknown {
   try {
     return Reflect.get(owner, key);
   } catch {
-    return undefined; // a getter that throws has no value to tell
+    return undefined; // the getter threw
   }
 }

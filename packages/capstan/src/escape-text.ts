@@ -1,10 +1,10 @@
-// What the eye does not see and a program does: controls, marks of direction, joiners, variation selectors, tags. Line
-// breaks and tabs are told as well, for a card shows them as space.
+// Characters without a visible glyph: controls, direction marks, joiners, variation selectors, tags. Includes line
+// breaks and tabs, because approval cards render them as spaces.
 const invisible =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}]|\u034f|[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
 const spaces = /[^\S \n\t]/gu;
 
-/** The text with everything in it that cannot be seen written out, so that what a person agrees to is what there is. */
+/** Escapes invisible characters as `\u{…}`, so that users see exactly what they approve. */
 export function escapeInvisible(text: string): string {
   return text.replace(invisible, toEscape).replace(spaces, toEscape);
 }
@@ -15,20 +15,20 @@ function toEscape(character: string): string {
 
 const maxInputLength = 4000;
 
-/** The arguments of a call as a person is shown them: all of it visible, and what is cut off counted. */
+/** Formats the arguments of a call for display: invisible characters escaped, long input truncated. */
 export function formatInput(input: unknown): string {
   const text = JSON.stringify(input, undefined, 2) ?? "";
   const lines = text.split("\n").map(escapeInvisible).join("\n");
   if (lines.length <= maxInputLength) return lines;
-  return `${lines.slice(0, maxInputLength)}\n… and ${lines.length - maxInputLength} characters more`;
+  return `${lines.slice(0, maxInputLength)}\n… and ${lines.length - maxInputLength} more characters`;
 }
 
-// Unseen characters that ordinary text is written with: line breaks and tabs, spaces that do not break, and the joiners
-// inside emoji and of scripts that need them. They cannot hide or turn round anything.
+// Invisible characters of ordinary text: line breaks, tabs, non-breaking spaces, and joiners inside emoji and in scripts
+// that need them. They cannot hide or reorder text.
 const ordinaryInvisible =
   /(\n|\t|\u00a0|\u202f|(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Extended_Pictographic}\d#*])\ufe0f|(?<=[\p{L}\p{M}])[\u200c\u200d](?=[\p{L}\p{M}]))/u;
 
-/** A text for people to read: controls, escape sequences and marks of direction are written out. */
+/** Escapes control characters, escape sequences and direction marks, but keeps line breaks, tabs and emoji. */
 export function escapeControls(text: string): string {
   return text
     .replaceAll("\r\n", "\n")

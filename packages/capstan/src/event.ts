@@ -17,44 +17,44 @@ import type { Question, Reads } from "./tool.ts";
 
 export type RunStatus = "done" | "limit" | "failed" | "cancelled";
 
-/** Whether a turn had tools: offered, demanded, withdrawn because it is the last, or given up because all of them failed. */
+/** Tools in a turn: offered, required, withdrawn at a limit, or unavailable because all of them failed. */
 export type ToolOffer = "offered" | "required" | "withdrawn" | "unavailable";
 
-/** Which of the agent's models take a turn. */
+/** The model chain that a turn uses. */
 export type ModelChain = "main" | "afterTools";
 
-/** What was found out about a call when the model had said it: why it cannot run, or that a person must agree. */
+/** The result of validating a call: an error if it cannot run, or the approval it needs. */
 export type CallCheck = {
   readonly error?: ErrorData;
   readonly approval?: {
     readonly reason: string;
     readonly digest: string;
-    /** Asked by the safety gate, not by the tool: what made the call suspicious. */
+    /** Set by the safety gate: the sources that make the call suspicious. */
     readonly because?: readonly Source[];
   };
 };
 
 export type StructuredOutput = { readonly value: Json } | { readonly issues: readonly string[] };
 
-/** The content of a fact: something that happened, as JSON. A run is its list of facts. */
+/** The content of a fact: something that happened, as JSON. The state of a run is derived from its facts alone. */
 export type FactBody =
   | {
       readonly type: "run_start";
       readonly input: readonly Entry[];
       readonly policy: Policy;
       readonly timeZone: string;
-      /** In place of the agent's own, when the input began with a system message. */
+      /** Replaces the agent's instructions; set if the input began with a system message. */
       readonly instructions?: string;
     }
   | {
-      /** The intent of a model call. */
+      /** Stored before a model call. */
       readonly type: "turn_start";
       readonly turn: number;
       readonly maxTurns: number | "unlimited";
       readonly messageCount: number;
       readonly tools: ToolOffer;
       readonly chain: ModelChain;
-      /** What was added to the instructions for this turn. */
+      /** Added to the instructions for this turn. */
       readonly notes: readonly string[];
     }
   | {
@@ -63,49 +63,49 @@ export type FactBody =
       readonly model: string;
       readonly usage: Usage;
       readonly ms: number;
-      /** `aborted`: the run was cancelled in mid-sentence and this is what had been said. */
+      /** `aborted`: the run was cancelled while streaming, and the entry is partial. */
       readonly finish: Finish | "aborted";
-      /** By call id; a call without an entry may run. */
+      /** By call id. A call without a check may run. */
       readonly checks?: { readonly [callId: string]: CallCheck };
-      /** Of an answer that must have a form: what it says, or how it fails to have that form. */
+      /** The validated value of a structured answer, or its validation issues. */
       readonly output?: StructuredOutput;
-      /** The sources of its text, in the order of their first mention. */
+      /** The sources cited in the text, in the order of their first mention. */
       readonly citations?: readonly Citation[];
     }
   | {
-      /** One model of the chain has given up; the next one is asked, or the run fails. */
+      /** One model of the chain failed; the next one is called, or the run fails. */
       readonly type: "model_failed";
       readonly model: string;
       readonly candidate: number;
       readonly attempts: number;
-      /** It had been given more room already. */
+      /** Whether the output limit had already been raised. */
       readonly hadMoreRoom: boolean;
-      /** It asks for more patience than a process should have: the run rests, and asks again later. */
+      /** The provider asks for a long wait: the run suspends and calls the model again later. */
       readonly isParked?: true;
       readonly error: ErrorData;
-      /** It was asked for a summary, the one of this compaction. */
+      /** The failed call was for the summary of this compaction. */
       readonly compaction?: number;
     }
   | {
-      /** The intent of a summary of the first `until` entries of the history. `number` counts compactions from 1. */
+      /** Stored before the first `until` entries of the history are summarized. `number` counts compactions from 1. */
       readonly type: "compaction_start";
       readonly number: number;
       readonly until: number;
     }
   | {
-      /** The first `until` entries of the history take less room from here on; the log still has them. */
+      /** The first `until` entries of the history were shortened or replaced; the log still has them. */
       readonly type: "compacted";
       readonly number: number;
       readonly until: number;
-      /** What takes their place. Left out: only their results are shortened. */
+      /** The summary that replaces them. Without it, only their tool results are shortened. */
       readonly text?: string;
-      /** Who wrote the text. Left out: nobody could, and it only says what is missing. */
+      /** The model that wrote the summary. Without it, no model could, and the text is a generated note. */
       readonly model?: string;
       readonly usage?: Usage;
       readonly ms?: number;
     }
   | {
-      /** The intent of a tool call. `attempt` counts begins after a crash. */
+      /** Stored before a tool call. `attempt` counts starts, including those after a crash. */
       readonly type: "tool_call_start";
       readonly id: string;
       readonly name: string;
@@ -126,15 +126,15 @@ export type FactBody =
       readonly ui?: UiHint;
       readonly contexts?: readonly Fragment[];
       readonly affected?: Json;
-      /** A line about the result, by the tool. */
+      /** The tool's one-line description of the result. */
       readonly message?: string;
-      /** Where the whole result is, when it was too large for the model. */
+      /** Handle of the complete result if it was too large for the model. */
       readonly handle?: string;
-      /** Until when the same call may be answered with this result. */
+      /** Time until which an identical call may reuse this result. */
       readonly cacheUntil?: number;
-      /** What it brings into the conversation. */
+      /** Labels of the data that the result adds to the conversation. */
       readonly reads?: readonly Reads[];
-      /** Not performed: the result of an earlier call that was the same. */
+      /** The call was not performed: the result of an identical earlier call was reused. */
       readonly cached?: true;
     }
   | {
@@ -142,15 +142,15 @@ export type FactBody =
       readonly callId: string;
       readonly name: string;
       readonly input: Json;
-      /** The input as a person is to be shown it: with everything visible. */
+      /** The input formatted for display, with invisible characters escaped. */
       readonly shown: string;
       readonly reason: string;
       readonly digest: string;
       readonly because?: readonly Source[];
-      /** Asked by the tool in the middle of its call; `number` counts the questions of the call from 1. */
+      /** A question the tool asks during its call; `number` counts the questions of the call from 1. */
       readonly question?: Question;
       readonly number?: number;
-      /** What the tool had read when it asked. */
+      /** Labels of the data the tool had read when it asked. */
       readonly reads?: readonly Reads[];
     }
   | {
@@ -158,48 +158,48 @@ export type FactBody =
       readonly callId: string;
       readonly approved: boolean;
       readonly reason?: string;
-      /** Of a question: which one, and the answer to it. */
+      /** For a question: its number and the answer. */
       readonly number?: number;
       readonly value?: Json;
     }
-  /** `until`: nobody is asked; it goes on by itself when that time has come. */
+  /** The run suspended. With `until`, it resumes by itself at that time. */
   | { readonly type: "waiting"; readonly callIds: readonly string[]; readonly until?: number }
-  /** The run goes on: the time that it waited for has come, or a call of a nested run was answered. */
+  /** The run resumed: its wait is over, or a call of a nested run was answered. */
   | { readonly type: "woken" }
   | {
-      /** Another agent is in charge from here on. In mode `return`, `callId` gets its result when that one has answered. */
+      /** Another agent takes over. In mode `return`, its answer becomes the result of `callId`. */
       readonly type: "handoff";
       readonly from: string;
       readonly to: string;
       readonly callId: string;
       readonly mode: HandoffPolicy["mode"];
       readonly message?: string;
-      /** Where the specialist's own policy is stricter than the run's. */
+      /** Settings in which the target's own policy is stricter than the run's. */
       readonly rights?: Partial<Pick<Policy, "gate" | "approvals">>;
-      /** What the one that handed over had read before the first turn: the descriptions of its tools. */
+      /** Labels of the tool descriptions that the agent which handed off had read. */
       readonly reads?: readonly Reads[];
     }
-  /** A handoff that may not be: to whom, and why. */
+  /** A handoff that is not allowed. */
   | { readonly type: "handoff_denied"; readonly callId: string; readonly to: string; readonly reason: string }
   | {
-      /** The specialist gives back: `text` becomes the result of the call that handed over. */
+      /** The target returns control: `text` becomes the result of the handoff call. */
       readonly type: "handoff_return";
       readonly from: string;
       readonly to: string;
       readonly callId: string;
       readonly text: string;
       readonly data?: Json;
-      /** It came to no answer. */
+      /** Set if the target has no answer. */
       readonly error?: ErrorData;
-      /** The specialist's own call, when it hands back by one. */
+      /** The target's own handoff call, if it hands back with one. */
       readonly by?: string;
     }
   | { readonly type: "steered"; readonly entry: UserEntry }
-  /** The process that was at work on the run is gone; another goes on. */
+  /** The previous process stopped while running this; another one took over. */
   | { readonly type: "recovered"; readonly owner: string }
   | { readonly type: "cancel_requested"; readonly reason: string }
   | { readonly type: "turn_end"; readonly turn: number; readonly usage: Usage }
-  /** For people only: what was done in a turn. Empty when nobody could say. */
+  /** A description of the turn for the user; never sent to the model. Empty if it could not be generated. */
   | {
       readonly type: "turn_summary";
       readonly turn: number;
@@ -228,10 +228,10 @@ export type FactBody =
       readonly error?: ErrorData;
     };
 
-/** Live only, never stored: what a listener sees between two facts. */
+/** The content of a live event between two facts; never stored. */
 export type DeltaBody =
   | { readonly type: "content_delta"; readonly delta: string }
-  /** The text so far has a citation that was not in it before. Once per number and message. */
+  /** A source is cited for the first time in this message. */
   | {
       readonly type: "citation";
       readonly n: number;
@@ -242,17 +242,17 @@ export type DeltaBody =
   | { readonly type: "turn_summary_delta"; readonly delta: string }
   | { readonly type: "tool_call_delta"; readonly id: string; readonly name: string; readonly delta: string }
   | { readonly type: "tool_progress"; readonly id: string; readonly data: Json }
-  /** What was streamed of this message is void; it is being said again. */
+  /** Discards the deltas of this message so far: it is generated again. */
   | { readonly type: "message_restart"; readonly reason: string }
   | { readonly type: "retry"; readonly attempt: number; readonly code: string; readonly waitMs: number };
 
-/** Where an event belongs. */
+/** The run, session, agent and turn of an event. */
 export type Origin = {
   readonly runId: string;
   readonly sessionId: string;
   readonly agent: string;
   readonly turn: number;
-  /** Of a nested run: whose call it is. */
+  /** For a nested run: the run and the call that started it. */
   readonly parentRunId?: string;
   readonly parentCallId?: string;
 };
@@ -262,7 +262,7 @@ export type Fact = FactBody & Origin & { readonly seq: number; readonly at: numb
 export type Delta = DeltaBody & Origin;
 export type Event = Fact | Delta;
 
-/** A fact before the store has given it its place. */
+/** A fact before the store has assigned its `seq`. */
 export type UnplacedFact = FactBody & Origin & { readonly at: number; readonly id: string };
 
 export function isFact(event: Event): event is Fact {

@@ -1,6 +1,6 @@
 import type { Json } from "./json.ts";
 
-/** A piece of content that a person, a tool or a model can give. */
+/** A unit of content from a user, a tool or a model. */
 export type Part =
   | { readonly type: "text"; readonly text: string }
   | {
@@ -13,13 +13,13 @@ export type Part =
 /** `opaque` is the provider's own data, sent back unchanged. */
 export type TextPart = { readonly type: "text"; readonly text: string; readonly opaque?: Json };
 
-/** What the model thought. `opaque` is the provider's own data (signatures, encrypted items), sent back unchanged. */
+/** The model's reasoning. `opaque` is the provider's own data (signatures, encrypted items), sent back unchanged. */
 export type ReasoningPart = { readonly type: "reasoning"; readonly text: string; readonly opaque?: Json };
 
 /**
- * A tool call the model finished saying. `id` is unique within the session; `providerId` is what the
- * provider called it, present only when the two differ, and is what goes back to the provider.
- * `raw` is the argument text when it was not a JSON object; `input` is then empty and the call is refused.
+ * A complete tool call. `id` is unique within the session; `providerId` is the provider's id, present only if it
+ * differs, and is sent back to the provider. `raw` is the argument text if it was not a JSON object; `input` is then
+ * empty and the call is refused.
  */
 export type CallPart = {
   readonly type: "call";
@@ -32,7 +32,7 @@ export type CallPart = {
   readonly opaque?: Json;
 };
 
-/** A part that this library does not know, kept as it came and given back in its place. */
+/** A part of an unknown type, kept and sent back unchanged in its position. */
 export type OpaquePart = { readonly type: "opaque"; readonly data: Json };
 
 export type AssistantPart = TextPart | ReasoningPart | CallPart | OpaquePart;
@@ -50,13 +50,13 @@ export type Fragment = {
   };
 };
 
-/** A fragment with its number in the session: from 1, in the order found, and never another one. */
+/** A fragment with its number, which counts from 1 in the order found and never changes within a session. */
 export type NumberedFragment = Fragment & { readonly n: number };
 
-/** A number in a text, as `[n]`, and the source that it stands for. */
+/** A citation `[n]` in a text, with its source. */
 export type Citation = {
   readonly n: number;
-  /** Of the fragment. */
+  /** The fragment's id. */
   readonly id: string;
   readonly title: string;
   readonly url?: string;
@@ -65,7 +65,7 @@ export type Citation = {
 export type UiHint = { readonly kind: string; readonly props: Json };
 
 export type UserEntry = { readonly type: "user"; readonly content: string | readonly Part[] };
-/** `parts` stay in the provider's order. */
+/** `parts` are in the provider's order. */
 export type AssistantEntry = { readonly type: "assistant"; readonly parts: readonly AssistantPart[] };
 export type ResultEntry = {
   readonly type: "result";
@@ -78,13 +78,13 @@ export type ResultEntry = {
   readonly ui?: UiHint;
   readonly contexts?: readonly Fragment[];
   readonly affected?: Json;
-  /** A line about it, by the tool: what is left of the content when room is needed. */
+  /** The tool's one-line description, which replaces the content when the history is compacted. */
   readonly message?: string;
-  /** Where the whole result is, when it was too large for the model. */
+  /** Handle of the complete result if it was too large for the model. */
   readonly handle?: string;
 };
 
-/** One item of the history. A history handed to a model has a result for every call, in call order. */
+/** One item of the history. In the history sent to a model, every call has its result, in call order. */
 export type Entry =
   | UserEntry
   | AssistantEntry
@@ -101,7 +101,7 @@ export function getCalls(entry: AssistantEntry): readonly CallPart[] {
   return entry.parts.filter((part) => part.type === "call");
 }
 
-/** Content as plain text; what is not text is named, not shown. */
+/** Converts content to plain text; other parts become placeholders such as `[image image/png]`. */
 export function toPlainText(content: string | readonly Part[]): string {
   if (typeof content === "string") return content;
   return content

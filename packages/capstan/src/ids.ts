@@ -1,13 +1,13 @@
 import type { FactBody, UnplacedFact } from "./event.ts";
 
 /**
- * The id of a fact, from what it says and never from chance or time, so that a step that is repeated after a
- * crash says nothing twice: one start per turn, one result per call, one end per run. `place` tells apart
- * facts that may occur several times.
+ * Derives the id of a fact from its content, never from randomness or time, so that a step repeated after a crash
+ * records nothing twice: one start per turn, one result per call, one end per run. `idSuffix` distinguishes facts that
+ * may occur several times.
  */
-export function createFactId(body: FactBody, runId: string, place: string): string {
+export function createFactId(body: FactBody, runId: string, idSuffix: string): string {
   switch (body.type) {
-    // These carry the id of their call; `identityOf` tells start and result apart.
+    // These use the id of their call; `identifyFact` distinguishes start and result.
     case "tool_call_start":
     case "tool_call_result":
       return body.id;
@@ -24,7 +24,7 @@ export function createFactId(body: FactBody, runId: string, place: string): stri
       return `${runId}/${body.type}/${body.callId}`;
     case "approval_required":
     case "approval_resolved":
-      // The number stands before the slash: call ids are made by providers and may end like one.
+      // The number precedes the slash, because a call id comes from the provider and may end in a number.
       return `${runId}/${body.type}${body.number === undefined ? "" : `.${body.number}`}/${body.callId}`;
     case "run_start":
     case "cancel_requested":
@@ -39,19 +39,19 @@ export function createFactId(body: FactBody, runId: string, place: string): stri
     case "recovered":
     case "woken":
     case "warning":
-      return `${runId}/${body.type}/${place}`;
+      return `${runId}/${body.type}/${idSuffix}`;
   }
 }
 
-/** What makes a fact unique in its session: a store keeps one fact per identity. */
+/** Returns the identity of a fact within its session. A store keeps one fact per identity. */
 export function identifyFact(fact: UnplacedFact): string {
   const attempt = fact.type === "tool_call_start" ? `/${fact.attempt}` : "";
   return `${fact.runId}/${fact.type}/${fact.id}${attempt}`;
 }
 
 /**
- * An id that nobody else has. Joined, not added up: `randomUUID` gives a string of twenty small ones, which every fact
- * would keep.
+ * Creates a unique id. Uses `join` because concatenation would keep the rope of small strings that `randomUUID` returns
+ * alive in every fact.
  */
 export function createId(...parts: readonly string[]): string {
   return [...parts, crypto.randomUUID()].join("");

@@ -1,9 +1,9 @@
-/** What can be stored, sent and compared: the value space of every fact and effect. */
+/** Any JSON value. Facts and effects consist of nothing else, so they can be stored, sent and compared. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * One text per value: keys sorted, so two values have the same canonical form exactly when they are
- * deep-equal. Used for digests and for recognising a repeated call.
+ * Serializes with sorted keys, so two values have the same text if and only if they are deep-equal. Used for digests
+ * and to detect repeated calls.
  */
 export function toCanonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;

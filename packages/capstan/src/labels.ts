@@ -1,7 +1,7 @@
 import type { Json } from "./json.ts";
 import type { Reads, Tool } from "./tool.ts";
 
-/** One thing in the conversation that is not to be trusted or not for everybody: which call brought it. */
+/** The call that brought untrusted or private data into the conversation. */
 export type Source = {
   readonly tool: string;
   readonly turn: number;
@@ -9,10 +9,10 @@ export type Source = {
   readonly input: string;
 };
 
-/** What is in the conversation: folded with the facts, so that nothing that is done to it later loses them. */
+/** The untrusted and private sources in the conversation. Folded from the facts, so compaction does not lose them. */
 export type Labels = { readonly untrusted: Source[]; readonly private: Source[] };
 
-/** The first ones tell enough, and a long run must not keep them all. */
+/** Enough to explain an approval, and bounded for long runs. */
 const maxSources = 8;
 const maxLabelInput = 200;
 
@@ -22,9 +22,9 @@ export function createLabels(): Labels {
 
 const knownReads: readonly unknown[] = ["public", "private", "untrusted"] satisfies Reads[];
 
-/** What a result of the tool brings along; nothing for what is public. */
+/** Returns the labels of a tool's results; empty for public ones. */
 export function getLabels({ reads = ["private"] }: Pick<Tool, "reads">): readonly Reads[] {
-  // A tool that was not made with `defineTool` may declare anything: what is not understood counts as the worst.
+  // A tool not made with `defineTool` may declare anything: unknown labels count as untrusted and private.
   if (!Array.isArray(reads) || !reads.every((label) => knownReads.includes(label)))
     return ["untrusted", "private"];
   return reads.filter((label) => label !== "public");
@@ -43,7 +43,7 @@ export function addLabels(
   }
 }
 
-/** Of tools whose own descriptions are strangers' words: those are in the conversation before anything is read. */
+/** Returns the labels of third-party tool descriptions, which the model reads before it calls anything. */
 export function collectForeignLabels(tools: Iterable<Pick<Tool, "name" | "foreign">>): Labels {
   const labels = createLabels();
   for (const { name, foreign } of tools)
@@ -51,7 +51,7 @@ export function collectForeignLabels(tools: Iterable<Pick<Tool, "name" | "foreig
   return labels;
 }
 
-/** What was set aside and what has been added since, together. */
+/** Merges two sets of labels, keeping the first sources of each kind. */
 export function mergeLabels(left: Labels, right: Labels): Labels {
   const join = (first: readonly Source[], second: readonly Source[]) =>
     [...first, ...second].slice(0, maxSources);

@@ -5,22 +5,22 @@ import type { JsonSchema } from "./schema/schema.ts";
 export type Usage = {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Part of `inputTokens` that the provider had cached. */
+  /** The part of `inputTokens` that the provider read from its cache. */
   readonly cachedTokens?: number;
-  /** Part of `outputTokens` that was reasoning. */
+  /** The part of `outputTokens` spent on reasoning. */
   readonly reasoningTokens?: number;
-  /** In US dollars, as far as it is known. */
+  /** In US dollars, if known. */
   readonly cost?: number;
-  /** The provider gave no usable figures; these are an estimate. */
+  /** True if the provider reported no usable numbers and these are estimated. */
   readonly estimated?: boolean;
 };
 
 /** Why the model stopped. Only `stop` and `tool_calls` allow its tool calls to run. */
 export type Finish = "stop" | "tool_calls" | "length" | "content_filter" | "other";
 
-/** What a model streams. Calls are told apart by `index`, so their pieces may interleave. */
+/** A unit of a model's stream. `index` identifies a call, so the deltas of several calls may interleave. */
 export type Chunk =
-  /** `opaque` belongs to the block of text or reasoning that it closes. */
+  /** `opaque` belongs to the block of text or reasoning that this chunk ends. */
   | { readonly type: "text"; readonly text: string; readonly opaque?: Json }
   | { readonly type: "reasoning"; readonly text: string; readonly opaque?: Json }
   | {
@@ -32,31 +32,31 @@ export type Chunk =
     }
   | { readonly type: "call_delta"; readonly index: number; readonly text: string }
   | { readonly type: "opaque"; readonly data: Json }
-  /** What was said so far is void: another model begins anew. */
+  /** Discards the message so far: another model starts over. */
   | { readonly type: "restart"; readonly reason: string }
   | { readonly type: "usage"; readonly usage: Usage }
   | { readonly type: "finish"; readonly reason: Finish };
 
-/** A tool as the model sees it. */
+/** The definition of a tool that is sent to the model. */
 export type ToolSpec = { readonly name: string; readonly description: string; readonly input: JsonSchema };
 
 export type ModelRequest = {
   readonly instructions: string;
-  /** Valid for every provider: each call has its result, in call order. Grows after the call: do not keep it. */
+  /** Every call has its result, in call order. The array is mutated after the request: copy it to keep it. */
   readonly history: readonly Entry[];
   readonly tools: readonly ToolSpec[];
   readonly toolChoice: "auto" | "required" | "none";
   readonly thinking: boolean;
-  /** More room than usual: the last answer did not fit. */
+  /** A higher output limit than usual, set after an answer was truncated. */
   readonly maxOutputTokens?: number;
-  /** The form the answer must have. The instructions say so too, for models that have no setting for it. */
+  /** Schema of the answer. The instructions include it too, for models without structured output. */
   readonly output?: JsonSchema;
 };
 
 /**
- * A language model. `stream` yields what one read from the network gave, as a batch of chunks, and ends after a
- * `finish` chunk: an end without one means that the answer was cut off. It may throw an `AgentError`; the
- * runtime retries what is `retryable`. It must stop when the signal is aborted.
+ * A language model. `stream` yields one batch of chunks per network read and ends with a `finish` chunk; a stream that
+ * ends without one counts as truncated. It may throw an `AgentError`, which the runtime retries if it is `retryable`.
+ * It must stop when the signal is aborted.
  */
 export interface Model {
   readonly id: string;

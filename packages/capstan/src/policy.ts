@@ -5,12 +5,12 @@ import { isRecord } from "./json.ts";
 export type LimitAction = "fallback-tool" | "clarify" | "best-effort" | "last-text" | "fail";
 
 export type Retry = {
-  /** All attempts together: 2 means one repetition. */
+  /** Total number of attempts: 2 means one retry. */
   readonly maxAttempts: number;
   readonly baseMs: number;
   readonly factor: "linear" | "exponential";
   readonly maxMs: number;
-  /** Share of the wait, 0 to 1, that is random. */
+  /** Random share of the wait, from 0 to 1. */
   readonly jitter: number;
 };
 
@@ -18,21 +18,21 @@ export type Budget = {
   readonly tokens: number | "unlimited";
   /** In US dollars. */
   readonly cost: number | "unlimited";
-  /** Time spent at work; waiting for a person does not count. */
+  /** Running time; time spent waiting for the user does not count. */
   readonly seconds: number | "unlimited";
   readonly toolCalls: number | "unlimited";
 };
 
 export type ResultSize = number | "unlimited" | { readonly data: number; readonly text: number };
 
-/** The numbers and choices of a run: plain data, fixed when the run starts and stored in `run_start`. */
+/** The settings of a run: plain data, fixed when the run starts and stored in `run_start`. */
 export type Policy = {
   readonly maxTurns: number | "unlimited";
-  /** So many turns before the last, the model is asked to come to an end; 0 is off. */
+  /** How many turns before the last one the model is asked to wrap up; 0 disables it. */
   readonly wrapUpAt: number;
-  /** `no-tools`: the last turn has no tools, so that the model must answer. With `maxTurns: 1` that is the only turn. */
+  /** `no-tools`: the last turn offers no tools, so the model must answer. With `maxTurns: 1`, that is the only turn. */
   readonly finalTurn: "no-tools" | "keep-tools";
-  /** What becomes the answer when a limit ends the run without one; tried in order. */
+  /** How to produce an answer when a limit ends the run; tried in order. */
   readonly onLimit: readonly LimitAction[];
   readonly budget: Budget;
   readonly toolExecution: "parallel" | "sequential";
@@ -40,47 +40,47 @@ export type Policy = {
   readonly onToolError: "continue" | "stop";
   readonly retry: Retry;
   readonly toolTimeoutMs: number;
-  /** The most characters of a result that a model gets to read: of JSON data and of plain text, or one number for both. */
+  /** Maximum characters of a result that the model receives: one number, or one each for JSON data and plain text. */
   readonly maxToolResultSize: ResultSize;
-  /** Whether the model sees a result's data, or only its message. */
+  /** Whether the model receives a result's data, or only its message. */
   readonly includeToolData: boolean;
   readonly onAllToolsFailed: "continue" | "answer-from-knowledge" | "fallback-tool";
-  /** Counts of the same call with the same result: the model is told at `nudgeAt`, the run stops at `stopAt`. */
+  /** Repetitions of a call with the same result: at `nudgeAt` the model gets a note, at `stopAt` the run ends. */
   readonly repetition: { readonly nudgeAt: number; readonly stopAt: number };
-  /** What a run remembers: the whole session, only itself, or what the client sends along. */
+  /** The history a run starts with: the whole session, nothing (`run`), or the entries the client sends. */
   readonly memory: "session" | "run" | "client";
   /**
-   * The most entries of earlier history that a run begins with: it begins at something a person said, and keeps what was
-   * said last whole. Summaries are not counted.
+   * Maximum entries of earlier history that a run starts with. The history is cut before a user message, and the latest
+   * exchange is always kept whole. Summaries are not counted.
    */
   readonly historyLimit: number | "unlimited";
-  /** The tokens, by an estimate, that a request should have: before it has more, older history is summarised. */
+  /** Estimated tokens per request. Older history is compacted before a request exceeds it. */
   readonly contextBudget: number | "unlimited";
   readonly requireToolFirst: boolean;
-  /** Whether a model says after each turn, for people, what was done: `models: { summary }`, or the main one. */
+  /** Whether a model (`models.summary`, or the main one) describes each turn for the user after it ends. */
   readonly summaries: boolean;
-  /** Whether the model is asked to think first: always, never, or when the question or a failed tool calls for it. */
+  /** Whether the model reasons before it answers: always, never, or if the question or a failed tool calls for it. */
   readonly thinking: "auto" | "on" | "off";
-  /** Whether `[n]` in an answer is a citation: as soon as something was found, from the start, or never. */
+  /** Whether `[n]` in an answer is a citation: once tools have found sources (`auto`), always, or never. */
   readonly citations: "auto" | "on" | "off";
-  /** For tools that need approval. */
+  /** How calls of tools that need approval are handled. */
   readonly approvals: "ask" | "allow" | "deny";
-  /** When a person must agree to an effect: untrusted words and private data are there, untrusted words alone, or never. */
+  /** When a side effect needs approval: after untrusted and private data, after untrusted data alone, or never. */
   readonly gate: "default" | "strict" | "off";
   readonly handoff: HandoffPolicy;
 };
 
-/** How agents hand over to each other. */
+/** How agents hand off to each other. */
 export type HandoffPolicy = {
-  /** `return`: the specialist's answer comes back to whoever handed over. `transfer`: the specialist stays in charge. */
+  /** `return`: the target's answer is returned to the calling agent. `transfer`: the target stays in charge. */
   readonly mode: "return" | "transfer";
-  /** How many agents may wait for an answer, one behind the other. */
+  /** Maximum number of agents in a chain that wait for an answer. */
   readonly maxDepth: number;
-  /** Of a handoff that is not allowed: the model is told and goes on, or the run fails. */
+  /** What a denied handoff does: report it to the model and continue, or fail the run. */
   readonly onDenied: "tell-model" | "fail";
 };
 
-/** A policy with gaps: what an agent, a run or an operator sets; the layer below fills the rest. */
+/** A partial policy, as set by an agent, a run or an operator. Unset fields come from the layer below. */
 export type PolicyOverrides = {
   readonly [Field in keyof Policy]?: Policy[Field] extends readonly unknown[]
     ? Policy[Field]
@@ -116,7 +116,7 @@ export const defaultPolicy: Policy = {
   handoff: { mode: "return", maxDepth: 4, onDenied: "tell-model" },
 };
 
-/** Field by field, the first layer that sets a field wins; the defaults fill what is left. */
+/** Merges layers field by field: the first layer that sets a field wins, then the default. Throws `invalid_definition`. */
 export function resolvePolicy(...layers: readonly (PolicyOverrides | undefined)[]): Policy {
   let policy = defaultPolicy;
   for (const layer of layers.toReversed()) if (layer) policy = applyOverrides(policy, layer);
@@ -134,7 +134,7 @@ function applyOverrides(policy: Policy, layer: PolicyOverrides): Policy {
   return merged as Policy;
 }
 
-/** `below` with what `above` sets; a field that is undefined sets nothing. */
+/** Returns `below` with the fields of `above` that are not undefined. */
 export function mergeDefined<Fields extends object>(
   below: Fields,
   above: Partial<Fields> | undefined,
@@ -196,23 +196,23 @@ const minimums: { readonly [field: string]: number } = {
   contextBudget: 1,
 };
 
-/** Refuses what is not a policy, by name: a misspelt field would otherwise silently do nothing. */
+/** Throws `invalid_definition` for unknown fields and invalid values: a misspelled field would silently do nothing. */
 export function checkPolicy(
   layer: PolicyOverrides,
-  nameOf: FormatField = (field) => `policy.${field}`,
+  formatField: FormatField = (field) => `policy.${field}`,
 ): void {
   if (!isRecord(layer))
     throw new AgentError("invalid_definition", `A policy cannot be ${formatValue(layer)}: use an object.`);
-  checkOverrides(layer, defaultPolicy, nameOf);
+  checkOverrides(layer, defaultPolicy, formatField);
 }
 
-/** How messages call a field. */
+/** Formats a field name for error messages. */
 type FormatField = (field: string) => string;
 
-function checkOverrides(layer: object, known: object, nameOf: FormatField): void {
+function checkOverrides(layer: object, known: object, formatField: FormatField): void {
   for (const [field, value] of Object.entries(layer)) {
     if (value === undefined) continue;
-    const where = nameOf(field);
+    const where = formatField(field);
     if (!Object.hasOwn(known, field)) {
       throw new AgentError(
         "invalid_definition",
@@ -221,7 +221,7 @@ function checkOverrides(layer: object, known: object, nameOf: FormatField): void
     }
     const example: unknown = Reflect.get(known, field);
     if (isRecord(example) && isRecord(value))
-      checkOverrides(value, example, (inner) => nameOf(`${field}.${inner}`));
+      checkOverrides(value, example, (nestedField) => formatField(`${field}.${nestedField}`));
     else if (isRecord(example) && field !== "maxToolResultSize") {
       const fields = Object.keys(example).join(", ");
       throw new AgentError(
@@ -239,7 +239,7 @@ function checkOverrides(layer: object, known: object, nameOf: FormatField): void
 
 function isAllowed(field: string, value: unknown): boolean {
   if (field === "onLimit")
-    return Array.isArray(value) && value.every((answer) => limitActions.includes(answer));
+    return Array.isArray(value) && value.every((action) => limitActions.includes(action));
   if (Object.hasOwn(choices, field)) return choices[field]?.includes(value) ?? false;
   if (value === "unlimited") return unlimitedFields.includes(field);
   if (typeof value !== "number" || !Number.isFinite(value)) return false;
@@ -251,6 +251,6 @@ function formatExpected(field: string): string {
   if (field === "onLimit") return `use a list of ${limitActions.join(", ")}`;
   if (Object.hasOwn(choices, field)) return `use ${choices[field]?.join(", ")}`;
   const kind = integerFields.includes(field) ? "a whole number" : "a number";
-  const most = field === "jitter" ? " to 1" : "";
-  return `use ${kind} from ${minimums[field] ?? 0}${most}${unlimitedFields.includes(field) ? ' or "unlimited"' : ""}`;
+  const maximum = field === "jitter" ? " to 1" : "";
+  return `use ${kind} from ${minimums[field] ?? 0}${maximum}${unlimitedFields.includes(field) ? ' or "unlimited"' : ""}`;
 }

@@ -1,30 +1,30 @@
 import type { Delta, Fact, UnplacedFact } from "./event.ts";
 import type { Json } from "./json.ts";
 
-/** The right to write to a session, held by one at a time. `token` grows with each holder, so that a stale one is known. */
+/** Exclusive right to write to a session. `token` increases with each holder, which makes a stale lease detectable. */
 export type Lease = { readonly sessionId: string; readonly owner: string; readonly token: number };
 
 export type SessionInfo = {
   readonly id: string;
-  /** What a person calls it; left out until somebody has named it. */
+  /** The name shown to users; absent until the session is named. */
   readonly title?: string;
   readonly facts: number;
-  /** Of the first fact and of the last one; of a session without any, when it was made. */
+  /** Times of the first and the last fact; without facts, the time at which the session was created. */
   readonly createdAt: number;
   readonly updatedAt: number;
 };
 
-/** Which sessions to look at: those of one scope, or all when it is left out; and how much to give at most. */
+/** Restricts a listing to the sessions of one scope (default: all) and to `limit` items. */
 export type ListOptions = { readonly scope?: string; readonly limit?: number };
 
-/** The scope of a session, such as its user: what its id has before the first `~`. */
+/** Returns the scope of a session, such as its user: the part of the id before the first `~`. */
 export function getScope(sessionId: string): string {
   return sessionId.slice(0, Math.max(0, sessionId.indexOf("~")));
 }
 
 export type Blob = { readonly mediaType: string; readonly size: number; readonly data: string | Uint8Array };
 
-/** A run as a list shows it. `active`: it has work to do, whether or not somebody is at it. */
+/** A run in a listing. `active` means that it has work to do, whether or not a process is running it. */
 export type RunInfo = {
   readonly runId: string;
   readonly sessionId: string;
@@ -34,7 +34,7 @@ export type RunInfo = {
   readonly updatedAt: number;
 };
 
-/** What a message asks of a run. */
+/** The content of a message to a run. */
 export type MessageBody =
   | { readonly type: "steer"; readonly text: string }
   | { readonly type: "cancel"; readonly reason?: string }
@@ -45,24 +45,24 @@ export type MessageBody =
 /** A message to a run, as stored. Sending the same `key` again has no effect. */
 export type RunMessage = MessageBody & { readonly key: string };
 
-/** A place in a session where words were found, with some of the words around them. */
+/** A search match: the fact that contains the words, with an excerpt of the text around them. */
 export type SearchHit = { readonly sessionId: string; readonly seq: number; readonly excerpt: string };
 
-/** A delta and the position it was said after: behind a later fact it is out of date. */
+/** A delta and the position of the fact it follows. It is outdated once a later fact is stored. */
 export type PositionedDelta = { readonly after: number; readonly delta: Delta };
 
-/** Of a session: there are new facts, a run has been told something, or pieces that are shown and never stored. */
+/** A change in a session: new facts, a message to a run, or deltas, which are never stored. */
 export type StoreNotice =
   | { readonly type: "facts" }
   | { readonly type: "message"; readonly runId: string }
   | { readonly type: "deltas"; readonly deltas: readonly PositionedDelta[] };
 
-/** Something small that is no session, such as a stored agent, in one of its versions. */
+/** One version of a small document kept beside the sessions, such as a stored agent. */
 export type StoredRecord = {
-  /** What it is: ids are apart between kinds. */
+  /** The namespace of the id: records of different kinds may have the same id. */
   readonly kind: string;
   readonly id: string;
-  /** Counted from 1. A number is never given twice, also when the record was removed in between. */
+  /** Counts from 1. A number is never reused, even after the record was removed. */
   readonly version: number;
   readonly body: Json;
   readonly createdAt: number;
@@ -70,91 +70,93 @@ export type StoredRecord = {
 };
 
 /**
- * Small records, each with its versions. A kind has at most 100 characters, an id 200, a body 1,000,000 bytes as JSON:
- * what is larger rejects with `invalid_input`. What is given back is the caller's own.
+ * Small versioned records. A kind has at most 100 characters, an id 200, a body 1,000,000 bytes as JSON; larger values
+ * reject with `invalid_input`. Returned records are copies that the caller may modify.
  */
 export interface Records {
-  /** The newest version. */
+  /** Returns the newest version. */
   getRecord(kind: string, id: string): Promise<StoredRecord | undefined>;
-  /** The newest version of each of a kind, by id. */
+  /** Returns the newest version of every record of a kind, ordered by id. */
   listRecords(kind: string): Promise<readonly StoredRecord[]>;
-  /** All versions, oldest first; none of one that was removed. */
+  /** Returns all versions, oldest first; empty after the record was removed. */
   listRecordVersions(kind: string, id: string): Promise<readonly StoredRecord[]>;
   /**
-   * Stores the next version. `expectedVersion` is the newest one that the writer knows, 0 when there must be none.
-   * Rejects with `position_conflict` when it is another: of several who write at once, one wins. With `replaces` the
-   * versions before it are gone with the same write.
+   * Stores the next version. `expectedVersion` is the newest version known to the caller, 0 if the record must not
+   * exist yet. Rejects with `position_conflict` if the stored version differs, so one of several concurrent writers
+   * wins. With `replaces`, the same write deletes all earlier versions.
    */
   putRecord(
-    getRecord: { readonly kind: string; readonly id: string; readonly body: Json; readonly replaces?: true },
+    record: { readonly kind: string; readonly id: string; readonly body: Json; readonly replaces?: true },
     expectedVersion: number,
   ): Promise<StoredRecord>;
-  /** Removes it with all its versions. Rejects with `position_conflict` as `putRecord` does. */
+  /** Deletes the record with all its versions. Rejects with `position_conflict` as `putRecord` does. */
   removeRecord(kind: string, id: string, expectedVersion: number): Promise<void>;
 }
 
 /**
- * An append-only log of facts per session, with leases and blobs, and small records beside the sessions. Every
- * implementation passes `storeSuite`. Methods reject with an `AgentError`; a rejected write has stored nothing.
+ * Persists one append-only log of facts per session, with messages, leases and blobs, and versioned records outside
+ * of sessions. Every implementation passes `storeSuite`. Methods reject with an `AgentError`; a rejected write stores
+ * nothing.
  */
 export interface Store extends Records {
   /**
-   * Stores the facts behind position `expected` and gives each its `seq`. A fact whose identity is already in the
-   * session is not stored again: it comes back as it was first. All of them, or none. Rejects with
-   * `position_conflict` when the log has grown past `expected`, and with `lease_lost` when the lease is not the
-   * newest one. `heard` are the keys of what the run was told and these facts say: it is not waiting any more.
+   * Appends the facts after position `expected` and assigns each its `seq`, atomically. A fact whose identity is
+   * already in the session is not stored again; the stored one is returned in its place. Rejects with
+   * `position_conflict` if the log has grown past `expected`, and with `lease_lost` if a newer lease exists.
+   * `acknowledged` lists the keys of the messages that these facts record; they are removed from the pending messages.
    */
   append(
     facts: readonly UnplacedFact[],
     at: { readonly expected: number; readonly lease: Lease; readonly acknowledged?: readonly string[] },
   ): Promise<readonly Fact[]>;
-  /** The facts behind position `after`, in order, at most `most` of them; none for a session that does not exist. */
-  read(sessionId: string, after?: number, most?: number): Promise<readonly Fact[]>;
-  /** The session a run belongs to. */
+  /** Returns up to `limit` facts after position `after`, in order; empty if the session does not exist. */
+  read(sessionId: string, after?: number, limit?: number): Promise<readonly Fact[]>;
+  /** Returns the id of the session that a run belongs to. */
   findSession(runId: string): Promise<string | undefined>;
-  /** Makes a session without facts; does nothing when there is one. */
+  /** Creates a session without facts; does nothing if it exists. */
   create(sessionId: string, title?: string): Promise<void>;
-  /** One that was made or has facts. */
+  /** Returns a session that was created or has facts. */
   getSession(sessionId: string): Promise<SessionInfo | undefined>;
-  /** Newest first; all of them when `most` is left out. */
+  /** Returns sessions, the most recently updated first; all of them without a `limit`. */
   list(options?: ListOptions): Promise<readonly SessionInfo[]>;
+  /** Deletes a session with its facts, messages and blobs. */
   remove(sessionId: string): Promise<void>;
-  /** Gives the session a title; an empty one takes it away. */
+  /** Sets the title of a session; an empty one removes it. */
   rename(sessionId: string, title: string): Promise<void>;
-  /** The runs of a session, in the order they were started. */
+  /** Returns the runs of a session in the order they were started. */
   listRuns(sessionId: string): Promise<readonly RunInfo[]>;
-  /** Runs with work to do and nobody at it: active, or waiting and told something, with no valid lease. */
+  /** Returns runs without a valid lease that have work to do: active ones, and waiting ones with pending messages. */
   listOrphans(): Promise<readonly RunInfo[]>;
-  /** Where all these words were said or given by a tool; the best places first, fifty when `most` is left out. */
+  /** Finds messages and tool results that contain all these words, best match first; 50 hits without a `limit`. */
   search(words: string, options?: ListOptions): Promise<readonly SearchHit[]>;
 
-  /** Leaves a message for a run, for whoever has its lease. Rejects with `unknown_run`, and with `run_ended`. */
+  /** Stores a message for the process that holds the run's lease. Rejects with `unknown_run` or `run_ended`. */
   sendMessage(runId: string, message: RunMessage): Promise<void>;
-  /** What a run was told and has not heard yet, in order. */
+  /** Returns the messages that the run has not acknowledged yet, in order. */
   listMessages(runId: string): Promise<readonly RunMessage[]>;
 
-  /** Takes the right to write for `ms`, or gives undefined while another owner has it. */
+  /** Acquires the lease of a session for `ms`; undefined while another owner holds it. */
   lease(sessionId: string, owner: string, ms: number): Promise<Lease | undefined>;
-  /** Keeps it for another `ms`; false when it has been lost. */
+  /** Extends a lease by `ms` from now; false if it was lost. */
   renew(lease: Lease, ms: number): Promise<boolean>;
   release(lease: Lease): Promise<void>;
 
-  /** Keeps what is too large for a fact; gone with its session. */
+  /** Stores data that is too large for a fact and returns its handle. It is deleted with its session. */
   putBlob(
     sessionId: string,
     blob: { readonly mediaType: string; readonly data: string | Uint8Array },
   ): Promise<string>;
   getBlob(sessionId: string, handle: string): Promise<Blob | undefined>;
 
-  /** Shows pieces to those who watch the session, here and, where the store can, in other processes. */
-  publish(sessionId: string, pieces: readonly PositionedDelta[]): void;
+  /** Sends deltas to the watchers of the session, in this process and, if the store supports it, in others. */
+  publish(sessionId: string, deltas: readonly PositionedDelta[]): void;
   /**
-   * Hears of a session until the returned function is called. News may come twice, or for nothing; never too few. What was
-   * published since the last facts is heard before the call returns, with deltas of one text joined; of a text whose
-   * beginning the store does not have any more, nothing.
+   * Reports changes of a session until the returned function is called. A notice may be duplicate or spurious, but none
+   * is missed. Deltas published since the last fact are reported before the call returns, joined per text; a text whose
+   * beginning the store no longer has is skipped.
    */
-  watch(sessionId: string, hear: (news: StoreNotice) => void): () => void;
+  watch(sessionId: string, onNotice: (notice: StoreNotice) => void): () => void;
 
-  /** Lets go of files and connections. */
+  /** Closes files and connections. */
   close(): Promise<void>;
 }

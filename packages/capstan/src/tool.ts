@@ -20,51 +20,51 @@ import { checkPolicy, type ResultSize, type Retry } from "./policy.ts";
 import { type Infer, type JsonSchema, type Schema, type SchemaInput, toSchema } from "./schema/schema.ts";
 import type { Blob } from "./store.ts";
 
-/** What a tool changes. It decides whether calls keep their order, are retried, and run again after a crash. */
+/** The kind of change a tool makes. Decides whether calls are ordered, retried, and repeated after a crash. */
 export type Effects = "none" | "ui" | "state" | "send";
 
-/** What a tool may bring into the conversation: words of strangers, or what not everybody may know. */
+/** The kind of data a tool brings into the conversation; `untrusted` is content that third parties can write. */
 export type Reads = "public" | "private" | "untrusted";
 
-/** What a tool asks a person in the middle of a call. */
+/** A question that a tool asks the user in the middle of a call. */
 export type Question = {
   readonly message: string;
-  /** JSON Schema of the wanted answer; left out, a yes or no with any value will do. */
+  /** JSON Schema of the answer; without it, any value is accepted with an approval. */
   readonly schema?: JsonSchema;
-  /** A page where the person does what is asked. */
+  /** A page on which the user completes the request. */
   readonly url?: string;
-  /** The tool's own: it comes back with the answer and is not shown. It is stored, so no place for secrets. */
+  /** Private data of the tool, returned with the answer and never displayed. It is stored: do not put secrets here. */
   readonly state?: Json;
 };
 
-/** What a person said to a question. */
+/** The user's reply to a question. */
 export type Reply =
   | { readonly approved: true; readonly value: Json }
   | { readonly approved: false; readonly reason?: string };
 
-/** A reply as the tool gets it, with the `state` of its question. */
+/** A reply as the tool receives it, with the `state` of its question. */
 export type Answer = Reply & { readonly state?: Json };
 
-/** What a tool is given beside its input. */
+/** The second argument of `execute`. */
 export type ToolContext = {
-  /** Aborted when the run is cancelled or the tool's time is up. */
+  /** Aborted when the run is cancelled or the call times out. */
   readonly signal: AbortSignal;
   readonly runId: string;
   readonly sessionId: string;
   readonly callId: string;
-  /** The same for every attempt at this call, also after a crash: hand it to services that accept one. */
+  /** The same for every attempt at this call, even after a crash. Pass it to services that accept one. */
   readonly idempotencyKey: string;
-  /** The `context` of the run: who asks, access rights, dependencies. */
+  /** The `context` of the run: the current user, access rights, dependencies. */
   readonly context: unknown;
-  /** What people said to the questions of this call so far, in the order asked. */
+  /** The answers to the questions of this call so far, in the order they were asked. */
   readonly answers: readonly Answer[];
-  /** Shows how far a long call is; live only, never stored. */
+  /** Reports the progress of a long call as a live event; never stored. */
   progress(data: Json): void;
-  /** What was too large for a result of this session. */
+  /** Reads a result of this session that was too large for the model. */
   readBlob(handle: string): Promise<Blob | undefined>;
 };
 
-/** The full form of what a tool may return. `content` is for the model, `ui` for people. */
+/** The full form of a tool's return value. `content` is for the model, `ui` for the user interface. */
 export type ToolReturn = {
   readonly content?: string | readonly Part[];
   readonly data?: unknown;
@@ -73,80 +73,80 @@ export type ToolReturn = {
   readonly contexts?: readonly Fragment[];
   readonly affected?: Json;
   readonly error?: string | { readonly code?: string; readonly message: string };
-  /** Of an `error`: whether another attempt may help. */
+  /** Whether another attempt may succeed. Only with `error`. */
   readonly retryable?: boolean;
-  /** Alone: the call has no result yet. A person is asked, and the tool is executed again with `answers`. */
+  /** Suspends the call to ask the user; the tool is then executed again with `answers`. No other field may be set. */
   readonly ask?: Question;
 };
 
-/** What a person might say, with `{slots}`, and the input it means: `{ phrase: "weather in {city} now", input: { when: "now" } }`. */
+/** A user phrase with `{slots}` and the input it maps to: `{ phrase: "weather in {city} now", input: { when: "now" } }`. */
 export type ToolExample = {
   readonly phrase: string;
-  /** A slot named like an argument becomes that argument; another is written into a value as `{slot}`. */
+  /** A slot with the name of an argument becomes that argument; values refer to other slots as `{slot}`. */
   readonly input?: { readonly [name: string]: Json };
 };
 
 type ToolSettings = {
   readonly name: string;
   readonly description: string;
-  /** They are shown to the model beside the schema; the offline model understands sentences by them. */
+  /** Part of the schema that the model receives; the offline model matches user messages against them. */
   readonly examples?: readonly ToolExample[];
-  /** Left out: runs in parallel, is not retried, and is not run again after a crash. */
+  /** Default: the tool runs in parallel, is not retried, and is not repeated after a crash. */
   readonly effects?: Effects;
-  /** Left out: private, for what a program reads is seldom meant for all. Declare `untrusted` where strangers write. */
+  /** Default: `private`. Add `untrusted` if third parties can write the content, such as web pages or mail. */
   readonly reads?: readonly Reads[];
-  /** Its name and description are a stranger's words, which the model reads from the first turn on (MCP). */
+  /** The name and description come from a third party (MCP), so the model reads untrusted text from the first turn. */
   readonly foreign?: boolean;
-  /** May run twice with the same key without harm: it is retried, and run again after a crash. */
+  /** Safe to run twice with the same idempotency key: the tool is retried, and repeated after a crash. */
   readonly idempotent?: boolean;
   readonly timeoutMs?: number;
   readonly retry?: Partial<Retry>;
-  /** For so long, the same call in the same session is answered with the result it had. */
+  /** How long an identical call in the same session reuses the result. */
   readonly cacheMs?: number;
-  /** The most characters of a result that the model gets to read; the rest can be read with a handle. */
+  /** Maximum characters of a result that the model receives; it can read the rest with a handle. */
   readonly maxResultSize?: ResultSize;
-  /** What the model gets to read: everything, only the message, or what the function makes of it. */
+  /** The form in which the model receives a result: complete, its message only, or the text the function returns. */
   readonly resultForModel?: "full" | "summary" | ((outcome: Outcome) => string);
 };
 
-/** A tool as the runtime holds it. Without `execute` the client runs it and the run waits for its answer. */
+/** A defined tool. Without `execute`, the client runs it and the run waits for the result. */
 export interface Tool extends ToolSettings {
   readonly schema: Schema;
-  /** What a result must be; one that is not is an error. */
+  /** Results are validated against it; an invalid one becomes an error. */
   readonly outputSchema?: Schema;
-  // Methods, whose parameters are compared leniently: that makes a tool with typed input also a `Tool`.
+  // Methods, because their parameters are bivariant: a tool with typed input is then assignable to `Tool`.
   execute?(input: unknown, context: ToolContext): unknown;
-  /** The agent that answers its calls, of a tool made by `agentTool`. */
+  /** The agent that answers the calls of a tool made with `agentTool`. */
   readonly agent?: Agent;
-  needsApproval?(input: unknown, asking: { readonly context: unknown }): Approval | Promise<Approval>;
-  /** Where a call goes or whom it reaches. What the person named themselves, the safety gate lets pass. */
+  needsApproval?(input: unknown, options: { readonly context: unknown }): Approval | Promise<Approval>;
+  /** The destination of a call. The safety gate allows destinations that the user named. */
   target?(input: unknown): string | undefined;
 }
 
-/** Whether a person must agree first; a text is the reason that person reads. */
+/** Whether the user must approve the call first; a string is the reason shown to the user. */
 type Approval = boolean | string;
 
 export interface ToolDefinition<Input extends SchemaInput> extends ToolSettings {
   readonly input: Input;
-  /** What the result must be: of a text the text, else the data. One that is not is an error to the model. */
+  /** Schema of the result: of its text if it is a text, otherwise of its data. An invalid result becomes an error. */
   readonly output?: SchemaInput;
-  /** What the model is shown, for a library's schema that does not give its JSON Schema (valibot), or instead of it. */
+  /** JSON Schema for the model. Required for libraries that do not provide one (valibot); overrides it otherwise. */
   readonly jsonSchema?: object;
-  /** Where a call goes or whom it reaches (a URL, an address). What the person named, the safety gate lets pass. */
+  /** Returns the destination of a call (a URL, an address). The safety gate allows destinations that the user named. */
   target?(input: Infer<Input>): string | undefined;
-  /** A function decides from the validated input. */
+  /** A function receives the validated input. */
   readonly needsApproval?:
     | Approval
-    | ((input: Infer<Input>, asking: { readonly context: unknown }) => Approval | Promise<Approval>);
+    | ((input: Infer<Input>, options: { readonly context: unknown }) => Approval | Promise<Approval>);
 }
 
-/** What is run: it gets its input validated, and returns a string, any value, or a `ToolReturn`. */
+/** The implementation of a tool. It receives validated input and returns a string, any value, or a `ToolReturn`. */
 export interface Executable<Input extends SchemaInput, Output> {
-  /** A throw, or `{ error }`, is a failure that the model gets to see. */
+  /** A thrown error, or a returned `{ error }`, is a failure that is reported to the model. */
   execute(input: Infer<Input>, context: ToolContext): Output;
 }
 
-/** Defines a tool. Without `execute` it is one that the client runs. */
+/** Defines a tool. Without `execute`, the client runs it. Throws `invalid_definition`. */
 export function defineTool<const Input extends SchemaInput, Output>(
   definition: ToolDefinition<Input> & Executable<Input, Output>,
 ): Omit<Tool, "execute"> & Executable<Input, Output>;
@@ -171,7 +171,7 @@ export function defineTool(
       `The tool "${name}" needs a description for the model to read.`,
     );
   }
-  const asks = typeof needsApproval === "function" ? needsApproval : () => needsApproval;
+  const checkApproval = typeof needsApproval === "function" ? needsApproval : () => needsApproval;
   const plain = toSchema(input, { owner: `the tool "${name}"`, jsonSchema });
   const { examples } = settings;
   const schema = examples ? { ...plain, json: { ...plain.json, examples } } : plain;
@@ -180,7 +180,7 @@ export function defineTool(
     ...settings,
     schema,
     ...(outputSchema && { outputSchema }),
-    ...(needsApproval ? { needsApproval: asks } : {}),
+    ...(needsApproval ? { needsApproval: checkApproval } : {}),
   };
 }
 
@@ -212,8 +212,8 @@ const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", Fiel
     accepts: (value) => value === "full" || value === "summary" || typeof value === "function",
   },
   needsApproval: {
-    hint: "true, false, a reason in words, or a function",
-    // A blank reason would pass for none.
+    hint: "true, false, a reason, or a function",
+    // A blank reason would be falsy and disable the approval.
     accepts: (value) =>
       typeof value === "string" ? value.trim() !== "" : ["boolean", "function"].includes(typeof value),
   },
@@ -233,25 +233,25 @@ function isResultSize(value: unknown): boolean {
   return isAtLeast(0, data) && isAtLeast(0, text) && Object.keys(others).length === 0;
 }
 
-/** Whether a call may be made again without asking anyone: after a failure, or after a crash in the middle of it. */
+/** Whether a call may be repeated automatically after a failure or a crash. */
 export function isRepeatable(tool: Pick<Tool, "effects" | "idempotent">): boolean {
   return tool.effects === "none" || tool.idempotent === true;
 }
 
-/** Whether calls must keep their order: only a declared effect makes a tool wait for its turn. */
+/** Whether calls run in order. Only tools with a declared effect do. */
 export function isOrdered(tool: Pick<Tool, "effects">): boolean {
   return tool.effects !== undefined && tool.effects !== "none";
 }
 
 /**
- * Whether calls leave more than words behind: only those are a matter for the safety gate. What is declared otherwise,
- * by a tool not made with `defineTool`, counts as an effect.
+ * Whether calls have side effects, which makes them subject to the safety gate. An unknown value, from a tool not made
+ * with `defineTool`, counts as an effect.
  */
 export function hasEffect({ effects }: Pick<Tool, "effects">): boolean {
   return effects !== "none" && effects !== "ui";
 }
 
-/** What became of a call, whatever the tool returned or threw. */
+/** The normalized outcome of a call, whether the tool returned or threw. */
 export type Outcome = {
   readonly status: "ok" | "error" | "denied" | "skipped" | "interrupted";
   readonly content: string | readonly Part[];
@@ -260,8 +260,8 @@ export type Outcome = {
   readonly ui?: UiHint;
   readonly contexts?: readonly Fragment[];
   readonly affected?: Json;
-  /** A line about it, beside the content. */
+  /** A one-line description of the result. */
   readonly message?: string;
-  /** Bytes that the content only names. They never go into a fact. */
+  /** Binary data that the content only refers to. Never stored in a fact. */
   readonly binary?: { readonly mediaType: string; readonly bytes: Uint8Array };
 };

@@ -88,12 +88,12 @@ describe("tools that come and go", () => {
     [
       "no list",
       () => Promise.reject(new Error("late")) as never,
-      'The tools of the agent "a" are not a list.',
+      'The tools of the agent "a" must be an array.',
     ],
     [
       "no tools",
       () => [{ name: "x" } as Tool],
-      'A tool of the agent "a" is not one: make it with `defineTool`.',
+      'The agent "a" has an invalid tool: create it with `defineTool`.',
     ],
   ])("that cannot be had (%s) leave those of the turn before, and one warning", async (_, broken, reason) => {
     let turn = 0;

@@ -2,15 +2,15 @@ import type { Instructions, InstructionsInput } from "../agent.ts";
 import { contextSection } from "./context-section.ts";
 
 export type StandardInstructions = {
-  /** What this agent must or must not do, in its own words. */
+  /** Free text about what the agent must or must not do. */
   readonly constraints?: string;
-  /** Demand a tool call before any answer. */
+  /** Require a tool call before any answer. */
   readonly toolFirst?: boolean;
 };
 
 /**
- * Instructions in the usual order, made anew every turn: date, identity, how to use tools and their results, the
- * tools, what has been found so far, the agent's own constraints, and how to cite.
+ * Returns standard instructions, rebuilt for every turn: date, identity, rules for tools and their results, the tools,
+ * the sources found so far, constraints, and how to cite.
  */
 export function standardInstructions(identity: string, options: StandardInstructions = {}): Instructions {
   return joinInstructions([
@@ -24,7 +24,7 @@ export function standardInstructions(identity: string, options: StandardInstruct
   ]);
 }
 
-/** Instructions from sections, in this order. A section is a text, or a function of the turn; an empty one is left out. */
+/** Joins sections into instructions, in order. A section is a string or a function of the turn; empty ones are skipped. */
 export function joinInstructions(sections: readonly Instructions[]): Instructions {
   return async (input) => {
     const texts = await Promise.all(
@@ -34,17 +34,17 @@ export function joinInstructions(sections: readonly Instructions[]): Instruction
   };
 }
 
-/** The date and time where the user is. */
+/** The date and time in the user's time zone. */
 export function dateSection({ now }: Pick<InstructionsInput, "now">): string {
   return `It is ${now}.`;
 }
 
-/** Who the agent is, and how it behaves. */
+/** The agent's identity and behavior. */
 export function identitySection(identity: string): Instructions {
   return identity;
 }
 
-/** How to use tools and their results; empty for an agent without tools. */
+/** Rules for using tools and their results; empty for an agent without tools. */
 export function rulesSection({
   toolFirst = false,
 }: Pick<StandardInstructions, "toolFirst"> = {}): (input: Pick<InstructionsInput, "tools">) => string {
@@ -67,12 +67,12 @@ export function toolsSection({ tools }: Pick<InstructionsInput, "tools">): strin
     : `Tools:\n${tools.map(({ name, description }) => `- ${name}: ${description}`).join("\n")}`;
 }
 
-/** What this agent must or must not do; empty when it has no such words. */
+/** The agent's constraints; empty if it has none. */
 export function constraintsSection(constraints = ""): Instructions {
   return constraints && `Constraints:\n${constraints}`;
 }
 
-/** How to cite, once there is something to cite. */
+/** How to cite; empty until there are sources. */
 export function citationSection({ fragments }: Pick<InstructionsInput, "fragments">): string {
   return fragments.length === 0
     ? ""
