@@ -149,7 +149,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   const models = indexModels(options.models ?? []);
   const resolver = withToolsets(createAgentResolver(agents, models), store);
   const dailyBudget = createDailyBudget(store);
-  const { agentParts, owner, quota, activeRuns, metrics } = createUsageTracking(options, store);
+  const { agentParts, quota, activeRuns, metrics } = createUsageTracking(options);
   const report = createReporter(options.onError);
   const mcpCalls = createMcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
 
@@ -177,11 +177,13 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     store,
     activeRuns,
     engine: local({
-      store: activeRuns.store,
-      owner,
+      store,
+      owner: `server_${randomUUID()}`,
       agents: resolver.find,
       maxRuns,
       ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
+      onRunStart: activeRuns.onRunStart,
+      onRunEnd: activeRuns.onRunEnd,
       getResumeOptions({ sessionId }) {
         activeRuns.markStarted(sessionId);
         return getRunOptions({ scope: getScope(sessionId), sessionId });
@@ -213,9 +215,8 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
 }
 
 /** Creates the counters of runs and streams, and the metrics that report them. */
-function createUsageTracking({ agents, storedAgents: storedOptions }: ServerOptions, store: Store) {
+function createUsageTracking({ agents, storedAgents: storedOptions }: ServerOptions) {
   const quota = createQuota();
-  const owner = `server_${randomUUID()}`;
   const agentParts = buildAgentParts(storedOptions);
   const gauges = {
     countStreams: () => quota.getTotal("streams"),
@@ -223,8 +224,9 @@ function createUsageTracking({ agents, storedAgents: storedOptions }: ServerOpti
   };
   const toolNames = agentParts.tools.map(({ name }) => name);
   return {
-    ...{ agentParts, owner, quota },
-    activeRuns: trackActiveRuns(store, { owner, quota }),
+    agentParts,
+    quota,
+    activeRuns: trackActiveRuns(quota),
     metrics: createMetrics(gauges, createToolMatcher(agents, toolNames)),
   };
 }

@@ -1,5 +1,5 @@
 import type { Store, StoreNotice } from "../store.ts";
-import { createDeltaBuffer } from "./delta-buffer.ts";
+import { createDeltaBuffer, type DeltaBuffer } from "./delta-buffer.ts";
 
 /** Watchers of sessions in this process. A watcher that subscribes within a message receives its deltas so far. */
 export interface Watchers extends Pick<Store, "publish" | "watch"> {
@@ -16,7 +16,13 @@ export interface Watchers extends Pick<Store, "publish" | "watch"> {
 
 export function createWatchers(): Watchers {
   const listeners = new Map<string, Set<(notice: StoreNotice) => void>>();
-  const deltaBuffer = createDeltaBuffer();
+  /** Created with the first delta: a store of one process publishes none. */
+  let deltaBuffer: DeltaBuffer | undefined;
+
+  function openBuffer(): DeltaBuffer {
+    deltaBuffer ??= createDeltaBuffer();
+    return deltaBuffer;
+  }
 
   function notifyAll(sessionId: string, notice: StoreNotice): void {
     for (const listener of listeners.get(sessionId) ?? []) notifyListener(listener, notice);
@@ -24,25 +30,25 @@ export function createWatchers(): Watchers {
 
   return {
     notify(sessionId, notice) {
-      if (notice.type === "facts") deltaBuffer.clear(sessionId);
+      if (notice.type === "facts") deltaBuffer?.clear(sessionId);
       notifyAll(sessionId, notice);
     },
     notifyRemote(sessionId, notice) {
-      if (notice.type === "facts") deltaBuffer.expectRemote(sessionId);
-      if (notice.type === "deltas") deltaBuffer.addRemote(sessionId, notice.deltas);
+      if (notice.type === "facts") openBuffer().expectRemote(sessionId);
+      if (notice.type === "deltas") openBuffer().addRemote(sessionId, notice.deltas);
       notifyAll(sessionId, notice);
     },
-    resetRemote: deltaBuffer.deleteRemote,
-    delete: deltaBuffer.delete,
+    resetRemote: () => deltaBuffer?.deleteRemote(),
+    delete: (sessionId) => deltaBuffer?.delete(sessionId),
     listSessions: () => listeners.keys(),
     publish(sessionId, deltas) {
       if (deltas.length === 0) return;
-      deltaBuffer.add(sessionId, deltas);
+      openBuffer().add(sessionId, deltas);
       if (listeners.has(sessionId)) notifyAll(sessionId, { type: "deltas", deltas });
     },
     watch(sessionId, listener) {
       const wrapped = (notice: StoreNotice) => listener(notice); // the same function may subscribe twice
-      const deltas = deltaBuffer.list(sessionId);
+      const deltas = deltaBuffer?.list(sessionId) ?? [];
       const sessionListeners = listeners.get(sessionId) ?? new Set();
       listeners.set(sessionId, sessionListeners.add(wrapped));
       if (deltas.length > 0) notifyListener(wrapped, { type: "deltas", deltas });

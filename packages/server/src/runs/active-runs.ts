@@ -1,15 +1,18 @@
-import type { Store } from "capstan";
 import { getScope } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Quota } from "../access/quota.ts";
 
+/** A run that the engine of this process executes. */
+type ExecutedRun = { readonly runId: string; readonly sessionId: string };
+
 /**
- * Counts the engine's active runs in this process against their users' quotas, including runs that it resumed or took
- * over. A run is active while the engine holds the lease of its session.
+ * Counts the runs that the engine of this process executes against their users' quotas, including runs that it resumed or
+ * took over.
  */
 export interface ActiveRuns {
-  /** Store wrapper for the engine; observes its leases. */
-  readonly store: Store;
+  /** Called by the engine when it starts to execute a run, and when the run suspends or ends. */
+  onRunStart(run: ExecutedRun): void;
+  onRunEnd(run: ExecutedRun): void;
   /** Whether a run of this session is active or reserved. */
   has(sessionId: string): boolean;
   /**
@@ -17,11 +20,11 @@ export interface ActiveRuns {
    * `rate_limited`.
    */
   reserve(caller: Caller, sessionId: string): RunReservation;
-  /** Tells that the engine is about to resume a run of this session. */
+  /** Marks the reservation of this session as used: the engine is about to resume its run. */
   markStarted(sessionId: string): void;
 }
 
-/** The place of a run that has not acquired its lease yet. */
+/** The place of a run that is not executing yet. */
 export interface RunReservation {
   /** Whether the engine of this process runs it. */
   isStarted(): boolean;
@@ -30,73 +33,43 @@ export interface RunReservation {
 }
 
 type PendingReservation = { readonly release: () => void; isStarted: boolean };
+type ActiveRun = { readonly sessionId: string; readonly release: () => void };
 
-/** `owner` is the prefix of the engine's lease owners. */
-export function trackActiveRuns(
-  store: Store,
-  { owner, quota }: { readonly owner: string; readonly quota: Quota },
-): ActiveRuns {
+export function trackActiveRuns(quota: Quota): ActiveRuns {
   const reservations = new Map<string, PendingReservation>();
-  const active = new Map<string, () => void>();
-
-  function dropReservation(sessionId: string): void {
-    reservations.get(sessionId)?.release();
-    reservations.delete(sessionId);
-  }
-
-  function activate(sessionId: string): void {
-    const one = reservations.get(sessionId);
-    if (one) one.isStarted = true;
-    reservations.delete(sessionId);
-    active.set(sessionId, one?.release ?? quota.add(getScope(sessionId), "runs"));
-  }
-
-  const lease: Store["lease"] = async (sessionId, by, ms) => {
-    if (!by.startsWith(owner)) return store.lease(sessionId, by, ms);
-    try {
-      const taken = await store.lease(sessionId, by, ms);
-      if (taken && !active.has(sessionId)) activate(sessionId);
-      return taken;
-    } finally {
-      // The lease is held elsewhere, or its state is unknown.
-      dropReservation(sessionId);
-    }
-  };
-  const release: Store["release"] = async (held) => {
-    if (held.owner.startsWith(owner)) {
-      active.get(held.sessionId)?.();
-      active.delete(held.sessionId);
-    }
-    await store.release(held);
-  };
+  const activeRuns = new Map<string, ActiveRun>();
 
   return {
-    store: withOverrides(store, { lease, release }),
-    has: (sessionId) => active.has(sessionId) || reservations.has(sessionId),
+    onRunStart({ runId, sessionId }) {
+      const reservation = reservations.get(sessionId);
+      if (reservation) reservation.isStarted = true;
+      reservations.delete(sessionId);
+      const release = reservation?.release ?? quota.add(getScope(sessionId), "runs");
+      activeRuns.set(runId, { sessionId, release });
+    },
+    onRunEnd({ runId }) {
+      activeRuns.get(runId)?.release();
+      activeRuns.delete(runId);
+    },
+    has(sessionId) {
+      if (reservations.has(sessionId)) return true;
+      for (const run of activeRuns.values()) if (run.sessionId === sessionId) return true;
+      return false;
+    },
     reserve(caller, sessionId) {
-      const one: PendingReservation = { release: quota.acquire(caller, "runs"), isStarted: false };
-      reservations.set(sessionId, one);
+      const reservation: PendingReservation = { release: quota.acquire(caller, "runs"), isStarted: false };
+      reservations.set(sessionId, reservation);
       return {
-        isStarted: () => one.isStarted,
+        isStarted: () => reservation.isStarted,
         release() {
-          one.release();
-          if (reservations.get(sessionId) === one) reservations.delete(sessionId);
+          reservation.release();
+          if (reservations.get(sessionId) === reservation) reservations.delete(sessionId);
         },
       };
     },
     markStarted(sessionId) {
-      const one = reservations.get(sessionId);
-      if (one) one.isStarted = true;
+      const reservation = reservations.get(sessionId);
+      if (reservation) reservation.isStarted = true;
     },
   };
-}
-
-/** Overrides methods of a store. A proxy, because the store may be a class instance with private fields. */
-function withOverrides(store: Store, own: Partial<Store>): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      const value: unknown = Reflect.get(own, name) ?? Reflect.get(target, name);
-      return typeof value === "function" && !(name in own) ? value.bind(target) : value;
-    },
-  });
 }
