@@ -108,8 +108,8 @@ function buildStructuredAnswer({ output = {}, history }: ModelRequest, text: str
 }
 
 function* toChunks({ reason, text, calls }: Reply, thinking: boolean): Generator<Chunk> {
-  if (thinking) for (const piece of splitPieces(reason)) yield { type: "reasoning", text: piece };
-  for (const piece of splitPieces(text)) yield { type: "text", text: piece };
+  if (thinking) for (const piece of splitIntoDeltas(reason)) yield { type: "reasoning", text: piece };
+  for (const piece of splitIntoDeltas(text)) yield { type: "text", text: piece };
   for (const [index, { name, input }] of calls.entries()) {
     yield { type: "call_start", index, name };
     for (const piece of JSON.stringify(input).match(/[\s\S]{1,12}/gu) ?? [])
@@ -118,12 +118,12 @@ function* toChunks({ reason, text, calls }: Reply, thinking: boolean): Generator
 }
 
 function* toDialectChunks({ reason, text, calls }: Reply): Generator<Chunk> {
-  for (const piece of splitPieces(formatDialectReply(reason, text, calls)))
+  for (const piece of splitIntoDeltas(formatDialectReply(reason, text, calls)))
     yield { type: "text", text: piece };
 }
 
 /** Splits text into words, as a model would stream it. */
-const splitPieces = (text: string): readonly string[] => text.match(/\s*\S{1,24}|\s+$/gu) ?? [];
+const splitIntoDeltas = (text: string): readonly string[] => text.match(/\s*\S{1,24}|\s+$/gu) ?? [];
 
 const entrySizes = new WeakMap<Entry, number>();
 

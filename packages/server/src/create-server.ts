@@ -178,12 +178,10 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     activeRuns,
     engine: local({
       store,
-      owner: `server_${randomUUID()}`,
       agents: resolver.find,
       maxRuns,
       ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
-      onRunStart: activeRuns.onRunStart,
-      onRunEnd: activeRuns.onRunEnd,
+      ...activeRuns.callbacks,
       getResumeOptions({ sessionId }) {
         activeRuns.markStarted(sessionId);
         return getRunOptions({ scope: getScope(sessionId), sessionId });

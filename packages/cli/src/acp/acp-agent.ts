@@ -44,11 +44,11 @@ export function createAcpAgent(sessions: AcpSessions, { env, stderr }: Pick<Io, 
   function announceSession(
     one: AcpSession,
     editor: Editor,
-  ): Pick<AcpSession, "id"> & ReturnType<typeof getChoices> {
+  ): Pick<AcpSession, "id"> & ReturnType<typeof getSessionOptions> {
     setImmediate(() => {
       announce(one, editor, capabilities).catch((error: Error) => stderr.write(`${error.message}\n`));
     });
-    return { id: one.id, ...getChoices(one) };
+    return { id: one.id, ...getSessionOptions(one) };
   }
 
   return (
@@ -104,4 +104,4 @@ const cancelledCode = -32800;
 const isCancelled = (reason: unknown): boolean =>
   reason instanceof RequestError && reason.code === cancelledCode;
 
-const getChoices = (one: AcpSession) => ({ ...getModes(one), ...getConfigOptions(one) });
+const getSessionOptions = (one: AcpSession) => ({ ...getModes(one), ...getConfigOptions(one) });

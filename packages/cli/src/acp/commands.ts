@@ -5,7 +5,7 @@ import type { AcpSession } from "./open-session.ts";
 
 const commands: { readonly [name: string]: { readonly about: string; run(session: AcpSession): string[] } } =
   {
-    tools: { about: "List the agent's tools", run: listTools },
+    tools: { about: "List the agent's tools", run: listAcpTools },
     mcp: { about: "List MCP servers and their state", run: listServers },
   };
 
@@ -21,7 +21,7 @@ export function runCommand(session: AcpSession, input: RunInput): string | undef
   return command?.run(session).join("\n");
 }
 
-function listTools({ agent }: AcpSession): string[] {
+function listAcpTools({ agent }: AcpSession): string[] {
   const own = agent.toolSource?.() ?? [...agent.tools.values()];
   if (own.length === 0) return [`${escapeTerminalLine(agent.name)} has no tools.`];
   // Descriptions are untrusted: render them as code.

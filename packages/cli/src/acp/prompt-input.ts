@@ -7,7 +7,7 @@ const imageTypes: readonly string[] = ["image/png", "image/jpeg", "image/gif", "
 
 /** Converts the blocks of a prompt to run input: a string when all blocks are text. */
 export function toRunInput(prompt: readonly ContentBlock[], cwd: string): string | readonly Part[] {
-  const parts = prompt.map((block) => toPart(block, cwd));
+  const parts = prompt.map((block) => toPromptPart(block, cwd));
   const texts = parts.map((part) => (part.type === "text" ? part.text : "")).filter((text) => text !== "");
   const others = parts.filter((part) => part.type !== "text");
   const text = texts.join("\n\n");
@@ -17,7 +17,7 @@ export function toRunInput(prompt: readonly ContentBlock[], cwd: string): string
   return [...(text === "" ? [] : [{ type: "text" as const, text }]), ...others];
 }
 
-function toPart(block: ContentBlock, cwd: string): Part {
+function toPromptPart(block: ContentBlock, cwd: string): Part {
   switch (block.type) {
     case "text":
       return { type: "text", text: block.text };

@@ -49,7 +49,7 @@ export async function runPromptTurn(
   const stopped = stopping.signal;
   session.turn = stopping;
   try {
-    const begun = await startRun(session, input, stopped);
+    const begun = await startPromptRun(session, input, stopped);
     if (begun === undefined) return "cancelled";
     const turn: PromptTurn = { ...begun, isTruncated: false, stopSignal: stopped, session, editor };
     const stop = () => void turn.run.cancel("The user stopped it.");
@@ -62,7 +62,7 @@ export async function runPromptTurn(
 }
 
 /** Steers the session's unfinished run, or else starts a new run. */
-async function startRun(
+async function startPromptRun(
   { id, workspace, agent }: AcpSession,
   input: RunInput,
   stopped: AbortSignal,

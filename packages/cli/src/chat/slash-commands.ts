@@ -48,7 +48,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "mcp", about: "list MCP servers and their state", worksDuringRun: true, run: showMcpServers },
   { name: "sessions", takes: "[words]", about: "list or search sessions", run: showSessions },
   { name: "resume", takes: "[number or id]", about: "resume another session", run: resumeSession },
-  { name: "fork", about: "continue in a copy of this session", run: forkSession },
+  { name: "fork", about: "continue in a copy of this session", run: forkCurrentSession },
   { name: "new", about: "start a new session", run: (context) => context.open(undefined) },
   { name: "rename", takes: "title", about: "set the title of this session", run: renameSession },
   {
@@ -215,7 +215,7 @@ async function resumeSession(context: CommandContext, named: string): Promise<vo
   await context.open(id);
 }
 
-async function forkSession(context: CommandContext): Promise<void> {
+async function forkCurrentSession(context: CommandContext): Promise<void> {
   const { chatState, transcript } = context;
   if (chatState.sessionId === undefined) {
     transcript.showNotice("Nothing to copy: this session is empty.", "yellow");

@@ -5,17 +5,17 @@ import { truncateColumns } from "../terminal/wrap.ts";
 
 /** Formats the arguments of a call in one line of at most `columns`. */
 export function formatArguments(input: Json, columns: number): string {
-  if (!isJsonObject(input)) return truncateColumns(formatValue(input), columns);
+  if (!isJsonObject(input)) return truncateColumns(formatArgument(input), columns);
   const fields = Object.entries(input);
   const [only] = fields;
   const text =
     fields.length === 1 && only
-      ? formatValue(only[1])
-      : fields.map(([name, value]) => `${escapeTerminalLine(name)}: ${formatValue(value)}`).join(", ");
+      ? formatArgument(only[1])
+      : fields.map(([name, value]) => `${escapeTerminalLine(name)}: ${formatArgument(value)}`).join(", ");
   return truncateColumns(text, columns);
 }
 
-function formatValue(value: Json): string {
+function formatArgument(value: Json): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return escapeTerminalLine((text ?? "").slice(0, 500));
 }
@@ -36,8 +36,8 @@ export function buildProposedDiff(input: Json): string | undefined {
   const where = typeof input.path === "string" ? [`--- ${input.path}`] : [];
   const changes = pairs.flatMap(([find, replace]) => [
     "@@",
-    ...splitLines(find).map((line) => `-${line}`),
-    ...splitLines(replace).map((line) => `+${line}`),
+    ...splitDiffLines(find).map((line) => `-${line}`),
+    ...splitDiffLines(replace).map((line) => `+${line}`),
   ]);
   return [...where, ...changes].join("\n");
 }
@@ -46,7 +46,7 @@ function isText(value: Json | undefined): boolean {
   return typeof value === "string";
 }
 
-function splitLines(value: Json | undefined): string[] {
+function splitDiffLines(value: Json | undefined): string[] {
   return typeof value === "string" && value !== "" ? value.replace(/\n$/, "").split("\n") : [];
 }
 

@@ -93,7 +93,7 @@ export function renderResult(
 ): string[] {
   const diff = card.ui?.kind === "diff" && isRecord(card.ui.props) ? card.ui.props.diff : undefined;
   if (typeof diff === "string" && diff !== "")
-    return formatDiff(diff, style).map((line) => truncateLine(line, columns));
+    return formatDiff(diff, style).map((line) => truncateCardLine(line, columns));
   const text = escapeTerminal(card.result ?? "").replace(/^\n+|\s+$/g, "");
   return text === ""
     ? []
@@ -110,7 +110,7 @@ function formatJsonResult(text: string): string {
   }
 }
 
-function truncateLine(line: string, columns: number): string {
+function truncateCardLine(line: string, columns: number): string {
   return measureWidth(line) > columns ? truncateColumns(stripVTControlCharacters(line), columns) : line;
 }
 

@@ -3,13 +3,14 @@ import type { Config } from "./config.ts";
 
 type Check = (value: unknown) => boolean;
 
-const isText: Check = (value) => typeof value === "string" && value !== "";
+const isNonEmptyText: Check = (value) => typeof value === "string" && value !== "";
 const createListCheck =
   (check: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(check);
-const isAgent: Check = (value) => isRecord(value) && isText(value.name) && isRecord(value.models);
-const isModel: Check = (value) => isText(value) || (isRecord(value) && typeof value.stream === "function");
+const isAgent: Check = (value) => isRecord(value) && isNonEmptyText(value.name) && isRecord(value.models);
+const isModel: Check = (value) =>
+  isNonEmptyText(value) || (isRecord(value) && typeof value.stream === "function");
 const toolSets: readonly unknown[] = ["files", "web", "plan"];
 const isTool: Check = (value) => toolSets.includes(value) || (isRecord(value) && isRecord(value.schema));
 const isPort: Check = (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535;
@@ -32,29 +33,29 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   },
   storedAgents: { check: isRecord, expected: "an object, such as { tools: [search] }" },
   server: { check: isRecord, expected: "an object, such as { port: 4000 }" },
-  database: { check: isText, expected: "a file path, or postgres://…" },
+  database: { check: isNonEmptyText, expected: "a file path, or postgres://…" },
   logs: { check: isRecord, expected: 'an object, such as { directory: "logs" }' },
   close: { check: (value) => typeof value === "function", expected: "a function" },
 };
 
 const serverFields: { readonly [name: string]: Field } = {
   port: { check: isPort, expected: "a whole number from 0 to 65535" },
-  host: { check: isText, expected: "a host name or an address" },
-  apiKey: { check: isText, expected: "a string" },
-  hosts: { check: createListCheck(isText), expected: "a list of names" },
-  origins: { check: createListCheck(isText), expected: 'a list such as ["https://example.org"]' },
+  host: { check: isNonEmptyText, expected: "a host name or an address" },
+  apiKey: { check: isNonEmptyText, expected: "a string" },
+  hosts: { check: createListCheck(isNonEmptyText), expected: "a list of names" },
+  origins: { check: createListCheck(isNonEmptyText), expected: 'a list such as ["https://example.org"]' },
   limits: { check: isRecord, expected: "an object, such as { runs: 10 }" },
   policyLimits: { check: isRecord, expected: "an object, such as { maxTurns: 50 }" },
 };
 
 const profileFields: { readonly [name: string]: Field } = {
-  title: { check: isText, expected: "a string" },
-  description: { check: isText, expected: "a string" },
-  suggestions: { check: createListCheck(isText), expected: "a list of strings" },
+  title: { check: isNonEmptyText, expected: "a string" },
+  description: { check: isNonEmptyText, expected: "a string" },
+  suggestions: { check: createListCheck(isNonEmptyText), expected: "a list of strings" },
 };
 
 const logFields: { readonly [name: string]: Field } = {
-  directory: { check: isText, expected: "a folder" },
+  directory: { check: isNonEmptyText, expected: "a folder" },
   deltas: { check: (value) => typeof value === "boolean", expected: "true or false" },
 };
 

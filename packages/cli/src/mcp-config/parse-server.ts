@@ -117,7 +117,7 @@ export function describeServer(entry: unknown): string {
       : typeof address === "string"
         ? hideSecrets(address)
         : "has neither a command nor a URL";
-  const names = Object.keys({ ...toRecord(entry.env), ...toRecord(entry.headers) });
+  const names = Object.keys({ ...asRecord(entry.env), ...asRecord(entry.headers) });
   return [
     what,
     ...(names.length > 0 ? [`with ${names.join(", ")}`] : []),
@@ -125,7 +125,7 @@ export function describeServer(entry: unknown): string {
   ].join(" · ");
 }
 
-const toRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
+const asRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 const quoteWord = (word: string): string => (/^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word));
 
 function hideSecrets(address: string): string {
@@ -138,7 +138,7 @@ function hideSecrets(address: string): string {
 
 /** Returns the names of plain-text values that look like secrets. */
 export function findPlainSecrets(entry: McpEntry): readonly string[] {
-  const values = { ...toRecord(entry.env), ...toRecord(entry.headers) };
+  const values = { ...asRecord(entry.env), ...asRecord(entry.headers) };
   const isSecret = ([key, value]: [string, unknown]) =>
     /key|token|secret|password|authorization|credential/i.test(key) && !String(value).includes("${");
   return Object.entries(values)

@@ -34,7 +34,7 @@ export async function includeFiles(prompt: string, cwd: string): Promise<PromptW
     const bytes = await readFile(file.path);
     const mediaType = imageTypes[file.name.split(".").at(-1)?.toLowerCase() ?? ""];
     if (mediaType === undefined)
-      texts.push(`<file path=${JSON.stringify(file.name)}>\n${decodeText(bytes, file.name)}\n</file>`);
+      texts.push(`<file path=${JSON.stringify(file.name)}>\n${decodeFile(bytes, file.name)}\n</file>`);
     else parts.push({ type: "image", mediaType, data: bytes.toString("base64") });
   }
   const text = [prompt, ...texts].join("\n\n");
@@ -56,7 +56,7 @@ async function findFile(name: string, cwd: string): Promise<IncludedFile | undef
   return undefined;
 }
 
-function decodeText(bytes: Buffer, name: string): string {
+function decodeFile(bytes: Buffer, name: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

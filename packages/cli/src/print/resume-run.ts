@@ -28,7 +28,7 @@ export async function resumeRun({
   if (state === "waiting") {
     const result = await handle;
     if (result.status === "waiting")
-      return decideCalls(handle, result, { approve, isSaid: input !== undefined });
+      return decidePendingCalls(handle, result, { approve, isSaid: input !== undefined });
   }
   if (typeof input === "string") handle.steer(input);
   else if (input !== undefined)
@@ -36,7 +36,7 @@ export async function resumeRun({
   return { run: handle };
 }
 
-function decideCalls(
+function decidePendingCalls(
   handle: Run,
   { pending, sessionId }: Result,
   { approve, isSaid }: { readonly approve: WorkspaceFlags["approve"]; readonly isSaid: boolean },

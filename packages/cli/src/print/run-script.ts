@@ -59,7 +59,7 @@ async function runToEnd(flags: StartFlags, io: Io, context: ScriptContext): Prom
   context.workspace = workspace;
   for (const notice of workspace.notices) io.stderr.write(`${escapeTerminal(notice)}\n`);
   const chosen = await chooseSession(flags, workspace, io);
-  const { run } = await startRun({ flags, prompt, chosen, workspace, io });
+  const { run } = await startScriptRun({ flags, prompt, chosen, workspace, io });
   const writing = writeEvents(run, output);
   context.isInterrupted = true;
   const outcome = await Promise.race([writing, interruption.first, unhandledErrors.first]).catch(
@@ -121,7 +121,7 @@ type StartOptions = {
   readonly io: Io;
 };
 
-async function startRun({ flags, prompt, chosen, workspace, io }: StartOptions): Promise<StartedRun> {
+async function startScriptRun({ flags, prompt, chosen, workspace, io }: StartOptions): Promise<StartedRun> {
   const { input = undefined, unknown = [] } = prompt === undefined ? {} : await includeFiles(prompt, io.cwd);
   for (const name of unknown)
     io.stderr.write(escapeTerminal(`@${name} is not a file; it is sent as text.\n`));

@@ -22,7 +22,7 @@ export function watchUnhandledErrors(io: Io): UnhandledErrorWatch {
   const close = onUnhandledError((error) => {
     isHeard = true;
     if (isSettled) io.stderr.write(`capstan: ${formatUnhandledError(error, io.env)}\n`);
-    else reject(toAgentError(error));
+    else reject(toUnhandledError(error));
   });
   return {
     first: promise,
@@ -35,7 +35,7 @@ export function watchUnhandledErrors(io: Io): UnhandledErrorWatch {
 }
 
 /** Keeps the original stack, for `CAPSTAN_DEBUG`. */
-function toAgentError(error: unknown): AgentError {
+function toUnhandledError(error: unknown): AgentError {
   const failure = new AgentError("internal", formatUnhandledError(error, {}), { cause: error });
   if (error instanceof Error && error.stack) failure.stack = error.stack;
   return failure;

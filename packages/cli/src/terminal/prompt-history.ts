@@ -18,7 +18,7 @@ export interface PromptHistory {
 export async function openPromptHistory(home: string): Promise<PromptHistory> {
   const file = join(home, "history.jsonl");
   const storedLines = (await readFile(file, "utf8").catch(() => "")).split("\n");
-  const entries = storedLines.flatMap(parseLine).slice(-maxEntries);
+  const entries = storedLines.flatMap(parseHistoryLine).slice(-maxEntries);
   if (storedLines.length > maxEntries * 2) await rewriteFile(file, entries).catch(() => undefined);
   return {
     entries,
@@ -35,7 +35,7 @@ export async function openPromptHistory(home: string): Promise<PromptHistory> {
   };
 }
 
-function parseLine(line: string): string[] {
+function parseHistoryLine(line: string): string[] {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === "string" ? [escapeTerminal(value)] : [];

@@ -16,7 +16,7 @@ export async function runCli(
   input.end(stdin);
   const io: Io = { stdin: input, stdout, stderr, env, cwd };
   const code = await main(words, io);
-  return { code, stdout: readText(stdout), stderr: readText(stderr) };
+  return { code, stdout: readStream(stdout), stderr: readStream(stderr) };
 }
 
-const readText = (stream: PassThrough): string => (stream.read() as Buffer | null)?.toString() ?? "";
+const readStream = (stream: PassThrough): string => (stream.read() as Buffer | null)?.toString() ?? "";

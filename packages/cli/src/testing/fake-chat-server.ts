@@ -29,7 +29,7 @@ export async function startFakeChatServer(): Promise<FakeChatServer> {
   const requests: ChatRequest[] = [];
   const waiting: { readonly count: number; resolve(): void }[] = [];
   const server = createServer((request, response) => {
-    void readBody(request).then((body) => {
+    void readRequestText(request).then((body) => {
       requests.push(JSON.parse(body) as ChatRequest);
       const reply = fake.replies.length > 1 ? fake.replies.shift() : fake.replies[0];
       sendReply(response, reply ?? { text: "Nothing." });
@@ -54,7 +54,7 @@ export async function startFakeChatServer(): Promise<FakeChatServer> {
   return fake;
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+async function readRequestText(request: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece as Buffer);
   return Buffer.concat(pieces).toString();

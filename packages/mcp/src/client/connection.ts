@@ -9,7 +9,7 @@ import {
 import { AgentError, type ErrorData } from "capstan";
 import { isSessionLost, toServerError } from "./server-error.ts";
 import { createServerLog, type ServerLog } from "./server-log.ts";
-import { type ConnectOptions, connectServer, listTools } from "./transport/connect-server.ts";
+import { type ConnectOptions, connectServer, fetchToolList } from "./transport/connect-server.ts";
 
 /** `signing-in`: waiting for the user to sign in. */
 export type ServerState = "off" | "starting" | "signing-in" | "ready" | "restarting" | "failed" | "closed";
@@ -109,7 +109,7 @@ export function openConnection(name: string, connectOptions: ConnectOptions, isE
     client: (signal) => getReadyClient(server, signal),
     call: (tool, input, calling) => callServerTool(server, { tool, input }, calling),
     async refresh() {
-      if (server.current) return listTools(server.current, options);
+      if (server.current) return fetchToolList(server.current, options);
       if (server.state !== "failed" && server.state !== "restarting") return;
       clearTimeout(server.timer);
       const { finishWait } = server;

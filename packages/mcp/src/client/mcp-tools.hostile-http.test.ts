@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { openStream, startRawHttpServer, writeEvent, writeRepeatedly } from "./testing/raw-http-server.ts";
-import { callTool, findStatus, findTool, runCall, withServers } from "./testing/test-servers.ts";
+import { callTestTool, findStatus, findTool, runCall, withServers } from "./testing/test-servers.ts";
 
 const megabyte = "x".repeat(1024 * 1024);
 const createTextMessage = (id: unknown, text: string) => ({
@@ -72,7 +72,7 @@ it("a response whose stream is cut is resumed after the last event and delivered
   try {
     await withServers({ cut: { url: server.url, timeout: 60_000 } }, async (mcp) => {
       const progress: unknown[] = [];
-      const result = await callTool(
+      const result = await callTestTool(
         findTool(mcp, "mcp_cut_long"),
         {},
         { progress: (data) => void progress.push(data) },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { measureLongestGap } from "../../../capstan/src/testing/cpu-time.ts";
 import { type McpTools, mcpTools } from "./mcp-tools.ts";
 import {
-  callTool,
+  callTestTool,
   findStatus,
   findTool,
   getFailure,
@@ -96,7 +96,7 @@ it.concurrent("lines on stdout that are not messages are skipped and counted, an
 
 it.concurrent("after more than 1,000 of them the server is closed and its calls fail with a code (F60)", async () => {
   await withServers({ noisy: hostileServer("calls") }, async (mcp) => {
-    const waiting = getFailure(callTool(findTool(mcp, "mcp_noisy_hang")));
+    const waiting = getFailure(callTestTool(findTool(mcp, "mcp_noisy_hang")));
     const { answer, entry } = await runCall(mcp, "mcp_noisy_flood");
     expect([answer, entry.error?.code]).toEqual(["It is error.", "mcp_protocol"]);
     expect(await waiting).toMatch(

@@ -2,7 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { callTool, findTool, isAlive, waitUntil, withFolder, withServers } from "./testing/test-servers.ts";
+import {
+  callTestTool,
+  findTool,
+  isAlive,
+  waitUntil,
+  withFolder,
+  withServers,
+} from "./testing/test-servers.ts";
 
 const script = fileURLToPath(new URL("./testing/small-server.sh", import.meta.url));
 const count = process.env.CAPSTAN_LONG === "1" ? 50 : 20;
@@ -32,7 +39,7 @@ it(`${count} servers at once, some of which hang: the others work, and close lea
       expect(states.filter((state) => state === "ready")).toHaveLength(count - count / 5);
       for (const index of states.keys())
         expect(states[index] === "ready", `server ${index} is ${states[index]}`).toBe(!doesHang(index));
-      const answers = await Promise.all(mcp.tools.map(({ name }) => callTool(findTool(mcp, name))));
+      const answers = await Promise.all(mcp.tools.map(({ name }) => callTestTool(findTool(mcp, name))));
       expect(answers).toEqual(mcp.tools.map(() => ({ content: "hello" })));
       return readPids(folder);
     });

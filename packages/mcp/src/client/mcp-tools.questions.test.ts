@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { McpOptions, McpTools } from "./mcp-tools.ts";
 import type { Sampling } from "./requests/sampling.ts";
 import {
-  callTool,
+  callTestTool,
   createCaller,
   elicitationServer,
   findStatus,
@@ -204,7 +204,7 @@ it.concurrent("when a 2025 server dies before the user answers, the answer fails
   withElicitationServer("2025", async (mcp) => {
     const running = startRun(mcp, "name");
     const { callId } = await getPendingCall(running);
-    await getFailure(callTool(findTool(mcp, "mcp_ask_fall")));
+    await getFailure(callTestTool(findTool(mcp, "mcp_ask_fall")));
     expect(await getToolOutput(running.approve(callId, { name: "Ann" }))).toMatch(/^mcp_disconnected: /);
   }));
 

@@ -2,7 +2,7 @@ import { run } from "capstan";
 import { afterEach, expect, it, vi } from "vitest";
 import type { McpTools } from "./mcp-tools.ts";
 import {
-  callTool,
+  callTestTool,
   createCaller,
   findStatus,
   findTool,
@@ -27,7 +27,7 @@ it("a server that exits in mid-call: the call fails by name, the run goes on, th
   await withServers({ one: hostileServer("calls"), two: hostileServer("calls") }, async (mcp) => {
     const [held, waiting] = [
       findTool(mcp, "mcp_one_echo"),
-      getFailure(callTool(findTool(mcp, "mcp_one_hang"))),
+      getFailure(callTestTool(findTool(mcp, "mcp_one_hang"))),
     ];
     const result = await run(createCaller(mcp, "mcp_one_fall"), "Go");
     expect(result.orThrow().text).toBe("It is error.");
@@ -39,7 +39,7 @@ it("a server that exits in mid-call: the call fails by name, the run goes on, th
     expect(getState(mcp)).toBe("restarting");
     expect((await runCall(mcp, "mcp_two_echo", { said: "untouched" })).entry.content).toBe("untouched");
     // A call that comes too early waits for it.
-    expect(await callTool(held, { said: "back" })).toEqual({ content: "back" });
+    expect(await callTestTool(held, { said: "back" })).toEqual({ content: "back" });
     expect(findStatus(mcp, "one")).toMatchObject({ state: "ready", restarts: 1 });
     expect(findStatus(mcp, "one").error).toBeUndefined();
   });
@@ -71,13 +71,13 @@ it("a death of more than an hour ago does not count (F58)", async () => {
   await withServers({ one: hostileServer("calls") }, async (mcp) => {
     const fall = findTool(mcp, "mcp_one_fall");
     for (const waitMs of [1_000, 2_000]) {
-      await getFailure(callTool(fall));
+      await getFailure(callTestTool(fall));
       vi.advanceTimersByTime(waitMs);
       await waitUntil("it is back", () => getState(mcp) === "ready");
     }
     expect(findStatus(mcp, "one").restarts).toBe(2);
     vi.setSystemTime(Date.now() + 3_600_001);
-    await getFailure(callTool(fall));
+    await getFailure(callTestTool(fall));
     expect(findStatus(mcp, "one")).toMatchObject({ state: "restarting", restarts: 0 });
     vi.advanceTimersByTime(1_000);
     await waitUntil("it is back", () => getState(mcp) === "ready");
@@ -88,8 +88,8 @@ it("a call that waits for a start is not held up when somebody asks for the star
   stopClock();
   await withServers({ one: hostileServer("calls") }, async (mcp) => {
     const echo = findTool(mcp, "mcp_one_echo");
-    await getFailure(callTool(findTool(mcp, "mcp_one_fall")));
-    const early = callTool(echo, { said: "early" });
+    await getFailure(callTestTool(findTool(mcp, "mcp_one_fall")));
+    const early = callTestTool(echo, { said: "early" });
     await mcp.refreshTools();
     expect(await early).toEqual({ content: "early" });
   });

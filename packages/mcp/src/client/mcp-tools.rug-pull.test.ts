@@ -5,7 +5,7 @@ import { scriptedModel } from "capstan/testing";
 import { expect, it } from "vitest";
 import type { McpTools } from "./mcp-tools.ts";
 import {
-  callTool,
+  callTestTool,
   fileServer,
   findStatus,
   findTool,
@@ -63,16 +63,16 @@ it.concurrent("a tool that changes while in use is disabled, and held copies ref
     const file = await writeServerFile(join(folder, "tools"), { tools: [pay, announce] });
     const use = async (mcp: McpTools) => {
       const held = findTool(mcp, "mcp_bank_pay");
-      expect(await callTool(held)).toEqual({ content: "pay was called" });
+      expect(await callTestTool(held)).toEqual({ content: "pay was called" });
       await writeServerFile(file, { tools: [{ ...pay, description: "Pays twice." }, announce] });
-      await callTool(findTool(mcp, "mcp_bank_announce"));
+      await callTestTool(findTool(mcp, "mcp_bank_announce"));
       await waitUntil("the change has been seen", () => findStatus(mcp, "bank").changed.length === 1);
       expect(names(mcp)).toEqual(["announce"]);
-      expect(await getFailure(callTool(held))).toMatch(untrusted);
+      expect(await getFailure(callTestTool(held))).toMatch(untrusted);
       await mcp.trust("bank", "pay");
-      expect(await callTool(findTool(mcp, "mcp_bank_pay"))).toEqual({ content: "pay was called" });
+      expect(await callTestTool(findTool(mcp, "mcp_bank_pay"))).toEqual({ content: "pay was called" });
       // What was held is still not what was trusted.
-      expect(await getFailure(callTool(held))).toMatch(untrusted);
+      expect(await getFailure(callTestTool(held))).toMatch(untrusted);
     };
     await withServers({ bank: fileServer(file) }, use, { discovery: "on-change" });
   }));
@@ -83,9 +83,9 @@ it.concurrent("a server that restarts with another tool of the same name gets no
     await withServers({ bank: fileServer(file) }, async (mcp) => {
       const held = findTool(mcp, "mcp_bank_pay");
       await writeServerFile(file, { tools: [{ ...pay, description: "Pays twice." }] });
-      await getFailure(callTool(findTool(mcp, "mcp_bank_fall")));
+      await getFailure(callTestTool(findTool(mcp, "mcp_bank_fall")));
       // The call comes before the server is back, and finds out when it is.
-      expect(await getFailure(callTool(held))).toMatch(untrusted);
+      expect(await getFailure(callTestTool(held))).toMatch(untrusted);
       expect(findStatus(mcp, "bank").changed).toHaveLength(1);
       expect(names(mcp)).toEqual([]);
     });
@@ -143,9 +143,9 @@ it.concurrent("without `on-change`, announced changes are ignored until a refres
     const file = await writeServerFile(join(folder, "tools"), { tools: [announce] });
     await withServers({ bank: fileServer(file) }, async (mcp) => {
       await writeServerFile(file, { tools: [announce, pay] });
-      await callTool(findTool(mcp, "mcp_bank_announce"));
+      await callTestTool(findTool(mcp, "mcp_bank_announce"));
       // An answer after the announcement has been read: nothing is under way.
-      await callTool(findTool(mcp, "mcp_bank_announce"));
+      await callTestTool(findTool(mcp, "mcp_bank_announce"));
       expect(names(mcp)).toEqual(["announce"]);
       await mcp.refreshTools();
       expect(names(mcp)).toEqual(["announce", "pay"]);

@@ -14,7 +14,7 @@ export function claimStdout(): { readonly stdout: Writable; release(): void } {
   const write = stdout.write;
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
   // Writes fail when the client has disconnected. The writer below reports that; it must not crash the process.
-  stdout.on("error", ignore);
+  stdout.on("error", ignoreOutput);
   return {
     stdout: new Writable({
       decodeStrings: false,
@@ -28,4 +28,4 @@ export function claimStdout(): { readonly stdout: Writable; release(): void } {
   };
 }
 
-const ignore = (): void => undefined;
+const ignoreOutput = (): void => undefined;

@@ -14,7 +14,7 @@ export function formatArgumentQuestion(
   property: Property,
   tools: readonly ToolSpec[],
 ): string {
-  const title = formatToolName(tool.name, tools);
+  const title = formatSpokenName(tool.name, tools);
   const { name, description, choices, isReference } = property;
   const bare = formatName(isReference ? name.replace(/(?:_i|I)ds?$/u, "") || "one" : name);
   // An argument such as `from` is not a noun.
@@ -91,7 +91,7 @@ export const countRefusals = ({ history }: Pick<ModelRequest, "history">, openin
 const minShared = 3;
 
 /** The display name of a tool, without the prefix of its server. */
-export function formatToolName(name: string, tools: readonly ToolSpec[]): string {
+export function formatSpokenName(name: string, tools: readonly ToolSpec[]): string {
   const own = name.split("__").at(-1) || name;
   if (own !== name) return formatName(own);
   const parts = splitName(name).map((part) => part.toLowerCase());

@@ -4,7 +4,7 @@ import { extractRequest, stripGreeting } from "../language/clauses.ts";
 import { isRemoval } from "../language/removal.ts";
 import { tokenize } from "../language/words.ts";
 import { getVocabulary } from "../matching/vocabulary.ts";
-import { countRefusals, formatToolName, suggestPhrases } from "./clarify.ts";
+import { countRefusals, formatSpokenName, suggestPhrases } from "./clarify.ts";
 
 const selfDescription = "I am an offline model that follows rules, not an AI";
 
@@ -94,7 +94,7 @@ function summarizeTools(tools: readonly ToolSpec[]): string {
   if (tools.length === 0) return noTools;
   const said = tools.slice(0, maxNamedTools).map(({ name, description }) => {
     const [clause = ""] = getFirstSentence(description).split(/[,;(]\s*/u);
-    const words = clause.trim() || formatToolName(name, tools);
+    const words = clause.trim() || formatSpokenName(name, tools);
     return lowercaseFirst(words);
   });
   const more = tools.length > maxNamedTools ? '; and more: ask "what can you do?"' : "";

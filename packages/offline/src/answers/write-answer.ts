@@ -14,7 +14,7 @@ import { getLastUtterance, listSkippedRemovals, parseIntents } from "../dialog/p
 import { isIdName } from "../matching/properties.ts";
 import { isOpenHandoff } from "../planning/handoff.ts";
 import { citeSources, collectSources, filterSources } from "./cite-sources.ts";
-import { formatToolName, suggestPhrases } from "./clarify.ts";
+import { formatSpokenName, suggestPhrases } from "./clarify.ts";
 import { describeData, describeItem, isMeasure } from "./describe-data.ts";
 import { answerSmallTalk, formatRefusal, isUnsupportedAction } from "./small-talk.ts";
 
@@ -124,9 +124,9 @@ function describeResult(result: ResultEntry, options: Options): string {
     case "denied":
       return `That was not done. ${endWithPeriod(error?.message ?? text)}`;
     case "skipped":
-      return `${capitalizeFirst(formatToolName(name, options.tools))} was skipped. ${endWithPeriod(error?.message ?? text)}`;
+      return `${capitalizeFirst(formatSpokenName(name, options.tools))} was skipped. ${endWithPeriod(error?.message ?? text)}`;
     case "interrupted":
-      return `${capitalizeFirst(formatToolName(name, options.tools))} was interrupted: it may or may not have taken effect.`;
+      return `${capitalizeFirst(formatSpokenName(name, options.tools))} was interrupted: it may or may not have taken effect.`;
     case "ok":
       return describeResultData(result, text, options);
   }
@@ -138,8 +138,8 @@ function describeResultData(result: ResultEntry, text: string, options: Options)
   const data = getData(result);
   if (data === undefined)
     return text === ""
-      ? `${capitalizeFirst(formatToolName(result.name, options.tools))} is done.`
-      : fenceLines(truncateText(stripUntrustedFence(text)));
+      ? `${capitalizeFirst(formatSpokenName(result.name, options.tools))} is done.`
+      : fenceLines(truncateAnswer(stripUntrustedFence(text)));
   const whole = parseJsonText(text);
   const message = findMessage(whole) ?? result.message ?? findMessage(data) ?? (whole ? "" : text);
   // A list speaks for itself, so the tool's message is omitted.
@@ -150,7 +150,7 @@ function describeResultData(result: ResultEntry, text: string, options: Options)
   return (
     (answer ||
       endWithPeriod(message) ||
-      `${capitalizeFirst(formatToolName(result.name, options.tools))} is done.`) +
+      `${capitalizeFirst(formatSpokenName(result.name, options.tools))} is done.`) +
     formatAlternativesOffer(data)
   );
 }
@@ -189,7 +189,7 @@ function fenceLines(text: string): string {
 const stripUntrustedFence = (text: string): string =>
   text.replace(/^External content follows.*\n\[external (\w+)\]\n([\s\S]*)\n\[\/external \1\]/u, "$2");
 
-const truncateText = (text: string): string =>
+const truncateAnswer = (text: string): string =>
   text.length > 3000 ? `${text.slice(0, 2999).toWellFormed()}…` : text;
 const endWithPeriod = (text: string): string =>
   text === "" || /[.!?…:\]]\)?$/u.test(text) ? text : `${text}.`;

@@ -16,7 +16,7 @@ export function planFileRead(
   { name, input }: Call,
   { request: { tools }, records }: PlanContext,
 ): Step | undefined {
-  const pattern = collectTexts(input).find((text) => text.includes(gapMarker));
+  const pattern = collectResultTexts(input).find((text) => text.includes(gapMarker));
   const key = Object.keys(input).find((argument) => isPathName(argument));
   if (pattern === undefined || key === undefined) return undefined;
   const read = records.find(({ call, result }) => result?.status === "ok" && call.input[key] === input[key]);
@@ -53,9 +53,9 @@ function findGapText(pattern: string, text: string): string | undefined {
   return found?.includes("\n") ? undefined : found;
 }
 
-const collectTexts = (value: Json): string[] => {
+const collectResultTexts = (value: Json): string[] => {
   if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(collectTexts) : [];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(collectResultTexts) : [];
 };
 
 function fillGaps(value: Json, found: string): Json {

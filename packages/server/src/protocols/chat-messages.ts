@@ -51,7 +51,7 @@ export type ChatMessage =
 export const chatMessages: z.ZodType<readonly ChatMessage[]> = z.array(message).min(1).max(10_000);
 
 /** Returns the text of a content; throws if it contains anything else. */
-export function readText(given: ChatContent, where: string): string {
+export function joinMessageText(given: ChatContent, where: string): string {
   if (typeof given === "string") return given;
   return given
     .map((each) => {

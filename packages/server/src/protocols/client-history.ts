@@ -1,6 +1,6 @@
 import { AgentError, type AssistantPart, type CallPart, type Entry, type Json, type Part } from "capstan";
 import { parseCallId } from "./call-ids.ts";
-import { type ChatCall, type ChatContent, type ChatMessage, readText } from "./chat-messages.ts";
+import { type ChatCall, type ChatContent, type ChatMessage, joinMessageText } from "./chat-messages.ts";
 
 /**
  * Converts a history kept by a client to entries. It is not trusted: a run labels its results untrusted and private,
@@ -13,7 +13,7 @@ export function readClientHistory(messages: readonly ChatMessage[]): readonly En
   for (const [index, message] of messages.entries()) {
     const where = `Message ${index + 1}`;
     if (message.role === "tool") {
-      calls.settle(message.tool_call_id, readText(message.content, where), where);
+      calls.settle(message.tool_call_id, joinMessageText(message.content, where), where);
       continue;
     }
     entries.push(...calls.getResults());
@@ -68,12 +68,12 @@ function toProviderCallId(id: string): string {
 }
 
 function toCallPart({ id, function: { name, arguments: raw } }: ChatCall): CallPart {
-  const input = parseArguments(raw);
+  const input = parseCallArguments(raw);
   const call = { type: "call", id: toProviderCallId(id), name } as const;
   return input ? { ...call, input } : { ...call, input: {}, raw };
 }
 
-function parseArguments(raw: string): { readonly [key: string]: Json } | undefined {
+function parseCallArguments(raw: string): { readonly [key: string]: Json } | undefined {
   if (raw.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(raw);
@@ -86,7 +86,7 @@ function parseArguments(raw: string): { readonly [key: string]: Json } | undefin
 }
 
 function toTextParts(content: ChatContent, where: string): AssistantPart[] {
-  const text = readText(content, where);
+  const text = joinMessageText(content, where);
   return text ? [{ type: "text", text }] : [];
 }
 

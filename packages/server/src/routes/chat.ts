@@ -6,7 +6,7 @@ import type { Deployment } from "../deployment.ts";
 import { formatEventFrame } from "../http/event-stream.ts";
 import { streamFrames } from "../http/frame-stream.ts";
 import { type ChatEvent, chatEvents, formatSseEvent } from "../protocols/chat/chat-events.ts";
-import { type ChatMessage, chatMessages, readText } from "../protocols/chat-messages.ts";
+import { type ChatMessage, chatMessages, joinMessageText } from "../protocols/chat-messages.ts";
 import { createClientAgent } from "../protocols/client-agent.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
 import { readClientHistory } from "../protocols/client-history.ts";
@@ -97,7 +97,7 @@ function splitSystemMessage(messages: readonly ChatMessage[], { isAdmin }: Calle
       "invalid_input",
       "Only admins can send a system message. Omit it to use the agent's instructions.",
     );
-  return { rest, instructions: readText(first.content, "Message 1") };
+  return { rest, instructions: joinMessageText(first.content, "Message 1") };
 }
 
 /** The server keeps the history; the client sends one message and can reconnect for the rest of the answer. */

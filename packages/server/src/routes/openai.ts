@@ -19,7 +19,7 @@ import {
   getOutputSchema,
   requiresTool,
 } from "../protocols/chat-completions/request.ts";
-import { readText } from "../protocols/chat-messages.ts";
+import { joinMessageText } from "../protocols/chat-messages.ts";
 import { createClientAgent } from "../protocols/client-agent.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
 import { readClientHistory } from "../protocols/client-history.ts";
@@ -191,7 +191,7 @@ function getToolResults({ messages }: CompletionRequest): ClientResults | undefi
     const call = parseCallId(message.tool_call_id);
     if (!call || (run !== undefined && run !== call.runId)) return undefined;
     run = call.runId;
-    results.set(call.callId, readText(message.content, "A result"));
+    results.set(call.callId, joinMessageText(message.content, "A result"));
   }
   return run === undefined ? undefined : { runId: run, results };
 }

@@ -10,9 +10,11 @@ type ExecutedRun = { readonly runId: string; readonly sessionId: string };
  * took over.
  */
 export interface ActiveRuns {
-  /** Called by the engine when it starts to execute a run, and when the run suspends or ends. */
-  onRunStart(run: ExecutedRun): void;
-  onRunEnd(run: ExecutedRun): void;
+  /** For the engine: called when it starts to execute a run, and when the run suspends or ends. */
+  readonly callbacks: {
+    onRunStart(run: ExecutedRun): void;
+    onRunEnd(run: ExecutedRun): void;
+  };
   /** Whether a run of this session is active or reserved. */
   has(sessionId: string): boolean;
   /**
@@ -40,16 +42,18 @@ export function trackActiveRuns(quota: Quota): ActiveRuns {
   const activeRuns = new Map<string, ActiveRun>();
 
   return {
-    onRunStart({ runId, sessionId }) {
-      const reservation = reservations.get(sessionId);
-      if (reservation) reservation.isStarted = true;
-      reservations.delete(sessionId);
-      const release = reservation?.release ?? quota.add(getScope(sessionId), "runs");
-      activeRuns.set(runId, { sessionId, release });
-    },
-    onRunEnd({ runId }) {
-      activeRuns.get(runId)?.release();
-      activeRuns.delete(runId);
+    callbacks: {
+      onRunStart({ runId, sessionId }) {
+        const reservation = reservations.get(sessionId);
+        if (reservation) reservation.isStarted = true;
+        reservations.delete(sessionId);
+        const release = reservation?.release ?? quota.add(getScope(sessionId), "runs");
+        activeRuns.set(runId, { sessionId, release });
+      },
+      onRunEnd({ runId }) {
+        activeRuns.get(runId)?.release();
+        activeRuns.delete(runId);
+      },
     },
     has(sessionId) {
       if (reservations.has(sessionId)) return true;

@@ -23,7 +23,7 @@ export function createCounter(
     },
     format: () =>
       formatHeader(name, help, "counter") +
-      [...series.all()].map(([key, { value }]) => formatLine(name, key, value)).join(""),
+      [...series.all()].map(([key, { value }]) => formatSample(name, key, value)).join(""),
   };
 }
 
@@ -38,13 +38,13 @@ export function createHistogram(
   const series = createSeries((): Observations => ({ counts: bounds.map(() => 0), sum: 0, count: 0 }));
   const formatSeries = ([key, { counts, sum, count }]: [string, Observations]) => {
     const formatBucket = (bound: string, value: number) =>
-      formatLine(`${name}_bucket`, appendLabel(key, `le="${bound}"`), value);
+      formatSample(`${name}_bucket`, appendLabel(key, `le="${bound}"`), value);
     const buckets = bounds.map((bound, index) => formatBucket(String(bound), counts[index] ?? 0));
     return [
       ...buckets,
       formatBucket("+Inf", count),
-      formatLine(`${name}_sum`, key, sum),
-      formatLine(`${name}_count`, key, count),
+      formatSample(`${name}_sum`, key, sum),
+      formatSample(`${name}_count`, key, count),
     ].join("");
   };
   return {
@@ -70,7 +70,7 @@ export function createGauge(
   return {
     format: () =>
       formatHeader(name, help, type) +
-      figures.map(([labels, each]) => formatLine(name, serializeLabels(labels), each)).join(""),
+      figures.map(([labels, each]) => formatSample(name, serializeLabels(labels), each)).join(""),
   };
 }
 
@@ -113,6 +113,6 @@ function formatHeader(name: string, help: string, type: string): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
-function formatLine(name: string, key: string, value: number): string {
+function formatSample(name: string, key: string, value: number): string {
   return `${name}${key && `{${key}}`} ${value}\n`;
 }

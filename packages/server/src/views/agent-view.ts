@@ -27,13 +27,13 @@ export async function buildAgentView(
 function describeAgent(agent: Agent): Pick<AgentInfo, "models" | "tools" | "handoffs"> {
   return {
     models: agent.models.main.map((model) => (typeof model === "string" ? model : model.id)),
-    tools: listTools(agent).map(buildToolView),
+    tools: listAgentTools(agent).map(buildToolView),
     handoffs: (agent.handoffs?.() ?? []).map(({ name }) => name),
   };
 }
 
 /** Resolves dynamic tools, as a turn would. */
-function listTools({ tools, toolSource }: Agent): readonly Tool[] {
+function listAgentTools({ tools, toolSource }: Agent): readonly Tool[] {
   try {
     return toolSource?.() ?? [...tools.values()];
   } catch {

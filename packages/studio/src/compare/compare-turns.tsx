@@ -3,7 +3,7 @@ import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { classNames } from "../ui/class-names.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
-import { formatJson } from "../ui/json-text.tsx";
+import { formatJsonText } from "../ui/json-text.tsx";
 import { MarkedText } from "./marked-text.tsx";
 import { getSideLines, markChangedLines, type SideCall, type SideTurn } from "./run-sides.ts";
 
@@ -129,8 +129,8 @@ type CallSideProps = {
 
 function CallSide({ call, other, difference, side }: CallSideProps): ReactNode {
   const isAlone = difference?.type === side;
-  const input = formatJson(call.input);
-  const otherInput = difference?.input && other ? formatJson(other.input) : undefined;
+  const input = formatJsonText(call.input);
+  const otherInput = difference?.input && other ? formatJsonText(other.input) : undefined;
   const result = difference?.result
     ? getSideLines(difference.result, side)
     : markChangedLines(call.result, undefined);

@@ -1,7 +1,7 @@
 import type { AssistantPart, Entry } from "capstan";
 import type { ReactNode } from "react";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
-import { formatJson, JsonText } from "../ui/json-text.tsx";
+import { formatJsonText, JsonText } from "../ui/json-text.tsx";
 import { flattenContent } from "./format-facts.ts";
 
 /** A model's history in readable form. */
@@ -62,11 +62,11 @@ function PartBody({ part }: { readonly part: AssistantPart }): ReactNode {
       return (
         <div>
           <Author name={`Call to ${part.name}`} detail={part.id} />
-          <Text text={part.raw ?? formatJson(part.input)} isCode />
+          <Text text={part.raw ?? formatJsonText(part.input)} isCode />
         </div>
       );
     case "opaque":
-      return <JsonText label="Provider data" text={formatJson(part.data)} />;
+      return <JsonText label="Provider data" text={formatJsonText(part.data)} />;
   }
 }
 

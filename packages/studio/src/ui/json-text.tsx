@@ -4,7 +4,7 @@ import { CopyButton } from "./copy-button.tsx";
 import { escapeInvisible } from "./escape-text.ts";
 
 /** Formats a value: text as is, everything else as indented JSON. */
-export function formatJson(value: unknown): string {
+export function formatJsonText(value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value, undefined, 2) ?? "";
   try {
     const parsed: unknown = JSON.parse(value);
@@ -16,7 +16,7 @@ export function formatJson(value: unknown): string {
 
 /** Formats the content of a result as text. */
 export function formatResultContent(content: string | readonly Part[]): string {
-  if (typeof content === "string") return formatJson(content);
+  if (typeof content === "string") return formatJsonText(content);
   return content
     .map((part) => (part.type === "text" ? part.text : `[${part.type}: ${part.mediaType}]`))
     .join("\n");

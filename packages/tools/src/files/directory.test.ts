@@ -8,7 +8,7 @@ import { type Directory, withDirectory } from "./directory.ts";
 import { openFile } from "./open-file.ts";
 import { replaceInDirectory } from "./replace-in-directory.ts";
 import { resolveRoot } from "./root.ts";
-import { callTool, canary, createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
+import { callFileTool, canary, createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
 import { createWalk, walkDirectory } from "./walk.ts";
 import { defaultLimits } from "./workspace.ts";
 
@@ -90,8 +90,8 @@ describe("a root", () => {
     symlinkSync(place.path, link);
     place.put("a.txt", "inside");
     const tools = fileTools({ root: link });
-    expect(await callTool(tools, "read_file", { input: { path: "a.txt" } })).toBe("inside");
-    expect(await callTool(tools, "read_file", { input: { path: join(link, "a.txt") } })).toBe("inside");
+    expect(await callFileTool(tools, "read_file", { input: { path: "a.txt" } })).toBe("inside");
+    expect(await callFileTool(tools, "read_file", { input: { path: join(link, "a.txt") } })).toBe("inside");
   });
 
   it("that is swapped with a link later is not followed (A35)", async () => {
@@ -120,10 +120,12 @@ describe("hard links", () => {
     const strict = fileTools({ root: place.path, strict: true });
     const calls = { read_file: {}, write_file: { content: "evil" }, edit_file: { edits } };
     for (const [tool, input] of Object.entries(calls)) {
-      const called = callTool(strict, tool, { input: { path: "linked.txt", ...input } });
+      const called = callFileTool(strict, tool, { input: { path: "linked.txt", ...input } });
       await expect(called).rejects.toMatchObject(refusal);
     }
-    expect(await callTool(strict, "search_files", { input: { query: "CANARY" } })).toBe("No matches found.");
+    expect(await callFileTool(strict, "search_files", { input: { query: "CANARY" } })).toBe(
+      "No matches found.",
+    );
   });
 
   it("are replaced, not written through: the other name keeps its content (A37)", async () => {
@@ -180,7 +182,7 @@ describe("an entry that is not a regular file", () => {
       ],
     ])("is refused, even when the root is the whole disk: %s (A38)", async (path) => {
     const tools = fileTools({ root: "/", readOnly: true });
-    const called = callTool(tools, "read_file", { input: { path } });
+    const called = callFileTool(tools, "read_file", { input: { path } });
     await expect(called).rejects.toMatchObject({ code: expect.stringMatching(/^(?:security|not_found)$/) });
   });
 
@@ -241,10 +243,12 @@ describe("protected files", () => {
         write_file: { content: "evil" },
         edit_file: { edits },
       }))
-        await expect(callTool(tools, tool, { input: { path, ...input } })).rejects.toThrow();
+        await expect(callFileTool(tools, tool, { input: { path, ...input } })).rejects.toThrow();
     }
-    expect(await callTool(tools, "list_files", { input: { depth: 3 } })).toBe("copy.txt\ndata/");
-    expect(await callTool(tools, "search_files", { input: { query: "CANARY" } })).toBe("No matches found.");
+    expect(await callFileTool(tools, "list_files", { input: { depth: 3 } })).toBe("copy.txt\ndata/");
+    expect(await callFileTool(tools, "search_files", { input: { query: "CANARY" } })).toBe(
+      "No matches found.",
+    );
     expect(readdirSync(place.path).sort()).toEqual(["copy.txt", "data"]);
     expect(readFileSync(database, "utf8")).toBe(canary);
   });
@@ -252,7 +256,7 @@ describe("protected files", () => {
   it("can be configured before they exist", async () => {
     const tools = fileTools({ root: place.path, protect: ["own.db"] });
     for (const path of ["own.db", "own.db-wal", "OWN.db"]) {
-      const called = callTool(tools, "write_file", { input: { path, content: "evil" } });
+      const called = callFileTool(tools, "write_file", { input: { path, content: "evil" } });
       await expect(called).rejects.toMatchObject(refusal);
     }
   });

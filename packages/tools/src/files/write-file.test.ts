@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync 
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fileTools } from "../file-tools.ts";
-import { callTool, createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
+import { callFileTool, createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
 
 let place: TemporaryRoot;
 beforeEach(() => {
@@ -115,7 +115,7 @@ describe("write_file", () => {
 
 describe("the quota", () => {
   const write = (tools: ReturnType<typeof fileTools>, path: string, size: number, runId = "run") =>
-    callTool(tools, "write_file", { input: { path, content: "x".repeat(size) }, runId });
+    callFileTool(tools, "write_file", { input: { path, content: "x".repeat(size) }, runId });
   const over = { code: "tool_failed", retryable: false, message: expect.stringContaining("Quota exceeded") };
 
   it("per file is enforced, and the old content stays (A41)", async () => {
@@ -124,7 +124,7 @@ describe("the quota", () => {
     await expect(write(tools, "a", 101)).rejects.toMatchObject(over);
     expect(read("a")).toBe("old");
     const grown = { path: "a", edits: [{ find: "old", replace: "x".repeat(101) }] };
-    await expect(callTool(tools, "edit_file", { input: grown })).rejects.toThrow("100 bytes");
+    await expect(callFileTool(tools, "edit_file", { input: grown })).rejects.toThrow("100 bytes");
     await write(tools, "a", 100);
   });
 
@@ -132,7 +132,8 @@ describe("the quota", () => {
     const tools = fileTools({ root: place.path });
     await expect(write(tools, "large", 10_000_001)).rejects.toMatchObject(over);
     const content = "x".repeat(10_000_000);
-    for (let n = 0; n < 10; n++) await callTool(tools, "write_file", { input: { path: "large", content } });
+    for (let n = 0; n < 10; n++)
+      await callFileTool(tools, "write_file", { input: { path: "large", content } });
     await expect(write(tools, "large", 1)).rejects.toMatchObject(over);
     await write(tools, "large", 1, "another run");
   });

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { checkAddress, isSameAddress } from "./addresses.ts";
 import { type Guard, type GuardOptions, toGuard } from "./guard.ts";
-import { createRefusal, toFetchError } from "./guard-errors.ts";
+import { createGuardRefusal, toFetchError } from "./guard-errors.ts";
 import { checkHostName, normalizeHost } from "./host-names.ts";
 import { waitOrAbort } from "./wait-or-abort.ts";
 
@@ -24,10 +24,10 @@ export function checkUrl({ text, subject, base }: UrlRequest, guard: Guard): URL
   const url = parseUrl({ text, subject, ...(base && { base }) });
   if (url.protocol !== "https:" && !(url.protocol === "http:" && guard.allowHttp)) {
     const schemes = guard.allowHttp ? "http and https are" : "https is";
-    throw createRefusal("scheme", `${subject} was refused: only ${schemes} allowed. Use an https URL.`);
+    throw createGuardRefusal("scheme", `${subject} was refused: only ${schemes} allowed. Use an https URL.`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw createRefusal(
+    throw createGuardRefusal(
       "userinfo",
       `${subject} was refused: it contains credentials. Remove everything before the "@".`,
     );
@@ -35,7 +35,7 @@ export function checkUrl({ text, subject, base }: UrlRequest, guard: Guard): URL
   const port = getPort(url);
   if (!guard.ports.has(port)) {
     const ports = [...guard.ports].join(", ");
-    throw createRefusal(
+    throw createGuardRefusal(
       "port",
       `${subject} was refused: port ${port} is not allowed. Allowed ports: ${ports}.`,
     );
@@ -46,20 +46,23 @@ export function checkUrl({ text, subject, base }: UrlRequest, guard: Guard): URL
 
 function parseUrl({ text, subject, base }: UrlRequest): URL {
   if (text.length > maxUrlLength)
-    throw createRefusal(
+    throw createGuardRefusal(
       "url",
       `A URL of ${text.length} characters was refused: the limit is ${maxUrlLength}.`,
     );
   // The parser drops tabs and line breaks and turns "\" into "/", so the user would have seen a different URL.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   if (/[\u0000-\u001f\u007f\\]/.test(text))
-    throw createRefusal(
+    throw createGuardRefusal(
       "url",
       `${subject} was refused: it contains control characters or backslashes. Remove them.`,
     );
   const url = URL.parse(text, base);
   if (!url)
-    throw createRefusal("url", `${subject} was refused: it is not a valid URL. Use "https://host/path".`);
+    throw createGuardRefusal(
+      "url",
+      `${subject} was refused: it is not a valid URL. Use "https://host/path".`,
+    );
   return url;
 }
 
@@ -78,7 +81,7 @@ function checkHost(host: string, subject: string, guard: Guard): void {
 function assertNotOwnHost(host: string, subject: string, { ownHosts }: Guard): void {
   const isOwnHost = [...ownHosts].some((own) => own === host || (isIP(own) && isSameAddress(own, host)));
   if (isOwnHost)
-    throw createRefusal(
+    throw createGuardRefusal(
       "own_origin",
       `${subject} was refused: it is this service itself. Use its tools instead.`,
     );
@@ -86,7 +89,7 @@ function assertNotOwnHost(host: string, subject: string, { ownHosts }: Guard): v
 
 function createHostRefusal(problem: "address" | "metadata" | "name", subject: string): Error {
   const what = problem === "metadata" ? "a metadata service" : "not on the public internet";
-  return createRefusal(problem, `${subject} was refused: it is ${what}. Use a public address.`);
+  return createGuardRefusal(problem, `${subject} was refused: it is ${what}. Use a public address.`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createRefusal } from "./guard-errors.ts";
+import { createGuardRefusal } from "./guard-errors.ts";
 
 /** Bytes that never occur in text ("binary data bytes" of the WHATWG). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
@@ -17,7 +17,7 @@ export function decodeText(bytes: Uint8Array, { charset, isHtml }: TextOrigin): 
   );
   const text = decoder ? decoder.decode(bytes) : decodeWithoutCharset(bytes);
   if (binaryCharacter.test(text.slice(0, sniffedCharacters)))
-    throw createRefusal("media_type", "The response is declared as text but contains binary data.");
+    throw createGuardRefusal("media_type", "The response is declared as text but contains binary data.");
   return text;
 }
 
@@ -35,7 +35,7 @@ function createDecoder(charset: string | undefined): InstanceType<typeof TextDec
     return new TextDecoder(charset);
   } catch {
     const displayedCharset = /^[\w.:-]{1,40}$/.test(charset) ? charset : "an unknown charset";
-    throw createRefusal(
+    throw createGuardRefusal(
       "charset",
       `The response uses ${displayedCharset}, which is not supported. Ask for UTF-8.`,
     );

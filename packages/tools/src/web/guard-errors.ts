@@ -20,7 +20,7 @@ export type Rule =
   | "charset";
 
 /** A permanent refusal. Messages contain no address that the caller did not supply. */
-export function createRefusal(rule: Rule, message: string, cause?: unknown): AgentError {
+export function createGuardRefusal(rule: Rule, message: string, cause?: unknown): AgentError {
   return new AgentError("security", `${message} (rule: ${rule})`, {
     retryable: false,
     ...(cause !== undefined && { cause }),
@@ -32,10 +32,10 @@ export function toFetchError(thrown: unknown, host: string): unknown {
   if (thrown instanceof AgentError) return thrown;
   const code = getErrorCode(thrown);
   if (code === "HPE_HEADER_OVERFLOW")
-    return createRefusal("headers", `The response headers of ${host} are too large.`, thrown);
+    return createGuardRefusal("headers", `The response headers of ${host} are too large.`, thrown);
   if (isCertificateError(code)) {
     const message = `The certificate of ${host} is not trusted (${code}). Use another source.`;
-    return createRefusal("tls", message, thrown);
+    return createGuardRefusal("tls", message, thrown);
   }
   const isUnknown = code === "ENOTFOUND";
   const what = isUnknown

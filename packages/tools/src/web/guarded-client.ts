@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { checkUrl, resolveAddresses, toUrlRequest } from "./check-url.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
 import { type Guard, type GuardOptions, toGuard } from "./guard.ts";
-import { createRefusal, toFetchError } from "./guard-errors.ts";
+import { createGuardRefusal, toFetchError } from "./guard-errors.ts";
 import { type GuardedRequest, toOutgoingRequest } from "./guarded-request.ts";
 import { normalizeHost } from "./host-names.ts";
 import { parseMediaType } from "./media-types.ts";
@@ -61,7 +61,7 @@ async function followRedirects(first: Hop, guard: Guard, { signal }: Deadline): 
     hopResponse.response.destroy();
     if (hops === guard.maxRedirects) {
       const message = `${first.target.subject} redirects more than ${guard.maxRedirects} times. Use another source.`;
-      throw createRefusal("redirect", message);
+      throw createGuardRefusal("redirect", message);
     }
     hop = next;
   }
@@ -99,13 +99,13 @@ function toGuardedResponse(
   const hasBody =
     method !== "HEAD" && ![204, 205, 304].includes(status) && response.headers["content-length"] !== "0";
   if (isSuccess && hasBody && !guard.acceptsMediaType(essence))
-    throw createRefusal(
+    throw createGuardRefusal(
       "media_type",
       `${host} returned ${formatMediaType(essence)}, which is not supported. Request a text format.`,
     );
   const { maxBytes } = guard;
   if (Number(response.headers["content-length"]) > maxBytes)
-    throw createRefusal(
+    throw createGuardRefusal(
       "size",
       `The response of ${host} is larger than ${maxBytes} bytes. Request a part of it.`,
     );

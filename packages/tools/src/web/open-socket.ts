@@ -3,7 +3,7 @@ import { connect as connectByTls, getCACertificates } from "node:tls";
 import { isSameAddress } from "./addresses.ts";
 import { getPort } from "./check-url.ts";
 import type { Guard } from "./guard.ts";
-import { createRefusal } from "./guard-errors.ts";
+import { createGuardRefusal } from "./guard-errors.ts";
 import { normalizeHost } from "./host-names.ts";
 
 /** Applies when there are more addresses to try. */
@@ -44,7 +44,7 @@ async function connectToFirst(
   if (isSameAddress(socket.remoteAddress, address)) return socket;
   socket.destroy();
   const message = `${url.hostname} was reached at a different address than the one that was checked. Nothing was sent.`;
-  throw createRefusal("connection", message);
+  throw createGuardRefusal("connection", message);
 }
 
 function waitForConnect(socket: Socket, timeoutMs: number | undefined): Promise<void> {

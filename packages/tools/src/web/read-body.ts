@@ -8,7 +8,7 @@ import {
   type Gunzip,
   type Inflate,
 } from "node:zlib";
-import { createRefusal } from "./guard-errors.ts";
+import { createGuardRefusal } from "./guard-errors.ts";
 
 export type Coding = "gzip" | "x-gzip" | "deflate" | "br";
 
@@ -31,12 +31,12 @@ export function parseCoding(response: IncomingMessage, host: string): Coding | u
   const [name] = codings;
   if (name === undefined) return undefined;
   if (codings.length > 1)
-    throw createRefusal(
+    throw createGuardRefusal(
       "coding",
       `${host} compressed its response ${codings.length} times; only one coding is allowed.`,
     );
   if (!Object.hasOwn(decoders, name))
-    throw createRefusal("coding", `${host} used a compression that was not requested.`);
+    throw createGuardRefusal("coding", `${host} used a compression that was not requested.`);
   return name as Coding;
 }
 
@@ -60,12 +60,12 @@ export async function* readBody(
     for await (const chunk of source as AsyncIterable<Uint8Array>) {
       total += chunk.length;
       if (total > maxBytes)
-        throw createRefusal(
+        throw createGuardRefusal(
           "size",
           `The response of ${host} is larger than ${maxBytes} bytes. Request a part of it.`,
         );
       if (decoder && total > ratioCheckBytes && total > decoder.bytesWritten * maxRatio)
-        throw createRefusal(
+        throw createGuardRefusal(
           "size",
           `The response of ${host} expands more than ${maxRatio} times when decompressed.`,
         );

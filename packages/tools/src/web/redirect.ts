@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { checkUrl, type UrlRequest } from "./check-url.ts";
 import type { Guard } from "./guard.ts";
-import { createRefusal } from "./guard-errors.ts";
+import { createGuardRefusal } from "./guard-errors.ts";
 import { buildRedirectRequest, type GuardedRequest } from "./guarded-request.ts";
 
 /** One request of a redirect chain. */
@@ -20,17 +20,24 @@ export function findRedirect(
   const redirectUrl = { text: location, subject: `A redirect of ${url.hostname}`, base: url };
   const target = checkUrl(redirectUrl, guard);
   if (url.protocol === "https:" && target.protocol !== "https:")
-    throw createRefusal("redirect", `${url.hostname} redirects from https to http, which is not allowed.`);
+    throw createGuardRefusal(
+      "redirect",
+      `${url.hostname} redirects from https to http, which is not allowed.`,
+    );
   const nextRequest = buildRedirectRequest(request, response.statusCode ?? 0, target.origin === url.origin);
   if (!nextRequest)
-    throw createRefusal("redirect", `${url.hostname} redirects a request with a body to another origin.`);
+    throw createGuardRefusal(
+      "redirect",
+      `${url.hostname} redirects a request with a body to another origin.`,
+    );
   return { target: redirectUrl, request: nextRequest };
 }
 
 function getLocation({ statusCode = 0, headersDistinct }: IncomingMessage, url: URL): string | undefined {
   if (![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
   const [location, ...others] = headersDistinct.location ?? [];
-  if (others.length > 0) throw createRefusal("redirect", `${url.hostname} sent several Location headers.`);
+  if (others.length > 0)
+    throw createGuardRefusal("redirect", `${url.hostname} sent several Location headers.`);
   // Node reads headers as latin1; servers send non-ASCII characters as UTF-8.
   return location === undefined ? undefined : Buffer.from(location, "latin1").toString("utf8");
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { createRefusal } from "./guard-errors.ts";
+import { createGuardRefusal } from "./guard-errors.ts";
 
 /** A request for an open connection. */
 export type OutgoingRequest = {
@@ -39,12 +39,12 @@ export function sendRequest(
     informationalCount += 1;
     if (informationalCount > maxInformational)
       clientRequest.destroy(
-        createRefusal("headers", `${url.hostname} sent too many informational responses.`),
+        createGuardRefusal("headers", `${url.hostname} sent too many informational responses.`),
       );
   });
   clientRequest.once("upgrade", (_response, upgraded) => {
     upgraded.destroy();
-    reject(createRefusal("headers", `${url.hostname} tried to switch to another protocol.`));
+    reject(createGuardRefusal("headers", `${url.hostname} tried to switch to another protocol.`));
   });
   clientRequest.once("response", resolve);
   clientRequest.on("error", reject);

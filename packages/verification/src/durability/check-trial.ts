@@ -59,7 +59,7 @@ export function checkTrial(
       ...checkLog(facts),
       ...checkAcknowledged(facts, trace.acknowledged),
       ...(isQuarantinedRun ? [] : checkEnd(facts)),
-      ...checkCalls(runId, facts, { trace, count, isQuarantinedRun }),
+      ...checkTrialCalls(runId, facts, { trace, count, isQuarantinedRun }),
     ])
       problems.push(`${runId}: ${problem}`);
     count.runs += 1;
@@ -133,7 +133,7 @@ type RunCheckContext = {
   readonly isQuarantinedRun: boolean;
 };
 
-function checkCalls(
+function checkTrialCalls(
   runId: string,
   facts: readonly Fact[],
   { trace, count, isQuarantinedRun }: RunCheckContext,

@@ -23,7 +23,7 @@ export function createSimulatedUsers(context: UserContext): SimulatedUsers {
   function start(run: PlannedRun): void {
     if (audited.facts.runs.has(run.runId)) return;
     const member = fleet.pickAwake();
-    if (member) startRun(context, member, run);
+    if (member) startSimulatedRun(context, member, run);
     scheduler.after(random.between(200, 900), () => start(run));
   }
 
@@ -42,7 +42,7 @@ export function createSimulatedUsers(context: UserContext): SimulatedUsers {
           (thrown) => {
             isSettled ||=
               checkErrorCode(world, thrown, ["run_ended", "store_failed"]) &&
-              getErrorCode(thrown) === "run_ended";
+              getThrownCode(thrown) === "run_ended";
           },
         );
       member?.worker.schedule(0, () => void send());
@@ -113,7 +113,7 @@ function createReply({ random }: World, { callId, needs, question }: PendingCall
   return { type: "approve", callId, ...(question && { value: 7 }) };
 }
 
-function startRun(
+function startSimulatedRun(
   context: UserContext,
   { worker, engine, agent, hooks }: FleetMember,
   run: PlannedRun,
@@ -126,7 +126,7 @@ function startRun(
     const { clock } = worker;
     const options = { session, runId, clock, hooks, policy, timeZone: "UTC" };
     const handle = engine.run(agent, `plan ${number}`, options);
-    followRun(context, run, handle).catch((thrown) =>
+    followSimulatedRun(context, run, handle).catch((thrown) =>
       checkErrorCode(world, thrown, [...retryableCodes, ...lateCodes]),
     );
   });
@@ -137,7 +137,7 @@ const retryableCodes: readonly string[] = ["store_failed", "lease_lost", "sessio
 const lateCodes: readonly string[] = ["unknown_call", "approval_conflict", "run_ended"];
 
 /** Awaits or iterates the run, and sometimes answers its pending calls directly. */
-async function followRun(context: UserContext, run: PlannedRun, handle: Run): Promise<void> {
+async function followSimulatedRun(context: UserContext, run: PlannedRun, handle: Run): Promise<void> {
   const { world, audited } = context;
   let last = 0;
   if (world.random.chance(0.5))
@@ -165,7 +165,7 @@ async function followRun(context: UserContext, run: PlannedRun, handle: Run): Pr
       checkErrorCode(world, thrown, lateCodes);
     }
   }
-  return followRun(context, run, handle);
+  return followSimulatedRun(context, run, handle);
 }
 
 /** Sends a message through a handle from `open` and checks the result. */
@@ -192,11 +192,11 @@ function sendThroughOpenedRun({ world, fleet, audited }: UserContext, runId: str
 
 /** Reports a violation if the error code is not expected. */
 function checkErrorCode(world: World, thrown: unknown, codes: readonly string[]): boolean {
-  const isExpected = codes.includes(getErrorCode(thrown));
+  const isExpected = codes.includes(getThrownCode(thrown));
   if (!isExpected) world.reportViolation("only store errors reject", String(thrown));
   return isExpected;
 }
 
-function getErrorCode(thrown: unknown): string {
+function getThrownCode(thrown: unknown): string {
   return describeThrown(thrown, "tool_failed").code;
 }

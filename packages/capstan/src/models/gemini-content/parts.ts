@@ -36,7 +36,7 @@ export function serializeEntryAt(
   if (known) return known;
   const fresh =
     entry.type === "result"
-      ? serializeResult(entry, findCall(history, index, entry))
+      ? serializeResult(entry, findCallById(history, index, entry))
       : serializeEntry(entry, needsSignatures);
   cache.set(entry, fresh);
   return fresh;
@@ -98,7 +98,11 @@ function getOwnId(call: CallPart | undefined): { readonly id?: Json } {
   return isRecord(own) && typeof own.id === "string" ? { id: own.id } : {};
 }
 
-function findCall(history: readonly Entry[], index: number, { callId }: ResultEntry): CallPart | undefined {
+function findCallById(
+  history: readonly Entry[],
+  index: number,
+  { callId }: ResultEntry,
+): CallPart | undefined {
   for (let at = index - 1; at >= 0; at -= 1) {
     const entry = history[at];
     if (entry?.type === "assistant") return getCalls(entry).find(({ id }) => id === callId);

@@ -1,7 +1,7 @@
 import type { Store } from "../../store.ts";
 import type { Connection } from "./connection.ts";
 import { ensureSession } from "./fact-log.ts";
-import { decodeText, encodeText } from "./stored-text.ts";
+import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 /** Text with lone surrogates cannot be encoded as UTF-8. */
@@ -34,7 +34,7 @@ export function createBlobs(
         const sql = `SELECT media_type, form, size, data FROM blobs
           WHERE session = (SELECT number FROM sessions WHERE id = ?) AND handle = ?`;
         const row = connection.get<BlobRow>(sql, encodeText(sessionId), encodeText(handle));
-        return row && { mediaType: decodeText(row.media_type), size: row.size, data: decodeData(row) };
+        return row && { mediaType: fromStoredText(row.media_type), size: row.size, data: decodeData(row) };
       }),
   };
 }

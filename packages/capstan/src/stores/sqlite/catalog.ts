@@ -5,7 +5,7 @@ import type { Connection } from "./connection.ts";
 import { type FactRow, parseFact } from "./fact-log.ts";
 import { isLeaseValid } from "./leases.ts";
 import { buildScopeCondition } from "./scope.ts";
-import { decodeText, encodeText } from "./stored-text.ts";
+import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 type SessionRow = {
@@ -83,12 +83,17 @@ export function createCatalog(
 }
 
 function toSessionInfo({ id, title, ...rest }: SessionRow): SessionInfo {
-  return { id: decodeText(id), ...(title && { title: decodeText(title) }), ...rest };
+  return { id: fromStoredText(id), ...(title && { title: fromStoredText(title) }), ...rest };
 }
 
 function toRunInfo(row: RunInfo): RunInfo {
   const { runId, sessionId, agent } = row;
-  return { ...row, runId: decodeText(runId), sessionId: decodeText(sessionId), agent: decodeText(agent) };
+  return {
+    ...row,
+    runId: fromStoredText(runId),
+    sessionId: fromStoredText(sessionId),
+    agent: fromStoredText(agent),
+  };
 }
 
 function removeSession(connection: Connection, id: string): void {
@@ -120,5 +125,5 @@ function searchFacts(
 
 function toSearchHit(file: string, row: FoundRow, words: readonly string[]): SearchHit {
   const text = toSearchText(parseFact(file, row));
-  return { sessionId: decodeText(row.id), seq: row.seq, excerpt: buildExcerpt(text, words) };
+  return { sessionId: fromStoredText(row.id), seq: row.seq, excerpt: buildExcerpt(text, words) };
 }

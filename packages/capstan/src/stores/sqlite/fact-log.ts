@@ -6,7 +6,7 @@ import { splitWords, toSearchText } from "../search-text.ts";
 import { getRunState, isListedRunStart } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
 import { factVersion } from "./migrations.ts";
-import { decodeText, encodeText } from "./stored-text.ts";
+import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 export type FactRow = { readonly seq: number; readonly version: number; readonly fact: string };
@@ -74,7 +74,7 @@ export function createFactLog(
         const sql =
           "SELECT sessions.id FROM runs JOIN sessions ON sessions.number = session WHERE runs.id = ?";
         const row = connection.get<{ id: string }>(sql, encodeText(runId));
-        return row && decodeText(row.id);
+        return row && fromStoredText(row.id);
       }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Records, StoredRecord } from "../../store.ts";
 import { assertVersion, compareById, serializeRecord } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
-import { decodeText, encodeText } from "./stored-text.ts";
+import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 type RecordRow = Omit<StoredRecord, "body"> & { readonly body: string };
@@ -81,5 +81,5 @@ export function createRecords(
 }
 
 function toStoredRecord({ kind, id, body, ...rest }: RecordRow): StoredRecord {
-  return { kind: decodeText(kind), id: decodeText(id), ...rest, body: JSON.parse(body) };
+  return { kind: fromStoredText(kind), id: fromStoredText(id), ...rest, body: JSON.parse(body) };
 }

@@ -2,7 +2,7 @@ import type { RunInfo, RunMessage, Store } from "../../store.ts";
 import { assertAcceptsMessages } from "../store-rules.ts";
 import type { Watchers } from "../watchers.ts";
 import type { Connection } from "./connection.ts";
-import { decodeText, encodeText } from "./stored-text.ts";
+import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 type RunRow = { readonly number: number; readonly state: RunInfo["state"]; readonly session: string };
@@ -24,7 +24,7 @@ export function createRunMessages(
     if (!run) return undefined;
     const insert = "INSERT INTO told (run, key, message) VALUES (?, ?, ?)";
     connection.run(insert, run.number, key, JSON.stringify(message));
-    return decodeText(run.session);
+    return fromStoredText(run.session);
   }
 
   return {

@@ -8,6 +8,6 @@ export function encodeText(text: string): string {
 }
 
 /** Decodes a text from `encodeText`. */
-export function decodeText(stored: string): string {
+export function fromStoredText(stored: string): string {
   return stored.startsWith('"') ? JSON.parse(stored) : stored;
 }

@@ -1,7 +1,7 @@
 import type { Store } from "../../store.ts";
 import type { Watchers } from "../watchers.ts";
 import type { Connection } from "./connection.ts";
-import { decodeText, encodeText } from "./stored-text.ts";
+import { encodeText, fromStoredText } from "./stored-text.ts";
 
 type Position = { readonly session: number; readonly facts: number; readonly lastMessage: number };
 
@@ -90,7 +90,7 @@ function loadMessagesSince(
   const lastMessage = before?.session === after.session ? before.lastMessage : 0;
   const sql = `SELECT DISTINCT id FROM runs JOIN told ON run = runs.number
     WHERE session = ? AND told.number > ? AND message IS NOT NULL`;
-  return connection.all<{ id: string }>(sql, after.session, lastMessage).map(({ id }) => decodeText(id));
+  return connection.all<{ id: string }>(sql, after.session, lastMessage).map(({ id }) => fromStoredText(id));
 }
 
 /** A failed poll delays notices, but must not fail the watcher. */

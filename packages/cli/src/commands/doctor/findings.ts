@@ -6,7 +6,7 @@ import type { Io } from "../../io.ts";
 import { getModelName } from "../../workspace/create-agents.ts";
 import { collectMcpServers, startServers } from "../../workspace/mcp-servers.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
-import { createAgentsWithoutMcp, formatKeyState } from "../models/list-models.ts";
+import { createAgentsWithoutMcp, formatKeyColumn } from "../models/list-models.ts";
 import type { DoctorFlags } from "./doctor.ts";
 
 /** Result of one check. */
@@ -78,10 +78,10 @@ export async function checkModel(
           what,
           state: "broken",
           says: `no API key for ${model}`,
-          advice: `${formatKeyState(key)}, or choose another with -m.`,
+          advice: `${formatKeyColumn(key)}, or choose another with -m.`,
         },
       ];
-    const finding: Finding = { what, state: "ok", says: `${model} (key: ${formatKeyState(key)})` };
+    const finding: Finding = { what, state: "ok", says: `${model} (key: ${formatKeyColumn(key)})` };
     return flags.online ? [finding, await checkModelAnswer(agent)] : [finding];
   } catch (error) {
     return [

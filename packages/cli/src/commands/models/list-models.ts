@@ -36,13 +36,13 @@ export async function createAgentsWithoutMcp(
 const columns: readonly Column<KnownModel>[] = [
   { name: " ", value: ({ inUse }) => (inUse ? "*" : "") },
   { name: "MODEL", value: ({ model, provider }) => model ?? `${provider}/…`, shrinks: true },
-  { name: "KEY", value: ({ key }) => formatKeyState(key) },
+  { name: "KEY", value: ({ key }) => formatKeyColumn(key) },
   { name: "$/M IN", value: ({ price }) => (price ? String(price.input) : ""), optional: true },
   { name: "$/M OUT", value: ({ price }) => (price ? String(price.output) : ""), optional: true },
 ];
 
 /** Formats whether the API key is set. */
-export function formatKeyState(key: KeyState): string {
+export function formatKeyColumn(key: KeyState): string {
   switch (key.type) {
     case "set":
       return `${key.variable} is set`;

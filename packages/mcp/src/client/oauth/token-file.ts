@@ -34,8 +34,11 @@ async function readServers(file: string): Promise<Servers> {
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT") return {};
-    throw new AgentError("mcp_config", `The MCP token file ${file} cannot be read (${getErrorCode(error)}).`);
+    if (getFileErrorCode(error) === "ENOENT") return {};
+    throw new AgentError(
+      "mcp_config",
+      `The MCP token file ${file} cannot be read (${getFileErrorCode(error)}).`,
+    );
   }
   const content = parseFileJson(text);
   if (isRecord(content) && content.version === 1 && isServers(content.servers)) return content.servers;
@@ -50,7 +53,7 @@ async function writeServers(file: string, servers: Servers): Promise<void> {
   } catch (error) {
     throw new AgentError(
       "mcp_config",
-      `The MCP token file ${file} cannot be written (${getErrorCode(error)}).`,
+      `The MCP token file ${file} cannot be written (${getFileErrorCode(error)}).`,
     );
   }
 }
@@ -74,6 +77,6 @@ function parseFileJson(text: string): unknown {
   }
 }
 
-function getErrorCode(error: unknown): string {
+function getFileErrorCode(error: unknown): string {
   return String((error as NodeJS.ErrnoException).code ?? "unknown");
 }

@@ -5,7 +5,7 @@ import {
   createDiscoverResult,
   defineRawTool,
   type Params,
-  sendRequest,
+  sendRawRequest,
   serveStdio,
   toTextResult,
 } from "./raw-server.ts";
@@ -70,7 +70,7 @@ const requestsByTool: {
 async function callLegacy(tool: string): Promise<object> {
   const answers: unknown[] = [];
   for (const { method, params = {} } of requestsByTool[tool] ?? []) {
-    const { result, error } = await sendRequest(method, params);
+    const { result, error } = await sendRawRequest(method, params);
     answers.push(result ?? { error });
   }
   return toTextResult(JSON.stringify(answers));

@@ -27,7 +27,7 @@ let requestCount = 0;
 const pendingRequests = new Map<unknown, (answer: Params) => void>();
 
 /** Sends a request to the client, as in the 2025 revisions, and resolves with the whole response. */
-export function sendRequest(method: string, params: object): Promise<Params> {
+export function sendRawRequest(method: string, params: object): Promise<Params> {
   const id = `ask-${++requestCount}`;
   send({ jsonrpc: "2.0", id, method, params });
   return new Promise((resolve) => pendingRequests.set(id, resolve));

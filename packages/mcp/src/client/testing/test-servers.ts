@@ -78,7 +78,7 @@ export function findTool(mcp: McpTools, name: string): Tool {
 }
 
 /** Calls a tool like the loop, without an agent. */
-export async function callTool(
+export async function callTestTool(
   tool: Tool,
   input: unknown = {},
   more: Partial<ToolContext> = {},

@@ -42,7 +42,7 @@ export async function callTool(
   for (let rounds = 0; rounds < maxRounds; rounds++) {
     const filled = round && (await fillRound(round, { requestHandler, signal }));
     if (filled && "ask" in filled) return filled;
-    openCall ??= startCall(service, call, { context, resumed: filled?.resumed });
+    openCall ??= beginServerCall(service, call, { context, resumed: filled?.resumed });
     const next = await waitForNext(openCall, service, context);
     if ("question" in next) return { ask: next.question };
     if (!isInputRequiredResult(next.result)) return toToolReturn(next.result);
@@ -57,7 +57,7 @@ export async function callTool(
 
 type StartOptions = { readonly context: ToolContext; readonly resumed: CallOptions["resumed"] };
 
-function startCall(
+function beginServerCall(
   { calls, connection }: ServerService,
   { tool, input, assertTrusted }: ServerCall,
   { context, resumed }: StartOptions,

@@ -88,7 +88,7 @@ async function attemptConnect(
       signal,
       ...(isLegacy && { prior: { kind: "legacy" } }),
     });
-    await listTools(client, options);
+    await fetchToolList(client, options);
     hasStarted = true;
     return client;
   } catch (thrown) {
@@ -106,7 +106,7 @@ function getProcessExit(transport: Transport & Partial<StdioTransport>): AgentEr
 }
 
 /** Lists all pages of tools. */
-export async function listTools(
+export async function fetchToolList(
   client: Client,
   { startMs, withSignIn, onTools }: ConnectOptions,
 ): Promise<void> {

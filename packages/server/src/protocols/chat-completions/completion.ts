@@ -107,11 +107,11 @@ export function createCompletionCollector({
     getReasoning: () => thoughts.join(""),
     getLastText: () => texts.at(-1) ?? "",
     getFinish: () => finish,
-    getUsage: () => used.reduce(addUsage, { inputTokens: 0, outputTokens: 0 }),
+    getUsage: () => used.reduce(sumUsage, { inputTokens: 0, outputTokens: 0 }),
   };
 }
 
-function addUsage(left: Usage, right: Usage): Usage {
+function sumUsage(left: Usage, right: Usage): Usage {
   return {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,

@@ -1,6 +1,6 @@
 import { AgentError } from "capstan";
 import { z } from "zod";
-import { type ChatContent, type ChatMessage, type ChatPart, readText } from "../chat-messages.ts";
+import { type ChatContent, type ChatMessage, type ChatPart, joinMessageText } from "../chat-messages.ts";
 
 const text = z.string().max(1_000_000);
 const id = z.string().min(1).max(700);
@@ -109,11 +109,11 @@ export function toChatMessages(items: readonly InputItem[]): readonly ChatMessag
 }
 
 export function getOutputText(given: FunctionOutput): string {
-  return readText(toChatContent(given.output), "The output of a function");
+  return joinMessageText(toChatContent(given.output), "The output of a function");
 }
 
 function toResultMessage({ call_id, output }: FunctionOutput, where: string): ChatMessage {
-  return { role: "tool", tool_call_id: call_id, content: readText(toChatContent(output), where) };
+  return { role: "tool", tool_call_id: call_id, content: joinMessageText(toChatContent(output), where) };
 }
 
 /** Adds a call to the preceding assistant message, if there is one. */

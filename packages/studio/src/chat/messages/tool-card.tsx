@@ -17,7 +17,7 @@ import { IconButton } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { escapeBidi } from "../../ui/escape-text.ts";
 import { formatDuration } from "../../ui/format-duration.ts";
-import { formatJson, formatResultContent, JsonText } from "../../ui/json-text.tsx";
+import { formatJsonText, formatResultContent, JsonText } from "../../ui/json-text.tsx";
 import { useConversation } from "../conversation-context.ts";
 import { useFold } from "./use-fold.ts";
 
@@ -115,13 +115,13 @@ function formatState(
   label: string,
   progress: Json | undefined,
 ): string {
-  if (progress !== undefined) return formatProgress(progress);
+  if (progress !== undefined) return formatToolProgress(progress);
   if (state === "ok") return ms === undefined ? "" : formatDuration(ms);
   return label;
 }
 
 /** Formats progress: a message, a share, or a custom value. */
-function formatProgress(progress: Json): string {
+function formatToolProgress(progress: Json): string {
   if (typeof progress === "string") return escapeBidi(progress.slice(0, 80));
   if (typeof progress === "number") return `${Math.round(progress <= 1 ? progress * 100 : progress)} %`;
   const { message, progress: done, total } = Object(progress) as Record<string, unknown>;
@@ -148,13 +148,13 @@ function CallDetails({ call }: { readonly call: CallView }): ReactNode {
   const { seq } = call;
   return (
     <div className="grid gap-2 px-3 pb-3 pl-9">
-      <JsonText label="Arguments" text={formatJson(call.input)} />
+      <JsonText label="Arguments" text={formatJsonText(call.input)} />
       {call.error && (
         <p className="text-sm text-bad [overflow-wrap:anywhere]">{escapeBidi(call.error.message)}</p>
       )}
       {call.result !== undefined && <JsonText label="Result" text={formatResultContent(call.result)} />}
       {call.data !== undefined && call.data !== call.result && (
-        <JsonText label="Data" text={formatJson(call.data)} />
+        <JsonText label="Data" text={formatJsonText(call.data)} />
       )}
       {seq !== undefined && (
         <div className="flex items-center gap-1 text-xs text-quiet">

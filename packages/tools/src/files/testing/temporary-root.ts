@@ -31,7 +31,8 @@ export function createTemporaryRoot(options: Omit<FileToolsOptions, "root"> = {}
   for (const folder of [path, outside]) mkdirSync(folder);
   writeFileSync(join(outside, "secret.txt"), canary);
   const tools = fileTools({ root: path, ...options });
-  const call: TemporaryRoot["call"] = (tool, input, context) => callTool(tools, tool, { input, ...context });
+  const call: TemporaryRoot["call"] = (tool, input, context) =>
+    callFileTool(tools, tool, { input, ...context });
   return {
     path,
     outside,
@@ -50,7 +51,7 @@ export function createTemporaryRoot(options: Omit<FileToolsOptions, "root"> = {}
 type ToolCallOptions = CallOptions & { readonly input: object };
 
 /** Validates the input and calls one of the tools. */
-export async function callTool(
+export async function callFileTool(
   tools: readonly Tool[],
   name: string,
   { input, runId = "run", signal = new AbortController().signal }: ToolCallOptions,

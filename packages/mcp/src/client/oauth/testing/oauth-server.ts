@@ -73,7 +73,7 @@ export async function startOAuthServer(behavior: Behavior = {}): Promise<OAuthSe
       method: request.method ?? "",
       path: request.url ?? "",
       headers: request.headers,
-      body: await readText(request),
+      body: await readRequestBody(request),
     };
     requests.push(recorded);
     if (behavior.intercept?.(recorded, response) !== true) handleRequest(state, recorded, response);
@@ -203,7 +203,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
+async function readRequestBody(request: IncomingMessage): Promise<string> {
   let text = "";
   for await (const chunk of request) text += chunk;
   return text;
