@@ -29,17 +29,17 @@ describe("the sequence diagram of the learning guide", () => {
 
   it("is shown there, with the full cycle of request, tool run and response (S0-28)", () => {
     expect(read("docs/learn.md")).toMatch(/!\[[^\]]{40,}\]\(learn-cycle\.svg\)/);
-    expect(wordsOf(svg, "name")).toEqual(["person", "log", "run", "model", "tools"]);
+    expect(wordsOf(svg, "name")).toEqual(["user", "log", "run", "model", "tools"]);
     const steps = wordsOf(svg, "step|fact");
     expect(steps.map((step) => Number.parseInt(step, 10))).toEqual(steps.map((_, index) => index + 1));
     expect(wordsOf(svg, "step")).toEqual([
       "1 question",
       "4 instructions, history, tools",
       "5 stream: text, then calls",
-      "6 deltas, live",
-      "9 the call, its input checked",
-      "10 result, or an error",
-      "13 the same, and the result",
+      "6 deltas",
+      "9 call with validated input",
+      "10 result or error",
+      "13 the same, plus the result",
       "14 stream: the answer",
       "17 answer",
     ]);
@@ -61,9 +61,9 @@ describe("the picture of a streamed turn", () => {
     expect(read("docs/learn.md")).toMatch(/!\[[^\]]{40,}\]\(learn-stream\.svg\)/);
     const svg = read("docs/learn-stream.svg");
     expect(wordsOf(svg, "name")).toEqual([
-      "ask the model",
+      "call the model",
       "read the stream",
-      "whole?",
+      "complete?",
       "calls?",
       "done",
       "the log",
