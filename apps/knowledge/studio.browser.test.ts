@@ -110,7 +110,7 @@ test("knowledge scenario 1: a number without a source is removed from the answer
   await sendAndWait(page, unsourced);
   await getSource(page, 1).waitFor();
   await expect.poll(() => page.getByRole("button", { name: /^Source/ }).count(), pollOptions).toBe(1);
-  await getTranscript(page).getByText("The model cited [9], which no source has").waitFor();
+  await getTranscript(page).getByText("The model cited [9], but no such source exists").waitFor();
   const answer = await page.getByRole("article", { name: "Message from knowledge" }).last().innerText();
   expect(answer).toContain("See also.");
 });

@@ -247,7 +247,7 @@ describe("scenario: a page with instructions", () => {
     expect(sent).not.toMatch(/^TOOL_CALL: mcp_notes_delete_note/m);
     expect(result.toolCalls.map(({ name }) => name)).not.toContain("mcp_notes_delete_note");
     expect(result).toMatchObject({ status: "waiting", pending: [{ name: "mcp_notes_add_note" }] });
-    expect(result.pending[0]?.reason).toContain("text that is not to be trusted");
+    expect(result.pending[0]?.reason).toContain("untrusted text");
   });
 });
 

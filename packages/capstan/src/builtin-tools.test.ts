@@ -96,7 +96,9 @@ describe("a tool that promises what its result is", () => {
     expect(kept.result.toolCalls).toMatchObject([{ status: "ok", result: '{"count":3}' }]);
     const broken = await reading(promising({ count: "many" }), []);
     expect(broken.result.toolCalls).toMatchObject([{ status: "error", attempts: 1 }]);
-    expect(broken.shown[0]).toMatch(/"list" gave a result that is not what it promises: count: .*"string"/);
+    expect(broken.shown[0]).toMatch(
+      /"list" returned a result that does not match its output schema: count: .*"string"/,
+    );
   });
 });
 

@@ -9,10 +9,10 @@ import { getHandoffPolicy, listOpenTargets } from "../rules/handoffs.ts";
 import type { State } from "../state/state.ts";
 import { getAgent, type Io } from "./io.ts";
 
-/** Enough for any call that is worth making; what a model cannot do it refuses by name. */
+/** Output limit after a truncated tool call. A model that allows less rejects the request with a clear error. */
 const largeOutputTokens = 32_000;
 
-/** What the model is sent this turn: the instructions made anew, the whole history, the tools that are on offer. */
+/** Builds the model request of a turn: current instructions, the full history and the available tools. */
 export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRequest> {
   const { state } = io;
   const agent = getAgent(effect.agent, io);
@@ -41,7 +41,7 @@ function listToolSpecs(agent: Agent, state: State): readonly ToolSpec[] {
   return agent.handoffs?.().length ? withHandoff(own, agent, state) : own;
 }
 
-/** Offered while there is room for another agent; nothing else is called by that name. */
+/** Adds the handoff tool while a handoff is possible. Its name is reserved: no other tool can have it. */
 function withHandoff(specs: readonly ToolSpec[], agent: Agent, { run }: State): readonly ToolSpec[] {
   const others = specs.filter(({ name }) => name !== handoffName);
   const names = run ? listOpenTargets(agent, run) : [];
@@ -55,11 +55,11 @@ function formatOutputInstructions({ output }: Agent): string {
 
 const sourcesSection = contextSection();
 
-/** A fixed text knows nothing of what was found; without the numbers a model that cites can only guess them. */
+/** Appends the numbered sources to fixed instructions: without them a model could only guess the numbers to cite. */
 function withSources(text: string, { output }: Agent, { fragments, run }: State): string {
   if (fragments.size === 0 || output || run?.policy.citations === "off") return text;
-  const found = { fragments: [...fragments.values()] };
-  return [text, sourcesSection(found), citationSection(found)]
+  const sources = { fragments: [...fragments.values()] };
+  return [text, sourcesSection(sources), citationSection(sources)]
     .filter((section) => section !== "")
     .join("\n\n");
 }
@@ -91,9 +91,9 @@ async function buildInstructions(
   }
 }
 
-function formatNow(at: number, timeZone: string): string {
+function formatNow(timestamp: number, timeZone: string): string {
   const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone }).format(
-    at,
+    timestamp,
   );
   return `${date} (${timeZone})`;
 }

@@ -11,18 +11,18 @@ import type { Outcome, Reads, Tool } from "../tool.ts";
 import { getAgent, type Io } from "./io.ts";
 import { createFailedOutcome, interrupted } from "./outcome.ts";
 
-/** What a tool returns that wants an agent to answer its call. */
+/** Returned by a tool that delegates its call to an agent. */
 export type AgentRequest = {
   readonly agent: Agent;
   readonly prompt: string;
   readonly policy: PolicyOverrides;
 };
 
-/** Tools that come and go can make an agent its own tool. */
+/** Dynamic tools can make an agent its own tool, so the nesting is bounded. */
 const maxDepth = 8;
 const requests = new WeakSet<object>();
 
-/** Marks a request: only what was made here begins a nested run, whatever else looks like it. */
+/** Marks a request. Only marked objects start a nested run; look-alikes returned by a tool do not. */
 export function createAgentRequest(request: AgentRequest): AgentRequest {
   requests.add(request);
   return request;
@@ -36,18 +36,21 @@ export function asAgentRequest(returned: unknown): AgentRequest | undefined {
 
 type AgentCall = { readonly effect: ToolEffect; readonly io: Io; readonly signal: AbortSignal };
 
-/** Has an agent answer a call. Nothing while its run waits. Rejects when the journal or the engine failed: that is no outcome. */
+/**
+ * Runs an agent to answer a call. Returns undefined while the nested run waits. Rejects when the journal or the engine
+ * fails, because that is not an outcome of the call.
+ */
 export async function callAgent(
   request: AgentRequest,
   { effect, io, signal }: AgentCall,
 ): Promise<Outcome | undefined> {
   const { callId, name, timeoutMs } = effect;
   if (!io.runNested || effect.isFallback) {
-    const message = `"${name}" is an agent, and there is no run here that it could be nested in.`;
+    const message = `"${name}" is an agent, and there is no run to nest it in.`;
     return createFailedOutcome({ ...toErrorData("tool_failed", message), retryable: false });
   }
   if (io.state.run && [...listAncestors(io.state.run)].length >= maxDepth) {
-    const message = `Agents are nested ${maxDepth} deep already: "${name}" is not asked. Answer without it.`;
+    const message = `Agents are already nested ${maxDepth} deep, so "${name}" was not called. Answer without it.`;
     return createFailedOutcome({ ...toErrorData("tool_failed", message), retryable: false });
   }
   await io.runNested(request, callId, signal);
@@ -60,20 +63,20 @@ export async function callAgent(
   return run?.done && toOutcome(run, name);
 }
 
-/** What the run of an agent has read on its way to an answer, strangers' descriptions of its tools too. */
+/** Lists the labels of everything the nested run has read, including untrusted descriptions of its tools. */
 export function listNestedReads({ callId, agent, name }: ToolEffect, io: Io): readonly Reads[] {
-  const inside = io.state.run?.nested.get(callId);
-  if (!inside) return [];
-  const asked = findTool(getAgent(agent, io), name)?.agent;
-  const tools = asked ? [...indexAgents(asked).values()].flatMap(listTools) : [];
-  return listReads(mergeLabels(inside.labels, collectForeignLabels(tools)));
+  const nestedState = io.state.run?.nested.get(callId);
+  if (!nestedState) return [];
+  const subAgent = findTool(getAgent(agent, io), name)?.agent;
+  const tools = subAgent ? [...indexAgents(subAgent).values()].flatMap(listTools) : [];
+  return listReads(mergeLabels(nestedState.labels, collectForeignLabels(tools)));
 }
 
 function listTools({ tools, toolSource }: Agent): readonly Tool[] {
   try {
     return toolSource ? toolSource() : [...tools.values()];
   } catch {
-    return []; // then it had none either
+    return []; // the nested run had no tools either
   }
 }
 
@@ -83,7 +86,7 @@ function toOutcome({ id, turn, done }: RunState, name: string): Outcome {
   if (status === "done") return { status: "ok", content: text, data };
   const reason = error ? `${error.message} (${error.code})` : status;
   if (status === "limit")
-    return { status: "ok", content: `${text}\n\n[The agent "${name}" was not done: ${reason}]`, data };
+    return { status: "ok", content: `${text}\n\n[The agent "${name}" did not finish: ${reason}]`, data };
   const code = error?.code ?? "tool_failed";
   return {
     ...createFailedOutcome({ code, message: `The agent "${name}" failed: ${reason}`, retryable: false }),

@@ -23,18 +23,18 @@ import {
 } from "./message-builder.ts";
 import { toJson } from "./to-json.ts";
 
-/** One conversation with a model: who is asked, for what, and what it has said so far. */
+/** One model call: the effect, the model, and the message built so far. */
 type ModelCallContext = {
   readonly effect: ModelEffect;
   readonly io: Io;
   readonly model: Model;
   readonly message: MessageBuilder;
-  /** Of a run that cites. */
-  readonly citing: CitationFilter | undefined;
+  /** Set when the run cites sources. */
+  readonly citationFilter: CitationFilter | undefined;
   readonly startedAt: number;
 };
 
-/** Asks the model once: streams what it says, and gives its finished message or why there is none. */
+/** Calls the model once and streams its deltas. Returns the finished message or the failure as facts. */
 export async function callModel(
   effect: ModelEffect,
   io: Io,
@@ -45,15 +45,15 @@ export async function callModel(
   const choice = models[effect.candidate] ?? models[0];
   const model = io.resolveModel(choice);
   const message = createMessageBuilder(createCallIds(effect.turn, io.state));
-  // An answer with a form is data: a list of numbers in it is no citation.
-  const citing = agent.output || !citesSources(io.state) ? undefined : createCitationFilter(io.state);
-  const asking: ModelCallContext = { effect, io, model, message, citing, startedAt: io.clock.now() };
+  // Structured output is data: a list of numbers in it is not a citation.
+  const citationFilter = agent.output || !citesSources(io.state) ? undefined : createCitationFilter(io.state);
+  const context: ModelCallContext = { effect, io, model, message, citationFilter, startedAt: io.clock.now() };
   try {
-    // What ignores its signal is left behind: a model, instructions, a repair.
-    return await rejectOnAbort(requestMessage(asking, signal), signal);
+    // Do not wait for a model, instructions or a schema that ignore the signal.
+    return await rejectOnAbort(requestMessage(context, signal), signal);
   } catch (thrown) {
-    if (signal.aborted && !isDeadline(signal)) return buildPartialMessage(asking);
-    return buildFailure(asking, describeThrown(signal.aborted ? signal.reason : thrown, "model_failed"));
+    if (signal.aborted && !isDeadline(signal)) return buildPartialMessage(context);
+    return buildFailure(context, describeThrown(signal.aborted ? signal.reason : thrown, "model_failed"));
   }
 }
 
@@ -64,32 +64,36 @@ function citesSources({ fragments, run }: State): boolean {
 }
 
 /**
- * A provider's id is kept while it is new to the session; a call without one is named after its place. Nested runs go on
- * side by side, so the ids of each begin with the call that it answers.
+ * Keeps the provider's id if it is new to the session; a call without one is numbered by turn and index. Nested runs are
+ * concurrent, so their ids start with the id of the call they answer.
  */
-function createCallIds(turn: number, { callIds: used, run }: State): MessageBuilder["nameCall"] {
-  const taken = new Set<string>();
-  const inside = run?.parent ? `${run.parent.callId}.` : "";
+function createCallIds(turn: number, { callIds: sessionIds, run }: State): MessageBuilder["nameCall"] {
+  const messageIds = new Set<string>();
+  const prefix = run?.parent ? `${run.parent.callId}.` : "";
   return (providerId, index) => {
-    const wanted = inside + (providerId || `call_${turn}_${index}`);
-    let id = wanted;
-    for (let count = 2; used.has(id) || taken.has(id); count++) id = `${wanted}~${count}`;
-    taken.add(id);
+    const baseId = prefix + (providerId || `call_${turn}_${index}`);
+    let id = baseId;
+    for (let count = 2; sessionIds.has(id) || messageIds.has(id); count++) id = `${baseId}~${count}`;
+    messageIds.add(id);
     return id;
   };
 }
 
-async function requestMessage(asking: ModelCallContext, signal: AbortSignal): Promise<readonly FactBody[]> {
-  const { effect, io, model, message, citing } = asking;
-  await readModelStream({ model, message, citing, emit: io.emit }, await buildRequest(effect, io), signal);
+async function requestMessage(context: ModelCallContext, signal: AbortSignal): Promise<readonly FactBody[]> {
+  const { effect, io, model, message, citationFilter } = context;
+  await readModelStream(
+    { model, message, citationFilter, emit: io.emit },
+    await buildRequest(effect, io),
+    signal,
+  );
   const problem = findProblem(message);
-  return problem ? buildFailure(asking, problem) : buildMessage(asking);
+  return problem ? buildFailure(context, problem) : buildMessage(context);
 }
 
-/** Why a stream that has ended is not a message, so that nothing half-said is ever used. */
+/** Finds out why a finished stream is not a complete message, so that a partial one is never used. */
 function findProblem({ finish, calls, hasText }: MessageBuilder): ErrorData | undefined {
   if (finish === undefined)
-    return toErrorData("stream_truncated", "The model's answer broke off before its end.");
+    return toErrorData("stream_truncated", "The model's answer ended before it was complete.");
   if (finish === "length" && calls.size > 0) {
     return toErrorData(
       "output_truncated",
@@ -130,56 +134,75 @@ async function buildMessage({
   io,
   model,
   message,
-  citing,
+  citationFilter,
   startedAt,
 }: ModelCallContext): Promise<readonly FactBody[]> {
   const { finish = "other" } = message;
   const agent = getAgent(effect.agent, io);
-  // A filtered answer's calls are not to be trusted; its words are kept.
-  const said = buildParts(message).filter((part) => finish !== "content_filter" || part.type !== "call");
-  const { parts, checks, repairs } = await checkCalls(said, agent, io);
+  // Calls in a filtered answer cannot be trusted; its text is kept.
+  const builtParts = buildParts(message).filter(
+    (part) => finish !== "content_filter" || part.type !== "call",
+  );
+  const { parts, checks, repairs } = await checkCalls(builtParts, agent, io);
   const entry: AssistantEntry = { type: "assistant", parts };
   const output =
     agent.output && message.calls.size === 0 ? await readOutput(getText(entry), agent.output) : undefined;
   const { usage, warnings } = resolveUsage(message, io.state);
   const ms = io.clock.now() - startedAt;
-  const about = { model: model.id, usage, ms, finish, ...(checks && { checks }), ...(output && { output }) };
+  const details = {
+    model: model.id,
+    usage,
+    ms,
+    finish,
+    ...(checks && { checks }),
+    ...(output && { output }),
+  };
   return [
-    { type: "message", entry, ...about, ...citing?.found() },
+    { type: "message", entry, ...details, ...citationFilter?.getCitationFields() },
     ...repairs,
     ...warnings,
-    ...(citing?.warnings() ?? []),
+    ...(citationFilter?.getWarnings() ?? []),
   ];
 }
 
-/** What had been said when the run was cancelled: words only, for nothing else of it is whole. */
+/** Builds the message of a cancelled call: text only, because calls and reasoning may be incomplete. */
 function buildPartialMessage({
   io,
   model,
   message,
-  citing,
+  citationFilter,
   startedAt,
 }: ModelCallContext): readonly FactBody[] {
-  if (citing) addChunk(message, { type: "text", text: citing.rest() });
+  if (citationFilter) addChunk(message, { type: "text", text: citationFilter.flush() });
   if (!message.hasText) return [];
   const parts = message.open.filter((part) => part.type === "text");
   const { usage, warnings } = resolveUsage(message, io.state);
   const ms = io.clock.now() - startedAt;
   const entry: AssistantEntry = { type: "assistant", parts };
   return [
-    { type: "message", entry, model: model.id, usage, ms, finish: "aborted", ...citing?.found() },
+    {
+      type: "message",
+      entry,
+      model: model.id,
+      usage,
+      ms,
+      finish: "aborted",
+      ...citationFilter?.getCitationFields(),
+    },
     ...warnings,
-    ...(citing?.warnings() ?? []),
+    ...(citationFilter?.getWarnings() ?? []),
   ];
 }
 
-/** Reads an answer that must have a form. What is certain is repaired; the rest is told, for the model to say it anew. */
+/** Parses a structured answer. Unambiguous mistakes are repaired; otherwise returns the issues for the model to correct. */
 export async function readOutput(text: string, schema: Schema): Promise<StructuredOutput> {
   const parsed = parseLenient(text);
   if (!parsed) return { issues: ["it is not JSON"] };
-  const found = await schema.validate(parsed.value);
-  if (found.valid) return { value: toJson(found.value) };
+  const result = await schema.validate(parsed.value);
+  if (result.valid) return { value: toJson(result.value) };
   const repaired: { value: Json } = coerce(parsed.value, schema.json);
-  const again = await schema.validate(repaired.value);
-  return again.valid ? { value: toJson(again.value) } : { issues: found.issues.slice(0, 10) };
+  const repairedResult = await schema.validate(repaired.value);
+  return repairedResult.valid
+    ? { value: toJson(repairedResult.value) }
+    : { issues: result.issues.slice(0, 10) };
 }

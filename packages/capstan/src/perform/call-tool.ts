@@ -19,11 +19,11 @@ import { type TruncatedOutcome, truncateOutcome } from "./truncate-outcome.ts";
 
 const maxBlockMs = 1000;
 const maxHookMs = 1000;
-/** Of what a tool streams: more is not read. */
+/** Limits for a streamed result; the rest is not read. */
 const maxCharacters = 10_000_000;
 const maxBytes = 50_000_000;
 
-/** One call under way. `facts` is what there is to say about it beside its result. */
+/** One tool call in progress. `facts` collects the facts to report besides its result. */
 type ToolCallContext = {
   readonly effect: ToolEffect;
   readonly io: Io;
@@ -31,7 +31,7 @@ type ToolCallContext = {
   readonly facts: FactBody[];
 };
 
-/** Runs one tool call. One that asks a person has no result yet, nor one without `execute`, which the client runs. */
+/** Runs one tool call. Returns no result yet if the tool asks the user, or has no `execute` because the client runs it. */
 export async function callTool(
   effect: ToolEffect,
   io: Io,
@@ -39,17 +39,17 @@ export async function callTool(
 ): Promise<readonly FactBody[]> {
   const startedAt = io.clock.now();
   const facts: FactBody[] = [];
-  const calling = { effect, io, signal, facts };
-  const outcome = await executeCall(calling);
+  const context = { effect, io, signal, facts };
+  const outcome = await executeCall(context);
   if (!outcome) return facts;
   const { status, content, ...rest } = await formatForModel(
-    await runAfterToolHook(outcome, calling),
-    calling,
+    await runAfterToolHook(outcome, context),
+    context,
   );
   const { callId: id, name } = effect;
   const ms = io.clock.now() - startedAt;
   const is_error = status !== "ok";
-  const reads = pickReads(calling);
+  const reads = pickReads(context);
   facts.push(...warnChangedFragments(rest.contexts ?? [], io.state));
   return [
     {
@@ -68,7 +68,7 @@ export async function callTool(
   ];
 }
 
-/** The outcome as the model gets to read it, within its size. */
+/** Applies the tool's view for the model and the size limit. */
 async function formatForModel(
   outcome: Outcome,
   { effect, io }: ToolCallContext,
@@ -77,12 +77,12 @@ async function formatForModel(
   const policy = io.state.run?.policy ?? defaultPolicy;
   const { resultForModel = "full" } = tool ?? {};
   const view = filterForModel(outcome, { includeData: policy.includeToolData, resultForModel });
-  const fitted = await truncateOutcome(view, tool?.maxResultSize ?? policy.maxToolResultSize, io.blobs);
+  const truncated = await truncateOutcome(view, tool?.maxResultSize ?? policy.maxToolResultSize, io.blobs);
   const isCacheable = tool?.cacheMs !== undefined && outcome.status === "ok";
-  return { ...fitted, ...(isCacheable && { cacheUntil: io.clock.now() + (tool.cacheMs ?? 0) }) };
+  return { ...truncated, ...(isCacheable && { cacheUntil: io.clock.now() + (tool.cacheMs ?? 0) }) };
 }
 
-/** An error of a tool is as much a stranger's word as its result. What did not run has read nothing. */
+/** Returns the labels of a result. A tool's error is as untrusted as its result; a refused call has read nothing. */
 function pickReads({ effect, io }: ToolCallContext): { reads?: readonly Reads[] } {
   const tool = effect.refused ? undefined : findCalledTool(effect, io);
   const nestedReads = io.state.run?.nested.size ? listNestedReads(effect, io) : [];
@@ -95,14 +95,14 @@ function findCalledTool(effect: ToolEffect, io: Io): Tool | undefined {
   return effect.isFallback ? agent.fallbackTool : findTool(agent, effect.name);
 }
 
-async function executeCall(calling: ToolCallContext): Promise<Outcome | undefined> {
-  const { effect, io, signal } = calling;
+async function executeCall(context: ToolCallContext): Promise<Outcome | undefined> {
+  const { effect, io, signal } = context;
   if (effect.refused) return createFailedOutcome(effect.refused);
   const tool = findCalledTool(effect, io);
   if (!tool) return createFailedOutcome(createUnknownToolError(effect.name, getAgent(effect.agent, io)));
   const valid = await validateInput(tool, effect.input);
   if ("error" in valid) return createFailedOutcome(valid.error);
-  if (!(await matchesApproval(tool, calling))) {
+  if (!(await matchesApproval(tool, context))) {
     const message = `"${tool.name}" or its arguments are not what was approved. The call was not made.`;
     return createFailedOutcome(toErrorData("approval_mismatch", message));
   }
@@ -110,11 +110,11 @@ async function executeCall(calling: ToolCallContext): Promise<Outcome | undefine
   let request: AgentRequest | undefined;
   try {
     await rejectOnAbort(Promise.resolve(io.hooks.onBeforeTool?.(toHookCall(effect, io))), signal);
-    const returned = await rejectOnAbort(startExecution(tool, valid.value, calling), signal);
+    const returned = await rejectOnAbort(startExecution(tool, valid.value, context), signal);
     // Most tools return text: nothing to read, no question, no agent.
     if (typeof returned !== "object") return await checkOutcome(toOutcome(returned), tool);
     request = asAgentRequest(returned);
-    if (!request) return await readReturnedValue(returned, tool, calling);
+    if (!request) return await readReturnedValue(returned, tool, context);
   } catch (thrown) {
     if (!signal.aborted) return createFailedOutcome(describeThrown(thrown, "tool_failed"));
     if (!isDeadline(signal)) return interrupted;
@@ -122,35 +122,38 @@ async function executeCall(calling: ToolCallContext): Promise<Outcome | undefine
       toErrorData("tool_timeout", `"${tool.name}" gave no result within ${effect.timeoutMs} ms.`),
     );
   }
-  return callAgent(request, calling);
+  return callAgent(request, context);
 }
 
 async function readReturnedValue(
   returned: unknown,
   tool: Tool,
-  calling: ToolCallContext,
+  context: ToolCallContext,
 ): Promise<Outcome | undefined> {
   const question = asQuestion(returned);
   if (!question) {
-    const gathered = await readToolOutput(returned, { signal: calling.signal, maxCharacters, maxBytes });
-    return checkOutcome(toOutcome(gathered), tool);
+    const output = await readToolOutput(returned, { signal: context.signal, maxCharacters, maxBytes });
+    return checkOutcome(toOutcome(output), tool);
   }
-  calling.facts.unshift(await buildQuestionFact(question, tool, calling));
+  context.facts.unshift(await buildQuestionFact(question, tool, context));
   return undefined;
 }
 
-/** A result that is not what its tool promises is no result. */
+/** Turns a result that does not match the tool's output schema into a failure. */
 async function checkOutcome(outcome: Outcome, tool: Tool): Promise<Outcome> {
   if (!tool.outputSchema || outcome.status !== "ok") return outcome;
   const result = await tool.outputSchema.validate(outcome.data ?? outcome.content);
   if (result.valid) return outcome;
   const issues = result.issues.slice(0, 10).join("; ");
   return createFailedOutcome(
-    toErrorData("result_invalid", `"${tool.name}" gave a result that is not what it promises: ${issues}.`),
+    toErrorData(
+      "result_invalid",
+      `"${tool.name}" returned a result that does not match its output schema: ${issues}.`,
+    ),
   );
 }
 
-/** Nothing can stop a tool that computes without a pause, and it holds up every run of the process: so it is named. */
+/** Starts the tool. Warns if it blocked the event loop, which delays every run of the process and cannot be aborted. */
 async function startExecution(
   tool: Tool,
   input: unknown,
@@ -189,7 +192,7 @@ function createToolContext(effect: ToolEffect, io: Io, signal: AbortSignal): Too
     context: io.context,
     answers: asked ? toAnswers(asked) : [],
     progress(data) {
-      // What is left behind after a time-out or a cancellation has nothing more to say.
+      // Ignore progress of a tool that keeps running after a timeout or a cancellation.
       if (!signal.aborted) io.emit({ type: "tool_progress", id: callId, data });
     },
     readBlob: io.blobs.get,
@@ -200,14 +203,16 @@ function toHookCall({ callId, name, input }: ToolEffect, { context }: Io): HookC
   return { id: callId, name, input, context };
 }
 
-/** The hook also hears of a call whose time was up; it then gets a moment of its own. */
+/** The hook also runs after a timeout, when the signal is already aborted; it then has `maxHookMs`. */
 async function runAfterToolHook(outcome: Outcome, { effect, io, signal }: ToolCallContext): Promise<Outcome> {
   if (!io.hooks.onAfterTool) return outcome;
   try {
     const changed = Promise.resolve(io.hooks.onAfterTool(toHookCall(effect, io), outcome));
-    const late = signal.aborted && isDeadline(signal);
-    const patience = late ? Promise.race([changed, waitMs(io, maxHookMs)]) : rejectOnAbort(changed, signal);
-    return (await patience) ?? outcome;
+    const hasTimedOut = signal.aborted && isDeadline(signal);
+    const hookResult = hasTimedOut
+      ? Promise.race([changed, waitMs(io, maxHookMs)])
+      : rejectOnAbort(changed, signal);
+    return (await hookResult) ?? outcome;
   } catch (thrown) {
     return signal.aborted ? outcome : createFailedOutcome(describeThrown(thrown, "tool_failed"));
   }
@@ -219,25 +224,27 @@ function waitMs({ clock }: Io, ms: number): Promise<undefined> {
   });
 }
 
-/** A warning about fragments that came with other content before: their number stands for what was found first. */
+/** Warns about fragments returned again with different content. Their number keeps referring to the first content. */
 export function warnChangedFragments(
-  found: readonly Fragment[],
+  newFragments: readonly Fragment[],
   { fragments, run }: Pick<State, "fragments" | "run">,
 ): readonly FactBody[] {
-  if (found.length === 0) return [];
-  const known = new Map<string, string>();
+  if (newFragments.length === 0) return [];
+  const firstContents = new Map<string, string>();
   const changed = new Set<string>();
-  const meanwhile = [...(run?.currentTurn?.calls.values() ?? [])].flatMap(
+  const turnFragments = [...(run?.currentTurn?.calls.values() ?? [])].flatMap(
     ({ result }) => result?.contexts ?? [],
   );
-  for (const { id, content } of [...meanwhile, ...found]) {
-    const first = fragments.get(id)?.content ?? known.get(id) ?? content;
-    known.set(id, first);
+  for (const { id, content } of [...turnFragments, ...newFragments]) {
+    const first = fragments.get(id)?.content ?? firstContents.get(id) ?? content;
+    firstContents.set(id, first);
     if (first !== content) changed.add(id);
   }
-  const ids = found.map(({ id }) => id).filter((id, at, all) => changed.has(id) && all.indexOf(id) === at);
+  const ids = newFragments
+    .map(({ id }) => id)
+    .filter((id, index, all) => changed.has(id) && all.indexOf(id) === index);
   if (ids.length === 0) return [];
   const names = ids.slice(0, 10).map((id) => JSON.stringify(id));
-  const message = `A tool found ${names.join(", ")} again with other content. What was found first stays: give changed passages a new id.`;
+  const message = `A tool returned ${names.join(", ")} again with different content. The first content is kept; give changed passages a new id.`;
   return [{ type: "warning", code: "fragment_changed", message }];
 }

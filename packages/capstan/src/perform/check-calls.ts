@@ -15,23 +15,23 @@ import { parseArguments } from "./parse-arguments.ts";
 import { repairArguments } from "./repair.ts";
 
 type CheckedCalls = {
-  /** The message as it goes into the history: with arguments that were repaired, and without those beyond use. */
+  /** The parts for the history: with repaired arguments, and unusable ones truncated. */
   readonly parts: readonly AssistantPart[];
   readonly checks: { readonly [callId: string]: CallCheck } | undefined;
-  /** Warnings that tell what was repaired. */
+  /** Warnings about repaired arguments. */
   readonly repairs: readonly FactBody[];
 };
 
-/** Looks at each call as soon as the model has said it: only a call that could run is worth a person's approval. */
+/** Checks each call as soon as the model has made it, so that the user only has to approve calls that can run. */
 export async function checkCalls(
-  said: readonly AssistantPart[],
+  messageParts: readonly AssistantPart[],
   agent: Agent,
   io: Io,
 ): Promise<CheckedCalls> {
   const parts: AssistantPart[] = [];
   const checks: [string, CallCheck][] = [];
   const repairs: FactBody[] = [];
-  for (const part of said) {
+  for (const part of messageParts) {
     if (part.type !== "call") {
       parts.push(part);
       continue;
@@ -41,76 +41,83 @@ export async function checkCalls(
     if (check) checks.push([call.id, check]);
     if (repaired) repairs.push({ type: "warning", code: "arguments_repaired", message: repaired });
   }
-  // fromEntries defines own keys, whatever a provider calls its ids.
+  // fromEntries defines own properties, even for an id such as "__proto__".
   return { parts, checks: checks.length > 0 ? Object.fromEntries(checks) : undefined, repairs };
 }
 
 type CheckedCall = { readonly call: CallPart; readonly check?: CallCheck; readonly repaired?: string };
 
-async function checkCall(said: CallPart, agent: Agent, io: Io): Promise<CheckedCall> {
-  const tool = findTool(agent, said.name);
+async function checkCall(requested: CallPart, agent: Agent, io: Io): Promise<CheckedCall> {
+  const tool = findTool(agent, requested.name);
   if (!tool)
-    return { call: keepRawArguments(said), check: { error: createUnknownToolError(said.name, agent) } };
-  const valid = await validateInput(tool, said.raw ?? said.input);
-  if ("value" in valid) return withApproval({ call: said }, valid.value, { tool, io });
-  const repair = await repairArguments(said, tool.schema);
-  if (!repair) return { call: keepRawArguments(said), check: valid };
-  const { raw: _raw, ...rest } = said;
+    return {
+      call: keepRawArguments(requested),
+      check: { error: createUnknownToolError(requested.name, agent) },
+    };
+  const valid = await validateInput(tool, requested.raw ?? requested.input);
+  if ("value" in valid) return withApproval({ call: requested }, valid.value, { tool, io });
+  const repair = await repairArguments(requested, tool.schema);
+  if (!repair) return { call: keepRawArguments(requested), check: valid };
+  const { raw: _raw, ...rest } = requested;
   const call = { ...rest, input: repair.input };
   const repaired = `The arguments of "${tool.name}" (${call.id}) were repaired: ${repair.repairs.join("; ")}.`;
   const revalid = await validateInput(tool, call.input);
-  if ("error" in revalid) return { call: keepRawArguments(said), check: revalid };
+  if ("error" in revalid) return { call: keepRawArguments(requested), check: revalid };
   return withApproval({ call, repaired }, revalid.value, { tool, io });
 }
 
-/** Arguments that cannot be used are kept for the eye only. */
+/** Truncates unusable arguments, which are kept for display only. */
 function keepRawArguments(call: CallPart): CallPart {
   return call.raw === undefined ? call : { ...call, raw: truncateMessage(call.raw) };
 }
 
-/** The tool's own wish for approval goes before the gate's: it says more to a person. */
+/** Requires approval if the tool or the gate asks for it. The tool's reason comes first, because it tells the user more. */
 async function withApproval(
   checked: CheckedCall,
   input: unknown,
   { tool, io }: { tool: Tool; io: Io },
 ): Promise<CheckedCall> {
   try {
-    const asks = await evaluateApproval(tool, input, io);
-    // Most calls change nothing: for those nothing is gathered.
+    const approval = await evaluateApproval(tool, input, io);
+    // Most calls have no effect: skip building the gate's input.
     const verdict = hasEffect(tool) ? checkGate(toGateInput(tool, input, io)) : allow;
-    if (asks === false && verdict.verdict === "allow") return checked;
-    const wish = asks === false ? "" : formatApprovalReason(asks) || `"${tool.name}" needs approval.`;
-    const gated = verdict.verdict === "allow" ? undefined : verdict;
-    const reason = [wish, gated?.reason ?? ""].filter((text) => text !== "").join(" ");
+    if (approval === false && verdict.verdict === "allow") return checked;
+    const toolReason =
+      approval === false ? "" : formatApprovalReason(approval) || `"${tool.name}" needs approval.`;
+    const gateVerdict = verdict.verdict === "allow" ? undefined : verdict;
+    const reason = [toolReason, gateVerdict?.reason ?? ""].filter((text) => text !== "").join(" ");
     const digest = await computeDigest(getRunId(io), tool, checked.call);
-    return { ...checked, check: { approval: { reason, digest, ...(gated && { because: gated.because }) } } };
+    return {
+      ...checked,
+      check: { approval: { reason, digest, ...(gateVerdict && { because: gateVerdict.because }) } },
+    };
   } catch (thrown) {
     return { ...checked, check: { error: describeThrown(thrown, "tool_failed") } };
   }
 }
 
-/** What the tool says of the call. When it does not say so in its time, a person is asked. */
+/** Asks the tool whether the call needs approval. A tool that does not answer in time needs it. */
 async function evaluateApproval(
   tool: Tool,
   input: unknown,
   { context, state, clock }: Io,
 ): Promise<boolean | string> {
-  const said = tool.needsApproval?.(input, { context }) ?? false;
-  if (typeof said === "boolean" || typeof said === "string") return said;
+  const answer = tool.needsApproval?.(input, { context }) ?? false;
+  if (typeof answer === "boolean" || typeof answer === "string") return answer;
   const ms = tool.timeoutMs ?? (state.run?.policy ?? defaultPolicy).toolTimeoutMs;
-  const late = Promise.withResolvers<string>();
+  const timeout = Promise.withResolvers<string>();
   const cancel = clock.after(ms, () =>
-    late.resolve(`"${tool.name}" did not say within ${ms} ms whether it needs approval.`),
+    timeout.resolve(`"${tool.name}" did not say within ${ms} ms whether it needs approval.`),
   );
   try {
-    return (await Promise.race([said, late.promise])) ?? false;
+    return (await Promise.race([answer, timeout.promise])) ?? false;
   } finally {
     cancel();
   }
 }
 
-function formatApprovalReason(asks: boolean | string): string {
-  return typeof asks === "string" ? asks.trim() : "";
+function formatApprovalReason(approval: boolean | string): string {
+  return typeof approval === "string" ? approval.trim() : "";
 }
 
 function toGateInput(tool: Tool, input: unknown, { agents, state }: Io): GateInput {
@@ -119,19 +126,20 @@ function toGateInput(tool: Tool, input: unknown, { agents, state }: Io): GateInp
     labels: mergeLabels(collectForeignLabels(agent?.tools.values() ?? []), state.labels),
     tool,
     target: tool.target?.(input),
-    // The prompt of a nested run is not a person's words.
+    // The prompt of a nested run was not written by the user.
     isNamed: (target) => isNamedBy(getRootState(state).history, target),
     policy: state.run?.policy ?? defaultPolicy,
   };
 }
 
 export function createUnknownToolError(name: string, agent: Agent): ErrorData {
-  const known = [...agent.tools.keys()];
-  const shown = JSON.stringify(name.slice(0, 128));
-  const all = known.length > 0 ? ` The tools are: ${known.slice(0, 20).join(", ")}.` : " There are no tools.";
+  const names = [...agent.tools.keys()];
+  const quotedName = JSON.stringify(name.slice(0, 128));
+  const toolList =
+    names.length > 0 ? ` The tools are: ${names.slice(0, 20).join(", ")}.` : " There are no tools.";
   return toErrorData(
     "unknown_tool",
-    `Unknown tool: no tool is named ${shown}.${suggestName(name, known) || all}`,
+    `Unknown tool: no tool is named ${quotedName}.${suggestName(name, names) || toolList}`,
   );
 }
 
@@ -151,7 +159,7 @@ export async function validateInput(
     if (!parsed.ok) return reject(parsed.problem);
   }
   try {
-    // A copy: what a tool changes in its input is not what the model said.
+    // A copy, so that a tool that changes its input does not change the stored call.
     const result = await tool.schema.validate(structuredClone(input));
     return result.valid ? { value: result.value } : reject(result.issues.slice(0, 10).join("; "));
   } catch (thrown) {

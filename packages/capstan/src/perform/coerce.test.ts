@@ -57,8 +57,8 @@ describe("a value is read as what it certainly means", () => {
     [{ ids: '["1"]' }, { ids: [1] }, ['ids: "[\\"1\\"]" was read as ["1"]', 'ids.0: "1" was read as 1']],
     [{ place: '{"lat":1}' }, { place: { lat: 1 } }, ['place: "{\\"lat\\":1}" was read as {"lat":1}']],
     [{ place: { lat: "1" } }, { place: { lat: 1 } }, ['place.lat: "1" was read as 1']],
-    [{ place: { lat: 1, label: null } }, { place: { lat: 1 } }, ["place.label: null was left out"]],
-    [{ name: null, days: null }, {}, ["name: null was left out", "days: null was left out"]],
+    [{ place: { lat: 1, label: null } }, { place: { lat: 1 } }, ["place.label: null was removed"]],
+    [{ name: null, days: null }, {}, ["name: null was removed", "days: null was removed"]],
     [
       { tree: { kids: [{ kids: [{ size: "2" }] }] } },
       { tree: { kids: [{ kids: [{ size: 2 }] }] } },

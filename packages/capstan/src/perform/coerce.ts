@@ -10,13 +10,13 @@ type Coercion = {
   readonly named: ReadonlyMap<string, unknown>;
   readonly repairs: string[];
 };
-/** The schemas that hold for a value, and where the value is. */
+/** The schemas that apply to a value, and the path of the value. */
 type SchemaLocation = { readonly rules: readonly JsonSchema[]; readonly path: readonly string[] };
 
 /**
- * Changes a value where it does not fit and the schema leaves no doubt about what was meant. It looks at types,
- * choices, properties, items and references, not at alternatives (`anyOf`). Whether the outcome is valid is for the
- * schema to say. Each repair tells where and what.
+ * Corrects a value where it does not match the schema and the intent is unambiguous. Considers types, choices,
+ * properties, items and references, but not alternatives (`anyOf`). Does not validate the result. Each repair describes
+ * where and what was changed.
  */
 export function coerce(value: Json, schema: JsonSchema): CoercedValue {
   const coercion: Coercion = { root: schema, named: collectNamedSchemas(schema), repairs: [] };
@@ -24,7 +24,7 @@ export function coerce(value: Json, schema: JsonSchema): CoercedValue {
   return { value: coerced, repairs: coercion.repairs };
 }
 
-/** A schema and, when it refers to another, that one as well. */
+/** Returns a schema together with the schemas it references. */
 function resolveRules({ root, named }: Coercion, schema: unknown): JsonSchema[] {
   const rules: JsonSchema[] = [];
   let next = schema;
@@ -35,16 +35,18 @@ function resolveRules({ root, named }: Coercion, schema: unknown): JsonSchema[] 
   return rules;
 }
 
-function coerceAt(coercion: Coercion, value: Json, place: SchemaLocation): Json {
-  const read = reinterpret(coercion, value, place);
+function coerceAt(coercion: Coercion, value: Json, location: SchemaLocation): Json {
+  const read = reinterpret(coercion, value, location);
   if (read !== undefined)
-    coercion.repairs.push(`${formatPath(place.path)}: ${formatJson(value)} was read as ${formatJson(read)}`);
+    coercion.repairs.push(
+      `${formatPath(location.path)}: ${formatJson(value)} was read as ${formatJson(read)}`,
+    );
   const current = read ?? value;
-  if (Array.isArray(current)) return coerceItems(coercion, current, place);
-  return isObject(current) ? coerceProperties(coercion, current, place) : current;
+  if (Array.isArray(current)) return coerceItems(coercion, current, location);
+  return isObject(current) ? coerceProperties(coercion, current, location) : current;
 }
 
-/** What a value that does not fit certainly stands for. */
+/** Returns the value that was meant by a mismatched one, if that is unambiguous. */
 function reinterpret(coercion: Coercion, value: Json, { rules, path }: SchemaLocation): Json | undefined {
   const types = intersectTypes(rules);
   if (types === undefined || types.some((type) => isOfType(value, type)))
@@ -52,7 +54,7 @@ function reinterpret(coercion: Coercion, value: Json, { rules, path }: SchemaLoc
   const read = typeof value === "string" ? readText(value, types) : undefined;
   if (read !== undefined || !types.includes("array") || !isSingle(value)) return read;
   const items = rules.flatMap((rule) => resolveRules(coercion, rule.items));
-  if (intersectTypes(items)?.includes("array")) return undefined; // one value as a list of lists is anybody's guess
+  if (intersectTypes(items)?.includes("array")) return undefined; // ambiguous: one value for a list of lists
   const item = coerceAt({ ...coercion, repairs: [] }, value, { rules: items, path });
   return matchesRules(item, items) ? [item] : undefined;
 }
@@ -71,25 +73,25 @@ function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    return undefined; // it stays a text, which the schema refuses
+    return undefined; // stays a string, which the schema rejects
   }
 }
 
-/** Whether a value may be meant as the only item of a list: not an absent one, and no text that could be several. */
+/** Whether a value can be the only item of a list: not null, and not a string that may hold several items. */
 function isSingle(value: Json): boolean {
   return value !== null && !(typeof value === "string" && /^\s*[[{]|[,;\n]/.test(value));
 }
 
-/** The one choice that differs in nothing but its case. */
+/** Finds the only choice that differs just in case. */
 function matchChoiceCase(value: Json, rules: readonly JsonSchema[]): Json | undefined {
   if (typeof value !== "string") return undefined;
   for (const choices of rules.map(getChoices)) {
     if (choices === undefined || choices.includes(value)) continue;
-    const wanted = value.toLowerCase();
-    const alike = choices
+    const lowercased = value.toLowerCase();
+    const matches = choices
       .filter((choice) => typeof choice === "string")
-      .filter((choice) => choice.toLowerCase() === wanted);
-    if (alike.length === 1) return alike[0];
+      .filter((choice) => choice.toLowerCase() === lowercased);
+    if (matches.length === 1) return matches[0];
   }
   return undefined;
 }
@@ -106,13 +108,18 @@ function coerceProperties(coercion: Coercion, object: JsonObject, { rules, path 
   const required = rules.flatMap((rule) => (Array.isArray(rule.required) ? rule.required : []));
   const entries: [string, Json][] = [];
   for (const [key, value] of Object.entries(object)) {
-    const own = rules.flatMap((rule) => resolveRules(coercion, getPropertySchema(rule, key)));
-    const at: SchemaLocation = { rules: own, path: [...path, key] };
-    if (value === null && own.length > 0 && !required.includes(key) && !matchesRules(null, own))
-      coercion.repairs.push(`${formatPath(at.path)}: null was left out`);
-    else entries.push([key, coerceAt(coercion, value, at)]);
+    const memberRules = rules.flatMap((rule) => resolveRules(coercion, getPropertySchema(rule, key)));
+    const memberLocation: SchemaLocation = { rules: memberRules, path: [...path, key] };
+    if (
+      value === null &&
+      memberRules.length > 0 &&
+      !required.includes(key) &&
+      !matchesRules(null, memberRules)
+    )
+      coercion.repairs.push(`${formatPath(memberLocation.path)}: null was removed`);
+    else entries.push([key, coerceAt(coercion, value, memberLocation)]);
   }
-  // fromEntries defines own keys, whatever they are called.
+  // fromEntries defines own properties, even for "__proto__".
   return Object.fromEntries(entries);
 }
 
@@ -124,7 +131,7 @@ function getPropertySchema({ properties }: JsonSchema, key: string): unknown {
   return isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
 }
 
-/** Only by type and choice: enough to see that a value is of the wrong kind. */
+/** Compares type and choices only: enough to detect a value of the wrong kind. */
 function matchesRules(value: Json, rules: readonly JsonSchema[]): boolean {
   const types = intersectTypes(rules);
   if (types && !types.some((type) => isOfType(value, type))) return false;
@@ -132,7 +139,7 @@ function matchesRules(value: Json, rules: readonly JsonSchema[]): boolean {
   return rules.map(getChoices).every((choices) => choices === undefined || choices.some(isChoice));
 }
 
-/** The types that all schemas allow; undefined when none of them names any. */
+/** Returns the types that all schemas allow; undefined when none of them restricts the type. */
 function intersectTypes(rules: readonly JsonSchema[]): string[] | undefined {
   const lists = rules.filter(({ type }) => type !== undefined).map(({ type }) => [type].flat().map(String));
   return lists[0]?.filter((type) => lists.every((list) => list.includes(type)));

@@ -3,11 +3,11 @@ import { type Json, toCanonicalJson } from "../json.ts";
 import type { Question, Tool } from "../tool.ts";
 
 type ApprovedCall = Pick<CallPart, "id" | "input"> & {
-  /** Of a question in the middle of the call: which one, and what it says. */
+  /** For a question asked during the call: its number and content. */
   readonly asked?: readonly [number: number, question: Question];
 };
 
-/** What an approval is bound to: this run, this call, this tool as it was described, these arguments, this question. */
+/** Computes the digest an approval is bound to: run, call, tool definition, arguments and question. */
 export async function computeDigest(runId: string, tool: Tool, call: ApprovedCall): Promise<string> {
   const { name, description, schema } = tool;
   const subject = toCanonicalJson([

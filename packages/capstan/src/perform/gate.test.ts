@@ -24,7 +24,7 @@ describe("the safety gate", () => {
   it("says where the words and the data came from (A107)", () => {
     expect(checkGate(gated({ target: "evil@example.net" }))).toMatchObject({
       reason:
-        '"send_mail" reaches the outside (evil@example.net) after text that is not to be trusted was read by ' +
+        '"send_mail" reaches the outside (evil@example.net) after untrusted text was read by ' +
         'web_fetch in turn 2 with {"url":"https://example.org/a"}, and private data by read_file in turn 1 with {"path":"notes.md"}.',
     });
   });

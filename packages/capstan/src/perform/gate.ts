@@ -4,18 +4,18 @@ import { getLabels, type Labels, type Source } from "../labels.ts";
 import type { Policy } from "../policy.ts";
 import { hasEffect, type Tool } from "../tool.ts";
 
-/** What stands between "the model asked" and the stored intent. */
+/** Decision about a requested call, made before its intent is stored. */
 export type Verdict =
   | { readonly verdict: "allow" }
   | { readonly verdict: "ask" | "deny"; readonly reason: string; readonly because: readonly Source[] };
 
 export type GateInput = {
-  /** Of what the model has read when it asks. */
+  /** Labels of everything the model has read so far. */
   readonly labels: Labels;
   readonly tool: Pick<Tool, "name" | "effects" | "reads">;
-  /** Where the call goes, if the tool can tell. */
+  /** Destination of the call, if the tool knows it. */
   readonly target: string | undefined;
-  /** Whether a person has named that target themselves. */
+  /** Whether the user has named that target. */
   isNamed(target: string): boolean;
   readonly policy: Pick<Policy, "gate" | "approvals">;
 };
@@ -23,8 +23,8 @@ export type GateInput = {
 export const allow: Verdict = { verdict: "allow" };
 
 /**
- * The rule of two: of untrusted words, private data and an effect on the world, a run may have any two; a person decides
- * when all three meet. Strict: also when there is nothing private. Words decide nothing here, only labels do.
+ * Applies the rule of two: a run may combine any two of untrusted text, private data and a side effect; all three
+ * together need approval. With `gate: "strict"` the first and the last are enough. Only labels count, never the content.
  */
 export function checkGate(gated: GateInput): Verdict {
   const { labels, tool, target, policy } = gated;
@@ -41,13 +41,14 @@ export function checkGate(gated: GateInput): Verdict {
   };
 }
 
-/** From labels and arguments alone: nothing that the model or a stranger has written says what a person is asked. */
+/** Uses labels and arguments only, so that neither the model nor untrusted text can phrase the question to the user. */
 function formatGateReason({ labels, tool, target }: GateInput): string {
-  const does = tool.effects === "send" ? "reaches the outside" : "changes something";
-  const where = target === undefined ? "" : ` (${escapeInvisible(target)})`;
-  const untrusted = `after text that is not to be trusted was read by ${formatSources(labels.untrusted)}`;
-  const known = labels.private.length > 0 ? `, and private data by ${formatSources(labels.private)}` : "";
-  return `"${tool.name}" ${does}${where} ${untrusted}${known}.`;
+  const action = tool.effects === "send" ? "reaches the outside" : "changes something";
+  const destination = target === undefined ? "" : ` (${escapeInvisible(target)})`;
+  const untrustedText = `after untrusted text was read by ${formatSources(labels.untrusted)}`;
+  const privateData =
+    labels.private.length > 0 ? `, and private data by ${formatSources(labels.private)}` : "";
+  return `"${tool.name}" ${action}${destination} ${untrustedText}${privateData}.`;
 }
 
 function formatSources(sources: readonly Source[]): string {
@@ -58,15 +59,15 @@ function formatSources(sources: readonly Source[]): string {
 }
 
 /**
- * Whether a person has named the target in their own words: as a whole, not as a part of something longer, or else
- * "example.co" would be named by "example.com".
+ * Whether the user has named the target in a message. It must be a whole token: otherwise "example.com" would also name
+ * "example.co".
  */
 export function isNamedBy(history: readonly Entry[], target: string): boolean {
-  const wanted = normalizeToken(target);
+  const normalizedTarget = normalizeToken(target);
   return history.some(
     (entry) =>
       entry.type === "user" &&
-      splitTokens(toPlainText(entry.content)).some((token) => normalizeToken(token) === wanted),
+      splitTokens(toPlainText(entry.content)).some((token) => normalizeToken(token) === normalizedTarget),
   );
 }
 
@@ -74,7 +75,7 @@ function splitTokens(text: string): string[] {
   return text.split(/[\s"'`<>()[\]{}|,;]+/).flatMap((token) => [token, token.replace(/[.:!?]+$/, "")]);
 }
 
-/** A URL in the one way that parsers write it; anything else without regard to case. */
+/** Normalizes a URL; converts anything else to lower case. */
 function normalizeToken(text: string): string {
   return URL.canParse(text) ? new URL(text).href : text.trim().toLowerCase();
 }

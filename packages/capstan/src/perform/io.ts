@@ -10,20 +10,20 @@ import type { Blob } from "../store.ts";
 import type { Outcome } from "../tool.ts";
 import type { AgentRequest } from "./call-agent.ts";
 
-/** What performing needs of the world around it. */
+/** Dependencies of `perform`. */
 export type Io = {
   readonly agents: Agents;
-  /** Read, never changed. */
+  /** Read-only. */
   readonly state: State;
   readonly clock: Clock;
   readonly context: unknown;
   readonly hooks: CallHooks;
   emit(delta: DeltaBody): void;
-  /** The model that was chosen; the client of one that is given by name. */
+  /** Returns the chosen model; a name is resolved to a client. */
   resolveModel(choice: ModelChoice): Model;
-  /** What is said, without the secrets of the run. Left out when there are none. */
+  /** Masks the run's secrets. Absent when the run has none. */
   mask?<Body extends object>(body: Body): Body;
-  /** Has an agent answer a call, in a run of its own that is nested in this one: until it ends or waits. */
+  /** Answers a call with an agent, in a run nested in this one. Resolves when that run ends or waits. */
   runNested?(request: AgentRequest, callId: string, signal: AbortSignal): Promise<void>;
   readonly blobs: {
     put(blob: { readonly mediaType: string; readonly data: string | Uint8Array }): Promise<string>;
@@ -39,9 +39,9 @@ export type HookCall = {
 };
 
 export type CallHooks = {
-  /** Before a tool runs. A throw refuses the call; the model is told why. */
+  /** Called before a tool runs. A throw refuses the call; the model gets the reason. */
   onBeforeTool?(call: HookCall): void | Promise<void>;
-  /** After a tool has run or failed; what it returns takes the place of the outcome. */
+  /** Called after a tool has run or failed. A returned outcome replaces the original. */
   onAfterTool?(call: HookCall, outcome: Outcome): Outcome | undefined | Promise<Outcome | undefined>;
 };
 
@@ -51,12 +51,12 @@ export function getAgent(name: string, { agents }: Pick<Io, "agents">): Agent {
   return agent;
 }
 
-/** The input of a call that was found valid: an object. */
+/** Returns the input of a validated call, which is always an object. */
 export function getInput({ input }: Pick<ToolEffect, "input">): { readonly [key: string]: Json } {
   return input as { readonly [key: string]: Json };
 }
 
-/** The run whose effect this is. */
+/** Returns the id of the run that the effect belongs to. */
 export function getRunId({ state }: Pick<Io, "state">): string {
   return state.run?.id ?? "";
 }

@@ -19,15 +19,15 @@ type OpenCall = {
 type Mutable<Part> = { -readonly [Field in keyof Part]: Part[Field] };
 type OpenPart = Mutable<TextPart> | Mutable<ReasoningPart> | OpenCall | OpaquePart;
 
-/** A message under construction. Any split and any interleaving of the chunks gives the same message. */
+/** A message under construction. The result does not depend on how the chunks are split or interleaved. */
 export type MessageBuilder = {
   readonly open: OpenPart[];
   readonly calls: Map<number, OpenCall>;
-  /** Gives a call its id, unique in the session. */
+  /** Assigns a call its id, unique in the session. */
   readonly nameCall: (providerId: string | undefined, index: number) => string;
   finish: Finish | undefined;
   usage: Usage | undefined;
-  /** Characters said so far. */
+  /** Number of characters received so far. */
   size: number;
   hasText: boolean;
 };
@@ -95,13 +95,13 @@ function openCall(
   { open, calls, nameCall }: MessageBuilder,
   { index, id, name, opaque }: CallHead,
 ): OpenCall {
-  const known = calls.get(index);
-  if (known) {
-    // Some servers repeat the head of a call with every piece, or give the id late.
-    known.providerId ||= id;
-    known.name ||= name;
-    known.opaque ??= opaque;
-    return known;
+  const existing = calls.get(index);
+  if (existing) {
+    // Some servers repeat the head of a call with every chunk, or send the id late.
+    existing.providerId ||= id;
+    existing.name ||= name;
+    existing.opaque ??= opaque;
+    return existing;
   }
   const call: OpenCall = { type: "call", id: nameCall(id, index), providerId: id, name, text: "", opaque };
   calls.set(index, call);
@@ -114,7 +114,7 @@ function appendText(message: MessageBuilder, chunk: Extract<Chunk, { type: "text
   const last = open.at(-1);
   const { opaque } = chunk;
   message.size += chunk.text.length;
-  // Opaque data closes a block: what follows is another one, with its own.
+  // Opaque data closes a block: later text starts a new one.
   if (last?.type === chunk.type && last.opaque === undefined) {
     last.text += chunk.text;
     if (opaque !== undefined) last.opaque = opaque;
@@ -123,17 +123,17 @@ function appendText(message: MessageBuilder, chunk: Extract<Chunk, { type: "text
   }
 }
 
-/** The parts in the model's order. A call said twice with the same id, name and arguments is one call. */
+/** Returns the parts in the model's order. A call repeated with the same id, name and arguments is one call. */
 export function buildParts({ open }: MessageBuilder): AssistantPart[] {
-  const said = new Set<string>();
+  const seenCalls = new Set<string>();
   const parts: AssistantPart[] = [];
   for (const part of open) {
     if (part.type !== "call") parts.push(part);
     else if (part.providerId === undefined) parts.push(buildCallPart(part));
     else {
-      const twin = JSON.stringify([part.providerId, part.name, part.text]);
-      if (!said.has(twin)) parts.push(buildCallPart(part));
-      said.add(twin);
+      const key = JSON.stringify([part.providerId, part.name, part.text]);
+      if (!seenCalls.has(key)) parts.push(buildCallPart(part));
+      seenCalls.add(key);
     }
   }
   return parts;
@@ -151,24 +151,24 @@ function buildCallPart({ id, providerId, name, text, opaque }: OpenCall): CallPa
   };
 }
 
-/** A model that is being listened to: what it has said so far, and where that is told. */
+/** Context for reading one model stream. */
 export type StreamContext = {
   readonly model: Model;
   readonly message: MessageBuilder;
-  readonly citing?: CitationFilter | undefined;
+  readonly citationFilter?: CitationFilter | undefined;
   emit(delta: DeltaBody): void;
 };
 
-/** Sends the request and hears the answer to its end. */
+/** Sends the request and reads the answer to its end, emitting deltas. */
 export async function readModelStream(
-  listening: StreamContext,
+  context: StreamContext,
   request: ModelRequest,
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  const reader = listening.model.stream(request, { signal })[Symbol.asyncIterator]();
+  const reader = context.model.stream(request, { signal })[Symbol.asyncIterator]();
   const stopReading = () => {
-    Promise.resolve(reader.return?.()).catch(() => undefined); // not awaited: a stream that hangs would hang here too
+    Promise.resolve(reader.return?.()).catch(() => undefined); // not awaited: a stream that hangs would block here
   };
   signal.addEventListener("abort", stopReading, { once: true });
   try {
@@ -176,32 +176,32 @@ export async function readModelStream(
       const read = await reader.next();
       signal.throwIfAborted();
       if (read.done) return;
-      handleChunks(read.value, listening);
+      handleChunks(read.value, context);
     }
   } finally {
     signal.removeEventListener("abort", stopReading);
   }
 }
 
-/** A delta that still grows. */
+/** A delta that may still grow. */
 type OpenDelta = Extract<DeltaBody, { delta: string }> & { delta: string };
 
-/** Adds what one read said to the message and tells it, with neighbouring pieces of the same kind made one. */
-function handleChunks(batch: readonly Chunk[], { message, citing, emit }: StreamContext): void {
-  let open: OpenDelta | undefined;
-  for (const chunk of citing ? batch.flatMap(citing.filter) : batch) {
+/** Adds a batch of chunks to the message and emits them as deltas, merging neighbors of the same kind. */
+function handleChunks(batch: readonly Chunk[], { message, citationFilter, emit }: StreamContext): void {
+  let openDelta: OpenDelta | undefined;
+  for (const chunk of citationFilter ? batch.flatMap(citationFilter.filter) : batch) {
     addChunk(message, chunk);
-    const piece = toDelta(chunk, message);
-    if (open && piece && open.type === piece.type && getCallId(open) === getCallId(piece)) {
-      open.delta += piece.delta;
-    } else if (piece || chunk.type === "restart") {
-      if (open) emit(open);
-      open = piece;
+    const delta = toDelta(chunk, message);
+    if (openDelta && delta && openDelta.type === delta.type && getCallId(openDelta) === getCallId(delta)) {
+      openDelta.delta += delta.delta;
+    } else if (delta || chunk.type === "restart") {
+      if (openDelta) emit(openDelta);
+      openDelta = delta;
     }
     if (chunk.type === "restart") emit({ type: "message_restart", reason: chunk.reason });
   }
-  if (open) emit(open);
-  for (const citation of citing?.startMessage() ?? []) emit(citation);
+  if (openDelta) emit(openDelta);
+  for (const citation of citationFilter?.takeCitations() ?? []) emit(citation);
 }
 
 function toDelta(chunk: Chunk, message: MessageBuilder): OpenDelta | undefined {
@@ -213,28 +213,28 @@ function toDelta(chunk: Chunk, message: MessageBuilder): OpenDelta | undefined {
   return call && { type: "tool_call_delta", id: call.id, name: call.name, delta };
 }
 
-function getCallId(piece: OpenDelta): string | undefined {
-  return piece.type === "tool_call_delta" ? piece.id : undefined;
+function getCallId(delta: OpenDelta): string | undefined {
+  return delta.type === "tool_call_delta" ? delta.id : undefined;
 }
 
 const charactersPerToken = 4;
 const maxPlausibleTokens = 1e9;
 
-/** What the provider says it used, or an estimate when it says nothing usable: a budget never goes down. */
+/** Returns the provider's usage, or an estimate if it reports none or an implausible one, so that budgets always count. */
 export function resolveUsage(
   message: MessageBuilder,
   state: State,
 ): { usage: Usage; warnings: readonly FactBody[] } {
-  const told = message.usage;
-  if (told && isUsable(told)) return { usage: told, warnings: [] };
+  const reported = message.usage;
+  if (reported && isUsable(reported)) return { usage: reported, warnings: [] };
   const usage = {
     inputTokens: Math.ceil(countHistoryCharacters(state) / charactersPerToken),
     outputTokens: Math.ceil(message.size / charactersPerToken),
     estimated: true,
   };
   if (state.run?.warned.has("usage_estimated")) return { usage, warnings: [] };
-  const problem = told ? "unusable figures" : "no figures";
-  const text = `The model gave ${problem} for its usage; they are estimated.`;
+  const problem = reported ? "unusable" : "no";
+  const text = `The model reported ${problem} usage figures; using an estimate.`;
   return { usage, warnings: [{ type: "warning", code: "usage_estimated", message: text }] };
 }
 
@@ -244,13 +244,13 @@ function isUsable({ inputTokens, outputTokens, cost = 0 }: Usage): boolean {
   );
 }
 
-/** How far each history has been measured: a history only grows, and is not measured twice. */
-const measured = new WeakMap<readonly Entry[], { entries: number; characters: number }>();
+/** How much of each history has been measured. A history only grows, so no entry is measured twice. */
+const measurements = new WeakMap<readonly Entry[], { entries: number; characters: number }>();
 
 function countHistoryCharacters({ history }: State): number {
-  const known = measured.get(history) ?? { entries: 0, characters: 0 };
-  for (const entry of history.slice(known.entries)) known.characters += JSON.stringify(entry).length;
-  known.entries = history.length;
-  measured.set(history, known);
-  return known.characters;
+  const progress = measurements.get(history) ?? { entries: 0, characters: 0 };
+  for (const entry of history.slice(progress.entries)) progress.characters += JSON.stringify(entry).length;
+  progress.entries = history.length;
+  measurements.set(history, progress);
+  return progress.characters;
 }

@@ -27,7 +27,7 @@ describe("the usage of a model call", () => {
         {
           type: "warning",
           code: "usage_estimated",
-          message: "The model gave no figures for its usage; they are estimated.",
+          message: "The model reported no usage figures; using an estimate.",
         },
       ],
     });

@@ -286,11 +286,15 @@ describe("what the model gets to read", () => {
 
   it.each<[what: string, view: () => unknown, problem: string]>([
     ["throws", fail, "no"],
-    ["gives no text", () => 5, "it gave no text"],
-    ["gives a promise, even one that rejects", () => Promise.reject(new Error("late")), "it gave no text"],
+    ["gives no text", () => 5, "it returned no text"],
+    [
+      "gives a promise, even one that rejects",
+      () => Promise.reject(new Error("late")),
+      "it returned no text",
+    ],
   ])("is everything and a note, when that function %s (S2-51, F43)", (_what, view, problem) => {
     const resultForModel = view as () => string;
-    const note = `(The view of this result for you failed: ${problem})`;
+    const note = `(Formatting this result for you failed: ${problem})`;
     expect(filterForModel(bare, { includeData: true, resultForModel })).toEqual({
       ...bare,
       content: `{"city":"Oslo"}\n${note}`,

@@ -14,12 +14,12 @@ import { toJson } from "./to-json.ts";
 import { asToolReturn } from "./tool-return.ts";
 import { formatNumber } from "./truncate-text.ts";
 
-/** What the model does not get to read of it is kept, and can be read: so little is left out here. */
+/** Generous: content that is too long for the model is stored, and can be read later. */
 const outcomeLimits = { characters: 20_000_000 };
 
 /**
- * One form for whatever a tool returned: a text, nothing, bytes, one of the shapes of `tool-shapes.ts`, or any value,
- * which is then data and its JSON the content. Never throws.
+ * Converts any returned value to an outcome: a string, undefined, bytes, one of the shapes in `tool-return.ts`, or any
+ * other value, which becomes the data, with its JSON as the content. Never throws.
  */
 export function toOutcome(returned: unknown): Outcome {
   if (returned === undefined) return { status: "ok", content: "" };
@@ -29,34 +29,35 @@ export function toOutcome(returned: unknown): Outcome {
     const content = `[${mediaType}, ${formatNumber(bytes.length)} bytes${isCut ? ", and more that were not read" : ""}]`;
     return { status: "ok", content, binary: { mediaType, bytes } };
   }
-  const said = asToolReturn(returned);
-  if (said) return fromToolReturn(said);
+  const toolReturn = asToolReturn(returned);
+  if (toolReturn) return fromToolReturn(toolReturn);
   const data = toJson(returned, outcomeLimits);
   return { status: "ok", content: JSON.stringify(data), data };
 }
 
-function fromToolReturn(said: ToolReturn): Outcome {
-  const { error, content, message, ui, contexts, affected } = said;
-  const data = said.data === undefined ? undefined : toJson(said.data, outcomeLimits);
+function fromToolReturn(toolReturn: ToolReturn): Outcome {
+  const { error, content, message, ui, contexts, affected } = toolReturn;
+  const data = toolReturn.data === undefined ? undefined : toJson(toolReturn.data, outcomeLimits);
   const rest = {
     ...(data !== undefined && { data }),
     ...(ui && { ui }),
     ...(contexts && { contexts }),
     ...(affected !== undefined && { affected }),
-    // A message alone is the content.
+    // Without content and data, the message is the content.
     ...(message !== undefined &&
       (content ?? data) !== undefined && { message: cutLine(message).toWellFormed() }),
   };
-  const words = typeof content === "string" ? content.toWellFormed() : content;
-  if (error === undefined) return { status: "ok", content: words ?? buildContent(message, data), ...rest };
-  const failure = createFailedOutcome(toFailure(error, said.retryable));
-  return { ...failure, ...(words !== undefined && { content: words }), ...rest };
+  const ownContent = typeof content === "string" ? content.toWellFormed() : content;
+  if (error === undefined)
+    return { status: "ok", content: ownContent ?? buildContent(message, data), ...rest };
+  const failure = createFailedOutcome(toFailure(error, toolReturn.retryable));
+  return { ...failure, ...(ownContent !== undefined && { content: ownContent }), ...rest };
 }
 
 function toFailure(error: NonNullable<ToolReturn["error"]>, retryable: boolean | undefined): ErrorData {
   const { code = "tool_failed", message } = typeof error === "string" ? { message: error } : error;
-  const known = Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].retryable : true;
-  return { code, message: truncateMessage(message).toWellFormed(), retryable: retryable ?? known };
+  const defaultRetryable = Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].retryable : true;
+  return { code, message: truncateMessage(message).toWellFormed(), retryable: retryable ?? defaultRetryable };
 }
 
 function buildContent(message: string | undefined, data: Json | undefined): string {
@@ -65,7 +66,7 @@ function buildContent(message: string | undefined, data: Json | undefined): stri
   return typeof data === "string" ? data : JSON.stringify(data);
 }
 
-/** The result of a call that failed. The model reads the content; our own sentences already say what happened. */
+/** Creates the outcome of a failed call. Messages of our own error codes go to the model without a prefix. */
 export function createFailedOutcome(error: ErrorData): Outcome {
   const isOwn = error.code !== "tool_failed" && Object.hasOwn(errorCodes, error.code);
   const content = isOwn ? error.message : `Tool execution failed: ${error.message}`;
@@ -81,8 +82,8 @@ export const interrupted: Outcome = {
 export type ViewOptions = { readonly includeData: boolean } & Pick<Tool, "resultForModel">;
 
 /**
- * The outcome as the model gets to read it: all of it, a line about it, what the tool's own function makes of it, or,
- * without `includeData`, only the words that came with the data. Never throws.
+ * Returns the outcome as the model reads it: in full, as one line, as formatted by the tool's own function or, without
+ * `includeData`, only the text that came with the data. Never throws.
  */
 export function filterForModel(
   outcome: Outcome,
@@ -91,10 +92,10 @@ export function filterForModel(
   if (typeof resultForModel === "function") return applyView(resultForModel, outcome, includeData);
   const isHidden = !includeData && outcome.data !== undefined;
   if (resultForModel === "full" && !isHidden) return outcome;
-  const words =
+  const content =
     getOwnContent(outcome) ??
     (isHidden ? "The call succeeded. Its data is not shown to you." : outcome.content);
-  return withoutData(outcome, resultForModel === "summary" ? toFirstLine(words) : words);
+  return withoutData(outcome, resultForModel === "summary" ? toFirstLine(content) : content);
 }
 
 function withoutData({ data: _, ...outcome }: Outcome, content: Outcome["content"]): Outcome {
@@ -102,39 +103,39 @@ function withoutData({ data: _, ...outcome }: Outcome, content: Outcome["content
 }
 
 function applyView(view: (outcome: Outcome) => string, outcome: Outcome, includeData: boolean): Outcome {
-  let problem = "it gave no text";
+  let problem = "it returned no text";
   try {
     const content: unknown = view(outcome);
     if (typeof content === "string") return withoutData(outcome, content.toWellFormed());
-    // A promise is of no use here, and its rejection must not end the process.
+    // A promise cannot be used here; its rejection must not end the process.
     Promise.resolve(content).catch(() => undefined);
   } catch (thrown) {
     problem = describeThrown(thrown, "tool_failed").message;
   }
-  const whole = filterForModel(outcome, { includeData });
-  const note = `(The view of this result for you failed: ${problem})`;
+  const fullView = filterForModel(outcome, { includeData });
+  const note = `(Formatting this result for you failed: ${problem})`;
   const content =
-    typeof whole.content === "string"
-      ? `${whole.content}\n${note}`
-      : [...whole.content, { type: "text", text: note } as const];
-  return { ...whole, content };
+    typeof fullView.content === "string"
+      ? `${fullView.content}\n${note}`
+      : [...fullView.content, { type: "text", text: note } as const];
+  return { ...fullView, content };
 }
 
-/** What a tool said beside its data: its own content or message. Nothing when the content is the data itself. */
+/** Returns the tool's own content or message besides its data; undefined when the content is just the data. */
 function getOwnContent({ content, data, error }: Outcome): string | readonly Part[] | undefined {
   if (error && data !== undefined) return createFailedOutcome(error).content;
   if (data === undefined || typeof content !== "string") return content;
   if (content === data || content === JSON.stringify(data)) return undefined;
-  const written = content.startsWith("{") ? tryParseJson(content) : undefined;
-  if (!isRecord(written) || !Object.hasOwn(written, "data")) return content;
-  return typeof written.message === "string" ? written.message : undefined;
+  const parsed = content.startsWith("{") ? tryParseJson(content) : undefined;
+  if (!isRecord(parsed) || !Object.hasOwn(parsed, "data")) return content;
+  return typeof parsed.message === "string" ? parsed.message : undefined;
 }
 
 function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // words that begin with a bracket
+    return undefined; // text that starts with a bracket
   }
 }
 
@@ -146,6 +147,6 @@ function toFirstLine(content: Outcome["content"]): Outcome["content"] {
 
 function cutLine(content: string): string {
   const [line = ""] = content.split("\n", 1);
-  const shown = line.length > maxSummaryLength ? line.slice(0, maxSummaryLength - 1).toWellFormed() : line;
-  return shown.length < content.length ? `${shown}…` : shown;
+  const head = line.length > maxSummaryLength ? line.slice(0, maxSummaryLength - 1).toWellFormed() : line;
+  return head.length < content.length ? `${head}…` : head;
 }

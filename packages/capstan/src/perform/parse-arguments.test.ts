@@ -83,7 +83,7 @@ describe("the arguments of a call", () => {
     expect(parseArguments(JSON.stringify({ a: "x".repeat(1_000_000 - 8) }))).toMatchObject({ ok: true });
     expect(parseArguments(JSON.stringify({ a: "x".repeat(10_000_000) }))).toEqual({
       ok: false,
-      problem: "they have 10000008 characters; 1000000 is the most",
+      problem: "they have 10000008 characters; the limit is 1000000",
     });
   });
 

@@ -1,7 +1,7 @@
 import { isRecord, type Json } from "../json.ts";
 
 export const maxArgumentCharacters = 1_000_000;
-/** How many lists and objects may be inside each other. */
+/** How deep lists and objects may be nested. */
 export const maxArgumentDepth = 64;
 
 export type JsonObject = { readonly [key: string]: Json };
@@ -10,11 +10,11 @@ export type ParsedArguments =
   | { readonly ok: true; readonly input: JsonObject }
   | { readonly ok: false; readonly problem: string };
 
-/** The arguments of a call, from the text a model wrote. An empty text is `{}`; the schema decides whether that will do. */
+/** Parses the arguments of a call. Empty text counts as `{}`; the schema decides whether that is valid. */
 export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, input: {} };
   if (text.length > maxArgumentCharacters)
-    return rejectArguments(`they have ${text.length} characters; ${maxArgumentCharacters} is the most`);
+    return rejectArguments(`they have ${text.length} characters; the limit is ${maxArgumentCharacters}`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -35,7 +35,7 @@ function rejectArguments(problem: string): ParsedArguments {
   return { ok: false, problem };
 }
 
-/** Why a value may not be anybody's arguments, whatever the schema says. */
+/** Finds a reason to reject arguments whatever the schema says. */
 export function findLimitProblem(value: unknown): string | undefined {
   return findProblemAt(value, maxArgumentDepth);
 }
@@ -45,7 +45,7 @@ function findProblemAt(value: unknown, depth: number): string | undefined {
     return "they hold a number too large to represent";
   if (typeof value !== "object" || value === null) return undefined;
   if (depth === 0) return `they are nested deeper than ${maxArgumentDepth} levels`;
-  // An own "__proto__" would change the prototype of whatever it is assigned to.
+  // Copying an own "__proto__" by assignment would change the prototype of the copy.
   if (Object.hasOwn(value, "__proto__")) return 'they hold the key "__proto__"';
   for (const member of Object.values(value)) {
     const problem = findProblemAt(member, depth - 1);

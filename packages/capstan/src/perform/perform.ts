@@ -7,8 +7,8 @@ import { summarizeHistory } from "./summarize-history.ts";
 import { summarizeTurn } from "./summarize-turn.ts";
 
 /**
- * Performs one effect and tells what came of it: the only code that touches the world. Whatever a model or a tool
- * does becomes facts; it rejects only when there is no such agent.
+ * Performs one effect and returns the resulting facts. Side effects happen only here. Failures of models and tools become
+ * facts; rejects only for an unknown agent or when the store fails.
  */
 export async function perform(effect: Effect, io: Io, signal: AbortSignal): Promise<readonly FactBody[]> {
   switch (effect.type) {

@@ -12,35 +12,35 @@ import { toLimitedJson } from "./to-json.ts";
 
 const maxQuestions = 10;
 const maxQuestionLength = 100_000;
-const keys: readonly string[] = ["message", "schema", "url", "state"];
+const questionKeys: readonly string[] = ["message", "schema", "url", "state"];
 
-/** The question that a tool returned: `{ ask }` and nothing else. Anything that only resembles it is the tool's own value. */
+/** Returns the question if a tool returned exactly `{ ask }`. Anything that only resembles it is an ordinary value. */
 export function asQuestion(returned: unknown): Question | undefined {
   try {
     if (!isRecord(returned) || !isRecord(returned.ask) || Object.keys(returned).length > 1) return undefined;
     const { message, schema, url } = returned.ask;
-    if (typeof message !== "string" || !Object.keys(returned.ask).every((key) => keys.includes(key)))
+    if (typeof message !== "string" || !Object.keys(returned.ask).every((key) => questionKeys.includes(key)))
       return undefined;
     if (schema !== undefined && !isRecord(schema)) return undefined;
     if (url !== undefined && typeof url !== "string") return undefined;
     return returned.ask as Question;
   } catch {
-    return undefined; // a getter or a proxy that throws: the value is serialised with that said
+    return undefined; // a getter or a proxy that throws: serialized like any value, with the error noted
   }
 }
 
-/** The fact that a person is asked. Throws when the question cannot be put to anybody: that is a failure of the tool. */
+/** Builds the fact that asks the user. Throws for an invalid question, which is a failure of the tool. */
 export async function buildQuestionFact(
-  asked: Question,
+  returned: Question,
   tool: Tool,
   { effect, io }: { readonly effect: ToolEffect; readonly io: Io },
 ): Promise<FactBody> {
   const { callId, name } = effect;
   const number = (effect.asked?.length ?? 0) + 1;
-  if (effect.isFallback) throw createQuestionError(tool, "it is the last resort of the run");
+  if (effect.isFallback) throw createQuestionError(tool, "it is the fallback tool of the run");
   if (number > maxQuestions)
     throw createQuestionError(tool, `it has asked ${maxQuestions} times in this call`);
-  const { json, isCut } = toLimitedJson(await checkQuestionSchema(asked, tool), {
+  const { json, isCut } = toLimitedJson(await checkQuestionSchema(returned, tool), {
     characters: maxQuestionLength,
   });
   if (isCut)
@@ -48,8 +48,8 @@ export async function buildQuestionFact(
       tool,
       `the question is larger than ${maxQuestionLength} characters or too deep`,
     );
-  const whole = json as unknown as Question;
-  const question = io.mask?.(whole) ?? whole;
+  const fullQuestion = json as unknown as Question;
+  const question = io.mask?.(fullQuestion) ?? fullQuestion;
   const input = getInput(effect);
   const reads = getLabels(tool);
   return {
@@ -66,20 +66,20 @@ export async function buildQuestionFact(
   };
 }
 
-/** With a schema that is known to work: nobody could answer the other. */
-async function checkQuestionSchema(asked: Question, tool: Tool): Promise<Question> {
-  const question = { ...asked, message: asked.message.toWellFormed() };
-  if (!asked.schema) return question;
-  const schema = toSchema(asked.schema, { owner: `a question of "${tool.name}"` });
-  await schema.validate(null); // some faults of a schema only show with a value
+/** Throws for a schema that does not work, because no answer could match it. */
+async function checkQuestionSchema(returned: Question, tool: Tool): Promise<Question> {
+  const question = { ...returned, message: returned.message.toWellFormed() };
+  if (!returned.schema) return question;
+  const schema = toSchema(returned.schema, { owner: `a question of "${tool.name}"` });
+  await schema.validate(null); // some schema errors only surface when a value is validated
   return { ...question, schema: schema.json };
 }
 
-function createQuestionError(tool: Tool, why: string): AgentError {
-  return new AgentError("tool_failed", `"${tool.name}" cannot ask: ${why}.`, { retryable: false });
+function createQuestionError(tool: Tool, reason: string): AgentError {
+  return new AgentError("tool_failed", `"${tool.name}" cannot ask: ${reason}.`, { retryable: false });
 }
 
-/** What people said, as the tool gets it. */
+/** Converts the user's replies to the answers passed to the tool. */
 export function toAnswers(asked: NonNullable<ToolEffect["asked"]>): readonly Answer[] {
   return asked.map(({ question: { state }, reply }) => ({ ...reply, ...(state !== undefined && { state }) }));
 }

@@ -232,7 +232,7 @@ describe("what has no end is read up to the limit and then closed", () => {
 describe("what breaks off half way is a failure that has what came before", () => {
   it("as a list (F53)", async () => {
     const outcome = toOutcome(await readToolOutput(breaking({ a: 1 }, { a: 2 }), plenty));
-    const message = "It broke off after 2 items: line cut";
+    const message = "The output ended after 2 items: line cut";
     expect(outcome).toEqual({
       status: "error",
       content: JSON.stringify({ partial: [{ a: 1 }, { a: 2 }], error: message }),
@@ -244,8 +244,8 @@ describe("what breaks off half way is a failure that has what came before", () =
   it("as a text (F53)", async () => {
     expect(toOutcome(await readToolOutput(breaking("Once upon ", "a time"), plenty))).toEqual({
       status: "error",
-      content: "Once upon a time\n… (It broke off half way: line cut)",
-      error: { code: "tool_failed", message: "It broke off half way: line cut", retryable: true },
+      content: "Once upon a time\n… (The output ended early: line cut)",
+      error: { code: "tool_failed", message: "The output ended early: line cut", retryable: true },
     });
   });
 
@@ -260,7 +260,7 @@ describe("what breaks off half way is a failure that has what came before", () =
     const response = new Response(body, { headers: { "content-type": "text/plain" } });
     expect(toOutcome(await readToolOutput(response, plenty))).toMatchObject({
       status: "error",
-      content: "half\n… (It broke off half way: reset)",
+      content: "half\n… (The output ended early: reset)",
     });
   });
 

@@ -16,33 +16,33 @@ import { formatNumber } from "./truncate-text.ts";
 
 export type OutputLimits = {
   readonly signal: AbortSignal;
-  /** Text and items are read up to so many characters, bytes up to so many bytes: more is not read. */
+  /** Limit for text and items; the rest is not read. `maxBytes` is the limit for bytes. */
   readonly maxCharacters: number;
   readonly maxBytes: number;
 };
 
 /**
- * What a tool returned, once all of it is there: streams, responses, blobs and async iterables are read, anything else
- * is given back as it is. One that breaks off half way becomes a failure that has what came before. Rejects when
- * the signal is aborted, and when nothing could be read.
+ * Reads streams, responses, blobs and async iterables to their end; returns any other value unchanged. An output that
+ * fails midway becomes a failure with the part that was read. Rejects when the signal is aborted, and when nothing could
+ * be read.
  */
 export async function readToolOutput(returned: unknown, limits: OutputLimits): Promise<unknown> {
-  const { maxBytes: mostBytes, maxCharacters: mostCharacters } = limits;
+  const { maxBytes, maxCharacters } = limits;
   const kind = classifyOutput(returned);
   switch (kind.type) {
     case "value":
       return returned;
     case "bytes": {
-      const isCut = kind.bytes.length > mostBytes;
-      return createBinary({ bytes: kind.bytes.slice(0, mostBytes), mediaType: "", isCut });
+      const isCut = kind.bytes.length > maxBytes;
+      return createBinary({ bytes: kind.bytes.slice(0, maxBytes), mediaType: "", isCut });
     }
     case "blob":
       return readBlob(kind.blob, limits);
     case "response":
-      return gatherResponse(kind.response, limits);
+      return readResponse(kind.response, limits);
     case "items":
       return buildOutput(await collectItems(kind.open(), limits), (pieces) =>
-        joinPieces(pieces, mostCharacters),
+        joinPieces(pieces, maxCharacters),
       );
   }
 }
@@ -54,7 +54,7 @@ type OutputKind =
   | { readonly type: "response"; readonly response: Response }
   | { readonly type: "items"; readonly open: () => Items };
 
-/** The part of an async iterator that is used; the reader of a stream is one, too. */
+/** The used part of an async iterator; a stream reader is adapted to it. */
 type Items = { next(): unknown; return?(): unknown };
 
 function classifyOutput(returned: unknown): OutputKind {
@@ -69,32 +69,32 @@ function classifyOutput(returned: unknown): OutputKind {
     if (typeof iterate !== "function") return { type: "value" };
     return { type: "items", open: () => Reflect.apply(iterate, returned, []) };
   } catch {
-    return { type: "value" }; // a proxy that throws: it is serialised with that said
+    return { type: "value" }; // a proxy that throws: serialized like any value, with the error noted
   }
 }
 
-/** Not every browser can iterate a stream. */
+/** Not every browser supports async iteration of a stream. */
 function openReader(stream: ReadableStream<unknown>): Items {
   const reader = stream.getReader();
   return { next: () => reader.read(), return: () => reader.cancel() };
 }
 
-/** What was read, up to a limit or to an error. */
+/** The output read before a limit or an error. */
 type Collected = { readonly pieces: Pieces; readonly error?: ErrorData };
 type Pieces = { readonly items: readonly Piece[]; readonly isCut: boolean };
 type Piece = string | Uint8Array | { readonly json: Json };
 
 async function collectItems(
   items: Items,
-  { signal, maxCharacters: mostCharacters, maxBytes: mostBytes }: OutputLimits,
+  { signal, maxCharacters, maxBytes }: OutputLimits,
 ): Promise<Collected> {
   const pieces: Piece[] = [];
-  const left = { characters: mostCharacters, bytes: mostBytes };
+  const remaining = { characters: maxCharacters, bytes: maxBytes };
   try {
     for (;;) {
       const next = (await rejectOnAbort(Promise.resolve(items.next()), signal)) as IteratorResult<unknown>;
       if (next.done) return { pieces: { items: pieces, isCut: false } };
-      const { piece, isWhole } = takePiece(next.value, left);
+      const { piece, isWhole } = takePiece(next.value, remaining);
       if (piece !== undefined) pieces.push(piece);
       if (isWhole) continue;
       closeIterator(items);
@@ -107,60 +107,60 @@ async function collectItems(
   }
 }
 
-/** Not waited for: what does not end when asked to must not hold up the run. */
+/** Not awaited: an iterator that does not close must not block the run. */
 function closeIterator(items: Items): void {
   Promise.resolve()
     .then(() => items.return?.())
     .catch(() => undefined);
 }
 
-/** With less room than this, the beginning of an item would be little more than a mark that it was cut. */
+/** With less space than this, a truncated item would be little more than its truncation mark. */
 const minPieceLength = 200;
 
 type RemainingSpace = { characters: number; bytes: number };
 
-/** As much of an item as there is room for. Each one costs something, so that also an endless row of nothing ends. */
+/** Takes as much of an item as fits. Each item costs something, so that an endless sequence of empty items ends too. */
 function takePiece(
   item: unknown,
-  left: RemainingSpace,
+  remaining: RemainingSpace,
 ): { readonly piece?: Piece; readonly isWhole: boolean } {
   const bytes = toBytes(item);
   if (bytes) {
-    const room = Math.max(left.bytes, 0);
-    left.bytes -= Math.max(bytes.length, 1);
-    return { piece: bytes.slice(0, room), isWhole: left.bytes >= 0 };
+    const available = Math.max(remaining.bytes, 0);
+    remaining.bytes -= Math.max(bytes.length, 1);
+    return { piece: bytes.slice(0, available), isWhole: remaining.bytes >= 0 };
   }
-  const room = Math.max(left.characters, 0);
+  const available = Math.max(remaining.characters, 0);
   if (typeof item === "string") {
-    left.characters -= Math.max(item.length, 1);
-    return { piece: item.slice(0, room), isWhole: left.characters >= 0 };
+    remaining.characters -= Math.max(item.length, 1);
+    return { piece: item.slice(0, available), isWhole: remaining.characters >= 0 };
   }
-  const { json, isCut } = toLimitedJson(item, { characters: room });
-  left.characters -= JSON.stringify(json).length + 1;
-  if (!isCut && room > 0) return { piece: { json }, isWhole: true };
-  return { ...(room >= minPieceLength && { piece: { json } }), isWhole: false };
+  const { json, isCut } = toLimitedJson(item, { characters: available });
+  remaining.characters -= JSON.stringify(json).length + 1;
+  if (!isCut && available > 0) return { piece: { json }, isWhole: true };
+  return { ...(available >= minPieceLength && { piece: { json } }), isWhole: false };
 }
 
-/** The value that was read, or a failure that has as much of it as there is. */
+/** Returns the value, or a failure with the part that was read. */
 function buildOutput({ pieces, error }: Collected, make: (pieces: Pieces) => unknown): unknown {
   const value = make(pieces);
   if (!error) return value;
   const isList = Array.isArray(value);
-  const where = isList ? `after ${formatNumber(value.length)} items` : "half way";
-  const message = `It broke off ${where}: ${error.message}`;
+  const where = isList ? `after ${formatNumber(value.length)} items` : "early";
+  const message = `The output ended ${where}: ${error.message}`;
   const failure: ToolReturn = { error: { code: error.code, message }, retryable: error.retryable };
   if (isList) return { ...failure, content: JSON.stringify({ partial: value, error: message }), data: value };
   return typeof value === "string" ? { ...failure, content: `${value}\n… (${message})` } : failure;
 }
 
-/** Texts make one text, and bytes are put together; anything else is a list. */
-function joinPieces({ items, isCut }: Pieces, mostCharacters: number): unknown {
+/** Joins strings into one text and bytes into one buffer; anything else becomes a list. */
+function joinPieces({ items, isCut }: Pieces, maxCharacters: number): unknown {
   const texts = items.filter((item) => typeof item === "string");
   const chunks = items.filter((item) => item instanceof Uint8Array);
   if (items.length > 0 && texts.length === items.length)
-    return limitText(mostCharacters, texts.join(""), isCut);
+    return limitText(maxCharacters, texts.join(""), isCut);
   if (items.length > 0 && chunks.length === items.length) {
-    return decodeUntyped({ bytes: concatBytes(chunks), isCut }, mostCharacters);
+    return decodeUntyped({ bytes: concatBytes(chunks), isCut }, maxCharacters);
   }
   const list = items.map((item) => (isJsonPiece(item) ? item.json : toJson(item)));
   return isCut ? [...list, `… only the first ${formatNumber(list.length)} items were read`] : list;
@@ -170,16 +170,13 @@ function isJsonPiece(piece: Piece): piece is { readonly json: Json } {
   return typeof piece !== "string" && !(piece instanceof Uint8Array);
 }
 
-async function readBlob(
-  blob: Blob,
-  { maxBytes: mostBytes, maxCharacters: mostCharacters, signal }: OutputLimits,
-): Promise<unknown> {
-  const bytes = new Uint8Array(await rejectOnAbort(blob.slice(0, mostBytes).arrayBuffer(), signal));
-  return decodeTyped({ bytes, mediaType: blob.type, isCut: blob.size > mostBytes }, mostCharacters);
+async function readBlob(blob: Blob, { maxBytes, maxCharacters, signal }: OutputLimits): Promise<unknown> {
+  const bytes = new Uint8Array(await rejectOnAbort(blob.slice(0, maxBytes).arrayBuffer(), signal));
+  return decodeTyped({ bytes, mediaType: blob.type, isCut: blob.size > maxBytes }, maxCharacters);
 }
 
-/** A response that says it is an error is a failure, whatever its body says. */
-async function gatherResponse(response: Response, limits: OutputLimits): Promise<unknown> {
+/** A response with an error status is a failure, whatever its body says. */
+async function readResponse(response: Response, limits: OutputLimits): Promise<unknown> {
   const { body, ok, status, statusText } = response;
   const mediaType = response.headers.get("content-type") ?? "";
   const collected = body
@@ -191,7 +188,7 @@ async function gatherResponse(response: Response, limits: OutputLimits): Promise
   };
   if (ok) return buildOutput(collected, make);
   const value = make(collected.pieces);
-  const said = isBinary(value) ? "" : typeof value === "string" ? value : JSON.stringify(value);
-  const message = [`HTTP ${status} ${statusText}`.trim(), said].filter((text) => text !== "").join(": ");
+  const bodyText = isBinary(value) ? "" : typeof value === "string" ? value : JSON.stringify(value);
+  const message = [`HTTP ${status} ${statusText}`.trim(), bodyText].filter((text) => text !== "").join(": ");
   return { error: { message }, retryable: status >= 500 || status === 429 || status === 408 };
 }

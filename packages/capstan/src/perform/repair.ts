@@ -4,43 +4,47 @@ import { coerce } from "./coerce.ts";
 import { type LenientJson, parseLenient } from "./lenient-json.ts";
 import { findLimitProblem, type JsonObject, maxArgumentCharacters } from "./parse-arguments.ts";
 
-/** The arguments of a call as a model gave them: `raw` is the text, when that is no JSON object. */
+/** Arguments as the model wrote them; `raw` is set when the text is not a JSON object. */
 export type RawArguments = { readonly raw?: string; readonly input: JsonObject };
 
 export type RepairedArguments = { readonly input: JsonObject; readonly repairs: readonly string[] };
 
 /**
- * Arguments that are valid, made from those that are not; undefined when there is any doubt about what was meant. What
- * is valid is given back as it is. Nothing is added: what is missing stays missing. Never throws.
+ * Repairs invalid arguments; returns undefined when the intent is ambiguous. Valid arguments are returned unchanged, and
+ * missing values are never added. Never throws.
  */
 export async function repairArguments(
-  given: RawArguments,
+  rawArguments: RawArguments,
   schema: Schema,
 ): Promise<RepairedArguments | undefined> {
-  const read = given.raw === undefined ? { value: given.input, repairs: [] } : readRaw(given.raw);
-  if (!read || !isAllowed(read.value)) return undefined;
-  if (await accepts(schema, read.value)) return { input: read.value, repairs: read.repairs };
-  const { value, repairs } = coerce(read.value, schema.json);
+  const parsed =
+    rawArguments.raw === undefined ? { value: rawArguments.input, repairs: [] } : readRaw(rawArguments.raw);
+  if (!parsed || !isAllowed(parsed.value)) return undefined;
+  if (await accepts(schema, parsed.value)) return { input: parsed.value, repairs: parsed.repairs };
+  const { value, repairs } = coerce(parsed.value, schema.json);
   if (repairs.length === 0 || !isAllowed(value) || !(await accepts(schema, value))) return undefined;
-  return { input: value, repairs: [...read.repairs, ...repairs] };
+  return { input: value, repairs: [...parsed.repairs, ...repairs] };
 }
 
 async function accepts(schema: Schema, value: Json): Promise<boolean> {
   try {
     return (await schema.validate(value)).valid;
   } catch {
-    return false; // what a schema throws is told where the call as it was said is checked
+    return false; // the check of the original call reports the error
   }
 }
 
 function readRaw(raw: string): LenientJson | undefined {
   if (raw.trim() === "") return { value: {}, repairs: [] };
   if (raw.length > maxArgumentCharacters) return undefined;
-  const read = parseLenient(raw);
-  if (typeof read?.value !== "string") return read;
-  const inner = parseLenient(read.value);
+  const parsed = parseLenient(raw);
+  if (typeof parsed?.value !== "string") return parsed;
+  const inner = parseLenient(parsed.value);
   return (
-    inner && { value: inner.value, repairs: [...read.repairs, "read JSON inside a string", ...inner.repairs] }
+    inner && {
+      value: inner.value,
+      repairs: [...parsed.repairs, "read JSON inside a string", ...inner.repairs],
+    }
   );
 }
 

@@ -1,5 +1,5 @@
 /*
- * Anything at all as JSON. It never throws, and what it gives is never longer, once written, than the limit.
+ * Converts any value to JSON. Never throws, and the JSON text is never longer than the limit.
  *
  * | value                                  | becomes                                                           |
  * | -------------------------------------- | ----------------------------------------------------------------- |
@@ -7,9 +7,9 @@
  * | number, boolean, null                  | itself; -0 is 0                                                   |
  * | NaN, Infinity, -Infinity               | "NaN", "Infinity", "-Infinity"                                    |
  * | bigint                                 | a string of its digits                                            |
- * | undefined                              | left out of an object; null in an array and on its own            |
+ * | undefined                              | dropped from an object; null in an array and on its own           |
  * | symbol, function, class                | "[Symbol x]", "[Function name]"                                   |
- * | boxed string, number, boolean, …       | what is in the box                                                |
+ * | boxed string, number, boolean, …       | the boxed value                                                   |
  * | Date                                   | its ISO text; "[Invalid Date]"                                    |
  * | RegExp                                 | its source, "/a/g"                                                |
  * | ArrayBuffer, typed array, DataView     | "[binary 3 bytes]"                                                |
@@ -17,7 +17,7 @@
  * | Set                                    | array                                                             |
  * | Map                                    | object when all keys are strings, else an array of pairs          |
  * | Error                                  | { name, message }, and its cause, but not the cause of the cause  |
- * | with a method toJSON                   | what that gives                                                   |
+ * | with a method toJSON                   | the value it returns                                              |
  * | any other object                       | its own enumerable string keys, "__proto__" among them            |
  * | an object inside itself                | "[Circular]"                                                      |
  * | deeper than the limit                  | "[Deeper than 64]"                                                |
@@ -31,85 +31,85 @@ import type { Json } from "../json.ts";
 import { formatNumber, truncateToJsonLength } from "./truncate-text.ts";
 
 export type JsonLimits = {
-  /** How many arrays and objects may lie in one another. */
+  /** How deep arrays and objects may be nested. */
   readonly depth?: number;
-  /** The most characters of the JSON text. Where no mark fits, the value is null, "" or 0. */
+  /** Limit for the JSON text. If not even a truncation mark fits, the value is null, "" or 0. */
   readonly characters?: number;
 };
 
-/** Beyond this the call stack could end before the limit does. */
+/** A deeper recursion could overflow the call stack. */
 const maxJsonDepth = 500;
 
-/** The value as JSON, by the table above. Never throws. */
+/** Converts a value by the table above. Never throws. */
 export function toJson(value: unknown, limits: JsonLimits = {}): Json {
   return toLimitedJson(value, limits).json;
 }
 
-/** As `toJson`, and whether anything was left out; then a `note` is added once, at top level, if it fits. */
+/** Like `toJson`, but reports whether anything was dropped; if so, `note` is added once at the top level, if it fits. */
 export function toLimitedJson(
   value: unknown,
   { depth = 64, characters = 2_000_000, note = "" }: JsonLimits & { readonly note?: string },
 ): { readonly json: Json; readonly isCut: boolean } {
-  const room = characters >= 1 ? Math.floor(characters) : 1;
-  for (const said of new Set([note, ""])) {
-    const writing: JsonWriter = {
+  const limit = characters >= 1 ? Math.floor(characters) : 1;
+  for (const candidateNote of new Set([note, ""])) {
+    const writer: JsonWriter = {
       depth: Math.min(depth, maxJsonDepth),
-      note: said,
-      left: room,
+      note: candidateNote,
+      remaining: limit,
       isCut: false,
-      within: [],
+      ancestors: [],
     };
-    const json = writeFrom(() => value, writing);
-    if (json === undefined) return toLimitedJson(null, { characters: room });
-    if (json !== full) return { json, isCut: writing.isCut };
+    const json = writeFrom(() => value, writer);
+    if (json === undefined) return toLimitedJson(null, { characters: limit });
+    if (json !== full) return { json, isCut: writer.isCut };
   }
-  return { json: room >= 4 ? null : room >= 2 ? "" : 0, isCut: true };
+  return { json: limit >= 4 ? null : limit >= 2 ? "" : 0, isCut: true };
 }
 
 type JsonWriter = {
   readonly depth: number;
   readonly note: string;
-  /** How many characters may still be written, beside what is reserved for the marks of open arrays and objects. */
-  left: number;
+  /** How many characters may still be written, besides those reserved for the marks of open arrays and objects. */
+  remaining: number;
   isCut: boolean;
-  /** The objects that are being written, outermost first. */
-  readonly within: object[];
+  /** The objects being written, outermost first. */
+  readonly ancestors: object[];
 };
 
-/** There is no room for this value, not even for its beginning. */
+/** Not even the beginning of the value fits. */
 const full: unique symbol = Symbol("full");
 type WrittenValue = Json | undefined | typeof full;
 
-/** What cannot be read says so in its place, and costs no more than that. */
-function writeFrom(get: () => unknown, writing: JsonWriter): WrittenValue {
-  const { left, isCut } = writing;
+/** A value that cannot be read is replaced by its error; the characters spent on it are refunded. */
+function writeFrom(get: () => unknown, writer: JsonWriter): WrittenValue {
+  const { remaining, isCut } = writer;
   try {
-    return writeValue(get(), writing);
+    return writeValue(get(), writer);
   } catch (thrown) {
-    Object.assign(writing, { left, isCut });
-    return writeText(`[Threw: ${describeThrown(thrown, "tool_failed").message}]`, writing);
+    Object.assign(writer, { remaining, isCut });
+    return writeText(`[Threw: ${describeThrown(thrown, "tool_failed").message}]`, writer);
   }
 }
 
-function writeValue(value: unknown, writing: JsonWriter): WrittenValue {
+function writeValue(value: unknown, writer: JsonWriter): WrittenValue {
   switch (typeof value) {
     case "undefined":
       return undefined;
     case "string":
-      return writeText(value, writing);
+      return writeText(value, writer);
     case "number":
-      // The sum makes a 0 of -0.
-      return Number.isFinite(value) ? writeScalar(value + 0, writing) : writeText(String(value), writing);
+      // Adding 0 turns -0 into 0.
+      return Number.isFinite(value) ? writeScalar(value + 0, writer) : writeText(String(value), writer);
     case "boolean":
-      return writeScalar(value, writing);
+      return writeScalar(value, writer);
     case "bigint":
-      return writeText(String(value), writing);
+      return writeText(String(value), writer);
     case "symbol":
-      return writeText(formatNamed("Symbol", value.description), writing);
+      return writeText(formatNamed("Symbol", value.description), writer);
     case "function":
-      return writeText(formatNamed("Function", value.name), writing);
+      return writeText(formatNamed("Function", value.name), writer);
     case "object":
-      return value === null ? writeScalar(null, writing) : writeObject(value, writing);
+      return value === null ? writeScalar(null, writer) : writeObject(value, writer);
   }
 }
 
@@ -117,44 +117,44 @@ function formatNamed(kind: string, name: unknown): string {
   return typeof name === "string" && name !== "" ? `[${kind} ${name}]` : `[${kind}]`;
 }
 
-function writeScalar(value: number | boolean | null, writing: JsonWriter): WrittenValue {
-  return spendCharacters(String(value).length, writing) ? value : full;
+function writeScalar(value: number | boolean | null, writer: JsonWriter): WrittenValue {
+  return spendCharacters(String(value).length, writer) ? value : full;
 }
 
-function writeText(text: string, writing: JsonWriter): WrittenValue {
-  const isOutermost = writing.within.length === 0;
-  const shown = truncateToJsonLength(text, writing.left, isOutermost ? writing.note : "");
-  if (shown === undefined) return full;
-  writing.isCut ||= shown.isCut;
-  spendCharacters(JSON.stringify(shown.text).length, writing);
-  return shown.text;
+function writeText(text: string, writer: JsonWriter): WrittenValue {
+  const isOutermost = writer.ancestors.length === 0;
+  const truncated = truncateToJsonLength(text, writer.remaining, isOutermost ? writer.note : "");
+  if (truncated === undefined) return full;
+  writer.isCut ||= truncated.isCut;
+  spendCharacters(JSON.stringify(truncated.text).length, writer);
+  return truncated.text;
 }
 
-function spendCharacters(characters: number, writing: JsonWriter): boolean {
-  if (characters > writing.left) return false;
-  writing.left -= characters;
+function spendCharacters(characters: number, writer: JsonWriter): boolean {
+  if (characters > writer.remaining) return false;
+  writer.remaining -= characters;
   return true;
 }
 
-function writeObject(value: object, writing: JsonWriter): WrittenValue {
-  const { within, depth } = writing;
-  if (within.includes(value)) return writeText("[Circular]", writing);
+function writeObject(value: object, writer: JsonWriter): WrittenValue {
+  const { ancestors, depth } = writer;
+  if (ancestors.includes(value)) return writeText("[Circular]", writer);
   const prototype: unknown = Object.getPrototypeOf(value);
   const isPlain = prototype === Object.prototype || prototype === null;
   const scalar = isPlain ? undefined : unboxScalar(value);
-  if (scalar !== undefined) return writeValue(scalar, writing);
-  if (within.length >= depth) return writeText(`[Deeper than ${depth}]`, writing);
-  within.push(value);
+  if (scalar !== undefined) return writeValue(scalar, writer);
+  if (ancestors.length >= depth) return writeText(`[Deeper than ${depth}]`, writer);
+  ancestors.push(value);
   try {
-    return writeContents(value, writing);
+    return writeContents(value, writer);
   } finally {
-    within.pop();
+    ancestors.pop();
   }
 }
 
 const boxes = [String, Number, Boolean, BigInt, Symbol] as const;
 
-/** The one string, number or the like that an object stands for. Methods are taken from where no tool can replace them. */
+/** Returns the scalar that an object wraps. Uses prototype methods, which the object cannot override. */
 function unboxScalar(value: object): unknown {
   if (value instanceof Date) {
     const isValid = !Number.isNaN(Date.prototype.getTime.call(value));
@@ -166,97 +166,97 @@ function unboxScalar(value: object): unknown {
   return box && Reflect.apply(box.prototype.valueOf, value, []);
 }
 
-function writeContents(value: object, writing: JsonWriter): WrittenValue {
+function writeContents(value: object, writer: JsonWriter): WrittenValue {
   if (Array.isArray(value)) {
     const count = Number.isSafeInteger(value.length) ? Math.max(value.length, 0) : 0;
-    return writeItems(count, (index) => value[index], writing);
+    return writeItems(count, (index) => value[index], writer);
   }
   if (value instanceof Set) {
     const items = Set.prototype.values.call(value);
-    return writeItems(value.size, () => items.next().value, writing);
+    return writeItems(value.size, () => items.next().value, writer);
   }
-  if (value instanceof Map) return writeMap(value, writing);
+  if (value instanceof Map) return writeMap(value, writer);
   if (value instanceof Error) {
-    const isCause = writing.within.at(-2) instanceof Error;
+    const isCause = writer.ancestors.at(-2) instanceof Error;
     const cause = Object.hasOwn(value, "cause") && !isCause ? ["cause"] : [];
-    return writeMembers(toMembers(value, ["name", "message", ...cause]), writing);
+    return writeMembers(toMembers(value, ["name", "message", ...cause]), writer);
   }
   const convert: unknown = Reflect.get(value, "toJSON");
-  const given: unknown = typeof convert === "function" ? Reflect.apply(convert, value, [""]) : value;
-  if (given !== value) return writeValue(given, writing);
-  return writeMembers(toMembers(value, Object.keys(value)), writing);
+  const converted: unknown = typeof convert === "function" ? Reflect.apply(convert, value, [""]) : value;
+  if (converted !== value) return writeValue(converted, writer);
+  return writeMembers(toMembers(value, Object.keys(value)), writer);
 }
 
 function toMembers(value: object, keys: readonly string[]): Members {
   return { count: keys.length, keyAt: (index) => keys[index] ?? "", get: (key) => Reflect.get(value, key) };
 }
 
-function writeMap(map: Map<unknown, unknown>, writing: JsonWriter): WrittenValue {
+function writeMap(map: Map<unknown, unknown>, writer: JsonWriter): WrittenValue {
   const count = map.size;
-  let hasNamesOnly = true;
+  let hasOnlyStringKeys = true;
   for (const key of Map.prototype.keys.call(map)) {
-    hasNamesOnly = typeof key === "string";
-    if (!hasNamesOnly) break;
+    hasOnlyStringKeys = typeof key === "string";
+    if (!hasOnlyStringKeys) break;
   }
-  if (hasNamesOnly) {
+  if (hasOnlyStringKeys) {
     const keys = Map.prototype.keys.call(map);
     const get = (key: string): unknown => Map.prototype.get.call(map, key);
-    return writeMembers({ count, keyAt: () => keys.next().value as string, get }, writing);
+    return writeMembers({ count, keyAt: () => keys.next().value as string, get }, writer);
   }
   const pairs = Map.prototype.entries.call(map);
-  return writeItems(count, () => pairs.next().value, writing);
+  return writeItems(count, () => pairs.next().value, writer);
 }
 
-function writeItems(count: number, itemAt: (index: number) => unknown, writing: JsonWriter): WrittenValue {
-  const reserve = reserveFor(count, writing);
-  if (!spendCharacters(2 + reserve, writing)) return full;
+function writeItems(count: number, itemAt: (index: number) => unknown, writer: JsonWriter): WrittenValue {
+  const reserve = reserveFor(count, writer);
+  if (!spendCharacters(2 + reserve, writer)) return full;
   const items: Json[] = [];
   for (let index = 0; index < count; index += 1) {
-    const { left } = writing;
+    const { remaining } = writer;
     const comma = index === 0 ? 0 : 1;
-    let item = spendCharacters(comma, writing) ? writeFrom(() => itemAt(index), writing) : full;
-    if (item === undefined) item = writeScalar(null, writing);
+    let item = spendCharacters(comma, writer) ? writeFrom(() => itemAt(index), writer) : full;
+    if (item === undefined) item = writeScalar(null, writer);
     if (item === full) {
-      writing.left = left;
+      writer.remaining = remaining;
       break;
     }
     items.push(item ?? null);
   }
-  const mark = buildOmissionMark(items.length, { count, unit: "items", reserve }, writing);
+  const mark = buildOmissionMark(items.length, { count, unit: "items", reserve }, writer);
   if (mark !== "") items.push(`… ${mark}`);
   return items;
 }
 
-/** The keys of an object in their order, and its values. */
+/** Ordered keys of an object, and access to its values. */
 type Members = { readonly count: number; keyAt(index: number): string; get(key: string): unknown };
 
-function writeMembers({ count, keyAt, get }: Members, writing: JsonWriter): WrittenValue {
-  const reserve = reserveFor(count, writing);
-  if (!spendCharacters(2 + reserve, writing)) return full;
+function writeMembers({ count, keyAt, get }: Members, writer: JsonWriter): WrittenValue {
+  const reserve = reserveFor(count, writer);
+  if (!spendCharacters(2 + reserve, writer)) return full;
   const members: Record<string, Json> = {};
   let comma = 0;
   let shown = 0;
   for (; shown < count; shown += 1) {
-    const { left } = writing;
+    const { remaining } = writer;
     const key = keyAt(shown);
-    const member = writeKey(key, comma, writing) ? writeFrom(() => get(key), writing) : full;
-    if (member === full || member === undefined) writing.left = left;
+    const member = writeKey(key, comma, writer) ? writeFrom(() => get(key), writer) : full;
+    if (member === full || member === undefined) writer.remaining = remaining;
     if (member === full) break;
     if (member === undefined) continue;
     setMember(members, key.toWellFormed(), member);
     comma = 1;
   }
-  const mark = buildOmissionMark(shown, { count, unit: "keys", reserve }, writing);
-  // It takes the place of a key of that name: a name that is free might be longer than what is reserved.
+  const mark = buildOmissionMark(shown, { count, unit: "keys", reserve }, writer);
+  // Overwrites a key of that name: a free name might be longer than the reserved space.
   if (mark !== "") members["…"] = mark;
   return members;
 }
 
-/** With its quotes and colon, and the comma before it. */
-function writeKey(key: string, comma: number, writing: JsonWriter): boolean {
-  // A key that is far too long is not copied to be measured.
-  if (key.length > writing.left) return false;
-  return spendCharacters(comma + JSON.stringify(key.toWellFormed()).length + 1, writing);
+/** Spends the characters of a key with its quotes, colon and leading comma. */
+function writeKey(key: string, comma: number, writer: JsonWriter): boolean {
+  // Do not copy a huge key just to measure it.
+  if (key.length > writer.remaining) return false;
+  return spendCharacters(comma + JSON.stringify(key.toWellFormed()).length + 1, writer);
 }
 
 /** An assignment to "__proto__" would change the prototype. */
@@ -265,24 +265,24 @@ function setMember(members: Record<string, Json>, key: string, value: Json): voi
   else Object.defineProperty(members, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Room for the longest mark that an array or object of so many items or keys can end with. */
-function reserveFor(count: number, { within, note }: JsonWriter): number {
+/** Returns the space for the longest mark that an array or object with `count` members can end with. */
+function reserveFor(count: number, { ancestors, note }: JsonWriter): number {
   if (count === 0) return 0;
-  const noteLength = within.length === 1 && note !== "" ? JSON.stringify(note).length : 0;
+  const noteLength = ancestors.length === 1 && note !== "" ? JSON.stringify(note).length : 0;
   return 24 + 3 * String(count).length + noteLength;
 }
 
 type OpenContainer = { readonly count: number; readonly unit: string; readonly reserve: number };
 
-/** What is left out, in words, or nothing. The room reserved for it is given back when it is not used. */
+/** Describes the omitted members, or returns "". Unused reserved space is released. */
 function buildOmissionMark(
   shown: number,
   { count, unit, reserve }: OpenContainer,
-  writing: JsonWriter,
+  writer: JsonWriter,
 ): string {
-  writing.isCut ||= shown < count;
+  writer.isCut ||= shown < count;
   const missing = shown < count ? `${formatNumber(shown)} of ${formatNumber(count)} ${unit} shown` : "";
-  const note = writing.isCut && writing.within.length === 1 ? writing.note : "";
-  if (missing === "" && note === "") writing.left += reserve;
+  const note = writer.isCut && writer.ancestors.length === 1 ? writer.note : "";
+  if (missing === "" && note === "") writer.remaining += reserve;
   return missing !== "" && note !== "" ? `${missing}; ${note}` : missing + note;
 }

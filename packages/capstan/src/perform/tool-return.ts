@@ -1,11 +1,11 @@
 /*
- * The shapes in which tools say more than a value:
+ * Object shapes by which a tool returns more than a plain value:
  *
- * | keys                                                      | taken for it when                                   |
+ * | keys                                                      | recognized when                                     |
  * | --------------------------------------------------------- | --------------------------------------------------- |
  * | content data message ui contexts affected error retryable | each has its type, and there is not only the last   |
  * | success message data affectedNodes affectedEdges          | `success` is a boolean, `message` a text            |
- * | status content data error metadata                        | `status` says how `content`, `data` or `error` came |
+ * | status content data error metadata                        | `status` fits `content`, `data` or `error`          |
  * | result error                                              | `result` is there, `error` is a text, null or none  |
  *
  * An object with any other key, or whose values have other types, is the tool's own value.
@@ -29,27 +29,27 @@ const shapes: readonly Shape[] = [
   { keys: ["result", "error"], read: readResult },
 ];
 
-/** What a tool returned as a `ToolReturn`, if it has one of the shapes. Never throws. */
+/** Converts a returned object to a `ToolReturn` if it has one of the shapes. Never throws. */
 export function asToolReturn(returned: unknown): ToolReturn | undefined {
   try {
     if (!isRecord(returned)) return undefined;
     const keys = Object.keys(returned);
-    const fitting = shapes.filter((shape) => keys.every((key) => shape.keys.includes(key)));
-    if (keys.length === 0 || fitting.length === 0) return undefined;
+    const candidates = shapes.filter((shape) => keys.every((key) => shape.keys.includes(key)));
+    if (keys.length === 0 || candidates.length === 0) return undefined;
     const fields = { ...returned };
-    for (const shape of fitting) {
-      const said = shape.read(fields);
-      if (said) return said;
+    for (const shape of candidates) {
+      const toolReturn = shape.read(fields);
+      if (toolReturn) return toolReturn;
     }
     return undefined;
   } catch {
-    return undefined; // a getter or a proxy that throws: the value is serialised with that said
+    return undefined; // a getter or a proxy that throws: serialized like any value, with the error noted
   }
 }
 
 /**
- * For tools that say in their text that they failed: a text that begins with `Error:` becomes a failure, whose text the
- * model reads as it is. Only for tools known to do so: a file may begin with that word, too.
+ * Wraps a tool that reports failure in its text: a text that starts with `Error:` becomes a failure, and the model reads
+ * the text unchanged. Use it only for tools known to do so, because a file may start with that word too.
  */
 export function withErrorPrefix<Input, Output>(
   execute: (input: Input, context: ToolContext) => Output | Promise<Output>,
@@ -63,7 +63,7 @@ export function withErrorPrefix<Input, Output>(
 
 function readReturn(fields: Fields): ToolReturn | undefined {
   const { data, retryable } = fields;
-  // `{ error: true, message }`: marked as an error, and the message says which.
+  // `{ error: true, message }`: the message describes the error.
   const isMarked = fields.error === true && typeof fields.message === "string";
   const [error, message] = isMarked ? [fields.message, undefined] : [fields.error, fields.message];
   const isIgnorable = (key: string) => key === "retryable" || (key === "error" && fields[key] === null);
@@ -92,14 +92,14 @@ function readReturn(fields: Fields): ToolReturn | undefined {
   };
 }
 
-/** A command says what it changed; the model reads how much that is. */
+/** A command reports the nodes and edges it changed; the model reads only how many. */
 function readCommand({ success, message, ...rest }: Fields): ToolReturn | undefined {
   if (typeof success !== "boolean" || typeof message !== "string") return undefined;
   const [nodes, edges] = [rest.affectedNodes ?? undefined, rest.affectedEdges ?? undefined];
   if (nodes !== undefined && !Array.isArray(nodes)) return undefined;
   if (edges !== undefined && !Array.isArray(edges)) return undefined;
   const data = readJson(rest.data);
-  const serialised = {
+  const summary = {
     success,
     message,
     ...(data !== undefined && { data }),
@@ -108,27 +108,27 @@ function readCommand({ success, message, ...rest }: Fields): ToolReturn | undefi
   };
   const affected = { ...(nodes && { nodes: toJson(nodes) }), ...(edges && { edges: toJson(edges) }) };
   return {
-    content: JSON.stringify(serialised, null, 2),
+    content: JSON.stringify(summary, null, 2),
     ...(data !== undefined && { data }),
     ...((nodes || edges) && { affected }),
     ...(!success && { error: message }),
   };
 }
 
-/** What another attempt does not change. */
+/** Statuses that a retry does not change. */
 const finalStatuses: readonly unknown[] = ["validation_error", "permission_denied", "not_found"];
 
 function readStatus({ status, content, data, error, metadata }: Fields): ToolReturn | undefined {
   if (content !== undefined && typeof content !== "string") return undefined;
   if (metadata !== undefined && !isRecord(metadata)) return undefined;
-  const { contexts: given, ...about } = metadata ?? {};
-  const contexts = readJson(given);
+  const { contexts: metadataContexts, ...otherMetadata } = metadata ?? {};
+  const contexts = readJson(metadataContexts);
   const details = isRecord(error) ? error.details : undefined;
-  const kept = [data, details, Object.keys(about).length > 0 ? about : undefined].find(
+  const firstData = [data, details, Object.keys(otherMetadata).length > 0 ? otherMetadata : undefined].find(
     (value) => value !== undefined,
   );
   const rest: ToolReturn = {
-    ...(kept !== undefined && { data: kept }),
+    ...(firstData !== undefined && { data: firstData }),
     ...(contexts !== undefined && isFragments(contexts) && { contexts }),
   };
   if (status === "success") {
@@ -153,7 +153,7 @@ function readResult({ result, error }: Fields): ToolReturn | undefined {
   return typeof result === "string" ? { content: result } : { data: result };
 }
 
-/** An error in words, or with a message, as an `Error` has one. */
+/** Reads an error: a string, or an object with a message. */
 function readError(error: unknown): Pick<ToolReturn, "error" | "retryable"> | undefined {
   if (typeof error === "string") return { error };
   if (!isRecord(error) || typeof error.message !== "string") return undefined;
@@ -178,7 +178,7 @@ function isFragment(value: unknown): boolean {
   return [value.id, value.content, value.source.title].every((text) => typeof text === "string");
 }
 
-/** The parts, read once and checked, or nothing when any of them is none. */
+/** Reads each part once and validates it; undefined if any part is invalid. */
 function readParts(content: readonly unknown[]): readonly Part[] | undefined {
   const parts = content.map(readPart).filter((part) => part !== undefined);
   return parts.length === content.length ? parts : undefined;

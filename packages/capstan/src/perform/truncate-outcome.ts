@@ -8,13 +8,13 @@ import { filterForModel } from "./outcome.ts";
 import { toLimitedJson } from "./to-json.ts";
 import { formatReadHint, truncateText } from "./truncate-text.ts";
 
-/** Data beyond this is left to the blob: a log is read again and again. */
+/** Larger data is stored only in the blob, because the log is read often. */
 const maxDataInLog = 100_000;
 
-/** An outcome as it goes into the log and to the model, with a handle to what is not in it. */
+/** An outcome for the log and the model, with a handle to the full result if it was truncated. */
 export type TruncatedOutcome = Omit<Outcome, "binary"> & { readonly handle?: string };
 
-/** Keeps a result within its size. What is cut is said, and can be read with a handle. Rejects when the store does. */
+/** Truncates a result to its size limit. The full result is stored and can be read by its handle. Rejects if the store does. */
 export async function truncateOutcome(
   outcome: Outcome,
   size: ResultSize,
@@ -27,19 +27,21 @@ export async function truncateOutcome(
     return { ...rest, content: `${toPlainText(content)} Kept as ${handle}.`, handle };
   }
   if (typeof content !== "string") return outcome;
-  const isHeavy = data !== undefined && JSON.stringify(data).length > maxDataInLog;
-  // A tool may give its data and a text of its own to go with it: then the text is a text.
+  const isLarge = data !== undefined && JSON.stringify(data).length > maxDataInLog;
+  // A tool may return data together with its own text, which is then truncated as text.
   const json =
     data !== undefined && content.length > resolveMaxCharacters(size, "data")
       ? parseContent(content)
       : undefined;
-  const most = resolveMaxCharacters(size, json === undefined ? "text" : "data");
-  if (content.length <= most && !isHeavy) return outcome;
+  const maxCharacters = resolveMaxCharacters(size, json === undefined ? "text" : "data");
+  if (content.length <= maxCharacters && !isLarge) return outcome;
   const mediaType = json === undefined ? "text/plain" : "application/json";
   const handle = await blobs.put({ mediaType, data: content });
   const shown =
-    json === undefined ? truncateText(content, most, handle) : truncateJson(json, most, handle).text;
-  return { ...rest, content: shown, ...(data !== undefined && !isHeavy && { data }), handle };
+    json === undefined
+      ? truncateText(content, maxCharacters, handle)
+      : truncateJson(json, maxCharacters, handle).text;
+  return { ...rest, content: shown, ...(data !== undefined && !isLarge && { data }), handle };
 }
 
 function resolveMaxCharacters(size: ResultSize, kind: "data" | "text"): number {
@@ -63,7 +65,7 @@ export type AnswerLimits = {
 
 type AnswerFact = Extract<FactBody, { type: "tool_call_result" }>;
 
-/** What a client answers to a call, as the model gets to read it: no more of it than of what a tool gives itself. */
+/** Applies the tool's view and size limit to a client's answer, as for a tool's own result. */
 export async function truncateAnswer(
   answer: AnswerFact,
   { tool, policy, blobs }: AnswerLimits,
@@ -78,27 +80,26 @@ export async function truncateAnswer(
   };
   const { resultForModel = "full" } = tool ?? {};
   const view = filterForModel(outcome, { includeData: policy.includeToolData, resultForModel });
-  const { content, ...fitted } = await truncateOutcome(
+  const { content, ...truncated } = await truncateOutcome(
     view,
     tool?.maxResultSize ?? policy.maxToolResultSize,
     blobs,
   );
-  return { ...rest, ...fitted, result: content };
+  return { ...rest, ...truncated, result: content };
 }
 
 /**
- * JSON text of at most `most` characters, always valid. When the whole does not fit, it has the beginning, each array,
- * object and text in it says how much is missing, and the top level names the handle. Where not even that fits it is
- * `null`, `""` or `0`.
+ * Returns valid JSON text of at most `maxCharacters`. A larger value is truncated: each array, object and text in it
+ * notes how much is missing, and the top level names the handle. If not even that fits, the result is `null`, `""` or `0`.
  */
 export function truncateJson(
   value: Json,
-  most: number,
+  maxCharacters: number,
   handle?: string,
 ): { readonly text: string; readonly cut: boolean } {
   const whole = JSON.stringify(value);
-  if (whole.length <= most) return { text: whole, cut: false };
+  if (whole.length <= maxCharacters) return { text: whole, cut: false };
   const note = handle === undefined ? "" : formatReadHint(handle);
-  const { json, isCut } = toLimitedJson(value, { characters: most, note });
+  const { json, isCut } = toLimitedJson(value, { characters: maxCharacters, note });
   return { text: JSON.stringify(json), cut: isCut };
 }

@@ -10,35 +10,35 @@ import { buildRequest } from "./build-request.ts";
 import { createDynamicTools } from "./dynamic-tools.ts";
 import { getAgent, type Io } from "./io.ts";
 
-/** What a model was sent in a turn, made again from the facts. */
+/** The model request of a turn, rebuilt from the facts. */
 export type TurnRequest = {
   readonly turn: number;
   readonly agent: string;
-  /** The one that answered, or the first one that was to. */
+  /** The model that answered, or else the first candidate. */
   readonly model: string;
-  /** What was added to the instructions for this turn alone; `request.instructions` has it at its end. */
+  /** Notes added to the instructions for this turn only; `request.instructions` ends with them. */
   readonly notes: readonly string[];
   readonly request: ModelRequest;
-  /** The instructions are a function, which was asked again: it may say something else by now. */
+  /** True if the instructions are a function. It was called again, so its result may differ from the original. */
   readonly instructionsAreRebuilt: boolean;
-  /** The tools come and go: these are those of now. */
+  /** True if the tools are dynamic. They were resolved again, so they may differ from the original. */
   readonly toolsAreRebuilt: boolean;
 };
 
 type TurnLocation = { readonly facts: readonly Fact[]; readonly runId: string; readonly turn: number };
 
-/** The facts are those of the session. Throws `not_found` for a turn that the run has not had. Asks no model. */
+/** Rebuilds the request from the session's facts, without calling a model. Throws `not_found` for an unknown turn. */
 export async function buildTurnRequest(
-  given: Agents,
-  where: TurnLocation,
+  initialAgents: Agents,
+  location: TurnLocation,
   context: unknown,
 ): Promise<TurnRequest> {
-  const { start, state, model } = foldToTurn(where);
+  const { start, state, model } = foldToTurn(location);
   const { run } = state;
-  if (!run) throw createNotFoundError(where);
-  const dynamicTools = hasDynamicTools(given) ? createDynamicTools(given) : undefined;
+  if (!run) throw createNotFoundError(location);
+  const dynamicTools = hasDynamicTools(initialAgents) ? createDynamicTools(initialAgents) : undefined;
   dynamicTools?.refresh(run.agent, start.turn);
-  const agents = dynamicTools?.agents ?? given;
+  const agents = dynamicTools?.agents ?? initialAgents;
   const agent = getAgent(run.agent, { agents });
   const { turn, tools, chain, notes } = start;
   const effect = buildModelEffect({ agent, state, run }, { turn, tools, chain, notes, candidate: 0 });
@@ -60,33 +60,33 @@ export async function buildTurnRequest(
 type TurnStart = Extract<Fact, { readonly type: "turn_start" }>;
 type TurnContext = { readonly start: TurnStart; readonly state: State; readonly model: string | undefined };
 
-/** As it was just before the model answered: a history that did not fit was made smaller until then. */
-function foldToTurn(where: TurnLocation): TurnContext {
-  const { facts, runId, turn } = where;
+/** Folds the facts up to the model's answer, because the history may have been compacted after the turn started. */
+function foldToTurn(location: TurnLocation): TurnContext {
+  const { facts, runId, turn } = location;
   const isInTurn = (fact: Fact) => fact.runId === runId && fact.turn === turn;
   const start = facts.find((fact): fact is TurnStart => fact.type === "turn_start" && isInTurn(fact));
-  if (!start) throw createNotFoundError(where);
+  if (!start) throw createNotFoundError(location);
   const ends = ["message", "turn_end", "done"];
   const end = facts.find((fact) => fact.seq > start.seq && fact.runId === runId && ends.includes(fact.type));
-  const before = facts.slice(0, end ? end.seq - 1 : facts.length);
+  const factsBefore = facts.slice(0, end ? end.seq - 1 : facts.length);
   const model = end?.type === "message" && isInTurn(end) ? end.model : undefined;
-  return { start, state: fold(start.sessionId, before), model };
+  return { start, state: fold(start.sessionId, factsBefore), model };
 }
 
 function createNotFoundError({ runId, turn }: TurnLocation): AgentError {
   return new AgentError("not_found", `The run "${runId}" has no turn ${turn}.`);
 }
 
-/** Instructions that say what time it is say what time it was. */
+/** Stops the clock at the start of the turn, for instructions that include the time. */
 const createFixedClock = (at: number): Clock => ({ ...systemClock, now: () => at });
 
-/** A request is made of what is known alone. */
-function createReadOnlyIo(known: Pick<Io, "agents" | "state" | "clock" | "context">): Io {
+/** Creates an `Io` that can build a request but throws on any effect. */
+function createReadOnlyIo(dependencies: Pick<Io, "agents" | "state" | "clock" | "context">): Io {
   const refuseEffect = (): never => {
-    throw new AgentError("internal", "A request is made without reaching for anything.");
+    throw new AgentError("internal", "Building a request must not have side effects.");
   };
   return {
-    ...known,
+    ...dependencies,
     hooks: {},
     emit: refuseEffect,
     resolveModel: refuseEffect,

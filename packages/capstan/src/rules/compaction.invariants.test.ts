@@ -56,7 +56,7 @@ const plans: Arbitrary<Plan> = record({
 function planned(plan: Plan, sent: (readonly Entry[])[] = []) {
   const model = scriptedModel((request) => {
     const { instructions, history } = request;
-    if (instructions.startsWith("You summarise")) {
+    if (instructions.startsWith("You summarize")) {
       if (plan.summaries === "failing") return { error: "model_rejected" };
       const length = JSON.stringify(history).length;
       return { text: plan.summaries === "endless" ? "s".repeat(20_000) : `Summary of ${length}.` };

@@ -13,7 +13,7 @@ import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 
 const isSummaryRequest = ({ instructions }: Pick<ModelRequest, "instructions">) =>
-  instructions.startsWith("You summarise");
+  instructions.startsWith("You summarize");
 
 /** The number of the last call in the history: the last turns are always in it. */
 function lastNumber(history: readonly Entry[]): number {

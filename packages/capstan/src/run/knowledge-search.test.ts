@@ -111,7 +111,7 @@ describe("knowledge search", () => {
       'content_delta "ee"',
       'content_delta " too."',
       'message [{"type":"text","text":"Call `pool.run(task)` [1], see too."}] [{"n":1,"id":"tinypool#usage","title":"tinypool README","url":"https://example.com/tinypool"}]',
-      "warning citation_unknown: The model cited [4], which no source has: taken out of the text.",
+      "warning citation_unknown: The model cited [4], but no such source exists; removed from the text.",
       "turn_end",
       'done done "Call `pool.run(task)` [1], see too."',
     ]);

@@ -295,7 +295,7 @@ describe("the end of a nested run", () => {
     const steps = Array.from({ length: 9 }, () => ({ text: "Searching.", calls: [{ name: "search" }] }));
     const agent = mainWith({ steps, tools: [search], policy }, { tool: { maxTurns: 2 } });
     const { text, turns, toolCalls } = await run(agent, "Go.");
-    expect(text).toContain('[The agent "helper" was not done:');
+    expect(text).toContain('[The agent "helper" did not finish:');
     expect(text).toContain("(max_turns)]");
     expect([turns, toolCalls[0]?.status]).toEqual([2, "ok"]);
   });

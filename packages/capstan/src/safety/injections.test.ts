@@ -186,7 +186,7 @@ describe("a model that obeys every text it reads", () => {
       (fact): fact is Fact & { type: "approval_required" } => fact.type === "approval_required",
     );
     expect(asked?.reason).toBe(
-      '"delete_file" changes something (report\\u{200b}.md) after text that is not to be trusted was read by ' +
+      '"delete_file" changes something (report\\u{200b}.md) after untrusted text was read by ' +
         "read_file in turn 1 with {}, and private data by read_file in turn 1 with {}.",
     );
     expect(asked?.shown).toContain("report\\u{200b}.md");

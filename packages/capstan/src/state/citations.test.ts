@@ -147,7 +147,7 @@ describe("numbers of sources", () => {
     expect(warnings).toEqual(["fragment_changed"]);
     expect(facts.find((fact) => fact.type === "warning")).toMatchObject({
       message:
-        'A tool found "a", "b" again with other content. What was found first stays: give changed passages a new id.',
+        'A tool returned "a", "b" again with different content. The first content is kept; give changed passages a new id.',
     });
   });
 
@@ -178,7 +178,7 @@ describe("what is said and stored", () => {
     const { facts, events } = await ask([finding("a b"), { text: "[1][7] and [1, 8-9] and [2]." }]);
     const warnings = facts.filter((fact) => fact.type === "warning");
     expect(warnings.map(({ message }) => message)).toEqual([
-      "The model cited [7], [8], [9], which no source has: taken out of the text.",
+      "The model cited [7], [8], [9], but no such source exists; removed from the text.",
     ]);
     expect(events.flatMap((event) => (event.type === "citation" ? [event.n] : []))).toEqual([1, 2]);
   });

@@ -5,17 +5,17 @@ import { toCitation } from "../../state/citations.ts";
 import type { State } from "../../state/state.ts";
 import { createCitationStream } from "./citation-stream.ts";
 
-/** Stands between a model and its message: what passes has no citation without a source. */
+/** Filters a model's chunks: citations without a source are removed from the text. */
 export type CitationFilter = {
-  /** The chunk as it may be used; text may be held back, or come with a later chunk. */
+  /** Returns the filtered chunk. Text may be held back and returned with a later chunk. */
   filter(chunk: Chunk): readonly Chunk[];
-  /** The citations since it was last asked. */
-  startMessage(): readonly DeltaBody[];
-  /** What was held back, of a message that was broken off. */
-  rest(): string;
-  /** For the finished message. */
-  found(): { readonly citations?: readonly Citation[] };
-  warnings(): readonly FactBody[];
+  /** Returns the citations found since the last call. */
+  takeCitations(): readonly DeltaBody[];
+  /** Returns the text held back, for a message that was interrupted. */
+  flush(): string;
+  /** Returns the citations as fields of the finished message. */
+  getCitationFields(): { readonly citations?: readonly Citation[] };
+  getWarnings(): readonly FactBody[];
 };
 
 /** Creates a filter for one message: it removes citations of unknown sources and collects the others. */
@@ -24,24 +24,24 @@ export function createCitationFilter({ fragments }: Pick<State, "fragments">): C
   const cited = new Map<number, NumberedFragment>();
   const unknown = new Set<number>();
   const calls = new Set<number>();
-  let fresh: DeltaBody[] = [];
+  let newCitations: DeltaBody[] = [];
   const reader = {
     isKnown: (n: number) => sources.has(n),
     onCited(n: number) {
       const fragment = sources.get(n);
       if (!fragment || cited.has(n)) return;
       cited.set(n, fragment);
-      fresh.push({ type: "citation", n, id: fragment.id, source: fragment.source });
+      newCitations.push({ type: "citation", n, id: fragment.id, source: fragment.source });
     },
     onUnknown: (n: number) => void unknown.add(n),
   };
   let stream = createCitationStream(reader);
   const restart = () => {
-    for (const kept of [cited, unknown, calls]) kept.clear();
-    fresh = [];
+    for (const collection of [cited, unknown, calls]) collection.clear();
+    newCitations = [];
     stream = createCitationStream(reader);
   };
-  /** Whether the text before it is over: another part begins, or there is no more. */
+  /** Whether the chunk ends the current text: another part starts, or the message is finished. */
   const isTextEnd = (chunk: Chunk): boolean => {
     if (chunk.type === "reasoning") return chunk.text !== "" || chunk.opaque !== undefined;
     if (chunk.type !== "call_start" && chunk.type !== "call_delta")
@@ -57,17 +57,17 @@ export function createCitationFilter({ fragments }: Pick<State, "fragments">): C
         const text = stream.push(chunk.text);
         return [{ ...chunk, text: chunk.opaque === undefined ? text : text + stream.end() }];
       }
-      const held = isTextEnd(chunk) ? stream.end() : "";
-      return held ? [{ type: "text", text: held }, chunk] : [chunk];
+      const heldText = isTextEnd(chunk) ? stream.end() : "";
+      return heldText ? [{ type: "text", text: heldText }, chunk] : [chunk];
     },
-    startMessage() {
-      const told = fresh;
-      fresh = [];
-      return told;
+    takeCitations() {
+      const taken = newCitations;
+      newCitations = [];
+      return taken;
     },
-    rest: () => stream.end(),
-    found: () => (cited.size > 0 ? { citations: [...cited.values()].map(toCitation) } : {}),
-    warnings: () => (unknown.size > 0 ? [warnUnknownSources([...unknown])] : []),
+    flush: () => stream.end(),
+    getCitationFields: () => (cited.size > 0 ? { citations: [...cited.values()].map(toCitation) } : {}),
+    getWarnings: () => (unknown.size > 0 ? [warnUnknownSources([...unknown])] : []),
   };
 }
 
@@ -76,6 +76,6 @@ const maxNamedSources = 20;
 function warnUnknownSources(numbers: readonly number[]): FactBody {
   const named = numbers.slice(0, maxNamedSources).map((n) => `[${n}]`);
   const more = numbers.length > maxNamedSources ? ` and ${numbers.length - maxNamedSources} more` : "";
-  const message = `The model cited ${named.join(", ")}${more}, which no source has: taken out of the text.`;
+  const message = `The model cited ${named.join(", ")}${more}, but no such source exists; removed from the text.`;
   return { type: "warning", code: "citation_unknown", message };
 }

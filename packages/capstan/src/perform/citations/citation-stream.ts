@@ -1,23 +1,23 @@
 import { parseCitedNumbers } from "../../state/citations.ts";
 import { createCodeDetector } from "./markdown-code.ts";
 
-/** What a stream of text tells while it is read. */
+/** Callbacks of a citation stream. */
 export type CitationReader = {
   isKnown(n: number): boolean;
-  /** A number that stands in the text and has a source. */
+  /** Called for a number that has a source. */
   onCited(n: number): void;
-  /** A number that had none, and was taken out of the text. */
+  /** Called for a number without a source, which was removed from the text. */
   onUnknown(n: number): void;
 };
 
 export type CitationStream = {
-  /** What can be shown by now. */
+  /** Returns the text that can be shown now. */
   push(text: string): string;
-  /** What was held back. More text may follow: it goes on where this ends. */
+  /** Returns the text held back. More text may be pushed afterwards. */
   end(): string;
 };
 
-/** Numbers above this are years and the like, unless there are so many sources. */
+/** Larger numbers are taken for years and the like, unless such a source exists. */
 const maxUnknownNumber = 999;
 const maxGroupLength = 64;
 
@@ -31,18 +31,18 @@ type HeldBracket = {
 };
 
 /**
- * Finds citations in Markdown that comes in pieces, wherever it is cut: `[1]`, `[1, 2]`, `[1][2]`, `[1-3]`. Text passes
- * as it is, but for numbers without a source, which are taken out with the space before them. Not citations, and left
- * alone: what is in code spans and fenced code, an index (`items_a[1]`), a link (`[1](…)`), a definition at the start of
- * a line (`[1]: …`), an escaped bracket.
+ * Finds citations in streamed Markdown, wherever it is split: `[1]`, `[1, 2]`, `[1][2]`, `[1-3]`. Text passes unchanged,
+ * except that numbers without a source are removed together with the space before them. Not citations: code spans and
+ * fenced code, an index (`items_a[1]`), a link (`[1](…)`), a definition at the start of a line (`[1]: …`), an escaped
+ * bracket.
  */
 export function createCitationStream(reader: CitationReader): CitationStream {
   const code = createCodeDetector();
   const index = createIndexDetector();
   let held: HeldBracket | undefined;
-  /** A space that goes with the citation it precedes. */
+  /** The space before a possible citation; removed with it. */
   let space = "";
-  /** Something was just taken out; at the head of a line no space was before it. */
+  /** Set after a removal. At the head of a line there was no space to remove. */
   let gap: "none" | "inside" | "line-head" = "none";
 
   function take(character: string): string {
@@ -104,7 +104,7 @@ export function createCitationStream(reader: CitationReader): CitationStream {
   return {
     push(text) {
       let shown = "";
-      for (let at = 0; at < text.length; at++) shown += take(text.charAt(at));
+      for (let offset = 0; offset < text.length; offset++) shown += take(text.charAt(offset));
       return shown;
     },
     end() {
@@ -120,7 +120,7 @@ export function createCitationStream(reader: CitationReader): CitationStream {
 type Group = {
   readonly known: readonly number[];
   readonly unknown: readonly number[];
-  /** Nothing when no number of it has a source. */
+  /** Empty when no number has a source. */
   readonly shown: string;
 };
 
@@ -139,22 +139,22 @@ function readGroup(
 }
 
 const maxWordLength = 64;
-/** How variables look and words do not: one small letter, an underscore or dollar sign, camelCase, or a usual short name. */
+/** Matches variables, not words: one lowercase letter, an underscore or dollar sign, camelCase, or a common short name. */
 const variable =
   /^(?:[a-z]|.*[_$].*|[a-z]{2,}[A-Z][a-z].*|arr|args|argv|buf|elem|idx|obj|ptr|str|tmp|val|vec)$/;
 
-/** Tells whether a bracket is an index: after a variable, or after another index. */
+/** Detects brackets that are an index: after a variable, or after another index. */
 function createIndexDetector(): { feed(character: string): boolean } {
   let word = "";
   let last = "";
-  let place: "outside" | "inside" | "after" = "outside";
+  let position: "outside" | "inside" | "after" = "outside";
   return {
     feed(character) {
       const isIndex =
-        character === "[" && (last === "\\" || place === "after" || (word !== "" && variable.test(word)));
-      if (isIndex) place = "inside";
-      else if (place === "inside" && character === "]") place = "after";
-      else if (place === "after" || character === "\n") place = "outside";
+        character === "[" && (last === "\\" || position === "after" || (word !== "" && variable.test(word)));
+      if (isIndex) position = "inside";
+      else if (position === "inside" && character === "]") position = "after";
+      else if (position === "after" || character === "\n") position = "outside";
       word = /[\w$]|[^\0-\x7f]/.test(character) && word.length < maxWordLength ? word + character : "";
       last = character;
       return isIndex;

@@ -1,9 +1,9 @@
-/** Tells where a Markdown text that comes character by character is code. */
+/** Tracks which parts of a Markdown text are code, character by character. */
 export type CodeDetector = {
   feed(character: string): void;
   /** Whether the next character is code. */
   isCode(): boolean;
-  /** Whether the line has nothing so far but space and marks of lists and quotes. */
+  /** Whether the line so far has only whitespace and list or quote markers. */
   isLineStart(): boolean;
 };
 
@@ -11,7 +11,7 @@ type Fence = { readonly mark: string; readonly length: number };
 
 type TextMode =
   | { readonly type: "prose" }
-  /** Between the marks of a fence and the end of their line. */
+  /** Between the opening fence and the end of its line. */
   | { readonly type: "fence_head"; readonly fence: Fence }
   | { readonly type: "fence"; readonly fence: Fence }
   | { readonly type: "span"; readonly length: number };
@@ -19,38 +19,38 @@ type TextMode =
 const prose: TextMode = { type: "prose" };
 
 /**
- * Fenced blocks and code spans, by the rules of CommonMark as far as a stream allows: a span that is not closed ends with
- * its paragraph, a block that is not closed with the text. Indented text is prose, for lists indent too.
+ * Detects fenced blocks and code spans by the CommonMark rules, within the limits of a stream: an unclosed span ends with
+ * its paragraph, an unclosed block with the text. Indented text counts as prose, because lists are indented too.
  */
 export function createCodeDetector(): CodeDetector {
-  let place: TextMode = prose;
+  let mode: TextMode = prose;
   let run: Fence & { readonly isFirst: boolean } = { mark: "", length: 0, isFirst: false };
   let isLineStart = true;
   let isBlankLine = true;
-  /** The line may turn out to close the block. */
+  /** Whether the current line may close the block. */
   let mayClose = false;
 
   function endBackticks(): void {
     const { mark, length, isFirst } = run;
-    if (place.type === "fence_head") {
-      // Marks after a head of backticks: it was a span on one line.
-      if (mark === "`" && place.fence.mark === "`") place = { type: "span", length: place.fence.length };
-    } else if (place.type === "fence") {
-      mayClose = isFirst && mark === place.fence.mark && length >= place.fence.length;
-    } else if (place.type === "prose") {
-      if (isFirst && length >= 3) place = { type: "fence_head", fence: { mark, length } };
-      else if (mark === "`") place = { type: "span", length };
+    if (mode.type === "fence_head") {
+      // More backticks on the opening line: this is a code span, not a fence.
+      if (mark === "`" && mode.fence.mark === "`") mode = { type: "span", length: mode.fence.length };
+    } else if (mode.type === "fence") {
+      mayClose = isFirst && mark === mode.fence.mark && length >= mode.fence.length;
+    } else if (mode.type === "prose") {
+      if (isFirst && length >= 3) mode = { type: "fence_head", fence: { mark, length } };
+      else if (mark === "`") mode = { type: "span", length };
       run = { mark: "", length: 0, isFirst: false };
       return;
     }
-    if (place.type === "span" && mark === "`" && length === place.length) place = prose;
+    if (mode.type === "span" && mark === "`" && length === mode.length) mode = prose;
     run = { mark: "", length: 0, isFirst: false };
   }
 
   function endLine(): void {
-    if (place.type === "fence_head") place = { type: "fence", fence: place.fence };
-    else if (place.type === "fence" && mayClose) place = prose;
-    else if (place.type === "span" && isBlankLine) place = prose;
+    if (mode.type === "fence_head") mode = { type: "fence", fence: mode.fence };
+    else if (mode.type === "fence" && mayClose) mode = prose;
+    else if (mode.type === "span" && isBlankLine) mode = prose;
     mayClose = false;
     isLineStart = true;
     isBlankLine = true;
@@ -76,7 +76,7 @@ export function createCodeDetector(): CodeDetector {
         if (!/[>*+.)\d-]/.test(character)) isLineStart = false;
       }
     },
-    isCode: () => place.type !== "prose",
+    isCode: () => mode.type !== "prose",
     isLineStart: () => isLineStart,
   };
 }

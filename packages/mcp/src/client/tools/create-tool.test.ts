@@ -149,9 +149,7 @@ describe("calls of a tool", () => {
       toolCalls: [{ status: "ok" }],
       pending: [{ needs: "approval" }],
     });
-    expect(asked.pending[0]?.reason).toMatch(
-      /^"mcp_plain_fetch" changes something after text that is not to be trusted/,
-    );
+    expect(asked.pending[0]?.reason).toMatch(/^"mcp_plain_fetch" changes something after untrusted text/);
     expect(await running.approve(asked.pending[0]?.callId ?? "")).toMatchObject({
       status: "done",
       text: "Red.",

@@ -36,16 +36,16 @@ test("whole content is shown as new content, not as added lines", () => {
 
 test("the source of untrusted content is shown once", () => {
   const because = [{ tool: "read_letter", turn: 1, input: '{"path":"letter.txt"}', kind: "untrusted" }];
-  const gate = `"write_file" changes something after text that is not to be trusted was read by read_letter in turn 1 with {"path":"letter.txt"}.`;
+  const gate = `"write_file" changes something after untrusted text was read by read_letter in turn 1 with {"path":"letter.txt"}.`;
   const reason = `Creates the file "a.txt". ${gate}`;
   const markup = renderCard({ name: "write_file", input: { path: "a.txt", content: "x" }, reason, because });
   expect(markup).toContain("Creates the file");
   expect(markup.match(/letter\.txt/g)).toHaveLength(1);
-  expect(markup).not.toContain("not to be trusted");
+  expect(markup).not.toContain("untrusted text");
 });
 
 const gate =
-  '"send" reaches the outside (a@b.test) after text that is not to be trusted was read by read in turn 1 with {"path":"x"}.';
+  '"send" reaches the outside (a@b.test) after untrusted text was read by read in turn 1 with {"path":"x"}.';
 
 test("the gate's sentence at the end of a reason is removed", () => {
   expect(removeGateReason(`Sends a letter. ${gate}`, "send")).toBe("Sends a letter.");
