@@ -125,6 +125,6 @@ describe("read_result", () => {
       { calls: [{ name: "read_result", input: { handle: "blob_9" } }] },
     ]);
     expect(model.requests.every(({ tools }) => tools.length === 1)).toBe(true);
-    expect(shown[1]).toContain('no result with the handle "blob_9"');
+    expect(shown[1]).toContain('Result handle "blob_9" not found');
   });
 });

@@ -134,7 +134,7 @@ describe("defineTool", () => {
     [{ examples: [{ phrase: "row", input: "now" }] }, 'examples of the tool "row" cannot be'],
     [
       { needsApproval: 5 },
-      'needsApproval of the tool "row" cannot be 5: use true, false, a reason in words, or a function.',
+      'needsApproval of the tool "row" cannot be 5: use true, false, a reason, or a function.',
     ],
     [{ needsApproval: "" }, 'needsApproval of the tool "row" cannot be "": use true'],
     [{ idempotent: "yes" }, 'idempotent of the tool "row" cannot be "yes": use true or false.'],

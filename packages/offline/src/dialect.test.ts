@@ -89,7 +89,7 @@ describe("the offline model in the text dialect", () => {
     const [heard] = await talk(textDialect(offline()), "find all red boats and moor them at the Jetty");
     expect(heard).toMatchObject({
       calls: [{ name: "findBoats" }, { name: "moorBoats", status: "denied" }],
-      text: expect.stringContaining("That was not done. The call was denied: a person declined."),
+      text: expect.stringContaining("That was not done. The call was denied: the user declined."),
     });
   });
 

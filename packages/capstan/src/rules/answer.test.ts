@@ -53,7 +53,7 @@ describe("the answer", () => {
     expect(result.toolCalls).toMatchObject([
       {
         status: "skipped",
-        result: "There are no tools in this turn: the call was not made. Answer in words.",
+        result: "No tools are available in this turn, so the call was not made. Answer with text.",
       },
     ]);
   });

@@ -8,7 +8,10 @@ import { isLastTurn } from "./limits.ts";
 import { buildDone, decideFacts, hasActed, type Rule, type RuleContext } from "./rule.ts";
 import { callNextModel } from "./turns.ts";
 
-/** Words without calls are the answer, to a person or to the agent that handed over, unless a person has said something meanwhile or a tool was demanded first. */
+/**
+ * Accepts a message without calls as the answer, for the user or for the agent that handed off, unless the user has sent
+ * a message meanwhile or a tool call is required first.
+ */
 export const acceptAnswer: Rule = (view) => {
   const { agent, run } = view;
   const { currentTurn } = run;
@@ -16,14 +19,14 @@ export const acceptAnswer: Rule = (view) => {
   const text = getText(currentTurn.message).trim();
   if (currentTurn.finish === "content_filter") return failFiltered(view, text);
   if (run.steering.length > 0 && !isLastTurn(run, run.turn)) return undefined;
-  const evaded = skippedRequiredTool(view);
-  if (evaded && run.turn === 1 && !isLastTurn(run, run.turn)) {
+  const skippedTool = skippedRequiredTool(view);
+  if (skippedTool && run.turn === 1 && !isLastTurn(run, run.turn)) {
     return callNextModel(view, { notes: ["Note: call a tool first. Do not answer from general knowledge."] });
   }
   if (agent.output && !(currentTurn.output && "value" in currentTurn.output))
     return retryInvalidOutput(view, text);
   const warnings: FactBody[] = [];
-  if (evaded)
+  if (skippedTool)
     warnings.push({
       type: "warning",
       code: "tool_first_ignored",
@@ -41,7 +44,7 @@ export const acceptAnswer: Rule = (view) => {
     const back = { ...buildReturn(view, frame, text), ...(data !== undefined && { data }) };
     return decideFacts(`return.${run.turn}`, ...warnings, back);
   }
-  const unsupported = evaded || currentTurn.tools === "unavailable";
+  const unsupported = skippedTool || currentTurn.tools === "unavailable";
   return decideFacts(
     "answer",
     ...warnings,
@@ -58,7 +61,7 @@ function skippedRequiredTool({ agent, run }: RuleContext): boolean {
   return run.policy.requireToolFirst && agent.tools.size > 0 && !hasActed(run);
 }
 
-/** An answer without the form it must have is asked for once more, and then is a failure. */
+/** Requests an answer that does not match the output schema once more, then fails the run. */
 function retryInvalidOutput(view: RuleContext, text: string): ReturnType<Rule> {
   const { run } = view;
   const output = run.currentTurn?.output;
@@ -66,13 +69,13 @@ function retryInvalidOutput(view: RuleContext, text: string): ReturnType<Rule> {
   if (run.invalidOutputs <= 1 && !isLastTurn(run, run.turn)) {
     return callNextModel(view, {
       notes: [
-        `Note: your answer does not have the form it must have: ${issues}. Give it again, as JSON only.`,
+        `Note: your answer does not match the required schema: ${issues}. Answer again with JSON only.`,
       ],
     });
   }
   const error = {
     code: "output_invalid",
-    message: `The answer does not have the form it must have: ${issues}.`,
+    message: `The answer does not match the required schema: ${issues}.`,
     retryable: false,
   };
   return decideFacts(
@@ -88,15 +91,15 @@ function failFiltered({ run }: RuleContext, text: string): ReturnType<Rule> {
     message: "The provider's content filter stopped the answer.",
     retryable: false,
   };
-  const told = text || "The model declined to answer: the provider's content filter stopped it.";
+  const answer = text || "The model declined to answer: the provider's content filter stopped it.";
   return decideFacts(
     "answer",
     { type: "error", ...error },
-    buildDone(run, { status: "failed", text: told, error }),
+    buildDone(run, { status: "failed", text: answer, error }),
   );
 }
 
-/** Every call of the turn failed: by policy the model answers from what it knows, or the fallback tool answers. */
+/** When every call of the turn failed, lets the model answer without tools or runs the fallback tool, as the policy says. */
 export const answerWhenToolsFailed: Rule = (view) => {
   const { run } = view;
   if (!run.currentTurn || !haveAllCallsFailed(run)) return undefined;

@@ -12,19 +12,19 @@ import type { Compactions } from "../state/state.ts";
 import { computeRemainingMs, maxCallMs, modelRetry } from "./limits.ts";
 import { type Decision, decideFacts, type RuleContext } from "./rule.ts";
 
-/** Once it has begun, compaction goes on until so much of the budget is free: else the next turn would begin it anew. */
+/** Compaction continues until the history is below this share of the budget; otherwise every turn would trigger it. */
 const targetShare = 0.8;
-/** Less than this share of the budget is not worth a summary. */
+/** Entries below this share of the budget are not worth a summary. */
 const minSummaryShare = 0.1;
-/** Of a conversation whose size nobody has told. */
+/** Assumed size of a conversation that was never measured. */
 const defaultTokens = 8000;
 const maxSummaryLength = 12_000;
 
 type OpenSummary = NonNullable<Compactions["open"]>;
 
 /**
- * Makes room in the history before the model is asked: older results are shortened first, and when that is not enough,
- * all before the last two turns is summarised. Nothing when there is room, or nothing that could make any.
+ * Compacts the history before a model call: shortens older results first and, if that is not enough, summarizes
+ * everything before the last two turns. Returns undefined if no compaction is needed or possible.
  */
 export function compactHistory(view: RuleContext, because: "budget" | "overflow"): Decision | undefined {
   const { state, run } = view;
@@ -38,16 +38,16 @@ export function compactHistory(view: RuleContext, because: "budget" | "overflow"
   const number = compactions.count + 1;
   if (!wasShortened && canShorten(view, until))
     return decideFacts(`compact.${number}`, { type: "compacted", number, until });
-  if (compactions.summarisedAt !== place && isWorthwhile(view, until, because))
+  if (compactions.summarizedAt !== place && isWorthwhile(view, until, because))
     return requestSummary(view, { number, until, candidate: 0 });
   return because === "budget" ? warnOverBudget(view) : undefined;
 }
 
-/** Whether room was made in the turn that is going on. */
+/** Whether the history was compacted in the current turn. */
 export function hasCompacted({ run }: RuleContext): boolean {
-  const { shortenedAt, summarisedAt } = run.compactions;
+  const { shortenedAt, summarizedAt } = run.compactions;
   const place = getCompactionPoint(run);
-  return shortenedAt === place || summarisedAt === place;
+  return shortenedAt === place || summarizedAt === place;
 }
 
 function exceedsShare({ state, run }: RuleContext, share: number): boolean {
@@ -86,7 +86,7 @@ function requestSummary(view: RuleContext, { number, until, candidate }: OpenSum
         number,
         until,
         candidate,
-        // Three quarters of the tokens that a request may have, and one quarter.
+        // At about four characters per token: three quarters of the budget for the input, one quarter for the summary.
         maxInputCharacters: tokens * 3,
         maxSummaryCharacters: Math.min(maxSummaryLength, tokens),
         timeoutMs: maxCallMs,
@@ -97,22 +97,22 @@ function requestSummary(view: RuleContext, { number, until, candidate }: OpenSum
   };
 }
 
-/** Nobody could write the summary: the entries are left out, and the run goes on. */
+/** Drops entries that no model could summarize, with a warning, and continues the run. */
 function dropUnsummarized({ state, run }: RuleContext, number: number, until: number): Decision {
   const text = buildOmissionNote(state.history.slice(0, until));
   const warning: FactBody = {
     type: "warning",
     code: "summary_failed",
-    message: "No model could summarise the older part of the conversation; it is left out.",
+    message: "No model could summarize the older part of the conversation, so it was dropped.",
   };
   const warnings = run.warned.has(warning.code) ? [] : [warning];
   return decideFacts(`compact.${number}`, { type: "compacted", number, until, text }, ...warnings);
 }
 
-/** What the last turns have alone cannot be made smaller; it is said once, and the model is asked all the same. */
+/** Warns once that the last two turns alone exceed the budget; the model is called anyway. */
 function warnOverBudget({ run }: RuleContext): Decision | undefined {
   const code = "context_budget_passed";
   if (run.warned.has(code)) return undefined;
-  const message = `The last two rounds alone have more than the ${run.policy.contextBudget} tokens of contextBudget.`;
+  const message = `The last two turns alone exceed the contextBudget of ${run.policy.contextBudget} tokens.`;
   return decideFacts("context", { type: "warning", code, message });
 }

@@ -50,7 +50,7 @@ describe("decide", () => {
     expect(() => decide(indexAgents(others), fold("s", facts.slice(0, 1)))).toThrow(
       expect.objectContaining({
         code: "unknown_agent",
-        message: `The run "r" needs the agent "helper"; given: ${given}.`,
+        message: `The run "r" needs the agent "helper"; available: ${given}.`,
       }),
     );
   });

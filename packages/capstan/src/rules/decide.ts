@@ -11,7 +11,7 @@ import type { Decision, Rule } from "./rule.ts";
 import { requestApprovals, reuseCachedResults, runToolCalls } from "./tool-calls.ts";
 import { endTurn, startNextTurn, stopAtTurnLimit, summarizeTurn } from "./turns.ts";
 
-/** In order: the first rule with an answer decides. */
+/** In order: the first rule that returns a decision wins. */
 const rules: readonly Rule[] = [
   stopWhenEnded,
   stopWhenCancelled,
@@ -36,23 +36,26 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * What to do next, from the state alone: pure, and as cheap at turn 1,000 as at turn 1. It is asked only when no
- * effect is in flight.
+ * Decides the next step from the state alone. Pure, and as fast at turn 1,000 as at turn 1. Called only when no effect
+ * is in flight.
  */
 export function decide(agents: Agents, state: State): Decision {
   const { run } = state;
   if (!run) throw new AgentError("unknown_run", `The session "${state.sessionId}" has no run to continue.`);
   const agent = agents.get(run.agent);
   if (!agent) {
-    const known = [...agents.keys()].map((name) => `"${name}"`).join(", ");
+    const available = [...agents.keys()].map((name) => `"${name}"`).join(", ");
     throw new AgentError(
       "unknown_agent",
-      `The run "${run.id}" needs the agent "${run.agent}"; given: ${known || "none"}.`,
+      `The run "${run.id}" needs the agent "${run.agent}"; available: ${available || "none"}.`,
     );
   }
   for (const rule of rules) {
     const decision = rule({ agent, state, run });
     if (decision) return settleOpenHandoffs(run, decision);
   }
-  throw new AgentError("invalid_definition", "No rule decided; the last rule must always do.");
+  throw new AgentError(
+    "invalid_definition",
+    "No rule returned a decision; the last rule must always return one.",
+  );
 }

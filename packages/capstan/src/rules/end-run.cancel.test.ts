@@ -43,7 +43,7 @@ describe("a cancelled run", () => {
       {
         id: "c2",
         status: "skipped",
-        result: "The run ended before this call began.",
+        result: "The run ended before this call started.",
         error: { code: "tool_skipped" },
       },
     ]);

@@ -8,16 +8,16 @@ import { settleOpenCalls } from "./refusals.ts";
 import { buildDone, decideFacts, type Rule } from "./rule.ts";
 import { buildModelEffect } from "./turns.ts";
 
-/** After `done` nothing happens any more. */
+/** Stops after `done`. */
 export const stopWhenEnded: Rule = ({ run }) => (run.done ? { type: "stop", reason: "done" } : undefined);
 
-/** A cancelled run ends at once. */
+/** Ends a cancelled run immediately. */
 export const stopWhenCancelled: Rule = ({ run }) => {
   if (run.cancelReason === undefined) return undefined;
   return decideFacts("cancel", ...buildCancellation(run, run.cancelReason));
 };
 
-/** The end of a run that is cancelled. */
+/** Builds the facts that end a cancelled run. */
 export function buildCancellation(run: RunState, reason: string): readonly FactBody[] {
   const text = run.lastText || "The run was stopped before it had an answer.";
   const error = { code: "cancelled", message: reason };
@@ -26,10 +26,10 @@ export function buildCancellation(run: RunState, reason: string): readonly FactB
 
 const maxRecoveries = 5;
 
-/** A run that ends its process each time it is taken up again is left alone: it would take the others with it. */
+/** Fails a run that repeatedly crashes its process, because it would take other runs down with it. */
 export const stopWhenQuarantined: Rule = ({ run }) => {
   if (run.recoveries <= maxRecoveries) return undefined;
-  const message = `The process was gone ${run.recoveries} times while it worked on turn ${run.turn}. The run is not taken up again.`;
+  const message = `The process stopped ${run.recoveries} times during turn ${run.turn}. The run will not be resumed.`;
   const error = { code: "quarantined", message, retryable: false };
   const facts: FactBody[] = settleOpenCalls(run);
   return decideFacts(
@@ -41,8 +41,8 @@ export const stopWhenQuarantined: Rule = ({ run }) => {
 };
 
 /**
- * A turn without its message: ask the next model of the chain, or the same one again after a crash or after room was
- * made for it, or fail.
+ * Handles a turn without a message: calls the next model of the chain, or the same one again after a crash or a
+ * compaction, or fails the run.
  */
 export const handleModelFailure: Rule = (view) => {
   const { agent, run } = view;
@@ -58,10 +58,10 @@ export const handleModelFailure: Rule = (view) => {
     );
   const { failure } = currentTurn;
   const isTooLong = failure?.error.code === "context_overflow" && currentTurn.overflows === 1;
-  const room = isTooLong ? compactHistory(view, "overflow") : undefined;
-  if (room) return room;
+  const compaction = isTooLong ? compactHistory(view, "overflow") : undefined;
+  if (compaction) return compaction;
   const isCompacted = isTooLong && hasCompacted(view);
-  // A call that did not fit in the answer may fit in a longer one.
+  // A tool call that was truncated may fit with a higher output limit.
   const needsMoreRoom = failure?.error.code === "output_truncated" && !failure.hadMoreRoom;
   const hasMoreRoom = needsMoreRoom || (isCompacted && failure.hadMoreRoom);
   const candidate = failure ? failure.candidate + (needsMoreRoom || isCompacted ? 0 : 1) : 0;
@@ -72,7 +72,7 @@ export const handleModelFailure: Rule = (view) => {
     };
   }
   if (failure?.retryAt !== undefined) return { type: "stop", reason: "waiting", until: failure.retryAt };
-  const error = currentTurn.failure?.error ?? toErrorData("model_failed", "The model gave no answer.");
+  const error = currentTurn.failure?.error ?? toErrorData("model_failed", "The model returned no answer.");
   const text = [`The model could not answer: ${error.message}`, ...listToolsTried(run)].join("\n\n");
   return decideFacts(
     "failure",

@@ -60,7 +60,7 @@ describe("the limit of turns", () => {
     expect(result.toolCalls.at(-1)).toMatchObject({
       name: "handoff",
       status: "error",
-      result: '"expert" came to no answer within its turns. Its last words: Look 2.',
+      result: '"expert" did not reach an answer within its turns. Its last message: Look 2.',
     });
     expect(result).toMatchObject({ status: "done", text: "One.", turns: 5 });
     expectWhole(facts, result.history);

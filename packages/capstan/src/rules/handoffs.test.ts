@@ -192,7 +192,7 @@ describe("a handoff that returns", () => {
     expect(models[1]?.requests[0]?.tools[1]?.input).toMatchObject({
       properties: { agent: { enum: ["main"] } },
     });
-    const reason = "1 agent waits for an answer already, which is the most there may be. Answer yourself.";
+    const reason = "1 agent is already waiting for an answer, which is the maximum. Answer yourself.";
     expect(ofType(facts, "handoff_denied")).toMatchObject([{ to: "helper", reason }]);
     expect(ofType(facts, "handoff_return")).toMatchObject([{ text: "I give up.", by: "call_3_0" }]);
     expect(resultsIn(result.history)).toEqual(["I give up."]);
@@ -210,7 +210,7 @@ describe("a handoff that returns", () => {
       ...["turn_start", "message", "tool_call_start", "tool_call_result"],
       ...["handoff_denied", "tool_call_result", "turn_end", "handoff"],
     ]);
-    const once = 'A turn hands over once, and this one does to "research".';
+    const once = 'Only one handoff is possible per turn, and this turn hands over to "research".';
     expect(resultsIn(models[1]?.requests[0]?.history ?? [])).toEqual([
       'You are now "research". Do what is asked here; your answer goes back to "main".',
       "noon",
@@ -512,7 +512,9 @@ describe("a handoff that is not allowed", () => {
     };
     const other = defineAgent({ name: "other", model: scriptedModel([]) });
     expect(await denialOf([other])).toBe('"main" cannot hand over to "main". It may hand over to: other.');
-    expect(await denialOf([])).toBe('"main" cannot hand over to "main". It may hand over to nobody: answer.');
+    expect(await denialOf([])).toBe(
+      '"main" cannot hand over to "main". It may hand over to no other agent: answer yourself.',
+    );
   });
 
   it("is one that a tool's output asks for: only the call and the list count (S3-29, A105)", async () => {

@@ -8,7 +8,7 @@ import { isLastTurn } from "./limits.ts";
 import { buildRefusal, settleOpenCalls } from "./refusals.ts";
 import { buildDone, type Decision, decideFacts, type Rule, type RuleContext } from "./rule.ts";
 
-/** The calls of a turn that hand over, once every other call has its result; none while one has not. */
+/** Returns the open handoff calls of a turn once every other call has its result; empty before. */
 function listOpenHandoffs({ agent, run }: RuleContext): readonly Call[] {
   const open: Call[] = [];
   if (!run.currentTurn || run.currentTurn.unsettled === 0) return open;
@@ -20,12 +20,12 @@ function listOpenHandoffs({ agent, run }: RuleContext): readonly Call[] {
   return open;
 }
 
-/** Whether all that is left of the turn is a handoff. */
+/** Whether only handoffs remain in the turn. */
 export function isHandingOver(view: RuleContext): boolean {
   return listOpenHandoffs(view).length > 0;
 }
 
-/** Answers the calls that may not hand over, and the one that has. The first that may does so when the turn is over. */
+/** Denies handoffs that are not allowed and settles the one that was performed. The first allowed one runs at the end of the turn. */
 export const settleHandoffCalls: Rule = (view) => {
   const { run } = view;
   const facts: FactBody[] = [];
@@ -34,7 +34,7 @@ export const settleHandoffCalls: Rule = (view) => {
     if (call.handedTo !== undefined)
       return decideFacts(`handed.${call.part.id}`, buildTransferResult(run, call));
     const reason = chosen
-      ? `A turn hands over once, and this one does to "${getTarget(chosen)}".`
+      ? `Only one handoff is possible per turn, and this turn hands over to "${getTarget(chosen)}".`
       : findDenial(view, call);
     if (reason === undefined) chosen = call;
     else facts.push(...denyHandoff(call, reason));
@@ -46,7 +46,7 @@ export const settleHandoffCalls: Rule = (view) => {
 function handBack(view: RuleContext, call: Call): Decision | undefined {
   const frame = view.run.handoffs.at(-1);
   if (!frame || !isHandback(view.run, call)) return undefined;
-  const text = getHandoffMessage(call) ?? `"${view.agent.name}" handed back without a word.`;
+  const text = getHandoffMessage(call) ?? `"${view.agent.name}" handed back without a message.`;
   return decideFacts(`back.${call.part.id}`, { ...buildReturn(view, frame, text), by: call.part.id });
 }
 
@@ -62,7 +62,7 @@ function denyHandoff(call: Call, reason: string): FactBody[] {
   ];
 }
 
-/** A handoff that may not be ends the run with its turn, where the policy says so. */
+/** Fails the run after a denied handoff if the policy says so. */
 export const failOnDeniedHandoff: Rule = ({ run }) => {
   if (run.denied === undefined) return undefined;
   const error = toErrorData("tool_denied", `A handoff was denied: ${run.denied}`);
@@ -78,19 +78,19 @@ function buildTransferResult(run: RunState, { part, handedTo }: Call): FactBody 
   return buildHandoffResult(part, { text });
 }
 
-/** When the turn is over: the specialist is put in charge, or whoever waited for it is again. */
+/** At the end of the turn, puts the target in charge, or returns control to the waiting agent. */
 export const performHandoff: Rule = (view) => {
   const { agent, run } = view;
   const frame = run.handoffs.at(-1);
   if (frame?.returned) {
     const { text, data, error } = frame.returned;
-    const said = {
+    const answer = {
       text,
       ...(data !== undefined && { data }),
       ...(error && { error }),
       ...getForeignReads(agent),
     };
-    return decideFacts(`returned.${frame.call.part.id}`, buildHandoffResult(frame.call.part, said));
+    return decideFacts(`returned.${frame.call.part.id}`, buildHandoffResult(frame.call.part, answer));
   }
   const [call] = listOpenHandoffs(view);
   return call && decideFacts(`handoff.${call.part.id}`, buildHandoff(view, call));
@@ -117,7 +117,7 @@ function buildHandoff({ agent, run }: RuleContext, call: Call): FactBody {
 
 type HandoffReturn = Extract<FactBody, { type: "handoff_return" }>;
 
-/** The specialist's last words are the answer that the agent before it waits for. */
+/** Builds the fact that returns the target's last text to the waiting agent. */
 export function buildReturn(
   { agent }: RuleContext,
   { agent: to, call }: HandoffFrame,
@@ -126,16 +126,16 @@ export function buildReturn(
   return { type: "handoff_return", from: agent.name, to, callId: call.part.id, text };
 }
 
-/** The specialist came to no answer within its turns: whoever waits is told, and has a turn left. */
+/** Returns control without an answer when the target used up its turns; the waiting agent has a turn left. */
 export function returnWithoutAnswer(view: RuleContext, frame: HandoffFrame): Decision {
   const { agent, run } = view;
-  const last = run.currentTurn?.message ? run.lastText : "";
-  const message = `"${agent.name}" came to no answer within its turns.${last && ` Its last words: ${last}`}`;
+  const lastText = run.currentTurn?.message ? run.lastText : "";
+  const message = `"${agent.name}" did not reach an answer within its turns.${lastText && ` Its last message: ${lastText}`}`;
   const error = toErrorData("max_turns", message);
   return decideFacts(`return.${run.turn}`, { ...buildReturn(view, frame, message), error });
 }
 
-/** The words of strangers in the descriptions of its tools have reached whoever reads what the agent says. */
+/** Third-party tool descriptions taint everything the agent writes, and with it the agent that reads it. */
 function getForeignReads({ tools }: Agent): { reads?: readonly ["untrusted"] } {
   return collectForeignLabels(tools.values()).untrusted.length > 0 ? { reads: ["untrusted"] } : {};
 }
@@ -166,7 +166,7 @@ const endedBefore = {
   message: "The run ended before the other agent had an answer.",
 } as const;
 
-/** The end of a run answers the handoffs that are still open, so that every call has its result. */
+/** Adds results for open handoffs before the end of a run, so that every call has its result. */
 export function settleOpenHandoffs(run: RunState, decision: Decision): Decision {
   if (run.handoffs.length === 0 || decision.type !== "effects") return decision;
   const open = run.handoffs.filter(({ call }) => !call.result);
@@ -179,15 +179,15 @@ export function settleOpenHandoffs(run: RunState, decision: Decision): Decision 
   return { ...decision, effects };
 }
 
-/** So often the same two may pass the conversation to and fro with nothing new in between. */
+/** How often two agents may hand off to each other without a tool call in between. */
 const maxPasses = 3;
 
-/** A log of an earlier version has a policy without it. */
+/** Falls back to the default for logs of earlier versions, whose policies do not have the field. */
 export function getHandoffPolicy({ policy }: Pick<RunState, "policy">): HandoffPolicy {
   return policy.handoff ?? defaultPolicy.handoff;
 }
 
-/** Whether the call is for the runtime: it hands over, or has done so and has no result yet. */
+/** Whether the runtime handles the call: it is a handoff, or a performed one without a result yet. */
 export function isHandoff(agent: Agent, { part, check, handedTo }: Call): boolean {
   if (handedTo !== undefined) return true;
   return part.name === handoffName && !check?.error && (agent.handoffs?.().length ?? 0) > 0;
@@ -197,24 +197,26 @@ export function getTarget({ part }: Call): string {
   return String(part.input.agent);
 }
 
-/** The call gives the conversation back to the agent that waits for it. */
+/** Whether the call returns control to the waiting agent. */
 export function isHandback(run: RunState, call: Call): boolean {
   return run.handoffs.at(-1)?.agent === getTarget(call);
 }
 
-/** Why the call may not hand over; nothing when it may. Only the list of the agent in charge counts. */
+/** Returns why a handoff is not allowed, or undefined. Only the handoffs of the agent in charge count. */
 export function findDenial({ agent, run }: RuleContext, call: Call): string | undefined {
   const to = getTarget(call);
   const allowed = listTargets(agent);
   const quoted = JSON.stringify(to.slice(0, 128));
-  const list = allowed.length > 0 ? `: ${allowed.join(", ")}.` : " nobody: answer.";
+  const list = allowed.length > 0 ? `: ${allowed.join(", ")}.` : " no other agent: answer yourself.";
   if (!allowed.includes(to))
     return `"${agent.name}" cannot hand over to ${quoted}. It may hand over to${list}`;
-  const { lastHandoff: passing } = run;
+  const { lastHandoff } = run;
   const isReturned =
-    passing?.from === to && passing.to === agent.name && passing.startedCalls === run.startedCalls;
-  if (isReturned && passing.count >= maxPasses)
-    return `"${agent.name}" and "${to}" have handed over to each other ${passing.count} times with nothing new in between. Use a tool, or answer.`;
+    lastHandoff?.from === to &&
+    lastHandoff.to === agent.name &&
+    lastHandoff.startedCalls === run.startedCalls;
+  if (isReturned && lastHandoff.count >= maxPasses)
+    return `"${agent.name}" and "${to}" have handed over to each other ${lastHandoff.count} times with nothing new in between. Use a tool, or answer.`;
   if (isHandback(run, call)) return undefined;
   return findHandoffLimit(run);
 }
@@ -223,7 +225,7 @@ function listTargets(agent: Agent): readonly string[] {
   return (agent.handoffs?.() ?? []).map(({ name }) => name).filter((name) => name !== agent.name);
 }
 
-/** Whom the agent in charge can hand over to now. The one that waits for it can always be handed back to. */
+/** Lists the agents that the agent in charge can hand off to now. Handing back is always possible. */
 export function listOpenTargets(agent: Agent, run: RunState): readonly string[] {
   const others = listTargets(agent);
   return findHandoffLimit(run) === undefined
@@ -231,13 +233,13 @@ export function listOpenTargets(agent: Agent, run: RunState): readonly string[] 
     : others.filter((name) => name === run.handoffs.at(-1)?.agent);
 }
 
-/** Why there is no room for another handoff, whoever it is to. */
+/** Returns the limit that prevents any further handoff, or undefined. */
 function findHandoffLimit(run: RunState): string | undefined {
   const { mode, maxDepth } = getHandoffPolicy(run);
   const depth = run.handoffs.length;
   if (mode === "return" && depth >= maxDepth)
-    return `${depth} ${depth === 1 ? "agent waits" : "agents wait"} for an answer already, which is the most there may be. Answer yourself.`;
-  // Whoever waits keeps one turn for its own answer.
+    return `${depth} ${depth === 1 ? "agent is" : "agents are"} already waiting for an answer, which is the maximum. Answer yourself.`;
+  // A waiting agent keeps one turn for its own answer.
   const waiting = mode === "return" ? 1 : 0;
   if (isLastTurn(run, run.turn + waiting)) return "No turns are left for another agent. Answer yourself.";
   return undefined;
@@ -245,14 +247,14 @@ function findHandoffLimit(run: RunState): string | undefined {
 
 const strictness = { gate: ["off", "default", "strict"], approvals: ["allow", "ask", "deny"] } as const;
 
-/** A specialist never has more rights than the run, and never more than it was given itself. */
+/** Returns the settings in which the target is stricter than the run. A target never gains rights by a handoff. */
 export function resolveRights(
   run: RunState,
   target: Agent | undefined,
 ): Partial<Pick<Policy, "gate" | "approvals">> {
   const { gate, approvals } = target?.policy ?? {};
-  const isStricter = (order: readonly string[], own: string | undefined, given: string) =>
-    own !== undefined && order.indexOf(own) > order.indexOf(given);
+  const isStricter = (order: readonly string[], own: string | undefined, current: string) =>
+    own !== undefined && order.indexOf(own) > order.indexOf(current);
   return {
     ...(gate && isStricter(strictness.gate, gate, run.policy.gate) && { gate }),
     ...(approvals && isStricter(strictness.approvals, approvals, run.policy.approvals) && { approvals }),

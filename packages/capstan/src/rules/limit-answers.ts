@@ -7,14 +7,14 @@ import { buildRefusal, interruptedByCrash } from "./refusals.ts";
 import { buildDone, type Decision, decideFacts, type Rule, type RuleContext } from "./rule.ts";
 import { buildToolEffect } from "./tool-calls.ts";
 
-/** A limit never ends in silence: the policy's answers are tried in order, and the best effort always works. */
+/** Produces an answer after a limit: tries the policy's actions in order; best effort always succeeds. */
 export const answerOnLimit: Rule = (view) => {
   const { run } = view;
   if (!run.limit) return undefined;
   const { code, message } = run.limit;
   const error = { code, message };
-  for (const choice of run.policy.onLimit) {
-    if (choice === "fail") {
+  for (const action of run.policy.onLimit) {
+    if (action === "fail") {
       const text = code === "max_turns" ? "Maximum tool iterations reached" : message;
       return decideFacts(
         "limit-answer",
@@ -22,21 +22,21 @@ export const answerOnLimit: Rule = (view) => {
         buildDone(run, { status: "failed", text, error }),
       );
     }
-    if (choice === "fallback-tool") {
+    if (action === "fallback-tool") {
       const answer = runFallbackTool(view, message);
       if (answer.type === "run") return answer.decision;
       if (answer.type === "text")
         return decideFacts("limit-answer", buildDone(run, { status: "limit", text: answer.text, error }));
       continue;
     }
-    const text = buildLimitText(choice, view);
+    const text = buildLimitText(action, view);
     if (text) return decideFacts("limit-answer", buildDone(run, { status: "limit", text, error }));
   }
   return decideFacts("limit-answer", buildDone(run, { status: "limit", text: buildBestEffort(run), error }));
 };
 
-function buildLimitText(choice: "clarify" | "best-effort" | "last-text", { run }: RuleContext): string {
-  switch (choice) {
+function buildLimitText(action: "clarify" | "best-effort" | "last-text", { run }: RuleContext): string {
+  switch (action) {
     case "clarify":
       return buildClarification(run);
     case "best-effort":
@@ -49,7 +49,7 @@ function buildLimitText(choice: "clarify" | "best-effort" | "last-text", { run }
 const maxPreviewLength = 100;
 const maxListedCalls = 50;
 
-/** What a person gets when the run had to stop: why, what was found, and what they can do. */
+/** Builds the answer of a run that had to stop: why, what was found, and what the user can do. */
 export function buildBestEffort(run: RunState): string {
   const paragraphs = [
     `I could not finish this: ${run.limit?.message ?? "a limit was reached."}`,
@@ -65,7 +65,7 @@ export function buildBestEffort(run: RunState): string {
   return paragraphs.join("\n\n");
 }
 
-/** One line for each tool used; no paragraph at all when there was none. */
+/** Returns a paragraph with one line per tool call; empty without calls. */
 export function listToolsTried(run: RunState): string[] {
   const used = run.toolCalls.filter((call) => call.status === "ok" || call.status === "error");
   if (used.length === 0) return [];
@@ -94,7 +94,7 @@ type FallbackAnswer =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "none" };
 
-/** The agent's last resort, run at most once: it is told what was asked and what was tried, and gives the answer. */
+/** Runs the agent's fallback tool at most once, with the question and the calls so far. Its result is the answer. */
 export function runFallbackTool({ agent, run }: RuleContext, reason: string): FallbackAnswer {
   const tool = agent.fallbackTool;
   if (!tool) return { type: "none" };
@@ -103,9 +103,9 @@ export function runFallbackTool({ agent, run }: RuleContext, reason: string): Fa
     const text = toPlainText(result).trim();
     return status === "ok" && text ? { type: "text", text } : { type: "none" };
   }
-  const begun = run.fallback?.attempt ?? 0;
+  const attempts = run.fallback?.attempt ?? 0;
   const callId = `${run.id}.fallback`;
-  if (begun > 0 && !isRepeatable(tool)) {
+  if (attempts > 0 && !isRepeatable(tool)) {
     return {
       type: "run",
       decision: decideFacts(
@@ -125,7 +125,7 @@ export function runFallbackTool({ agent, run }: RuleContext, reason: string): Fa
     type: "run",
     decision: {
       type: "effects",
-      effects: [{ ...buildToolEffect(run, tool, call), attempt: begun + 1, isFallback: true }],
+      effects: [{ ...buildToolEffect(run, tool, call), attempt: attempts + 1, isFallback: true }],
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Budget, Retry } from "../policy.ts";
 import { computeElapsedMs, listAncestors, type RunState } from "../state/state.ts";
 import { decideFacts, type Rule } from "./rule.ts";
 
-/** From this share of a budget on, people and the model are warned. */
+/** Share of a budget at which the user and the model are warned. */
 const warningShare = 0.8;
 
 const kinds: readonly {
@@ -24,18 +24,18 @@ const kinds: readonly {
   {
     kind: "toolCalls",
     code: "budget_tool_calls",
-    spent: ({ startedCalls: begun }) => begun,
+    spent: ({ startedCalls }) => startedCalls,
     unit: "tool calls",
   },
 ];
 
-/** A spent budget ends the run. Spent tool calls end it only when the model has not used its turn without tools to answer. */
+/** Ends the run when a budget is spent. Spent tool calls end it only if the model did not answer in a turn without tools. */
 export const stopAtBudget: Rule = ({ run }) => {
   const spent = findSpentBudget(run) ?? findSpentToolCalls(run);
   return spent && decideFacts("limit", { type: "limit_reached", ...spent, turns: run.turn });
 };
 
-/** Also of a run that this one is nested in: what it spends, both spend. */
+/** Finds a spent budget of the run or of its ancestors, which nested runs also consume. */
 export function findSpentBudget(nested: RunState): { code: ErrorCode; message: string } | undefined {
   for (const run of listAncestors(nested)) {
     for (const { kind, code, spent, unit } of kinds) {
@@ -55,7 +55,7 @@ function findSpentToolCalls(run: RunState): { code: ErrorCode; message: string }
   };
 }
 
-/** One warning per budget, before it ends. */
+/** Builds one warning per budget that is nearly spent. */
 export function buildBudgetWarnings(run: RunState): FactBody[] {
   const warnings: FactBody[] = [];
   for (const { kind, code, spent, unit } of kinds) {
@@ -81,12 +81,13 @@ export function hasSpentToolCalls(run: RunState): boolean {
   return computeToolCallBudget(run).left <= 0;
 }
 
-/** The tightest budget of tool calls, of this run and those it is nested in. */
+/** Returns the tightest budget of tool calls among the run and its ancestors. */
 export function computeToolCallBudget(nested: RunState): { readonly limit: number; readonly left: number } {
   let tightest = { limit: Number.POSITIVE_INFINITY, left: Number.POSITIVE_INFINITY };
-  for (const { policy, startedCalls: begun } of listAncestors(nested)) {
+  for (const { policy, startedCalls } of listAncestors(nested)) {
     const limit = policy.budget.toolCalls;
-    if (limit !== "unlimited" && limit - begun < tightest.left) tightest = { limit, left: limit - begun };
+    if (limit !== "unlimited" && limit - startedCalls < tightest.left)
+      tightest = { limit, left: limit - startedCalls };
   }
   return tightest;
 }
@@ -94,7 +95,7 @@ export function computeToolCallBudget(nested: RunState): { readonly limit: numbe
 export const spentCallsNote: string =
   "You have no tool calls left. Give your answer now from what you have found.";
 
-/** What the model is told once a budget is nearly used up. */
+/** Builds the note for the model when a budget is nearly spent. */
 export function buildBudgetNote(run: RunState): string | undefined {
   const near = kinds.filter(({ code }) => run.warned.has(`${code}_near`)).map(({ unit }) => unit);
   return near.length > 0
@@ -102,7 +103,7 @@ export function buildBudgetNote(run: RunState): string | undefined {
     : undefined;
 }
 
-/** A whole model call, with all its bytes, takes no longer than this. */
+/** Timeout of a model call, including its whole stream. */
 export const maxCallMs = 600_000;
 
 export const modelRetry: Retry = {
@@ -113,7 +114,7 @@ export const modelRetry: Retry = {
   jitter: 1,
 };
 
-/** Time left of the budget: no single effect may outlast it. */
+/** Returns the time left in the budget, which limits every effect. */
 export function computeRemainingMs(nested: RunState): number {
   let left = Number.MAX_SAFE_INTEGER;
   for (const run of listAncestors(nested)) {
@@ -125,7 +126,7 @@ export function computeRemainingMs(nested: RunState): number {
 
 type TurnCount = Pick<RunState, "policy"> & Partial<Pick<RunState, "handoffs">>;
 
-/** The last turn that the agent in charge may take: each agent that waits for it keeps one for its own answer. */
+/** Returns the last turn of the agent in charge; each waiting agent keeps one turn for its own answer. */
 function computeLastTurn({ policy, handoffs = [] }: TurnCount): number {
   return policy.maxTurns === "unlimited" ? Number.POSITIVE_INFINITY : policy.maxTurns - handoffs.length;
 }
@@ -134,7 +135,7 @@ export function isLastTurn(run: TurnCount, turn: number): boolean {
   return turn >= computeLastTurn(run);
 }
 
-/** What is added to the instructions as the limit comes near: first a request to come to an end, then a demand. */
+/** Builds the note added near the turn limit: first a request to wrap up, then a demand to answer. */
 export function buildWrapUpNote(run: TurnCount, turn: number): string | undefined {
   const { policy } = run;
   const left = computeLastTurn(run) - turn;
@@ -152,12 +153,12 @@ export const lastTurnNote: string =
 
 const maxUnknownTools = 3;
 
-/** The same call with the same result again and again, or one invented tool after the other: the run is stuck. */
+/** Ends a stuck run: the same call with the same result repeatedly, or several unknown tools in a row. */
 export const stopOnRepetition: Rule = ({ run }) => {
   const repeated = run.currentTurn?.repeated;
   const { nudgeAt, stopAt } = run.policy.repetition;
   let message: string | undefined;
-  // Never before the model could be told: it may have said the same thing three times in one breath.
+  // Not before the model has seen the note: it may have made the same call several times in one message.
   if (repeated && repeated.count >= stopAt && repeated.before >= Math.min(nudgeAt, stopAt - 1)) {
     message = `"${repeated.name}" was called ${repeated.count} times with the same arguments and the same result.`;
   } else if (run.unknownTools >= maxUnknownTools) {
@@ -168,7 +169,7 @@ export const stopOnRepetition: Rule = ({ run }) => {
     : decideFacts("limit", { type: "limit_reached", code: "stuck_loop", message, turns: run.turn });
 };
 
-/** What the model is told before that. */
+/** Builds the note about a repeated call, which precedes the stop. */
 export function buildRepetitionNote(run: RunState): string | undefined {
   const repeated = run.currentTurn?.repeated;
   if (!repeated || repeated.count < run.policy.repetition.nudgeAt) return undefined;

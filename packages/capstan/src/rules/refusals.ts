@@ -7,7 +7,7 @@ import { decideFacts, type Rule } from "./rule.ts";
 
 const maxCallsPerTurn = 64;
 
-/** Calls that must not run get their result at once, so that each has exactly one. */
+/** Settles calls that must not run, so that every call has exactly one result. */
 export const refuseCalls: Rule = ({ run }) => {
   const { currentTurn } = run;
   if (!currentTurn || currentTurn.unsettled === 0) return undefined;
@@ -26,11 +26,11 @@ export const refuseCalls: Rule = ({ run }) => {
 
 function createRefuser(run: RunState): (call: Call, index: number) => FactBody | undefined {
   const skip = (code: ErrorCode, message: string): Refusal => ({ status: "skipped", code, message });
-  const forAll = findCommonReason(run);
-  const { limit: allowed, left: before } = computeToolCallBudget(run);
-  let left = before;
+  const commonReason = findCommonReason(run);
+  const budget = computeToolCallBudget(run);
+  let { left } = budget;
   return (call, index) => {
-    if (forAll) return buildRefusal(call.part, skip(forAll.code, forAll.message));
+    if (commonReason) return buildRefusal(call.part, skip(commonReason.code, commonReason.message));
     if (index >= maxCallsPerTurn) {
       const message = `Only ${maxCallsPerTurn} calls are made per turn. Make this one in the next turn.`;
       return buildRefusal(call.part, { status: "error", code: "too_many_calls", message });
@@ -41,18 +41,21 @@ function createRefuser(run: RunState): (call: Call, index: number) => FactBody |
     if (left >= 0) return undefined;
     return buildRefusal(
       call.part,
-      skip("budget_tool_calls", `The budget of ${allowed} tool calls is used up. The call was not made.`),
+      skip(
+        "budget_tool_calls",
+        `The budget of ${budget.limit} tool calls is used up. The call was not made.`,
+      ),
     );
   };
 }
 
-/** Why none of the calls that are left may run. */
+/** Returns why none of the remaining calls may run, or undefined. */
 function findCommonReason(run: RunState): { code: ErrorCode; message: string } | undefined {
   const { policy, currentTurn } = run;
   if (currentTurn?.tools === "withdrawn" || currentTurn?.tools === "unavailable") {
     return {
       code: "tool_skipped",
-      message: "There are no tools in this turn: the call was not made. Answer in words.",
+      message: "No tools are available in this turn, so the call was not made. Answer with text.",
     };
   }
   const spent = findSpentBudget(run);
@@ -70,7 +73,7 @@ function findCommonReason(run: RunState): { code: ErrorCode; message: string } |
 function formatDenial({ approval }: Call): string {
   const reason =
     approval?.reason ??
-    (approval ? "a person declined." : "this run does not allow calls that need approval.");
+    (approval ? "the user declined." : "this run does not allow calls that need approval.");
   return `The call was denied: ${reason}`;
 }
 
@@ -79,7 +82,7 @@ function isDenied(call: Call, run: RunState): boolean {
   return call.approval ? !call.approval.approved : run.policy.approvals === "deny";
 }
 
-/** The result of a call that was not performed, or whose end nobody saw. */
+/** Builds the result of a call that was not performed or was interrupted. */
 export function buildRefusal(
   { id, name }: Pick<CallPart, "id" | "name">,
   { status, code, message }: Refusal,
@@ -104,7 +107,7 @@ type Refusal = {
   readonly message: string;
 };
 
-/** A crash cut the call off, and it may not be made again. */
+/** A crash interrupted the call, and it is not safe to repeat. */
 export const interruptedByCrash: Refusal = {
   status: "interrupted",
   code: "tool_interrupted",
@@ -115,15 +118,15 @@ export const interruptedByCrash: Refusal = {
 const interruptedByEnd = {
   status: "interrupted",
   code: "tool_interrupted",
-  message: "The run ended while it was on; this call may or may not have taken effect.",
+  message: "The run ended while this call was running; it may or may not have taken effect.",
 } as const;
 const skippedByEnd = {
   status: "skipped",
   code: "tool_skipped",
-  message: "The run ended before this call began.",
+  message: "The run ended before this call started.",
 } as const;
 
-/** The end of an unfinished turn: every call that is left behind still gets its one result. */
+/** Ends an unfinished turn: every open call gets its one result. */
 export function settleOpenCalls(run: RunState): FactBody[] {
   const facts: FactBody[] = [];
   for (const call of run.currentTurn?.calls.values() ?? []) {

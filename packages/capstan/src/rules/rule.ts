@@ -4,23 +4,23 @@ import type { FactBody, RunStatus } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { RunState, State } from "../state/state.ts";
 
-/** What a rule looks at. */
+/** The input of a rule. */
 export type RuleContext = { readonly agent: Agent; readonly state: State; readonly run: RunState };
 
 export type Decision =
   | { readonly type: "effects"; readonly effects: readonly Effect[] }
-  /** `waiting`: only a person's or a client's answer can move the run, or the time `until`. */
+  /** `waiting`: the run suspends until the user or the client answers, or until the time `until`. */
   | { readonly type: "stop"; readonly reason: "done" | "waiting"; readonly until?: number };
 
-/** A pure rule: what must happen now, or nothing when it has no say. The first rule with an answer decides. */
+/** A pure function that returns a decision, or undefined if it does not apply. The first decision wins. */
 export type Rule = (view: RuleContext) => Decision | undefined;
 
-/** Decides that something be said. `place` makes the ids of its facts unique in the run. */
-export function decideFacts(place: string, ...facts: readonly FactBody[]): Decision {
-  return { type: "effects", effects: [{ type: "note", id: place, facts }] };
+/** Decides to record facts. `id` makes the ids of the facts unique within the run. */
+export function decideFacts(id: string, ...facts: readonly FactBody[]): Decision {
+  return { type: "effects", effects: [{ type: "note", id, facts }] };
 }
 
-/** The last fact of a run. */
+/** Builds the last fact of a run. */
 export function buildDone(
   run: RunState,
   end: {
@@ -47,12 +47,12 @@ export function buildDone(
   };
 }
 
-/** Whether a tool was called; a handoff is such a call. */
+/** Whether a tool was called. A handoff counts. */
 export function hasActed({ toolCalls, handoffs }: RunState): boolean {
   return toolCalls.length > 0 || handoffs.length > 0;
 }
 
-/** An answer has nothing to stand on when tools were tried and none of them worked. */
+/** False if tools were called and none of them succeeded. */
 function isGrounded({ toolCalls, handoffCalls }: RunState): boolean {
   const tried = toolCalls.filter(({ id }) => !handoffCalls.has(id));
   return tried.length === 0 || tried.some((call) => call.status === "ok");

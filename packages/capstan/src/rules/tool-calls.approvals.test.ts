@@ -78,7 +78,7 @@ describe("approvals under ask", () => {
     running.deny("c1");
     const { history } = await running.approve("c3");
     expect(history.find((entry) => entry.type === "result" && entry.callId === "c1")).toMatchObject({
-      content: "The call was denied: a person declined.",
+      content: "The call was denied: the user declined.",
     });
   });
 });

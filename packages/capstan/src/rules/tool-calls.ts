@@ -14,8 +14,9 @@ import { buildRefusal, interruptedByCrash } from "./refusals.ts";
 import { decideFacts, type Rule } from "./rule.ts";
 
 /**
- * Runs what may run now. Side by side, except that a tool with effects waits for the calls before it and holds
- * up those after it; one at a time under `sequential`. When all that is left needs an answer from outside, waits.
+ * Runs the calls that may run now: in parallel, except that a tool with effects waits for the calls before it and blocks
+ * the calls after it; one at a time under `sequential`. Suspends if every remaining call waits for the user or the
+ * client.
  */
 export const runToolCalls: Rule = (view) => {
   const { agent, run } = view;
@@ -41,7 +42,7 @@ function isOrderedCall(agent: Agent, call: Call): boolean {
   return tool !== undefined && !call.check?.error && isOrdered(tool);
 }
 
-/** The client has been told to run it and has not answered yet. */
+/** Whether the client was asked to run the call and has not answered yet. */
 export function isWithClient(agent: Agent, call: Call): boolean {
   const tool = findTool(agent, call.part.name);
   return call.attempt > 0 && !call.check?.error && tool !== undefined && !tool.execute;
@@ -50,9 +51,9 @@ export function isWithClient(agent: Agent, call: Call): boolean {
 function buildCallEffect(agent: Agent, run: RunState, { part, check, attempt, questions }: Call): Effect {
   const { id, name, input, raw } = part;
   const tool = findTool(agent, name);
-  const inside = run.nested.get(id)?.run;
-  // A decision is only taken when nothing is in flight: a call that began and came neither to a result nor to a
-  // question was cut off by a crash. One that could not run in the first place has done nothing.
+  const nestedRun = run.nested.get(id)?.run;
+  // Decisions are made only when nothing is in flight, so a started call without a result or a question was interrupted
+  // by a crash. A refused call has done nothing and is safe to repeat.
   const isCutOff = attempt > (questions.at(-1)?.attempt ?? 0);
   if (isCutOff && !check?.error && !(tool && isRepeatable(tool))) {
     return { type: "note", id: `interrupted.${id}`, facts: [buildRefusal(part, interruptedByCrash)] };
@@ -62,8 +63,8 @@ function buildCallEffect(agent: Agent, run: RunState, { part, check, attempt, qu
     attempt: attempt + 1,
     ...(check?.error && { refused: check.error }),
     ...(check?.approval && { digest: check.approval.digest }),
-    // A step of its own, also for an engine that knows finished steps by their ids.
-    ...(inside && { id: `nested.${inside.waits}.${id}` }),
+    // A separate id, because an engine may identify finished steps by their ids.
+    ...(nestedRun && { id: `nested.${nestedRun.waits}.${id}` }),
     ...(questions.length > 0 && {
       id: `answered.${questions.length}.${id}`,
       asked: questions.flatMap(({ question, digest, reply }) => (reply ? { question, digest, reply } : [])),
@@ -73,7 +74,7 @@ function buildCallEffect(agent: Agent, run: RunState, { part, check, attempt, qu
 
 type NamedCall = Pick<ToolEffect, "callId" | "name" | "input">;
 
-/** A tool's own settings win over the policy. Only what may run twice is retried, and only while there is time. */
+/** Builds the effect of a call. A tool's settings override the policy; only repeatable tools are retried. */
 export function buildToolEffect(run: RunState, tool: Tool | undefined, call: NamedCall): ToolEffect {
   const { policy } = run;
   const retry = mergeDefined(policy.retry, tool?.retry);
@@ -89,7 +90,7 @@ export function buildToolEffect(run: RunState, tool: Tool | undefined, call: Nam
   };
 }
 
-/** A call whose result is still fresh gets that result again, and is not made. */
+/** Reuses the cached result of an identical call instead of making the call. */
 export const reuseCachedResults: Rule = ({ agent, state, run }) => {
   const { currentTurn } = run;
   if (!currentTurn || currentTurn.unsettled === 0 || state.cache.size === 0) return undefined;
@@ -97,22 +98,22 @@ export const reuseCachedResults: Rule = ({ agent, state, run }) => {
   const facts: FactBody[] = [];
   for (const call of currentTurn.calls.values()) {
     if (!mayRun(call, run) || !findTool(agent, call.part.name)?.cacheMs) continue;
-    const known = state.cache.get(toCallKey(call.part));
-    if (known?.cacheUntil !== undefined && known.cacheUntil > run.lastAt)
-      facts.push(reuseResult(known, call));
+    const cached = state.cache.get(toCallKey(call.part));
+    if (cached?.cacheUntil !== undefined && cached.cacheUntil > run.lastAt)
+      facts.push(reuseResult(cached, call));
   }
   return facts.length > 0 ? decideFacts(`cached.${run.turn}`, ...facts) : undefined;
 };
 
-/** Only what could be made now: not begun, nothing against it, and approved where that is needed. */
+/** Whether the call could run now: not started, valid, and approved if needed. */
 function mayRun({ result, attempt, check, approval }: Call, { policy }: RunState): boolean {
   if (result || attempt > 0 || check?.error) return false;
   if (!check?.approval || approval?.approved === true) return true;
   return policy.approvals === "allow" && !check.approval.because;
 }
 
-function reuseResult(known: CachedResult, { part }: Call): FactBody {
-  const { name, result, status, data, ui, contexts, affected, reads } = known;
+function reuseResult(cached: CachedResult, { part }: Call): FactBody {
+  const { name, result, status, data, ui, contexts, affected, reads } = cached;
   return {
     type: "tool_call_result",
     id: part.id,
@@ -131,7 +132,7 @@ function reuseResult(known: CachedResult, { part }: Call): FactBody {
   };
 }
 
-/** Asks for every approval of a turn at once, so that a person can decide on them together. */
+/** Requests all approvals of a turn at once, so that the user can decide on them together. */
 export const requestApprovals: Rule = ({ run }) => {
   const facts: FactBody[] = [];
   for (const call of run.currentTurn?.calls.values() ?? []) {
@@ -150,22 +151,27 @@ export const requestApprovals: Rule = ({ run }) => {
   return facts.length > 0 ? decideFacts(`approvals.${run.turn}`, ...facts) : undefined;
 };
 
-const questionNotAllowed = { approved: false, reason: "this run does not let tools ask." } as const;
+const questionNotAllowed = {
+  approved: false,
+  reason: "this run does not allow tools to ask questions.",
+} as const;
 
-/** The question of a tool that a person has not answered yet. */
+/** Returns the tool's unanswered question, if any. */
 export function findOpenQuestion({ questions, result }: Call): AskedQuestion | undefined {
   const last = questions.at(-1);
   return result || last?.reply ? undefined : last;
 }
 
-/** Whether only a person can move the call: it may not begin without one, or its tool has asked. */
+/** Whether the call waits for the user: for an approval, or for the answer to a question. */
 export function awaitsApproval(call: Call, run: RunState): boolean {
   return findOpenQuestion(call) !== undefined || awaitsConsent(call, run);
 }
 
 export function awaitsConsent(call: Call, run: RunState): boolean {
-  const { approval: asked } = call.check ?? {};
-  if (call.result || !asked || call.approval) return false;
-  // To allow what tools ask for is not to allow what the gate asks for: that is switched off by its own name.
-  return run.policy.approvals === "ask" || (asked.because !== undefined && run.policy.approvals === "allow");
+  const required = call.check?.approval;
+  if (call.result || !required || call.approval) return false;
+  // `approvals: "allow"` does not cover approvals that the safety gate requires; those are disabled with `gate`.
+  return (
+    run.policy.approvals === "ask" || (required.because !== undefined && run.policy.approvals === "allow")
+  );
 }

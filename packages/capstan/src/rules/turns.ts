@@ -18,10 +18,10 @@ import {
 } from "./limits.ts";
 import { type Decision, decideFacts, hasActed, type Rule, type RuleContext } from "./rule.ts";
 
-/** Nothing stands in the way: ask the model. */
+/** Calls the model. The last rule, so it always decides. */
 export const startNextTurn: Rule = (view) => callNextModel(view, {});
 
-/** No turn after the last one. A specialist without an answer by then gives back to whoever waits for it. */
+/** Ends the run after its last turn. A handoff target without an answer returns control to the waiting agent. */
 export const stopAtTurnLimit: Rule = (view) => {
   const { run } = view;
   if (run.turn === 0 || !isLastTurn(run, run.turn)) return undefined;
@@ -31,18 +31,18 @@ export const stopAtTurnLimit: Rule = (view) => {
   return decideFacts("limit", { type: "limit_reached", code: "max_turns", message, turns: run.turn });
 };
 
-/** Asks the model, when there is room for its request; if there is not, it is asked for again after room was made. */
+/** Calls the model, or first compacts the history if the request exceeds the context budget. */
 export function callNextModel(
   view: RuleContext,
-  wanted: { tools?: ToolOffer; notes?: readonly string[] },
+  overrides: { tools?: ToolOffer; notes?: readonly string[] },
 ): Decision {
-  const room = compactHistory(view, "budget");
-  if (room) return room;
+  const compaction = compactHistory(view, "budget");
+  if (compaction) return compaction;
   const { agent, run } = view;
   const turn = run.turn + 1;
-  const tools = wanted.tools ?? chooseToolOffer(view, turn);
+  const tools = overrides.tools ?? chooseToolOffer(view, turn);
   const chain = run.currentTurn && run.currentTurn.calls.size > 0 ? "afterTools" : "main";
-  const notes: string[] = [...(wanted.notes ?? [])];
+  const notes: string[] = [...(overrides.notes ?? [])];
   if (agent.tools.size > 0 || agent.handoffs) {
     const isSpent = tools === "withdrawn" && !isLastTurn(run, turn);
     const pressure = isSpent ? spentCallsNote : buildWrapUpNote(run, turn);
@@ -64,7 +64,7 @@ type TurnPlan = {
   readonly notes: readonly string[];
   readonly candidate: number;
   readonly hasMoreRoom?: boolean;
-  /** Room was made in the history since it was asked. */
+  /** The history was compacted since the failed call. */
   readonly isCompacted?: boolean;
 };
 
@@ -96,8 +96,8 @@ const deliberate =
 const maxCharactersRead = 2000;
 
 /**
- * Under `auto` the model thinks when the question asks for deliberation, when somebody has just added something that does,
- * when a call of the last turn failed, and when it goes turn in circles.
+ * Under `auto`, the model reasons if the question or a steering message asks for deliberation, if a call of the last turn
+ * failed, or if calls repeat.
  */
 export function wantsThinking(run: RunState): boolean {
   if (run.policy.thinking !== "auto") return run.policy.thinking === "on";
@@ -117,7 +117,7 @@ function hasTrouble({ currentTurn, policy }: RunState): boolean {
   return false;
 }
 
-/** A turn ends when the model has spoken and each of its calls has a result; one that hands over gets it later. */
+/** Ends a turn once the model has answered and each of its calls has a result, except handoffs, which settle later. */
 export const endTurn: Rule = (view) => {
   const { run } = view;
   const { currentTurn } = run;
@@ -129,10 +129,10 @@ export const endTurn: Rule = (view) => {
 
 const maxSummaryMs = 30_000;
 
-/** After each turn, where it is wanted, a model says for people what was done. Nothing of it goes back to the agent. */
+/** Generates a description of each turn for the user if the policy enables it. It is never sent back to the agent. */
 export const summarizeTurn: Rule = ({ run }) => {
   const { currentTurn } = run;
-  if (!run.policy.summaries || !currentTurn?.message || !currentTurn.ended || currentTurn.isSummarised)
+  if (!run.policy.summaries || !currentTurn?.message || !currentTurn.ended || currentTurn.isSummarized)
     return undefined;
   const { turn } = currentTurn;
   return {

@@ -408,7 +408,7 @@ describe("approvals", () => {
     const result = await started.deny("c1");
     expect(result.status).toBe("done");
     expect(resultsIn(result)).toMatchObject([
-      { status: "denied", content: "The call was denied: a person declined." },
+      { status: "denied", content: "The call was denied: the user declined." },
     ]);
     expect(sent).toEqual([]);
   });

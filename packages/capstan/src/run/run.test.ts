@@ -1344,7 +1344,7 @@ describe("resume", () => {
     const other = defineAgent({ name: "b", model: insatiable() });
     await expect(resume([other], facts)).rejects.toMatchObject({
       code: "unknown_agent",
-      message: expect.stringContaining('needs the agent "a"; given: "b"'),
+      message: expect.stringContaining('needs the agent "a"; available: "b"'),
     });
   });
 });

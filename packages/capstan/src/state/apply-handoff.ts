@@ -8,7 +8,7 @@ import type { Call, HandoffFrame, RunState, State } from "./state.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
-/** Another agent is in charge from here on. In mode `return` the one that handed over waits for its answer. */
+/** Puts the target in charge. In mode `return`, the agent that handed off waits for its answer. */
 export function applyHandoff(state: State, run: RunState, fact: FactOf<"handoff">): void {
   const { from, to, callId, mode, rights, reads = [] } = fact;
   const call = run.currentTurn?.calls.get(callId);
@@ -24,7 +24,7 @@ export function applyHandoff(state: State, run: RunState, fact: FactOf<"handoff"
   if (rights) run.policy = { ...run.policy, ...rights };
 }
 
-/** The turn joins the history as if its call had been answered, for the specialist to read; the answer takes that place. */
+/** Adds the turn to the history with a placeholder result, for the target to read; the answer replaces it later. */
 function suspendAgent(state: State, run: RunState, call: Call): void {
   const { currentTurn: turnState, agent, instructions, policy, invalidOutputs } = run;
   if (!turnState) return;
@@ -47,14 +47,15 @@ function createPendingResult({ part }: Call, agent: string): ResultEntry {
   return { type: "result", callId: part.id, name: part.name, status: "ok", content };
 }
 
-/** Two agents that pass the conversation to and fro with nothing new in between. */
+/** Counts handoffs back and forth between two agents without a tool call in between. */
 function countHandoff(run: RunState, from: string, to: string): void {
-  const { lastHandoff: passing, startedCalls: begun } = run;
-  const isBack = passing?.from === to && passing.to === from && passing.startedCalls === begun;
-  run.lastHandoff = { from, to, startedCalls: begun, count: isBack ? passing.count + 1 : 1 };
+  const { lastHandoff, startedCalls } = run;
+  const isBack =
+    lastHandoff?.from === to && lastHandoff.to === from && lastHandoff.startedCalls === startedCalls;
+  run.lastHandoff = { from, to, startedCalls, count: isBack ? lastHandoff.count + 1 : 1 };
 }
 
-/** The specialist has answered, or hands back with a call of its own. The result of the first call follows. */
+/** Records that the target answered or handed back. The result of the original call follows as its own fact. */
 export function applyHandoffReturn(_: State, run: RunState, fact: FactOf<"handoff_return">): void {
   const { from, to, text, data, error, by } = fact;
   const frame = run.handoffs.at(-1);
@@ -67,7 +68,7 @@ export function applyHandoffReturn(_: State, run: RunState, fact: FactOf<"handof
   run.handoffCalls.add(call.part.id);
 }
 
-/** The result of a call that handed over. It comes at the return, or at the end of a run that ends before. */
+/** Settles the call that handed off: when the target returns, or when the run ends before that. */
 export function settleHandoff(
   state: State,
   run: RunState,
@@ -81,28 +82,28 @@ export function settleHandoff(
   if (frame.returned && frame === run.handoffs.at(-1)) restoreAgent(state, run, frame);
 }
 
-/** Whoever waited is in charge again, and sees the answer in the place of what the specialist did. */
+/** Puts the waiting agent back in charge. Its history has the answer in place of the target's turns. */
 function restoreAgent(state: State, run: RunState, frame: HandoffFrame): void {
   const { agent, turnState, base, instructions, policy, invalidOutputs, call } = frame;
   run.handoffs.pop();
   Object.assign(run, { agent, currentTurn: turnState, instructions, policy, invalidOutputs });
   turnState.unsettled = 0;
-  // What people said meanwhile was said to the run.
-  const words = state.history.slice(base).filter(({ type }) => type === "user");
+  // Users steer the run, not one agent, so keep their messages.
+  const userEntries = state.history.slice(base).filter(({ type }) => type === "user");
   const results = [...turnState.calls.values()].flatMap(({ result }) => result ?? []);
-  const said = turnState.message ? [turnState.message] : [];
-  state.history = [...state.history.slice(0, base), ...said, ...results, ...words];
+  const message = turnState.message ? [turnState.message] : [];
+  state.history = [...state.history.slice(0, base), ...message, ...results, ...userEntries];
   state.context = run.compactions.count === frame.compactions ? { ...frame.context } : createContextSize();
   recordCall(state, run, { turnState, call });
 }
 
-/** A run that ends with a specialist in charge keeps what it did; the calls that handed over have no better answer. */
+/** Ends a run while a target is in charge: keeps the target's turns and replaces the placeholder results. */
 export function endHandoffs(state: State, run: RunState): void {
   for (const { call, turnState } of run.handoffs) {
-    const place = state.history.findLastIndex(
+    const index = state.history.findLastIndex(
       (entry) => entry.type === "result" && entry.callId === call.part.id,
     );
-    if (call.result && place !== -1) state.history = state.history.with(place, call.result);
+    if (call.result && index !== -1) state.history = state.history.with(index, call.result);
     recordCall(state, run, { turnState, call });
   }
   run.handoffs = [];

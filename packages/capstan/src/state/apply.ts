@@ -21,8 +21,8 @@ import {
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
 /**
- * Folds one fact into the state: no clock, no chance, no world, and a cost that does not grow with the history.
- * Results may come in any order; they join the history in call order.
+ * Folds one fact into the state. Deterministic, without I/O, at a cost that does not grow with the history. Results may
+ * arrive in any order; they are added to the history in call order.
  */
 export function apply(state: State, fact: Fact): State {
   if (fact.seq <= state.seq) return state;
@@ -36,12 +36,12 @@ function applyToRun(state: State, fact: Fact): void {
   if (fact.type === "run_start") state.run = startRun(state, fact);
   else if (state.run?.id === fact.runId) {
     updateWaitedTime(state.run, fact);
-    // A table of functions is not known to fit the fact it is asked for.
+    // TypeScript cannot correlate the entry of the table with the type of the fact.
     (folds[fact.type] as (state: State, run: RunState, fact: Fact) => void)(state, state.run, fact);
   }
 }
 
-/** The state after these facts. To resume is to fold and go on; to fork is to fold a prefix. */
+/** Builds the state from facts. Resuming a run folds all of its facts; forking one folds a prefix. */
 export function fold(sessionId: string, facts: readonly Fact[]): State {
   return facts.reduce(apply, createState(sessionId));
 }
@@ -54,7 +54,7 @@ type Folds = {
   ) => void;
 };
 
-/** What each kind of fact does to the run it belongs to. */
+/** How each type of fact changes its run. */
 const folds: Folds = {
   turn_start: startTurn,
   message: addMessage,
@@ -65,7 +65,7 @@ const folds: Folds = {
   compacted: applyCompaction,
   tool_call_start: startCall,
   tool_call_result: settleCall,
-  approval_required: markAsked,
+  approval_required: recordApprovalRequest,
   approval_resolved: resolveApproval,
   waiting: suspendRun,
   woken: wakeRun,
@@ -88,7 +88,7 @@ const folds: Folds = {
     if (currentTurn) currentTurn.ended = true;
   },
   turn_summary(_, run, { usage }) {
-    if (run.currentTurn) run.currentTurn.isSummarised = true;
+    if (run.currentTurn) run.currentTurn.isSummarized = true;
     if (usage) run.usage = addUsage(run.usage, usage);
   },
   limit_reached(_, run, { code, message }) {
@@ -98,7 +98,7 @@ const folds: Folds = {
     run.warned.add(code);
   },
   error() {
-    // It is told again by `done`.
+    // The `done` fact carries the error too.
   },
   done: endRun,
 };
@@ -131,7 +131,7 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
     usage: noUsage,
     repeated: undefined,
     ended: false,
-    isSummarised: false,
+    isSummarized: false,
   };
   addSteering(state, run);
   if (typeof run.policy.contextBudget === "number") measureHistory(state, state.history.length);
@@ -143,7 +143,7 @@ function failModel(_: State, run: RunState, fact: FactOf<"model_failed">): void 
   if (fact.compaction !== undefined) {
     if (compactions.open) compactions.open = { ...compactions.open, candidate: candidate + 1 };
   } else if (currentTurn) {
-    // One model of the chain that may be asked again later is enough to wait for.
+    // The run waits if at least one model of the chain can be retried later.
     const retryAt = fact.isParked ? fact.at + (error.retryAfterMs ?? 0) : currentTurn.failure?.retryAt;
     currentTurn.failure = { candidate, hadMoreRoom, error, ...(retryAt !== undefined && { retryAt }) };
     if (error.code === "context_overflow") currentTurn.overflows += 1;
@@ -183,7 +183,7 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
   if (currentTurn.unsettled === 0 && fact.entry.parts.length > 0) state.history.push(fact.entry);
 }
 
-/** Only an own key: a provider may call a call `toString`. */
+/** Reads own keys only, because a provider may choose `toString` as a call id. */
 function getCheck({ checks }: FactOf<"message">, callId: string): CallCheck | undefined {
   return checks && Object.hasOwn(checks, callId) ? checks[callId] : undefined;
 }
@@ -208,7 +208,7 @@ function startCall(state: State, run: RunState, fact: FactOf<"tool_call_start">)
   if (fact.attempt === 1 && !call?.check?.error) run.startedCalls += 1;
   if (call) call.attempt = fact.attempt;
   else {
-    // Not asked for by the model: the fallback tool of a limit.
+    // The model did not make this call: it is the fallback tool.
     state.callIds.add(fact.id);
     run.fallback = { input: fact.arguments, attempt: fact.attempt, result: undefined };
   }
@@ -245,7 +245,7 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
 function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
   const { status, text, grounded, output, error } = fact;
   run.done = { status, text, grounded, ...(output !== undefined && { output }), ...(error && { error }) };
-  // When the answer is ours and not the model's, the next run must know what the person was told.
+  // If the runtime wrote the answer, add it to the history: the next run must know what the user was shown.
   if ((status === "limit" || status === "done") && text !== run.lastText) {
     state.history.push({ type: "assistant", parts: [{ type: "text", text }] });
   }
@@ -253,7 +253,7 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
   addSteering(state, run);
 }
 
-function markAsked(state: State, run: RunState, fact: FactOf<"approval_required">): void {
+function recordApprovalRequest(state: State, run: RunState, fact: FactOf<"approval_required">): void {
   const call = run.currentTurn?.calls.get(fact.callId);
   if (!call) return;
   const { question, reason, digest, reads } = fact;
@@ -271,9 +271,9 @@ function resolveApproval(_: State, run: RunState, fact: FactOf<"approval_resolve
   const call = run.currentTurn?.calls.get(callId);
   const reply: Reply = approved ? { approved, value } : { approved, ...(reason !== undefined && { reason }) };
   if (number !== undefined) {
-    const asked = call?.questions[number - 1];
-    if (!asked || asked.reply) return;
-    asked.reply = reply;
+    const askedQuestion = call?.questions[number - 1];
+    if (!askedQuestion || askedQuestion.reply) return;
+    askedQuestion.reply = reply;
   } else if (run.approvals.has(callId)) return;
   else if (call) call.approval = { approved, ...(reason !== undefined && { reason }) };
   run.approvals.set(callId, reply);

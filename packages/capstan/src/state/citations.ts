@@ -1,16 +1,16 @@
 import type { Citation, Fragment, NumberedFragment } from "../history.ts";
 import type { State } from "./state.ts";
 
-/** A range with more numbers is no citation. */
+/** A longer range is not treated as a citation. */
 const maxRangeLength = 20;
 const item = String.raw`\d{1,6}(?: ?[-–] ?\d{1,6})?`;
 const group = new RegExp(`^${item}(?: ?[,;] ?${item})* ?$`);
 
-/** The numbers in brackets, each once: of `1, 3-5` it is 1, 3, 4, 5. Undefined when that is not how one cites. */
-export function parseCitedNumbers(inner: string): readonly number[] | undefined {
-  if (!group.test(inner)) return undefined;
+/** Parses the text in brackets, such as `1, 3-5`, into unique numbers; undefined if it is not a citation. */
+export function parseCitedNumbers(text: string): readonly number[] | undefined {
+  if (!group.test(text)) return undefined;
   const numbers = new Set<number>();
-  for (const part of inner.split(/[,;]/)) {
+  for (const part of text.split(/[,;]/)) {
     const ends = part.split(/[-–]/).map((end) => end.trim());
     if (ends.some((end) => end.length > 1 && end.startsWith("0"))) return undefined;
     const [first = 0, last = first] = ends.map(Number);
@@ -21,8 +21,8 @@ export function parseCitedNumbers(inner: string): readonly number[] | undefined 
 }
 
 /**
- * Adds what a tool has found. The number is that of the id in the session, also when the run does not see what was found
- * before; the first content of an id stays.
+ * Adds a fragment that a tool found. Its number is fixed per id and session, even for a run that does not see earlier
+ * fragments. The first content of an id is kept.
  */
 export function addFragment(state: Pick<State, "fragments" | "numbers">, fragment: Fragment): void {
   const { fragments, numbers } = state;

@@ -5,7 +5,7 @@ import { addFragment } from "./citations.ts";
 import { mergeNestedRun } from "./nested-state.ts";
 import type { Call, RunState, State, ToolCallRecord, TurnState } from "./state.ts";
 
-/** Only when each call has its result, and in call order: what a run has found does not depend on which tool was faster. */
+/** Adds a turn to the history once every call has a result, in call order: the outcome does not depend on timing. */
 export function completeTurn(state: State, run: RunState, turnState: TurnState): void {
   if (turnState.message) state.history.push(turnState.message);
   for (const call of turnState.calls.values()) {
@@ -14,7 +14,7 @@ export function completeTurn(state: State, run: RunState, turnState: TurnState):
   }
 }
 
-/** What a finished call leaves behind beside its result in the history. */
+/** Records a finished call: its fragments, changes, nested run, and repetition count. */
 export function recordCall(
   state: State,
   run: RunState,
@@ -30,7 +30,7 @@ export function recordCall(
   countRepeat(run, turnState, call);
 }
 
-/** Two calls are the same when they name the same tool and their arguments are equal. */
+/** Returns a key that is equal for calls of the same tool with equal arguments. */
 export function toCallKey({ name, input, raw }: CallPart): string {
   return `${name} ${raw ?? toCanonicalJson(input)}`;
 }
@@ -38,23 +38,21 @@ export function toCallKey({ name, input, raw }: CallPart): string {
 function countRepeat(run: RunState, turnState: TurnState, { part, result }: Call): void {
   const key = toCallKey(part);
   const content = result ? `${result.status} ${toPlainText(result.content)}` : "";
-  const seen = run.repeats.get(key);
-  const isSame = seen?.content === content;
-  const count = isSame ? seen.count + 1 : 1;
-  const before = isSame ? (seen.turn === turnState.turn ? seen.before : seen.count) : 0;
+  const previous = run.repeats.get(key);
+  const isSame = previous?.content === content;
+  const count = isSame ? previous.count + 1 : 1;
+  const before = isSame ? (previous.turn === turnState.turn ? previous.before : previous.count) : 0;
   run.repeats.set(key, { content, count, turn: turnState.turn, before });
   if (count > (turnState.repeated?.count ?? 0)) turnState.repeated = { name: part.name, count, before };
 }
 
 type ResultFact = Extract<Fact, { type: "tool_call_result" }>;
 
-/** What a result of a run tells about its call. */
 export function toCallRecord(fact: ResultFact, input: Json): ToolCallRecord {
   const { id, name, result, status, attempts, ms } = fact;
   return { id, name, input, result, status, attempts, ms };
 }
 
-/** What of a result joins the history. */
 export function toResultEntry(fact: ResultFact): ResultEntry {
   const { id, name, status, result, data, error, ui, contexts, affected, message, handle } = fact;
   return {

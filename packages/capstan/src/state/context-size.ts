@@ -1,15 +1,15 @@
 import type { AssistantPart, Entry, Part } from "../history.ts";
 import type { Usage } from "../model.ts";
 
-/** How large the front of a history is. The fold keeps it, so that no entry is measured again in every turn. */
+/** The size of the first entries of a history. Part of the state, so that entries are measured once, not every turn. */
 export type ContextSize = {
-  /** How many entries the figures are about. */
+  /** Number of measured entries. */
   entries: number;
-  /** Their tokens by estimate. */
+  /** Their estimated tokens. */
   estimated: number;
-  /** Their tokens together with instructions and tools, as far as a provider has told. */
+  /** Their tokens with instructions and tools, as reported by the provider where available. */
   tokens: number;
-  /** How many entries at the front are as short as they get. */
+  /** Number of leading entries that cannot be shortened further. */
   shortened: number;
 };
 
@@ -18,24 +18,24 @@ export function createContextSize(): ContextSize {
 }
 
 const charactersPerToken = 4;
-/** What an entry costs beside its words. */
+/** Overhead of an entry. */
 const tokensPerEntry = 4;
 const tokensPerImage = 1500;
 const tokensPerFile = 5000;
-/** No tokenizer packs text so much better than the estimate: a lower figure is a provider's mistake. */
+/** No tokenizer is this much more compact than the estimate: a lower number is a provider's mistake. */
 const minShare = 0.25;
 
-/** About how many tokens a text has: four letters of a Latin script are one, two of most others, one of East Asia's. */
+/** Estimates the tokens of a text: one per 4 Latin characters, 2 characters of most other scripts, 1 East Asian one. */
 export function estimateTextTokens(text: string): number {
   let quarters = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
     quarters += code < 0x250 ? 1 : code < 0x1100 ? 2 : charactersPerToken;
   }
   return Math.ceil(quarters / charactersPerToken);
 }
 
-/** About how many tokens an entry has when it is sent. */
+/** Estimates the tokens of an entry in a request. */
 export function estimateEntryTokens(entry: Entry): number {
   switch (entry.type) {
     case "user":
@@ -70,15 +70,15 @@ function estimatePartTokens(part: AssistantPart): number {
 
 type MeasuredHistory = { readonly history: readonly Entry[]; readonly context: ContextSize };
 
-/** About how many tokens a request with this history will have; what is measured is only what is new in it. */
+/** Estimates the tokens of a request with this history. Measures only entries that were added since. */
 export function estimateRequestTokens(
   { history, context }: MeasuredHistory,
-  more: readonly Entry[] = [],
+  pending: readonly Entry[] = [],
 ): number {
-  return context.tokens + estimateTokens(history.slice(context.entries)) + estimateTokens(more);
+  return context.tokens + estimateTokens(history.slice(context.entries)) + estimateTokens(pending);
 }
 
-/** Takes the entries up to `until` into the figures. */
+/** Measures the entries up to `until`. */
 export function measureHistory({ history, context }: MeasuredHistory, until: number): void {
   if (until <= context.entries) return;
   const added = estimateTokens(history.slice(context.entries, until));
@@ -87,7 +87,7 @@ export function measureHistory({ history, context }: MeasuredHistory, until: num
   context.entries = until;
 }
 
-/** Takes over what the provider counted in a request that had the whole history. */
+/** Replaces the estimate with the provider's count for a request with the whole history. */
 export function correctEstimate({ history, context }: MeasuredHistory, usage: Usage): void {
   if (usage.estimated) return;
   context.tokens = Math.max(usage.inputTokens, Math.ceil(context.estimated * minShare));

@@ -13,14 +13,14 @@ import {
   updateWaitedTime,
 } from "./state.ts";
 
-/** The state that the person talks to: of the run that is nested in no other. */
+/** Returns the state of the outermost run. */
 export function getRootState(state: State): State {
-  let outer = state;
-  while (outer.run?.parent) outer = outer.run.parent.state;
-  return outer;
+  let root = state;
+  while (root.run?.parent) root = root.run.parent.state;
+  return root;
 }
 
-/** The state of a run, or of one that is nested in it and not over yet. */
+/** Finds the state of a run among this one and its unfinished nested runs. */
 export function findRunState(state: State, runId: string): State | undefined {
   if (state.run?.id === runId) return state;
   for (const child of state.run?.nested.values() ?? []) {
@@ -30,7 +30,7 @@ export function findRunState(state: State, runId: string): State | undefined {
   return undefined;
 }
 
-/** The run, among this one and those nested in it, whose turn has the call. */
+/** Finds the run whose current turn has the call, among this one and its nested runs. */
 export function findRunByCall(run: RunState, callId: string): RunState | undefined {
   if (run.currentTurn?.calls.has(callId)) return run;
   for (const child of run.nested.values()) {
@@ -40,32 +40,32 @@ export function findRunByCall(run: RunState, callId: string): RunState | undefin
   return undefined;
 }
 
-/** Whether the call is in the hands of a nested run that only an answer from outside can move. */
+/** Whether the call's nested run waits for an answer from the user or the client. */
 export function isNestedRunWaiting(run: RunState, callId: string): boolean {
   const child = run.nested.get(callId)?.run;
   if (!child?.waiting || child.done) return false;
-  // Of a copy of a session, open calls may be refused: then there is nothing to wait for.
+  // In a copied session, all open calls may be refused, and then the run does not wait.
   return [...(child.currentTurn?.calls.values() ?? [])].some((call) => !call.result && !call.check?.error);
 }
 
 /**
- * Folds a fact of a nested run into that run's own state. Those above it only learn what it spends, that time passes,
- * and what people said to its calls.
+ * Folds a fact of a nested run into that run's own state. Its ancestors only track its usage, its calls, its waiting
+ * time, and the decisions on its calls.
  */
 export function applyNested(state: State, fact: Fact, fold: (state: State, fact: Fact) => void): void {
   const parent = findRunState(state, fact.parentRunId ?? "");
   const callId = fact.parentCallId;
   if (!parent?.run || callId === undefined) return;
-  const known = parent.run.nested.get(callId);
-  if (!known && fact.type !== "run_start") return;
-  const child = known ?? createNestedState(parent);
-  if (!known) parent.run.nested.set(callId, child);
-  const begun = child.run?.startedCalls ?? 0;
+  const existing = parent.run.nested.get(callId);
+  if (!existing && fact.type !== "run_start") return;
+  const child = existing ?? createNestedState(parent);
+  if (!existing) parent.run.nested.set(callId, child);
+  const callsBefore = child.run?.startedCalls ?? 0;
   child.seq = fact.seq;
   fold(child, fact);
   if (!child.run) return;
   child.run.parent ??= { state: parent, callId };
-  const calls = child.run.startedCalls - begun;
+  const calls = child.run.startedCalls - callsBefore;
   const reply = fact.type === "approval_resolved" ? child.run.approvals.get(fact.callId) : undefined;
   const usage = getUsage(fact);
   for (const run of listAncestors(parent.run)) {
@@ -77,7 +77,7 @@ export function applyNested(state: State, fact: Fact, fold: (state: State, fact:
   }
 }
 
-/** An empty history, and what the caller knows is not to be trusted: its words come from there. */
+/** Creates a state with an empty history and the parent's labels, because its input comes from the parent. */
 function createNestedState({ sessionId, callIds, numbers, labels }: State): State {
   return {
     ...createState(sessionId),
@@ -92,7 +92,7 @@ function getUsage(fact: Fact): Usage | undefined {
   return undefined;
 }
 
-/** The call is over: what its nested run found and changed is the caller's too, and what it read taints the caller. */
+/** Merges a finished nested run into its parent: fragments, changes, and labels of the data it read. */
 export function mergeNestedRun(state: State, run: RunState, { part }: Call): void {
   const child = run.nested.get(part.id);
   if (!child) return;
@@ -103,7 +103,7 @@ export function mergeNestedRun(state: State, run: RunState, { part }: Call): voi
   addLabels(state.labels, missing, { tool: part.name, turn: run.turn, input: part.input });
 }
 
-/** The kinds of labels that there are. */
+/** Lists the kinds of labels that have sources. */
 export function listReads(labels: Labels): readonly Exclude<Reads, "public">[] {
   return (["untrusted", "private"] as const).filter((label) => labels[label].length > 0);
 }

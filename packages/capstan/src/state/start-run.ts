@@ -7,13 +7,13 @@ import { applyHistoryLimit } from "./compact.ts";
 import { createContextSize } from "./context-size.ts";
 import { noUsage, type RunState, type State } from "./state.ts";
 
-/** The state of a run that begins: nothing has happened yet, and the session remembers what the policy says. */
+/** Creates the state of a new run and prepares the session's history as the memory policy says. */
 export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }>): RunState {
   restoreMemory(state, fact.policy.memory);
   for (const entry of fact.input) {
     state.history.push(entry);
     if (entry.type === "assistant") for (const call of getCalls(entry)) state.callIds.add(call.id);
-    // Nobody here has seen how a result or a summary came about that a client brings along.
+    // The origin of results and summaries sent by a client is unknown.
     if (entry.type === "result" || entry.type === "summary") {
       const tool = entry.type === "result" ? entry.name : "summary";
       addLabels(state.labels, ["untrusted", "private"], { tool, turn: 0, input: {} });
@@ -22,7 +22,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
   }
   const { historyLimit } = fact.policy;
   if (typeof historyLimit === "number") applyHistoryLimit(state, historyLimit);
-  const asked = fact.input.findLast((entry) => entry.type === "user");
+  const question = fact.input.findLast((entry) => entry.type === "user");
   return {
     id: fact.runId,
     agent: fact.agent,
@@ -33,8 +33,8 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     lastHandoff: undefined,
     denied: undefined,
     handoffCalls: new Set(),
-    question: asked,
-    query: asked ? toPlainText(asked.content) : "",
+    question,
+    query: question ? toPlainText(question.content) : "",
     turn: 0,
     currentTurn: undefined,
     usage: noUsage,
@@ -62,20 +62,20 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     lastText: "",
     citations: [],
     invalidOutputs: 0,
-    compactions: { count: 0, open: undefined, shortenedAt: undefined, summarisedAt: undefined },
+    compactions: { count: 0, open: undefined, shortenedAt: undefined, summarizedAt: undefined },
     done: undefined,
   };
 }
 
-/** A run that does not look at the session's memory leaves it as it was, but for what a run of its own adds. */
+/** Restores the session's memory after a run that did not use it, and sets it aside for the next such run. */
 function restoreMemory(state: State, memory: Policy["memory"]): void {
-  const { sessionMemory: aside, run } = state;
-  if (aside) {
+  const { sessionMemory, run } = state;
+  if (sessionMemory) {
     const added = run?.policy.memory === "run" ? state.history : [];
-    state.history = [...aside.history, ...added];
-    // What the session found first stays, as within a run.
-    state.fragments = new Map([...aside.fragments, ...state.fragments, ...aside.fragments]);
-    state.labels = mergeLabels(aside.labels, state.labels);
+    state.history = [...sessionMemory.history, ...added];
+    // The first content of a fragment is kept, as within a run.
+    state.fragments = new Map([...sessionMemory.fragments, ...state.fragments, ...sessionMemory.fragments]);
+    state.labels = mergeLabels(sessionMemory.labels, state.labels);
     state.context = createContextSize();
     state.sessionMemory = undefined;
   }

@@ -17,29 +17,28 @@ import type { Question, Reply } from "../tool.ts";
 import { type ContextSize, createContextSize } from "./context-size.ts";
 
 /**
- * Everything the runtime knows, folded from the facts of a session and from nothing else. The fold updates it in
- * place, because a copy of the history per fact would make a run quadratic: whoever wants to look at an earlier
- * moment folds a prefix.
+ * The complete state of a session, folded from its facts and nothing else. The fold mutates it, because copying the
+ * history for every fact would make a run quadratic; fold a prefix to get an earlier state.
  */
 export type State = {
   readonly sessionId: string;
   /** The position of the last fact folded in. */
   seq: number;
-  /** Whole turns only: an answer joins it when each of its calls has a result, so it is valid at every instant. */
+  /** Complete turns only: a message is added once all its calls have results, so the history is always valid. */
   history: Entry[];
   context: ContextSize;
   readonly callIds: Set<string>;
-  /** What the run can cite: by id, in the order found. */
+  /** The fragments that the run can cite: by id, in the order found. */
   fragments: Map<string, NumberedFragment>;
-  /** The number of every fragment that the session ever found, by id. It is never set aside, so that no number is given twice. */
+  /** The number of every fragment found in the session, by id. Shared by all runs, so that no number is reused. */
   readonly numbers: Map<string, number>;
-  /** What the session remembers while a run does not look at it. */
+  /** The session's memory, set aside during a run that does not use it. */
   sessionMemory: Pick<State, "history" | "fragments" | "labels"> | undefined;
-  /** What of the history is not to be trusted, and what is not for everybody. */
+  /** Untrusted and private sources in the history. */
   labels: Labels;
-  /** Whether results were cut, so that there is something to read with a handle. */
+  /** Whether a result was truncated and can be read with a handle. */
   hasHandles: boolean;
-  /** Results that may be used again, by tool and input. */
+  /** Reusable results, by tool and input. */
   readonly cache: Map<string, CachedResult>;
   /** The newest run of the session. */
   run: RunState | undefined;
@@ -49,24 +48,24 @@ export type CachedResult = Extract<Fact, { type: "tool_call_result" }>;
 
 export type RunState = {
   readonly id: string;
-  /** The one in charge: of the run, or the specialist it was handed over to. */
+  /** The agent in charge: the run's own, or the target of a handoff. */
   agent: string;
-  /** As it was when the run began; a specialist that is stricter than that has it stricter. */
+  /** The policy at the start of the run, tightened while a stricter agent is in charge. */
   policy: Policy;
   readonly timeZone: string;
-  /** In place of those of the agent that the run began with. */
+  /** Replaces the instructions of the agent that started the run. */
   instructions: string | undefined;
-  /** The agents that wait for an answer: the last one for that of the agent in charge. */
+  /** Agents that wait for an answer, innermost last. */
   handoffs: HandoffFrame[];
-  /** The last handoff, and how often the same two have passed the conversation to and fro. */
+  /** The last handoff, and how often the same two agents have handed off to each other in a row. */
   lastHandoff:
     | { readonly from: string; readonly to: string; readonly startedCalls: number; count: number }
     | undefined;
-  /** Of a handoff that was not allowed, under a policy that then ends the run. */
+  /** Why a handoff was denied, if the policy ends the run for it. */
   denied: string | undefined;
-  /** The calls that handed over or back. */
+  /** Ids of the calls that handed off or back. */
   readonly handoffCalls: Set<string>;
-  /** What the person asked: as it is in the history, and as text. */
+  /** The user's question, as an entry and as text. */
   readonly question: UserEntry | undefined;
   readonly query: string;
   turn: number;
@@ -76,37 +75,37 @@ export type RunState = {
   lastAt: number;
   waitedMs: number;
   waits: number;
-  /** How often another process had to go on, since the last message or result. */
+  /** How often another process took over since the last message or result. */
   recoveries: number;
-  /** Messages that arrived while the run was on; they join the history at the next turn. */
+  /** Messages sent during the run; added to the history at the next turn. */
   steering: UserEntry[];
-  /** The last decision of a person on each call of this run. */
+  /** The last decision of the user on each call of this run. */
   readonly approvals: Map<string, Reply>;
-  /** The runs of agents that are tools, by the call they answer, until its turn is over. */
+  /** Nested runs by the call they answer, until its turn is complete. */
   readonly nested: Map<string, State>;
-  /** Of a nested run: the state it is nested in, and the call it answers. */
+  /** For a nested run: the parent's state, and the call this run answers. */
   parent: { readonly state: State; readonly callId: string } | undefined;
   waiting: boolean;
-  /** When it goes on by itself. */
+  /** When the run resumes by itself. */
   wakeAt: number | undefined;
   cancelReason: string | undefined;
   limit: { readonly code: string; readonly message: string } | undefined;
   fallback: Fallback | undefined;
-  /** Budgets that have been warned about. */
+  /** Codes of warnings already issued. */
   readonly warned: Set<string>;
-  /** By tool and input: the last result, and how often in a row it was the same. */
+  /** The last result by tool and input, and how often in a row it was the same. */
   readonly repeats: Map<string, RepeatedCall>;
-  /** Calls to tools that do not exist, in a row. */
+  /** Consecutive calls to tools that do not exist. */
   unknownTools: number;
-  /** Calls that were begun: what the budget counts. */
+  /** Calls started; counted against the budget. */
   startedCalls: number;
   readonly toolCalls: ToolCallRecord[];
   readonly affected: Json[];
   readonly reasoning: { readonly turn: number; readonly text: string }[];
   lastText: string;
-  /** What that text cites. */
+  /** Citations in `lastText`. */
   citations: readonly Citation[];
-  /** Answers that did not have the form they must have. */
+  /** Answers that did not match the output schema. */
   invalidOutputs: number;
   readonly compactions: Compactions;
   done:
@@ -120,34 +119,34 @@ export type RunState = {
     | undefined;
 };
 
-/** An agent that handed over and waits, as it was then. */
+/** An agent that handed off and waits, with its state at that time. */
 export type HandoffFrame = {
   readonly agent: string;
-  /** The call that handed over; its result is the answer. */
+  /** The handoff call; the answer becomes its result. */
   readonly call: Call;
   readonly turnState: TurnState;
-  /** How many entries the history had before that turn. */
+  /** Length of the history before that turn. */
   base: number;
   readonly context: ContextSize;
   readonly compactions: number;
   readonly instructions: string | undefined;
   readonly policy: Policy;
   readonly invalidOutputs: number;
-  /** What the specialist gives back: it is the result of the call. */
+  /** The target's answer, which becomes the result of the call. */
   returned: { readonly text: string; readonly data?: Json; readonly error?: ErrorData } | undefined;
 };
 
-/** What was done to make room in the history. */
+/** The compactions of a run. */
 export type Compactions = {
   count: number;
-  /** A summary that is begun, and which model of the chain is to write it. */
+  /** A summary in progress, and the index of the model that writes it. */
   open: { readonly number: number; readonly until: number; readonly candidate: number } | undefined;
-  /** Where results were last shortened, and where the history was last summarised. */
+  /** Points at which results were last shortened and the history was last summarized. */
   shortenedAt: string | undefined;
-  summarisedAt: string | undefined;
+  summarizedAt: string | undefined;
 };
 
-/** One turn: what the model was offered, what it said, and what became of its calls. */
+/** One turn: the tools and notes of the request, the model's message, and the state of its calls. */
 export type TurnState = {
   readonly turn: number;
   readonly tools: ToolOffer;
@@ -160,20 +159,20 @@ export type TurnState = {
   readonly calls: Map<string, Call>;
   unsettled: number;
   failure: ModelFailure | undefined;
-  /** How often the request was too long for the model. */
+  /** How often the request exceeded the model's context window. */
   overflows: number;
   usage: Usage;
-  /** The call most often repeated with the same result: how often by now, and how often before this turn. */
+  /** The call repeated most often with the same result: total count, and count before this turn. */
   repeated: { readonly name: string; readonly count: number; readonly before: number } | undefined;
   ended: boolean;
-  isSummarised: boolean;
+  isSummarized: boolean;
 };
 
 export type ModelFailure = {
   readonly candidate: number;
   readonly hadMoreRoom: boolean;
   readonly error: ErrorData;
-  /** When the provider may be asked again. */
+  /** When the model can be called again. */
   readonly retryAt?: number;
 };
 
@@ -182,13 +181,13 @@ export type Call = {
   readonly check: CallCheck | undefined;
   approvalRequested: boolean;
   approval: { readonly approved: boolean; readonly reason?: string } | undefined;
-  /** What the tool has asked in the middle of the call. Only the last one may be without a reply. */
+  /** Questions the tool asked during the call. Only the last one may have no reply. */
   questions: readonly AskedQuestion[];
-  /** Begins so far: above that of the last question without a result, the process died, or a client is at work on it. */
+  /** Number of starts. If it exceeds that of the last question and there is no result, the process crashed or the client is running the call. */
   attempt: number;
   result: ResultEntry | undefined;
   record: ToolCallRecord | undefined;
-  /** Of a call that has handed over for good, or handed back: who is in charge now. */
+  /** For a transfer or a handback: the agent now in charge. */
   handedTo?: string;
 };
 
@@ -196,7 +195,7 @@ export type AskedQuestion = {
   readonly question: Question;
   readonly reason: string;
   readonly digest: string;
-  /** The begin that ended with this question. */
+  /** The start that ended with this question. */
   readonly attempt: number;
   reply: Reply | undefined;
 };
@@ -255,7 +254,7 @@ export function createState(sessionId: string): State {
   };
 }
 
-/** Time at work: what was spent waiting for a person does not count. */
+/** Returns the running time, without the time spent waiting for the user. */
 export function computeElapsedMs(run: RunState): number {
   return run.lastAt - run.startedAt - run.waitedMs;
 }
