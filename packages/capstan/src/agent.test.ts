@@ -34,13 +34,13 @@ describe("defineAgent", () => {
     ]);
   });
 
-  it("takes one model, or a list in the order in which they are asked", () => {
+  it("takes one model, or a fallback chain in order", () => {
     const [first, second] = [scriptedModel([]), scriptedModel([])];
     expect(defineAgent({ name: "helper", model: first }).models.main).toEqual([first]);
     expect(defineAgent({ name: "helper", model: [first, second] }).models.main).toEqual([first, second]);
   });
 
-  it("needs nothing but a name and a model", () => {
+  it("requires only a name and a model", () => {
     const agent = defineAgent({ name: "helper", model: scriptedModel([]) });
     expect(agent).toMatchObject({ instructions: "", specs: [], policy: {} });
     expect(agent.tools.size).toBe(0);
@@ -56,7 +56,7 @@ describe("defineAgent", () => {
       { tools: [echo("a"), echo("a")] },
       'The agent "helper" has two tools named "a"',
     ],
-    ["a tool that is a bare object", { tools: [{ name: "a" }] }, "make it with `defineTool`"],
+    ["a tool that is a bare object", { tools: [{ name: "a" }] }, "create it with `defineTool`"],
     [
       "a misspelt policy",
       { policy: { maxTurn: 3 } },
@@ -91,14 +91,14 @@ describe("defineAgent", () => {
       { output: z.object({ trip: z.object({ day: z.date() }) }) },
       '"trip.day" in the schema of the agent "helper" cannot be expressed as JSON Schema',
     ],
-  ])("refuses %s", (_what, fault, message) => {
+  ])("rejects %s", (_what, fault, message) => {
     const definition = { name: "helper", model: scriptedModel([]), ...fault };
     expect(() => defineAgent(definition as AgentDefinition)).toThrow(
       expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining(message) }),
     );
   });
 
-  it("is found by its name, also a name of Object.prototype (A117)", () => {
+  it("is found by its name, even a name on Object.prototype (A117)", () => {
     const agents = prototypeNames.map((name) => defineAgent({ name, model: scriptedModel([]) }));
     const byName = indexAgents(agents);
     for (const agent of agents) expect(byName.get(agent.name)).toBe(agent);
@@ -107,7 +107,7 @@ describe("defineAgent", () => {
 });
 
 describe("a new tool", () => {
-  it("is offered and can be called at once: nothing else of the agent changes (S0-39, S0-40)", async () => {
+  it("is offered and can be called at once, without other changes to the agent (S0-39, S0-40)", async () => {
     const script = [{ calls: [{ name: "shout", input: { text: "hi" } }] }, { text: "Done." }];
     const before = scriptedModel(script);
     const after = scriptedModel(script);
@@ -126,7 +126,7 @@ describe("a new tool", () => {
   });
 });
 
-describe("names of Object.prototype", () => {
+describe("names on Object.prototype", () => {
   it.each(prototypeNames)("%s is a tool like any other when it is defined (A117)", async (name) => {
     const model = scriptedModel([{ calls: [{ name, input: { text: "hi" } }] }, { text: "Done." }]);
     const result = await run(defineAgent({ name: "helper", model, tools: [echo(name)] }), "Go");
@@ -187,7 +187,7 @@ describe("names of Object.prototype", () => {
 });
 
 describe("a model for the turns after tools", () => {
-  it("digests what the tools gave, and the first takes the others (S2-36)", async () => {
+  it("processes tool results, and the main model takes the other turns (S2-36)", async () => {
     const look = defineTool({
       name: "look",
       description: "Looks.",
@@ -229,10 +229,10 @@ describe("a model for the turns after tools", () => {
   });
 });
 
-describe("a chain of two models", () => {
+describe("a fallback chain of two models", () => {
   const retryFast = { session: "ses", runId: "r", clock: fakeClock({ skipUpToMs: 30_000 }) };
 
-  it("asks the second when the first is down: one answer, and no tool of the lost attempts ran (F38)", async () => {
+  it("calls the second when the first is down: one answer, and no tool of the failed attempts ran (F38)", async () => {
     let ran = 0;
     const pay = defineTool({
       name: "pay",
@@ -267,7 +267,7 @@ describe("a chain of two models", () => {
     expect(facts.filter((fact) => fact.type === "message")).toMatchObject([{ model: "slow", ms: 20_000 }]);
   });
 
-  it("does not ask a model again whose failure will not pass, and goes to the next at once (F38)", async () => {
+  it("does not retry a permanent failure, and calls the next model at once (F38)", async () => {
     const refused = new AgentError("model_failed", "401: no such key", { retryable: false });
     const first = scriptedModel([{ error: refused }]);
     const second = scriptedModel([{ text: "Here." }]);
@@ -277,7 +277,7 @@ describe("a chain of two models", () => {
     expect(second.requests[0]?.history).toEqual([{ type: "user", content: "Go" }]);
   });
 
-  it("gives the second one the time of a whole call, and ends in words when that is up too (F38)", async () => {
+  it("gives the second model the full time of a call, and ends with a text when that times out too (F38)", async () => {
     const clock = fakeClock({ skipUpToMs: 30_000 });
     const down = scriptedModel(() => ({ error: "model_failed" }));
     const hanging: Model = scriptedModel(() => ({ text: "I am", hang: true }), { id: "hanging" });
@@ -298,7 +298,7 @@ describe("a chain of two models", () => {
     expect(events.filter((type) => type === "model_failed")).toHaveLength(2);
   });
 
-  it("starts with the first again in the next turn", async () => {
+  it("starts with the first model again in the next turn", async () => {
     const first = scriptedModel([
       { error: new AgentError("model_failed", "no", { retryable: false }) },
       { text: "Back." },
@@ -314,7 +314,7 @@ describe("handoffs", () => {
   const agent = (name: string, handoffs?: AgentDefinition["handoffs"]) =>
     defineAgent({ name, model, ...(handoffs && { handoffs }) });
 
-  it("are known to a run with all that can be reached by them, also in a circle (S3-27)", () => {
+  it("are indexed with all reachable agents, even in a cycle (S3-27)", () => {
     const first: Agent = agent("first", () => [second]);
     const second: Agent = agent("second", () => [third, first]);
     const third: Agent = agent("third");
@@ -322,7 +322,7 @@ describe("handoffs", () => {
     expect([...indexAgents([third, first]).keys()]).toEqual(["third", "first", "second"]);
   });
 
-  it("to two agents of one name are refused (S3-27)", () => {
+  it("to two agents with the same name are rejected (S3-27)", () => {
     const first = agent("first", [agent("same"), agent("second", [agent("same")])]);
     expect(() => indexAgents(first)).toThrow(/Two agents are named "same"/);
     expect(() => run(first, "Go.")).toThrow(/Two agents are named "same"/);
@@ -332,13 +332,13 @@ describe("handoffs", () => {
     ["names", ["research"]],
     ["one agent", agent("research")],
     ["a hole, as where an agent is named before it is made", [undefined]],
-  ])("that are %s are refused (S3-27)", (_what, handoffs) => {
+  ])("that are %s are rejected (S3-27)", (_what, handoffs) => {
     expect(() => agent("main", handoffs as Agent[])).toThrow(
       /an array of agents, or a function that returns one/,
     );
   });
 
-  it("are refused beside a tool of that name (S3-28)", () => {
+  it("are rejected together with a tool of that name (S3-28)", () => {
     const tool = defineTool({ name: "handoff", description: "Mine.", input: { type: "object" } });
     const define = () => defineAgent({ name: "main", model, tools: [tool], handoffs: [agent("other")] });
     expect(define).toThrow(/a tool named "handoff": rename the tool/);

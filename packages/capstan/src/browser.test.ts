@@ -3,7 +3,7 @@ import { createContext, Script } from "node:vm";
 import { type OutputChunk, rolldown } from "rolldown";
 import { describe, expect, it } from "vitest";
 
-/** One script for browsers, of an entry point with all it needs. */
+/** Bundles an entry point with its dependencies into one script for browsers. */
 async function bundle(entry: string): Promise<OutputChunk> {
   const build = await rolldown({
     input: fileURLToPath(new URL(entry, import.meta.url)),
@@ -17,7 +17,7 @@ async function bundle(entry: string): Promise<OutputChunk> {
   return output[0];
 }
 
-/** What every browser and worker has beside the language; nothing of Node. */
+/** Globals that every browser and worker has; nothing from Node. */
 const { AbortController, AbortSignal, TextEncoder, URL, crypto, performance, structuredClone } = globalThis;
 const web = { AbortController, AbortSignal, TextEncoder, URL, crypto, performance, structuredClone };
 const timers = { setTimeout, clearTimeout, setInterval, clearInterval };
@@ -29,14 +29,14 @@ describe("in a browser", () => {
     "./stores/memory.ts",
     "./sessions/index.ts",
     "./models/from-generate.ts",
-  ])("%s needs no module of Node, and nothing from outside", async (entry) => {
+  ])("%s needs no Node modules and no external imports", async (entry) => {
     const { code, imports, dynamicImports, fileName } = await bundle(entry);
     expect(new Set([...imports, ...dynamicImports, fileName])).toEqual(new Set([fileName]));
     expect(code).not.toMatch(/["'`]node:|\brequire\(/);
     expect(code.length).toBeGreaterThan(500);
   });
 
-  it("the client stays small, for it goes into every page: nothing of the loop is in it", async () => {
+  it("the client stays small, because it is loaded on every page: it has nothing of the loop", async () => {
     const { moduleIds, code } = await bundle("./client/index.ts");
     expect(
       moduleIds
@@ -47,7 +47,7 @@ describe("in a browser", () => {
     expect(code.length).toBeLessThan(80_000);
   });
 
-  it("a run with tools works where only what browsers have exists", async () => {
+  it("a run with tools works with browser globals only", async () => {
     const { code } = await bundle("./index.ts");
     const page = createContext({ ...web, ...timers });
     new Script(code).runInContext(page);

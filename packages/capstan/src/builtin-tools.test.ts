@@ -29,7 +29,7 @@ async function reading(tool: Tool, steps: readonly ScriptedStep[], policy: Polic
 }
 
 describe("a result that is too large", () => {
-  it("is cut to valid JSON that says how much is missing, and can be read on with its handle (S2-29, S2-30, C-22)", async () => {
+  it("is truncated to valid JSON that says how much is missing, and the rest can be read with its handle (S2-29, S2-30, C-22)", async () => {
     const read = { name: "read_result", input: { handle: "blob_1", from: 13_880, length: 20 } };
     const { model, shown } = await reading(listing(), [{ calls: [read] }]);
     expect(shown[0]?.length).toBeLessThanOrEqual(4000);
@@ -44,7 +44,7 @@ describe("a result that is too large", () => {
     expect(shown[1]).toContain("2999]");
   });
 
-  it("says how much there is of millions of characters too, and all of it can be read (C-22)", async () => {
+  it("reports the size of millions of characters too, and all of it can be read (C-22)", async () => {
     const rows = Array.from({ length: 150_000 }, (_, id) => ({ id, name: "somebody" }));
     const last = { name: "read_result", input: { handle: "blob_1", from: JSON.stringify(rows).length - 20 } };
     const { shown } = await reading(listing({}, rows), [{ calls: [last] }]);
@@ -58,21 +58,21 @@ describe("a result that is too large", () => {
     expect(shown[0]).toMatch(/^head .* tail$/s);
   });
 
-  it("may have another size by the policy, and by the tool, which wins (C-22)", async () => {
+  it("has the size set by the policy, or by the tool, which takes precedence (C-22)", async () => {
     const small = await reading(listing(), [], { maxToolResultSize: 500 });
     expect(small.shown[0]?.length).toBeLessThanOrEqual(500);
     const large = await reading(listing({ maxResultSize: "unlimited" }), [], { maxToolResultSize: 500 });
     expect(JSON.parse(large.shown[0] ?? "")).toEqual(numbers);
   });
 
-  it("keeps its data for people, unless it is too much for a log (F47)", async () => {
+  it("keeps its data for the user interface, unless it is too large for a log (F47)", async () => {
     const { result } = await reading(listing(), []);
     expect(result.history.find((entry) => entry.type === "result")).toMatchObject({ data: numbers });
     const huge = await reading(listing({}, { text: "y".repeat(300_000) }), []);
     expect(JSON.stringify(huge.result.history).length).toBeLessThan(10_000);
   });
 
-  it("of binary is kept, named and not shown (F50)", async () => {
+  it("that is binary is stored and named, but not shown (F50)", async () => {
     const read = { name: "read_result", input: { handle: "blob_1" } };
     const { shown } = await reading(listing({}, new Uint8Array(5000)), [{ calls: [read] }]);
     expect(shown[0]).toMatch(/5,000 bytes\] Kept as blob_1/);
@@ -80,7 +80,7 @@ describe("a result that is too large", () => {
   });
 });
 
-describe("a tool that promises what its result is", () => {
+describe("a tool with an output schema", () => {
   const promising = (returns: unknown) =>
     defineTool({
       name: "list",
@@ -91,7 +91,7 @@ describe("a tool that promises what its result is", () => {
       execute: () => returns,
     });
 
-  it("is taken at its word: what it did not promise is an error to the model (F54)", async () => {
+  it("has its results validated: an invalid one is an error to the model (F54)", async () => {
     const kept = await reading(promising({ count: 3 }), []);
     expect(kept.result.toolCalls).toMatchObject([{ status: "ok", result: '{"count":3}' }]);
     const broken = await reading(promising({ count: "many" }), []);
@@ -102,10 +102,10 @@ describe("a tool that promises what its result is", () => {
   });
 });
 
-describe("what the model gets to read", () => {
+describe("the content for the model", () => {
   const found = { message: "3 nodes found", data: { ids: ["a", "b", "c"] } };
 
-  it("is everything by default, the message alone without data, or what the tool makes of it (S2-28, S2-51)", async () => {
+  it("is everything by default, the message alone without data, or the output of resultForModel (S2-28, S2-51)", async () => {
     expect((await reading(listing({}, found), [])).shown[0]).toContain('"ids"');
     expect((await reading(listing({}, found), [], { includeToolData: false })).shown[0]).toBe(
       "3 nodes found",
@@ -120,7 +120,7 @@ describe("what the model gets to read", () => {
 });
 
 describe("read_result", () => {
-  it("is not offered while nothing was cut, and says so for a handle that does not exist", async () => {
+  it("is not offered before a result was truncated, and rejects an unknown handle", async () => {
     const { model, shown } = await reading(listing({}, "short"), [
       { calls: [{ name: "read_result", input: { handle: "blob_9" } }] },
     ]);

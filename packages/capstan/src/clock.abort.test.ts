@@ -15,14 +15,14 @@ afterEach(() => {
 
 const nextTask = () => new Promise((resolve) => setTimeout(resolve, 1));
 
-describe("untilAborted", () => {
-  it("gives what the work gives", async () => {
+describe("rejectOnAbort", () => {
+  it("settles with the promise", async () => {
     const { signal } = new AbortController();
     expect(await rejectOnAbort(Promise.resolve(5), signal)).toBe(5);
     await expect(rejectOnAbort(Promise.reject(new Error("no")), signal)).rejects.toThrow("no");
   });
 
-  it("rejects with the reason at once when aborted, though the work goes on (F40)", async () => {
+  it("rejects with the reason at once when aborted, while the work continues (F40)", async () => {
     const controller = new AbortController();
     const waiting = rejectOnAbort(new Promise(() => undefined), controller.signal);
     controller.abort(new Error("enough"));
@@ -37,7 +37,7 @@ describe("untilAborted", () => {
   it.each([
     "before",
     "after",
-  ])("swallows a rejection that comes later, with an abort %s it begins (F45)", async (when) => {
+  ])("swallows a later rejection, with an abort %s it begins (F45)", async (when) => {
     const controller = new AbortController();
     if (when === "before") controller.abort(new Error("enough"));
     const work = Promise.withResolvers<void>();

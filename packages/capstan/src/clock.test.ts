@@ -3,12 +3,12 @@ import { sleep, systemClock } from "./clock.ts";
 import { fakeClock } from "./testing/fake-clock.ts";
 
 describe("the system clock", () => {
-  it("tells milliseconds since the epoch, as a whole number", () => {
+  it("returns milliseconds since the epoch as an integer", () => {
     expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(5000);
     expect(Number.isInteger(systemClock.now())).toBe(true);
   });
 
-  it("is not moved by a wall clock that is set back", () => {
+  it("is not affected by setting back the wall clock", () => {
     const before = systemClock.now();
     const wall = vi.spyOn(Date, "now").mockReturnValue(0);
     try {
@@ -18,7 +18,7 @@ describe("the system clock", () => {
     }
   });
 
-  it("fires once after the time, unless that was taken back", async () => {
+  it("fires once after the delay, unless cancelled", async () => {
     const fired: string[] = [];
     const cancel = systemClock.after(1, () => fired.push("cancelled"));
     systemClock.after(2, () => fired.push("kept"));
@@ -27,7 +27,7 @@ describe("the system clock", () => {
     expect(fired).toEqual(["kept"]);
   });
 
-  it("does not fire at once for a wait that no timer can hold", async () => {
+  it("does not fire at once for a delay beyond the timer range", async () => {
     const fired: string[] = [];
     const cancel = systemClock.after(2 ** 40, () => fired.push("early"));
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -50,7 +50,7 @@ describe("sleep", () => {
     expect(woke).toBe(true);
   });
 
-  it("rejects with the reason as soon as it is aborted, and takes its timer back", async () => {
+  it("rejects with the reason as soon as it is aborted, and clears its timer", async () => {
     const clock = fakeClock();
     const controller = new AbortController();
     const asleep = sleep(clock, 1000, controller.signal);
@@ -59,7 +59,7 @@ describe("sleep", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("does not begin when the signal is already aborted", async () => {
+  it("does not start when the signal is already aborted", async () => {
     const clock = fakeClock();
     await expect(sleep(clock, 1000, AbortSignal.abort(new Error("before")))).rejects.toThrow("before");
     expect(clock.pending).toBe(0);

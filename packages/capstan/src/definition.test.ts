@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { suggestName } from "./definition.ts";
 import { readCpuMs } from "./testing/cpu-time.ts";
 
-describe("nearest", () => {
+describe("suggestName", () => {
   it.each<[string, readonly string[], string]>([
     ["serch", ["search", "weather"], ' Did you mean "search"?'],
     ["SEARCH", ["search"], ' Did you mean "search"?'],
@@ -12,7 +12,7 @@ describe("nearest", () => {
     ["", ["search"], ""],
     ["search", [], ""],
     ["zzzzzz", ["search", "weather"], ""],
-  ])("for %j among %j gives %j", (name, known, hint) => {
+  ])("for %j among %j returns %j", (name, known, hint) => {
     expect(suggestName(name, known)).toBe(hint);
   });
 
@@ -22,19 +22,19 @@ describe("nearest", () => {
     );
   });
 
-  it("shows the known name as it is written", () => {
+  it("preserves the case of the known name", () => {
     expect(suggestName("getpoi", ["getPOI"])).toBe(' Did you mean "getPOI"?');
   });
 
-  it("does not offer a short name that has nothing in common with the wanted one", () => {
+  it("does not suggest a short name without a common letter", () => {
     expect(suggestName("up", ["go"])).toBe("");
   });
 
-  it("does not offer a long name only because it is long", () => {
+  it("does not suggest a long name only because it is long", () => {
     expect(suggestName("x".repeat(128), ["y".repeat(128)])).toBe("");
   });
 
-  it("answers at once for a name of a megabyte (F30)", () => {
+  it("is fast for a name of a megabyte (F30)", () => {
     const started = readCpuMs();
     expect(
       suggestName(

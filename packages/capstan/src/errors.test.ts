@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AgentError, describeThrown, errorCodes, toErrorData } from "./errors.ts";
 
-/** Throws whatever is done with it. */
+/** Throws on every access. */
 const hostileTraps: ProxyHandler<() => void> = {
   get() {
     throw new Error("get");
@@ -57,7 +57,7 @@ describe("describeThrown", () => {
     ["a getter of message that throws", withGetter("message"), unreadable],
     ["a proxy that throws", new Proxy({}, hostileTraps as ProxyHandler<object>), unreadable],
     ["a revoked proxy", revoked({}), unreadable],
-  ])("tells the message of %s (F43, S0-37)", (_what, thrown, message) => {
+  ])("returns the message of %s (F43, S0-37)", (_what, thrown, message) => {
     expect(describeThrown(thrown, "tool_failed")).toEqual({ code: "tool_failed", message, retryable: true });
   });
 
@@ -90,22 +90,22 @@ describe("describeThrown", () => {
   it.each<[string, unknown]>([
     ["an error", new Error("m".repeat(5_000_000))],
     ["a text", "m".repeat(5_000_000)],
-  ])("cuts the 5 MB message of %s to 4 KB and says so (F44)", (_what, thrown) => {
+  ])("truncates the 5 MB message of %s to 4 KB and says so (F44)", (_what, thrown) => {
     const { message } = describeThrown(thrown, "tool_failed");
     expect(message).toMatch(/m… \(49\d{5} more characters\)$/);
     expect(message.length).toBeLessThan(4096 + 40);
   });
 
-  it("leaves a message of 4 KB alone", () => {
+  it("does not change a message of 4 KB", () => {
     expect(describeThrown(new Error("m".repeat(4096)), "tool_failed").message).toBe("m".repeat(4096));
   });
 
-  it("does not cut a character in two", () => {
+  it("does not split a character", () => {
     const { message } = describeThrown(new Error(`m${"😀".repeat(4096)}`), "tool_failed");
     expect(message.isWellFormed()).toBe(true);
   });
 
-  it("cuts a code of 5 MB too (F44)", () => {
+  it("truncates a code of 5 MB too (F44)", () => {
     expect(
       describeThrown({ code: "c".repeat(5_000_000), message: "m" }, "tool_failed").code.length,
     ).toBeLessThan(4097);
@@ -141,7 +141,7 @@ describe("describeThrown", () => {
     expect(describeThrown(thrown, "tool_failed")).toMatchObject(expected);
   });
 
-  it("takes from the fallback what the thrown value does not say", () => {
+  it("uses the fallback for fields that the thrown value does not have", () => {
     expect(describeThrown("x", "bad_arguments")).toMatchObject({ code: "bad_arguments", retryable: false });
     expect(describeThrown({ code: "MINE", message: "x" }, "bad_arguments")).toMatchObject({
       code: "MINE",
@@ -151,13 +151,13 @@ describe("describeThrown", () => {
 });
 
 describe("AgentError", () => {
-  it("has the retryable flag of its code, or the one it is given", () => {
+  it("has the retryable flag of its code, or the one passed in", () => {
     expect(new AgentError("model_failed", "m").retryable).toBe(true);
     expect(new AgentError("model_failed", "m", { retryable: false }).retryable).toBe(false);
     expect(new AgentError("security", "m").retryable).toBe(false);
   });
 
-  it("has a cause only when one is given, even an undefined one", () => {
+  it("has a cause only when one is passed, even an undefined one", () => {
     expect(Object.hasOwn(new AgentError("security", "m"), "cause")).toBe(false);
     expect(Object.hasOwn(new AgentError("security", "m", { cause: undefined }), "cause")).toBe(true);
     expect(new AgentError("security", "m", { cause: 7 }).cause).toBe(7);
@@ -170,8 +170,8 @@ describe("AgentError", () => {
   });
 });
 
-describe("errorData", () => {
-  it("is what the table says, as JSON", () => {
+describe("toErrorData", () => {
+  it("matches the table, as JSON", () => {
     expect(toErrorData("tool_timeout", "Too slow.")).toEqual({
       code: "tool_timeout",
       message: "Too slow.",
@@ -192,7 +192,7 @@ describe("the table of codes", () => {
     expect(errorCodes[code].retryable).toBe(false);
   });
 
-  it("is what docs/errors.md lists: each code once, with its HTTP status and its retryable flag", () => {
+  it("matches docs/errors.md: each code once, with its HTTP status and its retryable flag", () => {
     const page = readFileSync(new URL("../../../docs/errors.md", import.meta.url), "utf8");
     const rows = page.matchAll(/^\| `(\w+)` \| (\d+) \| (yes|no) \| (.+) \| (.+) \|$/gm);
     const documented = [...rows].map(([, code, status, retryable]) => [

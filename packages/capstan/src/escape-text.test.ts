@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { escapeInvisible, formatInput } from "./escape-text.ts";
 
-describe("visible", () => {
+describe("escapeInvisible", () => {
   it.each([
     ["a zero-width space", "pay\u200bpal", "pay\\u{200b}pal"],
     ["a mark that turns the direction round", "\u202egpj.exe", "\\u{202e}gpj.exe"],
@@ -14,11 +14,11 @@ describe("visible", () => {
     ["half a character", "a\ud800b", "a\\u{d800}b"],
     ["a space that is none of ours", "a\u00a0b\u2003c", "a\\u{a0}b\\u{2003}c"],
     ["what everybody can see", "Grüße, 世界 😀 a b", "Grüße, 世界 😀 a b"],
-  ])("writes out %s (A107)", (_what, text, shown) => {
+  ])("escapes %s (A107)", (_what, text, shown) => {
     expect(escapeInvisible(text)).toBe(shown);
   });
 
-  it("leaves nothing that cannot be seen, in any text (A107)", () => {
+  it("leaves no invisible character in any text (A107)", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         expect(escapeInvisible(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
@@ -27,12 +27,12 @@ describe("visible", () => {
   });
 });
 
-describe("the input as a person is shown it", () => {
-  it("is JSON on lines of its own, with everything visible", () => {
+describe("formatInput", () => {
+  it("formats JSON on separate lines, with invisible characters escaped", () => {
     expect(formatInput({ to: "a\u200b@b.c", cc: [] })).toBe('{\n  "to": "a\\u{200b}@b.c",\n  "cc": []\n}');
   });
 
-  it("says how much of it is not shown", () => {
+  it("says how many characters are omitted", () => {
     expect(formatInput({ text: "x".repeat(10_000) })).toMatch(/… and \d{4} more characters$/);
   });
 });

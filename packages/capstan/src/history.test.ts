@@ -16,7 +16,7 @@ const look = defineTool({
   execute: () => "Seen.",
 });
 
-/** What a processor of responses tells apart: thoughts, calls, words on the way, and the final words. */
+/** Splits a response into reasoning, calls, intermediate text, and the final text. */
 function itemsOf(entry: AssistantEntry) {
   const calls = getCalls(entry).map(({ name, input }) => ({ name, input }));
   const text = getText(entry);
@@ -34,7 +34,7 @@ async function messagesOf(model: Model): Promise<AssistantEntry[]> {
 }
 
 describe("a message of the model", () => {
-  it("is told apart into thoughts, calls, words on the way and the final output (S4-25, S4-26)", async () => {
+  it("is split into reasoning, calls, intermediate text and the final output (S4-25, S4-26)", async () => {
     const model = scriptedModel([
       { reasoning: "Hm.", text: "I will look.", calls: [{ name: "look", input: { at: "sea" } }] },
       { reasoning: "Clear.", text: "The sea is calm." },
@@ -50,7 +50,7 @@ describe("a message of the model", () => {
     ]);
   });
 
-  it("may hold items of a kind that nobody knows yet: they stay in their place and go back as they came (S4-27, F22)", async () => {
+  it("may contain items of an unknown type: they keep their position and are sent back unchanged (S4-27, F22)", async () => {
     const citation = { kind: "citation", of: 3 };
     const asked: unknown[] = [];
     const model: Model = {
@@ -92,7 +92,7 @@ describe("the named errors of a run", () => {
     });
   const clock = fakeClock({ skipUpToMs: 60_000 });
 
-  it("tell a refusal for safety, which is not tried again (S4-48)", async () => {
+  it("report a refusal for safety, which is not retried (S4-48)", async () => {
     const result = await run(calling(failing(new AgentError("security", "Only https is fetched."))), "Go.", {
       clock,
     });
@@ -104,7 +104,7 @@ describe("the named errors of a run", () => {
     });
   });
 
-  it("tell which tool failed, why, and at which attempt (S4-49)", async () => {
+  it("report which tool failed, why, and at which attempt (S4-49)", async () => {
     const { facts } = await collect(run(calling(failing(new Error("socket closed"))), "Go.", { clock }));
     expect(facts.find((fact) => fact.type === "tool_call_result")).toMatchObject({
       name: "fetch",
@@ -118,13 +118,13 @@ describe("the named errors of a run", () => {
     ["said nothing", { text: "" }, "empty_response"],
     ["only thought", { reasoning: "Hm." }, "empty_response"],
     ["broke off", { text: "Wel", finish: "none" as const }, "stream_truncated"],
-  ])("tell that the model %s (S4-50)", async (_how, step, code) => {
+  ])("report that the model %s (S4-50)", async (_how, step, code) => {
     const model = scriptedModel([step, step, step]);
     const result = await run(defineAgent({ name: "a", model }), "Go.", { clock });
     expect(result).toMatchObject({ status: "failed", error: { code } });
   });
 
-  it("tell that a call has arguments that cannot be read, to the model, which tries again (S4-50)", async () => {
+  it("report invalid arguments to the model, which tries again (S4-50)", async () => {
     const model = scriptedModel([{ calls: [{ name: "look", arguments: '{"a": ' }] }, { text: "Done." }]);
     const result = await run(defineAgent({ name: "a", model, tools: [look] }), "Go.");
     expect(result.toolCalls).toMatchObject([{ status: "error" }]);
@@ -132,8 +132,8 @@ describe("the named errors of a run", () => {
   });
 });
 
-describe("what a run costs", () => {
-  it("is told per turn and in all, and can be limited (S2-59)", async () => {
+describe("the cost of a run", () => {
+  it("is reported per turn and in total, and can be limited (S2-59)", async () => {
     const usage = { inputTokens: 100, outputTokens: 20, cachedTokens: 80, cost: 0.25 };
     const script = [
       { calls: [{ name: "look" }], usage },
@@ -162,7 +162,7 @@ describe("what a run costs", () => {
 });
 
 describe("a tool that does several steps at once", () => {
-  it("saves the turns that the steps would take one by one (S2-33)", async () => {
+  it("saves the turns of the individual steps (S2-33)", async () => {
     const nodes = ["Whiskers", "Mittens"];
     const styled: string[] = [];
     const findAndStyle = defineTool({

@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isRecord, type Json, toCanonicalJson } from "./json.ts";
 
-/** JSON has one zero; everything else is as it was generated. */
+/** Normalizes -0, which JSON does not have. */
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
 
-/** The same value with the keys of every object in the opposite order. */
+/** Reverses the key order of every object. */
 function reversed(value: Json): Json {
   if (Array.isArray(value)) return value.map(reversed);
   if (!isRecord(value)) return value;
@@ -17,7 +17,7 @@ function reversed(value: Json): Json {
   );
 }
 
-describe("canonical", () => {
+describe("toCanonicalJson", () => {
   it("is equal exactly when the values are deep-equal (S2-61)", () => {
     fc.assert(
       fc.property(json, json, (left, right) => {
@@ -27,7 +27,7 @@ describe("canonical", () => {
     );
   });
 
-  it("tells apart values of which one differs in a single place (S2-61)", () => {
+  it("distinguishes values that differ in one place (S2-61)", () => {
     fc.assert(
       fc.property(json, json, json, (base, left, right) => {
         const same = isDeepStrictEqual(left, right);
@@ -60,7 +60,7 @@ describe("canonical", () => {
     ["text with quotes", 'say "hi"\n', '"say \\"hi\\"\\n"'],
     ["a key that needs quoting", { 'a":1,"b': 2 }, '{"a\\":1,\\"b":2}'],
     ["half a surrogate pair", "\ud83d", '"\\ud83d"'],
-  ])("writes %s in one way", (_what, value, text) => {
+  ])("serializes %s", (_what, value, text) => {
     expect(toCanonicalJson(value)).toBe(text);
   });
 

@@ -39,27 +39,27 @@ describe("labels", () => {
     ["untrusted", ["untrusted", "private"]],
     [["web"], ["untrusted", "private"]],
     [null, ["untrusted", "private"]],
-  ])("of a tool made by hand that reads %j are %j: what is not understood counts as the worst", (reads, labels) => {
+  ])("of a tool not made with defineTool that reads %j are %j: unknown values count as untrusted and private", (reads, labels) => {
     expect(getLabels({ reads } as { reads: readonly Reads[] })).toEqual(labels);
   });
 
-  it("come with the results and are folded with the facts", async () => {
+  it("come from results and are folded from the facts", async () => {
     expect(await labelsAfter("page", "file")).toEqual({
       untrusted: [{ tool: "page", turn: 1, input: '{"of":"page"}' }],
       private: [{ tool: "file", turn: 2, input: '{"of":"file"}' }],
     });
   });
 
-  it("of a tool that declares nothing are private; of one that is public, none", async () => {
+  it("default to private; a public tool has none", async () => {
     expect(await labelsAfter("plain", "open")).toMatchObject({ untrusted: [], private: [{ tool: "plain" }] });
   });
 
-  it("are few, however long the run", async () => {
+  it("are bounded, however long the run", async () => {
     const { untrusted } = await labelsAfter(...Array.from({ length: 9 }, () => "page"));
     expect(untrusted.length).toBeLessThanOrEqual(8);
   });
 
-  it("survive a restart: a run that is resumed from its facts asks like the one that began (A100)", async () => {
+  it("survive a restart: a resumed run requires the same approvals (A100)", async () => {
     const store = memory();
     const done: string[] = [];
     const send = defineTool({
@@ -90,7 +90,7 @@ describe("labels", () => {
     expect(done).toEqual([]);
   });
 
-  it("of results that a client brings along are the worst: nobody here saw how they came about", async () => {
+  it("of results sent by a client are untrusted and private, because their origin is unknown", async () => {
     const store = memory();
     const agent = defineAgent({ name: "a", model: scriptedModel([{ text: "end" }]), tools });
     const call = { type: "call", id: "c", name: "page", input: {} } as const;
@@ -108,7 +108,7 @@ describe("labels", () => {
     expect(labels).toMatchObject({ untrusted: [{ tool: "page" }], private: [{ tool: "page" }] });
   });
 
-  it("stay with what is set aside: a run that does not look at the session is free of them", async () => {
+  it("are set aside with the session's memory: a run that does not use it has none of them", async () => {
     const store = memory();
     const agent = (script: Parameters<typeof scriptedModel>[0]) =>
       defineAgent({ name: "a", model: scriptedModel(script), tools });

@@ -16,7 +16,7 @@ import {
 } from "./testing/scripted-model.ts";
 import { defineTool } from "./tool.ts";
 
-/** Every number and choice of a policy, by its path. */
+/** Every field of a policy, by its path. */
 type Leaf = {
   [Field in keyof Policy]: Policy[Field] extends readonly unknown[]
     ? Field
@@ -25,7 +25,7 @@ type Leaf = {
       : Field;
 }[keyof Policy];
 
-/** A layer that sets one leaf. */
+/** Builds a layer that sets one field. */
 function layerOf(leaf: Leaf, value: unknown): PolicyOverrides {
   const [field = "", inner] = leaf.split(".");
   return { [field]: inner === undefined ? value : { [inner]: value } };
@@ -93,7 +93,7 @@ const withRetry = (retry: PolicyOverrides["retry"], policy: PolicyOverrides): Po
   retry: { ...retry, ...policy.retry },
 });
 
-/** What is seen by default, and what once the field has another value. */
+/** The observation by default, and with another value of the field. */
 type Proof = {
   value: unknown;
   see(policy: PolicyOverrides): Promise<unknown>;
@@ -134,7 +134,7 @@ const post = defineTool({
 
 const isDenied = ({ type }: Fact): boolean => type === "handoff_denied";
 
-/** A run whose model asks for a handoff first, and then answers. */
+/** A run whose model hands off first, and then answers. */
 function handedOver(policy: PolicyOverrides, to: string): Promise<Seen> {
   const expert = defineAgent({ name: "expert", model: scriptedModel(() => ({ text: "So it is." })) });
   const calls = [{ name: "handoff", input: { agent: to } }];
@@ -484,13 +484,13 @@ describe("the defaults", () => {
     `);
   });
 
-  it("are stored with the run, whole, when nobody sets anything", async () => {
+  it("are stored in full with the run", async () => {
     const { facts } = await observe({}, [{ text: "Yes." }]);
     expect(facts[0]).toMatchObject({ type: "run_start", policy: defaultPolicy });
   });
 });
 
-/** Another value than the default and than that of `proofs`. */
+/** A value that differs from the default and from that of `proofs`. */
 const otherValues: { readonly [Path in Leaf]: unknown } = {
   maxTurns: "unlimited",
   wrapUpAt: 0,
@@ -528,7 +528,7 @@ const otherValues: { readonly [Path in Leaf]: unknown } = {
   "handoff.onDenied": "tell-model",
 };
 
-describe("who wins, field by field", () => {
+describe("precedence, field by field", () => {
   it.each(leaves)("of %s: the run, then the agent, then the default", (leaf) => {
     const [ofRun, ofAgent] = [otherValues[leaf], proofs[leaf].value];
     expect(ofRun).not.toEqual(ofAgent);
@@ -538,7 +538,7 @@ describe("who wins, field by field", () => {
     expect(leafOf(resolvePolicy({}, {}), leaf)).toEqual(leafOf(defaultPolicy, leaf));
   });
 
-  it.each(leaves)("of %s: a layer that sets it leaves every other field alone", (leaf) => {
+  it.each(leaves)("of %s: a layer that sets it does not change other fields", (leaf) => {
     const policy = resolvePolicy(layerOf(leaf, otherValues[leaf]));
     for (const other of leaves.filter((path) => path !== leaf))
       expect([other, leafOf(policy, other)]).toEqual([other, leafOf(defaultPolicy, other)]);
@@ -549,7 +549,7 @@ describe("who wins, field by field", () => {
     expect(leafOf(resolvePolicy(layerOf(leaf, undefined), agent), leaf)).toEqual(proofs[leaf].value);
   });
 
-  it("inside a budget too: each layer sets what it knows", () => {
+  it("inside a budget too: layers are merged", () => {
     const policy = resolvePolicy(
       { budget: { tokens: 1 } },
       { budget: { tokens: 2, cost: 3 }, retry: { baseMs: 4 } },
@@ -559,13 +559,13 @@ describe("who wins, field by field", () => {
     expect(policy.retry).toEqual({ ...defaultPolicy.retry, baseMs: 4, maxAttempts: 7 });
   });
 
-  it("a list is taken whole (C-03)", () => {
+  it("a list replaces the whole list (C-03)", () => {
     expect(resolvePolicy({ onLimit: ["fail"] }, { onLimit: ["clarify", "best-effort"] }).onLimit).toEqual([
       "fail",
     ]);
   });
 
-  it("and the policy in force is stored with the run", async () => {
+  it("and the resolved policy is stored with the run", async () => {
     const agent = defineAgent({
       name: "helper",
       model: scriptedModel([{ text: "Yes." }]),
@@ -584,14 +584,14 @@ describe("who wins, field by field", () => {
     });
   });
 
-  it("and neither the defaults nor a layer are changed by it", () => {
+  it("and neither the defaults nor a layer are mutated", () => {
     const [before, layer] = [structuredClone(defaultPolicy), { retry: { baseMs: 1 } }];
     resolvePolicy({ retry: { baseMs: 2 }, maxTurns: 1 }, layer);
     expect(defaultPolicy).toEqual(before);
     expect(layer).toEqual({ retry: { baseMs: 1 } });
   });
 
-  it("a tool's own time-out wins over the run's", async () => {
+  it("a tool's own timeout overrides the run's", async () => {
     const own = defineTool({
       name: "look",
       description: "Never ends.",
@@ -603,7 +603,7 @@ describe("who wins, field by field", () => {
     expect(result.toolCalls[0]?.result).toBe('"look" gave no result within 3000 ms.');
   });
 
-  it("a tool's own retry wins over the run's, field by field (C-07)", async () => {
+  it("a tool's own retry overrides the run's, field by field (C-07)", async () => {
     const own = defineTool({
       name: "look",
       description: "Fails.",
@@ -617,7 +617,7 @@ describe("who wins, field by field", () => {
   });
 });
 
-describe("what is not a policy is refused, by name", () => {
+describe("an invalid policy is rejected", () => {
   it.each<[string, unknown, string]>([
     ["a misspelt field", { maxTurn: 3 }, 'Unknown field policy.maxTurn. Did you mean "maxTurns"?'],
     [
@@ -675,7 +675,7 @@ describe("what is not a policy is refused, by name", () => {
     expect(() => resolvePolicy(layer as PolicyOverrides)).toThrow(expected);
   });
 
-  it.each([[5], ["strict"], [null], [[]]])("%j in place of a policy", (layer) => {
+  it.each([[5], ["strict"], [null], [[]]])("%j instead of a policy", (layer) => {
     expect(() => checkPolicy(layer as PolicyOverrides)).toThrow(
       expect.objectContaining({
         code: "invalid_definition",
@@ -733,7 +733,7 @@ describe("memory", () => {
     ["session", ["Plan"]],
     ["run", []],
     ["client", []],
-  ])("%s: what an earlier run found is %j to the next (C-11)", async (kind, titles) => {
+  ])("%s: sources of an earlier run are %j in the next (C-11)", async (kind, titles) => {
     const found: string[][] = [];
     const model = scriptedModel([{ calls: [{ name: "search" }] }, { text: "7." }, { text: "Hello." }]);
     const agent = defineAgent({
@@ -753,7 +753,7 @@ describe("memory", () => {
   });
 });
 
-/** The five apps, as data, as far as a policy has the fields. */
+/** The policies of the five apps. */
 const apps = {
   airport: {
     maxTurns: 10,
@@ -820,7 +820,7 @@ const widen = defineTool({
   input: { type: "object" },
   execute: () => "Found by a wider search.",
 });
-/** Stops by itself only after 30 turns. */
+/** A model that stops only after 30 turns. */
 const nearlyRestless: Script = (request, n) => (n === 29 ? { text: "At last." } : restless(request, n));
 
 describe("the policies of the five apps", () => {
@@ -894,7 +894,7 @@ describe("the policies of the five apps", () => {
     expect(model.requests[1]?.history).toHaveLength(entries);
   });
 
-  it("graph, with its limit as an option, reports the limit whatever its number (S2-27, S2-45, D-13)", async () => {
+  it("graph, with its limit as an option, reports any limit (S2-27, S2-45, D-13)", async () => {
     for (const maxTurns of [3, 5, 7]) {
       const { requests, result } = await observe({ ...apps.graph, maxTurns }, restless);
       expect(requests).toHaveLength(maxTurns);
@@ -902,14 +902,14 @@ describe("the policies of the five apps", () => {
     }
   });
 
-  it("graph, with repetition raised above the limit, counts also identical calls up to it (S2-45)", async () => {
+  it("graph, with repetition raised above the limit, allows identical calls up to the limit (S2-45)", async () => {
     const patient = { ...apps.graph, repetition: { nudgeAt: 6, stopAt: 6 } };
     const { requests, result } = await observe(patient, repeating);
     expect(requests).toHaveLength(5);
     expect(result).toMatchObject({ status: "failed", text: "Maximum tool iterations reached" });
   });
 
-  it("graph, asked for the last text, gives that instead of an error (S2-05)", async () => {
+  it("graph, with last-text, returns the last text instead of an error (S2-05)", async () => {
     const { result } = await observe({ ...apps.graph, onLimit: ["last-text"] }, (request, n) => ({
       ...restless(request, n),
       text: `Step ${n}.`,
@@ -917,7 +917,7 @@ describe("the policies of the five apps", () => {
     expect(result).toMatchObject({ status: "limit", text: "Step 4." });
   });
 
-  it("knowledge, when the fallback tool fails, gives its best effort (S3-41, C-03)", async () => {
+  it("knowledge, when the fallback tool fails, answers with best effort (S3-41, C-03)", async () => {
     const broken = defineTool({
       name: "widen",
       description: "Fails.",

@@ -23,7 +23,7 @@ type Trip = {
   legs?: { to: string; km?: number }[];
 };
 
-/** The input that `execute` is given. */
+/** The input type of `execute`. */
 type InputOf<Definition> = Definition extends { execute(input: infer Input, context: ToolContext): unknown }
   ? Plain<Input>
   : never;
@@ -49,7 +49,7 @@ describe("the input of execute is inferred", () => {
     expectTypeOf<InputOf<typeof trip>>().toEqualTypeOf<Trip>();
   });
 
-  it("from a zod schema, what it makes of the input and not what the model writes (S0-26)", () => {
+  it("from a zod schema: its output type, not its input type (S0-26)", () => {
     const tool = defineTool({
       name: "count",
       description: "Counts",
@@ -79,7 +79,7 @@ describe("the input of execute is inferred", () => {
     expectTypeOf<InputOf<typeof trip>>().toEqualTypeOf<Trip>();
   });
 
-  it("from a valibot schema with its JSON Schema beside it (S0-26, C-26)", () => {
+  it("from a valibot schema with a separate JSON Schema (S0-26, C-26)", () => {
     const input = v.object({
       city: v.string(),
       days: v.exactOptional(v.number()),
@@ -140,7 +140,7 @@ describe("the input of execute is inferred", () => {
     expectTypeOf<InputOf<typeof tool>>().toEqualTypeOf<{ type: string; limit?: number }>();
   });
 
-  it("not at all from an empty schema, which allows everything", () => {
+  it("not from an empty schema, which allows everything", () => {
     const tool = defineTool({ name: "any", description: "", input: {}, execute: (value) => value });
     expectTypeOf<Parameters<typeof tool.execute>[0]>().toBeUnknown();
   });
@@ -239,7 +239,7 @@ describe("the input of execute is inferred", () => {
     }>();
   });
 
-  it("not at all from a JSON Schema that is only known at run time", () => {
+  it("not from a JSON Schema that is only known at run time", () => {
     const input: { [keyword: string]: unknown } = JSON.parse('{ "type": "object" }');
     const tool = defineTool({ name: "late", description: "Late", input, execute: (value) => value });
     expectTypeOf<Parameters<typeof tool.execute>[0]>().toBeUnknown();
@@ -252,7 +252,7 @@ describe("a wrong property is a type error", () => {
       name: "a",
       description: "",
       input: z.object({ city: z.string() }),
-      // @ts-expect-error: there is no `town`
+      // @ts-expect-error: `town` does not exist
       execute: ({ town }) => town,
     });
   });
@@ -262,7 +262,7 @@ describe("a wrong property is a type error", () => {
       name: "a",
       description: "",
       input: Type.Object({ city: Type.String() }),
-      // @ts-expect-error: there is no `town`
+      // @ts-expect-error: `town` does not exist
       execute: ({ town }) => town,
     });
   });
@@ -272,7 +272,7 @@ describe("a wrong property is a type error", () => {
       name: "a",
       description: "",
       input: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
-      // @ts-expect-error: there is no `town`
+      // @ts-expect-error: `town` does not exist
       execute: ({ town }) => town,
     });
   });
@@ -282,7 +282,7 @@ describe("a wrong property is a type error", () => {
       name: "a",
       description: "",
       input: type({ city: "string" }),
-      // @ts-expect-error: there is no `town`
+      // @ts-expect-error: `town` does not exist
       execute: ({ town }) => town,
     });
     defineTool({
@@ -290,24 +290,24 @@ describe("a wrong property is a type error", () => {
       description: "",
       input: v.object({ city: v.string() }),
       jsonSchema: {},
-      // @ts-expect-error: there is no `town`
+      // @ts-expect-error: `town` does not exist
       execute: ({ town }) => town,
     });
     defineTool({
       name: "a",
       description: "",
       input: { city: { type: "string", required: true } },
-      // @ts-expect-error: there is no `town`
+      // @ts-expect-error: `town` does not exist
       execute: ({ town }) => town,
     });
   });
 
-  it("in a record of zod's schemas, which is refused: its type says what to do instead", () => {
+  it("in a record of zod schemas, which is rejected: its type says what to do instead", () => {
     defineTool({
       name: "a",
       description: "",
       input: { city: z.string(), days: z.number() },
-      // @ts-expect-error: there is no `city`, for the record is no schema
+      // @ts-expect-error: `city` does not exist, because the record is not a schema
       execute: ({ city }) => city,
     });
     expectTypeOf<Infer<{ city: z.ZodString }>>().toExtend<`${string}wrap it in z.object({ … })`>();
@@ -324,7 +324,7 @@ describe("a wrong property is a type error", () => {
       name: "a",
       description: "",
       input: z.object({ amount: z.number() }),
-      // @ts-expect-error: there is no `price`
+      // @ts-expect-error: `price` does not exist
       needsApproval: ({ price }) => price > 100,
     });
   });
@@ -332,14 +332,14 @@ describe("a wrong property is a type error", () => {
   it("in the settings of a tool", () => {
     // @ts-expect-error: effects are none, ui, state or send
     defineTool({ name: "a", description: "", input: z.object({}), effects: "write" });
-    // @ts-expect-error: a number is no schema
+    // @ts-expect-error: a number is not a schema
     defineTool({ name: "a", description: "", input: 5 });
     // @ts-expect-error: a tool needs a description
     defineTool({ name: "a", input: z.object({}) });
   });
 });
 
-describe("what defineTool gives back", () => {
+describe("the return value of defineTool", () => {
   it("is a Tool that can also be called with its typed input", () => {
     const tool = defineTool({
       name: "double",
@@ -360,7 +360,7 @@ describe("what defineTool gives back", () => {
     tool.execute({ title: "x" }, {} as ToolContext);
   });
 
-  it("gives execute its context", () => {
+  it("types the context of execute", () => {
     defineTool({
       name: "a",
       description: "",

@@ -11,7 +11,7 @@ import { defineTool, hasEffect, isOrdered, isRepeatable, type Tool, type ToolCon
 const noInput = { type: "object" } as const;
 
 describe("defineTool", () => {
-  it("keeps the name, the description and the JSON Schema that a model is shown (S0-26, S4-01, S4-34)", () => {
+  it("keeps the name, the description and the JSON Schema for the model (S0-26, S4-01, S4-34)", () => {
     const { name, description, schema } = defineTool({
       name: "weather",
       description: "Current weather of a city",
@@ -26,7 +26,7 @@ describe("defineTool", () => {
     });
   });
 
-  it("shows its examples to the model, beside the schema", () => {
+  it("includes its examples in the schema for the model", () => {
     const examples = [{ phrase: "weather in {city}", input: {} }];
     const { schema } = defineTool({
       name: "weather",
@@ -50,7 +50,7 @@ describe("defineTool", () => {
     expect(defineTool({ ...settings, input: noInput })).toMatchObject(settings);
   });
 
-  it("gives a tool whose execute can be called in a test, without a run", async () => {
+  it("returns a tool whose execute can be called in a test, without a run", async () => {
     const add = defineTool({
       name: "add",
       description: "Adds",
@@ -60,7 +60,7 @@ describe("defineTool", () => {
     expect(await add.execute({ a: 1, b: 2 }, {} as ToolContext)).toBe(3);
   });
 
-  it("leaves out execute for a tool that the client runs", () => {
+  it("omits execute for a tool that the client runs", () => {
     expect(defineTool({ name: "pick", description: "Picks", input: noInput })).not.toHaveProperty("execute");
   });
 
@@ -69,7 +69,7 @@ describe("defineTool", () => {
     ["no approval when it is false", false, undefined],
     ["approval when it is true", true, true],
     ["approval with a reason", "It costs money.", "It costs money."],
-  ])("makes %s a function or nothing", (_what, needsApproval, asked) => {
+  ])("turns %s into a function or nothing", (_what, needsApproval, asked) => {
     const tool = defineTool({
       name: "pay",
       description: "Pays",
@@ -86,7 +86,7 @@ describe("defineTool", () => {
     ["no name", { name: undefined }, "A tool needs a name of 1 to 128 characters"],
     ["no description", { description: undefined }, 'The tool "weather" needs a description'],
     ["no schema", { input: undefined }, "An input schema must be JSON Schema, TypeBox"],
-  ])("refuses %s", (_what, fault, message) => {
+  ])("rejects %s", (_what, fault, message) => {
     const definition = { name: "weather", description: "Weather", input: noInput, ...fault };
     expect(() => defineTool(definition as { name: string; description: string; input: SchemaInput })).toThrow(
       expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining(message) }),
@@ -145,14 +145,14 @@ describe("defineTool", () => {
     ],
     [{ output: "text" }, 'output of the tool "row" cannot be "text": use a schema.'],
     [{ jsonSchema: "text" }, 'jsonSchema of the tool "row" cannot be "text": use an object.'],
-  ])("refuses %o by tool, by field and with what is allowed", (fault, message) => {
+  ])("rejects %o and names the tool, the field and the allowed values", (fault, message) => {
     const definition = { name: "row", description: "Rows a boat", input: noInput, ...fault };
     expect(() => defineTool(definition)).toThrow(
       expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining(message) }),
     );
   });
 
-  it("takes a setting that is undefined for one that is left out", () => {
+  it("treats an undefined setting as absent", () => {
     const unset = { effects: undefined, reads: undefined, timeoutMs: undefined, retry: undefined };
     const definition = { name: "row", description: "Rows a boat", input: noInput, ...unset };
     expect(() =>
@@ -160,7 +160,7 @@ describe("defineTool", () => {
     ).not.toThrow();
   });
 
-  it("accepts every setting as it is documented", () => {
+  it("accepts every documented setting", () => {
     expect(() =>
       defineTool({
         name: "row",
@@ -189,7 +189,7 @@ describe("defineTool", () => {
   });
 });
 
-describe("what a tool may be", () => {
+describe("kinds of tools", () => {
   const kinds = {
     "a data query": [() => [{ id: 1, title: "Oslo" }], '[{"id":1,"title":"Oslo"}]'],
     "a call to another service": [async () => ({ content: "12 degrees" }), "12 degrees"],
@@ -213,7 +213,7 @@ describe("what a tool may be", () => {
     expect(model.requests[1]?.history.at(-1)).toMatchObject({ type: "result", name: "act", content });
   });
 
-  it("one that is given its validated input, its ids, a signal and the context of the run (S4-34)", async () => {
+  it("one that receives its validated input, its ids, a signal and the context of the run (S4-34)", async () => {
     const seen: unknown[] = [];
     const look = defineTool({
       name: "look",
@@ -272,6 +272,6 @@ it.each<[effects: unknown, has: boolean]>([
   [null, true],
   ["write", true],
   ["None", true],
-])("effects that are %j are a matter for the safety gate: %j", (effects, has) => {
+])("effects %j are subject to the safety gate: %j", (effects, has) => {
   expect(hasEffect({ effects } as Pick<Tool, "effects">)).toBe(has);
 });

@@ -34,7 +34,7 @@ async function render(instructions: Instructions, given: Partial<InstructionsInp
 }
 
 describe("standardInstructions", () => {
-  it("has date, identity, rules, tools, what was found, constraints and how to cite, in this order (S3-04, S3-09, S3-10, S3-50)", async () => {
+  it("has date, identity, rules, tools, sources, constraints and citation rules, in this order (S3-04, S3-09, S3-10, S3-50)", async () => {
     const instructions = standardInstructions("You are Xyne, an enterprise search assistant.", {
       constraints: "Only answer about budgets.",
       toolFirst: true,
@@ -78,19 +78,19 @@ describe("standardInstructions", () => {
     );
   });
 
-  it("tells it what to do when the context is thin: more tools, or one short question (S3-12)", async () => {
+  it("says what to do when the context is thin: more tools, or one short question (S3-12)", async () => {
     expect(await render(standardInstructions("You are Xyne."))).toContain(
       "If what you have is thin, use more tools, or ask one short question and then search.",
     );
   });
 
-  it("demands a tool call first, and forbids general knowledge, only when told to (S3-05)", async () => {
+  it("requires a tool call first, and forbids general knowledge, only if configured (S3-05)", async () => {
     const rule = "Your first action must be a tool call; do not answer from general knowledge.";
     expect(await render(standardInstructions("You are Xyne.", { toolFirst: true }))).toContain(rule);
     expect(await render(standardInstructions("You are Xyne."))).not.toContain("first action");
   });
 
-  it("leaves out what there is nothing to say about", async () => {
+  it("omits empty sections", async () => {
     expect(await render(standardInstructions("You are Xyne.", { toolFirst: true }), { tools: [] })).toBe(
       "It is Thursday 1 January 2026 at 09:00 (UTC).\n\nYou are Xyne.",
     );
@@ -113,7 +113,7 @@ describe("standardInstructions", () => {
     );
   });
 
-  it("is assembled anew each turn: the second has what the first has found, and the results (S3-50, S3-02)", async () => {
+  it("is rebuilt each turn: the second has the sources and results of the first (S3-50, S3-02)", async () => {
     const find = defineTool({
       name: "search",
       description: "Searches",

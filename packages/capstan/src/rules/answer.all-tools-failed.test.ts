@@ -60,7 +60,7 @@ describe("when every call of a turn failed, under continue", () => {
     expect(result).toMatchObject({ status: "done", grounded: true });
   });
 
-  it("an answer that no tool stands behind is not grounded (C-08)", async () => {
+  it("an answer without a successful tool call is not grounded (C-08)", async () => {
     const { result } = await runWith("continue", [calling("a"), { text: "I guess." }]);
     expect(result).toMatchObject({ status: "done", text: "I guess.", grounded: false });
   });
@@ -73,7 +73,7 @@ describe("when every call of a turn failed, under continue", () => {
 });
 
 describe("when every call of a turn failed, under answer-from-knowledge", () => {
-  it("the model is asked once more, without tools, with the failures named, and that is the answer (S4-17, S4-07, C-08)", async () => {
+  it("the model is called once more, without tools and with the failures named, and its text is the answer (S4-17, S4-07, C-08)", async () => {
     const { model, facts, result } = await runWith("answer-from-knowledge", [
       calling("the hall", "the yard"),
       { text: "From memory: it is red." },
@@ -92,7 +92,7 @@ describe("when every call of a turn failed, under answer-from-knowledge", () => 
     expect(facts.findLast((fact) => fact.type === "turn_start")).toMatchObject({ tools: "unavailable" });
   });
 
-  it("nothing happens while one call of the turn worked (S4-17, C-08)", async () => {
+  it("nothing changes if one call of the turn succeeded (S4-17, C-08)", async () => {
     const { model, result } = await runWith("answer-from-knowledge", [
       calling("a", false),
       { text: "Seen." },
@@ -101,7 +101,7 @@ describe("when every call of a turn failed, under answer-from-knowledge", () => 
     expect(result.grounded).toBe(true);
   });
 
-  it("a call made all the same is refused, and the model is asked again (C-02, C-08)", async () => {
+  it("a call made anyway is refused, and the model is called again (C-02, C-08)", async () => {
     const { model, result } = await runWith("answer-from-knowledge", [
       calling("a"),
       calling(false),
@@ -112,7 +112,7 @@ describe("when every call of a turn failed, under answer-from-knowledge", () => 
     expect(result).toMatchObject({ status: "done", text: "It is red.", grounded: false });
   });
 
-  it("the limit of turns still holds (C-01)", async () => {
+  it("the turn limit still applies (C-01)", async () => {
     const { model, result } = await runWith("answer-from-knowledge", [calling("a"), { text: "Late." }], {
       policy: { maxTurns: 1, finalTurn: "keep-tools" },
     });
@@ -120,7 +120,7 @@ describe("when every call of a turn failed, under answer-from-knowledge", () => 
     expect(result).toMatchObject({ status: "limit", error: { code: "max_turns" } });
   });
 
-  it("a denied call is not a failed one", async () => {
+  it("a denied call does not count as failed", async () => {
     const pay = defineTool({
       name: "look",
       description: "Needs approval.",
@@ -137,7 +137,7 @@ describe("when every call of a turn failed, under answer-from-knowledge", () => 
 });
 
 describe("when every call of a turn failed, under fallback-tool", () => {
-  it("the fallback tool answers, not grounded, and the model is not asked again (C-08)", async () => {
+  it("the fallback tool gives an ungrounded answer, and the model is not called again (C-08)", async () => {
     const { model, facts, result } = await runWith("fallback-tool", [calling("a")], { fallbackTool: widen });
     expect(model.requests).toHaveLength(1);
     expect(result).toMatchObject({ status: "done", text: "Found by a wider search.", grounded: false });
@@ -147,7 +147,7 @@ describe("when every call of a turn failed, under fallback-tool", () => {
     });
   });
 
-  it("the next run of the session knows what the person was told", async () => {
+  it("the next run of the session has the answer in its history", async () => {
     const model = scriptedModel([calling("a"), { text: "Second." }]);
     const agent = defineAgent({
       name: "helper",
@@ -165,7 +165,7 @@ describe("when every call of a turn failed, under fallback-tool", () => {
     ]);
   });
 
-  it("the model goes on when the fallback tool fails too, and that is not tried twice (C-08)", async () => {
+  it("the model continues when the fallback tool fails too, and the tool is not run twice (C-08)", async () => {
     const { facts, result } = await runWith(
       "fallback-tool",
       [calling("a"), calling("b"), { text: "I guess." }],
@@ -177,7 +177,7 @@ describe("when every call of a turn failed, under fallback-tool", () => {
     expect(facts.filter((fact) => fact.type === "tool_call_start" && fact.name === "widen")).toHaveLength(1);
   });
 
-  it("the model goes on when the agent has no fallback tool (C-08)", async () => {
+  it("the model continues when the agent has no fallback tool (C-08)", async () => {
     const { result } = await runWith("fallback-tool", [calling("a"), { text: "I guess." }]);
     expect(result).toMatchObject({ status: "done", text: "I guess." });
   });

@@ -26,13 +26,13 @@ async function runWith(
 }
 
 describe("the answer", () => {
-  it("is words without calls, in one turn (S0-14, S3-37)", async () => {
+  it("is a message without calls, in one turn (S0-14, S3-37)", async () => {
     const { facts, result } = await runWith([{ text: "  Four.\n" }]);
     expect(result).toMatchObject({ status: "done", text: "Four.", turns: 1, grounded: true });
     expect(facts.map(({ type }) => type)).toEqual(["run_start", "turn_start", "message", "turn_end", "done"]);
   });
 
-  it("is not words that come with calls: the calls win and the words stay in the history (D-02, C-16)", async () => {
+  it("is not text that comes with calls: the calls run and the text stays in the history (D-02, C-16)", async () => {
     const { model, result } = await runWith([
       { text: "Let me look.", calls: [{ name: "look" }] },
       { text: "There." },
@@ -44,7 +44,7 @@ describe("the answer", () => {
     });
   });
 
-  it("is not words that come with calls on a turn without tools: the calls are refused, the words are a note (C-02, D-02)", async () => {
+  it("is not text that comes with calls in a turn without tools: the calls are refused, the text stays a note (C-02, D-02)", async () => {
     const { result } = await runWith([{ text: "Let me look again.", calls: [{ name: "look" }] }], {
       policy: { maxTurns: 1 },
     });
@@ -58,7 +58,7 @@ describe("the answer", () => {
     ]);
   });
 
-  it("waits when a person has said something meanwhile", async () => {
+  it("is postponed when the user has sent a message meanwhile", async () => {
     const model = scriptedModel((_request, n) => {
       if (n === 0) running.steer("In Bergen, I mean.");
       return { text: `Answer ${n}.` };
@@ -68,7 +68,7 @@ describe("the answer", () => {
     expect(model.requests[1]?.history.at(-1)).toEqual({ type: "user", content: "In Bergen, I mean." });
   });
 
-  it("does not wait on the last turn; what the person said is there for the next run", async () => {
+  it("is not postponed in the last turn; the user's message is kept for the next run", async () => {
     const model = scriptedModel(() => {
       running.steer("In Bergen, I mean.");
       return { text: "Rain." };
@@ -80,7 +80,7 @@ describe("the answer", () => {
     expect(result.history.at(-1)).toEqual({ type: "user", content: "In Bergen, I mean." });
   });
 
-  it("is not grounded when tools were tried and none worked (C-08)", async () => {
+  it("is not grounded when tools were called and none succeeded (C-08)", async () => {
     const failing = defineTool({
       name: "look",
       description: "Fails.",
@@ -93,7 +93,7 @@ describe("the answer", () => {
     expect(result).toMatchObject({ status: "done", grounded: false });
   });
 
-  it("that was cut off is kept and flagged (F23, S1-30)", async () => {
+  it("that was truncated is kept and flagged (F23, S1-30)", async () => {
     const { facts, result } = await runWith([{ text: "Once upon a", finish: "length" }]);
     expect(result).toMatchObject({ status: "done", text: "Once upon a" });
     expect(facts.find((fact) => fact.type === "warning")).toMatchObject({ code: "truncated" });
@@ -101,13 +101,13 @@ describe("the answer", () => {
 });
 
 describe("a filtered answer", () => {
-  it("fails the run and keeps its words (F25, S1-30)", async () => {
+  it("fails the run and keeps its text (F25, S1-30)", async () => {
     const { facts, result } = await runWith([{ text: "I can", finish: "content_filter" }]);
     expect(result).toMatchObject({ status: "failed", text: "I can", error: { code: "content_filter" } });
     expect(facts.slice(-2).map(({ type }) => type)).toEqual(["error", "done"]);
   });
 
-  it("without words still says something (F25)", async () => {
+  it("without text still gets one (F25)", async () => {
     const { result } = await runWith([{ finish: "content_filter" }]);
     expect(result.text).toBe("The model declined to answer: the provider's content filter stopped it.");
   });
@@ -116,12 +116,12 @@ describe("a filtered answer", () => {
 describe("requireToolFirst", () => {
   const policy = { requireToolFirst: true };
 
-  it("demands a tool until one was used, then leaves it to the model (C-24, S3-05)", async () => {
+  it("requires a tool call until one was made, then leaves the choice to the model (C-24, S3-05)", async () => {
     const { model } = await runWith([{ calls: [{ name: "look" }] }, { text: "Seen." }], { policy });
     expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual(["required", "auto"]);
   });
 
-  it("sends the model back once when it answers without a tool (C-24, S3-05)", async () => {
+  it("calls the model again once when it answers without a tool call (C-24, S3-05)", async () => {
     const { model, facts, result } = await runWith(
       [{ text: "I know." }, { calls: [{ name: "look" }] }, { text: "Seen." }],
       { policy },
@@ -139,7 +139,7 @@ describe("requireToolFirst", () => {
     expect(facts.find((fact) => fact.type === "warning")).toMatchObject({ code: "tool_first_ignored" });
   });
 
-  it("asks nothing of an agent without tools (S4-59)", async () => {
+  it("has no effect on an agent without tools (S4-59)", async () => {
     const { model, result } = await runWith([{ text: "Hello." }], { policy, tools: [] });
     expect(model.requests).toMatchObject([{ toolChoice: "none" }]);
     expect(result).toMatchObject({ status: "done", grounded: true });

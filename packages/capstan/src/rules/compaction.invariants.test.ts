@@ -28,12 +28,12 @@ import { defineTool } from "../tool.ts";
 import { decide } from "./decide.ts";
 
 type Plan = {
-  /** For each round: the characters the model says, and those of each of its results. */
+  /** For each turn: the characters of the model's text and of each result. */
   readonly rounds: readonly { readonly words: number; readonly results: readonly number[] }[];
   readonly contextBudget: number | "unlimited";
   readonly historyLimit: number | "unlimited";
   readonly memory: Policy["memory"];
-  /** The most characters that the model can take. */
+  /** Maximum characters the model accepts. */
   readonly room: number | null;
   readonly summaries: "fine" | "endless" | "failing";
   readonly counts: boolean;
@@ -52,7 +52,7 @@ const plans: Arbitrary<Plan> = record({
   counts: boolean(),
 });
 
-/** The agent of a plan, in a process of its own: what it says follows from what it is sent. */
+/** The agent of a plan. Its messages depend only on the request, as in a separate process. */
 function planned(plan: Plan, sent: (readonly Entry[])[] = []) {
   const model = scriptedModel((request) => {
     const { instructions, history } = request;
@@ -83,7 +83,7 @@ function planned(plan: Plan, sent: (readonly Entry[])[] = []) {
   return defineAgent({ name: "planned", model, tools: [look], policy });
 }
 
-/** After the rounds since the person spoke last; the last rounds and those words are always there. */
+/** Counts the turns since the last user message; those are always in the history. */
 function nextRound(history: readonly Entry[]): number {
   const since = history.slice(history.findLastIndex(({ type }) => type === "user") + 1);
   const calls = since.flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []));
@@ -106,7 +106,7 @@ function expectValid(history: readonly Entry[]): void {
 }
 
 describe("whatever the model, the tools and the budget", () => {
-  it("every history that a model is sent is valid, and the run ends (S2-31, S2-32, C-11)", async () => {
+  it("every history sent to a model is valid, and the run ends (S2-31, S2-32, C-11)", async () => {
     await assert(
       asyncProperty(plans, async (plan) => {
         const sent: (readonly Entry[])[] = [];
@@ -122,7 +122,7 @@ describe("whatever the model, the tools and the budget", () => {
     );
   });
 
-  it("a run that was stopped after any of its facts and resumed ends with the same history", async () => {
+  it("a run stopped after any fact and resumed ends with the same history", async () => {
     await assert(
       asyncProperty(plans, async (plan) => {
         const about = options();
@@ -141,7 +141,7 @@ describe("whatever the model, the tools and the budget", () => {
     );
   });
 
-  it("without a limit nothing is left out, and nothing is said about it", async () => {
+  it("without a limit, nothing is dropped and there is no warning", async () => {
     await assert(
       asyncProperty(plans, async (plan) => {
         const free: Plan = {
@@ -163,7 +163,7 @@ describe("whatever the model, the tools and the budget", () => {
   });
 });
 
-/** How often results are looked at in a run of so many turns, of which only facts and decisions are made. */
+/** Counts how often results are read in a run of `turns` turns that only folds facts and decides. */
 function looksIn(
   turns: number,
   contextBudget: Policy["contextBudget"],
@@ -242,19 +242,19 @@ function looksIn(
   return { looks, summaries };
 }
 
-describe("what it costs to know the size of a context", () => {
+describe("the cost of measuring the context", () => {
   it.each([
     ["passed often", 500],
     ["passed now and then", 2000],
     ["never passed", 10_000_000],
-  ])("grows with the turns and not with their square, when the budget is %s", (_, budget) => {
+  ])("grows linearly with the turns when the budget is %s", (_, budget) => {
     const [some, many] = [looksIn(200, budget), looksIn(800, budget)];
     expect(many.summaries > 10).toBe(budget <= 2000);
     expect(many.looks).toBeLessThan(some.looks * 4.4);
     expect(many.looks).toBeLessThan(800 * 25);
   });
 
-  it("is nothing without a budget: each result is looked at once, to see whether it repeats", () => {
+  it("is zero without a budget: each result is read once, to detect repetition", () => {
     expect(looksIn(300, "unlimited").looks).toBe(299);
   });
 });

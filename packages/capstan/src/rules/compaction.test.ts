@@ -15,7 +15,7 @@ import { defineTool } from "../tool.ts";
 const isSummaryRequest = ({ instructions }: Pick<ModelRequest, "instructions">) =>
   instructions.startsWith("You summarize");
 
-/** The number of the last call in the history: the last turns are always in it. */
+/** Returns the number of the last call in the history, which always has the last turns. */
 function lastNumber(history: readonly Entry[]): number {
   const calls = history.flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []));
   return Number(calls.at(-1)?.input.n ?? -1);
@@ -23,15 +23,15 @@ function lastNumber(history: readonly Entry[]): number {
 
 type Work = Partial<AgentDefinition> & {
   readonly rounds: number;
-  /** Characters of each result, and of what the model says to each call. */
+  /** Characters of each result, and of the model's text with each call. */
   readonly result?: number;
   readonly words?: number;
   summary?(asked: number): ScriptedStep;
-  /** The most characters of a history that the model can take. */
+  /** Maximum characters of a history the model accepts. */
   readonly room?: number;
 };
 
-/** An agent that makes so many calls, one after another, and then answers. */
+/** An agent that makes `calls` calls, one after another, and then answers. */
 function worker({ rounds, result = 0, words = 0, summary, room = Number.POSITIVE_INFINITY, ...more }: Work) {
   let summaries = 0;
   const model = scriptedModel((request) => {
@@ -66,8 +66,8 @@ const options = () => ({
 const compactions = (facts: readonly Fact[]) => facts.filter((fact) => fact.type === "compacted");
 const typesOf = (history: readonly Entry[] | undefined) => history?.map(({ type }) => type);
 
-describe("when the context budget is passed", () => {
-  it("older results become one line first, and no model is asked when that is enough (S2-31)", async () => {
+describe("when the context budget is exceeded", () => {
+  it("older results are shortened to one line first, and no model is called if that is enough (S2-31)", async () => {
     const work = { rounds: 5, result: 1000, policy: { contextBudget: 900 } };
     const { agent, requests, model } = worker(work);
     const { facts, result } = await collect(run(agent, "Go.", options()));
@@ -86,7 +86,7 @@ describe("when the context budget is passed", () => {
     ]);
   });
 
-  it("and then all before the last two rounds is summarised, by the models for summaries (S2-31)", async () => {
+  it("then everything before the last two turns is summarized, by the summary models (S2-31)", async () => {
     const writer = scriptedModel(
       [{ text: "They want to go.", usage: { inputTokens: 70, outputTokens: 7 } }],
       {
@@ -117,7 +117,7 @@ describe("when the context budget is passed", () => {
     ]);
   });
 
-  it("the model for summaries gets no tools, and the conversation as data", async () => {
+  it("the summary model gets no tools, and the conversation as data", async () => {
     const { agent, model } = worker({ rounds: 5, words: 800, policy: { contextBudget: 900 } });
     const { events } = await collect(run(agent, "Go.\nNow.", options()));
     const request = model.requests.find(isSummaryRequest);
@@ -134,7 +134,7 @@ describe("when the context budget is passed", () => {
     expect(shown.join("")).not.toContain("Summary");
   });
 
-  it("a summary is summarised again, and the question stays word for word", async () => {
+  it("a summary is summarized again, and the question is kept verbatim", async () => {
     const { agent, requests } = worker({
       rounds: 30,
       words: 800,
@@ -151,7 +151,7 @@ describe("when the context budget is passed", () => {
     expect(result.toolCalls).toHaveLength(30);
   });
 
-  it("what it costs counts for the budget of the run", async () => {
+  it("its cost counts against the budget of the run", async () => {
     const summary = () => ({ text: "Dear.", usage: { inputTokens: 1_000_000, outputTokens: 1 } });
     const policy = { contextBudget: 900, budget: { tokens: 500_000 } };
     const { agent } = worker({ rounds: 30, words: 800, summary, policy });
@@ -161,7 +161,7 @@ describe("when the context budget is passed", () => {
     });
   });
 
-  it("goes on when the last rounds alone have more, and says so once", async () => {
+  it("the run continues when the last turns alone exceed it, with one warning", async () => {
     const { agent, requests } = worker({ rounds: 6, words: 4000, policy: { contextBudget: 500 } });
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(result.status).toBe("done");
@@ -170,7 +170,7 @@ describe("when the context budget is passed", () => {
     expect(requests()).toHaveLength(7);
   });
 
-  it("shows in the result how much the next request will have", async () => {
+  it("the result reports the size of the next request", async () => {
     const limited = await run(
       worker({ rounds: 5, words: 800, policy: { contextBudget: 900 } }).agent,
       "Go.",
@@ -185,10 +185,10 @@ describe("when the context budget is passed", () => {
   });
 });
 
-describe("a summary that fails", () => {
+describe("a failed summary", () => {
   const failing = () => ({ error: "model_rejected" }) as const;
 
-  it("is asked of the next model", async () => {
+  it("is requested from the next model", async () => {
     const second = scriptedModel(() => ({ text: "From the second." }), { id: "second" });
     const models = { summary: [scriptedModel(failing, { id: "first" }), second] };
     const { agent } = worker({ rounds: 5, words: 800, models, policy: { contextBudget: 900 } });
@@ -206,7 +206,7 @@ describe("a summary that fails", () => {
     ["breaks off", () => ({ text: "Half", finish: "none" })],
     ["is filtered", () => ({ text: "No.", finish: "content_filter" })],
     ["throws", () => ({ error: new Error("Gone.") })],
-  ])("and nobody else can write: when it %s, older entries are left out with a note, and one warning", async (_, summary) => {
+  ])("that no other model can write (it %s) drops older entries with a note and one warning", async (_, summary) => {
     const { agent, requests } = worker({
       rounds: 12,
       words: 800,
@@ -225,7 +225,7 @@ describe("a summary that fails", () => {
     });
   });
 
-  it("leaves an earlier summary where it is", async () => {
+  it("keeps an earlier summary", async () => {
     const summary = (asked: number) => (asked === 1 ? { text: "The first." } : failing());
     const { agent, requests } = worker({
       rounds: 12,
@@ -239,7 +239,7 @@ describe("a summary that fails", () => {
     expect(history[0]).toMatchObject({ text: expect.stringContaining("The first.") });
   });
 
-  it("and is cut off because the run is cancelled ends with the run", async () => {
+  it("ends with the run when the run is cancelled", async () => {
     const started = run(
       worker({ rounds: 5, words: 800, summary: () => ({ hang: true }), policy: { contextBudget: 900 } })
         .agent,
@@ -252,7 +252,7 @@ describe("a summary that fails", () => {
 });
 
 describe("a request that is too long for the model", () => {
-  it("is made shorter, asked once more, and the run goes on (F26)", async () => {
+  it("is shortened and sent once more, and the run continues (F26)", async () => {
     const { agent } = worker({ rounds: 6, result: 1000, room: 3500 });
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(result.text).toBe("Done.");
@@ -262,7 +262,7 @@ describe("a request that is too long for the model", () => {
     for (const fact of compactions(facts)) expect(fact.turn).toBeGreaterThan(3);
   });
 
-  it("is summarised too, with both steps, though no budget is set (F26)", async () => {
+  it("is shortened and then summarized, even without a budget (F26)", async () => {
     const { agent } = worker({ rounds: 4, words: 700, result: 300, room: 3000 });
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(result.text).toBe("Done.");
@@ -276,7 +276,7 @@ describe("a request that is too long for the model", () => {
     ]);
   });
 
-  it("and stays so is the end, as is one where there is nothing to make shorter (F26)", async () => {
+  it("fails the run if it stays too long or cannot be shortened (F26)", async () => {
     const stubborn = worker({ rounds: 6, words: 700, room: 1500 });
     const { facts, result } = await collect(run(stubborn.agent, "Go.", options()));
     expect(result).toMatchObject({ status: "failed", error: { code: "context_overflow" } });
@@ -287,7 +287,7 @@ describe("a request that is too long for the model", () => {
     expect(second.facts.filter(({ type }) => type === "model_failed").length).toBeLessThanOrEqual(2);
   });
 
-  it("is asked of the next model of the chain when room was made and it is still too long (F26)", async () => {
+  it("goes to the next model of the chain when it is still too long after compaction (F26)", async () => {
     const small = scriptedModel((request) =>
       isSummaryRequest(request) ? { text: "Short." } : { error: "context_overflow" },
     );
@@ -306,7 +306,7 @@ describe("a request that is too long for the model", () => {
   });
 });
 
-describe("a run that was stopped while room was made", () => {
+describe("a run stopped during compaction", () => {
   it.each<[string, Work]>([
     ["by its budget", { rounds: 7, words: 500, result: 500, policy: { contextBudget: 900 } }],
     ["after an overflow", { rounds: 5, words: 700, result: 300, room: 3000 }],
@@ -319,7 +319,7 @@ describe("a run that was stopped while room was made", () => {
         summary: () => ({ error: new AgentError("model_rejected", "No.") }),
       },
     ],
-  ])("%s comes to the same history from every fact, and no summary is written twice", async (_, work) => {
+  ])("%s reaches the same history from every fact, and no summary is written twice", async (_, work) => {
     const whole = await collect(run(worker(work).agent, "Go.", options()));
     expect(compactions(whole.facts).length).toBeGreaterThan(0);
     for (let count = 1; count <= whole.facts.length; count++) {
@@ -334,7 +334,7 @@ describe("a run that was stopped while room was made", () => {
   });
 });
 
-/** Summaries that were asked for, with success or without. */
+/** Requested summaries, successful or not. */
 function summariesIn(facts: readonly Fact[]): number {
   return facts.filter(
     (fact) =>

@@ -35,7 +35,7 @@ const busy: Script = [
 ];
 
 describe("decide", () => {
-  it("refuses a session without a run, by name", () => {
+  it("rejects a session without a run", () => {
     expect(() => decide(new Map(), createState("s"))).toThrow(
       expect.objectContaining({ code: "unknown_run", message: 'The session "s" has no run to continue.' }),
     );
@@ -44,7 +44,7 @@ describe("decide", () => {
   it.each<[string[], string]>([
     [["other", "third"], '"other", "third"'],
     [[], "none"],
-  ])("refuses a run whose agent is not among %j, and says which it needs", async (names, given) => {
+  ])("rejects a run whose agent is not among %j, and names it", async (names, given) => {
     const { facts } = await factsOf([{ text: "Done." }]);
     const others = names.map((name) => defineAgent({ name, model: scriptedModel([]) }));
     expect(() => decide(indexAgents(others), fold("s", facts.slice(0, 1)))).toThrow(
@@ -55,7 +55,7 @@ describe("decide", () => {
     );
   });
 
-  it("goes through a run in this order: calls, end of turn, answer", async () => {
+  it("decides in this order: calls, end of turn, answer", async () => {
     const { facts, agents } = await factsOf(busy);
     const decisions: string[] = [];
     for (let count = 1; count <= facts.length; count++) {
@@ -83,12 +83,12 @@ describe("decide", () => {
     `);
   });
 
-  it("says nothing more once a run is done", async () => {
+  it("stops once a run is done", async () => {
     const { facts, agents } = await factsOf([{ text: "Done." }]);
     expect(decide(agents, fold("s", facts))).toEqual({ type: "stop", reason: "done" });
   });
 
-  it("is pure: it changes nothing and decides the same again, after every fact", async () => {
+  it("is pure: it changes nothing and makes the same decision again, after every fact", async () => {
     const { facts, agents } = await factsOf(busy);
     for (let count = 1; count <= facts.length; count++) {
       const state = fold("s", facts.slice(0, count));
@@ -99,7 +99,7 @@ describe("decide", () => {
     }
   });
 
-  it("gives effects that are JSON, so that any engine can carry them", async () => {
+  it("returns effects that are JSON, so that any engine can transport them", async () => {
     const { facts, agents } = await factsOf(busy);
     for (let count = 1; count <= facts.length; count++) {
       const decision = decide(agents, fold("s", facts.slice(0, count)));
@@ -107,7 +107,7 @@ describe("decide", () => {
     }
   });
 
-  it("gives no two effects of a run the same id, but for a step that is repeated", async () => {
+  it("gives every effect of a run its own id, except for repeated steps", async () => {
     const { facts, agents } = await factsOf(busy);
     const ids = new Map<string, string>();
     for (let count = 1; count <= facts.length; count++) {
@@ -161,7 +161,7 @@ describe("the order of the rules", () => {
     return [...facts, { runId, sessionId, agent, turn, at, seq: seq + 1, id: "extra", ...body } as Fact];
   };
 
-  it("puts the end before a cancellation that comes too late", async () => {
+  it("puts the end before a late cancellation", async () => {
     const { facts, agents } = await factsOf([{ text: "Done." }]);
     const late = withFact(facts, { type: "cancel_requested", reason: "Late." });
     expect(decide(agents, fold("s", late))).toEqual({ type: "stop", reason: "done" });
@@ -186,7 +186,7 @@ describe("the order of the rules", () => {
     });
   });
 
-  it("puts repetition before a spent budget, and both before the limit of turns (S2-61)", async () => {
+  it("puts repetition before a spent budget, and both before the turn limit (S2-61)", async () => {
     const same: Script = () => ({ calls: [{ name: "look" }] });
     const policy = { maxTurns: 3, finalTurn: "keep-tools" } as const;
     const limitOf = async (more: AgentDefinition["policy"]) => {
@@ -199,7 +199,7 @@ describe("the order of the rules", () => {
     expect(await limitOf(patient)).toEqual(["max_turns"]);
   });
 
-  it("puts an answer before a budget that it has used up", async () => {
+  it("puts an answer before the budget it used up", async () => {
     const { facts } = await factsOf([{ text: "Done." }], { policy: { budget: { tokens: 1 } } });
     expect(facts.at(-1)).toMatchObject({ type: "done", status: "done", text: "Done." });
   });

@@ -13,7 +13,7 @@ const input = { type: "object" } as const;
 const options = () => ({ store: memory(), session: "s", runId: "r" });
 
 describe("a cancelled run", () => {
-  it("ends at once, whatever its tools do, and every call has its one result", async () => {
+  it("ends at once, whatever its tools do, and every call has one result", async () => {
     const stuck = defineTool({
       name: "stuck",
       description: "Never ends.",
@@ -55,7 +55,7 @@ describe("a cancelled run", () => {
     });
   });
 
-  it("keeps what had been said in mid-sentence (F37)", async () => {
+  it("keeps the partial text (F37)", async () => {
     const model = scriptedModel([{ text: "Once upon a time", hang: true }]);
     const running = run(defineAgent({ name: "helper", model }), "Tell.", options());
     const facts: Fact["type"][] = [];
@@ -64,7 +64,7 @@ describe("a cancelled run", () => {
       if ("seq" in event) facts.push(event.type);
     }
     expect(await running).toMatchObject({ status: "cancelled", text: "Once upon a time", turns: 1 });
-    // The warning: what half an answer used can only be estimated.
+    // The usage of a partial answer can only be estimated, hence the warning.
     expect(facts).toEqual([
       "run_start",
       "turn_start",
@@ -76,7 +76,7 @@ describe("a cancelled run", () => {
     ]);
   });
 
-  it("says something even when nothing had been said", async () => {
+  it("has a text even when the model had written nothing", async () => {
     const model = scriptedModel([{ hang: true }]);
     const running = run(defineAgent({ name: "helper", model }), "Tell.", options());
     running.cancel();
@@ -87,7 +87,7 @@ describe("a cancelled run", () => {
     });
   });
 
-  it("can be one that waits for a person: the call is skipped", async () => {
+  it("can be one that waits for the user: the call is skipped", async () => {
     const pay = defineTool({
       name: "pay",
       description: "Pays.",
@@ -104,7 +104,7 @@ describe("a cancelled run", () => {
     expect(history.map(({ type }) => type)).toEqual(["user", "assistant", "result"]);
   });
 
-  it("leaves a session in which the next run works", async () => {
+  it("leaves the session usable for the next run", async () => {
     const model = scriptedModel([{ text: "Once", hang: true }, { text: "Fine." }]);
     const agent = defineAgent({ name: "helper", model });
     const shared = { store: memory(), session: "s" };
@@ -113,7 +113,7 @@ describe("a cancelled run", () => {
     expect(await run(agent, "Two?", shared)).toMatchObject({ status: "done", text: "Fine." });
   });
 
-  it("is decided before anything else, and only once", async () => {
+  it("is handled before anything else, and only once", async () => {
     const look = defineTool({ name: "look", description: "Looks.", input, execute: () => "Seen." });
     const model = scriptedModel([{ calls: [{ name: "look" }] }, { text: "Done." }]);
     const agent = defineAgent({ name: "helper", model, tools: [look], policy: { maxTurns: 1 } });

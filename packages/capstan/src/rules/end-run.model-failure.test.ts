@@ -25,7 +25,7 @@ const options = () => ({
 const failing = (id: string, error: ErrorCode = "model_failed") => scriptedModel(() => ({ error }), { id });
 
 describe("a model that fails", () => {
-  it("is asked three times, then the run fails with a text and the reason (S1-31, F20)", async () => {
+  it("is called three times, then the run fails with a text and the reason (S1-31, F20)", async () => {
     const model = failing("a");
     const { facts, result } = await collect(run(defineAgent({ name: "helper", model }), "Go.", options()));
     expect(model.requests).toHaveLength(3);
@@ -44,7 +44,7 @@ describe("a model that fails", () => {
     });
   });
 
-  it("is asked once when another attempt cannot help", async () => {
+  it("is called once when another attempt cannot help", async () => {
     const model = failing("a", "content_filter");
     await run(defineAgent({ name: "helper", model }), "Go.", options());
     expect(model.requests).toHaveLength(1);
@@ -54,14 +54,14 @@ describe("a model that fails", () => {
     ["model_failed", true],
     ["model_timeout", true],
     ["content_filter", false],
-  ])("says in the result, as in the error fact, whether a later attempt may help: %s, %s", async (code, retryable) => {
+  ])("reports in the result and in the error fact whether a later attempt may succeed: %s, %s", async (code, retryable) => {
     const agent = defineAgent({ name: "helper", model: failing("a", code) });
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(facts.find(({ type }) => type === "error")).toMatchObject({ code, retryable });
     expect(result.error).toMatchObject({ code, retryable });
   });
 
-  it("leaves what the tools found to the reader", async () => {
+  it("includes the tool results in the text", async () => {
     const model = scriptedModel((_request, n) =>
       n === 0 ? { calls: [{ name: "look" }] } : { error: "model_failed" },
     );
@@ -72,14 +72,14 @@ describe("a model that fails", () => {
     );
   });
 
-  it("leaves nothing of its own in the history (S3-63)", async () => {
+  it("adds nothing to the history (S3-63)", async () => {
     const result = await run(defineAgent({ name: "helper", model: failing("a") }), "Go.", options());
     expect(result.history).toEqual([{ type: "user", content: "Go." }]);
   });
 });
 
 describe("a chain of models", () => {
-  it("asks the next one in the same turn, with the same tools and notes (F38)", async () => {
+  it("calls the next model in the same turn, with the same tools and notes (F38)", async () => {
     const second = scriptedModel([{ text: "From b." }], { id: "b" });
     const agent = defineAgent({
       name: "helper",
@@ -97,14 +97,14 @@ describe("a chain of models", () => {
     });
   });
 
-  it("begins with the first again in the next turn", async () => {
+  it("starts with the first model again in the next turn", async () => {
     const first = scriptedModel((_request, n) => (n < 3 ? { error: "model_failed" } : { text: "From a." }));
     const second = scriptedModel([{ calls: [{ name: "look" }] }], { id: "b" });
     const agent = defineAgent({ name: "helper", model: [first, second], tools: [look] });
     expect(await run(agent, "Go.", options())).toMatchObject({ status: "done", text: "From a.", turns: 2 });
   });
 
-  it("fails with the reason of the last one", async () => {
+  it("fails with the error of the last model", async () => {
     const agent = defineAgent({ name: "helper", model: [failing("a"), failing("b", "content_filter")] });
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(
@@ -118,7 +118,7 @@ describe("a chain of models", () => {
 });
 
 describe("after a crash in a model call", () => {
-  it("the same model is asked again in the same turn", async () => {
+  it("the same model is called again in the same turn", async () => {
     const agentFor = () =>
       defineAgent({ name: "helper", model: scriptedModel([{ text: "Yes." }]), tools: [look] });
     const { facts } = await collect(run(agentFor(), "Go.", options()));
@@ -132,7 +132,7 @@ describe("after a crash in a model call", () => {
     expect(await resume(agentFor(), begun)).toMatchObject({ status: "done", text: "Yes.", turns: 1 });
   });
 
-  it("the model that had given up is not asked again", async () => {
+  it("a model that had already failed is not called again", async () => {
     const agentFor = () =>
       defineAgent({ name: "helper", model: [failing("a"), scriptedModel([{ text: "Yes." }], { id: "b" })] });
     const { facts } = await collect(run(agentFor(), "Go.", options()));

@@ -25,7 +25,7 @@ export function isHandingOver(view: RuleContext): boolean {
   return listOpenHandoffs(view).length > 0;
 }
 
-/** Denies handoffs that are not allowed and settles the one that was performed. The first allowed one runs at the end of the turn. */
+/** Denies handoffs that are not allowed and settles a performed one. The first allowed one runs when the turn ends. */
 export const settleHandoffCalls: Rule = (view) => {
   const { run } = view;
   const facts: FactBody[] = [];

@@ -17,7 +17,7 @@ const look = defineTool({
   execute: ({ fails }) => (fails ? { error: "Dark.", retryable: false } : "x".repeat(200)),
 });
 
-/** An agent that meets its limit after one turn with two calls, one of which fails. */
+/** An agent that reaches its limit after one turn with two calls, one of which fails. */
 function agentWith(fallbackTool: Tool) {
   const calls = [{ name: "look" }, { name: "look", input: { fails: true } }];
   return defineAgent({
@@ -32,7 +32,7 @@ function agentWith(fallbackTool: Tool) {
 const runWith = (fallbackTool: Tool) =>
   collect(run(agentWith(fallbackTool), "Where is it?", { store: memory(), session: "s", runId: "r" }));
 
-/** The facts up to and with the start of the fallback tool: all that is left after a crash in it. */
+/** The facts up to and including the start of the fallback tool, as after a crash in it. */
 function untilFallback(facts: readonly Fact[]): Fact[] {
   return facts.slice(
     0,
@@ -41,7 +41,7 @@ function untilFallback(facts: readonly Fact[]): Fact[] {
 }
 
 describe("the fallback tool", () => {
-  it("is told why the run ended, what was asked and what was tried (S3-41)", async () => {
+  it("receives the reason, the question and the calls so far (S3-41)", async () => {
     let given: unknown;
     const widen = defineTool({
       name: "widen",
@@ -63,7 +63,7 @@ describe("the fallback tool", () => {
     });
   });
 
-  it("is listed among the calls of the run, with the input it was given", async () => {
+  it("is listed among the calls of the run, with its input", async () => {
     const widen = defineTool({ name: "widen", description: "Explains.", input, execute: () => "Wider." });
     const { result } = await runWith(widen);
     expect(result.toolCalls.at(-1)).toMatchObject({
@@ -75,7 +75,7 @@ describe("the fallback tool", () => {
     });
   });
 
-  it("is not shown to the model", async () => {
+  it("is not offered to the model", async () => {
     const widen = defineTool({ name: "widen", description: "Explains.", input, execute: () => "Wider." });
     const agent = agentWith(widen);
     expect(agent.specs.map(({ name }) => name)).toEqual(["look"]);
@@ -90,7 +90,7 @@ describe("the fallback tool", () => {
     ["throws", () => Promise.reject(new Error("Down."))],
     ["returns an error", () => ({ error: "Down." })],
     ["returns nothing to read", () => "  \n"],
-  ])("leaves the answer to the next choice when it %s (S3-41, C-03)", async (_what, execute) => {
+  ])("leaves the answer to the next action when it %s (S3-41, C-03)", async (_what, execute) => {
     const { result } = await runWith(defineTool({ name: "widen", description: "Fails.", input, execute }));
     expect(result).toMatchObject({ status: "limit", error: { code: "max_turns" } });
     expect(result.text).toMatch(/Could you tell me a little more/);
@@ -112,7 +112,7 @@ describe("the fallback tool", () => {
 });
 
 describe("after a crash in the fallback tool", () => {
-  it("it runs again when that is harmless, with the same key", async () => {
+  it("it runs again with the same key if it is repeatable", async () => {
     const keys: string[] = [];
     const widen = defineTool({
       name: "widen",
@@ -134,7 +134,7 @@ describe("after a crash in the fallback tool", () => {
     });
   });
 
-  it("it does not run again when it may have had an effect, and the next choice answers", async () => {
+  it("it does not run again if it may have had an effect, and the next action answers", async () => {
     let ran = 0;
     const widen = defineTool({
       name: "widen",
@@ -152,7 +152,7 @@ describe("after a crash in the fallback tool", () => {
     expect(result.text).toMatch(/Could you tell me a little more/);
   });
 
-  it("its call gets a result all the same: interrupted", async () => {
+  it("its call still gets a result: interrupted", async () => {
     const widen = defineTool({
       name: "widen",
       description: "Sends.",
@@ -165,7 +165,7 @@ describe("after a crash in the fallback tool", () => {
     expect(result.toolCalls.at(-1)).toMatchObject({ name: "widen", status: "interrupted" });
   });
 
-  it("a result that was stored is used, and nothing is performed again", async () => {
+  it("a stored result is used, and nothing runs again", async () => {
     const widen = defineTool({ name: "widen", description: "Sends.", input, execute: () => "Sent." });
     const { facts } = await runWith(widen);
     const state = fold("s", facts.slice(0, -1));

@@ -33,7 +33,7 @@ const broken = defineTool({
 const mute = (n: number): ScriptedStep => ({ calls: [{ name: "look", input: { n } }] });
 const speaking = (n: number): ScriptedStep => ({ ...mute(n), text: `Working on ${n}.` });
 
-/** A run that meets its limit of two turns. */
+/** A run that reaches its limit of two turns. */
 async function atLimit(
   onLimit: readonly LimitAction[],
   { step = mute, ...more }: Partial<AgentDefinition> & { step?: (n: number) => ScriptedStep } = {},
@@ -70,17 +70,17 @@ describe("the answer at a limit", () => {
     expect(result.text).toMatch(text);
   });
 
-  it("is the model's last words under last-text (S2-05, C-03)", async () => {
+  it("is the model's last text under last-text (S2-05, C-03)", async () => {
     const { result } = await atLimit(["last-text"], { step: speaking });
     expect(result).toMatchObject({ status: "limit", text: "Working on 1." });
   });
 
-  it("is best effort when nobody chose another (C-03)", async () => {
+  it("is best effort by default (C-03)", async () => {
     const { result } = await atLimit(["best-effort"], { policy: { maxTurns: 2, finalTurn: "keep-tools" } });
     expect(result.text).toMatch(effort);
   });
 
-  it("is an error before the end under fail (S2-05, S2-16, S3-40)", async () => {
+  it("includes an error fact before the end under fail (S2-05, S2-16, S3-40)", async () => {
     const { facts } = await atLimit(["fail"]);
     expect(facts.slice(-3)).toMatchObject([
       { type: "limit_reached", code: "max_turns" },
@@ -89,26 +89,26 @@ describe("the answer at a limit", () => {
     ]);
   });
 
-  it("has no error fact where a text was found (C-03)", async () => {
+  it("has no error fact if there is a text (C-03)", async () => {
     const { facts } = await atLimit(["clarify"]);
     expect(facts.slice(-2).map(({ type }) => type)).toEqual(["limit_reached", "done"]);
   });
 
-  it("says under fail which limit it was when it was not the turns (C-03)", async () => {
+  it("names the limit under fail if it was not the turn limit (C-03)", async () => {
     const { result } = await atLimit(["fail"], {
       policy: { onLimit: ["fail"], budget: { tokens: 20 } },
     });
     expect(result).toMatchObject({ status: "failed", text: "The budget of 20 tokens is used up." });
   });
 
-  it("never makes the run reject, but orThrow throws it (C-03)", async () => {
+  it("never rejects the run, but orThrow throws it (C-03)", async () => {
     const { result } = await atLimit(["best-effort"]);
     expect(() => result.orThrow()).toThrow(
       expect.objectContaining({ code: "max_turns", message: "The limit of 2 turns was reached." }),
     );
   });
 
-  it("is known to the next run of the session", async () => {
+  it("is in the history of the next run of the session", async () => {
     const model = scriptedModel([mute(0), { text: "Second." }]);
     const agent = defineAgent({ name: "helper", model, tools: [look] });
     const options = { store: memory(), session: "s" };
@@ -121,14 +121,14 @@ describe("the answer at a limit", () => {
     ]);
   });
 
-  it("is not told twice to the next run when it was the model's own words", async () => {
+  it("is not in the history twice if it was the model's own text", async () => {
     const { result } = await atLimit(["last-text"], { step: speaking });
     expect(result.history.filter((entry) => entry.type === "assistant")).toHaveLength(2);
   });
 });
 
 describe("the fallback tool at a limit", () => {
-  it("gives the answer, and the limit and the call are both facts (S3-41, S3-61)", async () => {
+  it("provides the answer, and the limit and the call are both facts (S3-41, S3-61)", async () => {
     const { facts, result } = await atLimit(["fallback-tool", "best-effort"], { fallbackTool: widen });
     expect(result).toMatchObject({
       status: "limit",
@@ -143,12 +143,12 @@ describe("the fallback tool at a limit", () => {
     ]);
   });
 
-  it("is not asked when an earlier choice gave an answer (C-03)", async () => {
+  it("does not run when an earlier action gave an answer (C-03)", async () => {
     const { result } = await atLimit(["clarify", "fallback-tool"], { fallbackTool: widen });
     expect(result.toolCalls.map(({ name }) => name)).toEqual(["look", "look"]);
   });
 
-  it("is asked once, and the next choice is taken when it fails (S3-41, C-03)", async () => {
+  it("runs once, and the next action follows when it fails (S3-41, C-03)", async () => {
     const { facts, result } = await atLimit(["fallback-tool", "fallback-tool", "clarify"], {
       fallbackTool: broken,
     });

@@ -9,7 +9,7 @@ import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { buildBestEffort, buildClarification, formatPreview, listToolsTried } from "./limit-answers.ts";
 
-/** The state of a run whose only tool gives the `result` it is asked for, or fails with its `error`. */
+/** The state of a run whose only tool returns its `result` argument, or fails with its `error` argument. */
 async function stateAfter(script: Script): Promise<RunState> {
   const say = defineTool({
     name: "say",
@@ -44,7 +44,7 @@ describe("the best effort", () => {
     `);
   });
 
-  it("includes the model's last words (S4-20)", async () => {
+  it("includes the model's last text (S4-20)", async () => {
     const state = await stateAfter([
       { ...saying({ result: "A" }), text: "Oslo is first." },
       saying({ result: "B" }),
@@ -52,7 +52,7 @@ describe("the best effort", () => {
     expect(buildBestEffort(state)).toContain("\n\nMy last note was: Oslo is first.\n\n");
   });
 
-  it("says that there is nothing to build on when every call failed (S4-20)", async () => {
+  it("says that there are no results when every call failed (S4-20)", async () => {
     const state = await stateAfter(() => saying({ error: "Down." }));
     expect(buildBestEffort(state)).toMatch(/\n\nI have no results to build an answer on; please narrow/);
   });
@@ -65,7 +65,7 @@ describe("the best effort", () => {
     ]);
   });
 
-  it("does not cut a character in two", async () => {
+  it("does not split a character", async () => {
     const state = await stateAfter([saying({ result: `x${"😀".repeat(100)}` }), { text: "-" }]);
     const [call] = state.toolCalls;
     expect(call && formatPreview(call).isWellFormed()).toBe(true);
@@ -79,14 +79,14 @@ describe("the best effort", () => {
     expect(lines.at(-1)).toBe("- and 10 more");
   });
 
-  it.each(["skipped", "denied", "interrupted"] as const)("leaves out a call that was %s", async (status) => {
+  it.each(["skipped", "denied", "interrupted"] as const)("omits a call that was %s", async (status) => {
     const state = await stateAfter([saying({ result: "A" }), { text: "-" }]);
     expect(listToolsTried(state)).toEqual(["What I found so far:\n- Used say: A"]);
     const toolCalls = state.toolCalls.map((call) => ({ ...call, status }));
     expect(listToolsTried({ ...state, toolCalls })).toEqual([]);
   });
 
-  it("shows what is not text by its kind", async () => {
+  it("shows the type of content that is not text", async () => {
     const state = await stateAfter([{ text: "-" }]);
     const image = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
     const call = { id: "c", name: "draw", input: {}, status: "ok", attempts: 1, ms: 0 } as const;
@@ -97,7 +97,7 @@ describe("the best effort", () => {
 });
 
 describe("the clarification", () => {
-  it("names each tool once and asks for more (S0-08, S0-15)", async () => {
+  it("names each tool once and asks for details (S0-08, S0-15)", async () => {
     expect(buildClarification(await stateAfter(() => saying({ result: "A" })))).toMatchInlineSnapshot(
       `"I'm sorry, I could not find a good answer yet. I tried say, but that did not settle it. Could you tell me a little more about what you are looking for?"`,
     );

@@ -70,7 +70,7 @@ describe("a spent budget", () => {
       "The budget of 0.4 US dollars is used up.",
     ],
     ["seconds", { seconds: 20 }, { toolMs: 5000 }, 4, "The budget of 20 seconds is used up."],
-  ])("of %s ends the run at once, with a text and its reason (S3-42, F34)", async (kind, budget, parts, turns, message) => {
+  ])("of %s ends the run at once, with a text and the reason (S3-42, F34)", async (kind, budget, parts, turns, message) => {
     const { model, facts, result } = await runWith({ budget }, parts);
     expect(model.requests).toHaveLength(turns);
     expect(result).toMatchObject({ status: "limit", turns, error: { code: `budget_${kind}`, message } });
@@ -82,7 +82,7 @@ describe("a spent budget", () => {
     ["budget_tokens", { tokens: 100 }, {}],
     ["budget_cost", { cost: 1 }, { usage: { inputTokens: 1, outputTokens: 1, cost: 0.15 } }],
     ["budget_seconds", { seconds: 100 }, { toolMs: 15_000 }],
-  ])("was warned of once, before it ended (%s) (S3-42)", async (code, budget, parts) => {
+  ])("triggers one warning before it is spent (%s) (S3-42)", async (code, budget, parts) => {
     const { facts, model } = await runWith({ budget }, parts);
     // 15 of 100 per turn: 80 is passed in the sixth, 100 in the seventh.
     expect(codesOf(facts)).toEqual([
@@ -107,17 +107,17 @@ describe("a spent budget", () => {
     });
   });
 
-  it("is warned of even when one turn goes from nothing to all (S3-42)", async () => {
+  it("triggers a warning even when one turn uses all of it (S3-42)", async () => {
     const { facts } = await runWith({ budget: { tokens: 15 } });
     expect(codesOf(facts)).toEqual(["turn_end", "budget_tokens_near", "budget_tokens", "done"]);
   });
 
-  it("does not take back an answer that used it up", async () => {
+  it("does not discard the answer that used it up", async () => {
     const { result } = await runWith({ budget: { tokens: 1 } }, { script: [{ text: "There." }] });
     expect(result).toMatchObject({ status: "done", text: "There." });
   });
 
-  it("leaves calls unmade, each with a result that says why (S3-42)", async () => {
+  it("skips calls, each with a result that says why (S3-42)", async () => {
     const { result } = await runWith({ budget: { tokens: 15 } });
     expect(result.toolCalls).toMatchObject([
       {
@@ -128,14 +128,14 @@ describe("a spent budget", () => {
     ]);
   });
 
-  it("of nothing ends the run before the model is asked", async () => {
+  it("of zero ends the run before the model is called", async () => {
     const { model, result } = await runWith({ budget: { tokens: 0 } });
     expect(model.requests).toHaveLength(0);
     expect(result).toMatchObject({ status: "limit", error: { code: "budget_tokens" } });
     expect(result.text).toMatch(/^I could not finish this/);
   });
 
-  it("counts from nothing in the next run of the session", async () => {
+  it("starts at zero in the next run of the session", async () => {
     const model = scriptedModel(() => ({ text: "Yes." }));
     const agent = defineAgent({ name: "helper", model, policy: { budget: { tokens: 15 } } });
     const options = { store: memory(), session: "s" };
@@ -155,7 +155,7 @@ describe("the budget of seconds", () => {
   const script = [{ calls: [{ id: "c1", name: "pay" }] }, { text: "Done." }];
   const policy = { budget: { seconds: 10 } };
 
-  it("does not count the time spent waiting for a person (S3-42)", async () => {
+  it("does not count the time spent waiting for the user (S3-42)", async () => {
     const clock = fakeClock();
     const agent = defineAgent({ name: "helper", model: scriptedModel(script), tools: [approved], policy });
     const running = run(agent, "Pay.", { store: memory(), clock });
@@ -164,7 +164,7 @@ describe("the budget of seconds", () => {
     expect(await running.approve("c1")).toMatchObject({ status: "done", text: "Done." });
   });
 
-  it("does not count the time in which a reader of the events asks a person (S3-42)", async () => {
+  it("does not count the time in which an event consumer asks the user (S3-42)", async () => {
     const clock = fakeClock();
     const agent = defineAgent({ name: "helper", model: scriptedModel(script), tools: [approved], policy });
     const running = run(agent, "Pay.", { store: memory(), clock });
@@ -186,7 +186,7 @@ describe("the budget of seconds", () => {
     expect(await running.answer("c1", "Paid.")).toMatchObject({ status: "done", text: "Done." });
   });
 
-  it("counts what came before and after the wait (S3-42)", async () => {
+  it("counts the time before and after the wait (S3-42)", async () => {
     const clock = fakeClock();
     const slow = defineTool({
       name: "look",
@@ -219,7 +219,7 @@ describe("the budget of seconds", () => {
     });
   });
 
-  it("ends a tool that would outlast it", async () => {
+  it("aborts a tool that would exceed it", async () => {
     const { result } = await runWith({ budget: { seconds: 10 } }, { toolMs: 60_000 });
     expect(result.toolCalls).toMatchObject([{ status: "error", ms: 10_000 }]);
     expect(result).toMatchObject({ status: "limit", error: { code: "budget_seconds" } });
@@ -247,7 +247,7 @@ describe("the budget of seconds", () => {
     expect((facts.at(-1)?.at ?? 0) - startedAt).toBeLessThanOrEqual(11_000);
   });
 
-  it("ends a model that would outlast it, as a limit (S3-42)", async () => {
+  it("aborts a model that would exceed it, as a limit (S3-42)", async () => {
     const clock = fakeClock();
     const startedAt = clock.now();
     const model = scriptedModel(() => ({ text: "Hm", hang: true }));
@@ -258,7 +258,7 @@ describe("the budget of seconds", () => {
   });
 });
 
-/** Lets a second pass at a time until the run has ended. */
+/** Advances the clock second by second until the run has ended. */
 async function seeThrough(
   running: ReturnType<typeof run>,
   clock: ReturnType<typeof fakeClock>,
@@ -272,7 +272,7 @@ async function seeThrough(
 }
 
 describe("the budget of tool calls", () => {
-  it("takes the tools away when it is spent, and the model answers (S3-42)", async () => {
+  it("withdraws the tools when it is spent, and the model answers (S3-42)", async () => {
     const { model, facts, result } = await runWith(
       { budget: { toolCalls: 2 } },
       {
@@ -285,7 +285,7 @@ describe("the budget of tool calls", () => {
     expect(codesOf(facts)).toEqual(["turn_end", "turn_end", "budget_tool_calls_near", "turn_end", "done"]);
   });
 
-  it("warns once before it ends (S3-42)", async () => {
+  it("warns once before it is spent (S3-42)", async () => {
     const { facts, model } = await runWith(
       { budget: { toolCalls: 5 } },
       {
@@ -319,7 +319,7 @@ describe("the budget of tool calls", () => {
     ]);
   });
 
-  it("of nothing leaves the model without tools from the start, and does not warn of 0 %", async () => {
+  it("of zero withdraws the tools from the start, without a warning about 0 %", async () => {
     const { model, facts } = await runWith({ budget: { toolCalls: 0 } }, { script: [{ text: "Hello." }] });
     expect(model.requests[0]).toMatchObject({ tools: [], toolChoice: "none" });
     const warnings = facts.flatMap((fact) => (fact.type === "warning" ? [fact.message] : []));
@@ -327,7 +327,7 @@ describe("the budget of tool calls", () => {
   });
 });
 
-describe("usage that cannot be believed", () => {
+describe("implausible usage", () => {
   it.each<[string, Usage | null]>([
     ["is missing", null],
     ["is negative", { inputTokens: -1_000_000, outputTokens: -5 }],
@@ -341,7 +341,7 @@ describe("usage that cannot be believed", () => {
     expect(facts.find((fact) => fact.type === "warning")).toMatchObject({ code: "usage_estimated" });
   });
 
-  it("never makes what is spent go down, so the budget still ends the run (F36, S3-42)", async () => {
+  it("never decreases the amount spent, so the budget still ends the run (F36, S3-42)", async () => {
     const { facts, result } = await runWith(
       { budget: { tokens: 200 }, maxTurns: "unlimited" },
       { usage: { inputTokens: -1_000_000, outputTokens: -1 } },
@@ -354,7 +354,7 @@ describe("usage that cannot be believed", () => {
   });
 });
 
-describe("the figures of a budget", () => {
+describe("budget calculations", () => {
   const stateAt = async (budget: PolicyOverrides["budget"] & object) => {
     const { facts } = await runWith({ maxTurns: 1, finalTurn: "keep-tools" }, { toolMs: 2000 });
     const { run: state } = fold("s", facts);
@@ -385,7 +385,7 @@ describe("the figures of a budget", () => {
     expect(warnings.map((warning) => "code" in warning && warning.code)).toEqual(codes);
   });
 
-  it("are not warned about a second time", async () => {
+  it("do not warn twice", async () => {
     const state = await stateAt({ tokens: 15 });
     state.warned.add("budget_tokens_near");
     expect(buildBudgetWarnings(state)).toEqual([]);
@@ -394,13 +394,13 @@ describe("the figures of a budget", () => {
     );
   });
 
-  it("give the time that is left, which is never nothing", async () => {
+  it("return the time left, which is never zero", async () => {
     expect(computeRemainingMs(await stateAt({ seconds: 5 }))).toBe(3000);
     expect(computeRemainingMs(await stateAt({ seconds: 1 }))).toBe(1);
     expect(computeRemainingMs(await stateAt({}))).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  it("count a call as spent when it begins", async () => {
+  it("count a call as spent when it starts", async () => {
     expect(hasSpentToolCalls(await stateAt({ toolCalls: 1 }))).toBe(true);
     expect(hasSpentToolCalls(await stateAt({ toolCalls: 2 }))).toBe(false);
     expect(hasSpentToolCalls(await stateAt({}))).toBe(false);

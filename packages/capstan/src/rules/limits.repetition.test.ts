@@ -28,7 +28,7 @@ async function runWith(
 }
 
 describe("the same call with the same result", () => {
-  it("brings a nudge after the second and a stop after the third (S2-61, F34)", async () => {
+  it("triggers a note after the second and a stop after the third (S2-61, F34)", async () => {
     const { model, result, nudged } = await runWith(() => ({
       calls: [{ name: "look", input: { at: "x" } }],
     }));
@@ -49,14 +49,14 @@ describe("the same call with the same result", () => {
     expect(result.text).toContain("- Used look: Nothing.");
   });
 
-  it("is the same whatever the order of its keys (S2-61)", async () => {
+  it("is detected regardless of key order (S2-61)", async () => {
     const { result } = await runWith((_request, n) => ({
       calls: [{ name: "look", arguments: n % 2 === 0 ? '{"a":1,"b":2}' : '{ "b": 2, "a": 1 }' }],
     }));
     expect(result).toMatchObject({ turns: 3, error: { code: "stuck_loop" } });
   });
 
-  it("counts when calls of other kinds lie in between (S2-61)", async () => {
+  it("counts even with other calls in between (S2-61)", async () => {
     const { result } = await runWith((_request, n) => ({
       calls: [{ name: "look", input: n % 2 === 0 ? {} : { n } }],
     }));
@@ -67,7 +67,7 @@ describe("the same call with the same result", () => {
     [1, 2, [2], 2],
     [2, 4, [3, 4], 4],
     [4, 6, [5, 6], 6],
-  ])("nudges at %i and stops at %i as the policy says (S2-61)", async (nudgeAt, stopAt, turns, asked) => {
+  ])("adds the note at %i and stops at %i as the policy says (S2-61)", async (nudgeAt, stopAt, turns, asked) => {
     const { model, nudged } = await runWith(() => ({ calls: [{ name: "look" }] }), {
       policy: { repetition: { nudgeAt, stopAt }, wrapUpAt: 0 },
     });
@@ -75,7 +75,7 @@ describe("the same call with the same result", () => {
     expect(model.requests).toHaveLength(asked);
   });
 
-  it("lets the model change its mind after the nudge (S2-61)", async () => {
+  it("lets the model change course after the note (S2-61)", async () => {
     const same = { calls: [{ name: "look" }] };
     const { result, nudged } = await runWith([
       same,
@@ -87,7 +87,7 @@ describe("the same call with the same result", () => {
     expect(result).toMatchObject({ status: "done", text: "No." });
   });
 
-  it("does not end a turn in which the model could not yet be told (S2-61)", async () => {
+  it("does not end a run before the model has seen the note (S2-61)", async () => {
     const same = { name: "look", input: {} };
     const { result, nudged } = await runWith([{ calls: [same, same, same] }, { text: "Nothing there." }]);
     expect(nudged).toEqual([2]);
@@ -95,8 +95,8 @@ describe("the same call with the same result", () => {
   });
 });
 
-describe("what is no repetition", () => {
-  it("is the same call with another result each time (S2-61)", async () => {
+describe("calls that are not repetitions", () => {
+  it("include the same call with another result each time (S2-61)", async () => {
     let polls = 0;
     const poll = defineTool({
       name: "look",
@@ -112,7 +112,7 @@ describe("what is no repetition", () => {
     expect(result).toMatchObject({ status: "done", turns: 9 });
   });
 
-  it("is another call with the same result (S2-61)", async () => {
+  it("include another call with the same result (S2-61)", async () => {
     const { result, nudged } = await runWith((_request, n) =>
       n === 8 ? { text: "Nothing." } : { calls: [{ name: "look", input: { n } }] },
     );
@@ -120,7 +120,7 @@ describe("what is no repetition", () => {
     expect(result).toMatchObject({ status: "done", turns: 9 });
   });
 
-  it("is what an earlier run of the session did", async () => {
+  it("include calls of an earlier run of the session", async () => {
     const model = scriptedModel((_request, n) =>
       n % 3 === 2 ? { text: "No." } : { calls: [{ name: "look" }] },
     );
@@ -148,7 +148,7 @@ describe("a model that cannot get a call right", () => {
     expect(result).toMatchObject({ status: "limit", error: { code: "stuck_loop" } });
   });
 
-  it("is stopped after three times the same broken JSON (F34)", async () => {
+  it("is stopped after the same invalid JSON three times (F34)", async () => {
     const { model, result } = await runWith(() => ({ calls: [{ name: "look", arguments: '{"a":' }] }));
     expect(model.requests).toHaveLength(3);
     expect(result).toMatchObject({ error: { code: "stuck_loop" } });
@@ -163,7 +163,7 @@ describe("a model that cannot get a call right", () => {
     });
   });
 
-  it("goes on when it finds a real tool in between", async () => {
+  it("continues when it calls an existing tool in between", async () => {
     const names = ["nope", "nada", "look", "nix", "nil", "look"];
     const { result } = await runWith((_request, n) => {
       const name = names[n];

@@ -19,7 +19,7 @@ const look = defineTool({
   execute: () => "Seen.",
 });
 
-/** What a model that uses tools for as long as it has any is sent, turn by turn. */
+/** The request per turn to a model that calls tools for as long as it has any. */
 async function sentTo(policy: PolicyOverrides): Promise<{ note: string; tools: number }[]> {
   const model = scriptedModel(({ tools }, index) =>
     tools.length === 0 || index === 29
@@ -39,7 +39,7 @@ const withTwoLeft = { note: twoLeft, tools: 1 };
 const withOneLeft = { note: oneLeft, tools: 1 };
 const last = { note: lastTurnNote, tools: 0 };
 
-describe("what the model is sent as the limit comes near", () => {
+describe("the request as the limit approaches", () => {
   it.each<[number, { note: string; tools: number }[]]>([
     [1, [last]],
     [2, [withOneLeft, last]],
@@ -58,7 +58,7 @@ describe("what the model is sent as the limit comes near", () => {
     expect((await sentTo({})).slice(0, 7)).toEqual(Array(7).fill(plain));
   });
 
-  it("presses harder with every step, until the answer is forced (S0-23)", async () => {
+  it("becomes more insistent with every turn, until an answer is forced (S0-23)", async () => {
     const sent = (await sentTo({ maxTurns: 5 })).map(({ note, tools }) =>
       tools === 0 ? "forced" : note === "" ? "free" : note.match(/\d turns? left/)?.[0],
     );
@@ -79,11 +79,11 @@ describe("what the model is sent as the limit comes near", () => {
     expect(sent.at(-1)).toEqual(last);
   });
 
-  it("keeps the tools and demands nothing on the last turn under keep-tools (C-02)", async () => {
+  it("keeps the tools and has no note in the last turn under keep-tools (C-02)", async () => {
     expect(await sentTo({ maxTurns: 3, finalTurn: "keep-tools" })).toEqual([withTwoLeft, withOneLeft, plain]);
   });
 
-  it("says nothing of turns to an agent without tools, which can only answer (S4-59)", async () => {
+  it("has no note about turns for an agent without tools (S4-59)", async () => {
     const model = scriptedModel([{ text: "Hello." }]);
     const agent = defineAgent({ name: "helper", model, instructions: "Base.", policy: { maxTurns: 1 } });
     await run(agent, "Go.", { store: memory() });
@@ -91,7 +91,7 @@ describe("what the model is sent as the limit comes near", () => {
   });
 });
 
-describe("wrapUpNote", () => {
+describe("buildWrapUpNote", () => {
   const policy = resolvePolicy({ maxTurns: 10, wrapUpAt: 2 });
 
   it("is a pure function of the policy and the turn (S0-22)", () => {
@@ -99,7 +99,7 @@ describe("wrapUpNote", () => {
     expect(notes).toEqual([...Array(7).fill(undefined), twoLeft, oneLeft, lastTurnNote, lastTurnNote]);
   });
 
-  it("demands an answer from what is known, or what is missing, at the end (S0-21)", () => {
+  it("demands an answer, or the missing information, at the end (S0-21)", () => {
     expect(lastTurnNote).toMatchInlineSnapshot(
       `"You have no turns left and no tools. Give your final answer now from what you know. If you cannot answer, say which information is missing."`,
     );

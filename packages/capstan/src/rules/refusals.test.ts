@@ -59,26 +59,26 @@ describe("too many calls in one turn", () => {
     expect(result.status).toBe("done");
   });
 
-  it("do not trouble a turn of exactly 64 (F35)", async () => {
+  it("do not affect a turn of exactly 64 (F35)", async () => {
     const { result } = await runWith([{ calls: manyCalls(64) }, { text: "Done." }]);
     expect(result.toolCalls.filter(({ status }) => status === "ok")).toHaveLength(64);
   });
 
-  it("do not stop the 64 that may run when one failure stops a turn (F35, C-06)", async () => {
+  it("do not stop the first 64 when a failure stops the turn (F35, C-06)", async () => {
     const { seen, look } = counter();
     await runWith([{ calls: manyCalls(65) }, { text: "Done." }], { look, policy: { onToolError: "stop" } });
     expect(seen.ran).toBe(64);
   });
 
-  it("run as many at once as the policy says (F35, C-05)", async () => {
+  it("run as many in parallel as the policy says (F35, C-05)", async () => {
     const { seen, look } = counter();
     await runWith([{ calls: manyCalls(20) }, { text: "Done." }], { look, policy: { maxConcurrency: 3 } });
     expect(seen).toMatchObject({ ran: 20, peak: 3 });
   });
 });
 
-describe("a call on a turn without tools", () => {
-  it("is not run and has a result that says so (C-02, S0-21)", async () => {
+describe("a call in a turn without tools", () => {
+  it("does not run and has a result that says so (C-02, S0-21)", async () => {
     const { seen, look } = counter();
     const { facts } = await runWith(() => ({ calls: [{ id: "c1", name: "look" }] }), {
       look,
@@ -95,7 +95,7 @@ describe("a call on a turn without tools", () => {
     });
   });
 
-  it("is run under keep-tools (C-02)", async () => {
+  it("runs under keep-tools (C-02)", async () => {
     const { seen, look } = counter();
     await runWith(() => ({ calls: [{ name: "look" }] }), {
       look,
@@ -113,14 +113,14 @@ describe("after a failed call", () => {
     { name: "look", input: { n: 4 } },
   ];
 
-  it("the others run all the same, by default (C-06, S2-09)", async () => {
+  it("the others still run by default (C-06, S2-09)", async () => {
     const { result } = await runWith([{ calls }, { text: "Done." }], {
       policy: { toolExecution: "sequential" },
     });
     expect(result.toolCalls.map(({ status }) => status)).toEqual(["ok", "error", "ok", "ok"]);
   });
 
-  it("the rest are skipped under stop, each with a result, and the model is asked again (C-06, D-15)", async () => {
+  it("the rest are skipped under stop, each with a result, and the model is called again (C-06, D-15)", async () => {
     const { model, result } = await runWith([{ calls }, { text: "Done." }], {
       policy: { toolExecution: "sequential", onToolError: "stop" },
     });
@@ -133,7 +133,7 @@ describe("after a failed call", () => {
     expect(result).toMatchObject({ status: "done", text: "Done." });
   });
 
-  it("all results join the history with their status, not only the good ones (D-15)", async () => {
+  it("all results are added to the history with their status, not only successful ones (D-15)", async () => {
     const { model } = await runWith([{ calls }, { text: "Done." }]);
     const results = model.requests[1]?.history.flatMap((entry) =>
       entry.type === "result" ? [entry.status] : [],
@@ -141,7 +141,7 @@ describe("after a failed call", () => {
     expect(results).toEqual(["ok", "error", "ok", "ok"]);
   });
 
-  it("under stop a turn is not held against the next one (C-06)", async () => {
+  it("under stop, a failed turn does not affect the next one (C-06)", async () => {
     const { result } = await runWith(
       [{ calls: calls.slice(1, 3) }, { calls: calls.slice(2, 4) }, { text: "Done." }],
       { policy: { toolExecution: "sequential", onToolError: "stop" } },

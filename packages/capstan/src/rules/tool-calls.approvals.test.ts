@@ -33,7 +33,7 @@ function start(policy: AgentDefinition["policy"] = {}) {
 }
 
 describe("approvals under ask", () => {
-  it("are asked for all at once, with reason and input, while the other calls run", async () => {
+  it("are requested all at once, with reason and input, while the other calls run", async () => {
     const { running } = start();
     const { facts, result } = await collect(running);
     expect(facts.filter((fact) => fact.type === "approval_required")).toMatchObject([
@@ -47,14 +47,14 @@ describe("approvals under ask", () => {
     expect(result).toMatchObject({ status: "waiting", pending: [{ callId: "c1" }, { callId: "c3" }] });
   });
 
-  it("are asked for once, however often it is decided", async () => {
+  it("are requested once, however often `decide` runs", async () => {
     const { agent, running } = start();
     const { facts } = await collect(running);
     const decision = decide(indexAgents(agent), fold("s", facts));
     expect(decision).toEqual({ type: "stop", reason: "waiting" });
   });
 
-  it("let a call run when it is allowed, and give the model a refusal with its reason when not", async () => {
+  it("run the call when approved, and give the model the reason when denied", async () => {
     const { model, running } = start();
     await running;
     running.approve("c1");
@@ -72,7 +72,7 @@ describe("approvals under ask", () => {
     ]);
   });
 
-  it("say that a person declined when no reason was given", async () => {
+  it("say that the user declined when no reason was given", async () => {
     const { running } = start();
     await running;
     running.deny("c1");
@@ -83,8 +83,8 @@ describe("approvals under ask", () => {
   });
 });
 
-describe("approvals without a person", () => {
-  it("are given beforehand under allow", async () => {
+describe("approvals without a user", () => {
+  it("are granted automatically under allow", async () => {
     const { facts, result } = await collect(start({ approvals: "allow" }).running);
     expect(facts.some((fact) => fact.type === "approval_required")).toBe(false);
     expect(result.toolCalls.map(({ result }) => result)).toEqual([
@@ -95,7 +95,7 @@ describe("approvals without a person", () => {
     ]);
   });
 
-  it("are refused beforehand under deny, and what needs none still runs", async () => {
+  it("are denied automatically under deny, and calls without approval still run", async () => {
     const { facts, result } = await collect(start({ approvals: "deny" }).running);
     expect(facts.some((fact) => fact.type === "approval_required")).toBe(false);
     expect(result.toolCalls.map(({ status, result }) => [status, result])).toEqual([
@@ -108,7 +108,7 @@ describe("approvals without a person", () => {
 });
 
 describe("a call that could not run", () => {
-  it("is not put to a person: a bad one is told to the model instead", async () => {
+  it("is reported to the model instead of the user", async () => {
     const strict = defineTool({
       name: "pay",
       description: "Pays.",

@@ -16,7 +16,7 @@ type Setting = {
   clock?: FakeClock;
 };
 
-/** One agent in one session; each run makes the given calls and then answers. */
+/** One agent in one session; each run makes these calls and then answers. */
 function conversation({
   cacheMs,
   needsApproval = false,
@@ -51,7 +51,7 @@ function conversation({
 const lamp = { name: "price", input: { thing: "lamp" } };
 
 describe("a tool with cacheMs", () => {
-  it("answers the same call again without being run, and the event says so (S2-37, S2-42)", async () => {
+  it("answers an identical call without running, and the event says so (S2-37, S2-42)", async () => {
     const { asking, made } = conversation({ cacheMs: 1000 });
     const first = await asking([lamp]);
     const { facts, result } = await collect(asking([lamp]));
@@ -65,7 +65,7 @@ describe("a tool with cacheMs", () => {
     expect(facts.some((fact) => fact.type === "tool_call_start")).toBe(false);
   });
 
-  it("knows a call by its arguments, however their keys are ordered (S2-37)", async () => {
+  it("compares arguments regardless of key order (S2-37)", async () => {
     const { asking, made } = conversation({ cacheMs: 1000 });
     await asking([{ name: "price", input: { thing: "lamp", of: { a: 1, b: 2 } } }]);
     await asking([{ name: "price", input: { of: { b: 2, a: 1 }, thing: "lamp" } }]);
@@ -74,7 +74,7 @@ describe("a tool with cacheMs", () => {
     expect(made()).toBe(2);
   });
 
-  it("is run again when the time is up (S2-37)", async () => {
+  it("runs again when the time has expired (S2-37)", async () => {
     const { asking, made, clock } = conversation({ cacheMs: 1000 });
     await asking([lamp]);
     await clock.advance(999);
@@ -85,14 +85,14 @@ describe("a tool with cacheMs", () => {
     expect(made()).toBe(2);
   });
 
-  it("remembers within a session only (S2-42)", async () => {
+  it("caches within a session only (S2-42)", async () => {
     const { asking, made } = conversation({ cacheMs: 1000 });
     await asking([lamp]);
     await asking([lamp], "another");
     expect(made()).toBe(2);
   });
 
-  it("does not remember a failure", async () => {
+  it("does not cache a failure", async () => {
     const { asking, made } = conversation({ cacheMs: 1000, failsAt: 1 });
     await asking([lamp]);
     const result = await asking([lamp]);
@@ -100,7 +100,7 @@ describe("a tool with cacheMs", () => {
     expect(result.toolCalls).toMatchObject([{ status: "ok" }]);
   });
 
-  it("still asks for approval where a call needs it", async () => {
+  it("still requires approval", async () => {
     const { asking, made } = conversation({ cacheMs: 1000, needsApproval: true });
     const first = asking([lamp]);
     const { pending } = await first;
@@ -112,7 +112,7 @@ describe("a tool with cacheMs", () => {
     expect(made()).toBe(1);
   });
 
-  it("does not use up the budget of tool calls with what is not made", async () => {
+  it("does not count reused results against the budget of tool calls", async () => {
     const { asking } = conversation({ cacheMs: 1000, policy: { budget: { toolCalls: 1 } } });
     await asking([lamp]);
     const result = await asking([lamp, { name: "price", input: { thing: "chair" } }]);
@@ -123,7 +123,7 @@ describe("a tool with cacheMs", () => {
   });
 });
 
-it("without cacheMs a tool is run for every call", async () => {
+it("without cacheMs, a tool runs for every call", async () => {
   const { asking, made } = conversation();
   await asking([lamp]);
   await asking([lamp]);

@@ -17,7 +17,7 @@ import { buildToolEffect } from "./tool-calls.ts";
 
 const input = { type: "object" } as const;
 
-/** Tools with each kind of effect, whose log shows when a call begins and ends; the first to begin is the last to end. */
+/** Tools with each kind of effect that log the start and end of a call; the first call to start ends last. */
 function tracedTools(clock: Clock) {
   const log: string[] = [];
   const make = (name: string, effects?: Effects) =>
@@ -57,7 +57,7 @@ async function trace(names: readonly string[], policy: PolicyOverrides = {}) {
 }
 
 describe("the order of calls", () => {
-  it("is side by side by default, with results in call order (C-05, S0-12, S0-13)", async () => {
+  it("is parallel by default, with results in call order (C-05, S0-12, S0-13)", async () => {
     expect(await trace(["read", "plain", "read"])).toBe("+0 +1 +2 -2 -1 -0");
   });
 
@@ -65,21 +65,21 @@ describe("the order of calls", () => {
     expect(await trace(["read", "plain", "read"], { toolExecution: "sequential" })).toBe("+0 -0 +1 -1 +2 -2");
   });
 
-  it("is kept by tools with effects, in parallel mode too (C-05)", async () => {
+  it("is kept for tools with effects, in parallel mode too (C-05)", async () => {
     expect(await trace(["write", "draw", "write"])).toBe("+0 -0 +1 -1 +2 -2");
   });
 
-  it("holds what comes after a tool with effects, and lets what is before it end first (C-05)", async () => {
+  it("blocks calls after a tool with effects, and finishes the calls before it first (C-05)", async () => {
     expect(await trace(["read", "read", "write", "read", "plain"])).toBe("+0 +1 -1 -0 +2 -2 +3 +4 -4 -3");
   });
 
-  it("is left to 8 places by default (C-05)", async () => {
+  it("allows 8 concurrent calls by default (C-05)", async () => {
     const log = await trace(Array(10).fill("read"));
     expect(log.split(" ").findIndex((entry) => entry.startsWith("-"))).toBe(8);
   });
 });
 
-/** A tool that fails as it is told, and the attempts it got. */
+/** Runs a tool that fails as configured, and counts its attempts. */
 async function attemptsAt(tool: Partial<Tool>, failure: () => unknown, policy: PolicyOverrides = {}) {
   let attempts = 0;
   const flaky = defineTool({
@@ -134,7 +134,7 @@ describe("retries", () => {
     expect((await attemptsAt({ effects: "none" }, failure)).attempts).toBe(attempts);
   });
 
-  it("wait one second by default, and longer each time as the policy says (C-07, D-16, S4-36)", async () => {
+  it("wait one second by default, and back off as the policy says (C-07, D-16, S4-36)", async () => {
     const none = { effects: "none" } as const;
     expect((await attemptsAt(none, throwing({}))).waits).toEqual([1000]);
     const retry = { maxAttempts: 4 };
@@ -143,7 +143,7 @@ describe("retries", () => {
     expect((await attemptsAt(none, throwing({}), { retry: doubled })).waits).toEqual([1000, 2000, 4000]);
   });
 
-  it("are all attempts together: 1 means none is repeated (D-16)", async () => {
+  it("count total attempts: 1 means no retry (D-16)", async () => {
     const { attempts, waits } = await attemptsAt({ effects: "none" }, throwing({}), {
       retry: { maxAttempts: 1 },
     });
@@ -195,7 +195,7 @@ describe("a tool's own settings", () => {
       ...(settings as object),
     });
 
-  it("win over the policy: timeoutMs (C-07)", () => {
+  it("override the policy: timeoutMs (C-07)", () => {
     const state = start({ toolTimeoutMs: 5000 });
     expect(buildToolEffect(state, toolWith({}), call).timeoutMs).toBe(5000);
     expect(buildToolEffect(state, toolWith({ timeoutMs: 70_000 }), call).timeoutMs).toBe(70_000);
@@ -207,7 +207,7 @@ describe("a tool's own settings", () => {
     ["factor", "exponential"],
     ["maxMs", 9],
     ["jitter", 0.5],
-  ])("win over the policy: retry.%s, and leave the other fields alone (C-07)", (field, value) => {
+  ])("override the policy: retry.%s, and keep the other fields (C-07)", (field, value) => {
     const policy = { maxAttempts: 3, baseMs: 200, factor: "linear", maxMs: 400, jitter: 0.1 } as const;
     const { retry } = buildToolEffect(
       start({ retry: policy }),
@@ -217,17 +217,17 @@ describe("a tool's own settings", () => {
     expect(retry).toEqual({ ...policy, [field]: value });
   });
 
-  it("that are undefined leave the policy's (C-07)", () => {
+  it("that are undefined do not override the policy (C-07)", () => {
     const retry = { maxAttempts: undefined } as unknown as Partial<Retry>;
     expect(buildToolEffect(start({}), toolWith({ retry }), call).retry.maxAttempts).toBe(2);
   });
 
-  it("do not make a tool that must not run twice run twice (C-07)", () => {
+  it("do not cause retries of a tool that is not repeatable (C-07)", () => {
     const tool = toolWith({ effects: "send", retry: { maxAttempts: 5 } });
     expect(buildToolEffect(start({}), tool, call).retry.maxAttempts).toBe(1);
   });
 
-  it("do not outlast the budget of time", () => {
+  it("do not exceed the time budget", () => {
     const state = start({ budget: { seconds: 2 } });
     expect(buildToolEffect(state, toolWith({ timeoutMs: 70_000 }), call).deadlineMs).toBe(2000);
   });
@@ -265,7 +265,7 @@ describe("after a crash in the middle of a call", () => {
     ["sends", { effects: "send" }],
     ["changes state", { effects: "state" }],
     ["does not say", {}],
-  ])("a tool that %s is not run again; the model is told that it may have taken effect", async (_what, settings) => {
+  ])("a tool that %s does not run again; the result says that it may have taken effect", async (_what, settings) => {
     const { begun, agentWith, runs } = await crashed(settings);
     const model = scriptedModel([{ text: "I will check." }]);
     const result = await resume(agentWith(model), begun);

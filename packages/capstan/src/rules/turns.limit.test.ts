@@ -35,20 +35,20 @@ async function runWith(
   return { model, facts, result };
 }
 
-describe("the limit of turns", () => {
-  it.each([1, 2, 3, 4, 5, 10])("asks the model exactly %i times (S2-45, C-01)", async (maxTurns) => {
+describe("the turn limit", () => {
+  it.each([1, 2, 3, 4, 5, 10])("calls the model exactly %i times (S2-45, C-01)", async (maxTurns) => {
     const { model, result } = await runWith({ maxTurns, finalTurn: "keep-tools" });
     expect(model.requests).toHaveLength(maxTurns);
     expect(result).toMatchObject({ status: "limit", turns: maxTurns, error: { code: "max_turns" } });
     expect(result.toolCalls).toHaveLength(maxTurns);
   });
 
-  it("is 10 when nobody sets it (S0-05, C-01)", async () => {
+  it("is 10 by default (S0-05, C-01)", async () => {
     const { model } = await runWith({});
     expect(model.requests).toHaveLength(10);
   });
 
-  it("is told as a fact after the last turn's end and before the run's (S3-40, S3-61)", async () => {
+  it("is recorded as a fact between the end of the last turn and the end of the run (S3-40, S3-61)", async () => {
     const { facts } = await runWith({ maxTurns: 2, finalTurn: "keep-tools" });
     expect(facts.slice(-3)).toMatchObject([
       { type: "turn_end", turn: 2 },
@@ -58,13 +58,13 @@ describe("the limit of turns", () => {
     expect(facts.filter(({ type }) => type === "limit_reached")).toHaveLength(1);
   });
 
-  it("is kept also when the run ends on tool results, which still gives an answer (D-14)", async () => {
+  it("applies when the run ends on tool results, and there is still an answer (D-14)", async () => {
     const { result } = await runWith({ maxTurns: 3, finalTurn: "keep-tools" });
     expect(result.toolCalls.map(({ result }) => result)).toEqual(["Seen 0.", "Seen 1.", "Seen 2."]);
     expect(result.text).toContain("- Used look: Seen 2.");
   });
 
-  it("is no limit to an answer on the last turn", async () => {
+  it("does not affect an answer in the last turn", async () => {
     const { facts, result } = await runWith({ maxTurns: 2 }, [
       { calls: [{ name: "look" }] },
       { text: "Two." },
@@ -83,7 +83,7 @@ describe("the limit of turns", () => {
 });
 
 describe("unlimited turns", () => {
-  it("go on for as long as the model does (C-01, S1-03)", async () => {
+  it("continue for as long as the model makes calls (C-01, S1-03)", async () => {
     const { model, facts, result } = await runWith({ maxTurns: "unlimited" }, (request, index) =>
       index === 40 ? { text: "At last." } : restless(request, index),
     );
@@ -104,7 +104,7 @@ describe("unlimited turns", () => {
     expect(result).toMatchObject({ status: "limit", error: { code: "budget_tokens" } });
   });
 
-  it("still end when the tool calls are spent and the model does not answer (C-01)", async () => {
+  it("still end when the tool calls are used up and the model does not answer (C-01)", async () => {
     const { model, result } = await runWith(
       { maxTurns: "unlimited", budget: { toolCalls: 2 } },
       (request, index) => (index >= 30 ? { text: "Nobody stopped me." } : restless(request, index)),
@@ -131,7 +131,7 @@ describe("unlimited turns", () => {
 });
 
 describe("a single turn", () => {
-  it("has no tools, and a call made all the same is refused and not run (S0-22, C-02)", async () => {
+  it("has no tools, and a call made anyway is refused (S0-22, C-02)", async () => {
     const { model, result } = await runWith({ maxTurns: 1 });
     expect(model.requests[0]).toMatchObject({ tools: [], toolChoice: "none" });
     expect(result.toolCalls).toMatchObject([{ status: "skipped", attempts: 0 }]);

@@ -32,7 +32,7 @@ function worker(summary?: ScriptedModel): { agent: ReturnType<typeof defineAgent
 const summaries = (events: readonly Event[]) => events.filter((event) => event.type === "turn_summary");
 
 describe("a summary of each turn", () => {
-  it("is streamed and stored, and the requests to the main model are the same with and without it (K6, S3-48)", async () => {
+  it("is streamed and stored, and does not change the requests to the main model (K6, S3-48)", async () => {
     const small = scriptedModel([{ text: "Searched the mails.", split: 5 }, { text: "Answered." }]);
     const without = worker(small);
     const plain = await collect(run(without.agent, "How many?"));
@@ -54,7 +54,7 @@ describe("a summary of each turn", () => {
     expect(events.at(-1)?.type).toBe("done");
   });
 
-  it("is made by the model for summaries, from the turn alone, which is data (S3-62)", async () => {
+  it("is written by the summary model, from that turn alone, as data (S3-62)", async () => {
     const small = scriptedModel([{ text: "One." }, { text: "Two." }]);
     await run(worker(small).agent, "How many?", { policy: { summaries: true } });
     expect(small.requests).toHaveLength(2);
@@ -65,13 +65,13 @@ describe("a summary of each turn", () => {
     expect(small.requests[0]?.instructions).toContain("data");
   });
 
-  it("costs what it costs: its usage counts", async () => {
+  it("counts toward usage", async () => {
     const small = scriptedModel(() => ({ text: "Yes.", usage: { inputTokens: 100, outputTokens: 1 } }));
     const { usage } = await run(worker(small).agent, "How many?", { policy: { summaries: true } });
     expect(usage.inputTokens).toBe(2 * 10 + 2 * 100);
   });
 
-  it("that cannot be had is noted, and the run goes on", async () => {
+  it("that fails is recorded, and the run continues", async () => {
     const small = scriptedModel([{ error: "model_auth" }, { text: "Answered." }]);
     const { events, result } = await collect(
       run(worker(small).agent, "How many?", { policy: { summaries: true } }),
@@ -83,7 +83,7 @@ describe("a summary of each turn", () => {
     ]);
   });
 
-  it("is made once, also when the run is resumed after any of its facts", async () => {
+  it("is written once, even if the run is resumed after any of its facts", async () => {
     const once = scriptedModel(() => ({ text: "Yes." }));
     const store = memory();
     const { history } = await run(worker(once).agent, "How many?", {

@@ -16,7 +16,7 @@ const look = defineTool({
   execute: () => "Seen.",
 });
 
-/** The first decision of a run. */
+/** Returns the first decision of a run. */
 function firstDecision(policy: PolicyOverrides, definition: Partial<AgentDefinition> = {}) {
   const agent = defineAgent({ name: "helper", model: scriptedModel([]), tools: [look], ...definition });
   const start: Fact = {
@@ -30,7 +30,7 @@ function firstDecision(policy: PolicyOverrides, definition: Partial<AgentDefinit
 }
 
 describe("the next turn", () => {
-  it("asks the first model, with the tools on offer, and says nothing more", () => {
+  it("calls the first model, with tools offered and without notes", () => {
     expect(firstDecision({})).toEqual({
       type: "effects",
       effects: [
@@ -67,13 +67,13 @@ describe("the next turn", () => {
     expect(firstDecision(policy)).toMatchObject({ effects: [{ tools }] });
   });
 
-  it("is never required of an agent without tools", () => {
+  it("never requires tools from an agent without tools", () => {
     expect(firstDecision({ requireToolFirst: true }, { tools: [] })).toMatchObject({
       effects: [{ tools: "offered" }],
     });
   });
 
-  it("may not outlast the budget of time", () => {
+  it("does not exceed the time budget", () => {
     expect(firstDecision({ budget: { seconds: 30 } })).toMatchObject({ effects: [{ deadlineMs: 30_000 }] });
   });
 
@@ -103,7 +103,7 @@ describe("the next turn", () => {
     ]);
   });
 
-  it("counts in its start what the model is about to read (S2-20)", async () => {
+  it("counts in its start fact the entries the model receives (S2-20)", async () => {
     const model = scriptedModel([{ calls: [{ name: "look" }] }, { text: "There." }]);
     const started: number[] = [];
     const agent = defineAgent({ name: "helper", model, tools: [look] });
@@ -113,7 +113,7 @@ describe("the next turn", () => {
     expect(model.requests.map(({ history }) => history.length)).toEqual(started);
   });
 
-  it("collects everything there is to say, in one order", async () => {
+  it("collects all notes in a fixed order", async () => {
     const model = scriptedModel(() => ({ calls: [{ name: "look" }] }));
     const policy = { maxTurns: 4, budget: { tokens: 35 } };
     await run(defineAgent({ name: "helper", model, tools: [look], policy }), "Go.", { store: memory() });

@@ -13,7 +13,7 @@ const look = defineTool({
   execute: ({ fails }) => (fails ? { error: "Dark.", retryable: false } : "Seen."),
 });
 
-/** Whether the model was asked to think, turn by turn. */
+/** Whether thinking was requested, per turn. */
 async function thinkingIn(
   query: string,
   policy: PolicyOverrides,
@@ -46,22 +46,22 @@ describe("thinking", () => {
     expect(await thinkingIn(query, {}, [answer])).toEqual([expected]);
   });
 
-  it("under auto goes on after a tool has failed, and off after one has worked (S4-14)", async () => {
+  it("under auto, turns on after a tool failed, and off after one succeeded (S4-14)", async () => {
     const other = { calls: [{ name: "look", input: { n: 3 } }] };
     expect(await thinkingIn("Where?", {}, [ok, failing, other, answer])).toEqual([false, false, true, false]);
   });
 
-  it("under auto goes on when any call of the last turn has failed, not only the last one (S4-14)", async () => {
+  it("under auto, turns on when any call of the last turn failed (S4-14)", async () => {
     const mixed = { calls: [...failing.calls, ...ok.calls] };
     expect(await thinkingIn("Where?", {}, [mixed, answer])).toEqual([false, true]);
   });
 
-  it("under auto goes on when the same call gives the same again (S4-14)", async () => {
+  it("under auto, turns on when a call repeats with the same result (S4-14)", async () => {
     const look = { calls: [{ name: "look", input: { n: 2 } }] };
     expect(await thinkingIn("Where?", {}, [look, look, ok, answer])).toEqual([false, false, true, false]);
   });
 
-  it("under auto goes on for the turn that hears a person ask for deliberation (S4-14)", async () => {
+  it("under auto, turns on for the turn in which the user asks for deliberation (S4-14)", async () => {
     const model = scriptedModel([ok, answer]);
     const running = run(defineAgent({ name: "helper", model, tools: [look] }), "Where?", { store: memory() });
     for await (const event of running)
@@ -69,12 +69,12 @@ describe("thinking", () => {
     expect(model.requests.map(({ thinking }) => thinking)).toEqual([false, true]);
   });
 
-  it("is on or off throughout when the policy says so (S4-14)", async () => {
+  it("is always on or off when the policy says so (S4-14)", async () => {
     expect(await thinkingIn("Where?", { thinking: "on" }, [ok, answer])).toEqual([true, true]);
     expect(await thinkingIn("Compare them.", { thinking: "off" }, [failing, answer])).toEqual([false, false]);
   });
 
-  it("goes by the newest question of the input (S4-14)", async () => {
+  it("depends on the latest question of the input (S4-14)", async () => {
     const model = scriptedModel([answer]);
     await run(
       defineAgent({ name: "helper", model }),
@@ -88,7 +88,7 @@ describe("thinking", () => {
     expect(model.requests[0]?.thinking).toBe(false);
   });
 
-  it("does not read a question of a megabyte to its end", async () => {
+  it("does not scan a whole question of a megabyte", async () => {
     const query = `${"x ".repeat(500_000)} compare`;
     expect(await thinkingIn(query, {}, [answer])).toEqual([false]);
   });

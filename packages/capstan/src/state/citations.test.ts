@@ -13,7 +13,7 @@ import { openAiChatEncoder } from "../testing/wire-encoders.ts";
 import { defineTool } from "../tool.ts";
 import { parseCitedNumbers } from "./citations.ts";
 
-/** Finds what it is asked for: `a b` are two fragments, `a=x` is one with other content. */
+/** Returns the requested fragments: `a b` are two, `a=x` is one with different content. */
 const find = defineTool({
   name: "find",
   description: "Finds",
@@ -36,7 +36,7 @@ const finding = (...whats: string[]): ScriptedStep => ({
   calls: whats.map((what) => ({ name: "find", input: { what } })),
 });
 
-/** Runs the steps; gives the result, the facts, and what of the sources each request listed. */
+/** Runs the steps; returns the result, the facts, and the sources listed in each request. */
 async function ask(
   steps: readonly ScriptedStep[],
   { policy = {}, ...more }: RunOptions & { readonly policy?: PolicyOverrides } = {},
@@ -52,7 +52,7 @@ async function ask(
   return { ...seen, model, listed, warnings, cited: seen.result.citations.map(({ n, id }) => `${n} ${id}`) };
 }
 
-describe("citedNumbers", () => {
+describe("parseCitedNumbers", () => {
   it("reads numbers, lists and ranges, each number once", () => {
     expect(parseCitedNumbers("1")).toEqual([1]);
     expect(parseCitedNumbers("3, 1,2;1")).toEqual([3, 1, 2]);
@@ -62,8 +62,8 @@ describe("citedNumbers", () => {
   });
 });
 
-describe("numbers of sources", () => {
-  it("are given in call order, whichever tool was faster (S3-56)", async () => {
+describe("source numbers", () => {
+  it("are assigned in call order, whichever tool was faster (S3-56)", async () => {
     const slow = {
       calls: [
         { name: "find", input: { what: "a", slow: true } },
@@ -74,7 +74,7 @@ describe("numbers of sources", () => {
     expect(listed).toEqual(["", "1 A, 2 B"]);
   });
 
-  it("stay in later runs of the session, and go on from there (S3-56)", async () => {
+  it("are kept in later runs of the session, and continue from there (S3-56)", async () => {
     const [store, id] = [memory(), "s"];
     await ask([finding("a b"), { text: "One [1]." }], { store, session: id });
     const { listed, cited } = await ask([finding("b c"), { text: "More [3] and before [1]." }], {
@@ -85,7 +85,7 @@ describe("numbers of sources", () => {
     expect(cited).toEqual(["3 c", "1 a"]);
   });
 
-  it("stay when a run has only its own memory: it sees only what it found, and no number is given twice (S3-56)", async () => {
+  it("are kept when a run has its own memory: it sees only its own sources, and no number is reused (S3-56)", async () => {
     const options = { store: memory(), session: "s" };
     await ask([finding("a b"), { text: "One [1]." }], options);
     const alone = await ask([finding("c b=new"), { text: "Mine [3][2], not [1]." }], {
@@ -101,7 +101,7 @@ describe("numbers of sources", () => {
     expect(after.warnings).toEqual([]);
   });
 
-  it("stay in a fork and are then each one's own (S3-56)", async () => {
+  it("are kept in a fork and then diverge (S3-56)", async () => {
     const store = memory();
     const first = await ask([finding("a b"), { text: "One [1]." }], { store, session: "s" });
     const fork = await session(store, "s").fork(first.facts.at(-1)?.seq ?? 0);
@@ -110,7 +110,7 @@ describe("numbers of sources", () => {
     expect([there.cited, here.cited]).toEqual([["3 c"], ["3 d"]]);
   });
 
-  it("stay when the history that found them is summarised (S3-56)", async () => {
+  it("are kept when the history is summarized (S3-56)", async () => {
     const text = "Long. ".repeat(2000);
     const model = scriptedModel([{ text: "Summary of A [1]." }]);
     const usage = null;
@@ -128,7 +128,7 @@ describe("numbers of sources", () => {
     expect(listed.at(-1)).toBe("1 A, 2 B, 3 C, 4 D, 5 E");
   });
 
-  it("come with the results that a client sends along, in their order (S3-56)", async () => {
+  it("are assigned to results that a client sends, in order (S3-56)", async () => {
     const first = await ask([finding("a b"), { text: "One [2]." }], { policy: { memory: "client" } });
     const model = scriptedModel([{ text: "As said [2]." }]);
     const agent = defineAgent({ name: "a", model, tools: [find] });
@@ -137,7 +137,7 @@ describe("numbers of sources", () => {
     expect(result.citations.map(({ n, id }) => `${n} ${id}`)).toEqual(["2 b"]);
   });
 
-  it("stand for what was found first: other content for the same id is not taken, and said (S3-56)", async () => {
+  it("refer to the first content of an id: different content is ignored with a warning (S3-56)", async () => {
     const { model, warnings, facts } = await ask([
       finding("a"),
       finding("a=new b b=new"),
@@ -151,7 +151,7 @@ describe("numbers of sources", () => {
     });
   });
 
-  it("are told to an agent whose instructions are a fixed text, after it (S3-08)", async () => {
+  it("are appended to instructions that are a fixed text (S3-08)", async () => {
     const { model } = await ask([finding("a"), { text: "A [1]." }], {}, { instructions: "Be kind." });
     expect(model.requests.map(({ instructions }) => instructions)).toEqual([
       "Be kind.",
@@ -162,8 +162,8 @@ describe("numbers of sources", () => {
   });
 });
 
-describe("what is said and stored", () => {
-  it("is the same text for people, for the history and for the next request: an invented number cannot come to mean something later (S3-55)", async () => {
+describe("streamed and stored text", () => {
+  it("is the same for users, the history and the next request: an invented number cannot gain a meaning later (S3-55)", async () => {
     const options = { store: memory(), session: "s" };
     const first = await ask([finding("a"), { text: "A [1], B [2]." }], options);
     const second = await ask([finding("b"), { text: "B [2]." }], options);
@@ -183,7 +183,7 @@ describe("what is said and stored", () => {
     expect(events.flatMap((event) => (event.type === "citation" ? [event.n] : []))).toEqual([1, 2]);
   });
 
-  it("also covers what a model says beside its calls; thoughts and arguments are left alone", async () => {
+  it("includes text that comes with calls; reasoning and arguments are not changed", async () => {
     const step: ScriptedStep = {
       reasoning: "Perhaps [9].",
       text: "I look on [9",
@@ -202,7 +202,7 @@ describe("what is said and stored", () => {
     ]);
   });
 
-  it("has nothing of an answer that broke off and was given again", async () => {
+  it("has nothing of an answer that was restarted", async () => {
     const { cited, warnings } = await ask([
       finding("a b"),
       { text: "Half [1][9] ", error: "stream_truncated" },
@@ -211,7 +211,7 @@ describe("what is said and stored", () => {
     expect([cited, warnings]).toEqual([["2 b"], []]);
   });
 
-  it("keeps the words of a cancelled run, with the citations in them and what was held back", async () => {
+  it("keeps the text of a cancelled run, with its citations and buffered characters", async () => {
     const model = scriptedModel([finding("a"), { text: "A [1], and [", hang: true }]);
     const running = run(defineAgent({ name: "a", model, tools: [find] }), "Go", { store: memory() });
     const messages: Event[] = [];
@@ -228,7 +228,7 @@ describe("what is said and stored", () => {
 });
 
 describe("citations", () => {
-  it("are looked for as soon as something was found, from the start, or never, as the policy says", async () => {
+  it("are parsed once there are sources, always, or never, as the policy says", async () => {
     const text = "Yes [7].";
     const texts = async (steps: ScriptedStep[]) => {
       const results = (["auto", "on", "off"] as const).map((citations) =>
@@ -240,14 +240,14 @@ describe("citations", () => {
     expect(await texts([finding("a"), { text }])).toEqual(["Yes.", "Yes.", "Yes [7]."]);
   });
 
-  it("are none in an answer with a form: a list of numbers there is data", async () => {
+  it("are not parsed in structured output: a list of numbers there is data", async () => {
     const output = { type: "object", properties: { ids: { type: "array" } } };
     const { result, warnings } = await ask([finding("a"), { text: '{"ids":[1,2]}' }], {}, { output });
     expect(result.output).toEqual({ ids: [1, 2] });
     expect([result.citations, warnings]).toEqual([[], []]);
   });
 
-  it("of a limit's answer are those of the last words in it, and none when it has none", async () => {
+  it("of an answer at a limit are those of the model's last text in it", async () => {
     const steps = [finding("a"), { text: "A so far [1].", ...finding("b") }, finding("c")];
     const policy = { maxTurns: 3, finalTurn: "keep-tools" } as const;
     const withWords = await ask(steps, { policy });
@@ -257,7 +257,7 @@ describe("citations", () => {
     expect([without.result.status, without.cited]).toEqual(["failed", []]);
   });
 
-  it("are the same wherever the bytes of the provider's stream are cut (S3-06)", async () => {
+  it("are the same wherever the provider's stream is split (S3-06)", async () => {
     const text = "Først [1], så [2, 3] og [1-2]; ikke [9] eller `a[7]` 😀[3].";
     const { body, end } = openAiChatEncoder.encode({ text });
     const bytes = new TextEncoder().encode(body + end);

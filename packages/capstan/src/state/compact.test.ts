@@ -20,7 +20,7 @@ const result = (callId: string, more: Partial<ResultEntry> = {}): Entry => ({
 const round = (id: string): Entry[] => [calling(`${id}a`, `${id}b`), result(`${id}a`), result(`${id}b`)];
 const summary: Entry = { type: "summary", text: "Before." };
 
-describe("a history within its limit", () => {
+describe("trimHistory", () => {
   const three = [user("1"), said(), user("2"), ...round("x"), said(), user("3")];
 
   it.each([
@@ -35,7 +35,7 @@ describe("a history within its limit", () => {
     expect(trimHistory([summary, ...three], 5)).toEqual([summary, ...three.slice(2)]);
   });
 
-  it("begins at what a person said and has each call with its results, for any history and limit (S2-32, S2-49, C-11)", () => {
+  it("starts at a user message and keeps each call with its results, for any history and limit (S2-32, S2-49, C-11)", () => {
     const pieces = constantFrom<"user" | "said" | "round">("user", "said", "round");
     assert(
       property(array(pieces, { maxLength: 30 }), integer({ min: 1, max: 12 }), (kinds, limit) => {
@@ -70,7 +70,7 @@ function expectWhole(history: readonly Entry[]): void {
   expect(open).toEqual([]);
 }
 
-describe("the last two rounds", () => {
+describe("findRecentTurnsStart", () => {
   it.each<[string, Entry[], number]>([
     ["of an empty history are nothing", [], 0],
     ["of a short one are all of it", [user(), ...round("a")], 0],
@@ -81,7 +81,7 @@ describe("the last two rounds", () => {
   });
 });
 
-describe("a result in short", () => {
+describe("shortenResult", () => {
   const long = `First line.\n${"more ".repeat(100)}`;
 
   it.each<[string, Partial<ResultEntry>, string]>([
@@ -108,13 +108,13 @@ describe("a result in short", () => {
     });
   });
 
-  it("is no shorter the second time, and cuts no character in two", () => {
+  it("is idempotent, and does not split a character", () => {
     const once = shortenResult(result("a", { content: `${"x".repeat(199)}😀${"y".repeat(100)}` }));
     expect(shortenResult(once)).toBe(once);
     expect(JSON.stringify(once)).not.toContain("\\ud83d");
   });
 
-  it("leaves what people and the model said as it is", () => {
+  it("does not change messages of the user and the model", () => {
     for (const entry of [user(long), said(long), summary]) expect(shortenResult(entry)).toBe(entry);
   });
 });

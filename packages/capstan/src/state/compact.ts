@@ -10,7 +10,7 @@ export function getCompactionPoint({ turn, currentTurn }: RunState): string {
   return currentTurn && !currentTurn.message ? `in ${turn}` : `after ${turn}`;
 }
 
-/** Returns the index at which the last two turns start, with the user messages before them. Earlier entries may be compacted. */
+/** Returns the start of the last two turns and the user messages before them. Earlier entries may be compacted. */
 export function findRecentTurnsStart(history: readonly Entry[]): number {
   let from = history.length;
   for (let turns = 0; turns < 2 && from > 0; ) {

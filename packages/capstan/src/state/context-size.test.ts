@@ -12,7 +12,7 @@ import {
 
 const said = (content: string): Entry => ({ type: "user", content });
 
-describe("the estimate of tokens", () => {
+describe("the token estimate", () => {
   it.each([
     ["nothing", "", 0],
     ["English", "The quick brown fox jumps over it.", 9],
@@ -37,7 +37,7 @@ describe("the estimate of tokens", () => {
     ).toBe(5004);
   });
 
-  it("counts words, thoughts, calls and what the provider wants back", () => {
+  it("counts text, reasoning, calls and opaque data", () => {
     const text = "four".repeat(10);
     const parts = [
       { type: "text", text },
@@ -53,7 +53,7 @@ describe("the estimate of tokens", () => {
 });
 
 describe("the size of a context", () => {
-  it("is what the provider counted last, and an estimate of what came since", () => {
+  it("is the provider's last count plus an estimate of newer entries", () => {
     const history = [said("a".repeat(400)), said("b".repeat(40))];
     const state = { history, context: createContextSize() };
     expect(estimateRequestTokens(state)).toBe(estimateTokens(history));
@@ -66,7 +66,7 @@ describe("the size of a context", () => {
   it.each([
     ["estimated by us", { inputTokens: 9, outputTokens: 1, estimated: true }, 1004],
     ["too low to be true", { inputTokens: 9, outputTokens: 1 }, 251],
-  ])("does not believe a figure that is %s", (_, usage, tokens) => {
+  ])("ignores a count that is %s", (_, usage, tokens) => {
     const state = { history: [said("a".repeat(4000))], context: createContextSize() };
     measureHistory(state, 1);
     correctEstimate(state, usage);

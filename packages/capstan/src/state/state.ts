@@ -183,7 +183,10 @@ export type Call = {
   approval: { readonly approved: boolean; readonly reason?: string } | undefined;
   /** Questions the tool asked during the call. Only the last one may have no reply. */
   questions: readonly AskedQuestion[];
-  /** Number of starts. If it exceeds that of the last question and there is no result, the process crashed or the client is running the call. */
+  /**
+   * Number of starts. If it exceeds that of the last question and there is no result, the process crashed or the client
+   * is running the call.
+   */
   attempt: number;
   result: ResultEntry | undefined;
   record: ToolCallRecord | undefined;
