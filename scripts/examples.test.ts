@@ -51,8 +51,7 @@ describe("the examples", () => {
     "sessions-export": "imported: Harbors, 4 entries",
     "sessions-live": "disconnected after 2",
     "sessions-time": "  + Rome: 19 °C, sun",
-    "stored-agents":
-      'The agent "clerk" is not valid: tools[0]: there is no tool named "serch" here. Did you mean "search"?',
+    "stored-agents": 'The agent "clerk" is not valid: tools[0]: unknown tool "serch". Did you mean "search"?',
     "structured-output": "{ city: 'Oslo', days: 3 }",
     testing: "all as expected",
     "testing-conversations": "2 of 2 as expected",

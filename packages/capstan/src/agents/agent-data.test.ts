@@ -25,8 +25,8 @@ const completeData: AgentData = {
 };
 const findProblem = (change: object) => findAgentProblem({ ...completeData, ...change }, allowed);
 
-describe("the data of an agent", () => {
-  it("is accepted whole, and with a name alone (S3-54)", () => {
+describe("agent data", () => {
+  it("is valid with all fields, or with a name only (S3-54)", () => {
     expect(validateAgentData(completeData, allowed)).toBe(completeData);
     expect(findAgentProblem({ format: 1, name: "x" }, allowed)).toBeUndefined();
   });
@@ -36,57 +36,57 @@ describe("the data of an agent", () => {
     [{ source: "user" }, 'Unknown field "source". Did you mean "sources"?'],
     [{ execute: "rm -rf" }, 'Unknown field "execute".'],
     [JSON.parse('{"__proto__":{"name":"y"}}'), 'Unknown field "__proto__".'],
-    [{ name: " " }, "name is missing: an agent needs a name."],
-    [{ name: 7 }, "name is missing: an agent needs a name."],
+    [{ name: " " }, "name is missing."],
+    [{ name: 7 }, "name is missing."],
     [
       { name: "x ".repeat(80) },
-      "name has 160 characters, and 128 are allowed. name must not begin or end with a space.",
+      "name has 160 characters; the limit is 128. name must not start or end with whitespace.",
     ],
-    [{ name: "a\u202eb" }, 'name has characters that cannot be seen: "a\\u{202e}b".'],
-    [{ name: "assistant", handoffs: [] }, 'name: "assistant" is the name of a coded agent: choose another.'],
-    [{ prompt: ["x"] }, "prompt must be a text."],
-    [{ description: null }, "description must be a text."],
+    [{ name: "a\u202eb" }, 'name contains invisible characters: "a\\u{202e}b".'],
+    [
+      { name: "assistant", handoffs: [] },
+      'name: "assistant" is the name of a coded agent; choose another name.',
+    ],
+    [{ prompt: ["x"] }, "prompt must be a string."],
+    [{ description: null }, "description must be a string."],
     [
       { model: "openai/gpt-5-mimi" },
-      'model: stored agents may not use "openai/gpt-5-mimi". Did you mean "openai/gpt-5-mini"? They may use openai/gpt-5-mini, scripted.',
+      'model: "openai/gpt-5-mimi" is not allowed for stored agents. Did you mean "openai/gpt-5-mini"? Allowed models: openai/gpt-5-mini, scripted.',
     ],
     [{ model: [] }, "model must be one name or a list of 1 to 100."],
     [{ model: [{}] }, "model must be a name or a list of names, not {}."],
-    [{ tools: ["serch"] }, 'tools[0]: there is no tool named "serch" here. Did you mean "search"?'],
-    [{ tools: ["search", "toString"] }, 'tools[1]: there is no tool named "toString" here.'],
-    [{ tools: ["search", "search"] }, 'tools[1]: "search" is named twice.'],
+    [{ tools: ["serch"] }, 'tools[0]: unknown tool "serch". Did you mean "search"?'],
+    [{ tools: ["search", "toString"] }, 'tools[1]: unknown tool "toString".'],
+    [{ tools: ["search", "search"] }, 'tools[1]: "search" is listed twice.'],
     [{ tools: "search" }, "tools must be a list of at most 100 names."],
     [{ tools: Array.from({ length: 101 }, String) }, "tools must be a list of at most 100 names."],
-    [{ sources: ["wikis"] }, 'sources[0]: there is no source named "wikis" here. Did you mean "wiki"?'],
-    [{ handoffs: ["pepole"] }, 'handoffs[0]: there is no agent named "pepole" here. Did you mean "people"?'],
+    [{ sources: ["wikis"] }, 'sources[0]: unknown source "wikis". Did you mean "wiki"?'],
+    [{ handoffs: ["pepole"] }, 'handoffs[0]: unknown agent "pepole". Did you mean "people"?'],
     [{ name: "people", handoffs: ["people"] }, "handoffs: an agent cannot hand off to itself."],
     [{ policy: [] }, "policy must be an object."],
     [{ policy: { maxTurn: 1 } }, 'Unknown field policy.maxTurn. Did you mean "maxTurns"?'],
     [{ policy: { maxTurns: 0 } }, 'policy.maxTurns cannot be 0: use a whole number from 1 or "unlimited".'],
-    [{ policy: { maxTurns: 21 } }, "policy.maxTurns cannot be 21: the loosest that is allowed here is 20."],
-    [
-      { policy: { gate: "off" } },
-      'policy.gate cannot be "off": the loosest that is allowed here is "default".',
-    ],
-    [{ format: 2 }, "format must be 1, not 2: another form needs another version of the program."],
-  ])("with %o is refused, and the field is named", (change, message) => {
+    [{ policy: { maxTurns: 21 } }, "policy.maxTurns cannot be 21: the loosest allowed value is 20."],
+    [{ policy: { gate: "off" } }, 'policy.gate cannot be "off": the loosest allowed value is "default".'],
+    [{ format: 2 }, "format must be 1, not 2: other formats are not supported."],
+  ])("with %o is rejected, naming the field", (change, message) => {
     expect(findProblem(change)).toBe(message);
     expect(() => validateAgentData({ ...completeData, ...change }, allowed)).toThrow(
       /^The agent.* is not valid: /,
     );
   });
 
-  it("needs the name of a model where any may be used", () => {
+  it("must name a model when any model is allowed", () => {
     const free = { ...allowed, models: undefined };
     expect(findAgentProblem({ format: 1, name: "x" }, free)).toContain("model is missing");
     expect(findAgentProblem({ format: 1, name: "x", model: "gpt" }, free)).toContain("provider/model");
     expect(findAgentProblem({ format: 1, name: "x", model: "openai/gpt-5" }, free)).toBeUndefined();
   });
 
-  it("is told the first of many mistakes, at little cost", () => {
+  it("reports only the first of many problems, at low cost", () => {
     const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]));
     const message = findProblem(fields) ?? "";
-    expect(message).toMatch(/^Unknown field "f0"\..* And more\.$/);
+    expect(message).toMatch(/^Unknown field "f0"\..* There are more problems\.$/);
     expect(message.length).toBeLessThan(1000);
   });
 
@@ -102,7 +102,7 @@ describe("the data of an agent", () => {
       ...(!first && odd),
     }));
 
-  it("is refused by name or accepted, whatever JSON it is, and what is accepted is within its limits (A105)", () => {
+  it("of any JSON is rejected with a named error or stays within its limits (A105)", () => {
     let accepted = 0;
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), nearly), (value) => {

@@ -5,36 +5,36 @@ import { isRecord } from "../json.ts";
 import { checkPolicy, type PolicyOverrides } from "../policy.ts";
 import { checkPolicyLimits, type PolicyLimits } from "./policy-limits.ts";
 
-/** An agent as data: what a person can make, store, send and change without code. */
+/** An agent as plain data, which users can create, store, exchange and edit without code. */
 export type AgentData = {
-  /** The version of this form. */
+  /** Version of this format. */
   readonly format: 1;
   readonly name: string;
-  /** What it is for, in a sentence: people choose by it, and the model reads it as who it is. */
+  /** One sentence about the agent's purpose. Users choose by it, and it is part of the model's instructions. */
   readonly description?: string;
-  /** What it must and must not do, in the words of whoever made it. */
+  /** Additional instructions, used as constraints. */
   readonly prompt?: string;
-  /** The name of a model, or of several as a fallback chain. Left out: the first one that stored agents may use. */
+  /** A model name, or several as a fallback chain. Default: the first model that stored agents may use. */
   readonly model?: string | readonly string[];
-  /** By name, from those that stored agents may use. */
+  /** Tool names, from the tools that stored agents may use. */
   readonly tools?: readonly string[];
-  /** Where its tools may look, by name. */
+  /** Names of the sources that its tools may search. */
   readonly sources?: readonly string[];
-  /** The agents that it may hand off to, coded or stored, by name. */
+  /** Names of the coded or stored agents it can hand off to. */
   readonly handoffs?: readonly string[];
   readonly policy?: PolicyOverrides;
 };
 
-/** What the data of an agent may name. */
+/** Names and limits that agent data is validated against. */
 export type AllowedNames = {
   readonly tools: readonly string[];
   readonly sources: readonly string[];
-  /** Undefined: any `provider/model`, and one must be named. */
+  /** Undefined allows any `provider/model`; the agent must then name one. */
   readonly models: readonly string[] | undefined;
   readonly coded: readonly string[];
-  /** Coded and stored ones. */
+  /** Coded and stored agents. */
   readonly agents: readonly string[];
-  /** What its policy may not go beyond. */
+  /** The loosest allowed policy. */
   readonly limits: PolicyLimits;
 };
 
@@ -55,7 +55,7 @@ const maxNameLength = 128;
 const maxNames = 100;
 const maxProblems = 5;
 
-/** The data, when it is that of an agent. Throws `invalid_input` that names the agent and what is wrong with it. */
+/** Returns the data if it is valid. Throws `invalid_input` naming the agent and its problems. */
 export function validateAgentData(value: unknown, allowed: AllowedNames): AgentData {
   const problem = findAgentProblem(value, allowed);
   if (problem === undefined) return value as AgentData;
@@ -63,27 +63,27 @@ export function validateAgentData(value: unknown, allowed: AllowedNames): AgentD
   throw new AgentError("invalid_input", `The agent${name} is not valid: ${problem}`);
 }
 
-/** What is wrong with the data of an agent, in sentences; undefined when nothing is. */
+/** Returns the problems as sentences, or undefined if there are none. Each sentence starts with its field. */
 export function findAgentProblem(value: unknown, allowed: AllowedNames): string | undefined {
   const problems: string[] = [];
   for (const problem of checkAgentData(value, allowed)) {
-    if (problems.length === maxProblems) return `${problems.join(" ")} And more.`;
+    if (problems.length === maxProblems) return `${problems.join(" ")} There are more problems.`;
     problems.push(/[.?]$/.test(problem) ? problem : `${problem}.`);
   }
   return problems.length === 0 ? undefined : problems.join(" ");
 }
 
-// A generator, so that a hostile file costs no more than the first few of its mistakes.
+// A generator, so that validation of hostile data stops after the first few problems.
 function* checkAgentData(value: unknown, allowed: AllowedNames): Generator<string> {
-  if (!isRecord(value)) return yield `it must be an object with ${fields.join(", ")}`;
+  if (!isRecord(value)) return yield `it must be an object with the fields ${fields.join(", ")}`;
   if (value.format !== 1)
-    return yield `format must be 1, not ${formatJsonValue(value.format)}: another form needs another version of the program`;
+    return yield `format must be 1, not ${formatJsonValue(value.format)}: other formats are not supported`;
   for (const field of Object.keys(value))
     if (!(fields as readonly string[]).includes(field))
       yield `Unknown field ${formatJsonValue(field)}.${suggestName(field, fields)}`;
   yield* checkName(value.name, allowed);
   for (const field of ["description", "prompt"] as const)
-    if (value[field] !== undefined && typeof value[field] !== "string") yield `${field} must be a text`;
+    if (value[field] !== undefined && typeof value[field] !== "string") yield `${field} must be a string`;
   yield* checkModel(value.model, allowed);
   yield* checkNames("tools", value.tools, { noun: "tool", allowed: allowed.tools });
   yield* checkNames("sources", value.sources, { noun: "source", allowed: allowed.sources });
@@ -94,19 +94,18 @@ function* checkAgentData(value: unknown, allowed: AllowedNames): Generator<strin
 }
 
 function* checkName(name: unknown, { coded }: AllowedNames): Generator<string> {
-  if (typeof name !== "string" || !name.trim()) return yield "name is missing: an agent needs a name";
-  if (name.length > maxNameLength)
-    yield `name has ${name.length} characters, and ${maxNameLength} are allowed`;
-  if (name.trim() !== name) yield "name must not begin or end with a space";
+  if (typeof name !== "string" || !name.trim()) return yield "name is missing";
+  if (name.length > maxNameLength) yield `name has ${name.length} characters; the limit is ${maxNameLength}`;
+  if (name.trim() !== name) yield "name must not start or end with whitespace";
   if (escapeInvisible(name) !== name)
-    yield `name has characters that cannot be seen: ${escapeInvisible(formatJsonValue(name))}`;
+    yield `name contains invisible characters: ${escapeInvisible(formatJsonValue(name))}`;
   if (coded.includes(name))
-    yield `name: ${formatJsonValue(name)} is the name of a coded agent: choose another`;
+    yield `name: ${formatJsonValue(name)} is the name of a coded agent; choose another name`;
 }
 
 function* checkModel(model: unknown, { models }: AllowedNames): Generator<string> {
   if (model === undefined) {
-    if (!models) yield "model is missing: name one as provider/model";
+    if (!models) yield "model is missing: use provider/model";
     return;
   }
   const chain: readonly unknown[] = Array.isArray(model) ? model : [model];
@@ -116,9 +115,9 @@ function* checkModel(model: unknown, { models }: AllowedNames): Generator<string
     if (typeof name !== "string")
       yield `model must be a name or a list of names, not ${formatJsonValue(name)}`;
     else if (!models && !/^[^\s/]+\/\S+$/.test(name))
-      yield `model: ${formatJsonValue(name)} is not a model: write it as provider/model`;
+      yield `model: ${formatJsonValue(name)} is not a model name: use provider/model`;
     else if (models && !models.includes(name))
-      yield `model: stored agents may not use ${formatJsonValue(name)}.${suggestName(name, models)} They may use ${models.join(", ")}`;
+      yield `model: ${formatJsonValue(name)} is not allowed for stored agents.${suggestName(name, models)} Allowed models: ${models.join(", ")}`;
 }
 
 type NameCheck = { readonly noun: string; readonly allowed: readonly string[] };
@@ -130,9 +129,9 @@ function* checkNames(field: string, value: unknown, { noun, allowed }: NameCheck
   for (const [index, name] of value.entries()) {
     const where = `${field}[${index}]`;
     if (typeof name !== "string") yield `${where} must be a name, not ${formatJsonValue(name)}`;
-    else if (value.indexOf(name) !== index) yield `${where}: ${formatJsonValue(name)} is named twice`;
+    else if (value.indexOf(name) !== index) yield `${where}: ${formatJsonValue(name)} is listed twice`;
     else if (!allowed.includes(name))
-      yield `${where}: there is no ${noun} named ${formatJsonValue(name)} here.${suggestName(name, allowed)}`;
+      yield `${where}: unknown ${noun} ${formatJsonValue(name)}.${suggestName(name, allowed)}`;
   }
 }
 

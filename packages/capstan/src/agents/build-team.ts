@@ -5,23 +5,22 @@ import type { AgentData } from "./agent-data.ts";
 import { applyLimits, type PolicyLimits } from "./policy-limits.ts";
 import type { Registry } from "./tool-registry.ts";
 
-/** What agents are built from. */
 export type TeamParts = {
   readonly coded: ReadonlyMap<string, Agent>;
   readonly registry: Registry;
   readonly models: ReadonlyMap<string, ModelChoice> | undefined;
   readonly limits: PolicyLimits;
-  /** The data of a stored agent, which has been checked. */
+  /** Returns the validated data of a stored agent. */
   getMemberData(name: string): AgentData | undefined;
 };
 
-/** The agent of this name and, behind its `handoffs`, those it may hand off to, however they hand off to each other. */
+/** Builds the agent and every agent reachable by handoffs, including circular ones. */
 export function buildTeam(name: string, parts: TeamParts): Agent {
   const team = new Map<string, Agent>(parts.coded);
   function addMember(member: string): void {
     if (team.has(member)) return;
     const data = parts.getMemberData(member);
-    if (!data) throw new AgentError("unknown_agent", `There is no agent named ${JSON.stringify(member)}.`);
+    if (!data) throw new AgentError("unknown_agent", `Agent ${JSON.stringify(member)} not found.`);
     team.set(member, buildAgent(data, parts, team));
     for (const next of data.handoffs ?? []) addMember(next);
   }
@@ -40,7 +39,7 @@ function buildAgent(data: AgentData, parts: TeamParts, team: ReadonlyMap<string,
       toolFirst: policy.requireToolFirst === true,
     }),
     tools: tools.flatMap((tool) => parts.registry.get(tool)?.(data) ?? []),
-    // Looked up when it is asked for: agents may hand off to each other in a circle.
+    // Resolved lazily, because handoffs may be circular.
     ...(handoffs.length > 0 && { handoffs: () => handoffs.flatMap((target) => team.get(target) ?? []) }),
     policy,
   });

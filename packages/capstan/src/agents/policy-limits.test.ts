@@ -25,7 +25,7 @@ const getRank = (value: unknown) =>
   value === "unlimited" ? Infinity : typeof value === "string" ? order.indexOf(value) : Number(value);
 
 describe("the limits of a stored agent's policy", () => {
-  it("hold for whatever it asks, and for what it does not say (A105)", () => {
+  it("apply to all requested values and to omitted ones (A105)", () => {
     fc.assert(
       fc.property(layer, layer, (asked, given) => {
         const limits = resolvePolicyLimits(given);
@@ -40,7 +40,7 @@ describe("the limits of a stored agent's policy", () => {
     );
   });
 
-  it("leave alone what is stricter or not limited", () => {
+  it("do not change stricter or unlimited fields", () => {
     fc.assert(
       fc.property(layer, layer, (asked, given) => {
         const limits = resolvePolicyLimits(given);
@@ -54,11 +54,11 @@ describe("the limits of a stored agent's policy", () => {
     );
   });
 
-  it("without a word keep the gate and the approvals at their defaults, and nothing else", () => {
+  it("by default restrict only the gate and approvals", () => {
     const asked: PolicyOverrides = { gate: "off", approvals: "allow", maxTurns: "unlimited" };
     expect(checkPolicyLimits(asked, resolvePolicyLimits())).toEqual([
-      'policy.gate cannot be "off": the loosest that is allowed here is "default"',
-      'policy.approvals cannot be "allow": the loosest that is allowed here is "ask"',
+      'policy.gate cannot be "off": the loosest allowed value is "default"',
+      'policy.approvals cannot be "allow": the loosest allowed value is "ask"',
     ]);
     expect(applyLimits(asked, resolvePolicyLimits())).toEqual({
       gate: "default",
@@ -68,23 +68,23 @@ describe("the limits of a stored agent's policy", () => {
     expect(applyLimits({}, resolvePolicyLimits())).toEqual({});
   });
 
-  it("may be looser than the defaults, when whoever runs it says so", () => {
+  it("may be looser than the defaults if configured", () => {
     const limits = resolvePolicyLimits({ gate: "off", approvals: "allow" });
     expect(checkPolicyLimits({ gate: "off", approvals: "allow" }, limits)).toEqual([]);
     expect(resolvePolicy(applyLimits({}, limits))).toMatchObject({ gate: "default", approvals: "ask" });
   });
 
-  it("fill in what a budget does not say", () => {
+  it("fill in missing budget fields", () => {
     const limits = resolvePolicyLimits({ budget: { tokens: 1000, cost: 1 } });
     expect(applyLimits({ budget: { tokens: 10, seconds: 5 } }, limits)).toEqual({
       budget: { tokens: 10, seconds: 5, cost: 1 },
     });
     expect(checkPolicyLimits({ budget: { cost: "unlimited" } }, limits)).toEqual([
-      'policy.budget.cost cannot be "unlimited": the loosest that is allowed here is 1',
+      'policy.budget.cost cannot be "unlimited": the loosest allowed value is 1',
     ]);
   });
 
-  it("are refused when they are none, with the nearest name", () => {
+  it("are rejected if invalid, with a suggested name", () => {
     const limits = (given: object) => () => resolvePolicyLimits(given);
     expect(limits({ maxTurn: 3 })).toThrow(
       'Unknown field "maxTurn" of the policy limits. Did you mean "maxTurns"',

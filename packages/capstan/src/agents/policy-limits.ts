@@ -3,7 +3,7 @@ import { AgentError, describeThrown } from "../errors.ts";
 import { isRecord } from "../json.ts";
 import { checkPolicy, defaultPolicy, mergeDefined, type PolicyOverrides } from "../policy.ts";
 
-/** The loosest that the policy of a stored agent may be. Without a word, `gate` is limited to `default` and `approvals` to `ask`. */
+/** The loosest policy a stored agent may have. By default `gate` is limited to `default` and `approvals` to `ask`. */
 export type PolicyLimits = Pick<
   PolicyOverrides,
   "gate" | "approvals" | "maxTurns" | "maxConcurrency" | "toolTimeoutMs" | "budget"
@@ -16,16 +16,16 @@ const limitedFields: readonly string[] = [
 ];
 const strictness: Values = { gate: ["strict", "default", "off"], approvals: ["deny", "ask", "allow"] };
 
-/** The limits in force. Throws `invalid_definition` for what is none. */
+/** Fills in the default limits. Throws `invalid_definition` for invalid limits. */
 export function resolvePolicyLimits(limits: PolicyLimits = {}): PolicyLimits {
   checkFields("policy limits", limits, limitedFields);
   checkPolicy(limits);
   return mergeDefined<PolicyLimits>({ gate: defaultPolicy.gate, approvals: defaultPolicy.approvals }, limits);
 }
 
-/** The policy that somebody else asks for. Throws `invalid_input` for what is none, or goes beyond the limits. */
+/** Validates a requested policy and applies the limits. Throws `invalid_input` if it is invalid or exceeds them. */
 export function clampPolicy(policy: unknown, limits: PolicyLimits): PolicyOverrides {
-  if (!isRecord(policy)) throw new AgentError("invalid_input", "A policy is an object.");
+  if (!isRecord(policy)) throw new AgentError("invalid_input", "The policy must be an object.");
   try {
     checkPolicy(policy);
   } catch (thrown) {
@@ -36,17 +36,17 @@ export function clampPolicy(policy: unknown, limits: PolicyLimits): PolicyOverri
   return applyLimits(policy, limits);
 }
 
-/** What a policy asks for beyond its limits, in words. */
+/** Returns a message for each field that exceeds its limit. */
 export function checkPolicyLimits(policy: PolicyOverrides, limits: PolicyLimits): string[] {
   return compareFields(policy, limits)
     .filter(({ requested, isLooser }) => requested !== undefined && isLooser)
     .map(
       ({ path, requested, limit }) =>
-        `policy.${path.join(".")} cannot be ${JSON.stringify(requested)}: the loosest that is allowed here is ${JSON.stringify(limit)}`,
+        `policy.${path.join(".")} cannot be ${JSON.stringify(requested)}: the loosest allowed value is ${JSON.stringify(limit)}`,
     );
 }
 
-/** The policy, no looser than its limits: also where it says nothing and the default would be. */
+/** Returns the policy clamped to the limits, including fields it omits whose default is looser. */
 export function applyLimits(policy: PolicyOverrides, limits: PolicyLimits): PolicyOverrides {
   const clamped: { [field: string]: unknown } = { ...policy };
   for (const { path, limit, isLooser } of compareFields(policy, limits)) {
@@ -62,7 +62,7 @@ type FieldComparison = {
   readonly path: readonly string[];
   readonly requested: unknown;
   readonly limit: unknown;
-  /** Whether what is requested for, or the default when nothing is, goes beyond the limit. */
+  /** True if the requested value, or the default if there is none, exceeds the limit. */
   readonly isLooser: boolean;
 };
 

@@ -25,7 +25,7 @@ function createAgents(options: Partial<StoredAgentsOptions> = {}) {
 const getHandoffAgents = (agent: Agent | undefined): readonly Agent[] => agent?.handoffs?.() ?? [];
 
 describe("stored agents", () => {
-  it("are listed beside the coded ones, marked, and can be told apart (S3-54)", async () => {
+  it("are listed next to coded agents, marked by source (S3-54)", async () => {
     const { agents } = createAgents();
     await agents.save(createData("research", { description: "Finds things out." }), 0);
     await agents.importAgent(JSON.stringify(createData("people")));
@@ -40,7 +40,7 @@ describe("stored agents", () => {
     expect(await agents.get("__proto__")).toBeUndefined();
   });
 
-  it("run with their prompt as constraints, only if there is one, and with the tools they name (S3-09)", async () => {
+  it("run with their prompt as constraints, if there is one, and with the tools they name (S3-09)", async () => {
     const asked = scriptedModel(() => ({ text: "Done." }));
     const { store, agents } = createAgents({ models: [asked] });
     const prompt = "Never guess.\nCite the page.";
@@ -59,7 +59,7 @@ describe("stored agents", () => {
     expect(first?.tools.map(({ name }) => name)).toEqual(["search"]);
   });
 
-  it("have versions: the current one is used unless another is named (F78)", async () => {
+  it("have versions: the current one is used unless another is requested (F78)", async () => {
     const { agents } = createAgents();
     const first = await agents.save(createData("a", { tools: ["search"] }), 0);
     const second = await agents.save(createData("a", { tools: ["send"] }), first.version);
@@ -70,12 +70,12 @@ describe("stored agents", () => {
     expect(await agents.get("a", 1)).toMatchObject({ version: 1, data: { tools: ["search"] } });
     await expect(agents.agent("a", 3)).rejects.toMatchObject({
       code: "unknown_agent",
-      message: 'The agent "a" has no version 3.',
+      message: 'Agent "a" has no version 3.',
     });
     await expect(agents.agent("assistant", 1)).rejects.toMatchObject({ code: "invalid_input" });
   });
 
-  it("of two who save the same version one wins, and the other is told (F74)", async () => {
+  it("saved twice from the same version: one save wins, the other is rejected (F74)", async () => {
     const { store, agents } = createAgents();
     for (const expected of [0, 1, 2]) {
       const race = ["x", "y"].map((prompt) => agents.save(createData("a", { prompt }), expected));
@@ -87,7 +87,7 @@ describe("stored agents", () => {
     expect(await store.listRecordVersions("agent", "a")).toHaveLength(3);
   });
 
-  it("cannot take the name of a coded one, nor change or remove it", async () => {
+  it("cannot use the name of a coded agent, nor change or remove it", async () => {
     const { agents } = createAgents();
     const taken = { code: "invalid_input", message: expect.stringContaining("is the name of a coded agent") };
     await expect(agents.save(createData("assistant"), 0)).rejects.toMatchObject(taken);
@@ -96,25 +96,25 @@ describe("stored agents", () => {
     expect(await agents.agent("assistant")).toBe(assistant);
   });
 
-  it("are removed with all versions; not while another hands off to them", async () => {
+  it("are removed with all versions, but not while another agent hands off to them", async () => {
     const { agents } = createAgents();
     await agents.save(createData("people"), 0);
     await agents.save(createData("research", { handoffs: ["people"] }), 0);
     await expect(agents.remove("people", 1)).rejects.toMatchObject({
       code: "invalid_input",
-      message: 'The agent "people" cannot be removed: "research" hands off to it. Change that one first.',
+      message: 'Cannot remove agent "people": "research" hands off to it. Change "research" first.',
     });
     await expect(agents.remove("research", 2)).rejects.toMatchObject({ code: "position_conflict" });
     await agents.remove("research", 1);
     await agents.remove("people", 1);
     await expect(agents.remove("people", 1)).rejects.toMatchObject({ code: "unknown_agent" });
-    await expect(agents.agent("poeple")).rejects.toThrow('There is no stored agent named "poeple".');
+    await expect(agents.agent("poeple")).rejects.toThrow('Stored agent "poeple" not found.');
     expect(await agents.list()).toHaveLength(1);
     const anew = await agents.save(createData("people"), 0);
     expect(anew.version).toBeGreaterThan(1);
   });
 
-  it("stay imported when somebody changes them", async () => {
+  it("stay marked as imported after changes", async () => {
     const { agents } = createAgents();
     await agents.importAgent(JSON.stringify(createData("a", { prompt: "old" })));
     expect(await agents.save(createData("a", { prompt: "new" }), 1)).toMatchObject({
@@ -123,7 +123,7 @@ describe("stored agents", () => {
     });
   });
 
-  it("from a file are checked like any other: no file does more than its data (A105)", async () => {
+  it("from a file are validated like any other (A105)", async () => {
     const { store, agents } = createAgents();
     const refused = { code: "invalid_input" };
     const files = [
@@ -146,7 +146,7 @@ describe("stored agents", () => {
     expect(await store.listRecords("agent")).toEqual([]);
   });
 
-  it("are data and never code: a function is refused, not dropped", async () => {
+  it("are data, never code: a function is rejected, not dropped", async () => {
     const { agents } = createAgents();
     for (const odd of [
       { prompt: () => "x" },
@@ -160,7 +160,7 @@ describe("stored agents", () => {
       });
   });
 
-  it("throw nothing but a named error, whatever JSON is saved or imported", async () => {
+  it("reject with a named error, whatever JSON is saved or imported", async () => {
     const { agents } = createAgents();
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), fc.string(), async (value, text) => {
@@ -174,7 +174,7 @@ describe("stored agents", () => {
 });
 
 describe("handoffs of stored agents", () => {
-  it("are found by name, coded or stored, in circles too (S3-27)", async () => {
+  it("are resolved by name, coded or stored, also circular ones (S3-27)", async () => {
     const { agents } = createAgents();
     await agents.save(createData("a"), 0);
     await agents.save(createData("b", { handoffs: ["a", "assistant"] }), 0);
@@ -190,11 +190,11 @@ describe("handoffs of stored agents", () => {
     expect(getHandoffAgents(await agents.agent("assistant"))).toEqual([]);
   });
 
-  it("to nobody are refused when they are saved, and named when somebody is gone since (S3-29)", async () => {
+  it("to unknown agents are rejected on save, and reported when a target was removed later (S3-29)", async () => {
     const { store, agents } = createAgents();
     await expect(agents.save(createData("a", { handoffs: ["nobody"] }), 0)).rejects.toMatchObject({
       code: "invalid_input",
-      message: 'The agent "a" is not valid: handoffs[0]: there is no agent named "nobody" here.',
+      message: 'The agent "a" is not valid: handoffs[0]: unknown agent "nobody".',
     });
     await agents.save(createData("b"), 0);
     await agents.save(createData("a", { handoffs: ["b"] }), 0);
@@ -208,7 +208,7 @@ describe("handoffs of stored agents", () => {
 });
 
 describe("the rights of stored agents", () => {
-  it("end at the limits, also when those were tightened after it was stored (A104, A105)", async () => {
+  it("end at the limits, also at limits tightened later (A104, A105)", async () => {
     const store = memory();
     const loose: StoredAgentsOptions = {
       store,
@@ -235,20 +235,20 @@ describe("the rights of stored agents", () => {
     expect(start).toMatchObject({ policy: { maxTurns: 5, budget: { tokens: 100 }, gate: "default" } });
   });
 
-  it("end at the registry: a tool that is gone is named, and harms no other agent (F78)", async () => {
+  it("end at the registry: a missing tool is reported and does not affect other agents (F78)", async () => {
     const { store, agents } = createAgents();
     await agents.save(createData("a", { tools: ["search"] }), 0);
     await agents.save(createData("b"), 0);
     const later = storedAgents({ store, models: [model], tools: { toString: createTool("toString") } });
     expect(await later.list()).toMatchObject([
-      { name: "a", problem: 'tools[0]: there is no tool named "search" here.' },
+      { name: "a", problem: 'tools[0]: unknown tool "search".' },
       { name: "b" },
     ]);
     await expect(later.agent("a")).rejects.toMatchObject({ code: "invalid_input" });
     expect((await later.agent("b")).name).toBe("b");
   });
 
-  it("records that are no agents are listed with their problem, and are not run", async () => {
+  it("invalid records are listed with their problem and cannot run", async () => {
     const { store, agents } = createAgents();
     for (const [index, body] of [null, "x", { data: 7 }, { source: "user" }].entries())
       await store.putRecord({ kind: "agent", id: `${index}`, body: body as Json }, 0);
@@ -258,21 +258,21 @@ describe("the rights of stored agents", () => {
     }
   });
 
-  it("a tool is made for the sources of its agent", async () => {
+  it("a tool maker receives the sources of its agent", async () => {
     const search = ({ sources = [] }: AgentData) => createTool("search", `Searches ${sources.join(" and ")}`);
     const { agents } = createAgents({ tools: { search }, sources: ["wiki", "mail"] });
     await agents.save(createData("a", { tools: ["search"], sources: ["wiki"] }), 0);
     expect((await agents.agent("a")).specs).toMatchObject([{ name: "search", description: "Searches wiki" }]);
     await expect(agents.save(createData("b", { sources: ["payroll"] }), 0)).rejects.toThrow(
-      "no source named",
+      'unknown source "payroll"',
     );
   });
 
-  it("what makes no sense in code is refused there", async () => {
+  it("invalid options are rejected", async () => {
     const store = memory();
     const refused = (options: object) => expect(() => storedAgents({ store, ...options }));
-    refused({ tools: { find: createTool("search") } }).toThrow('"find" of the registry is named "search"');
-    refused({ tools: [createTool("search"), createTool("search")] }).toThrow("Two tools of the registry");
+    refused({ tools: { find: createTool("search") } }).toThrow('registered as "find" is named "search"');
+    refused({ tools: [createTool("search"), createTool("search")] }).toThrow("Two registered tools");
     refused({ coded: [assistant, assistant] }).toThrow("Two coded agents");
     refused({ models: [] }).toThrow("need a model");
     refused({ policyLimits: { gate: "loose" } }).toThrow("policy.gate cannot be");
@@ -280,7 +280,7 @@ describe("the rights of stored agents", () => {
 });
 
 describe("a run of a stored agent", () => {
-  it("goes on with the version that is there, and an approval for a tool that changed does not count (F78)", async () => {
+  it("continues with the current version, and an approval for a changed tool does not count (F78)", async () => {
     const sent: string[] = [];
     const send = (description: string) =>
       defineTool({

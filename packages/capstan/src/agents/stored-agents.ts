@@ -8,54 +8,52 @@ import { buildTeam } from "./build-team.ts";
 import { type PolicyLimits, resolvePolicyLimits } from "./policy-limits.ts";
 import { buildRegistry, type ToolRegistry } from "./tool-registry.ts";
 
-/** What stored agents are made of, and how far they may go. */
+/** Options of `storedAgents`: the store, and the tools, sources and models that stored agents may use. */
 export type StoredAgentsOptions = {
   readonly store: Records;
-  /** Agents in code. They stand beside the stored ones, which cannot take their names. */
+  /** Agents defined in code. Stored agents cannot use their names. */
   readonly coded?: readonly Agent[];
-  /** All that a stored agent may use. What is not here, no data can name. */
+  /** The tools that stored agents may use. No others can be named. */
   readonly tools?: ToolRegistry;
-  /** The names that `sources` may have. A tool that is made by a function is given those of its agent. */
+  /** Allowed names in `sources`. A tool maker receives those of its agent. */
   readonly sources?: readonly string[];
-  /** The models that stored agents may use; the first is for those that name none. Left out: any `provider/model`. */
+  /** Models that stored agents may use. The first is the default. If omitted, any `provider/model` is allowed. */
   readonly models?: readonly ModelChoice[];
   readonly policyLimits?: PolicyLimits;
 };
 
-/** A stored agent in one of its versions. */
+/** One version of a stored agent. */
 export type StoredAgent = {
   readonly name: string;
-  /** Whether a person made it here, or a file brought it. */
+  /** Created here by a user, or imported from a file. */
   readonly source: "user" | "imported";
   readonly version: number;
   readonly data: AgentData;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Why it cannot run: a tool of it is gone, say. */
+  /** Why the agent cannot run, for example because one of its tools no longer exists. */
   readonly problem?: string;
 };
 
-/** An agent in a list: one in code, or a stored one. */
 export type ListedAgent =
   | { readonly name: string; readonly source: "coded"; readonly agent: Agent }
   | StoredAgent;
 
-/** Agents as data, in a store. */
 export interface StoredAgents {
-  /** The coded ones, then the stored ones by name. One that cannot run says why, and harms no other. */
+  /** Lists coded agents, then stored agents by name. An invalid one is listed with its `problem`. */
   list(): Promise<readonly ListedAgent[]>;
-  /** Of a stored one the current version, unless another is asked for. */
+  /** Returns the current version of a stored agent, or the given one. */
   get(name: string, version?: number): Promise<ListedAgent | undefined>;
   /**
-   * Stores the next version. `expectedVersion` is the one it was made from, 0 for a new agent. Rejects with
-   * `invalid_input` for data that is not valid, and with `position_conflict` when somebody else was faster.
+   * Stores the next version. `expectedVersion` is the version that was edited, or 0 for a new agent. Rejects with
+   * `invalid_input` for invalid data, and with `position_conflict` if another version was saved meanwhile.
    */
   save(data: AgentData, expectedVersion: number): Promise<StoredAgent>;
-  /** Stores an agent from a file: its data as JSON. It is checked like any other, and stays marked as imported. */
+  /** Stores an agent from JSON text. It is validated like any other and stays marked as imported. */
   importAgent(text: string, expectedVersion?: number): Promise<StoredAgent>;
-  /** Removes all versions. Refused while another agent hands off to it. */
+  /** Removes all versions. Rejects if another agent hands off to it. */
   remove(name: string, expectedVersion: number): Promise<void>;
-  /** An agent that can be run, with those it hands off to: of a stored one the current version, or the given one. */
+  /** Builds a runnable agent with its handoff targets, from the current or the given version. */
   agent(name: string, version?: number): Promise<Agent>;
 }
 
@@ -64,7 +62,10 @@ type Snapshot = { readonly records: ReadonlyMap<string, StoredRecord>; readonly 
 const recordKind = "agent";
 const maxFileLength = 1_000_000;
 
-/** Agents that people make, beside those in code. What is stored is data: names, texts and numbers, never code. */
+/**
+ * Manages agents stored as data next to agents defined in code. The data contains names, strings and numbers, never
+ * code.
+ */
 export function storedAgents(options: StoredAgentsOptions): StoredAgents {
   const { store } = options;
   const coded = indexAgents(options.coded ?? []);
@@ -72,7 +73,7 @@ export function storedAgents(options: StoredAgentsOptions): StoredAgents {
   const models = options.models && indexModels(options.models);
   const limits = resolvePolicyLimits(options.policyLimits);
 
-  /** What is there at this instant: an agent and those it hands off to are of the same moment. */
+  /** Reads all records at once, so that an agent and its handoff targets are consistent. */
   async function takeSnapshot(): Promise<Snapshot> {
     const records = new Map((await store.listRecords(recordKind)).map((record) => [record.id, record]));
     const allowed: AllowedNames = {
@@ -81,7 +82,7 @@ export function storedAgents(options: StoredAgentsOptions): StoredAgents {
       models: models && [...models.keys()],
       coded: [...coded.keys()],
       agents: [...coded.keys(), ...records.keys()],
-      limits: {}, // what was stored under looser limits runs within those of today
+      limits: {}, // agents saved under looser limits stay valid; the current limits apply when they run
     };
     return { records, allowed };
   }
@@ -95,7 +96,7 @@ export function storedAgents(options: StoredAgentsOptions): StoredAgents {
     const { records, allowed } = await takeSnapshot();
     const data = validateAgentData(value, { ...allowed, limits });
     const existing = records.get(data.name);
-    // Who changes a line of an imported agent has not written the rest of it.
+    // Editing an imported agent does not make it trusted.
     const source = existing ? getSource(existing.body) : newSource;
     const body: Json = { source, data: data as Json };
     const record = await store.putRecord({ kind: recordKind, id: data.name, body }, expectedVersion);
@@ -123,7 +124,7 @@ export function storedAgents(options: StoredAgentsOptions): StoredAgents {
       if (!records.has(name)) throw createUnknownAgentError(name, allowed);
       for (const { id, body } of records.values())
         if (getHandoffs(body).includes(name)) {
-          const message = `The agent "${name}" cannot be removed: "${id}" hands off to it. Change that one first.`;
+          const message = `Cannot remove agent "${name}": "${id}" hands off to it. Change "${id}" first.`;
           throw new AgentError("invalid_input", message);
         }
       await store.removeRecord(recordKind, name, expectedVersion);
@@ -162,7 +163,7 @@ function getData(body: Json): unknown {
   return isRecord(body) ? body.data : undefined;
 }
 
-/** What does not say that it was made here was not. */
+/** Treat records without a valid source as imported. */
 function getSource(body: Json): StoredAgent["source"] {
   return isRecord(body) && body.source === "user" ? "user" : "imported";
 }
@@ -174,39 +175,42 @@ function getHandoffs(body: Json): readonly unknown[] {
 
 function parseAgentFile(text: string): unknown {
   if (text.length > maxFileLength) {
-    const message = `The file of an agent has ${text.length} characters, and ${maxFileLength} are allowed.`;
+    const message = `The agent file has ${text.length} characters; the limit is ${maxFileLength}.`;
     throw new AgentError("invalid_input", message);
   }
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const message = "The file is not that of an agent: it is not JSON.";
+    const message = "The agent file is not valid JSON.";
     throw new AgentError("invalid_input", message, { cause });
   }
 }
 
 function createCodedAgentError(name: string): AgentError {
-  return new AgentError("invalid_input", `The agent "${name}" is in code: it has no versions, and stays.`);
+  return new AgentError(
+    "invalid_input",
+    `Agent "${name}" is defined in code: it has no versions and cannot be removed.`,
+  );
 }
 
 function createUnknownAgentError(name: string, { agents }: AllowedNames, version?: number): AgentError {
   const message = agents.includes(name)
-    ? `The agent ${JSON.stringify(name)} has no version ${version}.`
-    : `There is no stored agent named ${JSON.stringify(name)}.${suggestName(name, agents)}`;
+    ? `Agent ${JSON.stringify(name)} has no version ${version}.`
+    : `Stored agent ${JSON.stringify(name)} not found.${suggestName(name, agents)}`;
   return new AgentError("unknown_agent", message);
 }
 
 function indexAgents(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]));
   if (byName.size === agents.length) return byName;
-  throw new AgentError("invalid_definition", "Two coded agents have the same name: rename one.");
+  throw new AgentError("invalid_definition", "Two coded agents have the same name. Rename one.");
 }
 
 function indexModels(models: readonly ModelChoice[]): ReadonlyMap<string, ModelChoice> {
   if (models.length === 0)
     throw new AgentError(
       "invalid_definition",
-      "Stored agents need a model: leave `models` out, or name one.",
+      "Stored agents need a model. Omit `models` or list at least one.",
     );
   return new Map(models.map((model) => [typeof model === "string" ? model : model.id, model]));
 }

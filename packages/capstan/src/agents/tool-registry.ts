@@ -2,16 +2,16 @@ import { AgentError } from "../errors.ts";
 import type { Tool } from "../tool.ts";
 import type { AgentData } from "./agent-data.ts";
 
-/** Makes a tool for one agent, such as a search of its `sources` and of no others. */
+/** Creates a tool for one agent, for example a search limited to its `sources`. */
 export type ToolMaker = (agent: AgentData) => Tool;
 
-/** The tools that stored agents may use: a list, or by name. */
+/** The tools that stored agents may use, as a list or by name. */
 export type ToolRegistry = readonly Tool[] | { readonly [name: string]: Tool | ToolMaker };
 
-/** By name, in a map, so that no name of `Object.prototype` is ever a tool. */
+/** A map, so that names on `Object.prototype` are never tools. */
 export type Registry = ReadonlyMap<string, ToolMaker>;
 
-/** The registry in one form. Throws `invalid_definition` for a tool that has another name than its place. */
+/** Normalizes the registry. Throws `invalid_definition` if a tool's name differs from its key. */
 export function buildRegistry(tools: ToolRegistry): Registry {
   const entries: [string, Tool | ToolMaker][] = isList(tools)
     ? tools.map((tool) => [tool.name, tool])
@@ -19,7 +19,7 @@ export function buildRegistry(tools: ToolRegistry): Registry {
   const registry = new Map<string, ToolMaker>();
   for (const [name, tool] of entries) {
     if (registry.has(name))
-      throw createRegistryError(`Two tools of the registry are named "${name}": rename one.`);
+      throw createRegistryError(`Two registered tools are named "${name}". Rename one.`);
     registry.set(
       name,
       typeof tool === "function" ? (agent) => assertToolName(name, tool(agent)) : toToolMaker(name, tool),
@@ -39,9 +39,7 @@ function toToolMaker(name: string, tool: Tool): ToolMaker {
 
 function assertToolName(name: string, tool: Tool): Tool {
   if (tool?.name === name) return tool;
-  throw createRegistryError(
-    `The tool "${name}" of the registry is named "${tool?.name}": use the same name.`,
-  );
+  throw createRegistryError(`The tool registered as "${name}" is named "${tool?.name}". Use the same name.`);
 }
 
 function createRegistryError(message: string): AgentError {

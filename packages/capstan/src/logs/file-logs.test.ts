@@ -47,7 +47,7 @@ const createReasoningModel = () =>
   defineAgent({ name: "helper", model: scriptedModel([{ reasoning: "It is a greeting.", text: "Hello." }]) });
 
 describe("fileLogs", () => {
-  it("gives every session a folder with its events, a log for people and one of the reasoning (S4-10, S4-51, S4-52)", async () => {
+  it("creates a folder per session with events, a readable log and a reasoning log (S4-10, S4-51, S4-52)", async () => {
     const logs = fileLogs({ directory: join(directory, "deep", "logs") });
     const heard = await collect(
       run(createReasoningModel(), "Hi", { session: "one", hooks: { onEvent: logs } }),
@@ -64,7 +64,7 @@ describe("fileLogs", () => {
     directory = join(directory, "..", "..");
   });
 
-  it("writes deltas too when they are wanted, as a debug log of all that is sent (S1-19)", async () => {
+  it("also writes deltas if requested, as a full debug log (S1-19)", async () => {
     const logs = fileLogs({ directory, deltas: true });
     const { events } = await collect(
       run(createReasoningModel(), "Hi", { session: "s", hooks: { onEvent: logs } }),
@@ -73,7 +73,7 @@ describe("fileLogs", () => {
     expect(readEvents("s")).toEqual(events);
   });
 
-  it("only the owner may read files and folders (A110)", async () => {
+  it("makes files and folders readable by the owner only (A110)", async () => {
     const logs = fileLogs({ directory: join(directory, "logs") });
     logs(createWarning("s", 1));
     await logs.close();
@@ -83,7 +83,7 @@ describe("fileLogs", () => {
     expect(modes).toEqual([0o700, 0o700, 0o600]);
   });
 
-  it("appends in order, while it writes and over its lives, and nothing after its end (S4-10)", async () => {
+  it("appends in order, during writes and across instances, and nothing after close (S4-10)", async () => {
     const logs = fileLogs({ directory });
     for (let seq = 1; seq <= 200; seq++) {
       logs(createWarning("s", seq));
@@ -100,7 +100,7 @@ describe("fileLogs", () => {
     expect(sequence).toEqual(Array.from({ length: 201 }, (_, index) => index + 1));
   });
 
-  it("after a process that died in the middle of a line, the next one begins on a line of its own", async () => {
+  it("starts a new line after a process died in the middle of one", async () => {
     mkdirSync(join(directory, "s"));
     writeFileSync(join(directory, "s", "events.jsonl"), '{"type":"warn');
     const logs = fileLogs({ directory });
@@ -170,7 +170,7 @@ describe("secrets and forgeries in a whole run", () => {
     }
   });
 
-  it("leave no trace of it in the pieces put together (A111)", async () => {
+  it("leave no trace of it in joined deltas (A111)", async () => {
     const [events = ""] = await attackedRun();
     const pieces = events
       .trimEnd()
@@ -184,7 +184,7 @@ describe("secrets and forgeries in a whole run", () => {
     }
   });
 
-  it("forge no line and leave no code for a terminal (A124)", async () => {
+  it("forge no line and leave no terminal escape codes (A124)", async () => {
     const [events = "", readable = "", reasoning = ""] = await attackedRun();
     for (const line of events.trimEnd().split("\n")) expect(JSON.parse(line)).toHaveProperty("runId");
     for (const line of readable.trimEnd().split("\n")) expect(line).toMatch(/^\d{4}-.{18}Z run_[\w-]+ [A-Z]/);
@@ -209,7 +209,7 @@ describe("a file that cannot be written", () => {
     return errors;
   };
 
-  it("is reported once and left alone, and the others go on (S4-10)", async () => {
+  it("is reported once and skipped, and the other files continue (S4-10)", async () => {
     mkdirSync(join(directory, "s", "events.jsonl"), { recursive: true });
     const events = [createWarning("s", 1), createWarning("s", 2), createWarning("t", 3)];
     expect(await errorsOf({ directory }, events)).toEqual(["s/events.jsonl EISDIR"]);
@@ -229,7 +229,7 @@ describe("a file that cannot be written", () => {
     },
   );
 
-  it("does not change the run, nor does a listener to errors that throws (S4-10)", async () => {
+  it("does not affect the run, nor does an onError callback that throws (S4-10)", async () => {
     writeFileSync(join(directory, "file"), "");
     let told = 0;
     const logs = fileLogs({
@@ -269,7 +269,7 @@ describe("the folder of a session", () => {
     expect(sessionFolder(`${"a".repeat(5000)}b`)).not.toBe(sessionFolder(`${"a".repeat(5000)}c`));
   });
 
-  it("is a safe name of its own for every session, also where capitals do not count (S4-52)", () => {
+  it("is safe and unique for every session, also on case-insensitive file systems (S4-52)", () => {
     const id = fc.oneof(
       fc.array(fc.nat(0xffff), { maxLength: 30 }).map((units) => String.fromCharCode(...units)),
       fc.string({ unit: fc.constantFrom("a", "A", "%", "2", "e", "E", "."), maxLength: 5 }),
@@ -303,7 +303,7 @@ describe("standard output", () => {
     await broken.close();
   `;
 
-  it("stays untouched by logs and by their errors, which go to files and to standard error (S4-53, C-29)", () => {
+  it("is not used by logs or their errors, which go to files and to stderr (S4-53, C-29)", () => {
     const script = join(directory, "run.mjs");
     writeFileSync(script, program);
     const child = spawnSync(
@@ -316,7 +316,7 @@ describe("standard output", () => {
     expect([child.status, child.stdout]).toEqual([0, ""]);
     expect(child.stderr).toMatch(/ r Turn 1\/10 of helper\n/);
     expect(child.stderr).toMatch(/ r helper Turn 1\n {2}Hm\.\n/);
-    expect(child.stderr.match(/^The log .*\/s2\/\w+\.\w+ cannot be written: .+$/gm)).toHaveLength(3);
+    expect(child.stderr.match(/^Cannot write log .*\/s2\/\w+\.\w+: .+$/gm)).toHaveLength(3);
     expect(readdirSync(join(directory, "logs", "s"))).toHaveLength(3);
   });
 });

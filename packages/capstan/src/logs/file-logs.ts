@@ -1,12 +1,12 @@
-// Logs in files, a folder for each session:
+// Log files, in one folder per session:
 //
-//   <directory>/<session>/events.jsonl     every fact, and with `deltas` every delta, as one line of JSON each
-//   <directory>/<session>/readable.log     the same in short lines for people, without reasoning
-//   <directory>/<session>/reasoning.log    what the model thought
+//   <directory>/<session>/events.jsonl     every fact as a line of JSON, and every delta if `deltas` is set
+//   <directory>/<session>/readable.log     the same in short readable lines, without reasoning
+//   <directory>/<session>/reasoning.log    the model's reasoning
 //
-// <session> is the session's id with every character but A-Z, a-z, 0-9, _ and - percent-encoded. An id with capitals,
-// which some file systems do not tell from small letters, or longer than 80 characters, is followed by "." and a hash.
-// Files are only ever appended to; only their owner may read them.
+// <session> is the session id with every character except A-Z, a-z, 0-9, _ and - percent-encoded. An id that is longer
+// than 80 characters or has capitals, which some file systems do not distinguish, is followed by "." and a hash.
+// Files are append-only and readable only by their owner.
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -18,29 +18,29 @@ import { readableLog } from "./readable-log.ts";
 import { reasoningLog } from "./reasoning-log.ts";
 
 export type FileLogsOptions = {
-  /** Made when it does not exist. */
+  /** Created if it does not exist. */
   readonly directory: string;
-  /** Masked wherever they occur, see `maskSecrets`. */
+  /** Masked wherever they occur; see `maskSecrets`. */
   readonly secrets?: readonly string[];
-  /** Whether deltas are written to `events.jsonl` too. */
+  /** Also writes deltas to `events.jsonl`. */
   readonly deltas?: boolean;
-  /** Told once for each file that cannot be written, which is then left alone. By default a line on standard error. */
+  /** Called once for each file that cannot be written, which is then skipped. Default: logs to stderr. */
   onError?(error: Error, file: string): void;
 };
 
-/** A sink for `hooks.onEvent`, of any number of runs. What goes wrong with a file never reaches them. */
+/** An `onEvent` hook for any number of runs. File errors never reach the runs. */
 export interface FileLogs {
   (event: Event): void;
-  /** Resolves when everything said so far is in the files. */
+  /** Resolves when all events so far are in the files. */
   flush(): Promise<void>;
-  /** As `flush`; what is said later is not written. */
+  /** Like `flush`. Later events are not written. */
   close(): Promise<void>;
 }
 
 export function fileLogs({ directory, secrets = [], deltas = false, onError }: FileLogsOptions): FileLogs {
   const root = resolve(directory);
   const files = createFileAppender(onError ?? logToStderr);
-  // Sinks write while they are called, so the session of the event is that of the line.
+  // Sinks write synchronously, so `folder` is that of the current event.
   let folder = root;
   const appendTo = (name: string) => (text: string) => files.append(join(folder, name), text);
   const sinks = [
@@ -63,17 +63,17 @@ export function fileLogs({ directory, secrets = [], deltas = false, onError }: F
 
 const maxFolderLength = 80;
 
-/** The name of a session's folder: safe on every file system, and never that of another session. */
+/** Returns the folder name of a session: safe on every file system and unique. */
 export function sessionFolder(sessionId: string): string {
   const encoded = sessionId.replace(/[^A-Za-z0-9_-]/gu, percentEncode);
-  // Names that stand for devices on Windows.
+  // Device names on Windows.
   const safe = encoded.replace(/^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./i, percentEncode) || "%";
   if (safe.length <= maxFolderLength && !/[A-Z]/.test(sessionId)) return safe;
   const hash = createHash("sha256").update(sessionId, "utf16le").digest("hex").slice(0, 32);
   return `${safe.slice(0, maxFolderLength)}.${hash}`;
 }
 
-/** Half a surrogate pair has no bytes of its own. */
+/** A lone surrogate has no UTF-8 encoding. */
 function percentEncode(character: string): string {
   if (!character.isWellFormed()) return `%u${character.charCodeAt(0).toString(16)}`;
   const bytes = [...new TextEncoder().encode(character)];
@@ -85,7 +85,7 @@ interface FileAppender {
   flush(): Promise<void>;
 }
 
-/** What is appended while files are written goes into them together, in order, the next time. */
+/** Queues text per file. Text that arrives during a write is written together in the next batch, in order. */
 function createFileAppender(onError: (error: Error, file: string) => void): FileAppender {
   const failedFiles = new Set<string>();
   let pending = new Map<string, string[]>();
@@ -101,7 +101,7 @@ function createFileAppender(onError: (error: Error, file: string) => void): File
     pending = new Map();
     for (const [file, texts] of batch) {
       const append = appendLines(file, texts.join("")).catch((thrown) => markFailed(file, thrown));
-      // A listener to errors that throws has nobody left to tell, and the other files go on.
+      // An `onError` callback that throws must not stop the other files.
       await append.catch(() => undefined);
     }
   }
@@ -128,7 +128,7 @@ async function appendLines(file: string, text: string): Promise<void> {
   }
 }
 
-/** A process that died while it wrote may have left half a line, which must not spoil the next one. */
+/** A crashed process may have left an incomplete line. */
 async function endsMidLine(handle: FileHandle): Promise<boolean> {
   const { size } = await handle.stat();
   if (size === 0) return false;
@@ -138,5 +138,5 @@ async function endsMidLine(handle: FileHandle): Promise<boolean> {
 
 function logToStderr(error: Error, file: string): void {
   const { message } = describeThrown(error, "store_failed");
-  process.stderr.write(`${escapeUnseen(`The log ${file} cannot be written: ${message}`)}\n`);
+  process.stderr.write(`${escapeUnseen(`Cannot write log ${file}: ${message}`)}\n`);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 const listNames = (module: object) => Object.keys(module).sort();
 
 describe("public exports", () => {
-  it("of the logs, and of those in files (S4-51)", async () => {
+  it("of logs and file logs (S4-51)", async () => {
     expect(listNames(await import("./index.ts"))).toEqual([
       "jsonLines",
       "maskSecrets",

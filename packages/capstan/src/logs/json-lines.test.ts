@@ -25,10 +25,10 @@ function writeLines(events: readonly Event[], options?: JsonLinesOptions): strin
 
 const parseLines = (lines: readonly string[]): Event[] => lines.map((line) => JSON.parse(line) as Event);
 
-/** Halves of surrogate pairs too. */
+/** Includes lone surrogates. */
 const anyText = fc.array(fc.nat(0xffff), { maxLength: 30 }).map((units) => String.fromCharCode(...units));
 
-/** What a reader of the log would make of the pieces of one text. */
+/** Joins the deltas of one text. */
 const joinDeltas = (lines: readonly string[], type = "content_delta"): string =>
   parseLines(lines)
     .map((event) => (event.type === type && "delta" in event ? event.delta : ""))
@@ -49,7 +49,7 @@ describe("jsonLines", () => {
     return defineAgent({ name: "a", model, tools: [look] });
   };
 
-  it("writes every fact of a run as one line, and every event when deltas are wanted (S1-19, S4-10)", async () => {
+  it("writes every fact as one line, and every event with deltas on (S1-19, S4-10)", async () => {
     const lines: string[] = [];
     const all: string[] = [];
     const [facts, everything] = [
@@ -66,14 +66,14 @@ describe("jsonLines", () => {
     expect([...lines, ...all].filter((line) => line.indexOf("\n") !== line.length - 1)).toEqual([]);
   });
 
-  it("no text can forge a line, move a cursor or hide: it is escaped, and reads back as it was (A124)", () => {
+  it("escapes text that would forge a line, move a cursor or hide, and it parses back unchanged (A124)", () => {
     const bad = 'x\n{"type":"done"}\r\u001b[2J\u009b2J\u007f\u0085\u2028\u2029\u202e\ufeff\ud800\u{e0041}';
     const [line = ""] = writeLines([createWarning(bad)]);
     expect(line).toMatch(/^[ -~]+\n$/);
     expect(parseLines([line])).toEqual([createWarning(bad)]);
   });
 
-  it("any text reads back as it was, from a line of its own (A124)", () => {
+  it("any text parses back unchanged from a single line (A124)", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const lines = writeLines([createWarning(text)]);
@@ -84,11 +84,11 @@ describe("jsonLines", () => {
     );
   });
 
-  it("keeps letters and emoji as they are", () => {
+  it("keeps letters and emoji unchanged", () => {
     expect(writeLines([createWarning("7 °C, 東京, 👩‍🚀")])[0]).toContain("7 °C, 東京, 👩‍🚀");
   });
 
-  it("what is no JSON is named in place of the event, and throws nothing", () => {
+  it("writes the problem instead of an event that is not JSON, without throwing", () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     const progress = { ...origin, type: "tool_progress", id: "c", data: circular } as unknown as Delta;
@@ -105,7 +105,7 @@ describe("jsonLines with secrets", () => {
   const secret = 'tok"en\n-12345';
   const options = { deltas: true, secrets: [secret, "31415926"] };
 
-  it("masks every field: texts, keys, numbers and what is nested (A110, A112)", () => {
+  it("masks every field: strings, keys, numbers and nested values (A110, A112)", () => {
     const fact = {
       ...createWarning(`Incorrect API key provided: ${secret}`),
       ...{ code: secret, data: { [`x${secret}`]: [{ pin: 31415926, ok: 1 }, JSON.stringify({ secret })] } },
@@ -117,14 +117,14 @@ describe("jsonLines with secrets", () => {
     });
   });
 
-  it("stays JSON when a secret looks like a part of an escape or of the JSON itself (A110)", () => {
+  it("stays valid JSON when a secret looks like part of an escape or of the syntax (A110)", () => {
     const lines = writeLines([createWarning('a\n1234567 and {"b":1}')], {
       secrets: ["n1234567", '"type":', '","code'],
     });
     expect(parseLines(lines)).toEqual([createWarning('a\n1234567 and {"b":1}')]);
   });
 
-  it("a secret does not get through in the pieces of a text, wherever it is cut (A111)", () => {
+  it("a secret does not leak through deltas, wherever the text is split (A111)", () => {
     const text = `The key is ${secret}, say it: ${secret}. tok"en`;
     fc.assert(
       fc.property(fc.array(fc.nat(text.length), { maxLength: 8 }), (places) => {
@@ -136,7 +136,7 @@ describe("jsonLines with secrets", () => {
     );
   });
 
-  it("what was held back is a delta of its own before the next fact of its run, and not of another (A111)", () => {
+  it("held-back text is written as a delta before the next fact of its own run (A111)", () => {
     const other = { ...createWarning("else"), runId: "r2" };
     const lines = writeLines(
       [createDelta("Say tok"), other, createDelta('"'), createWarning("end"), createDelta("en")],
@@ -151,7 +151,7 @@ describe("jsonLines with secrets", () => {
     ]);
   });
 
-  it("thoughts, words and the arguments of each call are told apart (A111)", () => {
+  it("reasoning, text and the arguments of each call are masked separately (A111)", () => {
     const call = (id: string, delta: string) =>
       createDelta(delta, { type: "tool_call_delta", id, name: "t" });
     const thought = (delta: string) => createDelta(delta, { type: "reasoning_delta" });
@@ -170,12 +170,12 @@ describe("jsonLines with secrets", () => {
     ]);
   });
 
-  it("the beginning of a call, which says nothing yet, is written at once", () => {
+  it("the empty first delta of a call is written immediately", () => {
     const begun = createDelta("", { type: "tool_call_delta", id: "1", name: "t" });
     expect(parseLines(writeLines([begun], options))).toEqual([begun]);
   });
 
-  it("what was held back comes before the restart that makes it void, and is not joined with what follows (A111)", () => {
+  it("held-back text is written before a restart and not joined with later text (A111)", () => {
     const restart: Delta = { ...origin, type: "message_restart", reason: "stream_truncated" };
     const lines = writeLines(
       [createDelta("tok"), restart, createDelta('"en'), createWarning("end")],
@@ -191,7 +191,7 @@ describe("jsonLines with secrets", () => {
 });
 
 describe("a sink that fails", () => {
-  it("does not change the run, which warns once (S4-10)", async () => {
+  it("does not affect the run, which warns once (S4-10)", async () => {
     const agent = () => defineAgent({ name: "a", model: scriptedModel([{ text: "Done." }]) });
     const broken = jsonLines(() => {
       throw new Error("disk full");

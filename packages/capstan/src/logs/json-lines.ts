@@ -5,15 +5,15 @@ import { createDeltaMask, type DeltaMask, isTextDelta, type TextDelta } from "..
 import { createStreamFactory, createTextMask } from "../secrets/mask-secrets.ts";
 
 export type JsonLinesOptions = {
-  /** Whether deltas are written too; by default facts alone. */
+  /** Also writes deltas. Default: facts only. */
   readonly deltas?: boolean;
-  /** Masked wherever they occur, see `maskSecrets`. */
+  /** Masked wherever they occur; see `maskSecrets`. */
   readonly secrets?: readonly string[];
 };
 
 /**
- * A sink for `hooks.onEvent`: every event as one line of JSON. `write` gets whole lines, each with its line end; what
- * it throws goes to the run, which then warns once and goes on without this sink.
+ * Creates an `onEvent` hook that writes every event as one line of JSON. `write` receives whole lines including the
+ * line break. If it throws, the run warns once and continues without this hook.
  */
 export function jsonLines(
   write: (line: string) => void,
@@ -44,9 +44,9 @@ function formatEvent(event: Event, mask: MaskText | undefined): string {
   try {
     return toJsonLine(event, mask);
   } catch (thrown) {
-    // Progress of a tool may be anything; a fact has been stored as JSON.
+    // Tool progress can be any value; facts are always JSON.
     const { type, runId, sessionId, agent, turn } = event;
-    const problem = `This event is not JSON: ${describeThrown(thrown, "result_invalid").message}`;
+    const problem = `Cannot serialize the event: ${describeThrown(thrown, "result_invalid").message}`;
     return toJsonLine({ type, runId, sessionId, agent, turn, problem }, mask);
   }
 }

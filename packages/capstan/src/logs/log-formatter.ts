@@ -4,13 +4,13 @@ import { maskSecrets } from "../secrets/mask-secrets.ts";
 const maxNameLength = 128;
 const maxTextLength = 200;
 
-/** What comes from outside, as it can stand in a log for people: masked, cut, and with every character visible. */
+/** Formats untrusted values for a readable log: masked, truncated, and with control characters escaped. */
 export interface LogFormatter {
-  /** A name or an id: bare when it can be mistaken for nothing else, else in quotes. */
+  /** Formats a name or id, quoted unless it is unambiguous without quotes. */
   name(text: string): string;
   text(text: string): string;
   json(value: unknown): string;
-  /** All of a text, line by line. */
+  /** Returns the whole text as lines, without truncation. */
   lines(text: string): string[];
 }
 
@@ -21,7 +21,7 @@ export function createLogFormatter(secrets: readonly string[]): LogFormatter {
       const name = truncateLogText(mask(text), maxNameLength);
       return /^[\w.:/~*-]+$/.test(name) ? name : toJsonLine(name);
     },
-    // Masked before it is cut: half a secret would not be recognised.
+    // Mask before truncating: a truncated secret would not be recognized.
     text: (text) => toJsonLine(truncateLogText(mask(text), maxTextLength)),
     json: (value) => truncateLogText(toJsonLine(value, mask), maxTextLength),
     lines: (text) => mask(text).replaceAll("\t", "  ").split(/\r?\n/).map(escapeUnseen),

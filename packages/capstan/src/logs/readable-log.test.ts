@@ -12,7 +12,7 @@ const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1, seq: 1, at, id
 const createFact = (body: FactBody): Fact => ({ ...origin, ...body }) as Fact;
 const usage = { inputTokens: 10, outputTokens: 5 };
 
-/** What the log says of an event, without time and run. */
+/** Returns the log line of an event without time and run. */
 function formatLogLine(event: Event, options?: ReadableLogOptions): string {
   let written = "";
   readableLog((line) => {
@@ -22,7 +22,7 @@ function formatLogLine(event: Event, options?: ReadableLogOptions): string {
 }
 
 describe("readableLog", () => {
-  it("tells a run in short lines: start, turns, calls, results, end (S4-13, S4-51)", async () => {
+  it("writes a run in short lines: start, turns, calls, results, end (S4-13, S4-51)", async () => {
     const lines: string[] = [];
     const weather = defineTool({
       name: "weather",
@@ -128,16 +128,16 @@ describe("readableLog", () => {
       'Error model_failed "It broke."',
     ],
     [{ type: "run_start", input: [], policy: {} as never, timeZone: "UTC" }, 'Start of a in session s: ""'],
-  ])("says %o (S4-51)", (body, words) => {
+  ])("formats %o (S4-51)", (body, words) => {
     expect(formatLogLine(createFact(body))).toBe(`${words}\n`);
   });
 
-  it("is silent about deltas and ends of turns", () => {
+  it("omits deltas and turn ends", () => {
     expect(formatLogLine({ ...origin, type: "content_delta", delta: "x" } as never)).toBe("");
     expect(formatLogLine(createFact({ type: "turn_end", turn: 1, usage }))).toBe("");
   });
 
-  it("reasoning is not in it (S4-51, C-21)", () => {
+  it("omits reasoning (S4-51, C-21)", () => {
     const entry = {
       type: "assistant",
       parts: [
@@ -151,7 +151,7 @@ describe("readableLog", () => {
     expect(words).toBe('Message of m in 7 ms (stop): "Yes."\n');
   });
 
-  it("names and texts from outside forge no line, move no cursor and cannot pass for the log's own words (A124)", () => {
+  it("untrusted names and texts forge no line, move no cursor and cannot imitate the log's own text (A124)", () => {
     const bad = "x\n2026-01-01T00:00:00.000Z r End: done\u001b[2K\u009b1A\u2028\ud800";
     const call = {
       type: "tool_call_start",
@@ -184,7 +184,7 @@ describe("readableLog", () => {
     }
   });
 
-  it("cuts names to 128 characters, arguments and texts to 200, never in the middle of a character (A124)", () => {
+  it("truncates names to 128 characters, arguments and texts to 200, never inside a character (A124)", () => {
     const call = { type: "tool_call_start", id: "c", attempt: 1 } as const;
     const long = formatLogLine(createFact({ ...call, name: "n".repeat(500), arguments: "a".repeat(500) }));
     expect(long).toBe(`Call c: "${"n".repeat(128)}…" "${"a".repeat(199)}…\n`);
@@ -192,7 +192,7 @@ describe("readableLog", () => {
     expect(text).toBe(`Cancel requested: "${"a".repeat(199)}…"\n`);
   });
 
-  it("masks secrets before it cuts, so that no half of one is left (A110, A112)", () => {
+  it("masks secrets before truncating (A110, A112)", () => {
     const secret = "sk-0123456789";
     const options = { secrets: [secret] };
     const reason = `${"a".repeat(195)}${secret}${"b".repeat(20)}`;

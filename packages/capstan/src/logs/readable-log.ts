@@ -3,13 +3,13 @@ import { getText, toPlainText } from "../history.ts";
 import { createLogFormatter, type LogFormatter } from "./log-formatter.ts";
 
 export type ReadableLogOptions = {
-  /** Masked wherever they occur, see `maskSecrets`. */
+  /** Masked wherever they occur; see `maskSecrets`. */
   readonly secrets?: readonly string[];
 };
 
 /**
- * A sink for `hooks.onEvent`: what happens, in short lines for people; the time is UTC. `write` gets whole lines, each
- * with its line end. Deltas and reasoning are not in it.
+ * Creates an `onEvent` hook that writes a run as short readable lines, with times in UTC. `write` receives whole lines
+ * including the line break. Deltas and reasoning are omitted.
  */
 export function readableLog(
   write: (line: string) => void,
@@ -18,13 +18,13 @@ export function readableLog(
   const format = createLogFormatter(secrets);
   return (event) => {
     if (!isFact(event)) return;
-    const line = describeFact(event, format);
+    const line = formatFactLine(event, format);
     if (line) write(`${new Date(event.at).toISOString()} ${format.name(event.runId)} ${line}\n`);
   };
 }
 
-/** Nothing for a fact that says nothing new. */
-function describeFact(fact: Fact, format: LogFormatter): string | undefined {
+/** Returns undefined for facts that add nothing to the log. */
+function formatFactLine(fact: Fact, format: LogFormatter): string | undefined {
   switch (fact.type) {
     case "run_start":
       return `Start of ${format.name(fact.agent)} in session ${format.name(fact.sessionId)}: ${format.text(getLastUserText(fact))}`;
@@ -37,7 +37,7 @@ function describeFact(fact: Fact, format: LogFormatter): string | undefined {
     case "model_failed":
       return `Model ${format.name(fact.model)} failed after ${formatAttempts(fact.attempts)}: ${formatProblem(fact.error, format)}`;
     case "compaction_start":
-      return `Summary of ${fact.until} earlier entries begun`;
+      return `Summarizing ${fact.until} earlier entries`;
     case "compacted":
       return formatCompaction(fact, format);
     case "tool_call_start":
@@ -50,15 +50,15 @@ function describeFact(fact: Fact, format: LogFormatter): string | undefined {
       return `Approval of ${format.name(fact.callId)} needed: ${format.name(fact.name)} ${format.json(fact.input)} ${format.text(fact.reason)}`;
     case "approval_resolved":
       if (fact.number !== undefined)
-        return `Question of ${format.name(fact.callId)} ${fact.approved ? `answered: ${format.json(fact.value ?? null)}` : `refused${formatReason(fact.reason, format)}`}`;
-      return `Approval of ${format.name(fact.callId)} ${fact.approved ? "given" : `refused${formatReason(fact.reason, format)}`}`;
+        return `Question of ${format.name(fact.callId)} ${fact.approved ? `answered: ${format.json(fact.value ?? null)}` : `refused${formatReasonSuffix(fact.reason, format)}`}`;
+      return `Approval of ${format.name(fact.callId)} ${fact.approved ? "given" : `refused${formatReasonSuffix(fact.reason, format)}`}`;
     case "woken":
-      return "It goes on: the time has come, or what is nested in it was answered";
+      return "Resumed: the wait is over or a nested run was answered";
     case "waiting":
       if (fact.until !== undefined) return `Waiting until ${new Date(fact.until).toISOString()}`;
       return `Waiting for ${fact.callIds.map(format.name).join(", ")}`;
     case "handoff":
-      return `Handoff from ${format.name(fact.from)} to ${format.name(fact.to)}${formatReason(fact.message, format)}`;
+      return `Handoff from ${format.name(fact.from)} to ${format.name(fact.to)}${formatReasonSuffix(fact.message, format)}`;
     case "handoff_denied":
       return `Handoff to ${format.name(fact.to)} denied: ${format.text(fact.reason)}`;
     case "handoff_return":
@@ -66,7 +66,7 @@ function describeFact(fact: Fact, format: LogFormatter): string | undefined {
     case "steered":
       return `Steered: ${format.text(toPlainText(fact.entry.content))}`;
     case "recovered":
-      return `Taken up again by ${format.name(fact.owner)}`;
+      return `Taken over by ${format.name(fact.owner)}`;
     case "cancel_requested":
       return `Cancel requested: ${format.text(fact.reason)}`;
     case "turn_summary":
@@ -105,11 +105,11 @@ function formatProblem(
 }
 
 function formatCompaction({ until, text, model }: FactOf<"compacted">, format: LogFormatter): string {
-  if (text === undefined) return `Results in ${until} earlier entries shortened`;
-  return `${until} earlier entries ${model === undefined ? "left out" : `summarised by ${format.name(model)}`}: ${format.text(text)}`;
+  if (text === undefined) return `Shortened results in ${until} earlier entries`;
+  return `${until} earlier entries ${model === undefined ? "dropped" : `summarized by ${format.name(model)}`}: ${format.text(text)}`;
 }
 
-function formatReason(text: string | undefined, format: LogFormatter): string {
+function formatReasonSuffix(text: string | undefined, format: LogFormatter): string {
   return text === undefined ? "" : `: ${format.text(text)}`;
 }
 

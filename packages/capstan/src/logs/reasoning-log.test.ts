@@ -17,7 +17,7 @@ const look = defineTool({
 
 const head = "2026-01-01T00:00:00.000Z r a Turn 1\n";
 
-/** What is written about one message. */
+/** Returns the block written for one message. */
 function formatReasoning(parts: readonly AssistantPart[], secrets: readonly string[] = []): string {
   let text = "";
   const sink = reasoningLog(
@@ -51,7 +51,7 @@ function formatReasoning(parts: readonly AssistantPart[], secrets: readonly stri
 const createReasoning = (text: string): AssistantPart => ({ type: "reasoning", text });
 
 describe("reasoningLog", () => {
-  it("has what the model thought in each turn, of which agent, and nothing else (S3-47, S4-10, C-21)", async () => {
+  it("contains only the reasoning of each turn, with its agent (S3-47, S4-10, C-21)", async () => {
     const blocks: string[] = [];
     const model = scriptedModel([
       { reasoning: "I must look.\nAt once.", text: "Wait.", calls: [{ name: "look" }], split: 4 },
@@ -68,7 +68,7 @@ describe("reasoningLog", () => {
     expect(result.text).toBe("Done.");
   });
 
-  it("several thoughts of one message are one block; hidden ones are none", () => {
+  it("writes several reasoning parts of a message as one block, and nothing for opaque ones", () => {
     const opaque: AssistantPart = { type: "reasoning", text: "", opaque: "encrypted" };
     expect(formatReasoning([createReasoning("One."), opaque, createReasoning("Two.\r\n\tThree.")])).toBe(
       `${head}  One.\n  Two.\n    Three.\n`,
@@ -76,17 +76,17 @@ describe("reasoningLog", () => {
     expect(formatReasoning([opaque, { type: "text", text: "Hi." }])).toBe("");
   });
 
-  it("is silent about everything that is no message", () => {
+  it("ignores everything except messages", () => {
     const sink = reasoningLog(() => expect.unreachable());
     sink({ type: "reasoning_delta", delta: "hm", runId: "r", sessionId: "s", agent: "a", turn: 1 } as Event);
   });
 
-  it("no thought can pass for a head, or move a cursor (A124)", () => {
+  it("reasoning cannot imitate a heading or move the cursor (A124)", () => {
     const text = formatReasoning([createReasoning(`x\n${head}\u001b[2J\r\u2028y\u0085z`)]);
     expect(text).toBe(`${head}  x\n  ${head}  \\u001b[2J\\u000d\\u2028y\\u0085z\n`);
   });
 
-  it("masks secrets, also one that goes over two lines (A110)", () => {
+  it("masks secrets, also across two lines (A110)", () => {
     expect(formatReasoning([createReasoning("It is two\nlines.")], ["two\nlines"])).toBe(
       `${head}  It is ***.\n`,
     );

@@ -2,13 +2,13 @@ import { type Event, isFact } from "../event.ts";
 import { createLogFormatter } from "./log-formatter.ts";
 
 export type ReasoningLogOptions = {
-  /** Masked wherever they occur, see `maskSecrets`. */
+  /** Masked wherever they occur; see `maskSecrets`. */
   readonly secrets?: readonly string[];
 };
 
 /**
- * A sink for `hooks.onEvent`: what the model thought, whole. `write` gets one block per message: a line that says when,
- * in which run, which agent and in which turn, then the thoughts, indented, so that they cannot pass for such a line.
+ * Creates an `onEvent` hook that writes the model's full reasoning. `write` receives one block per message: a heading
+ * with time, run, agent and turn, then the reasoning, indented so that it cannot be mistaken for a heading.
  */
 export function reasoningLog(
   write: (block: string) => void,

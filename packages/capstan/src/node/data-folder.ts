@@ -4,8 +4,8 @@ import { join } from "node:path";
 type Environment = { readonly [name: string]: string | undefined };
 
 /**
- * Where data of this user lies (the database, logs, what apps keep): `CAPSTAN_HOME`, else the platform's folder for data
- * of applications.
+ * Returns the folder for user data (database, logs, app data): `CAPSTAN_HOME`, or the platform's application data
+ * folder.
  */
 export function dataFolder(
   env: Environment = process.env,
@@ -18,7 +18,7 @@ export function dataFolder(
   return join(env.XDG_DATA_HOME || join(home, ".local", "share"), "capstan");
 }
 
-/** The home folder of whoever runs the program. */
+/** Returns the user's home folder. */
 export function userFolder(env: Environment = process.env): string {
   return env.HOME || env.USERPROFILE || homedir();
 }

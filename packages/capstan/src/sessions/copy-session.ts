@@ -5,7 +5,7 @@ import type { Blob, Store } from "../store.ts";
 import { suspendFacts } from "./suspend-facts.ts";
 import { withNewIds } from "./with-new-ids.ts";
 
-/** A session to write: facts from elsewhere, the ids they get here, and the blobs they name. */
+/** A session to write: facts from elsewhere, their new run ids, and the blobs they refer to. */
 export type SessionCopy = {
   readonly id: string;
   readonly title: string;
@@ -16,11 +16,11 @@ export type SessionCopy = {
 
 const leaseMs = 60_000;
 
-/** Writes a session that does not exist yet, all of it or nothing. A run that is not finished comes to rest. */
+/** Writes a new session, all of it or nothing. An unfinished run is stored as suspended. */
 export async function writeSessionCopy(store: Store, copy: SessionCopy): Promise<void> {
   const { id, title } = copy;
   const lease = await store.lease(id, createId("copy_"), leaseMs);
-  if (!lease) throw new AgentError("session_busy", `The session "${id}" is in use: choose another id.`);
+  if (!lease) throw new AgentError("session_busy", `Session "${id}" is in use. Choose another id.`);
   try {
     await assertIdIsFree(store, id);
     const handles = await copyBlobs(store, copy);
@@ -30,7 +30,7 @@ export async function writeSessionCopy(store: Store, copy: SessionCopy): Promise
     await store.append(facts, { expected: 0, lease });
     await store.rename(id, title);
   } catch (error) {
-    // Its blobs may be there already.
+    // Blobs may have been written before the failure.
     if (!(await store.getSession(id))) await store.remove(id);
     throw error;
   } finally {
@@ -38,10 +38,10 @@ export async function writeSessionCopy(store: Store, copy: SessionCopy): Promise
   }
 }
 
-/** Refuses an id that is taken. */
+/** Throws `invalid_input` if a session with this id exists. */
 export async function assertIdIsFree(store: Store, id: string): Promise<void> {
   if (await store.getSession(id))
-    throw new AgentError("invalid_input", `There is already a session "${id}": choose another id.`);
+    throw new AgentError("invalid_input", `Session "${id}" already exists. Choose another id.`);
 }
 
 async function copyBlobs(store: Store, { id, facts, loadBlob }: SessionCopy): Promise<Map<string, string>> {
@@ -55,7 +55,7 @@ async function copyBlobs(store: Store, { id, facts, loadBlob }: SessionCopy): Pr
   return handles;
 }
 
-/** Ids for the runs of a copy: they follow from that of its session, so the same copy has the same ones. */
+/** Derives the run ids of a copy from its session id, so repeating the copy gives the same ids. */
 export function buildRunIds(id: string, facts: readonly Fact[]): Map<string, string> {
   let count = 0;
   return addNestedRunIds(facts, new Map(), () => {
@@ -64,7 +64,7 @@ export function buildRunIds(id: string, facts: readonly Fact[]): Map<string, str
   });
 }
 
-/** Ids for all runs of these facts; those of nested runs follow from that of the run they are in. */
+/** Adds ids for all runs in these facts. Ids of nested runs derive from the id of their root run. */
 export function addNestedRunIds(
   facts: readonly Fact[],
   runIds: Map<string, string>,

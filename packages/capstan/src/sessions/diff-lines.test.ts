@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { diffLines } from "./diff-lines.ts";
 
-describe("the difference of two texts", () => {
+describe("diffLines", () => {
   const lines = fc.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 });
 
-  it("gives back both texts, and the lines they have in common once", () => {
+  it("preserves both texts and lists common lines once", () => {
     const property = fc.property(lines, lines, (left, right) => {
       const changes = diffLines(left, right);
       const without = (side: string) => changes.filter(({ type }) => type !== side).map(({ line }) => line);
@@ -17,7 +17,7 @@ describe("the difference of two texts", () => {
     fc.assert(property);
   });
 
-  it("has as few changes as possible", () => {
+  it("returns the shortest edit script", () => {
     const changes = diffLines([..."abcd"], [..."acxd"]).map(({ type, line }) => `${type} ${line}`);
     expect(changes).toEqual(["same a", "left b", "same c", "right x", "same d"]);
     const property = fc.property(lines, lines, (left, right) => {

@@ -22,16 +22,16 @@ async function recordFacts(id: string, text: string, ...steps: ScriptedStep[]) {
   return store.read("s1");
 }
 
-describe("the difference of two runs", () => {
-  it("is none when they said and did the same", async () => {
+describe("difference", () => {
+  it("reports identical runs as the same", async () => {
     const steps = [{ calls: [{ name: "look", input: { n: 1 } }] }, { text: "One." }];
     const [left, right] = [await recordFacts("m", "Hi.", ...steps), await recordFacts("m", "Hi.", ...steps)];
     const same = difference(left, right);
     expect(same).toMatchObject({ isSame: true, turns: [{ type: "same" }, { type: "same" }] });
-    expect(formatDifference(same)).toMatch(/^Both runs said and did the same/);
+    expect(formatDifference(same)).toMatch(/^Both runs are identical/);
   });
 
-  it("shows what was asked, called, found, answered and spent otherwise, turn by turn", async () => {
+  it("shows changed questions, calls, results, answers and usage, turn by turn", async () => {
     const usage = { inputTokens: 20, outputTokens: 9, cost: 0.25 };
     const left = await recordFacts(
       ...(["small", "Where is\nOslo?"] as const),

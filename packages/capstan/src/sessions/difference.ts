@@ -6,36 +6,36 @@ import { isNested } from "./load-facts.ts";
 import { type RunSummary, summarizeRun } from "./summary.ts";
 import { getUserText } from "./title.ts";
 
-/** The same figure of two runs. */
+/** A value of both runs. */
 export type Pair<Value> = { readonly left: Value; readonly right: Value };
 
-/** One call of a turn, in both runs or in one. What is the same in both is left out. */
+/** A tool call in one or both runs. Fields that are equal in both are omitted. */
 export type CallDifference = {
   readonly type: "same" | "changed" | "left" | "right";
   readonly name: string;
-  /** Another tool was called in this place. */
+  /** Set when the runs called different tools at this position. */
   readonly names?: Pair<string>;
   readonly input?: Pair<Json>;
   readonly status?: Pair<string>;
   readonly result?: readonly LineChange[];
 };
 
-/** One turn of both runs, or of the one that has it. */
+/** A turn in one or both runs. */
 export type TurnDifference = {
   readonly turn: number;
   readonly type: "same" | "changed" | "left" | "right";
-  /** What the model said, when it is not the same. */
+  /** The model's text, if it differs. */
   readonly text?: readonly LineChange[];
   readonly calls: readonly CallDifference[];
 };
 
-/** How two runs differ. What is the same in both is left out, but for the figures. */
+/** How two runs differ. Equal fields are omitted, except status, models and usage figures. */
 export type Difference = {
-  /** Same question, turns, answer and status; what they took may differ. */
+  /** True if question, turns, answer and status are equal. Usage and time may differ. */
   readonly isSame: boolean;
   readonly question?: readonly LineChange[];
   readonly turns: readonly TurnDifference[];
-  /** The answer, when it is not the same. */
+  /** The answer, if it differs. */
   readonly answer?: readonly LineChange[];
   readonly status: Pair<string>;
   readonly models: Pair<readonly string[]>;
@@ -45,7 +45,7 @@ export type Difference = {
   readonly ms: Pair<number>;
 };
 
-/** Compares two runs turn by turn. Of facts of several runs, the last run counts. */
+/** Compares two runs turn by turn. If the facts contain several runs, the last one is compared. */
 export function difference(left: readonly Fact[], right: readonly Fact[]): Difference {
   const sides = { left: readRun(left), right: readRun(right) };
   const question = findChangedLines(sides.left.question, sides.right.question);

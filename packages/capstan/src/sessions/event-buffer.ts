@@ -1,27 +1,30 @@
 import type { PositionedDelta, StoreNotice } from "../store.ts";
 
 /**
- * What was heard of a session and is not read yet. Facts stay in the store; of pieces only those of the newest position
- * are kept, for the others are out of date, and not more than `most` characters of them.
+ * Notices from the store that a subscriber has not read yet. Facts are not buffered: they stay in the store. Only
+ * deltas after the latest position are kept, up to `limit` characters; earlier ones are obsolete.
  */
 export interface EventBuffer {
   receive(notice: StoreNotice): void;
-  /** What was said before the reader came does not count as unread: the store bounds it, and keeps one copy for all. */
+  /**
+   * Receives deltas sent before the subscription. They do not count toward the limit: the store bounds them and shares
+   * one copy among readers.
+   */
   receiveBacklog(notice: StoreNotice): void;
-  /** Whether there are facts that were not read yet; asked once. */
+  /** True if there may be unread facts. Resets the flag. */
   takeFacts(): boolean;
-  /** There are still facts to read. */
+  /** Marks that unread facts remain. */
   markFacts(): void;
-  /** The position that the pieces were said after; -1 without any. */
+  /** Position of the fact that the deltas follow, or -1 without deltas. */
   position(): number;
-  /** All of them, in order. */
+  /** Removes and returns all deltas, in order. */
   takeDeltas(): readonly PositionedDelta[];
-  /** Whether pieces had to be thrown away. */
+  /** True if deltas were dropped because the limit was exceeded. */
   hasOverflowed(): boolean;
   dropDeltas(): void;
 }
 
-/** Rings when there is something new. */
+/** Creates a buffer that calls `notify` whenever something arrives. */
 export function createEventBuffer(limit: number, notify: () => void): EventBuffer {
   let hasFacts = true;
   let deltas: PositionedDelta[] = [];
@@ -76,18 +79,17 @@ export function createEventBuffer(limit: number, notify: () => void): EventBuffe
 
 const originLength = 150;
 
-/** About the characters of its JSON, which is not made for it: this is asked for every piece and every reader. */
+/** Estimates the JSON length of a delta. Serializing would be too slow: this runs for every delta and reader. */
 function measureDelta({ delta }: PositionedDelta): number {
   return "delta" in delta ? originLength + delta.delta.length : JSON.stringify(delta).length;
 }
 
-/** Wakes the one who waits for it. What rings while nobody waits is heard by the next. */
+/** Wakes a single waiter. A notification without a waiter is kept for the next `wait`. */
 export interface Notifier {
   notify(): void;
   wait(): Promise<void>;
 }
 
-/** For one who waits. */
 export function createNotifier(): Notifier {
   let isNotified = false;
   let wake: (() => void) | undefined;

@@ -21,13 +21,13 @@ const readFixture = (name: string): Fixture => JSON.parse(readFileSync(`${folder
 const fixtureNames = globSync("*.json", { cwd: folder }).sort();
 
 describe("sessions stored by earlier versions", () => {
-  it("are kept for every version", () => {
+  it("exist for every version", () => {
     expect(fixtureNames).toEqual(["version-1-ends.json", "version-1-tools.json", "version-1-waiting.json"]);
   });
 
-  it.each(fixtureNames)("%s folds to the history it had, and its runs to their results (F78)", (name) => {
+  it.each(fixtureNames)("%s folds to its original history and results (F78)", (name) => {
     const { session: stored, history, results } = readFixture(name);
-    // Entries may have come to know more than they did; nothing they said is lost.
+    // Entries may gain fields, but must not lose any.
     expect(fold(stored.id, stored.facts).history).toMatchObject(history);
     for (const result of results) {
       const end = stored.facts.findLastIndex((fact) => fact.runId === result.runId);
@@ -47,12 +47,12 @@ describe("sessions stored by earlier versions", () => {
     }
   });
 
-  it.each(fixtureNames)("%s can be imported, and is exported as it was", async (name) => {
+  it.each(fixtureNames)("%s can be imported, and exports unchanged", async (name) => {
     const { session: stored } = readFixture(name);
     const store = memory();
     const imported = await sessions(store).import(JSON.stringify(stored));
     const exported = JSON.parse(await imported.export("json"));
-    // What was open is refused in the copy; all else is the same.
+    // Only open calls change: the copy refuses them.
     const withoutChecks = (facts: readonly Fact[]) =>
       facts.map((fact) => (fact.type === "message" ? { ...fact, checks: undefined } : fact));
     const withoutPolicy = (facts: readonly Fact[]) =>
@@ -62,7 +62,7 @@ describe("sessions stored by earlier versions", () => {
     expect(exported.blobs).toEqual(stored.blobs);
   });
 
-  it.each(fixtureNames)("%s goes on with the code of today (F78)", async (name) => {
+  it.each(fixtureNames)("%s continues with the current code (F78)", async (name) => {
     const { session: stored } = readFixture(name);
     const input = { type: "object", properties: { of: { type: "string" } }, required: ["of"] } as const;
     const send = defineTool({

@@ -28,7 +28,7 @@ function createFixture() {
   return { executions, createAgent };
 }
 
-/** Two runs, the first with a call whose result is in a blob. */
+/** Records two runs, the first with a call whose result is in a blob. */
 async function recordTwoRuns(store: Store) {
   const { createAgent, executions } = createFixture();
   const agent = createAgent({ calls: [{ name: "look" }] }, { text: "Much." }, { text: "Indeed." });
@@ -38,7 +38,7 @@ async function recordTwoRuns(store: Store) {
 }
 
 describe("a fork", () => {
-  it("from any fact says what was said up to there, and goes on from it, with every entry once (S4-60, S4-22)", async () => {
+  it("at any fact has the history up to there and continues from it, with every entry once (S4-60, S4-22)", async () => {
     const store = memory();
     const { createAgent, facts, executions } = await recordTwoRuns(store);
     for (const { seq } of facts) {
@@ -66,7 +66,7 @@ describe("a fork", () => {
     expect(await store.read("s1")).toEqual(facts);
   });
 
-  it("has ids of its own that follow from the id of its session, its blobs, and a title that says so", async () => {
+  it("has run ids derived from its session id, its own blobs, and a fork title", async () => {
     const store = memory();
     const { facts } = await recordTwoRuns(store);
     const copy = await session(store, "s1").fork(facts.length, { id: "s2" });
@@ -81,7 +81,7 @@ describe("a fork", () => {
     expect(await copy.facts()).toEqual(forked);
   });
 
-  it("takes no approval along: the call is refused, and asked for anew", async () => {
+  it("does not copy approvals: the call is refused and must be requested again", async () => {
     const store = memory();
     const { createAgent, executions } = createFixture();
     const asked = run(createAgent({ calls: [{ id: "c1", name: "pay" }] }, { text: "Paid." }), "Pay.", {
@@ -102,7 +102,7 @@ describe("a fork", () => {
     expect(executions).toEqual(["pay"]);
   });
 
-  it("is refused at a place that is none, and with an id that is taken", async () => {
+  it("rejects invalid positions and existing ids", async () => {
     const store = memory();
     const { facts } = await recordTwoRuns(store);
     for (const at of [0, facts.length + 1, 1.5])
@@ -112,7 +112,7 @@ describe("a fork", () => {
       });
     await expect(session(store, "s1").fork(1, { id: "s1" })).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringContaining('already a session "s1"'),
+      message: expect.stringContaining('Session "s1" already exists'),
     });
     expect(await store.read("s1")).toEqual(facts);
   });

@@ -7,15 +7,14 @@ import { loadFacts } from "./load-facts.ts";
 import { refuseOpenCalls } from "./suspend-facts.ts";
 import { addForkSuffix, getTitle } from "./title.ts";
 
-/** Settings of a fork. */
 export type ForkOptions = {
-  /** Of the new session; one that nobody has when left out. */
+  /** Id of the new session. Default: a generated id. */
   readonly id?: string;
-  /** What it is called; the title of the first with a mark when left out. */
+  /** Title of the new session. Default: the original title with a suffix. */
   readonly title?: string;
 };
 
-/** Makes a new session of the facts up to and with the one at position `at`, and gives its id. */
+/** Creates a session with the facts up to and including position `at`. Returns its id. */
 export async function fork(
   store: Store,
   sessionId: string,
@@ -32,7 +31,7 @@ export async function fork(
   return id;
 }
 
-/** Writes facts of a session as a new one, with all they need. */
+/** Writes facts of a session, with the blobs they refer to, as a new session. */
 export async function writeFork(
   store: Store,
   options: {
@@ -46,25 +45,25 @@ export async function writeFork(
   await writeSessionCopy(store, {
     id,
     title,
-    // An approval is bound to its run, and this is another one.
+    // Approvals are bound to the original run.
     facts: refuseOpenCalls(facts, (call) => call.check?.approval !== undefined),
     runIds: buildRunIds(id, facts),
     loadBlob: (handle) => store.getBlob(sessionId, handle),
   });
 }
 
-/** What a fork of the session with these facts is called. */
+/** Returns the default title for a fork of the session with these facts. */
 export async function createForkTitle(store: Store, facts: readonly Fact[]): Promise<string> {
   const info = await store.getSession(facts[0]?.sessionId ?? "");
   return addForkSuffix(getTitle(facts, info?.title));
 }
 
-/** Refuses a position where there is no fact. */
+/** Throws `invalid_input` if there is no fact at this position. */
 export function assertPosition(facts: readonly Fact[], at: number): void {
   if (Number.isInteger(at) && at >= 1 && at <= facts.length) return;
   const [first] = facts;
   const message = first
-    ? `The session "${first.sessionId}" has no fact at ${at}: its facts are at 1 to ${facts.length}.`
-    : `The session has no fact at ${at}, nor any other yet.`;
+    ? `Session "${first.sessionId}" has no fact at ${at}. Valid positions are 1 to ${facts.length}.`
+    : `The session has no fact at ${at}: it is empty.`;
   throw new AgentError("invalid_input", message);
 }

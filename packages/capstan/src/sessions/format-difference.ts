@@ -4,7 +4,7 @@ import type { LineChange } from "./diff-lines.ts";
 import type { CallDifference, Difference, Pair, TurnDifference } from "./difference.ts";
 import { formatDuration } from "./format-values.ts";
 
-/** A difference of two runs for people: `-` is the left one, `+` the right one. */
+/** Formats a difference as text. `-` marks the left run, `+` the right one. */
 export function formatDifference(difference: Difference): string {
   const { question, turns, answer, status, models, inputTokens, outputTokens, cost, ms } = difference;
   const lines = [
@@ -18,7 +18,7 @@ export function formatDifference(difference: Difference): string {
     formatPair("Cost", cost, (dollars) => `$${dollars.toFixed(4)}`),
     formatPair("Time", ms, formatDuration),
   ];
-  return `${difference.isSame ? "Both runs said and did the same.\n" : ""}${lines.join("\n")}\n`;
+  return `${difference.isSame ? "Both runs are identical.\n" : ""}${lines.join("\n")}\n`;
 }
 
 const sideLabels = { left: "only on the left", right: "only on the right" };
@@ -44,7 +44,7 @@ function formatCall({ type, name, names, input, status, result }: CallDifference
 
 const lineMarkers = { same: " ", left: "-", right: "+" };
 
-/** Lines that changed, with one of the unchanged ones before and after. */
+/** Returns the changed lines with one line of context. */
 function formatChanges(lines: readonly LineChange[]): string[] {
   return lines.flatMap(({ type, line }, index) => {
     const isNear = [index - 1, index, index + 1].some(

@@ -1,11 +1,11 @@
 import type { Usage } from "../model.ts";
 
-/** A time that reads the same everywhere. */
+/** Formats a time in UTC. */
 export function formatTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
-/** A length of time, as short as it can be said. */
+/** Formats a duration in ms, s or min. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
@@ -14,13 +14,13 @@ export function formatDuration(ms: number): string {
     : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
-/** What something took, in tokens and dollars. */
+/** Formats tokens and cost. */
 export function formatUsage(usage: Usage, cost: number): string {
   const tokens = `${usage.inputTokens} tokens in, ${usage.outputTokens} out`;
   return `${tokens}${usage.estimated ? " (estimated)" : ""}${cost > 0 ? `, $${cost.toFixed(4)}` : ""}`;
 }
 
-/** A number of things. */
+/** Formats a count with its noun, adding a plural s. */
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,4 @@
-/** The look of an exported session: light or dark as the reader has it, and readable on a phone. */
+/** Styles of an exported session. Follows the reader's light or dark mode and works on phones. */
 export const htmlStyle: string = `
 :root { color-scheme: light dark; --page: #fff; --text: #1c1c1c; --soft: #666; --line: #ddd; --box: #f5f5f5; --bad: #b00020; }
 @media (prefers-color-scheme: dark) {
@@ -22,5 +22,5 @@ img { max-width: 100%; }
 ul { padding-left: 1.25rem; overflow-wrap: anywhere; }
 `;
 
-/** SHA-256 of the style: no other may be used in the page. */
+/** SHA-256 of the style, for the page's content security policy. */
 export const htmlStyleHash = "ofLLgLL/PrC9/apbeq521SDBPMfu5fDRJyuB+9fFpso=";

@@ -48,7 +48,7 @@ async function exportSession(store: Store, id: string): Promise<string> {
 }
 
 describe("an exported session", () => {
-  it("is the same when it has been imported elsewhere: facts, title, labels and blobs (S4-60, C-10)", async () => {
+  it("survives a round trip: facts, title, labels and blobs (S4-60, C-10)", async () => {
     const { createAgent } = createFixture();
     const store = memory();
     const calls = [{ name: "read" }, { name: "picture" }];
@@ -66,7 +66,7 @@ describe("an exported session", () => {
     expect(results[0]?.reads).toEqual(["untrusted", "private"]);
   });
 
-  it("has one text, whatever the order of the keys in its facts", async () => {
+  it("does not depend on the key order of its facts", async () => {
     const { createAgent } = createFixture();
     const store = memory();
     await run(createAgent({ text: "Hi." }), "Hi.", { store, session: "s1" });
@@ -78,7 +78,7 @@ describe("an exported session", () => {
     expect(await exportSession(other, "s1")).toBe(await exportSession(store, "s1"));
   });
 
-  it("keeps prototype names, half characters and control characters as they are (A117)", async () => {
+  it("preserves prototype names, lone surrogates and control characters (A117)", async () => {
     const { createAgent } = createFixture();
     const store = memory();
     const content = '{"__proto__":{"x":1},"constructor":"\\ud800\\u0000"}';
@@ -92,7 +92,7 @@ describe("an exported session", () => {
     expect(JSON.stringify((await other.read("s1")).at(-1))).toContain(content);
   });
 
-  it("gets new ids where its own are taken, the same ones everywhere", async () => {
+  it("gets consistent new ids where its own are taken", async () => {
     const { createAgent } = createFixture();
     const store = memory();
     const agent = createAgent({ calls: [{ name: "read" }] }, { text: "A lot." }, { text: "Still." });
@@ -118,7 +118,7 @@ describe("an exported session", () => {
     );
   });
 
-  it("takes handles along that are called something else in the new store", async () => {
+  it("updates handles that differ in the new store", async () => {
     const { createAgent } = createFixture();
     const store = memory();
     const handle = { name: "read_result", input: { handle: "blob_1" } };
@@ -150,7 +150,7 @@ describe("a run that was not finished when it was exported", () => {
     return { createAgent, executions };
   }
 
-  it("stays so, and nobody who looks for runs of dead processes takes it up (C22)", async () => {
+  it("stays suspended and is not listed as an orphan (C22)", async () => {
     const store = memory();
     await waiting(store);
     const facts = JSON.parse(await exportSession(store, "s1"));
@@ -163,7 +163,7 @@ describe("a run that was not finished when it was exported", () => {
     }
   });
 
-  it("does not go on by itself when a time has come that the file names", async () => {
+  it("does not resume at a time given in the file", async () => {
     const store = memory();
     await waiting(store);
     const file = JSON.parse(await exportSession(store, "s1"));
@@ -175,7 +175,7 @@ describe("a run that was not finished when it was exported", () => {
     expect(last).not.toHaveProperty("until");
   });
 
-  it("runs no call that came with the file: neither one that was approved there nor one that needed nobody", async () => {
+  it("runs no call from the file, whether it was approved there or needs no approval", async () => {
     const store = memory();
     const { createAgent, executions } = await waiting(store);
     const file = JSON.parse(await exportSession(store, "s1"));
@@ -193,7 +193,7 @@ describe("a run that was not finished when it was exported", () => {
     expect(result.text).toBe("They were not made.");
   });
 
-  it("asks a person here for what the model wants again", async () => {
+  it("needs a new approval for a call that the model repeats", async () => {
     const store = memory();
     const { createAgent, executions } = await waiting(store);
     const other = memory();
@@ -205,7 +205,7 @@ describe("a run that was not finished when it was exported", () => {
     expect(executions).toEqual(["pay"]);
   });
 
-  it("cannot switch off approvals or the gate by its policy", async () => {
+  it("cannot disable approvals or the gate with its policy", async () => {
     const store = memory();
     await waiting(store);
     const file = JSON.parse(await exportSession(store, "s1"));
@@ -217,33 +217,29 @@ describe("a run that was not finished when it was exported", () => {
   });
 });
 
-describe("what an imported run has used", () => {
-  it.each(["inputTokens", "outputTokens", "cost"])("is never less than nothing: %s (A92)", async (name) => {
+describe("usage of an imported run", () => {
+  it.each(["inputTokens", "outputTokens", "cost"])("must not be negative: %s (A92)", async (name) => {
     const store = memory();
     const { createAgent } = createFixture();
     await run(createAgent({ text: "Ahoy." }), "Hello", { store, session: "s1" });
     const file = JSON.parse(await exportSession(store, "s1"));
     for (const fact of file.facts) if (fact.type === "message") fact.usage[name] = -1;
     const imported = sessions(memory()).import(JSON.stringify(file));
-    await expect(imported).rejects.toThrow(/fact \d+ cannot be read: it has used less than nothing/);
+    await expect(imported).rejects.toThrow(/fact \d+ is invalid: usage and cost must not be negative/);
   });
 });
 
-describe("what is not a session", () => {
+describe("an invalid session file", () => {
   const damaged: [string, (file: Record<string, never>) => unknown, string][] = [
     ["another format", (file) => ({ ...file, format: "flow" }), 'not a file of the format "capstan-session"'],
-    [
-      "a newer version",
-      (file) => ({ ...file, version: 2 }),
-      "its version is 2, and this program reads version 1",
-    ],
-    ["no version", (file) => ({ ...file, version: undefined }), "its version is none"],
+    ["a newer version", (file) => ({ ...file, version: 2 }), "unsupported version 2 (expected 1)"],
+    ["no version", (file) => ({ ...file, version: undefined }), "unsupported version none"],
     ["no facts", (file) => ({ ...file, facts: [] }), "it has no facts"],
-    ["facts that are none", (file) => ({ ...file, facts: {} }), "file.facts must be a list"],
-    ["a title that is none", (file) => ({ ...file, title: 7 }), "file.title must be a text"],
+    ["facts that are not an array", (file) => ({ ...file, facts: {} }), "file.facts must be an array"],
+    ["a title that is not a string", (file) => ({ ...file, title: 7 }), "file.title must be a string"],
     ["a long title", (file) => ({ ...file, title: "x".repeat(2000) }), "more than 1000 characters"],
     [
-      "a blob that is none",
+      "an invalid blob",
       (file) => ({ ...file, blobs: { b: { text: "x" } } }),
       'file.blobs["b"].mediaType is missing',
     ],
@@ -259,58 +255,58 @@ describe("what is not a session", () => {
     [
       "of an unknown type",
       (facts) => Object.assign(facts[1] ?? {}, { type: "boom" }),
-      "fact 2 cannot be read: fact.type must be one of",
+      "fact 2 is invalid: fact.type must be one of",
     ],
-    ["with a gap", (facts) => facts.splice(1, 1), "fact 2 cannot be read: its seq is 3, so there is a gap"],
+    ["with a gap", (facts) => facts.splice(1, 1), "fact 2 is invalid: expected seq 2, got 3"],
     [
       "of two sessions",
       (facts) => Object.assign(facts[2] ?? {}, { sessionId: "s2" }),
-      "fact 3 cannot be read: it belongs to another session",
+      "fact 3 is invalid: it belongs to another session",
     ],
     [
-      "that are there twice",
+      "with a duplicate",
       (facts) => facts.splice(2, 1, { ...facts[1], seq: 3 }),
-      "fact 3 cannot be read: it is there twice",
+      "fact 3 is invalid: it is a duplicate",
     ],
     [
       "without a start",
       (facts) => facts.splice(0, 2, { ...facts[1], seq: 1 }),
-      "fact 1 cannot be read: it belongs to no run",
+      "fact 1 is invalid: it does not belong to an active run",
     ],
     [
       "of another run",
       (facts) => Object.assign(facts[2] ?? {}, { runId: "r9" }),
-      "fact 3 cannot be read: it belongs to no run",
+      "fact 3 is invalid: it does not belong to an active run",
     ],
     [
       "with a second start",
       (facts) => facts.splice(2, 1, { ...facts[0], runId: "r2", id: "r2/run_start", seq: 3 }),
-      'fact 3 cannot be read: the run "r1" before it has not ended',
+      'fact 3 is invalid: the previous run "r1" has not ended',
     ],
     [
       "that lack a field",
       (facts) => Object.assign(facts[2] ?? {}, { usage: { inputTokens: 1 } }),
-      "fact 3 cannot be read: fact.usage.outputTokens is missing",
+      "fact 3 is invalid: fact.usage.outputTokens is missing",
     ],
     [
       "with a wrong field",
       (facts) => Object.assign(facts[1] ?? {}, { notes: "x" }),
-      "fact 2 cannot be read: fact.notes must be a list",
+      "fact 2 is invalid: fact.notes must be an array",
     ],
     [
       "with a wrong part",
       (facts) => Object.assign(facts[2] ?? {}, { entry: { type: "assistant", parts: [{ type: "call" }] } }),
-      "fact 3 cannot be read: fact.entry.parts[0].id is missing",
+      "fact 3 is invalid: fact.entry.parts[0].id is missing",
     ],
     [
-      "with no time",
+      "with an invalid time",
       (facts) => Object.assign(facts[2] ?? {}, { at: 1e300 }),
-      "fact 3 cannot be read: fact.at must be a time",
+      "fact 3 is invalid: fact.at must be a timestamp",
     ],
     [
-      "with a policy that is none",
+      "with an invalid policy",
       (facts) => Object.assign(facts[0] ?? {}, { policy: { maxTurn: 1 } }),
-      "fact 1 cannot be read: Unknown field policy.maxTurn",
+      "fact 1 is invalid: Unknown field policy.maxTurn",
     ],
     [
       "with a wrong label",
@@ -327,12 +323,12 @@ describe("what is not a session", () => {
           ms: 1,
           reads: ["all"],
         }),
-      "fact 3 cannot be read: fact.reads[0] must be one of public, private, untrusted",
+      "fact 3 is invalid: fact.reads[0] must be one of public, private, untrusted",
     ],
     [
-      "that are no objects",
+      "that are not objects",
       (facts) => facts.splice(1, 1, 5 as never),
-      "fact 2 cannot be read: fact.type must be one of",
+      "fact 2 is invalid: fact.type must be one of",
     ],
   ];
 
@@ -354,7 +350,7 @@ describe("what is not a session", () => {
     return problem;
   }
 
-  it.each(damaged)("is refused: %s", async (_, damage, message) => {
+  it.each(damaged)("is rejected: %s", async (_, damage, message) => {
     const text = JSON.stringify(damage((await file()) as never));
     expect(await refusal(text)).toMatchObject({
       code: "invalid_input",
@@ -362,25 +358,25 @@ describe("what is not a session", () => {
     });
   });
 
-  it.each(wrongFacts)("is refused: facts %s", async (_, damage, message) => {
+  it.each(wrongFacts)("is rejected: facts %s", async (_, damage, message) => {
     const whole = await file();
     damage(whole.facts);
     const problem = await refusal(JSON.stringify(whole));
     expect(problem).toMatchObject({ code: "invalid_input", message: expect.stringContaining(message) });
   });
 
-  it("is refused: text that is not JSON, nested too deep or too long", async () => {
+  it("is rejected: text that is not JSON, too deeply nested or too long", async () => {
     const refused = (message: string) => ({
       code: "invalid_input",
       message: expect.stringContaining(message),
     });
     expect(await refusal("{")).toMatchObject(refused("it is not JSON"));
     const deep = `{"format":"capstan-session","version":1,"x":${"[".repeat(5000)}${"]".repeat(5000)}}`;
-    expect(await refusal(deep)).toMatchObject(refused("nested deeper than 128 levels"));
+    expect(await refusal(deep)).toMatchObject(refused("nested more than 128 levels deep"));
     expect(await refusal(" ".repeat(64_000_001))).toMatchObject(refused("64000001 characters"));
   });
 
-  it("is refused by name, or is a session, however a file is damaged", async () => {
+  it("is rejected with an AgentError or imported, however it is damaged", async () => {
     const whole = JSON.stringify(await file());
     const cut = fc.record({
       from: fc.nat(whole.length),
@@ -401,7 +397,7 @@ describe("what is not a session", () => {
     await fc.assert(property, { numRuns: 300 });
   });
 
-  it("leaves nothing behind when the store fails in the middle", async () => {
+  it("leaves nothing behind when the store fails halfway", async () => {
     const store = memory();
     const append = () => Promise.reject(new Error("disk full"));
     await expect(sessions({ ...store, append }).import(JSON.stringify(await file()))).rejects.toThrow(
@@ -415,7 +411,7 @@ describe("what is not a session", () => {
 describe("importing", () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it("1,000 generated files starts no process and no run, whatever they say (C22)", async () => {
+  it("1,000 generated files starts no process and no run (C22)", async () => {
     const started: string[] = [];
     for (const name of [
       "spawn",
@@ -449,7 +445,7 @@ describe("importing", () => {
   });
 });
 
-/** A run in the middle of a call that wants to do harm, as a file. */
+/** Builds a file with a run in the middle of a malicious call. */
 function forgedFile(
   sessionId: string,
   { name, argument, text, length }: { name: string; argument: string; text: string; length: number },

@@ -10,14 +10,14 @@ import { decodeBlob } from "./session-file.ts";
 import { refuseOpenCalls } from "./suspend-facts.ts";
 
 /**
- * Writes the session of a file to the store and gives its id: the given one, which must be free, or that of the file, or a
- * new one when that is taken. With a given id nothing in the file names anything here: its runs get ids that follow from
- * it. Only writes: nothing starts, whatever the file says. A run that was not finished stays so and rests until somebody resumes
- * it; no call of it runs then, and nothing in it counts as approved, before it is asked for anew.
+ * Writes the session in a file to the store and returns its id: `newId`, which must be free, or the id in the file, or
+ * a generated one if that is taken. With `newId`, run ids derive from it instead of coming from the file. Importing
+ * never starts anything: an unfinished run stays suspended until it is resumed. None of its open calls run then, and no
+ * approval in the file counts: the model has to request the calls again.
  */
 export async function importSession(store: Store, text: string, newId?: string): Promise<string> {
   const { id: fileId, title = "", facts, blobs } = readSessionFile(text);
-  for (const fact of facts) assertUsageIsPositive(fact);
+  for (const fact of facts) assertNoNegativeUsage(fact);
   const id = newId ?? ((await store.getSession(fileId)) ? createId("ses_") : fileId);
   await writeSessionCopy(store, {
     id,
@@ -32,16 +32,16 @@ export async function importSession(store: Store, text: string, newId?: string):
   return id;
 }
 
-/** What a run has used counts against its budget, and against its user's day: a file may not give any of it back. */
-function assertUsageIsPositive(fact: Fact): void {
+/** Usage counts against the run's budget and the user's daily budget, so a file must not contain negative amounts. */
+function assertNoNegativeUsage(fact: Fact): void {
   const cost = fact.type === "done" ? fact.cost : 0;
   const amounts = "usage" in fact ? Object.values(fact.usage ?? {}) : [];
   if (![cost, ...amounts].some((amount) => typeof amount === "number" && amount < 0)) return;
-  const problem = `fact ${fact.seq} cannot be read: it has used less than nothing`;
-  throw new AgentError("invalid_input", `The session cannot be imported: ${problem}.`);
+  const problem = `fact ${fact.seq} is invalid: usage and cost must not be negative`;
+  throw new AgentError("invalid_input", `Cannot import the session: ${problem}.`);
 }
 
-/** A file may not switch off what asks a person: that is decided where a run goes on. */
+/** An unfinished run must not bring a policy that disables approvals or the gate. */
 function withStrictPolicy(facts: readonly Fact[]): readonly Fact[] {
   const start = facts.findLastIndex((fact) => fact.type === "run_start" && !isNested(fact));
   if (facts.at(-1)?.type === "done") return facts;

@@ -21,7 +21,7 @@ function scriptTwoSteps(steps: readonly ScriptedStep[]): ReturnType<typeof scrip
   });
 }
 
-/** Asks its helper, who sends when a person agrees. */
+/** The helper's `send` tool needs approval. */
 function createAgents(sent: string[] = []): Agent {
   const send = defineTool({
     name: "send",
@@ -58,7 +58,7 @@ async function listEvents(events: AsyncIterable<Event>): Promise<Event[]> {
 }
 
 describe("a session with nested runs", () => {
-  it("counts one run, and what it cost once", async () => {
+  it("counts as one run, with its cost counted once", async () => {
     const store = memory();
     await playRun(store);
     const { runs, usage, title } = await session(store, "s").info();
@@ -67,7 +67,7 @@ describe("a session with nested runs", () => {
     expect(await session(store, "s").export("markdown")).toContain("It was sent.");
   });
 
-  it("is one run in a SQLite file too: nothing nested is listed or taken over", async () => {
+  it("is one run in SQLite too: nested runs are not listed or taken over", async () => {
     const store = sqlite(":memory:");
     await playRun(store);
     expect((await store.listRuns("s")).map(({ runId, state }) => [runId, state])).toEqual([["r", "ended"]]);
@@ -82,7 +82,7 @@ describe("a session with nested runs", () => {
     await Promise.all([store.close(), half.close()]);
   });
 
-  it("is read by subscribers of its run: nested events too, to the end of the outermost", async () => {
+  it("streams nested events to subscribers until the root run ends", async () => {
     const store = memory();
     await playRun(store);
     const facts = await store.read("s");
@@ -91,7 +91,7 @@ describe("a session with nested runs", () => {
       expect(await listEvents(subscribe(store, { runId: "r", after: seq }))).toEqual(facts.slice(seq));
   });
 
-  it("is replayed with the nested events of a run, and with whom they belong to", async () => {
+  it("is replayed with nested events and their parents", async () => {
     const store = memory();
     await playRun(store);
     const events = await listEvents(session(store, "s").replay({ runId: "r", deltas: true }));
@@ -100,7 +100,7 @@ describe("a session with nested runs", () => {
     expect(said).toMatchObject([{ runId: "r~call_1_0", parentRunId: "r", parentCallId: "call_1_0" }]);
   });
 
-  it("comes back from a file as it was, under other ids when those are taken", async () => {
+  it("survives export and import, with new ids when its own are taken", async () => {
     const store = memory();
     await playRun(store);
     const file = await session(store, "s").export("json");
@@ -114,17 +114,19 @@ describe("a session with nested runs", () => {
     expect(fold(id, facts).history).toEqual(fold("s", await store.read("s")).history);
   });
 
-  it("cannot be brought in with facts of a nested run that never began", async () => {
+  it("cannot be imported with facts of a nested run that never started", async () => {
     const store = memory();
     await playRun(store);
     const file = JSON.parse(await session(store, "s").export("json"));
     const at = file.facts.findIndex((fact: Event) => fact.parentRunId !== undefined);
     file.facts.splice(at, 1);
     for (const [index, fact] of file.facts.entries()) fact.seq = index + 1;
-    await expect(importSession(memory(), JSON.stringify(file))).rejects.toThrow("no nested run");
+    await expect(importSession(memory(), JSON.stringify(file))).rejects.toThrow(
+      "does not belong to an active nested run",
+    );
   });
 
-  it("forked anywhere, rests, and goes on to its end without an approval of the old one", async () => {
+  it("forked at any fact, suspends and finishes without old approvals", async () => {
     const store = memory();
     await playRun(store);
     const facts = await store.read("s");
@@ -143,7 +145,7 @@ describe("a session with nested runs", () => {
     }
   });
 
-  it("runs again from a turn of the outermost run, wherever in it one points", async () => {
+  it("reruns from a turn of the root run, also from a nested fact", async () => {
     const store = memory();
     await playRun(store);
     const facts = await store.read("s");

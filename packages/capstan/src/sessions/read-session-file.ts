@@ -14,29 +14,31 @@ const maxFacts = 100_000;
 const maxDepth = 128;
 const maxTitleLength = 1000;
 
-/** Reads the text of a file, and refuses what is not a whole session, saying what is wrong with which fact. */
+/**
+ * Parses a session file. Throws `invalid_input` naming the fact and the problem if the file is not a complete session.
+ */
 export function readSessionFile(text: string): SessionFile {
   if (text.length > maxCharacters)
-    throw createImportError(`it has ${text.length} characters, and at most ${maxCharacters} are read`);
+    throw createImportError(`it has ${text.length} characters; the limit is ${maxCharacters}`);
   const file = parseFile(text);
   if (!isRecord(file) || file.format !== fileFormat)
     throw createImportError(`it is not a file of the format "${fileFormat}"`);
   if (file.version !== fileVersion) {
     const version = JSON.stringify(file.version)?.slice(0, 40) ?? "none";
-    throw createImportError(`its version is ${version}, and this program reads version ${fileVersion}`);
+    throw createImportError(`unsupported version ${version} (expected ${fileVersion})`);
   }
   const problem = validateFile(file, "file");
   if (problem) throw createImportError(problem);
   const { id, title, facts, blobs } = file as SessionFile;
   if (title !== undefined && title.length > maxTitleLength)
-    throw createImportError(`its title has more than ${maxTitleLength} characters`);
+    throw createImportError(`the title has more than ${maxTitleLength} characters`);
   assertValidFacts(facts);
   for (const [handle, blob] of Object.entries(blobs)) decodeBlob(blob, handle);
   return { id, facts, blobs, ...(title !== undefined && { title }) };
 }
 
 const validateArray = (value: unknown, path: string) =>
-  Array.isArray(value) ? undefined : `${path} must be a list`;
+  Array.isArray(value) ? undefined : `${path} must be an array`;
 const validateFile = object(
   {
     id: string,
@@ -55,11 +57,11 @@ function parseFile(text: string): unknown {
   } catch (thrown) {
     throw createImportError(`it is not JSON (${describeThrown(thrown, "invalid_input").message})`);
   }
-  if (isDeeperThan(file, maxDepth)) throw createImportError(`it is nested deeper than ${maxDepth} levels`);
+  if (isDeeperThan(file, maxDepth)) throw createImportError(`it is nested more than ${maxDepth} levels deep`);
   return file;
 }
 
-/** Level by level, because a call per level is what deep nesting is made to break. */
+/** Iterates level by level: recursion would overflow the stack on deeply nested input. */
 function isDeeperThan(value: unknown, limit: number): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -72,20 +74,19 @@ function isDeeperThan(value: unknown, limit: number): boolean {
 function assertValidFacts(facts: readonly Fact[]): void {
   if (facts.length === 0) throw createImportError("it has no facts");
   if (facts.length > maxFacts)
-    throw createImportError(`it has ${facts.length} facts, and at most ${maxFacts} are read`);
+    throw createImportError(`it has ${facts.length} facts; the limit is ${maxFacts}`);
   const seenFacts = new Set<string>();
   const startedRuns = new Set<string>();
-  /** Nested runs that are not over. */
   const openNestedRuns = new Set<string>();
   let openRunId: string | undefined;
   for (const [index, fact] of facts.entries()) {
     const createFactError = (problem: string) =>
-      createImportError(`fact ${index + 1} cannot be read: ${problem}`);
+      createImportError(`fact ${index + 1} is invalid: ${problem}`);
     const problem = validateFact(fact, "fact");
     if (problem) throw createFactError(problem);
-    if (fact.seq !== index + 1) throw createFactError(`its seq is ${fact.seq}, so there is a gap`);
+    if (fact.seq !== index + 1) throw createFactError(`expected seq ${index + 1}, got ${fact.seq}`);
     if (fact.sessionId !== facts[0]?.sessionId) throw createFactError("it belongs to another session");
-    if (seenFacts.has(identifyFact(fact))) throw createFactError("it is there twice");
+    if (seenFacts.has(identifyFact(fact))) throw createFactError("it is a duplicate");
     seenFacts.add(identifyFact(fact));
     if (isNested(fact)) {
       const isExpected =
@@ -96,7 +97,7 @@ function assertValidFacts(facts: readonly Fact[]): void {
         fact.parentCallId === undefined ||
         (parent !== openRunId && !openNestedRuns.has(parent))
       )
-        throw createFactError("it belongs to no nested run that has started and not ended");
+        throw createFactError("it does not belong to an active nested run");
       if (fact.type === "run_start") assertValidPolicy(fact, createFactError);
       startedRuns.add(fact.runId);
       openNestedRuns.add(fact.runId);
@@ -104,13 +105,12 @@ function assertValidFacts(facts: readonly Fact[]): void {
       continue;
     }
     if (fact.type === "run_start") {
-      if (openRunId !== undefined) throw createFactError(`the run "${openRunId}" before it has not ended`);
+      if (openRunId !== undefined) throw createFactError(`the previous run "${openRunId}" has not ended`);
       if (startedRuns.has(fact.runId)) throw createFactError(`the run "${fact.runId}" starts twice`);
       assertValidPolicy(fact, createFactError);
       startedRuns.add(fact.runId);
       openRunId = fact.runId;
-    } else if (fact.runId !== openRunId)
-      throw createFactError(`it belongs to no run that has started and not ended`);
+    } else if (fact.runId !== openRunId) throw createFactError("it does not belong to an active run");
     if (fact.type !== "done") continue;
     openRunId = undefined;
     openNestedRuns.clear();
@@ -129,17 +129,17 @@ function assertValidPolicy(
   }
 }
 
-/** What cannot be folded can be neither shown nor continued. */
+/** Facts that cannot be folded can be neither shown nor continued. */
 function assertFoldable(facts: readonly Fact[]): void {
   try {
     fold(facts[0]?.sessionId ?? "", facts);
   } catch (thrown) {
     throw createImportError(
-      `its facts do not make a session (${describeThrown(thrown, "invalid_input").message})`,
+      `the facts do not form a session (${describeThrown(thrown, "invalid_input").message})`,
     );
   }
 }
 
 function createImportError(problem: string): AgentError {
-  return new AgentError("invalid_input", `The session cannot be imported: ${problem}.`);
+  return new AgentError("invalid_input", `Cannot import the session: ${problem}.`);
 }

@@ -3,7 +3,7 @@ import type { AssistantPart } from "../history.ts";
 
 const chunkLength = 24;
 
-/** The deltas that a message may have been streamed in, in the order of its parts. */
+/** Splits a stored message into deltas, in the order of its parts. */
 export function replayDeltas(fact: Extract<Fact, { type: "message" }>): Delta[] {
   const { runId, sessionId, agent, turn, parentRunId, parentCallId } = fact;
   const parents = parentRunId !== undefined && parentCallId !== undefined && { parentRunId, parentCallId };
@@ -27,7 +27,7 @@ function toDeltas(part: AssistantPart): DeltaBody[] {
   }
 }
 
-/** Cut behind a space where there is one, and never inside a character. */
+/** Splits after a space where possible and never inside a surrogate pair. */
 function splitText(text: string): string[] {
   const chunks: string[] = [];
   for (let from = 0; from < text.length; ) {

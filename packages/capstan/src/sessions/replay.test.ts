@@ -43,7 +43,7 @@ async function replayEvents(store: Store, options?: ReplayOptions): Promise<Even
   return Array.fromAsync(session(store, "s1").replay(options));
 }
 
-/** Only reading is possible: everything else is reported. */
+/** Records every use of the store except `read`. */
 function withReadOnlyCheck(store: Store, used: string[]): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -57,7 +57,7 @@ const joinDeltas = (events: readonly Event[], type: string) =>
   events.map((event) => (event.type === type && "delta" in event ? event.delta : "")).join("");
 
 describe("a replay", () => {
-  it("gives the recorded facts in order and executes nothing: no model, no tool, no lease, no write", async () => {
+  it("yields the recorded facts in order and executes nothing: no model, no tool, no lease, no write", async () => {
     const { store, model, calls } = await recordSession();
     const before = [model.requests.length, calls.length];
     const used: string[] = [];
@@ -69,7 +69,7 @@ describe("a replay", () => {
     expect([model.requests.length, calls.length]).toEqual(before);
   });
 
-  it("gives one run, or begins in the middle", async () => {
+  it("can be limited to one run or start at a position", async () => {
     const { store, live } = await recordSession();
     const facts = await store.read("s1");
     expect(await replayEvents(store, { runId: "r1" })).toEqual(live.facts);
@@ -78,7 +78,7 @@ describe("a replay", () => {
     await expect(replayEvents(store, { runId: "r9" })).rejects.toMatchObject({ code: "unknown_run" });
   });
 
-  it("streams messages again from what is stored, so that a client can show them as it did (S1-34)", async () => {
+  it("rebuilds deltas from stored messages for clients (S1-34)", async () => {
     const { store, live } = await recordSession();
     const events = await replayEvents(store, { runId: "r1", deltas: true });
     expect(events.filter(isFact)).toEqual(live.facts);
@@ -89,7 +89,7 @@ describe("a replay", () => {
     expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
   });
 
-  it("takes as long as it took, or a part of it", async () => {
+  it("keeps the original timing, scaled by speed", async () => {
     const { store } = await recordSession();
     const facts = await store.read("s1");
     const took = (facts.at(-1)?.at ?? 0) - (facts[0]?.at ?? 0);
@@ -105,7 +105,7 @@ describe("a replay", () => {
     await expect(replayEvents(store, { speed: 0 })).rejects.toMatchObject({ code: "invalid_input" });
   });
 
-  it("stops when it is told to", async () => {
+  it("stops when aborted", async () => {
     const { store } = await recordSession();
     const stop = new AbortController();
     const replaying = session(store, "s1").replay({ speed: 1, signal: stop.signal, clock: fakeClock() });

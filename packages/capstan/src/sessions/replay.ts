@@ -5,21 +5,20 @@ import type { Store } from "../store.ts";
 import { isInRun, loadFacts } from "./load-facts.ts";
 import { replayDeltas } from "./replay-deltas.ts";
 
-/** Settings of a replay. */
 export type ReplayOptions = {
-  /** Only the events of this run. */
+  /** Restricts the replay to this run and its nested runs. */
   readonly runId?: string;
-  /** The position of the first fact; 1 when left out. */
+  /** Position of the first fact. Default: 1. */
   readonly from?: number;
-  /** 1 is as fast as it was, 10 ten times as fast. Left out: all at once. */
+  /** Playback speed: 1 is real time, 10 ten times as fast. Default: no delays. */
   readonly speed?: number;
-  /** Whether messages are streamed again, made from what is stored: the pieces are not those of the first time. */
+  /** Also emits deltas, rebuilt from the stored messages. They are split differently than in the original stream. */
   readonly deltas?: boolean;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
 };
 
-/** The recorded events in order. Only reads: no model is asked, no tool runs, nothing is written. */
+/** Yields the recorded events in order. Read-only: calls no model or tool and writes nothing. */
 export async function* replay(
   store: Store,
   sessionId: string,
@@ -30,7 +29,7 @@ export async function* replay(
   const stored = await loadFacts(store, sessionId);
   const facts = stored.filter((fact) => fact.seq >= from && (runId === undefined || isInRun(fact, runId)));
   if (runId !== undefined && !stored.some((fact) => fact.runId === runId))
-    throw new AgentError("unknown_run", `The session "${sessionId}" has no run "${runId}".`);
+    throw new AgentError("unknown_run", `Session "${sessionId}" has no run "${runId}".`);
   let previousAt = facts[0]?.at ?? 0;
   for (const fact of facts) {
     const events = deltas ? [...buildDeltas(fact), fact] : [fact];
@@ -49,7 +48,7 @@ function buildDeltas(fact: Fact): readonly Event[] {
 
 function assertSpeed(speed: number | undefined): void {
   if (speed === undefined || speed > 0) return;
-  throw new AgentError("invalid_input", `The speed of a replay must be above 0, not ${speed}.`);
+  throw new AgentError("invalid_input", `The replay speed must be greater than 0, not ${speed}.`);
 }
 
 async function waitForGap(ms: number, { speed, signal, clock = systemClock }: ReplayOptions): Promise<void> {

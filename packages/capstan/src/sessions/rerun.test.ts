@@ -38,8 +38,8 @@ async function recordRuns() {
   return { ...all, facts, starts: facts.filter(({ type }) => type === "run_start").map(({ seq }) => seq) };
 }
 
-describe("running again", () => {
-  it("begins the last run anew with another agent, in a session of its own", async () => {
+describe("rerun", () => {
+  it("restarts the last run with another agent in a new session", async () => {
     const { store, createAgent, facts, starts } = await recordRuns();
     const { agent, model } = createAgent({ text: "Eight." });
     const again = await rerun(store, { session: "s1", agent });
@@ -56,7 +56,7 @@ describe("running again", () => {
     expect(await store.read("s1")).toEqual(facts);
   });
 
-  it("begins the first run anew with an edited message, another model and another policy on top of the old one", async () => {
+  it("restarts the first run with an edited message, another model and policy overrides", async () => {
     const { store, createAgent, starts } = await recordRuns();
     const { agent, model } = createAgent();
     const other = scriptedModel([{ text: "Hello Bob." }], { id: "other" });
@@ -71,7 +71,7 @@ describe("running again", () => {
     expect((await session(store, "s2").info()).title).toBe("I am Ann. (fork)");
   });
 
-  it("keeps the policy and the instructions that the run had", async () => {
+  it("keeps the run's policy and instructions", async () => {
     const { store, createAgent } = createFixture();
     await run(
       createAgent({ text: "Oui." }).agent,
@@ -94,7 +94,7 @@ describe("running again", () => {
     expect(start).toMatchObject({ policy: { maxTurns: 3 }, timeZone: "Europe/Oslo" });
   });
 
-  it("goes on anew from a turn, without making finished calls again", async () => {
+  it("repeats from a turn without repeating finished calls", async () => {
     const { store, createAgent, facts, looked } = await recordRuns();
     const last = facts.findLast(({ type }) => type === "message");
     const { agent, model } = createAgent({ text: "Nine." });
@@ -106,7 +106,7 @@ describe("running again", () => {
     expect(start).toMatchObject({ policy: { maxTurns: 5 } });
   });
 
-  it("refuses what it cannot do, by name", async () => {
+  it("rejects invalid requests with a named error", async () => {
     const { store, createAgent, facts } = await recordRuns();
     const { agent } = createAgent();
     const late = rerun(store, { session: "s1", at: facts.length, agent, edit: "x" });
@@ -123,7 +123,7 @@ describe("running again", () => {
     expect(await store.read("s1")).toEqual(facts);
   });
 
-  it("with another model, has it also for the agents that it hands over to, who may name each other (C-18)", async () => {
+  it("uses another model for handoff targets too, including circular ones (C-18)", async () => {
     const { store } = createFixture();
     const model = scriptedModel([{ text: "Real." }]);
     const first: Agent = defineAgent({ name: "first", model, handoffs: () => [second] });

@@ -14,38 +14,37 @@ import { assertPosition, createForkTitle, writeFork } from "./fork.ts";
 import { isNested, loadFacts } from "./load-facts.ts";
 import type { Cursor } from "./subscribe.ts";
 
-/** What to run again, and what to do otherwise. */
 export type RerunOptions = ResumeOptions & {
   readonly session: string;
   /**
-   * The position of a fact. Of a `run_start`: the run begins anew. Of a later one: the run goes on anew from the turn that
-   * the fact belongs to. Left out: the last run of the session begins anew.
+   * Position of a fact. At a `run_start`, that run starts over. At a later fact, the run repeats from the start of that
+   * fact's turn. Default: the last run of the session starts over.
    */
   readonly at?: number;
   readonly agent: Agent;
-  /** In place of the agent's models. */
+  /** Replaces the agent's models. */
   readonly model?: ModelChoice;
-  /** On top of the policy that the run had. */
+  /** Overrides for the original run's policy. */
   readonly policy?: PolicyOverrides;
-  /** What the person says instead; only where a run begins anew. */
+  /** Replaces the user's message. Allowed only when a run starts over. */
   readonly edit?: string | readonly Part[];
-  /** Of the new session. */
+  /** Id of the new session. Default: a generated id. */
   readonly id?: string;
 };
 
-/** A run in a session of its own, and where that was forked from. */
+/** The new run, its session, and the position it was forked from. */
 export type Rerun = { readonly run: Run; readonly session: string; readonly from: Cursor };
 
-/** Of an engine: how it gets along with others on its store, and what it does with a run that begins. */
+/** Set by engines: the options for a shared store, and a callback for the new run. */
 type EngineOptions = { readonly shared?: SharedStoreOptions; onStarted?(run: Run): unknown };
 
-/** Forks a session before a run or a turn and runs from there again. The old session stays as it is. */
+/** Forks a session before a run or turn and runs from there again. The original session does not change. */
 export async function rerun(store: Store, options: RerunOptions & EngineOptions): Promise<Rerun> {
   const { session, id = createId("ses_") } = options;
   const facts = await loadFacts(store, session);
   const { start, forkAt } = findForkPoint(facts, options.at);
   if (forkAt >= start.seq && options.edit !== undefined) {
-    const message = `What a person said can be edited only where its run begins: use \`at: ${start.seq}\`.`;
+    const message = `The user's message can be edited only at the start of its run. Use \`at: ${start.seq}\`.`;
     throw new AgentError("invalid_input", message);
   }
   const title = await createForkTitle(store, facts);
@@ -57,7 +56,7 @@ export async function rerun(store: Store, options: RerunOptions & EngineOptions)
       ? resumeFork(store, options, { id, prefix })
       : restartRun(store, options, { id, start: newStart });
   options.onStarted?.(newRun);
-  // The session of a first run exists when that has started.
+  // Without a prefix, the session is created when the run starts.
   await waitForFirstEvent(newRun);
   await store.rename(id, title);
   return { run: newRun, session: id, from: { sessionId: session, seq: forkAt } };
@@ -65,7 +64,7 @@ export async function rerun(store: Store, options: RerunOptions & EngineOptions)
 
 type Start = Extract<Fact, { type: "run_start" }>;
 
-/** The start of the run in question, and how many facts come before the place to run again from. */
+/** Finds the start of the run at this position, and the number of facts to keep. */
 function findForkPoint(
   facts: readonly Fact[],
   at: number | undefined,
@@ -74,7 +73,7 @@ function findForkPoint(
   const ownFacts = facts.slice(0, at).filter((fact) => !isNested(fact));
   const start = ownFacts.findLast((fact) => fact.type === "run_start");
   if (!start)
-    throw new AgentError("unknown_run", "There is no run at that place: no `run_start` comes before it.");
+    throw new AgentError("unknown_run", "No run found at this position: no `run_start` precedes it.");
   const turn = at === undefined ? 0 : (ownFacts.at(-1)?.turn ?? 0);
   const turnStart = facts.find(
     (fact) => fact.runId === start.runId && fact.type === "turn_start" && fact.turn === turn,
@@ -130,7 +129,9 @@ function selectAgent({ agent, model }: RerunOptions): Agent {
   return model === undefined ? agent : withModel(agent, model, new Map());
 }
 
-/** The agent and all it may hand over to, each made once: they may name each other. */
+/**
+ * Copies the agent and its handoff targets with another model. Each is copied once, because handoffs may be circular.
+ */
 function withModel(agent: Agent, model: ModelChoice, copies: Map<Agent, Agent>): Agent {
   const existing = copies.get(agent);
   if (existing) return existing;
@@ -145,7 +146,7 @@ function withModel(agent: Agent, model: ModelChoice, copies: Map<Agent, Agent>):
   return copy;
 }
 
-/** What the run was asked, with the last words of the person replaced by the edited ones. */
+/** Returns the run's original input, with the last user message replaced by `edit`. */
 function buildInput({ input, instructions }: Start, edit: RerunOptions["edit"]): RunInput {
   const lastUserIndex = input.findLastIndex((entry) => entry.type === "user");
   const entries = input.map((entry, index) =>
@@ -154,7 +155,7 @@ function buildInput({ input, instructions }: Start, edit: RerunOptions["edit"]):
       : entry,
   );
   if (instructions === undefined) return entries;
-  // Instructions come with chat messages, which hold nothing but text.
+  // Instructions can only be passed with chat messages, which hold nothing but text.
   const messages = entries.flatMap((entry): ChatMessage[] => {
     if (entry.type === "user") return [{ role: "user", content: entry.content }];
     if (entry.type !== "assistant") return [];

@@ -1,19 +1,19 @@
 import { escapeControls } from "../escape-text.ts";
 
-/** One line of text in which nothing is Markdown or HTML. */
+/** Returns the text on one line, with all Markdown and HTML characters escaped. */
 export function escapeMarkdown(text: string): string {
   return toEntities(escapeControls(text).replaceAll(/\s+/g, " ").trim());
 }
 
-// Entities, not backslashes: they are inert also inside HTML.
+// Entities instead of backslashes: they also work inside HTML.
 function toEntities(text: string): string {
   return text.replaceAll(/[&<>"'`*_~[\]\\|#!]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /**
- * Markdown that somebody else wrote, made safe to stand in a page: its headings, lists, links and code stay, HTML is shown
- * as text, pictures become links, and links do not run programs. Code is left alone only where every reader of Markdown
- * agrees that it is code: in a fence at the beginning of a line.
+ * Makes untrusted Markdown safe to embed. Headings, lists, links and code stay. HTML is shown as text, images become
+ * links, and script URLs are disabled. Code is left unchanged only in fences at the start of a line, where all Markdown
+ * parsers agree that it is code.
  */
 export function sanitizeMarkdown(text: string): string {
   let fence: string | undefined;
@@ -26,7 +26,7 @@ export function sanitizeMarkdown(text: string): string {
     fence = /^(`{3,}(?=[^`]*$)|~{3,})/.exec(line)?.[1];
     return fence === undefined ? sanitizeLine(line) : line;
   });
-  if (fence !== undefined) safe.push(fence); // else all that follows would be code
+  if (fence !== undefined) safe.push(fence); // closes the fence, or everything after it would be code
   return safe.join("\n");
 }
 
@@ -36,7 +36,7 @@ function closesFence(line: string, fence: string): boolean {
 }
 
 const inlineCode = /(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)/g;
-/** Looking for code takes longer than a line is long, and nobody reads such a line. */
+/** The search for inline code is not linear, so very long lines are escaped without it. */
 const maxScannedLine = 10_000;
 
 function sanitizeLine(line: string): string {
@@ -50,7 +50,7 @@ function sanitizeLine(line: string): string {
   return safe + sanitizeInline(line.slice(from));
 }
 
-/** Code with something special in it becomes an element of its own, so that it is text however the backticks pair. */
+/** Emits code with special characters as an HTML element, so that it stays text however the backticks pair up. */
 function sanitizeCode(whole: string, code: string): string {
   return /[<&[\]]/.test(code) ? `<code>${toEntities(code.trim())}</code>` : whole;
 }

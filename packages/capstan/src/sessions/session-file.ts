@@ -1,23 +1,22 @@
-// A session as a file: JSON with sorted keys, one fact per line, so that the same session is the same text.
+// Session file format: JSON with sorted keys and one fact per line, so equal sessions give equal text.
 //   { "format": "capstan-session", "version": 1, "id", "title"?, "facts": [ … ],
 //     "blobs": { handle: { "mediaType", "text" } or { "mediaType", "base64" } } }
-// Facts stand as they are in the store. `title` is there when a person gave one.
+// Facts are stored unchanged. `title` is present if the session was renamed.
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import type { Blob, Store } from "../store.ts";
 
-/** Tells such a file from all others. */
+/** Identifies the file format. */
 export const fileFormat = "capstan-session";
-/** Grows when a program that knows only the one before would misread a file. */
+/** Increased for changes that older readers would misinterpret. */
 export const fileVersion = 1;
 
-/** A blob as it stands in a file. */
 export type FileBlob =
   | { readonly mediaType: string; readonly text: string }
   | { readonly mediaType: string; readonly base64: string };
 
-/** What a file holds. */
+/** Content of a session file. */
 export type SessionFile = {
   readonly id: string;
   readonly title?: string;
@@ -25,7 +24,7 @@ export type SessionFile = {
   readonly blobs: { readonly [handle: string]: FileBlob };
 };
 
-/** A session and all it needs as the text of a file. */
+/** Serializes a session and its blobs. */
 export async function serializeSession(
   store: Store,
   { id, title, facts }: Omit<SessionFile, "blobs">,
@@ -49,7 +48,7 @@ function formatMember(key: string, value: Json): string {
   return `${JSON.stringify(key)}:${toCanonicalJson(value)}`;
 }
 
-/** Without what JSON leaves out. */
+/** Drops undefined fields. */
 function toPlainJson(fact: Fact): Json {
   return JSON.parse(JSON.stringify(fact));
 }
@@ -81,15 +80,12 @@ function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** What a blob of a file holds. */
+/** Decodes a blob. Throws `invalid_input` for invalid base64. */
 export function decodeBlob(blob: FileBlob, handle: string): string | Uint8Array {
   if ("text" in blob) return blob.text;
   try {
     return Uint8Array.from(atob(blob.base64), (character) => character.charCodeAt(0));
   } catch {
-    throw new AgentError(
-      "invalid_input",
-      `The session cannot be imported: the blob "${handle}" is not base64.`,
-    );
+    throw new AgentError("invalid_input", `Cannot import the session: the blob "${handle}" is not base64.`);
   }
 }

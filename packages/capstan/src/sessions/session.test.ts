@@ -24,7 +24,7 @@ function createChat(store: Store, id: string, ...steps: ScriptedStep[]) {
 }
 
 describe("a session", () => {
-  it("tells its runs in order, with how they went, what was asked, and what all took", async () => {
+  it("lists its runs in order, with status, question and usage", async () => {
     const store = memory();
     const usage = { inputTokens: 100, outputTokens: 10, cost: 0.5 };
     const ask = createChat(store, "s1", { text: "Hello.", usage }, { calls: [{ name: "pay" }], usage });
@@ -52,7 +52,7 @@ describe("a session", () => {
     });
   });
 
-  it("is called as a person named it, else by its first words, cut at a word and with nothing hidden in them", async () => {
+  it("is titled by its stored name, or by its first words, cut at a word and escaped", async () => {
     const store = memory();
     const long =
       "Please\n tell \u202eme, how many bridges there are between the old town and the harbour of Oslo";
@@ -71,7 +71,7 @@ describe("a session", () => {
     expect((await session(store, "s3").info()).title).toBe("What is this?");
   });
 
-  it("keeps everything that was said for the next run to see (S0-18, S0-04)", async () => {
+  it("keeps the full history for the next run (S0-18, S0-04)", async () => {
     const store = memory();
     const ask = createChat(store, "s1", { text: "Hello Ann." }, { text: "You are Ann." });
     await ask("I am Ann.");
@@ -80,7 +80,7 @@ describe("a session", () => {
     expect(history).toHaveLength(4);
   });
 
-  it("keeps what each query found, in its facts and in every export (S3-52)", async () => {
+  it("keeps the results of each query in its facts and in every export (S3-52)", async () => {
     const store = memory();
     const source = { title: "Harbour office", url: "https://example.org/harbour" };
     const look = defineTool({
@@ -99,7 +99,7 @@ describe("a session", () => {
         expect(await session(store, "s1").export(format)).toContain(found);
   });
 
-  it("gives its facts behind a position", async () => {
+  it("returns its facts after a position", async () => {
     const store = memory();
     await createChat(store, "s1", { text: "Hi." })("Hi.");
     const facts = await store.read("s1");
@@ -107,7 +107,7 @@ describe("a session", () => {
     expect(await session(store, "s1").facts(2)).toEqual(facts.slice(2));
   });
 
-  it("that was made and not used yet can be looked at, named, exported and removed", async () => {
+  it("without runs can be read, renamed, exported and removed", async () => {
     const clock = fakeClock();
     const store = memory({ clock });
     await store.create("s1");
@@ -127,7 +127,7 @@ describe("a session", () => {
     await expect(empty.info()).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("keeps the title it was made with when a run begins in it", async () => {
+  it("keeps its initial title when a run starts in it", async () => {
     const store = memory();
     await store.create("s1", "Plans");
     await createChat(store, "s1", { text: "Hi." })("Good morning");
@@ -136,7 +136,7 @@ describe("a session", () => {
     expect((await copy.info()).title).toBe("Plans (fork)");
   });
 
-  it("that is empty is not overwritten by a fork or a file of its id, nor lost with them", async () => {
+  it("that is empty is not overwritten or removed by a fork or import with its id", async () => {
     const store = memory();
     await createChat(store, "s1", { text: "Hi." })("Good morning");
     await store.create("s2", "Mine");
@@ -146,12 +146,12 @@ describe("a session", () => {
     expect(await session(store, "s2").info()).toMatchObject({ title: "Mine", facts: 0 });
   });
 
-  it("is gone when it is removed, and says so by name", async () => {
+  it("is not found after it is removed", async () => {
     const store = memory();
     await createChat(store, "s1", { text: "Hi." })("Hi.");
     const gone = session(store, "s1");
     await gone.remove();
-    const isMissing = { code: "not_found", message: expect.stringContaining('no session "s1"') };
+    const isMissing = { code: "not_found", message: expect.stringContaining('Session "s1" not found') };
     for (const asked of [gone.info(), gone.history(), gone.rename("x"), gone.remove(), gone.fork(1)])
       await expect(asked).rejects.toMatchObject(isMissing);
     await expect(gone.export("json")).rejects.toMatchObject(isMissing);
@@ -170,7 +170,7 @@ describe("all sessions", () => {
     expect(await sessions(store).list({ limit: 1 })).toHaveLength(1);
   });
 
-  it("are searched for words, and found with the places where they were said", async () => {
+  it("are found by words, with the matching places", async () => {
     const store = memory();
     await createChat(store, "s1", { text: "The red lighthouse." }, { text: "No." })("Which lighthouse?");
     await createChat(store, "s2", { text: "A lighthouse, too." })("What is there?");
@@ -184,7 +184,7 @@ describe("all sessions", () => {
     expect(await sessions(store).search("submarine")).toEqual([]);
   });
 
-  it("are listed without reading more of each than how it began", async () => {
+  it("are listed reading only the first fact of each", async () => {
     const store = memory();
     await createChat(store, "s1", { text: "Hi." })("First question");
     const read: number[] = [];
@@ -200,7 +200,7 @@ describe("all sessions", () => {
     expect(read).toEqual([1]);
   });
 
-  it("of one scope are listed and searched apart from those of others (A95)", async () => {
+  it("are listed and searched within their scope only (A95)", async () => {
     const store = memory();
     for (const id of ["ann~1", "ann~2", "annie~1", "bob~1", "alone"])
       await createChat(store, id, { text: "A lighthouse." })(`Question of ${id}`);

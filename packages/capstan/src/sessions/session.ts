@@ -11,30 +11,32 @@ import { toHtml } from "./to-html.ts";
 import { toMarkdown } from "./to-markdown.ts";
 import { buildTranscript } from "./transcript.ts";
 
-/** `markdown` and `html` are to be read, `json` is to be imported. */
+/** `markdown` and `html` are for reading, `json` for importing. */
 export type ExportFormat = "markdown" | "json" | "html";
 
-/** A stored session. Every method but `facts` rejects with `not_found` when there is none of that id. */
+/** A stored session. Every method except `facts` rejects with `not_found` if the session does not exist. */
 export interface Session {
   readonly id: string;
   info(): Promise<SessionSummary>;
-  /** An empty title takes the old one away: it is then called by its first words. */
+  /** Sets the title. An empty title restores the default, the start of the first message. */
   rename(title: string): Promise<void>;
-  /** With all its facts and blobs, for good. */
+  /** Permanently deletes the session with its facts and blobs. */
   remove(): Promise<void>;
-  /** The facts behind position `after`. */
+  /** Returns the facts after position `after`. */
   facts(after?: number): Promise<readonly Fact[]>;
-  /** What the next run would see. */
+  /** Returns the history that the next run would start with. */
   history(): Promise<readonly Entry[]>;
-  /** As a text: to read (`markdown`, `html`), or to import elsewhere (`json`). */
   export(format: ExportFormat): Promise<string>;
-  /** A new session with the facts up to and with the one at `at`. A run that is cut there rests, and can be resumed. */
+  /**
+   * Creates a session with the facts up to and including position `at`. A run cut off there is suspended and can be
+   * resumed.
+   */
   fork(at: number, options?: ForkOptions): Promise<Session>;
-  /** The recorded events in order. Executes nothing. */
+  /** Yields the recorded events in order. Executes nothing. */
   replay(options?: ReplayOptions): AsyncGenerator<Event, void, undefined>;
 }
 
-/** A handle on a stored session; nothing is read before it is asked. */
+/** Returns a handle on a stored session. Nothing is read until a method is called. */
 export function session(store: Store, id: string): Session {
   const loadInfo = () => loadSessionInfo(store, id);
   return {

@@ -3,10 +3,9 @@ import { importSession } from "./import-session.ts";
 import { type Session, session } from "./session.ts";
 import { getTitle } from "./title.ts";
 
-/** A session in a list. */
 export type ListedSession = Omit<SessionInfo, "title"> & { readonly title: string };
 
-/** The places of one session where words were found, the best first. */
+/** A session with search hits, best hit first. */
 export type FoundSession = {
   readonly id: string;
   readonly title: string;
@@ -15,18 +14,18 @@ export type FoundSession = {
 
 /** All sessions of a store. */
 export interface Sessions {
-  /** The newest first; a hundred when `most` is left out. */
+  /** Lists sessions, newest first. Default limit: 100. */
   list(options?: ListOptions): Promise<readonly ListedSession[]>;
-  /** The sessions in which all these words were said at one place; `most` counts the places. */
+  /** Finds sessions with all these words in one place. `limit` counts the places. */
   search(words: string, options?: ListOptions): Promise<readonly FoundSession[]>;
-  /** Writes an exported session (`json`) to the store, under the id if one is given. Starts nothing. */
+  /** Imports a session exported as `json`, under `id` if given. Starts nothing. */
   import(text: string, id?: string): Promise<Session>;
 }
 
-/** A handle on all sessions of a store. */
+/** Returns a handle on all sessions of a store. */
 export function sessions(store: Store): Sessions {
   const resolveTitle = async (id: string, storedTitle: string | undefined) =>
-    // A session begins with what was asked: that is all that a title needs.
+    // The first fact is enough: it contains the first message.
     getTitle(storedTitle ? [] : await store.read(id, 0, 1), storedTitle);
   return {
     async list(options) {

@@ -49,7 +49,7 @@ const createDelta = (after: number, text: string, runId = "r1"): PositionedDelta
   return { after, delta };
 };
 
-/** Writes and publishes as the owner of a run does. */
+/** Appends facts and publishes deltas like the owner of a run. */
 async function openWriter(store: Store) {
   const lease = await store.lease("s1", "writer", 600_000);
   if (!lease) throw new Error("no lease");
@@ -69,7 +69,7 @@ async function readAll(events: AsyncIterable<Event>): Promise<Event[]> {
   return read;
 }
 
-/** Long enough for a reader in this process to have caught up. */
+/** Gives readers in this process time to catch up. */
 const waitForReaders = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 const formatEvent = (event: Event) => {
@@ -81,7 +81,7 @@ async function readFormatted(store: Store, subscription: Subscription, options?:
   return (await readAll(subscribe(store, subscription, options))).map(formatEvent);
 }
 
-/** A store as another process sees it: news come late, twice, in another order, or for nothing. */
+/** Simulates a store shared between processes: notices arrive late, twice, out of order or without cause. */
 function withUnreliableNotices(store: Store, delays: () => number): Store {
   return {
     ...store,
@@ -106,7 +106,7 @@ function withUnreliableNotices(store: Store, delays: () => number): Store {
 }
 
 describe("a subscription", () => {
-  it("gives the stored facts, then the live ones, then ends with its run", async () => {
+  it("yields stored facts, then live ones, then ends with its run", async () => {
     const store = memory();
     const { append, publish } = await openWriter(store);
     await append(createStart("r1"), createWarning("r1", "a"));
@@ -119,7 +119,7 @@ describe("a subscription", () => {
     expect(await reading).toEqual([1, 2, "x", "y", 3, 4]);
   });
 
-  it("after every prefix of a real run's facts, gives exactly the rest (F81)", async () => {
+  it("yields exactly the remaining facts after every prefix of a real run (F81)", async () => {
     const store = memory();
     const add = defineTool({
       name: "add",
@@ -140,7 +140,7 @@ describe("a subscription", () => {
     }
   });
 
-  it("gives every fact once, in order and without a gap, however appends, news and reads interleave (F81)", async () => {
+  it("yields every fact once, in order and without a gap, however appends, notices and reads interleave (F81)", async () => {
     const step = fc.oneof(
       fc.record({ type: fc.constant("append" as const), count: fc.integer({ min: 1, max: 3 }) }),
       fc.record({ type: fc.constant("say" as const) }),
@@ -178,7 +178,7 @@ describe("a subscription", () => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  it("leaves out deltas that a fact has overtaken, and those of other runs", async () => {
+  it("skips deltas that a fact has superseded, and those of other runs", async () => {
     const store = memory();
     const { append } = await openWriter(store);
     await append(createStart("r0"), createDone("r0"), createStart("r1"));
@@ -201,7 +201,7 @@ describe("a subscription", () => {
     expect(await events.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("holds a delta back until the facts before it are there", async () => {
+  it("holds a delta back until the facts before it have arrived", async () => {
     const store = memory();
     const { append } = await openWriter(store);
     await append(createStart("r1"));
@@ -215,7 +215,7 @@ describe("a subscription", () => {
     expect(await reading).toEqual([1, 2, "early", 3]);
   });
 
-  it("that begins in the middle of a message has all of it once, also what is said while it reads the facts (F81)", async () => {
+  it("joining in the middle of a message gets all of it once, also deltas sent while it reads the facts (F81)", async () => {
     const own = memory();
     const { append, publish } = await openWriter(own);
     await append(createStart("r1"), createWarning("r1", "a"));
@@ -248,10 +248,10 @@ describe("a subscription", () => {
     expect(first).toEqual([1, 2, "One two three ", "four ", "five.", 3]);
     expect(second).toEqual(["One two three ", "four ", "five.", 3]);
     for (const go of reads.splice(0)) go();
-    expect(await late).toEqual([1, 2, 3]); // the message was over before it had read the facts before it
+    expect(await late).toEqual([1, 2, 3]); // the message ended before this reader had read the earlier facts
   });
 
-  it("that begins in the middle has nothing of what was said before it was said again", async () => {
+  it("joining after a message restart gets nothing from before the restart", async () => {
     const store = memory();
     const { append, publish } = await openWriter(store);
     await append(createStart("r1"));
@@ -266,7 +266,7 @@ describe("a subscription", () => {
     expect(await reading).toEqual([1, "message_restart", "And again.", 2]);
   });
 
-  it("that begins in the middle of a long message is not too slow for it (F80)", async () => {
+  it("joining in the middle of a long message does not count as slow (F80)", async () => {
     const store = memory();
     const { append, publish } = await openWriter(store);
     await append(createStart("r1"));
@@ -278,7 +278,7 @@ describe("a subscription", () => {
     await expect(events.next()).rejects.toMatchObject({ cursor: { seq: 1 } });
   });
 
-  it("shows what a run has said so far to one who comes in the middle of its message (S1-34)", async () => {
+  it("joining in the middle of a message gets its text so far (S1-34)", async () => {
     const store = memory();
     const isHeard = Promise.withResolvers<void>();
     const model: Model = {
@@ -306,7 +306,7 @@ describe("a subscription", () => {
     await engine.close();
   });
 
-  it("of a session goes on over its runs until it is aborted, and lets go of the store", async () => {
+  it("of a session continues across runs until it is aborted, and stops watching the store", async () => {
     const store = memory();
     const stopped: unknown[] = [];
     const watch: Store["watch"] = (sessionId, hear) => {
@@ -327,7 +327,7 @@ describe("a subscription", () => {
     expect(stopped).toEqual(["s1"]);
   });
 
-  it("can be left while it waits for something to happen", async () => {
+  it("can be closed while it waits", async () => {
     const store = memory();
     await (await openWriter(store)).append(createStart("r1"));
     const events = subscribe(store, { runId: "r1" });
@@ -337,7 +337,7 @@ describe("a subscription", () => {
     expect(await waiting).toEqual({ done: true, value: undefined });
   });
 
-  it("ends at a rest when it is told to, and not at one that is over", async () => {
+  it("with untilRest ends when the run is suspended, but not at an earlier suspension", async () => {
     const store = memory();
     const { append } = await openWriter(store);
     await append(
@@ -353,7 +353,7 @@ describe("a subscription", () => {
     expect(await reading).toEqual([5]);
   });
 
-  it("shows a run that waits, is approved and goes on, to a reader who came in between (S1-34)", async () => {
+  it("to a waiting run yields the events after its approval (S1-34)", async () => {
     const store = memory();
     const pay = defineTool({
       name: "pay",
@@ -378,25 +378,25 @@ describe("a subscription", () => {
       "a position of another session",
       { runId: "r1", after: { sessionId: "s2", seq: 1 } },
       "invalid_input",
-      'belongs to the session "s2", not to "s1"',
+      'belongs to session "s2", not "s1"',
     ],
-    ["a run that is not there", { runId: "r9" }, "unknown_run", 'The store has no run "r9"'],
+    ["an unknown run", { runId: "r9" }, "unknown_run", 'The store has no run "r9"'],
     ["a run of another session", { runId: "r1", sessionId: "s2" }, "unknown_run", 'session "s2" has no run'],
-  ] as const)("refuses %s (F81)", async (_, subscription, code, message) => {
+  ] as const)("rejects %s (F81)", async (_, subscription, code, message) => {
     const store = memory();
     await (await openWriter(store)).append(createStart("r1"));
     const reading = readAll(subscribe(store, subscription));
     await expect(reading).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
   });
 
-  it("takes a position behind the end of its run as the end", async () => {
+  it("ends at once for a position after the end of its run", async () => {
     const store = memory();
     await (await openWriter(store)).append(createStart("r1"), createDone("r1"), createStart("r2"));
     expect(await readFormatted(store, { runId: "r1", after: 3 })).toEqual([]);
     expect(await readFormatted(store, { runId: "r1", after: { sessionId: "s1", seq: 1 } })).toEqual([2]);
   });
 
-  it("drops a reader who is more than a megabyte behind, and tells where to go on; the writer does not wait (F80)", async () => {
+  it("drops a reader that is more than a megabyte behind, with a cursor to continue; the writer does not wait (F80)", async () => {
     const store = memory();
     const { append, publish } = await openWriter(store);
     await append(createStart("r1"));
@@ -413,7 +413,7 @@ describe("a subscription", () => {
     expect(await readFormatted(store, { runId: "r1", after: problem.cursor })).toEqual([2, 3]);
   });
 
-  it("keeps nothing of what a reader is too late for, so a pause costs no more than a catch-up (F80)", async () => {
+  it("buffers no obsolete deltas, so a paused reader only has to catch up on facts (F80)", async () => {
     const store = memory();
     const { append, publish } = await openWriter(store);
     await append(createStart("r1"));
@@ -430,7 +430,7 @@ describe("a subscription", () => {
     );
   });
 
-  it("hears of what another process writes to the same file (F81)", async () => {
+  it("receives facts that another process writes to the same file (F81)", async () => {
     const folder = mkdtempSync(join(tmpdir(), "capstan-subscribe-"));
     const file = join(folder, "capstan.db");
     const store = sqlite(file, { pollMs: 20 });
@@ -471,7 +471,7 @@ describe("a subscription", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("rejects when the store does, and lets go of it", async () => {
+  it("rejects when the store does, and stops watching it", async () => {
     const store = memory();
     await (await openWriter(store)).append(createStart("r1"));
     const read = () => Promise.reject(new Error("disk on fire"));

@@ -4,34 +4,33 @@ import type { Store } from "../store.ts";
 import { createEventBuffer, createNotifier, type Notifier } from "./event-buffer.ts";
 import { isInRun, isNested } from "./load-facts.ts";
 
-/** A place in the log of a session: all facts up to `seq` have been read. */
+/** A position in a session: all facts up to `seq` have been read. */
 export type Cursor = { readonly sessionId: string; readonly seq: number };
 
-/** What to read, and from where: everything behind `after`, a position in the session; from the first when left out. */
+/** The run or session to read, starting after the position `after`. Default: from the first fact. */
 export type Subscription = (
   | { readonly runId: string; readonly sessionId?: string }
   | { readonly sessionId: string; readonly runId?: undefined }
 ) & { readonly after?: number | Cursor };
 
-/** Settings of a reader. */
 export type SubscribeOptions = {
-  /** Aborting it ends the iteration. */
+  /** Ends the iteration when aborted. */
   readonly signal?: AbortSignal;
-  /** Characters of unread events that are kept for a slow reader; a million when left out. */
+  /** Maximum size of the unread events kept for a slow reader, in characters. Default: 1,000,000. */
   readonly maxBuffered?: number;
-  /** Ends also when the run waits for an answer from outside. */
+  /** Also ends when the run suspends to wait for an answer. */
   readonly untilRest?: boolean;
 };
 
-/** Thrown by the iteration of a reader that was too slow: subscribe again behind `cursor`, and no fact is missed. */
+/** Thrown when the reader falls too far behind. Subscribe again after `cursor` to continue without missing a fact. */
 export type SlowReader = AgentError & { readonly cursor: Cursor };
 
 /**
- * The events of a run or a session: the stored facts behind a position, then those that are written from now on, here or
- * by another process on the same store. Every fact once, in order, without a gap. Deltas come between the facts they were
- * said between, and are left out when the reader is past them; one who comes in the middle of a message gets it from its
- * beginning, joined. Ends after `done` of a run; that of a session ends with its signal. A slow reader costs the writer
- * nothing.
+ * Streams the events of a run or session: first the stored facts after a position, then new ones, whether written by
+ * this process or another on the same store. Every fact arrives exactly once, in order. Deltas arrive between the facts
+ * around them and are skipped once the reader is past them. A reader that joins in the middle of a message receives its
+ * text so far as one delta. The subscription to a run ends after `done`; the subscription to a session ends when its
+ * signal aborts. Slow readers do not slow down the writer.
  */
 export function subscribe(
   store: Store,
@@ -60,7 +59,7 @@ export function subscribe(
   };
 }
 
-/** Events one by one, or by `nextBatch` all that are there: at least one, in order. Use one of the two. */
+/** Yields single events, or with `nextBatch` all available events, at least one, in order. Use one or the other. */
 export interface Subscribed extends AsyncIterableIterator<Event, void, undefined> {
   nextBatch(): Promise<IteratorResult<readonly Event[], void>>;
 }
@@ -93,7 +92,8 @@ async function* follow(
   const isWanted = (event: Event) => runId === undefined || isInRun(event, runId);
   const sessionId = await resolveSession(store, subscription);
   const buffer = createEventBuffer(maxBuffered, notifier.notify);
-  // Watched before the first read: what is written in between is told. What is being said is told within the call.
+  // Watch before the first read, so that no write in between is missed. `watch` delivers the current message's deltas
+  // synchronously.
   let receive = buffer.receiveBacklog;
   const unwatch = store.watch(sessionId, (notice) => receive(notice));
   receive = buffer.receive;
@@ -113,7 +113,7 @@ async function* follow(
         if (last && isEnd(last, subscription, false)) return;
       } else if (last && isEnd(last, subscription, untilRest)) return;
       else if (deltaPosition !== position) {
-        // A piece may be heard of before the fact it comes after.
+        // A delta may arrive before the fact it follows.
         if (deltaPosition < position) buffer.dropDeltas();
         await notifier.wait();
       } else if (buffer.hasOverflowed()) throw createSlowReaderError({ sessionId, seq: position });
@@ -137,7 +137,7 @@ async function resolveSession(store: Store, { runId, sessionId, after }: Subscri
     throw new AgentError("unknown_run", `The ${where} has no run "${runId}".`);
   }
   if (typeof after === "object" && after.sessionId !== storedSessionId) {
-    const message = `The position belongs to the session "${after.sessionId}", not to "${storedSessionId}".`;
+    const message = `The cursor belongs to session "${after.sessionId}", not "${storedSessionId}".`;
     throw new AgentError("invalid_input", message);
   }
   return storedSessionId;
@@ -145,7 +145,7 @@ async function resolveSession(store: Store, { runId, sessionId, after }: Subscri
 
 type StartPosition = { readonly position: number; readonly last: Fact | undefined };
 
-/** Where to begin, and the last fact that the reader knows already. */
+/** Resolves the start position and the last fact of the run that the reader already has. */
 async function findStart(
   store: Store,
   sessionId: string,
@@ -156,7 +156,7 @@ async function findStart(
   const isPosition = Number.isInteger(position) && position > 0;
   const [fact] = isPosition ? await store.read(sessionId, position - 1, 1) : [];
   if (!fact) {
-    const message = `The session "${sessionId}" has no fact at ${position}: give the \`seq\` of one that was read from it.`;
+    const message = `Session "${sessionId}" has no fact at ${position}. Use the \`seq\` of a fact read from this session.`;
     throw new AgentError("invalid_input", message);
   }
   if (!isNested(fact) && (runId === undefined || fact.runId === runId)) return { position, last: fact };
@@ -165,14 +165,14 @@ async function findStart(
   return { position, last: facts.findLast((fact) => isOwn(fact) && fact.seq <= position) };
 }
 
-/** Whether nothing, or with `untilRest` nothing by itself, comes after this fact. */
+/** True if this fact ends the subscription. */
 function isEnd({ type }: Fact, { runId }: Subscription, untilRest: boolean): boolean {
   return (type === "done" && (runId !== undefined || untilRest)) || (type === "waiting" && untilRest);
 }
 
-/** As many facts as may be kept for a reader; the others stay in the store until it comes for them. */
+/** Limits a batch to `limit` characters, but at least one fact. The rest stays in the store for the next read. */
 function takeWithinSize(facts: readonly Fact[], limit: number): readonly Fact[] {
-  if (facts.length < 2) return facts; // what is written now comes one by one: it needs no measuring
+  if (facts.length < 2) return facts; // the common case for live facts: skip measuring
   let size = 0;
   const cut = facts.findIndex((fact, index) => {
     size += JSON.stringify(fact).length;
@@ -182,6 +182,6 @@ function takeWithinSize(facts: readonly Fact[], limit: number): readonly Fact[] 
 }
 
 function createSlowReaderError(cursor: Cursor): SlowReader {
-  const message = `The reader of the session "${cursor.sessionId}" is too far behind: subscribe again after ${cursor.seq}.`;
+  const message = `The reader of session "${cursor.sessionId}" is too slow. Subscribe again after ${cursor.seq}.`;
   return Object.assign(new AgentError("aborted", message, { retryable: true }), { cursor });
 }

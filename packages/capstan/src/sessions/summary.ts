@@ -5,12 +5,12 @@ import type { SessionInfo } from "../store.ts";
 import { groupByRun } from "./load-facts.ts";
 import { getTitle, getUserText, truncateTitle } from "./title.ts";
 
-/** A run as a list shows it. `active`: it has begun and neither ended nor come to rest. */
+/** Summary of a run. `active` means started, and neither finished nor suspended. */
 export type RunSummary = {
   readonly runId: string;
   readonly agent: string;
   readonly status: RunStatus | "waiting" | "active";
-  /** The beginning of what was asked. */
+  /** The start of the user's message. */
   readonly words: string;
   readonly startedAt: number;
   readonly updatedAt: number;
@@ -19,20 +19,20 @@ export type RunSummary = {
   readonly cost: number;
 };
 
-/** What there is to know of a session at a glance. */
+/** Summary of a session. */
 export type SessionSummary = {
   readonly id: string;
   readonly title: string;
   readonly facts: number;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** In the order they were started. */
+  /** In start order. */
   readonly runs: readonly RunSummary[];
   readonly usage: Usage;
   readonly cost: number;
 };
 
-/** Sums up a session. The facts may be newer than what the store knew of it. */
+/** Summarizes a session. The facts may be newer than `info`. */
 export function summarizeSession(info: SessionInfo, facts: readonly Fact[]): SessionSummary {
   const runs = [...groupByRun(facts).values()].map(summarizeRun);
   return {
@@ -47,7 +47,7 @@ export function summarizeSession(info: SessionInfo, facts: readonly Fact[]): Ses
   };
 }
 
-/** Of the facts of one run. */
+/** Summarizes one run from its facts. */
 export function summarizeRun(facts: readonly Fact[]): RunSummary {
   const [first] = facts;
   const last = facts.at(-1);

@@ -6,11 +6,11 @@ import type { Call, RunState } from "../state/state.ts";
 import { isNested } from "./load-facts.ts";
 
 /**
- * The facts with a rest at their end. A copy of an unfinished run must not look like one whose process has died:
- * whoever takes over such runs would go on with it, and nobody has asked for that.
+ * Appends a `waiting` fact to an unfinished run. Otherwise a copy would look like an orphaned run, and an engine on the
+ * same store would take it over.
  */
 export function suspendFacts(facts: readonly Fact[]): readonly Fact[] {
-  // A nested run rests with the one around it.
+  // Nested runs suspend with their root run.
   const lastOfRun = facts.findLast((fact) => !isNested(fact));
   const newest = facts.at(-1);
   if (!lastOfRun || !newest || (isSuspended(newest) && !isNested(newest))) return facts;
@@ -27,14 +27,14 @@ export function suspendFacts(facts: readonly Fact[]): readonly Fact[] {
   return [...facts, waiting];
 }
 
-/** A rest that ends at a given time is none: whoever looks after the store would end it. */
+/** A run waiting until a given time does not count: an engine would resume it. */
 function isSuspended(last: Fact): boolean {
   return last.type === "done" || (last.type === "waiting" && last.until === undefined);
 }
 
 /**
- * The facts with those calls refused that have no result and that `mustAskAgain` names. When the run goes on, the model
- * is told, and what it asks for then is checked, and asked for, here and now.
+ * Marks open calls selected by `needsNewDecision` as refused. When the run resumes, the model sees the refusals, and
+ * calls it requests again go through the usual checks and approvals.
  */
 export function refuseOpenCalls(
   facts: readonly Fact[],
@@ -67,11 +67,11 @@ function refuseCallsInRun(
   );
 }
 
-/** The run and those that are nested in it and not over. */
+/** Returns the run and its unfinished nested runs. */
 function listActiveRuns(run: RunState): RunState[] {
   const nested = [...run.nested.values()].flatMap((state) => state.run ?? []);
   return [run, ...nested.filter((nestedRun) => !nestedRun.done).flatMap(listActiveRuns)];
 }
 
 const refusalMessage =
-  "The call was not made: it was open when its session was copied, and no approval goes along with a copy. Make it again if it is still needed.";
+  "The call was not made. It was open when the session was copied, and approvals are not copied. Call the tool again if it is still needed.";

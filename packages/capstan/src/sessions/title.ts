@@ -5,7 +5,7 @@ import { toPlainText } from "../history.ts";
 const maxTitleLength = 60;
 const maxStoredTitleLength = 200;
 
-/** What a session is called: by the person who named it, else by the first words that were said in it. */
+/** Returns the session's title: the stored one, or the start of the first message. */
 export function getTitle(facts: readonly Fact[], storedTitle: string | undefined): string {
   if (storedTitle)
     return escapeControls(storedTitle).replaceAll(/\s+/g, " ").slice(0, maxStoredTitleLength).toWellFormed();
@@ -13,17 +13,17 @@ export function getTitle(facts: readonly Fact[], storedTitle: string | undefined
   return truncateTitle(start ? getUserText(start) : "") || "Untitled";
 }
 
-/** What a person said to begin a run. */
+/** Returns the text of the user message that started a run. */
 export function getUserText({ input }: Extract<Fact, { type: "run_start" }>): string {
   const lastUser = input.findLast((entry) => entry.type === "user");
   if (!lastUser) return "";
-  // Of words with attachments, the words.
+  // Skip attachments if there is text.
   const textPart =
     typeof lastUser.content === "string" ? undefined : lastUser.content.find((part) => part.type === "text");
   return textPart?.text || toPlainText(lastUser.content);
 }
 
-/** The beginning of a text, in one line and cut at a word. */
+/** Returns the start of a text on one line, cut at a word boundary. */
 export function truncateTitle(text: string, limit: number = maxTitleLength): string {
   const line = escapeControls(text.slice(0, limit * 8))
     .replaceAll(/\s+/g, " ")
@@ -36,7 +36,7 @@ export function truncateTitle(text: string, limit: number = maxTitleLength): str
 
 const forkSuffix = " (fork)";
 
-/** The title of a fork. */
+/** Marks a title as that of a fork, once. */
 export function addForkSuffix(title: string): string {
   return title.endsWith(forkSuffix) ? title : `${title}${forkSuffix}`;
 }

@@ -56,7 +56,7 @@ const listTags = (html: string) => [...html.matchAll(/<[^>]*>/g)].map(([tag]) =>
 const invisible = /[\p{Cc}\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
 
 describe("a session as HTML", () => {
-  it("has no tag, attribute or address but its own, whatever was said (A124)", async () => {
+  it("contains only its own tags, attributes and URLs, whatever the content (A124)", async () => {
     const html = await exportScripted("html", hostile, ...steps);
     const plain =
       /^<\/?(?:html|head|body|main|header|section|article|details|summary|title|style|h1|h2|small|p|div|pre|ul|li)>$/;
@@ -76,7 +76,7 @@ describe("a session as HTML", () => {
     expect(html).toContain("&#60;script&#62;alert(1)");
   });
 
-  it("lets nothing load and nothing run but its own style", async () => {
+  it("allows no resources or scripts, only its own style", async () => {
     const html = await exportScripted("html", "Hi.", { text: "Hi." });
     const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1];
     expect(policy).toBe(
@@ -88,7 +88,7 @@ describe("a session as HTML", () => {
     expect(htmlStyle).toContain("prefers-color-scheme: dark");
   });
 
-  it("writes out escape sequences and marks of direction, and leaves emoji and other scripts alone", async () => {
+  it("escapes control and direction characters, and keeps emoji and other scripts", async () => {
     const html = await exportScripted("html", hostile, ...steps);
     expect(html.replaceAll(/[\n\t]/g, "")).not.toMatch(invisible);
     expect(html).toContain("\\u{1b}]8;;");
@@ -97,7 +97,7 @@ describe("a session as HTML", () => {
     expect(await exportScripted("html", fine, { text: "Hi." })).toContain(fine);
   });
 
-  it("shows pictures that it holds, and names all others", async () => {
+  it("embeds inline images and lists other files by type", async () => {
     const html = await exportScripted(
       "html",
       [
@@ -116,7 +116,7 @@ describe("a session as HTML", () => {
 });
 
 describe("a session as Markdown", () => {
-  it("has no HTML but its own, and no link that runs or loads something, whatever was said", async () => {
+  it("contains only its own HTML, and no link that runs or loads something", async () => {
     const markdown = await exportScripted("markdown", hostile, ...steps);
     const outside = withoutFences(markdown);
     const own = /^<\/?(?:details|summary|code)>$/;
@@ -128,7 +128,7 @@ describe("a session as Markdown", () => {
     expect(markdown.replaceAll(/[\n\t]/g, "")).not.toMatch(invisible);
   });
 
-  it("reads well: who said what, calls and thoughts folded, sources, how it ended and what it took", async () => {
+  it("shows messages, collapsed calls and reasoning, sources, status and usage", async () => {
     const store = memory();
     const look = defineTool({
       name: "look",
@@ -198,7 +198,7 @@ describe("a session as Markdown", () => {
   });
 });
 
-/** Without the blocks of code that a reader of Markdown sees. */
+/** Removes fenced code blocks. */
 function withoutFences(markdown: string): string {
   let fence = "";
   return markdown

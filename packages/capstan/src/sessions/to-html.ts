@@ -2,13 +2,13 @@ import { escapeControls } from "../escape-text.ts";
 import type { Part } from "../history.ts";
 import { formatCount, formatDuration, formatTime, formatUsage } from "./format-values.ts";
 import { htmlStyle, htmlStyleHash } from "./html-style.ts";
-import { formatJson } from "./to-markdown.ts";
+import { formatCallInput } from "./to-markdown.ts";
 import type { Transcript, TranscriptCall, TranscriptItem, TranscriptRun } from "./transcript.ts";
 
-// Nothing is loaded and nothing runs: what was said may have been written to do harm to whoever reads it.
+// Blocks scripts and external resources: a session may contain hostile content.
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${htmlStyleHash}'; img-src data:; base-uri 'none'; form-action 'none'`;
 
-/** A session as one HTML file that needs nothing else. */
+/** Renders a session as a self-contained HTML page. */
 export function toHtml(transcript: Transcript): string {
   const { title, createdAt, runs, usage, cost } = transcript;
   return `<!doctype html>
@@ -34,7 +34,7 @@ ${runs.map(renderRun).join("\n")}
 `;
 }
 
-/** Text as HTML, with everything visible; safe between tags and in quoted attributes. */
+/** Escapes text for use between tags and in quoted attributes. Control characters become visible. */
 export function escapeHtml(text: string): string {
   return escapeControls(text).replaceAll(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -53,14 +53,14 @@ ${sources.length > 0 ? `<h2>Sources</h2>\n<ul>${sources.join("")}</ul>` : ""}
 
 function renderItem(item: TranscriptItem): string {
   switch (item.type) {
-    case "person":
+    case "user":
       return `<article class="person"><h2>You <small>${formatTime(item.at)}</small></h2>${renderContent(item.content)}</article>`;
     case "agent":
       return `<article><h2>${escapeHtml(item.name)} <small>${escapeHtml(item.model ?? "")}</small></h2>${renderText(item.text)}</article>`;
     case "reasoning":
       return renderDetails("Reasoning", renderText(item.text));
     case "summary":
-      return renderDetails("Summary of what was before", renderText(item.text));
+      return renderDetails("Summary of earlier messages", renderText(item.text));
     case "note":
       return `<p class="note">${escapeHtml(item.text)}</p>`;
     case "call":
@@ -89,7 +89,7 @@ function formatCallTitle({ name, result, approval }: TranscriptCall): string {
 }
 
 function renderCallBody({ input, result }: TranscriptCall): string {
-  const inputHtml = `<pre>${escapeHtml(formatJson(input))}</pre>`;
+  const inputHtml = `<pre>${escapeHtml(formatCallInput(input))}</pre>`;
   return result ? `${inputHtml}<pre>${escapeHtml(result.text)}</pre>` : inputHtml;
 }
 

@@ -5,7 +5,7 @@ import { formatCount, formatDuration, formatTime, formatUsage } from "./format-v
 import { escapeMarkdown, sanitizeMarkdown } from "./sanitize-markdown.ts";
 import type { Transcript, TranscriptCall, TranscriptItem, TranscriptRun } from "./transcript.ts";
 
-/** A session as Markdown: who said what, with calls and thoughts folded away. */
+/** Renders a session as Markdown, with tool calls and reasoning in collapsed sections. */
 export function toMarkdown(transcript: Transcript): string {
   const { title, createdAt, runs, usage, cost } = transcript;
   const head = [
@@ -30,14 +30,14 @@ function formatRun(run: TranscriptRun): string[] {
 
 function formatItem(item: TranscriptItem): string {
   switch (item.type) {
-    case "person":
+    case "user":
       return `**You** · ${formatTime(item.at)}\n\n${sanitizeMarkdown(toPlainText(item.content))}`;
     case "agent":
       return `**${escapeMarkdown(item.name)}**${item.model ? ` · ${escapeMarkdown(item.model)}` : ""}\n\n${sanitizeMarkdown(item.text)}`;
     case "reasoning":
       return formatDetails("Reasoning", sanitizeMarkdown(item.text));
     case "summary":
-      return formatDetails("Summary of what was before", sanitizeMarkdown(item.text));
+      return formatDetails("Summary of earlier messages", sanitizeMarkdown(item.text));
     case "note":
       return `> ${escapeMarkdown(item.text)}`;
     case "call":
@@ -51,12 +51,12 @@ function formatCallSummary({ name, result, approval }: TranscriptCall): string {
 }
 
 function formatCallBody({ input, result }: TranscriptCall): string {
-  const inputBlock = formatCodeBlock(formatJson(input), typeof input === "string" ? "" : "json");
+  const inputBlock = formatCodeBlock(formatCallInput(input), typeof input === "string" ? "" : "json");
   return result ? `${inputBlock}\n\n${formatCodeBlock(escapeControls(result.text), "")}` : inputBlock;
 }
 
-/** A value as people read it. */
-export function formatJson(value: Json): string {
+/** Formats a value for display: strings as they are, anything else as indented JSON. */
+export function formatCallInput(value: Json): string {
   return escapeControls(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
 }
 
@@ -64,7 +64,7 @@ function formatDetails(title: string, body: string): string {
   return `<details>\n<summary>${escapeMarkdown(title)}</summary>\n\n${body}\n\n</details>`;
 }
 
-/** With a fence that nothing inside can close. */
+/** Uses a fence longer than any run of backticks in the text. */
 function formatCodeBlock(text: string, language: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -5,37 +5,35 @@ import type { SessionInfo } from "../store.ts";
 import { groupByRun } from "./load-facts.ts";
 import { type RunSummary, type SessionSummary, summarizeRun, summarizeSession } from "./summary.ts";
 
-/** A call and what became of it. */
+/** A tool call with its outcome. */
 export type TranscriptCall = {
   readonly type: "call";
   readonly name: string;
   readonly input: Json;
-  /** Whether a person was asked, and what they said. */
+  /** The approval request or its outcome. */
   approval?: string;
   result?: { readonly status: string; readonly text: string; readonly ms: number; readonly cached: boolean };
 };
 
-/** One thing that was said or done, as people read it. */
+/** One item of a transcript. */
 export type TranscriptItem =
-  | { readonly type: "person"; readonly content: string | readonly Part[]; readonly at: number }
+  | { readonly type: "user"; readonly content: string | readonly Part[]; readonly at: number }
   | { readonly type: "agent"; readonly text: string; readonly name: string; readonly model?: string }
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "summary"; readonly text: string }
   | { readonly type: "note"; readonly text: string }
   | TranscriptCall;
 
-/** A run with all that was said and done in it. */
 export type TranscriptRun = RunSummary & {
   readonly items: readonly TranscriptItem[];
   readonly sources: readonly Fragment["source"][];
-  /** How it ended, when it is not simply done. */
+  /** Error or pending state, or empty for a run that is simply done. */
   readonly end: string;
 };
 
-/** A session as a text for people: what exports to Markdown and HTML are made from. */
+/** A readable form of a session, the source of the Markdown and HTML exports. */
 export type Transcript = Omit<SessionSummary, "runs"> & { readonly runs: readonly TranscriptRun[] };
 
-/** Makes the facts of a session a text for people. */
 export function buildTranscript(info: SessionInfo, facts: readonly Fact[]): Transcript {
   return {
     ...summarizeSession(info, facts),
@@ -66,22 +64,23 @@ function addFactItems(builder: TranscriptBuilder, fact: Fact): void {
   else if (fact.type === "message") addEntryItems(builder, fact.entry, fact);
   else if (fact.type === "steered") addEntryItems(builder, fact.entry, fact);
   else if (fact.type === "tool_call_start") {
-    // Asked for by the model, or by the runtime itself.
+    // Calls made by the runtime itself are not part of a message.
     if (!calls.has(fact.id)) addCallItem(builder, fact.id, { name: fact.name, input: fact.arguments });
   } else if (fact.type === "tool_call_result") {
     const { status, result, ms, cached = false } = fact;
     const call = calls.get(fact.id);
     if (call) call.result ??= { status, text: toPlainText(result), ms, cached };
-  } else if (fact.type === "approval_required") setApproval(calls, fact.callId, `asked: ${fact.reason}`);
+  } else if (fact.type === "approval_required")
+    setApproval(calls, fact.callId, `approval requested: ${fact.reason}`);
   else if (fact.type === "approval_resolved") {
     const answer = fact.approved ? "approved" : "denied";
     setApproval(calls, fact.callId, fact.reason === undefined ? answer : `${answer}: ${fact.reason}`);
   } else if (fact.type === "compacted" && fact.text !== undefined)
     items.push({ type: "summary", text: fact.text });
   else if (fact.type === "handoff")
-    items.push({ type: "note", text: `${fact.from} hands over to ${fact.to}.` });
+    items.push({ type: "note", text: `${fact.from} hands off to ${fact.to}.` });
   else if (fact.type === "handoff_return")
-    items.push({ type: "note", text: `${fact.from} gives back to ${fact.to}.` });
+    items.push({ type: "note", text: `${fact.from} returns to ${fact.to}.` });
   else if (fact.type === "warning") items.push({ type: "note", text: fact.message });
   else if (fact.type === "model_failed")
     items.push({ type: "note", text: `${fact.model} failed: ${fact.error.message}` });
@@ -92,7 +91,7 @@ function addFactItems(builder: TranscriptBuilder, fact: Fact): void {
 
 function addEntryItems(builder: TranscriptBuilder, entry: Entry, fact: Fact): void {
   const { items } = builder;
-  if (entry.type === "user") items.push({ type: "person", content: entry.content, at: fact.at });
+  if (entry.type === "user") items.push({ type: "user", content: entry.content, at: fact.at });
   else if (entry.type === "summary") items.push(entry);
   else if (entry.type === "result") {
     const call = builder.calls.get(entry.callId);
@@ -138,5 +137,5 @@ function collectSources(facts: readonly Fact[]): Fragment["source"][] {
 function describeEnd(facts: readonly Fact[]): string {
   const done = facts.find((fact) => fact.type === "done");
   if (done) return done.error ? `${done.error.code}: ${done.error.message}` : "";
-  return facts.at(-1)?.type === "waiting" ? "waits for an answer" : "not finished";
+  return facts.at(-1)?.type === "waiting" ? "waiting for an answer" : "not finished";
 }

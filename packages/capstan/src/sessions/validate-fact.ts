@@ -62,7 +62,7 @@ const callCheck = object(
 
 type BodyFields = readonly [required: Fields, optional?: Fields];
 
-/** What each fact must say. A fact that is not here cannot be imported, so a new one needs a row. */
+/** Fields of each fact type. Types missing here cannot be imported, so every new type needs a row. */
 const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
   run_start: [{ input: array(entry), policy: object({}), timeZone: string }, { instructions: string }],
   turn_start: [
@@ -159,15 +159,15 @@ const maxIdLength = 512;
 const id: Validator = (value, path) =>
   typeof value === "string" && value !== "" && value.length <= maxIdLength
     ? undefined
-    : `${path} must be a text of 1 to ${maxIdLength} characters`;
+    : `${path} must be a string of 1 to ${maxIdLength} characters`;
 const count: Validator = (value, path) =>
-  Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : `${path} must be a whole number from 0`;
-/** The last instant that a date can have. */
+  Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : `${path} must be a non-negative integer`;
+/** Latest time a `Date` can represent. */
 const maxTime = 8.64e15;
 const timestamp: Validator = (value, path) =>
   typeof value === "number" && value >= 0 && value <= maxTime
     ? undefined
-    : `${path} must be a time in milliseconds`;
+    : `${path} must be a timestamp in milliseconds`;
 
 const commonFields: Fields = {
   runId: id,
@@ -179,7 +179,7 @@ const commonFields: Fields = {
   id,
 };
 
-/** A stored fact, whatever it says. */
+/** Checks a stored fact of any type. */
 export const validateFact: Validator = taggedUnion(
   Object.fromEntries(
     Object.entries(factFields).map(([type, [required, optional]]) => [

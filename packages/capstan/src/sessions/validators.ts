@@ -1,36 +1,31 @@
 import { isRecord } from "../json.ts";
 
-/** Says what is wrong with a value that was read as JSON; nothing when it fits. */
+/** Returns the problem with a parsed JSON value, or undefined if it is valid. */
 export type Validator = (value: unknown, path: string) => string | undefined;
 
-/** Shapes by the names of their fields. */
+/** Validators by field name. */
 export type Fields = { readonly [field: string]: Validator };
 
-/** A text. */
 export const string: Validator = (value, path) =>
-  typeof value === "string" ? undefined : `${path} must be a text`;
+  typeof value === "string" ? undefined : `${path} must be a string`;
 
-/** A number. */
 export const number: Validator = (value, path) =>
   typeof value === "number" ? undefined : `${path} must be a number`;
 
-/** True or false. */
 export const boolean: Validator = (value, path) =>
   typeof value === "boolean" ? undefined : `${path} must be true or false`;
 
-/** Whatever JSON can say. */
 export const any: Validator = () => undefined;
 
-/** One of these values. */
 export function literals(...values: readonly (string | boolean)[]): Validator {
   return (value, path) =>
     values.some((allowed) => allowed === value) ? undefined : `${path} must be one of ${values.join(", ")}`;
 }
 
-/** A list whose items have one shape. */
+/** An array whose items all pass `validator`. */
 export function array(validator: Validator): Validator {
   return (value, path) => {
-    if (!Array.isArray(value)) return `${path} must be a list`;
+    if (!Array.isArray(value)) return `${path} must be an array`;
     for (const [index, item] of value.entries()) {
       const problem = validator(item, `${path}[${index}]`);
       if (problem) return problem;
@@ -39,7 +34,7 @@ export function array(validator: Validator): Validator {
   };
 }
 
-/** An object with these fields, and any others. */
+/** An object with these fields. Other fields are allowed. */
 export function object(required: Fields, optional: Fields = {}): Validator {
   return (value, path) => {
     if (!isRecord(value)) return `${path} must be an object`;
@@ -58,7 +53,7 @@ export function object(required: Fields, optional: Fields = {}): Validator {
   };
 }
 
-/** An object whose values, whatever their keys, have one shape. */
+/** An object with arbitrary keys whose values all pass `validator`. */
 export function record(validator: Validator): Validator {
   return (value, path) => {
     if (!isRecord(value)) return `${path} must be an object`;
@@ -70,7 +65,7 @@ export function record(validator: Validator): Validator {
   };
 }
 
-/** An object whose `type` says which shape it has. */
+/** An object checked by the validator for its `type`. */
 export function taggedUnion(validators: { readonly [type: string]: Validator }): Validator {
   return (value, path) => {
     const type = isRecord(value) ? value.type : undefined;
@@ -81,7 +76,7 @@ export function taggedUnion(validators: { readonly [type: string]: Validator }):
   };
 }
 
-/** The first shape that fits; the problem told is that of the last. */
+/** Accepts a value that passes any validator. Otherwise reports the problem found by the last one. */
 export function union(...validators: readonly Validator[]): Validator {
   return (value, path) => {
     let problem: string | undefined;

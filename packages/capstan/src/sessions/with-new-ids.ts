@@ -1,14 +1,14 @@
 import type { Fact, UnplacedFact } from "../event.ts";
 import type { Json } from "../json.ts";
 
-/** New names of things, by their old ones; what is not here keeps its name. */
+/** New ids by old id. Ids not listed stay the same. */
 export type NewIds = {
   readonly sessionId: string;
   readonly runIds: ReadonlyMap<string, string>;
   readonly handles: ReadonlyMap<string, string>;
 };
 
-/** A fact as it stands in a copy of its session. Call ids stay: they are unique within a session. */
+/** Returns the fact with the ids of the copied session. Call ids stay: they are unique within a session. */
 export function withNewIds(fact: Fact, { sessionId, runIds, handles }: NewIds): UnplacedFact {
   const { seq: _, ...rest } = fact;
   const runId = runIds.get(fact.runId) ?? fact.runId;
@@ -20,7 +20,7 @@ export function withNewIds(fact: Fact, { sessionId, runIds, handles }: NewIds): 
   return { ...replaceHandles(rest, handles), sessionId, runId, id, ...parent };
 }
 
-/** A handle is also in the words that the model was shown, and in those it asks for the rest with. */
+/** Handles also appear in text shown to the model and in arguments of its calls, so every string is searched. */
 function replaceHandles<Content extends object>(
   content: Content,
   handles: ReadonlyMap<string, string>,
@@ -37,6 +37,6 @@ function mapTexts(value: Json, replace: (text: string) => string): Json {
   if (typeof value === "string") return replace(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, replace));
   if (typeof value !== "object" || value === null) return value;
-  // From entries, so that a key `__proto__` stays a key.
+  // `Object.fromEntries` keeps a `__proto__` key as an own property.
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mapTexts(member, replace)]));
 }

@@ -3,20 +3,20 @@ import type { Origin } from "../event.ts";
 import type { Finish, Usage } from "../model.ts";
 import type { MaskText } from "../secrets/json-text.ts";
 
-/** What a span is about, in the words of the convention. */
+/** Operation names of the GenAI conventions. */
 export type Operation = "invoke_agent" | "chat" | "execute_tool";
 
-/** How what comes from outside becomes part of a span. */
+/** How names and ids are written to spans. */
 export type SpanNaming = {
-  /** Masks and cuts a name, an id or a code. */
+  /** Masks and truncates a name, id or code. */
   readonly name: MaskText;
-  /** Whether spans have the keys that Langfuse and OpenInference read besides. */
+  /** Adds the attributes that Langfuse and OpenInference read. */
   readonly extraKeys: boolean;
 };
 
 const maxNameLength = 128;
 
-/** Masked before it is cut: half a secret would not be recognised. */
+/** Masks before truncating: a truncated secret would not be recognized. */
 export function createNameMask(mask: MaskText): MaskText {
   return (text) => {
     const name = mask(text);
@@ -30,7 +30,7 @@ const spanKinds = {
   execute_tool: { openInference: "TOOL", langfuse: "tool" },
 } as const;
 
-/** What every span says: what it is, of whom, and in which conversation. */
+/** Attributes of every span. */
 export function buildCommonAttributes(
   operation: Operation,
   { agent, sessionId, runId, turn }: Origin,
@@ -51,7 +51,7 @@ export function buildCommonAttributes(
   };
 }
 
-/** What the convention calls the providers that it knows by another name. */
+/** Provider names that differ in the GenAI conventions. */
 const providers: Readonly<Record<string, string>> = {
   gemini: "gcp.gemini",
   vertex: "gcp.vertex_ai",
@@ -60,7 +60,7 @@ const providers: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** The two halves of `provider/model`; of a name without a slash, it is both. */
+/** Splits `provider/model`. A name without a slash is used for both. */
 export function splitModelName(model: string): { readonly provider: string; readonly model: string } {
   const slash = model.indexOf("/");
   if (slash < 1) return { provider: model, model };
@@ -71,7 +71,7 @@ export function splitModelName(model: string): { readonly provider: string; read
   };
 }
 
-/** What a model call has used. */
+/** Token usage of a model call. */
 export function buildUsageAttributes({
   inputTokens,
   outputTokens,
@@ -86,7 +86,7 @@ export function buildUsageAttributes({
   };
 }
 
-/** Why a model stopped, in the words of the convention. */
+/** Converts a finish reason to the GenAI conventions. */
 export function toFinishReason(finish: Finish | "aborted"): string {
   return finish === "tool_calls" ? "tool_call" : finish;
 }

@@ -7,26 +7,29 @@ import { type TraceMessage, toTraceMessage } from "./trace-message.ts";
 
 export type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
-/** The spans of the model calls of a run. Which model it was is known when it has answered: then the span is made. */
+/**
+ * Records the model calls of a run as spans. A span is created when the call ends, because only then the model is
+ * known.
+ */
 export interface ModelCalls {
-  /** A model is asked, for a message or for a summary. */
+  /** Marks the start of a model call. */
   start(purpose: "message" | "summary", at: number): void;
-  /** Keeps purpose the model is shown with its next call, when spans have content. Gives all of it. */
+  /** Collects input messages for the next model call, if spans include content. Returns all collected messages. */
   addInput(messages: readonly TraceMessage[]): readonly TraceMessage[];
   endMessage(fact: FactOf<"message">): void;
   fail(fact: FactOf<"model_failed">): void;
   endSummary(fact: FactOf<"compacted"> | FactOf<"turn_summary">): void;
-  /** False when no model is being asked. */
+  /** Returns false if no model call is active. */
   addRetry(at: number, attributes: Attributes): boolean;
 }
 
 type StartTimes = { message?: number | undefined; summary?: number | undefined };
 
-/** A run may go on for ever, and a trace is no store. */
+/** Bounds for long runs: traces are not meant to store everything. */
 const maxRetries = 32;
 const maxMessages = 64;
 
-/** Follows the model calls of one run. */
+/** Tracks the model calls of one run. */
 export function trackModelCalls(factory: SpanFactory, spans: RunSpans): ModelCalls {
   const startTimes: StartTimes = {};
   let retries: { readonly at: number; readonly attributes: Attributes }[] = [];
@@ -80,7 +83,7 @@ export function trackModelCalls(factory: SpanFactory, spans: RunSpans): ModelCal
       span.setAttribute("capstan.attempts", fact.attempts);
       markFailed(span, factory.name(fact.error.code));
       span.end(toDate(fact.at));
-      // The next model of the chain may be asked without a word.
+      // The next model of the chain may start without a fact of its own.
       startTimes[purpose] = fact.at;
     },
     endSummary(fact) {

@@ -1,18 +1,18 @@
-/** Gives spans their ids. That of an SDK will do: `new RandomIdGenerator()`. */
+/** Generates span ids. An SDK generator fits: `new RandomIdGenerator()`. */
 export interface IdSource {
   generateTraceId(): string;
   generateSpanId(): string;
 }
 
-/** Ids for a tracer provider, by which the first span of a run has ids that follow from the id of the run. */
+/** An id generator for a tracer provider that derives the ids of a run's first span from the run id. */
 export interface RunIds extends IdSource {
-  /** What `start` makes, at once, is the first span of this run. */
+  /** Calls `start`, which must create the run's first span synchronously. */
   first<Made>(runId: string, start: () => Made): Made;
 }
 
 /**
- * An id generator for the tracer provider, to be given to `traces` too. With it the first span of a run has no parent,
- * and a run that is resumed, also by another process, hangs its spans below that one. `others` makes all other ids.
+ * Creates an id generator for the tracer provider; pass it to `traces` as well. The first span of a run then has no
+ * parent, and a resumed run, in any process, nests its spans below it. `others` generates all other ids.
  */
 export function runIds(others: IdSource): RunIds {
   let first: string | undefined;
@@ -30,12 +30,12 @@ export function runIds(others: IdSource): RunIds {
   };
 }
 
-/** The id of the trace that a run is in: of a nested run, that of the outermost one. */
+/** Returns the trace id of a run. For a nested run, pass the id of its root run. */
 export function traceIdOf(runId: string): string {
   return computeHash(`trace ${runId}`);
 }
 
-/** The id of the span that a run begins with. */
+/** Returns the id of a run's first span. */
 export function getSpanId(runId: string): string {
   return computeHash(`span ${runId}`).slice(16);
 }
@@ -44,7 +44,7 @@ const fnvOffset = 0x6c62272e07bb014262b821756295c58dn;
 const fnvPrime = 0x0000000001000000000000000000013bn;
 const encoder = new TextEncoder();
 
-/** FNV-1a of 128 bits: nothing here is secret, and it is the same in browsers, at once. */
+/** 128-bit FNV-1a: synchronous and available in browsers. Nothing here is secret. */
 function computeHash(text: string): string {
   let hash = fnvOffset;
   for (const byte of encoder.encode(text)) hash = BigInt.asUintN(128, (hash ^ BigInt(byte)) * fnvPrime);

@@ -14,44 +14,44 @@ import type { Json } from "../json.ts";
 import { buildCommonAttributes, type Operation, type SpanNaming } from "./attributes.ts";
 import type { RunIds } from "./run-ids.ts";
 
-/** What spans are made with. */
+/** Creates spans with the configured tracer and masking. */
 export type SpanFactory = SpanNaming & {
   readonly tracer: Tracer;
   readonly ids: RunIds | undefined;
-  /** Whether spans show what was said. */
+  /** Whether spans include message content. */
   readonly content: boolean;
-  /** Masks every text of a value. */
+  /** Masks every string in a value. */
   maskValue(value: Json): Json;
-  /** A masked value as JSON text. */
+  /** Serializes a masked value as JSON. */
   toMaskedJson(value: unknown): string;
 };
 
-/** Where the first span of a leg belongs. */
+/** Parent and links of a segment's first span. */
 export type SpanStart = {
   readonly parent: Context;
   readonly links: Link[];
-  /** Of a run that begins: the span has no parent, and ids that follow from the run. */
+  /** True when the run starts: the span has no parent, and its ids derive from the run id. */
   readonly isFirst: boolean;
 };
 
-/** The open spans of a run, from where it begins or goes on until it rests. */
+/** The open spans of one run segment. */
 export interface RunSpans {
   readonly origin: Origin;
-  /** False when nobody keeps the spans: then nothing needs to be made for them. */
+  /** False if the spans are not sampled; nothing needs to be computed for them then. */
   readonly isRecording: boolean;
-  /** Below what the agent in charge does, or a call of it that is open. */
+  /** Returns the context of an open call's span, or of the current agent's span. */
   getContext(callId?: string): Context;
-  /** A span below that of the agent in charge, for the caller to end. */
+  /** Starts a span below the current agent's. The caller ends it. */
   add(operation: Operation, options: SpanOptions): Span;
   startCall(fact: Fact, id: string, name: string): Span;
-  /** The open span of a call, which it then is no longer. */
+  /** Removes and returns the open span of a call. */
   takeCall(id: string): Span | undefined;
-  /** Another agent is in charge. */
+  /** Makes another agent the current one. */
   push(fact: Fact, agent: string, isTransfer: boolean): void;
   pop(fact: Fact, agent: string): void;
-  /** Something that happened to the agent in charge. */
+  /** Adds an event to the current agent's span. */
   addEvent(name: string, at: number, attributes?: Attributes): void;
-  /** The span that the run began or went on with. */
+  /** The first span of this segment. */
   readonly first: Span;
   end(at: number): void;
 }
@@ -63,15 +63,15 @@ export type SpanOptions = {
   readonly attributes: Attributes;
 };
 
-/** A number would be taken for the time since the process began, if it is small. */
+/** Converts to a `Date`: OpenTelemetry reads small numbers as time since process start. */
 export const toDate = (at: number): Date => new Date(at);
 
-/** Marks a span as failed. The message of an error is content, so it has none. */
+/** Marks a span as failed, without the error message, which counts as content. */
 export function markFailed(span: Span, type: string): void {
   span.setAttribute("error.type", type).setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Begins the spans of a run. */
+/** Opens the spans of a run segment. */
 export function openRunSpans(factory: SpanFactory, fact: Fact, start: SpanStart): RunSpans {
   const { tracer } = factory;
   const origin: Origin = { ...fact };
@@ -119,13 +119,13 @@ export function openRunSpans(factory: SpanFactory, fact: Fact, start: SpanStart)
       return span;
     },
     push(at, agent, isTransfer) {
-      // Whoever has handed over for good has nothing more to do.
+      // After a transfer the previous agent is finished.
       if (isTransfer && agents.length > 1) agents.pop()?.span.end(toDate(at.at));
       pushAgent(at, agent);
     },
     pop(at, agent) {
       if (agents.length > 1) agents.pop()?.span.end(toDate(at.at));
-      // The handoff was previous this leg: the one that goes on has no span in it yet.
+      // The handoff happened in an earlier segment, so this agent has no span here yet.
       else if (agents[0]?.agent !== agent) pushAgent(at, agent);
     },
     addEvent(name, at, attributes) {
@@ -139,7 +139,7 @@ export function openRunSpans(factory: SpanFactory, fact: Fact, start: SpanStart)
   };
 }
 
-/** What a span of a tool call says. */
+/** Attributes of a tool call span. */
 export function buildCallAttributes({ name }: SpanNaming, id: string, tool: string): Attributes {
   return {
     "gen_ai.tool.name": name(tool),

@@ -10,10 +10,10 @@ import {
   toTraceMessage,
 } from "./trace-message.ts";
 
-/** Makes the spans of a run from its events, until it rests. */
+/** Creates the spans of a run from its events, until it suspends. */
 export interface RunTrace {
   readonly spans: RunSpans;
-  /** False when the run has come to rest: all its spans have ended. */
+  /** Returns false once the run has suspended or ended. All its spans have ended then. */
   addFact(fact: Fact): boolean;
   addRetry(delta: Extract<Delta, { type: "retry" }>, at: number): void;
 }
@@ -22,11 +22,10 @@ type TraceContext = {
   readonly factory: SpanFactory;
   readonly spans: RunSpans;
   readonly models: ModelCalls;
-  /** Calls that hand over or back, and have no result yet: what they do is the span of an agent. */
+  /** Handoff calls without a result. They are represented by agent spans. */
   readonly handoffs: Set<string>;
 };
 
-/** Follows one run. */
 export function traceRun(factory: SpanFactory, spans: RunSpans): RunTrace {
   const models = trackModelCalls(factory, spans);
   const context = { factory, spans, models, handoffs: new Set<string>() };
@@ -106,7 +105,7 @@ function recordFact(context: TraceContext, fact: Fact): void {
   if (attributes) spans.addEvent(`capstan.${fact.type}`, fact.at, attributes);
 }
 
-/** What is said of a fact that is an event of a span. */
+/** Returns the attributes of a fact recorded as a span event, or undefined if it is not. */
 function buildEventAttributes({ factory }: TraceContext, fact: Fact): Attributes | undefined {
   switch (fact.type) {
     case "approval_required":
@@ -160,7 +159,7 @@ function endCallSpan(
   if (handoffs.delete(id)) return;
   const span =
     spans.takeCall(id) ??
-    // One that was refused, or answered from elsewhere, has not begun here.
+    // Refused calls and calls answered elsewhere have no open span.
     spans.add("execute_tool", {
       origin: fact,
       name,

@@ -1,15 +1,14 @@
 import type { AssistantEntry, AssistantPart, Entry, OpaquePart, Part } from "../history.ts";
 import type { Json } from "../json.ts";
 
-/** A message in the form of the convention: a role and typed parts. */
+/** A message in the format of the GenAI conventions. */
 export type TraceMessage = { readonly role: string; readonly parts: readonly Json[] } & {
   readonly finish_reason?: string;
 };
 
-/** Of one text; a trace is no store. */
+/** Per text: traces are not meant to store full content. */
 const maxTextLength = 16_384;
 
-/** An entry of the history as a message of the convention. */
 export function toTraceMessage(entry: Entry): TraceMessage {
   switch (entry.type) {
     case "user":
@@ -23,28 +22,25 @@ export function toTraceMessage(entry: Entry): TraceMessage {
   }
 }
 
-/** The result of a call as a message of the convention. */
 export function toResultMessage(id: string, content: string | readonly Part[]): TraceMessage {
   return { role: "tool", parts: [{ type: "tool_call_response", id, response: formatResult(content) }] };
 }
 
-/** What a call came to, as it is shown. */
 export function formatResult(content: string | readonly Part[]): Json {
   return typeof content === "string" ? truncateTraceText(content) : toContentParts(content);
 }
 
-/** A text as a part of a message. */
 export function toTextPart(text: string): Json {
   return { type: "text", content: truncateTraceText(text) };
 }
 
-/** Arguments as JSON text: whole, or cut where they are too long to be shown. */
+/** Formats arguments as JSON, truncated if too long. */
 export function formatArguments(value: Json): string {
   return truncateTraceText(JSON.stringify(value) ?? "null");
 }
 
 function toAssistantParts({ parts }: AssistantEntry): Json[] {
-  // The provider's own data is for the provider.
+  // Opaque data is meant only for the provider.
   return parts.filter((part) => part.type !== "opaque").map(toAssistantPart);
 }
 
@@ -68,7 +64,7 @@ function toContentParts(content: string | readonly Part[]): Json[] {
     const modality = mediaType.split("/")[0] ?? "";
     if (url !== undefined)
       return { type: "uri", modality, mime_type: mediaType, uri: truncateTraceText(url) };
-    // The bytes themselves are left out.
+    // Only the size is recorded, not the data.
     return { type: part.type, modality, mime_type: mediaType, base64_length: data?.length ?? 0 };
   });
 }

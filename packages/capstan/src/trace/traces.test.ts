@@ -38,7 +38,7 @@ function createRecorder(options: TracesOptions = {}): Recorder {
   };
 }
 
-/** Names, indented below that of the parent, in the order of their beginning. */
+/** Returns span names in start order, indented below their parents. */
 function buildTree(spans: readonly ReadableSpan[]): string[] {
   const isBelow = (span: ReadableSpan, parent: string | undefined) =>
     span.parentSpanContext?.spanId === parent;
@@ -77,7 +77,7 @@ function createWeatherAgent(): Agent {
 }
 
 describe("the spans of a run", () => {
-  it("have the names, kinds, keys and times of the GenAI convention (S4-62)", async () => {
+  it("have the names, kinds, attributes and times of the GenAI conventions (S4-62)", async () => {
     const { sink, spans, tree } = createRecorder();
     const options = { session: "ses", runId: "run_1", clock: fakeClock(), hooks: { onEvent: sink } };
     const { facts } = await collect(run(createWeatherAgent(), "Is it cold?", options));
@@ -129,7 +129,7 @@ describe("the spans of a run", () => {
     ]);
   });
 
-  it("of nested agents are below the call, those of handoffs below the one that handed over (S4-62)", async () => {
+  it("of nested agents are below the call, those of handoffs below the agent that handed off (S4-62)", async () => {
     const { sink, spans, tree } = createRecorder();
     const inner = defineAgent({
       name: "inner",
@@ -161,7 +161,7 @@ describe("the spans of a run", () => {
     expect(new Set(spans().map((span) => span.spanContext().traceId)).size).toBe(1);
   });
 
-  it("say which error it was, how often it was tried, and by default not what it said (A113)", async () => {
+  it("record the error type and attempts, and by default not the message (A113)", async () => {
     const { sink, spans } = createRecorder();
     const broken = defineTool({
       ...{ name: "broken", description: "Fails", input: { type: "object" } },
@@ -201,7 +201,7 @@ const createPayer = () =>
   });
 
 describe("a run that is resumed", () => {
-  it("goes on in the same trace, below its first span, in another process too (S4-62)", async () => {
+  it("continues the same trace below its first span, also in another process (S4-62)", async () => {
     const store = memory();
     const before = createRecorder();
     const waiting = await run(createPayer(), "Pay", {
@@ -227,7 +227,7 @@ describe("a run that is resumed", () => {
     expect(findByName(after.spans(), "execute_tool pay")).toHaveLength(1);
   });
 
-  it("is in the same trace with a provider that makes ids of its own (S4-62)", async () => {
+  it("is in the same trace with a provider that generates its own ids (S4-62)", async () => {
     const exporter = new InMemorySpanExporter();
     const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
     const onEvent = traces({ tracer: provider.getTracer("test") });
@@ -238,7 +238,6 @@ describe("a run that is resumed", () => {
   });
 });
 
-/** All that a span says. */
 function pickContent({ name, attributes, events, status, links }: ReadableSpan): unknown {
   return { name, attributes, events, status, links: links.map((link) => link.attributes) };
 }
@@ -267,14 +266,14 @@ const input = [
 ];
 
 describe("content", () => {
-  it("is in no span unless it is asked for, and a secret is not even in an id (A113)", async () => {
+  it("is not recorded by default, and secrets are masked even in ids (A113)", async () => {
     const { sink, spans } = createRecorder({ secrets: [secret] });
     await run(createTalkativeAgent(), input as never, { ...createRunOptions(), hooks: { onEvent: sink } });
     expect(spans()).toHaveLength(4);
     expect(JSON.stringify(spans().map(pickContent))).not.toContain("canary");
   });
 
-  it("is there in the convention's form when it is asked for, without secrets (A113)", async () => {
+  it("is recorded in the format of the conventions if enabled, without secrets (A113)", async () => {
     const { sink, spans } = createRecorder({ secrets: [secret], content: true });
     await run(createTalkativeAgent(), input as never, { ...createRunOptions(), hooks: { onEvent: sink } });
     expect(JSON.stringify(spans().map(pickContent))).not.toContain(secret);
@@ -310,7 +309,7 @@ describe("content", () => {
     ]);
   });
 
-  it("is cut where it is long", async () => {
+  it("is truncated if long", async () => {
     const { sink, spans } = createRecorder({ content: true });
     const agent = defineAgent({ name: "long", model: scriptedModel([{ text: "a".repeat(100_000) }]) });
     await run(agent, "b".repeat(100_000), { hooks: { onEvent: sink } });
@@ -320,7 +319,7 @@ describe("content", () => {
 });
 
 describe("the sink", () => {
-  it("ends what a run has left open when it is closed, and keeps nothing of runs that rest", async () => {
+  it("ends open spans on close, and keeps nothing of suspended runs", async () => {
     const { sink, spans } = createRecorder();
     const facts: Event[] = [];
     await run(createWeatherAgent(), "Is it cold?", { hooks: { onEvent: (event) => void facts.push(event) } });
@@ -340,14 +339,14 @@ describe("the sink", () => {
     expect(spans()).toHaveLength(3);
   });
 
-  it("forgets the oldest of runs that never come to rest", async () => {
+  it("drops the oldest run when too many never end", async () => {
     const { sink, spans } = createRecorder();
     const [start] = (await collect(run(createWeatherAgent(), "Hi"))).facts;
     for (let index = 0; index < 4100; index++) sink({ ...start, runId: `run_${index}` } as Event);
     expect(spans()).toHaveLength(4);
   });
 
-  it("never throws into a run, and a run goes on when its tracer is broken", async () => {
+  it("never throws into a run, even with a broken tracer", async () => {
     const tracer = {
       startSpan: () => {
         throw new Error("broken");
@@ -359,14 +358,14 @@ describe("the sink", () => {
     expect(facts.filter(({ type }) => type === "warning")).toEqual([]);
   });
 
-  it("without a provider keeps nothing and changes nothing", async () => {
+  it("records nothing without a provider", async () => {
     const { result } = await collect(
       run(createWeatherAgent(), "Is it cold?", { hooks: { onEvent: traces() } }),
     );
     expect(result.text).toBe("Seven degrees.");
   });
 
-  it("adds the keys of Langfuse and OpenInference when they are asked for", async () => {
+  it("adds Langfuse and OpenInference attributes if enabled", async () => {
     const { sink, spans } = createRecorder({ extraKeys: true });
     await run(createWeatherAgent(), "Is it cold?", { session: "ses", hooks: { onEvent: sink } });
     const kinds = spans().map(({ attributes }) => [
@@ -382,7 +381,7 @@ describe("the sink", () => {
     ]);
   });
 
-  it("links the first span to the one that is active, as that of a request", async () => {
+  it("links the first span to the active one, such as a request span", async () => {
     const active = trace.setSpanContext(ROOT_CONTEXT, {
       traceId: "a".repeat(32),
       spanId: "b".repeat(16),
@@ -403,6 +402,6 @@ describe("the sink", () => {
   });
 });
 
-it("the public exports of tracing are these", async () => {
+it("capstan/trace exports only its public API", async () => {
   expect(Object.keys(await import("./index.ts")).sort()).toEqual(["runIds", "traceIdOf", "traces"]);
 });

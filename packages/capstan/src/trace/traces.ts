@@ -17,32 +17,34 @@ import { openRunSpans, type SpanFactory, type SpanStart } from "./run-spans.ts";
 import { type RunTrace, traceRun } from "./run-trace.ts";
 
 export type TracesOptions = {
-  /** By default that of the provider that is registered with `@opentelemetry/api`; without one nothing is kept. */
+  /** Default: the tracer of the provider registered with `@opentelemetry/api`. Without one, nothing is recorded. */
   readonly tracer?: Tracer;
-  /** Whether spans show messages, arguments, results and instructions. They do not by default. */
+  /** Adds messages, arguments, results and instructions to spans. Default: false. */
   readonly content?: boolean;
-  /** Masked in all that a span says, see `maskSecrets`; besides those of the run, which no event has. */
+  /** Masked in all attributes; see `maskSecrets`. The run's own secrets never appear in events. */
   readonly secrets?: readonly string[];
   /** Adds `session.id`, `openinference.span.kind` and `langfuse.observation.type`. */
   readonly extraKeys?: boolean;
-  /** Those of the tracer's provider, see `runIds`. */
+  /** The id generator of the tracer's provider; see `runIds`. */
   readonly ids?: RunIds;
 };
 
-/** A sink for `hooks.onEvent`, for any number of runs at once. It never throws. */
+/** An `onEvent` hook for any number of concurrent runs. Never throws. */
 export type Traces = ((event: Event) => void) & {
-  /** Ends the spans of runs that have not come to rest: before the provider is shut down. */
+  /** Ends the spans of active runs. Call it before shutting down the provider. */
   close(): void;
 };
 
-/** Runs that end without a word, as in a process that loses its lease, are forgotten when so many others have begun. */
+/**
+ * Upper bound for open runs; the oldest is dropped. Covers runs that never report an end, such as after a lost lease.
+ */
 const maxRuns = 4096;
 
 /**
- * Makes spans of OpenTelemetry's GenAI convention from the events of runs, with the times of the events: `invoke_agent`
- * around a run, `chat` for each model call, `execute_tool` for each call. The trace id follows from the id of the
- * outermost run (`traceIdOf`), so a run that is resumed goes on in the same trace. When a span is active as a run
- * begins, the run's first span has a link to it.
+ * Converts run events to OpenTelemetry GenAI spans, with the times of the events: `invoke_agent` around a run, `chat`
+ * for each model call, `execute_tool` for each tool call. The trace id derives from the id of the root run
+ * (`traceIdOf`), so a resumed run continues the same trace. If a span is active when a run starts, the run's first span
+ * links to it.
  */
 export function traces(options: TracesOptions = {}): Traces {
   const secretMask = createMask(options.secrets ?? []);
@@ -81,7 +83,7 @@ export function traces(options: TracesOptions = {}): Traces {
       handleEvent(event);
     } catch (thrown) {
       diag.error(
-        `Capstan: no span for ${event.type} (${thrown instanceof Error ? thrown.name : "unknown"}).`,
+        `Capstan: could not record a span for ${event.type} (${thrown instanceof Error ? thrown.name : "unknown"}).`,
       );
     }
   };
@@ -106,7 +108,7 @@ function createSpanFactory(options: TracesOptions, secretMask: SecretMask | unde
   };
 }
 
-/** What a person says to a call of a nested run that rests: it goes on when its caller begins that call again. */
+/** An answer to a call of a suspended nested run. The run resumes when its parent starts that call again. */
 function isAnswer({ type, parentRunId }: Fact): boolean {
   return type === "approval_resolved" && parentRunId !== undefined;
 }
@@ -132,7 +134,7 @@ function resolveSpanStart(fact: Fact, runs: ReadonlyMap<string, RunTrace>): Span
   return { parent, links: [], isFirst: false };
 }
 
-/** The place of the span that the run begins with, whichever process has made it. */
+/** Returns the context of a run's first span, which another process may have created. */
 function createRemoteContext(runId: string): Context {
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId: traceIdOf(runId),

@@ -26,11 +26,11 @@ describe("the form of an agent", () => {
 
 it("validation problems are shown at their field", () => {
   const message =
-    'The agent "note" is not valid: model: stored agents may not use "x/y". They may use a/b. tools[0]: there is no tool named "serch" here. Did you mean "search"? policy.maxTurns cannot be 99: the loosest that is allowed here is 10.';
+    'The agent "note" is not valid: model: "x/y" is not allowed for stored agents. Allowed models: a/b. tools[0]: unknown tool "serch". Did you mean "search"? policy.maxTurns cannot be 99: the loosest allowed value is 10.';
   expect(parseFieldProblems(message)).toEqual({
-    model: 'stored agents may not use "x/y". They may use a/b.',
-    tools: 'there is no tool named "serch" here. Did you mean "search"?',
-    "policy.maxTurns": "maxTurns cannot be 99: the loosest that is allowed here is 10.",
+    model: '"x/y" is not allowed for stored agents. Allowed models: a/b.',
+    tools: 'unknown tool "serch". Did you mean "search"?',
+    "policy.maxTurns": "maxTurns cannot be 99: the loosest allowed value is 10.",
   });
   expect(parseFieldProblems("The server is gone.")).toEqual({ "": "The server is gone." });
 });
