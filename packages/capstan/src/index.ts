@@ -71,7 +71,7 @@ export type {
   SchemaInput,
   StandardSchema,
 } from "./schema/schema.ts";
-export type { Lease, RunInfo, RunMessage, SessionInfo, Store } from "./store.ts";
+export type { Lease, MessageBody, RunInfo, RunMessage, SessionInfo, Store } from "./store.ts";
 export {
   type Answer,
   defineTool,

@@ -53,10 +53,11 @@ export interface LocalEngine {
   /** Runs again in a fork. The new run is recovered like any other. */
   rerun(options: RerunOptions): Promise<Rerun>;
   /**
-   * Rejects when the run, in its current state, cannot accept the message: with `unknown_call`, `approval_conflict`,
-   * `run_ended`, or `invalid_input` for an answer that does not match the schema of its question.
+   * Checks a message before it is sent. `isNew` is false when the run received it before. Rejects when the run, in its
+   * current state, cannot accept it: with `unknown_call`, `approval_conflict`, `idempotency_conflict`, `run_ended`, or
+   * `invalid_input` for an answer that does not match the schema of its question.
    */
-  checkMessage(runId: string, message: RunMessage): Promise<void>;
+  checkMessage(runId: string, message: RunMessage): Promise<{ readonly isNew: boolean }>;
   /** Sends a message to a run, and resumes the run when no process executes it. Resolves when the message is stored. */
   send(runId: string, message: RunMessage): Promise<void>;
   /** Takes over runs whose process is gone, and returns their ids. Also called automatically, at the start and then regularly. */

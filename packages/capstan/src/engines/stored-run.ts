@@ -12,10 +12,12 @@ import type { ResumeOptions } from "../run/open-run.ts";
 import { buildResult, type Result } from "../run/result.ts";
 import { createRunHandle, type Run } from "../run/run-handle.ts";
 import { collectSecrets, createMask } from "../secrets/mask.ts";
+import { isInRun } from "../sessions/load-facts.ts";
 import { subscribe } from "../sessions/subscribe.ts";
 import { fold } from "../state/apply.ts";
 import type { RunState, State } from "../state/state.ts";
 import type { RunMessage, Store } from "../store.ts";
+import { isRepeatedMessage } from "./repeated-message.ts";
 
 type RunLocation = {
   readonly store: Store;
@@ -84,14 +86,30 @@ export async function loadTurnRequest(
   return createMask(collectSecrets(secrets, readEnv))?.value(request) ?? request;
 }
 
-/** Rejects when the run, in its current state, cannot accept the message. */
-export async function checkStoredMessage(location: RunLocation, message: RunMessage): Promise<void> {
-  const context = await loadRunState(location);
+/**
+ * Checks a message against the run's log and its pending messages. `isNew` is false when the run received it before.
+ * Rejects when the run, in its current state, cannot accept it.
+ */
+export async function checkStoredMessage(
+  location: RunLocation,
+  message: RunMessage,
+): Promise<{ readonly isNew: boolean }> {
+  const { store, runId } = location;
+  const pending = await store.listMessages(runId);
+  const { facts, ...context } = await loadRunState(location);
+  const runFacts = facts.filter((fact) => isInRun(fact, runId));
+  if (isRepeatedMessage(message, { pending, facts: runFacts })) return { isNew: false };
   await validateMessage(message, context);
   toFacts(message, context);
+  return { isNew: true };
 }
 
-type StoredState = { readonly agents: Agents; readonly state: State; readonly run: RunState };
+type StoredState = {
+  readonly agents: Agents;
+  readonly facts: readonly Fact[];
+  readonly state: State;
+  readonly run: RunState;
+};
 
 async function loadRunState({ store, resolveAgents, runId }: RunLocation): Promise<StoredState> {
   const sessionId = (await store.findSession(runId)) ?? "";
@@ -107,7 +125,7 @@ async function loadRunState({ store, resolveAgents, runId }: RunLocation): Promi
   const agents = indexAgents((await resolveAgents(start.agent)) ?? []);
   const tools = hasDynamicTools(agents) ? createDynamicTools(agents) : undefined;
   tools?.refresh(run.agent, run.turn);
-  return { agents: tools?.agents ?? agents, state, run };
+  return { agents: tools?.agents ?? agents, facts, state, run };
 }
 
 /** Resolves when no message is pending: until then a waiting run is about to continue. */

@@ -1,16 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
-import { AgentError, type Fact, type RunMessage } from "capstan";
-import { isInRun } from "capstan/sessions";
+import { AgentError, type Fact, type MessageBody, type RunMessage } from "capstan";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { createKeyConflictError, matchesStoredRequest, storeRequest } from "./idempotency.ts";
 
-/** A message without its key. */
-export type MessageBody = RunMessage extends infer Each
-  ? Each extends RunMessage
-    ? Omit<Each, "key">
-    : never
-  : never;
+const conflictCodes: readonly string[] = ["approval_conflict", "idempotency_conflict"];
 
 export type MessageTarget = {
   readonly caller: Caller;
@@ -27,92 +20,34 @@ export type MessageTarget = {
 export async function sendToRun(
   deployment: Deployment,
   { caller, runId, key }: MessageTarget,
-  said: MessageBody,
+  body: MessageBody,
 ): Promise<void> {
   const { store, engine } = deployment;
-  const message = { ...said, key: key ?? crypto.randomUUID() } as RunMessage;
+  const message: RunMessage = { ...body, key: key ?? crypto.randomUUID() };
   const sessionId = (await store.findSession(runId)) ?? "";
   const place = { caller, runId, sessionId };
-  const asked = { sessionId, id: message.key, request: { ...said, runId } };
-  const isKnown = await wasSent(deployment, place, message);
-  if (key !== undefined && (await matchesStoredRequest(store, asked))) return;
-  if (!isKnown) {
-    await engine.checkMessage(runId, message);
+  const request = { sessionId, id: message.key, request: { ...body, runId } };
+  // A conflict with an earlier answer is reported first. Otherwise a request that is stored needs no further check.
+  const check = engine.checkMessage(runId, message);
+  await check.catch(throwConflict);
+  if (key !== undefined && (await matchesStoredRequest(store, request))) return;
+  const { isNew } = await check;
+  if (isNew) {
     const { facts: position = 0 } = (await store.getSession(sessionId)) ?? {};
-    const tell = () => engine.send(runId, message);
-    await (message.type === "cancel" ? tell() : resumeWithinQuota(deployment, place, tell));
+    const send = () => engine.send(runId, message);
+    await (message.type === "cancel" ? send() : resumeWithinQuota(deployment, place, send));
     // The key was already used with another text.
     if (message.type === "steer" && !(await wasDelivered(deployment, { ...place, position }, message)))
       throw createKeyConflictError();
   }
-  if (key !== undefined) await storeRequest(store, asked);
+  if (key !== undefined) await storeRequest(store, request);
+}
+
+function throwConflict(thrown: unknown): void {
+  if (thrown instanceof AgentError && conflictCodes.includes(thrown.code)) throw thrown;
 }
 
 type RunLocation = { readonly runId: string; readonly sessionId: string };
-
-/** Whether the message was sent before. Throws if a different one was sent with the same key or for the same call. */
-async function wasSent(
-  { store }: Deployment,
-  { runId, sessionId }: RunLocation,
-  message: RunMessage,
-): Promise<boolean> {
-  const { key, ...said } = message;
-  for (const { key: earlier, ...unheard } of await store.listMessages(runId)) {
-    const isSame = isDeepStrictEqual(unheard, said);
-    if (earlier === key && !isSame) throw createKeyConflictError();
-    if (earlier === key) return true;
-    if (!("callId" in said) || !("callId" in unheard) || said.callId !== unheard.callId) continue;
-    if (isSame) return true;
-    throw createConflictError(said.callId);
-  }
-  const facts = (await store.read(sessionId)).filter((fact) => isInRun(fact, runId));
-  if (message.type === "cancel") return facts.some((fact) => fact.type === "cancel_requested");
-  return "callId" in message && wasAnswered(facts, message);
-}
-
-type Answer = Extract<RunMessage, { readonly callId: string }>;
-
-/** Whether the log contains this answer to the call. Throws if it contains another one. */
-function wasAnswered(facts: readonly Fact[], message: Answer): boolean {
-  const { callId } = message;
-  if (message.type === "result") {
-    const result = facts.find((fact) => fact.type === "tool_call_result" && fact.id === callId);
-    if (result?.type !== "tool_call_result") return false;
-    if (differsFromResult(result, message.value)) throw createConflictError(callId);
-    return true;
-  }
-  // If a call asked more than once, the last question counts.
-  const last = facts.findLast((fact) => isApprovalFact(fact) && fact.callId === callId);
-  if (last?.type !== "approval_resolved") return false;
-  if (differsFromDecision(last, message)) throw createConflictError(callId);
-  return true;
-}
-
-function isApprovalFact(
-  fact: Fact,
-): fact is Resolved | Extract<Fact, { readonly type: "approval_required" }> {
-  return fact.type === "approval_required" || fact.type === "approval_resolved";
-}
-
-type Resolved = Extract<Fact, { readonly type: "approval_resolved" }>;
-
-function differsFromDecision(fact: Resolved, message: Exclude<Answer, { readonly type: "result" }>): boolean {
-  if (fact.approved !== (message.type === "approve")) return true;
-  return message.type === "approve" && !isDeepStrictEqual(fact.value ?? null, message.value ?? null);
-}
-
-/**
- * Compares as far as the log allows: it keeps text as content and other values as data, and truncates large results.
- */
-function differsFromResult(
-  fact: Extract<Fact, { readonly type: "tool_call_result" }>,
-  value: unknown,
-): boolean {
-  if (fact.handle !== undefined) return false;
-  if (typeof value === "string") return fact.result !== value.toWellFormed();
-  const inside: unknown = Reflect.get(Object(value), "data");
-  return fact.data !== undefined && ![value, inside].some((one) => isDeepStrictEqual(fact.data, one));
-}
 
 type SteerMessage = Extract<RunMessage, { readonly type: "steer" }>;
 
@@ -121,17 +56,13 @@ async function wasDelivered(
   { runId, sessionId, position }: RunLocation & { readonly position: number },
   { key, text }: SteerMessage,
 ): Promise<boolean> {
-  if ((await store.listMessages(runId)).some((unheard) => unheard.key === key)) return true;
+  if ((await store.listMessages(runId)).some((pending) => pending.key === key)) return true;
   const isSteered = (fact: Fact) => fact.runId === runId && fact.type === "steered";
   const facts = await store.read(sessionId);
   return facts.some(
     (fact) =>
       isSteered(fact) && (fact.seq > position || (fact.type === "steered" && fact.entry.content === text)),
   );
-}
-
-function createConflictError(callId: string): AgentError {
-  return new AgentError("approval_conflict", `Call "${callId}" was already answered with a different value.`);
 }
 
 type ResumeTarget = { readonly caller: Caller; readonly runId: string; readonly sessionId: string };

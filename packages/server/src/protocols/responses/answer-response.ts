@@ -1,8 +1,8 @@
-import { AgentError } from "capstan";
+import { AgentError, type MessageBody } from "capstan";
 import { getScope } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
-import { type MessageBody, resumeWithinQuota, sendToRun } from "../../runs/send-to-run.ts";
+import { resumeWithinQuota, sendToRun } from "../../runs/send-to-run.ts";
 import { createMismatchError } from "../call-ids.ts";
 import {
   type ApprovalTarget,
