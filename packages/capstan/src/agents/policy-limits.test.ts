@@ -27,14 +27,16 @@ const getRank = (value: unknown) =>
 describe("the limits of a stored agent's policy", () => {
   it("apply to all requested values and to omitted ones (A105)", () => {
     fc.assert(
-      fc.property(layer, layer, (asked, given) => {
-        const limits = resolvePolicyLimits(given);
-        const policy = resolvePolicy(applyLimits(asked, limits));
+      fc.property(layer, layer, (requested, configured) => {
+        const limits = resolvePolicyLimits(configured);
+        const policy = resolvePolicy(applyLimits(requested, limits));
         expect(getRank(policy.gate)).toBeLessThanOrEqual(getRank(limits.gate));
         expect(getRank(policy.approvals)).toBeLessThanOrEqual(getRank(limits.approvals));
-        if (given.maxTurns) expect(getRank(policy.maxTurns)).toBeLessThanOrEqual(getRank(given.maxTurns));
-        if (given.toolTimeoutMs) expect(policy.toolTimeoutMs).toBeLessThanOrEqual(given.toolTimeoutMs);
-        for (const [field, limit] of Object.entries(given.budget ?? {}))
+        if (configured.maxTurns)
+          expect(getRank(policy.maxTurns)).toBeLessThanOrEqual(getRank(configured.maxTurns));
+        if (configured.toolTimeoutMs)
+          expect(policy.toolTimeoutMs).toBeLessThanOrEqual(configured.toolTimeoutMs);
+        for (const [field, limit] of Object.entries(configured.budget ?? {}))
           expect(getRank(Reflect.get(policy.budget, field))).toBeLessThanOrEqual(getRank(limit));
       }),
     );
@@ -42,25 +44,25 @@ describe("the limits of a stored agent's policy", () => {
 
   it("do not change stricter or unlimited fields", () => {
     fc.assert(
-      fc.property(layer, layer, (asked, given) => {
-        const limits = resolvePolicyLimits(given);
-        fc.pre(checkPolicyLimits(asked, limits).length === 0);
-        const [before, after] = [resolvePolicy(asked), resolvePolicy(applyLimits(asked, limits))];
-        if (asked.gate) expect(after.gate).toBe(before.gate);
-        if (asked.maxTurns) expect(after.maxTurns).toBe(before.maxTurns);
-        expect(after.budget).toMatchObject(asked.budget ?? {});
+      fc.property(layer, layer, (requested, configured) => {
+        const limits = resolvePolicyLimits(configured);
+        fc.pre(checkPolicyLimits(requested, limits).length === 0);
+        const [before, after] = [resolvePolicy(requested), resolvePolicy(applyLimits(requested, limits))];
+        if (requested.gate) expect(after.gate).toBe(before.gate);
+        if (requested.maxTurns) expect(after.maxTurns).toBe(before.maxTurns);
+        expect(after.budget).toMatchObject(requested.budget ?? {});
         expect(after.retry).toEqual(before.retry);
       }),
     );
   });
 
   it("by default restrict only the gate and approvals", () => {
-    const asked: PolicyOverrides = { gate: "off", approvals: "allow", maxTurns: "unlimited" };
-    expect(checkPolicyLimits(asked, resolvePolicyLimits())).toEqual([
+    const requested: PolicyOverrides = { gate: "off", approvals: "allow", maxTurns: "unlimited" };
+    expect(checkPolicyLimits(requested, resolvePolicyLimits())).toEqual([
       'policy.gate cannot be "off": the loosest allowed value is "default"',
       'policy.approvals cannot be "allow": the loosest allowed value is "ask"',
     ]);
-    expect(applyLimits(asked, resolvePolicyLimits())).toEqual({
+    expect(applyLimits(requested, resolvePolicyLimits())).toEqual({
       gate: "default",
       approvals: "ask",
       maxTurns: "unlimited",
@@ -85,7 +87,7 @@ describe("the limits of a stored agent's policy", () => {
   });
 
   it("are rejected if invalid, with a suggested name", () => {
-    const limits = (given: object) => () => resolvePolicyLimits(given);
+    const limits = (configured: object) => () => resolvePolicyLimits(configured);
     expect(limits({ maxTurn: 3 })).toThrow(
       'Unknown field "maxTurn" of the policy limits. Did you mean "maxTurns"',
     );

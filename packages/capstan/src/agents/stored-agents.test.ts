@@ -41,8 +41,8 @@ describe("stored agents", () => {
   });
 
   it("run with their prompt as constraints, if there is one, and with the tools they name (S3-09)", async () => {
-    const asked = scriptedModel(() => ({ text: "Done." }));
-    const { store, agents } = createAgents({ models: [asked] });
+    const recordingModel = scriptedModel(() => ({ text: "Done." }));
+    const { store, agents } = createAgents({ models: [recordingModel] });
     const prompt = "Never guess.\nCite the page.";
     const described = { description: "You find things out.", tools: ["search"] };
     await agents.save(createData("with", { ...described, prompt }), 0);
@@ -52,7 +52,7 @@ describe("stored agents", () => {
       expect(result.status).toBe("done");
       expect(new Set((await store.read(name)).map(({ agent }) => agent))).toEqual(new Set([name]));
     }
-    const [first, second] = asked.requests;
+    const [first, second] = recordingModel.requests;
     expect(first?.instructions).toContain('You are "with". You find things out.');
     expect(first?.instructions).toContain(`Constraints:\n${prompt}`);
     expect(second?.instructions).not.toContain("Constraints");
@@ -81,17 +81,22 @@ describe("stored agents", () => {
       const race = ["x", "y"].map((prompt) => agents.save(createData("a", { prompt }), expected));
       const outcomes = await Promise.allSettled(race);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-      const lost = outcomes.find((outcome) => outcome.status === "rejected");
-      expect(lost?.reason).toMatchObject({ code: "position_conflict" });
+      const rejected = outcomes.find((outcome) => outcome.status === "rejected");
+      expect(rejected?.reason).toMatchObject({ code: "position_conflict" });
     }
     expect(await store.listRecordVersions("agent", "a")).toHaveLength(3);
   });
 
   it("cannot use the name of a coded agent, nor change or remove it", async () => {
     const { agents } = createAgents();
-    const taken = { code: "invalid_input", message: expect.stringContaining("is the name of a coded agent") };
-    await expect(agents.save(createData("assistant"), 0)).rejects.toMatchObject(taken);
-    await expect(agents.importAgent(JSON.stringify(createData("assistant")))).rejects.toMatchObject(taken);
+    const nameConflict = {
+      code: "invalid_input",
+      message: expect.stringContaining("is the name of a coded agent"),
+    };
+    await expect(agents.save(createData("assistant"), 0)).rejects.toMatchObject(nameConflict);
+    await expect(agents.importAgent(JSON.stringify(createData("assistant")))).rejects.toMatchObject(
+      nameConflict,
+    );
     await expect(agents.remove("assistant", 0)).rejects.toMatchObject({ code: "invalid_input" });
     expect(await agents.agent("assistant")).toBe(assistant);
   });
@@ -110,8 +115,8 @@ describe("stored agents", () => {
     await expect(agents.remove("people", 1)).rejects.toMatchObject({ code: "unknown_agent" });
     await expect(agents.agent("poeple")).rejects.toThrow('Stored agent "poeple" not found.');
     expect(await agents.list()).toHaveLength(1);
-    const anew = await agents.save(createData("people"), 0);
-    expect(anew.version).toBeGreaterThan(1);
+    const recreated = await agents.save(createData("people"), 0);
+    expect(recreated.version).toBeGreaterThan(1);
   });
 
   it("stay marked as imported after changes", async () => {
@@ -148,13 +153,13 @@ describe("stored agents", () => {
 
   it("are data, never code: a function is rejected, not dropped", async () => {
     const { agents } = createAgents();
-    for (const odd of [
+    for (const invalidFields of [
       { prompt: () => "x" },
       { tools: [createTool("search")] },
       { policy: { maxTurns: () => 3 } },
     ])
       await expect(
-        agents.save({ ...createData("a"), ...odd } as unknown as AgentData, 0),
+        agents.save({ ...createData("a"), ...invalidFields } as unknown as AgentData, 0),
       ).rejects.toMatchObject({
         code: "invalid_input",
       });

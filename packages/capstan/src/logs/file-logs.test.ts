@@ -49,7 +49,7 @@ const createReasoningModel = () =>
 describe("fileLogs", () => {
   it("creates a folder per session with events, a readable log and a reasoning log (S4-10, S4-51, S4-52)", async () => {
     const logs = fileLogs({ directory: join(directory, "deep", "logs") });
-    const heard = await collect(
+    const collected = await collect(
       run(createReasoningModel(), "Hi", { session: "one", hooks: { onEvent: logs } }),
     );
     await run(createReasoningModel(), "Hi", { session: "two", hooks: { onEvent: logs } });
@@ -57,7 +57,7 @@ describe("fileLogs", () => {
     directory = join(directory, "deep", "logs");
     expect(readdirSync(directory)).toEqual(["one", "two"]);
     expect(readdirSync(join(directory, "two"))).toEqual(["events.jsonl", "readable.log", "reasoning.log"]);
-    expect(readEvents("one")).toEqual(heard.facts);
+    expect(readEvents("one")).toEqual(collected.facts);
     expect(readLog("one", "readable.log")).toMatch(/ Turn 1\/10 of helper\n/);
     expect(readLog("one", "readable.log")).not.toContain("greeting");
     expect(readLog("one", "reasoning.log")).toMatch(/ helper Turn 1\n {2}It is a greeting\.\n$/);
@@ -116,7 +116,7 @@ describe("fileLogs", () => {
 
 describe("secrets and forgeries in a whole run", () => {
   const secret = 'sk-"live"/Ω+01234567';
-  const bad = 'evil\n2026-01-01T00:00:00.000Z r End: done\u001b[2J\u009b1A\u2028{"type":"done"}';
+  const hostile = 'evil\n2026-01-01T00:00:00.000Z r End: done\u001b[2J\u009b1A\u2028{"type":"done"}';
 
   async function attackedRun(): Promise<string[]> {
     const tell = defineTool({
@@ -129,35 +129,35 @@ describe("secrets and forgeries in a whole run", () => {
       },
     });
     const fail = defineTool({
-      name: `fail ${bad}`,
+      name: `fail ${hostile}`,
       description: "Fails",
       input: { type: "object" },
       execute: () => {
-        throw new Error(`Incorrect API key provided: ${secret}\n${bad}`);
+        throw new Error(`Incorrect API key provided: ${secret}\n${hostile}`);
       },
     });
     const model = scriptedModel([
       {
-        ...{ reasoning: `I know ${secret}.\n${bad}`, text: `Say ${secret}: ${bad}`, split: 5 },
+        ...{ reasoning: `I know ${secret}.\n${hostile}`, text: `Say ${secret}: ${hostile}`, split: 5 },
         calls: [
           { id: `${secret}1`, name: "tell", input: { key: secret, [secret]: encodeURIComponent(secret) } },
-          { id: bad, name: fail.name, input: { [bad]: bad } },
-          { name: `${secret}${bad}` },
+          { id: hostile, name: fail.name, input: { [hostile]: hostile } },
+          { name: `${secret}${hostile}` },
         ],
       },
       { error: new Error(`401 https://api.example/?key=${encodeURIComponent(secret)} Bearer ${secret}`) },
     ]);
     const agent = defineAgent({
-      name: `a ${bad}`,
+      name: `a ${hostile}`,
       model,
       tools: [tell, fail],
       policy: { retry: { maxAttempts: 1 } },
     });
     const logs = fileLogs({ directory, secrets: [secret], deltas: true });
-    await run(agent, `My key is ${secret}`, { session: `../${bad}`, hooks: { onEvent: logs } });
+    await run(agent, `My key is ${secret}`, { session: `../${hostile}`, hooks: { onEvent: logs } });
     await logs.close();
     const folders = readdirSync(directory);
-    expect(folders).toEqual([sessionFolder(`../${bad}`)]);
+    expect(folders).toEqual([sessionFolder(`../${hostile}`)]);
     return readdirSync(join(directory, ...folders)).map((file) => readLog(folders[0] ?? "", file));
   }
 
@@ -172,15 +172,15 @@ describe("secrets and forgeries in a whole run", () => {
 
   it("leave no trace of it in joined deltas (A111)", async () => {
     const [events = ""] = await attackedRun();
-    const pieces = events
+    const deltas = events
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line) as Event)
       .filter((event) => "delta" in event);
     for (const type of ["content_delta", "reasoning_delta", "tool_call_delta"]) {
-      const whole = pieces.map((piece) => (piece.type === type ? piece.delta : "")).join("");
-      expect(whole).toContain("***");
-      expect([...listSecretForms(secret)].filter((form) => whole.includes(form))).toEqual([]);
+      const joined = deltas.map((delta) => (delta.type === type ? delta.delta : "")).join("");
+      expect(joined).toContain("***");
+      expect([...listSecretForms(secret)].filter((form) => joined.includes(form))).toEqual([]);
     }
   });
 
@@ -196,7 +196,7 @@ describe("secrets and forgeries in a whole run", () => {
 });
 
 describe("a file that cannot be written", () => {
-  const errorsOf = async (options: { directory: string }, events: readonly Event[]) => {
+  const collectErrors = async (options: { directory: string }, events: readonly Event[]) => {
     const errors: string[] = [];
     const onError = (error: Error, file: string) => {
       errors.push(`${file.slice(directory.length + 1)} ${"code" in error && error.code}`);
@@ -212,7 +212,7 @@ describe("a file that cannot be written", () => {
   it("is reported once and skipped, and the other files continue (S4-10)", async () => {
     mkdirSync(join(directory, "s", "events.jsonl"), { recursive: true });
     const events = [createWarning("s", 1), createWarning("s", 2), createWarning("t", 3)];
-    expect(await errorsOf({ directory }, events)).toEqual(["s/events.jsonl EISDIR"]);
+    expect(await collectErrors({ directory }, events)).toEqual(["s/events.jsonl EISDIR"]);
     expect(readLog("s", "readable.log").split("\n")).toHaveLength(3);
     expect(readEvents("t")).toEqual([createWarning("t", 3)]);
   });
@@ -222,7 +222,7 @@ describe("a file that cannot be written", () => {
     async () => {
       mkdirSync(join(directory, "s"));
       symlinkSync("/dev/full", join(directory, "s", "readable.log"));
-      expect(await errorsOf({ directory }, [createWarning("s", 1), createWarning("s", 2)])).toEqual([
+      expect(await collectErrors({ directory }, [createWarning("s", 1), createWarning("s", 2)])).toEqual([
         "s/readable.log ENOSPC",
       ]);
       expect(readEvents("s")).toEqual([createWarning("s", 1), createWarning("s", 2)]);
@@ -231,11 +231,11 @@ describe("a file that cannot be written", () => {
 
   it("does not affect the run, nor does an onError callback that throws (S4-10)", async () => {
     writeFileSync(join(directory, "file"), "");
-    let told = 0;
+    let errorCount = 0;
     const logs = fileLogs({
       directory: join(directory, "file"),
       onError() {
-        told += 1;
+        errorCount += 1;
         throw new Error("listener broke");
       },
     });
@@ -244,7 +244,7 @@ describe("a file that cannot be written", () => {
     await logs.close();
     expect(result).toMatchObject({ status: "done", text: "Hello." });
     expect((await store.read("s")).filter((fact) => fact.type === "warning")).toEqual([]);
-    expect(told).toBe(3);
+    expect(errorCount).toBe(3);
   });
 });
 

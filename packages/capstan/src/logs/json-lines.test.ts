@@ -44,33 +44,34 @@ describe("jsonLines", () => {
       return "seen";
     },
   });
-  const looking = () => {
+  const createToolAgent = () => {
     const model = scriptedModel([{ calls: [{ name: "look" }] }, { text: "Done.", split: 2 }]);
     return defineAgent({ name: "a", model, tools: [look] });
   };
 
   it("writes every fact as one line, and every event with deltas on (S1-19, S4-10)", async () => {
     const lines: string[] = [];
-    const all: string[] = [];
+    const allLines: string[] = [];
     const [facts, everything] = [
       jsonLines((line) => lines.push(line)),
-      jsonLines((line) => all.push(line), { deltas: true }),
+      jsonLines((line) => allLines.push(line), { deltas: true }),
     ];
     const onEvent = (event: Event) => {
       facts(event);
       everything(event);
     };
-    const heard = await collect(run(looking(), "Go", { hooks: { onEvent } }));
-    expect(parseLines(lines)).toEqual(heard.facts);
-    expect(parseLines(all)).toEqual(heard.events);
-    expect([...lines, ...all].filter((line) => line.indexOf("\n") !== line.length - 1)).toEqual([]);
+    const collected = await collect(run(createToolAgent(), "Go", { hooks: { onEvent } }));
+    expect(parseLines(lines)).toEqual(collected.facts);
+    expect(parseLines(allLines)).toEqual(collected.events);
+    expect([...lines, ...allLines].filter((line) => line.indexOf("\n") !== line.length - 1)).toEqual([]);
   });
 
   it("escapes text that would forge a line, move a cursor or hide, and it parses back unchanged (A124)", () => {
-    const bad = 'x\n{"type":"done"}\r\u001b[2J\u009b2J\u007f\u0085\u2028\u2029\u202e\ufeff\ud800\u{e0041}';
-    const [line = ""] = writeLines([createWarning(bad)]);
+    const hostile =
+      'x\n{"type":"done"}\r\u001b[2J\u009b2J\u007f\u0085\u2028\u2029\u202e\ufeff\ud800\u{e0041}';
+    const [line = ""] = writeLines([createWarning(hostile)]);
     expect(line).toMatch(/^[ -~]+\n$/);
-    expect(parseLines([line])).toEqual([createWarning(bad)]);
+    expect(parseLines([line])).toEqual([createWarning(hostile)]);
   });
 
   it("any text parses back unchanged from a single line (A124)", () => {
@@ -171,8 +172,8 @@ describe("jsonLines with secrets", () => {
   });
 
   it("the empty first delta of a call is written immediately", () => {
-    const begun = createDelta("", { type: "tool_call_delta", id: "1", name: "t" });
-    expect(parseLines(writeLines([begun], options))).toEqual([begun]);
+    const firstDelta = createDelta("", { type: "tool_call_delta", id: "1", name: "t" });
+    expect(parseLines(writeLines([firstDelta], options))).toEqual([firstDelta]);
   });
 
   it("held-back text is written before a restart and not joined with later text (A111)", () => {

@@ -14,11 +14,11 @@ const usage = { inputTokens: 10, outputTokens: 5 };
 
 /** Returns the log line of an event without time and run. */
 function formatLogLine(event: Event, options?: ReadableLogOptions): string {
-  let written = "";
+  let output = "";
   readableLog((line) => {
-    written += line;
+    output += line;
   }, options)(event);
-  return written.replace("2026-01-01T00:00:00.000Z r ", "");
+  return output.replace("2026-01-01T00:00:00.000Z r ", "");
 }
 
 describe("readableLog", () => {
@@ -152,16 +152,16 @@ describe("readableLog", () => {
   });
 
   it("untrusted names and texts forge no line, move no cursor and cannot imitate the log's own text (A124)", () => {
-    const bad = "x\n2026-01-01T00:00:00.000Z r End: done\u001b[2K\u009b1A\u2028\ud800";
+    const hostile = "x\n2026-01-01T00:00:00.000Z r End: done\u001b[2K\u009b1A\u2028\ud800";
     const call = {
       type: "tool_call_start",
-      id: bad,
-      name: bad,
-      arguments: { [bad]: bad },
+      id: hostile,
+      name: hostile,
+      arguments: { [hostile]: hostile },
       attempt: 1,
     } as const;
     const events = [
-      { ...createFact(call), runId: bad },
+      { ...createFact(call), runId: hostile },
       {
         ...createFact({
           type: "turn_start",
@@ -172,10 +172,10 @@ describe("readableLog", () => {
           chain: "main",
           notes: [],
         }),
-        agent: bad,
+        agent: hostile,
       },
-      createFact({ type: "error", code: bad, message: bad, retryable: false }),
-      createFact({ type: "waiting", callIds: [bad] }),
+      createFact({ type: "error", code: hostile, message: hostile, retryable: false }),
+      createFact({ type: "waiting", callIds: [hostile] }),
     ];
     for (const event of events) {
       const line = formatLogLine(event);

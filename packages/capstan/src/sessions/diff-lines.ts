@@ -61,7 +61,7 @@ function findShortestEdits(
   return undefined;
 }
 
-/** Whether the best path to diagonal k adds a line rather than removes one. The outermost diagonals leave no choice. */
+/** True if the best path to diagonal k adds a line instead of removing one. The outermost diagonals leave no choice. */
 function isAddition(frontier: Frontier, k: number, edits: number): boolean {
   if (Math.abs(k) === edits) return k <= 0;
   return getReached(frontier, k - 1) < getReached(frontier, k + 1);

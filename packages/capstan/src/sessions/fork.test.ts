@@ -84,11 +84,11 @@ describe("a fork", () => {
   it("does not copy approvals: the call is refused and must be requested again", async () => {
     const store = memory();
     const { createAgent, executions } = createFixture();
-    const asked = run(createAgent({ calls: [{ id: "c1", name: "pay" }] }, { text: "Paid." }), "Pay.", {
+    const original = run(createAgent({ calls: [{ id: "c1", name: "pay" }] }, { text: "Paid." }), "Pay.", {
       ...{ store, session: "s1", runId: "r1" },
     });
-    await asked;
-    await asked.approve("c1");
+    await original;
+    await original.approve("c1");
     expect(executions).toEqual(["pay"]);
     const facts = await store.read("s1");
     const approved = facts.find((fact) => fact.type === "approval_resolved")?.seq ?? 0;
@@ -96,8 +96,8 @@ describe("a fork", () => {
       const copy = await session(store, "s1").fork(at);
       const [forked] = (await copy.info()).runs;
       const again = createAgent({ calls: [{ id: "c2", name: "pay" }] }, { text: "Paid again." });
-      const going = resume(again, { store, runId: forked?.runId ?? "" });
-      expect((await going).pending.map(({ callId }) => callId)).toEqual(["c2"]);
+      const resumed = resume(again, { store, runId: forked?.runId ?? "" });
+      expect((await resumed).pending.map(({ callId }) => callId)).toEqual(["c2"]);
     }
     expect(executions).toEqual(["pay"]);
   });

@@ -71,12 +71,12 @@ describe("a session with nested runs", () => {
     const store = sqlite(":memory:");
     await playRun(store);
     expect((await store.listRuns("s")).map(({ runId, state }) => [runId, state])).toEqual([["r", "ended"]]);
-    const whole = await store.read("s");
+    const facts = await store.read("s");
     const half = sqlite(":memory:");
     const lease = await half.lease("s", "dead", 10_000);
     if (!lease) throw new Error("taken");
-    const cut = whole.findIndex((fact) => fact.type === "approval_resolved") + 1;
-    await half.append(whole.slice(0, cut), { expected: 0, lease });
+    const cut = facts.findIndex((fact) => fact.type === "approval_resolved") + 1;
+    await half.append(facts.slice(0, cut), { expected: 0, lease });
     await half.release(lease);
     expect((await half.listOrphans()).map(({ runId }) => runId)).toEqual(["r"]);
     await Promise.all([store.close(), half.close()]);
@@ -96,8 +96,8 @@ describe("a session with nested runs", () => {
     await playRun(store);
     const events = await listEvents(session(store, "s").replay({ runId: "r", deltas: true }));
     expect(events.filter(isFact)).toEqual(await store.read("s"));
-    const said = events.filter((event) => event.type === "content_delta" && event.agent === "helper");
-    expect(said).toMatchObject([{ runId: "r~call_1_0", parentRunId: "r", parentCallId: "call_1_0" }]);
+    const helperDeltas = events.filter((event) => event.type === "content_delta" && event.agent === "helper");
+    expect(helperDeltas).toMatchObject([{ runId: "r~call_1_0", parentRunId: "r", parentCallId: "call_1_0" }]);
   });
 
   it("survives export and import, with new ids when its own are taken", async () => {
@@ -149,9 +149,9 @@ describe("a session with nested runs", () => {
     const store = memory();
     await playRun(store);
     const facts = await store.read("s");
-    const inside = facts.find((fact) => fact.parentRunId !== undefined && fact.type === "turn_start");
-    const again = await rerun(store, { session: "s", at: inside?.seq ?? 0, agent: createAgents() });
-    expect(again.from.seq).toBe(1);
-    expect(await again.run).toMatchObject({ status: "waiting", pending: [{ name: "send" }] });
+    const nestedFact = facts.find((fact) => fact.parentRunId !== undefined && fact.type === "turn_start");
+    const repeated = await rerun(store, { session: "s", at: nestedFact?.seq ?? 0, agent: createAgents() });
+    expect(repeated.from.seq).toBe(1);
+    expect(await repeated.run).toMatchObject({ status: "waiting", pending: [{ name: "send" }] });
   });
 });

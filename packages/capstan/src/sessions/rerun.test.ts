@@ -25,32 +25,36 @@ function createFixture() {
 }
 
 async function recordRuns() {
-  const all = createFixture();
-  const { agent } = all.createAgent(
+  const fixture = createFixture();
+  const { agent } = fixture.createAgent(
     { text: "Hello Ann." },
     { calls: [{ name: "look", input: { n: 1 } }] },
     { text: "Seven." },
   );
-  const { store } = all;
+  const { store } = fixture;
   await run(agent, "I am Ann.", { store, session: "s1" });
   await run(agent, "How many?", { store, session: "s1", policy: { maxTurns: 7 } });
   const facts = await store.read("s1");
-  return { ...all, facts, starts: facts.filter(({ type }) => type === "run_start").map(({ seq }) => seq) };
+  return {
+    ...fixture,
+    facts,
+    starts: facts.filter(({ type }) => type === "run_start").map(({ seq }) => seq),
+  };
 }
 
 describe("rerun", () => {
   it("restarts the last run with another agent in a new session", async () => {
     const { store, createAgent, facts, starts } = await recordRuns();
     const { agent, model } = createAgent({ text: "Eight." });
-    const again = await rerun(store, { session: "s1", agent });
-    expect((await again.run).text).toBe("Eight.");
+    const repeated = await rerun(store, { session: "s1", agent });
+    expect((await repeated.run).text).toBe("Eight.");
     expect(model.requests[0]?.history).toMatchObject([
       { type: "user", content: "I am Ann." },
       { type: "assistant" },
       { type: "user", content: "How many?" },
     ]);
-    expect(again.from).toEqual({ sessionId: "s1", seq: (starts[1] ?? 0) - 1 });
-    const info = await session(store, again.session).info();
+    expect(repeated.from).toEqual({ sessionId: "s1", seq: (starts[1] ?? 0) - 1 });
+    const info = await session(store, repeated.session).info();
     expect(info.title).toBe("I am Ann. (fork)");
     expect(info.runs.map(({ words }) => words)).toEqual(["I am Ann.", "How many?"]);
     expect(await store.read("s1")).toEqual(facts);
@@ -60,11 +64,11 @@ describe("rerun", () => {
     const { store, createAgent, starts } = await recordRuns();
     const { agent, model } = createAgent();
     const other = scriptedModel([{ text: "Hello Bob." }], { id: "other" });
-    const again = await rerun(store, {
+    const repeated = await rerun(store, {
       ...{ session: "s1", at: starts[0] ?? 0, agent, model: other, id: "s2" },
       ...{ edit: "I am Bob.", policy: { wrapUpAt: 0 } },
     });
-    expect((await again.run).text).toBe("Hello Bob.");
+    expect((await repeated.run).text).toBe("Hello Bob.");
     expect([model.requests.length, other.requests.length]).toEqual([0, 1]);
     const [start] = await store.read("s2");
     expect(start).toMatchObject({ input: [{ content: "I am Bob." }], policy: { wrapUpAt: 0, maxTurns: 10 } });
@@ -83,14 +87,14 @@ describe("rerun", () => {
       { store, session: "s1", policy: { maxTurns: 3 }, timeZone: "Europe/Oslo" },
     );
     const { agent, model } = createAgent({ text: "Non." });
-    const again = await rerun(store, { session: "s1", agent, edit: "No?" });
-    await again.run;
+    const repeated = await rerun(store, { session: "s1", agent, edit: "No?" });
+    await repeated.run;
     expect(model.requests[0]?.instructions).toContain("Speak French.");
     expect(model.requests[0]?.history).toMatchObject([
       { type: "assistant" },
       { type: "user", content: "No?" },
     ]);
-    const [start] = await store.read(again.session);
+    const [start] = await store.read(repeated.session);
     expect(start).toMatchObject({ policy: { maxTurns: 3 }, timeZone: "Europe/Oslo" });
   });
 
@@ -98,19 +102,24 @@ describe("rerun", () => {
     const { store, createAgent, facts, looked } = await recordRuns();
     const last = facts.findLast(({ type }) => type === "message");
     const { agent, model } = createAgent({ text: "Nine." });
-    const again = await rerun(store, { session: "s1", at: last?.seq ?? 0, agent, policy: { maxTurns: 5 } });
-    const result = await again.run;
+    const repeated = await rerun(store, {
+      session: "s1",
+      at: last?.seq ?? 0,
+      agent,
+      policy: { maxTurns: 5 },
+    });
+    const result = await repeated.run;
     expect([result.text, result.turns, looked.length]).toEqual(["Nine.", 2, 1]);
     expect(model.requests[0]?.history.at(-1)).toMatchObject({ type: "result", name: "look" });
-    const start = (await store.read(again.session)).findLast(({ type }) => type === "run_start");
+    const start = (await store.read(repeated.session)).findLast(({ type }) => type === "run_start");
     expect(start).toMatchObject({ policy: { maxTurns: 5 } });
   });
 
   it("rejects invalid requests with a named error", async () => {
     const { store, createAgent, facts } = await recordRuns();
     const { agent } = createAgent();
-    const late = rerun(store, { session: "s1", at: facts.length, agent, edit: "x" });
-    await expect(late).rejects.toMatchObject({
+    const lateEdit = rerun(store, { session: "s1", at: facts.length, agent, edit: "x" });
+    await expect(lateEdit).rejects.toMatchObject({
       code: "invalid_input",
       message: expect.stringContaining("edited"),
     });
@@ -118,8 +127,8 @@ describe("rerun", () => {
     await expect(rerun(store, { session: "s1", at: 99, agent })).rejects.toMatchObject({
       code: "invalid_input",
     });
-    const taken = rerun(store, { session: "s1", agent, id: "s1" });
-    await expect(taken).rejects.toMatchObject({ code: "invalid_input" });
+    const duplicate = rerun(store, { session: "s1", agent, id: "s1" });
+    await expect(duplicate).rejects.toMatchObject({ code: "invalid_input" });
     expect(await store.read("s1")).toEqual(facts);
   });
 
@@ -131,8 +140,8 @@ describe("rerun", () => {
     await run(first, "Go.", { store, session: "s1" });
     const handoff = { calls: [{ name: "handoff", input: { agent: "second" } }] };
     const other = scriptedModel([handoff, { text: "Two." }, { text: "One." }]);
-    const again = await rerun(store, { session: "s1", agent: first, model: other });
-    expect((await again.run).text).toBe("One.");
+    const repeated = await rerun(store, { session: "s1", agent: first, model: other });
+    expect((await repeated.run).text).toBe("One.");
     expect(model.requests).toHaveLength(1);
   });
 });

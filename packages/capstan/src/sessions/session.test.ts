@@ -149,13 +149,19 @@ describe("a session", () => {
   it("is not found after it is removed", async () => {
     const store = memory();
     await createChat(store, "s1", { text: "Hi." })("Hi.");
-    const gone = session(store, "s1");
-    await gone.remove();
+    const removed = session(store, "s1");
+    await removed.remove();
     const isMissing = { code: "not_found", message: expect.stringContaining('Session "s1" not found') };
-    for (const asked of [gone.info(), gone.history(), gone.rename("x"), gone.remove(), gone.fork(1)])
-      await expect(asked).rejects.toMatchObject(isMissing);
-    await expect(gone.export("json")).rejects.toMatchObject(isMissing);
-    await expect(gone.replay().next()).rejects.toMatchObject(isMissing);
+    for (const result of [
+      removed.info(),
+      removed.history(),
+      removed.rename("x"),
+      removed.remove(),
+      removed.fork(1),
+    ])
+      await expect(result).rejects.toMatchObject(isMissing);
+    await expect(removed.export("json")).rejects.toMatchObject(isMissing);
+    await expect(removed.replay().next()).rejects.toMatchObject(isMissing);
   });
 });
 
@@ -190,8 +196,8 @@ describe("all sessions", () => {
     const read: number[] = [];
     const counting: Store = {
       ...store,
-      async read(...asked) {
-        const facts = await store.read(...asked);
+      async read(...result) {
+        const facts = await store.read(...result);
         read.push(facts.length);
         return facts;
       },

@@ -85,22 +85,22 @@ async function readFormatted(store: Store, subscription: Subscription, options?:
 function withUnreliableNotices(store: Store, delays: () => number): Store {
   return {
     ...store,
-    watch(sessionId, hear) {
-      let live = true;
-      const later = (news: StoreNotice) => setTimeout(() => live && hear(news), delays());
-      const unwatch = store.watch(sessionId, (news) => {
-        later(news);
-        if (news.type === "facts") later(news);
-        later({ type: "facts" });
+    watch(sessionId, receive) {
+      let isWatching = true;
+      const deliverLater = (notice: StoreNotice) => setTimeout(() => isWatching && receive(notice), delays());
+      const unwatch = store.watch(sessionId, (notice) => {
+        deliverLater(notice);
+        if (notice.type === "facts") deliverLater(notice);
+        deliverLater({ type: "facts" });
       });
       return () => {
-        live = false;
+        isWatching = false;
         unwatch();
       };
     },
-    async read(...asked) {
+    async read(...args) {
       await new Promise((resolve) => setTimeout(resolve, delays()));
-      return store.read(...asked);
+      return store.read(...args);
     },
   };
 }
@@ -240,11 +240,11 @@ describe("a subscription", () => {
     const late = readFormatted(store, { runId: "r1" });
     await waitForReaders();
     await append(createDone("r1"));
-    const going = setInterval(() => {
+    const releaseTimer = setInterval(() => {
       for (const go of reads.splice(0)) go();
     }, 1);
     const [first, second] = await Promise.all(reading);
-    clearInterval(going);
+    clearInterval(releaseTimer);
     expect(first).toEqual([1, 2, "One two three ", "four ", "five.", 3]);
     expect(second).toEqual(["One two three ", "four ", "five.", 3]);
     for (const go of reads.splice(0)) go();
@@ -280,12 +280,12 @@ describe("a subscription", () => {
 
   it("joining in the middle of a message gets its text so far (S1-34)", async () => {
     const store = memory();
-    const isHeard = Promise.withResolvers<void>();
+    const firstDelta = Promise.withResolvers<void>();
     const model: Model = {
       id: "slow",
       async *stream() {
         for (const text of ["One ", "two "]) yield [{ type: "text", text }];
-        await isHeard.promise;
+        await firstDelta.promise;
         yield [
           { type: "text", text: "three." },
           { type: "finish", reason: "stop" },
@@ -299,7 +299,7 @@ describe("a subscription", () => {
     const texts: string[] = [];
     for await (const event of subscribe(store, { runId: "r1" })) {
       if (event.type === "content_delta") texts.push(event.delta);
-      if (event.type === "content_delta") isHeard.resolve();
+      if (event.type === "content_delta") firstDelta.resolve();
     }
     expect(texts).toEqual(["One two ", "three."]);
     await running;
@@ -309,8 +309,8 @@ describe("a subscription", () => {
   it("of a session continues across runs until it is aborted, and stops watching the store", async () => {
     const store = memory();
     const stopped: unknown[] = [];
-    const watch: Store["watch"] = (sessionId, hear) => {
-      const unwatch = store.watch(sessionId, hear);
+    const watch: Store["watch"] = (sessionId, receive) => {
+      const unwatch = store.watch(sessionId, receive);
       return () => {
         stopped.push(sessionId);
         unwatch();
@@ -483,16 +483,16 @@ function checkRead(events: readonly Event[], after: number, last: number): void 
   const facts = events.filter(isFact).map((fact: Fact) => fact.seq);
   expect(facts).toEqual(Array.from({ length: last - after }, (_, index) => after + index + 1));
   let position = after;
-  const said: number[] = [];
+  const names: number[] = [];
   for (const event of events) {
     if (isFact(event)) position = event.seq;
     else if (event.type === "content_delta") {
       for (const each of event.delta.split(";").slice(0, -1)) {
         const [place, name] = each.split(":").map(Number);
         expect(place).toBe(position);
-        said.push(name ?? -1);
+        names.push(name ?? -1);
       }
     }
   }
-  expect(new Set(said).size).toBe(said.length);
+  expect(new Set(names).size).toBe(names.length);
 }

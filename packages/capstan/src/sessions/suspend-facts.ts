@@ -13,7 +13,7 @@ export function suspendFacts(facts: readonly Fact[]): readonly Fact[] {
   // Nested runs suspend with their root run.
   const lastOfRun = facts.findLast((fact) => !isNested(fact));
   const newest = facts.at(-1);
-  if (!lastOfRun || !newest || (isSuspended(newest) && !isNested(newest))) return facts;
+  if (!lastOfRun || !newest || (isSettled(newest) && !isNested(newest))) return facts;
   const { runId, sessionId, agent, turn } = lastOfRun;
   const { at, seq } = newest;
   const body: FactBody = { type: "waiting", callIds: [] };
@@ -27,8 +27,11 @@ export function suspendFacts(facts: readonly Fact[]): readonly Fact[] {
   return [...facts, waiting];
 }
 
-/** A run waiting until a given time does not count: an engine would resume it. */
-function isSuspended(last: Fact): boolean {
+/**
+ * True if nothing happens after this fact by itself. A wait until a given time does not count: an engine would resume
+ * it.
+ */
+function isSettled(last: Fact): boolean {
   return last.type === "done" || (last.type === "waiting" && last.until === undefined);
 }
 

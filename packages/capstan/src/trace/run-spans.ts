@@ -14,7 +14,7 @@ import type { Json } from "../json.ts";
 import { buildCommonAttributes, type Operation, type SpanNaming } from "./attributes.ts";
 import type { RunIds } from "./run-ids.ts";
 
-/** Creates spans with the configured tracer and masking. */
+/** Tracer, ids and masking used to create spans. */
 export type SpanFactory = SpanNaming & {
   readonly tracer: Tracer;
   readonly ids: RunIds | undefined;

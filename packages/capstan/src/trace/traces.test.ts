@@ -210,16 +210,19 @@ describe("a run that is resumed", () => {
       hooks: { onEvent: before.sink },
     });
     expect(before.tree()).toEqual(["invoke_agent payer", "  chat scripted"]);
-    const [begun] = findByName(before.spans(), "invoke_agent payer");
-    expect(begun?.attributes["capstan.run.status"]).toBe("waiting");
-    expect(begun?.events.map(({ name }) => name)).toEqual(["capstan.approval_required", "capstan.waiting"]);
+    const [firstSpan] = findByName(before.spans(), "invoke_agent payer");
+    expect(firstSpan?.attributes["capstan.run.status"]).toBe("waiting");
+    expect(firstSpan?.events.map(({ name }) => name)).toEqual([
+      "capstan.approval_required",
+      "capstan.waiting",
+    ]);
 
     const after = createRecorder();
-    const again = resume(createPayer(), { store, runId: "run_7" }, { hooks: { onEvent: after.sink } });
-    again.approve(waiting.pending[0]?.callId ?? "");
-    await again;
+    const resumedRun = resume(createPayer(), { store, runId: "run_7" }, { hooks: { onEvent: after.sink } });
+    resumedRun.approve(waiting.pending[0]?.callId ?? "");
+    await resumedRun;
     const [resumed] = findByName(after.spans(), "invoke_agent payer");
-    expect(resumed?.parentSpanContext?.spanId).toBe(begun?.spanContext().spanId);
+    expect(resumed?.parentSpanContext?.spanId).toBe(firstSpan?.spanContext().spanId);
     for (const span of [...before.spans(), ...after.spans()])
       expect(span.spanContext().traceId).toBe(traceIdOf("run_7"));
     expect(resumed?.events.map(({ name }) => name)).toContain("capstan.approval_resolved");
