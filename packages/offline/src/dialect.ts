@@ -97,7 +97,7 @@ function parseCallInput(raw: string): { readonly [key: string]: Json } {
   try {
     return JSON.parse(raw);
   } catch {
-    return {}; // the runtime refused the call, and its result says so
+    return {}; // the runtime refused the call, as its result states
   }
 }
 

@@ -103,7 +103,7 @@ export function createServer(options: ServerOptions): Server {
   const shutdown = new AbortController();
   const deployment = createDeployment(options, { store, keys, shutdownSignal: shutdown.signal });
   const { report } = deployment;
-  // Subscribes to other processes' deltas, so that a reader who joins in the middle of a message gets all of it.
+  // Subscribes to other processes' deltas, so that a reader who joins in the middle of a message gets the whole message.
   const unwatch = store.watch("", () => undefined);
   const authenticate = createAuthenticator({ keys, signIns: deployment.signIns, limits: options.limits });
   const assertAllowed = createGuard(options);

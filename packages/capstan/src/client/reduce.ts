@@ -58,7 +58,7 @@ function applyNestedFact(outer: SessionView, fact: Fact, own: Own): SessionView 
   }
 }
 
-/** Applies the fact to the view of its nested run, as if that were a session of its own. */
+/** Applies the fact to the view of its nested run, as if it were a separate session. */
 function applyToNested(nested: SessionView["nested"], fact: Fact, own: Own): SessionView["nested"] {
   const { parentRunId: _, parentCallId, ...inner } = fact;
   if (parentCallId === undefined) return nested;
@@ -159,7 +159,7 @@ function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
 function applyRunStart(view: SessionView, fact: Extract<Fact, { type: "run_start" }>, own: Own): SessionView {
   const { error: _, ...rest } = view;
   const said = buildInputEntries(fact);
-  // A client that keeps the history sends all of it with each run.
+  // A client that keeps the history sends it complete with each run.
   const entries = fact.policy.memory === "client" ? said : own(view.entries);
   if (entries !== said) entries.push(...said);
   const { runId } = fact;

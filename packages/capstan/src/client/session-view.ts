@@ -86,7 +86,7 @@ export type RunView = {
   readonly resumesAt?: number;
   /** Input tokens of the newest model call. */
   readonly inputTokens?: number;
-  /** The `affected` values of its results. A root run includes those of its nested runs. */
+  /** The `affected` values of its results. A root run includes its nested runs' values. */
   readonly affected: readonly Json[];
 };
 

@@ -1,5 +1,5 @@
 // The offline model lives in its own package, `@capstan/offline`, which is an optional peer dependency: it is imported
-// when it is first used, so that programs with a real model need not install it.
+// when it is first used, so that programs with a real model do not have to install it.
 import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
 

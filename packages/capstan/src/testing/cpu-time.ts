@@ -1,5 +1,5 @@
 /**
- * Returns the CPU time that this process has used, in milliseconds. Unlike wall time it stands still while other
+ * Returns the CPU time that this process has used, in milliseconds. Unlike wall time it stops while other
  * processes have the CPU, so a test may set a limit on it.
  */
 export function readCpuMs(): number {

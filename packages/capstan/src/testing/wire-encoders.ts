@@ -9,7 +9,7 @@ export type Speech = {
 
 /** Encodes an answer as a provider would stream it. */
 export type Encoder = {
-  /** Returns the events of the answer and those that end it. */
+  /** Returns the events of the answer and the closing events. */
   encode(speech: Speech): { readonly body: string; readonly end: string };
   /** An event that reports an overloaded provider. */
   readonly overloaded: string;

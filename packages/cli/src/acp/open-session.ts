@@ -26,7 +26,7 @@ export type AcpSession = {
   readonly allowed: Set<string>;
   /** Notices that are not sent yet. */
   notices: readonly string[];
-  /** Aborted to stop the current turn; undefined when there is none. */
+  /** Aborted to stop the current turn; undefined between turns. */
   turn?: AbortController | undefined;
   /** Reopens the workspace with another model for the current agent. */
   reopen(model: string): Promise<void>;

@@ -11,7 +11,7 @@ import {
 /** Decision on a call. */
 export type Decision = "allow" | "always" | "reject" | "stop";
 
-/** False for questions of tools and of the safety gate, which are asked every time. */
+/** False for questions of tools and of the safety gate, which always need an answer. */
 export function isPlainApproval({ needs, question, because }: PendingCall): boolean {
   return needs === "approval" && !question && !because?.length;
 }

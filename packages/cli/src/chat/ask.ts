@@ -65,7 +65,7 @@ function formatDetails(view: View, call: PendingCall, title: string): string[] {
 
 function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number): Promise<Decision> {
   const { style } = view;
-  // A call that untrusted content may have caused is asked about every time.
+  // A call that untrusted content may have caused always needs a decision.
   const isSuspicious = (call.because ?? []).length > 0;
   const openAt = Date.now() - lastKeyAt() < typingPauseMs * 3 ? Date.now() + typingPauseMs : 0;
   if (openAt > 0) setTimeout(view.redraw, typingPauseMs + 10).unref();

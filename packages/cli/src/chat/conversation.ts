@@ -41,7 +41,7 @@ export interface Conversation {
   send(text: string): Promise<void>;
   /** Resumes a stored run; shows facts after position `after`. */
   resumeRun(runId: string, after: number): Promise<void>;
-  /** Steers the run; false when there is none to receive the message. */
+  /** Steers the run; false when no run can receive the message. */
   steer(text: string): boolean;
   /** Cancels the run; resolves when its end is stored. */
   stop(): Promise<void>;

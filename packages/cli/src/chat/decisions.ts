@@ -31,7 +31,7 @@ export async function askForDecisions(
   return decisions;
 }
 
-/** False for questions of tools and of the safety gate, which are asked every time. */
+/** False for questions of tools and of the safety gate, which always need an answer. */
 function isPlainApproval({ needs, question, because }: PendingCall): boolean {
   return needs === "approval" && !question && !because?.length;
 }

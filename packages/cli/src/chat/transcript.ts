@@ -17,7 +17,7 @@ export interface Transcript {
   showUserMessage(text: string): void;
   showNotice(text: string, color?: Notice["color"]): void;
   showAnswer(text: string): void;
-  /** Prints a stored call that has settled; follows one that has not. */
+  /** Prints a stored call that has settled; follows an open call. */
   showCard(card: Card): void;
   /** Prints the rest of the current message; called when the run starts to wait. */
   finishMessage(): void;

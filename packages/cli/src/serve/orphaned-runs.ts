@@ -1,6 +1,6 @@
 import type { Agent, RunInfo } from "capstan";
 
-/** Formats how many orphaned runs of these agents the server resumes; undefined when there are none. */
+/** Formats how many orphaned runs of these agents the server resumes; undefined without any. */
 export function formatOrphanedRuns(left: readonly RunInfo[], agents: readonly Agent[]): string | undefined {
   const { length } = left.filter(({ agent }) => agents.some(({ name }) => name === agent));
   if (length === 0) return undefined;

@@ -13,7 +13,7 @@ export interface RawTerminal {
 export type RawTerminalOptions = {
   onKey(key: Key): void;
   onResize(): void;
-  /** The terminal was closed, or the process was asked to exit. */
+  /** The terminal was closed, or the process received a signal to exit. */
   onEnd(): void;
 };
 

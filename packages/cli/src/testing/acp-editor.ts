@@ -17,9 +17,9 @@ import { type CliProcess, type ScratchProject, startCli } from "./cli-process.ts
 export interface AcpEditor {
   readonly cli: CliProcess;
   readonly agent: ClientConnection["agent"];
-  /** Everything it was told, in order. */
+  /** All notifications it received, in order. */
   readonly notifications: SessionNotification[];
-  /** Every permission that it was asked for. */
+  /** All permission requests it received. */
   readonly permissionRequests: RequestPermissionRequest[];
   getUpdates(sessionId: string): readonly SessionUpdate[];
   /** What the agent has said, without what it thought. */
@@ -32,7 +32,7 @@ export interface AcpEditor {
 
 export type EditorOptions = {
   readonly flags?: readonly string[];
-  /** What the person chooses; the first option when left out. */
+  /** The option the user chooses. Default: the first. */
   choose?(request: RequestPermissionRequest): RequestPermissionResponse | Promise<RequestPermissionResponse>;
   readonly notices?: boolean;
 };
@@ -82,7 +82,7 @@ export async function startEditor(
   };
 }
 
-/** The words of the agent in a list of updates. */
+/** The agent's text in a list of updates. */
 export function collectAgentText(updates: readonly SessionUpdate[]): string {
   return updates
     .map((update) =>

@@ -36,7 +36,7 @@ export function createScratchProject(files: Readonly<Record<string, string>> = {
   };
 }
 
-/** The command line in a process of its own. */
+/** Runs the CLI in a child process. */
 export interface CliProcess {
   readonly child: ChildProcessWithoutNullStreams;
   stdout(): string;

@@ -20,7 +20,7 @@ export interface FakeChatServer extends AsyncDisposable {
   readonly requests: ChatRequest[];
   /** What is answered next; the last one stays. */
   replies: Reply[];
-  /** Resolves when so many requests have come. */
+  /** Resolves when this many requests have arrived. */
   waitForRequests(count: number): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import type { ScriptedStep } from "capstan/testing";
 
 const words = "One two three four five six seven eight nine ten. ";
 
-/** What the model of the tests says to what was asked last. */
+/** The scripted answer to the last user message. */
 export function getAnswer(history: readonly Entry[]): ScriptedStep {
   const results = history.slice(history.findLastIndex(({ type }) => type === "user") + 1);
   const asked = history.findLast((entry) => entry.type === "user");

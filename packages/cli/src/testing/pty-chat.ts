@@ -1,4 +1,4 @@
-// A chat with a scripted model, for tests: `pty-chat.ts <data folder> [session]`. What is asked decides what the model does.
+// A chat with a scripted model, for tests: `pty-chat.ts <data folder> [session]`. The user's message decides what the model does.
 import { join } from "node:path";
 import { agentTool, defineAgent, defineTool } from "capstan";
 import { local } from "capstan/engines/local";

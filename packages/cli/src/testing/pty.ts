@@ -13,9 +13,9 @@ export interface PtyProgram extends AsyncDisposable {
   waitFor(wanted: string | RegExp): Promise<string>;
   /** The same for what must be gone. */
   waitUntilGone(unwanted: string | RegExp): Promise<string>;
-  /** All that was written, with its escapes. */
+  /** Everything the program wrote, with escape sequences. */
   readonly written: string;
-  /** What the program made the terminal do beside writing: titles, bells, links and clipboards. */
+  /** Terminal actions other than text: titles, bells, links and clipboards. */
   readonly sideEffects: readonly string[];
   readonly exitCode: Promise<number>;
   kill(signal: string): void;
@@ -30,7 +30,7 @@ export type PtyOptions = {
 
 const screenTimeoutMs = 30_000;
 
-/** Starts a source file of this package in a pseudo-terminal, beside the file `beside`. */
+/** Starts a source file of this package in a pseudo-terminal, next to the file `beside`. */
 export function startInPty(
   beside: string,
   [file, ...args]: readonly [string, ...string[]],

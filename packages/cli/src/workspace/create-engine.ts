@@ -24,7 +24,7 @@ export function createEngine({ store, agents, policy, folder, log }: EngineOptio
     agents,
     leaseMs,
     getResumeOptions({ runId }) {
-      // The database also holds old runs and runs of other folders: resume only those that were requested.
+      // The database also holds old runs and runs of other folders: resume only the requested ones.
       if (!requestedRuns.has(runId)) throw new AgentError("aborted", "This run was not requested here.");
       return { hooks: { onEvent: log } };
     },

@@ -27,7 +27,7 @@ export function collectMcpServers(
   };
 }
 
-/** Starts the servers. Returns undefined, without loading MCP, when there are none. */
+/** Starts the servers. Returns undefined, without loading MCP, when none are configured. */
 export async function startServers(
   mcpServers: Servers,
   io: Io,

@@ -42,7 +42,7 @@ export type WorkspaceFlags = {
 /** Everything a command works with: the config, the agents, the store, the MCP servers and the logs. */
 export interface Workspace {
   readonly config: Config;
-  /** Path of the config file; undefined when there is none. */
+  /** Path of the config file; undefined without one. */
   readonly configFile?: string;
   /** The project that owns the runs started here: the folder of the config file, or the current folder. */
   readonly project: string;

@@ -15,7 +15,7 @@ export type DescribeOptions = {
   readonly total?: number;
 };
 
-/** Describes data in plain text: counts, names with a few properties, and labeled values. Adds nothing of its own. */
+/** Describes data in plain text: counts, names with a few properties, and labeled values. Adds no text. */
 export function describeData(data: Json, options: DescribeOptions): string {
   if (Array.isArray(data)) return describeList("result", data, options);
   if (!isRecord(data)) return isAlreadySaid(data as Json, options) ? "" : formatScalar(data as Json);

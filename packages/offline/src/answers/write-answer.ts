@@ -70,7 +70,7 @@ function selectResults(records: readonly CallRecord[]): CallResult[] {
 
 type Options = { readonly hideIds: boolean; readonly tools: readonly ToolSpec[] };
 
-/** Describes an item that was looked up for a later call, or returns a space if there is nothing to add. */
+/** Describes an item found for a later call, or returns a space without one. */
 function describeUsedItem(
   { call: own, result }: CallResult,
   later: readonly CallResult[],

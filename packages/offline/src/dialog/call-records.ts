@@ -13,7 +13,7 @@ import { getLastUtterance } from "./parse-intents.ts";
 /** A tool call to make. */
 export type Call = { readonly name: string; readonly input: Input };
 
-/** A call made since the last user message, with its result if there is one. */
+/** A call made since the last user message, with its result, if any. */
 export type CallRecord = {
   readonly call: CallPart;
   readonly result?: ResultEntry;
@@ -34,7 +34,7 @@ export function getCallRecords(history: readonly Entry[]): CallRecord[] {
     });
 }
 
-/** True if `later` retries `failed`: the arguments are the same except for those that the error message corrects. */
+/** True if `later` retries `failed`: the arguments are the same except where the error message corrects them. */
 export function isCorrection(failed: CallRecord, later: CallRecord): boolean {
   if (failed.result?.status !== "error" || later.turn <= failed.turn) return false;
   const message = failed.result.error?.message ?? toPlainText(failed.result.content);

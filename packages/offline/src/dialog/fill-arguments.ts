@@ -45,7 +45,7 @@ export type FillContext = {
   readonly used: Set<Word>;
 };
 
-/** Fills the arguments of a tool from the utterance and from earlier results, and lists those that are missing. */
+/** Fills the arguments of a tool from the utterance and from earlier results, and lists the missing ones. */
 export function fillArguments(match: ToolMatch, words: readonly Word[], context: DialogContext): FillResult {
   const properties = getProperties(match.tool);
   const state: FillContext = {
@@ -97,7 +97,7 @@ function fillFromExample(state: FillContext): void {
 const isSlotValue = ({ raw }: Word, slots: ReadonlyMap<string, string>): boolean =>
   [...slots.values()].includes(unquote(raw));
 
-/** Fills the slots of an example value. Undefined while a name in it stands for an unknown id. */
+/** Fills the slots of an example value. Undefined while the id of a name in it is unknown. */
 function fillTemplate(template: Json, property: Property, state: FillContext): Json | undefined {
   const slots = state.match.example?.slots ?? new Map<string, string>();
   if (Array.isArray(template)) {
@@ -140,7 +140,7 @@ function resolveSlotValue(slotText: string, property: Property, state: FillConte
   return undefined;
 }
 
-/** A pointer such as "there" must not refer to something that was looked up for another slot of the same sentence. */
+/** A pointer such as "there" must not refer to an item found for another slot of the same sentence. */
 function excludeOwnLookups(text: string, { context, match }: FillContext): DialogContext {
   if (!isPointerPhrase(tokenize(text))) return context;
   const others = [...(match.example?.slots.values() ?? [])].filter((value) => value !== text);

@@ -15,7 +15,7 @@ import { isIdName, type Property } from "../matching/properties.ts";
 import type { FillContext } from "./fill-arguments.ts";
 import { findInResults } from "./find-in-results.ts";
 
-/** Finds the value of an argument and marks the words it came from as used. */
+/** Finds the value of an argument and marks its source words as used. */
 type Rule = (property: Property, context: FillContext) => Json | undefined;
 
 const fillChoice: Rule = ({ choices, type }, { words, used }) => {
@@ -70,7 +70,7 @@ const fillPhrase: Rule = (property, { words, properties, used }) => {
   const phrase: Word[] = [];
   for (const word of words.slice(at + 1)) {
     if (used.has(word) || others.has(word.stem)) break;
-    // Quoted text is a value of its own.
+    // Quoted text is one value.
     if (phrase.length > 0 && isQuoted(word.raw)) break;
     if (!isPreposition && (phrase.length > 0 || !(/\d|^\p{Lu}/u.test(word.raw) || isQuoted(word.raw)))) break;
     phrase.push(word);
@@ -140,7 +140,7 @@ const fillRest: Rule = (property, state) => {
   return joinWords(rest) || undefined;
 };
 
-/** Strips the words that name the tool: "ask an agent what it is" becomes "what it is". */
+/** Strips words that name the tool: "ask an agent what it is" becomes "what it is". */
 function stripToolName(words: readonly Word[], { tool }: FillContext["match"]): readonly Word[] {
   const names = toNameStems(tool.name);
   const last = words.slice(0, 4).findLastIndex(({ stem }) => names.includes(stem));

@@ -6,7 +6,7 @@ import type { Property } from "../matching/properties.ts";
 import type { Item } from "./collect-results.ts";
 import { type DialogContext, findIdKey, wrapId } from "./resolve-reference.ts";
 
-/** The value of an argument from earlier results, if the words point to it or an earlier step looked it up. */
+/** The value of an argument from earlier results, if the phrase points to it or an earlier step looked it up. */
 export function findInResults(
   property: Property,
   words: readonly Word[],

@@ -24,7 +24,7 @@ type Span = {
 /** Limits the work: each substitution is matched against all tools. */
 const maxSubstitutions = 8;
 
-/** Variants of a sentence with the new words in place of some of its own, the most likely first. */
+/** Variants of a sentence with the new words in place of old ones, the most likely first. */
 export function listSubstitutions(
   { text, intents }: Pick<Interpretation, "text" | "intents">,
   { addition, replaced, isCorrection }: FollowUp,
@@ -59,7 +59,7 @@ export function listSubstitutions(
   return isAdded ? [`${text.replace(/[.!?\s]+$/u, "")} ${addition}`, ...changes] : changes;
 }
 
-/** True if the words are close to the corrected text. */
+/** True if a phrase is close to the corrected text. */
 function resembles(words: readonly Word[], said: string): boolean {
   const normalize = (some: readonly Word[]) =>
     joinWords(some.filter((word) => !isFiller(word))).toLowerCase();

@@ -10,7 +10,7 @@ import type { CallRecord } from "./call-records.ts";
 import { type FillResult, fillArguments, type Input } from "./fill-arguments.ts";
 import type { DialogContext } from "./resolve-reference.ts";
 
-/** One request of the user: the tool that matches it and the words that express it. */
+/** One request of the user: the tool that matches it and the phrase that expresses it. */
 export type Intent = {
   readonly match: ToolMatch;
   readonly words: readonly Word[];

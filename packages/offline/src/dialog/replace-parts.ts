@@ -63,7 +63,7 @@ export function replaceParts(previous: string, addition: string): string | undef
   return changed.map(({ raw }) => raw).join(" ");
 }
 
-/** True if the text consists of pointers and adverbs only and so has no meaning of its own. */
+/** True if the text consists of pointers and adverbs only and has no meaning by itself. */
 export const isBareFollowUp = (text: string): boolean => {
   const words = tokenize(text);
   return (

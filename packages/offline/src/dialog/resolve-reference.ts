@@ -19,7 +19,7 @@ export type DialogContext = {
   readonly results: readonly KnownResult[];
   readonly runStart: number;
   readonly hints: readonly (readonly Word[])[];
-  /** Set for removals: a reference must be unambiguous, otherwise the user is asked. */
+  /** Set for removals: a reference must be unambiguous, otherwise the model asks the user. */
   readonly isStrict?: boolean;
 };
 
@@ -79,7 +79,7 @@ export function resolveReference(phrase: string, property: Property, context: Di
   return { type: isSearched ? "nothing" : "unknown" };
 }
 
-/** The only item that the words or a reply point to. */
+/** The only item that the phrase or a reply points to. */
 function findOnlyCandidate(
   items: readonly Item[],
   words: readonly Word[],
@@ -115,7 +115,7 @@ const dedupeBy = (items: readonly Item[], key: string): readonly Item[] => [
 ];
 
 /**
- * The items whose names contain all the words, with the fewest extra words. With `codes`, "9" also matches B9 and some
+ * The items whose names contain every word, with the fewest extra words. With `codes`, "9" also matches B9 and some
  * words may match other properties; with `about`, all of them may.
  */
 function findByName(

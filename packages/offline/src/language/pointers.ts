@@ -27,7 +27,7 @@ export const isOrdinal = ({ stem }: Word): boolean => ordinals.includes(stem) ||
 
 export const hasPointer = (words: readonly Word[]): boolean => words.some(isPointer);
 
-/** True if the words only point to an earlier item: "that one", "the second place". */
+/** True if the phrase only points to an earlier item: "that one", "the second place". */
 export function isPointerPhrase(words: readonly Word[]): boolean {
   const rest = words.filter((word) => !isPointer(word) && !fillers.has(word.stem));
   return (
@@ -39,7 +39,7 @@ export function isPointerPhrase(words: readonly Word[]): boolean {
 export const isPointerRequest = (words: readonly Word[]): boolean =>
   words.filter((word) => !isPointer(word) && !fillers.has(word.stem)).length <= 1;
 
-/** The items whose full name occurs in the words. */
+/** The items whose full name occurs in the phrase. */
 const findNamed = (items: readonly Item[], words: readonly Word[]): readonly Item[] =>
   items.filter((item) => {
     const name = getItemName(item);
@@ -60,7 +60,7 @@ export function findPointedStrictly(items: readonly Item[], words: readonly Word
   return isPlural || (items.length === 1 && hasPointer(words)) ? items : [];
 }
 
-/** The items that the words refer to: by name, by position in the list, or by a pronoun. */
+/** The items that the phrase refers to: by name, by position in the list, or by a pronoun. */
 export function findPointed(items: readonly Item[], words: readonly Word[]): readonly Item[] | undefined {
   const named = findNamed(items, words);
   if (named.length > 0) return named;
@@ -79,7 +79,7 @@ export const orderResults = <Known extends { readonly items: readonly Item[] }>(
     ? results.toSorted((left, right) => Number(left.items.length < 2) - Number(right.items.length < 2))
     : results;
 
-/** The item at the position that the words name, `false` if the list is too short, undefined without an ordinal. */
+/** The item at the position that the phrase names, `false` if the list is too short, undefined without an ordinal. */
 export function findByOrdinal(items: readonly Item[], words: readonly Word[]): Item | false | undefined {
   const index = ordinals.findIndex((ordinal) => words.some(({ stem }) => stem === toStem(ordinal)));
   if (index >= 0) return items[index] ?? false;

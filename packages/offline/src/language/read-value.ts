@@ -39,7 +39,7 @@ export function parseNumber(word: string): number | undefined {
   return index < 0 ? undefined : index;
 }
 
-/** The choice that the words name, exactly or with typos, and the words that name it. */
+/** The choice that the phrase names, exactly or with typos, and its words. */
 export function findChoice(
   words: readonly Word[],
   choices: readonly Json[],
@@ -69,7 +69,7 @@ function findNameWords(
     const word = words.find(
       ({ stem }) =>
         !used.some((other) => other.stem === stem) &&
-        // "Show" is a word of its own, not a typo for "shop".
+        // "Show" is a word, not a typo for "shop".
         (stem === part || (computeDistance(stem, part) <= allowed && !verbs.has(stem) && !fillers.has(stem))),
     );
     if (!word) return undefined;

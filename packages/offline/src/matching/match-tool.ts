@@ -22,7 +22,7 @@ const minScore = 3;
 const maxWords = 60;
 const templateScore = 10;
 
-/** The tools, best first: by matching examples, else by the words they share with the sentence. */
+/** The tools, best first: by matching examples, else by words shared with the sentence. */
 export function rankTools(sentence: readonly Word[], tools: readonly ToolSpec[]): ToolMatch[] {
   const words = sentence.slice(0, maxWords);
   const vocabulary = getVocabulary(tools);
@@ -47,7 +47,7 @@ export const hasTemplateMatch = ({ example }: ToolMatch): boolean => (example?.m
 function matchTool(words: readonly Word[], known: ToolWords, vocabulary: Vocabulary): ToolMatch {
   const { tool } = known;
   if (isAdviceQuestion(words, known.name)) return { tool, score: 0 };
-  // A tool that can also add something never removes anything on the basis of its words alone.
+  // A tool that can also add something never removes anything by its vocabulary alone.
   const score = isRemoval(words) && !onlyRemoves(known) ? 0 : scoreTool(words, known, vocabulary);
   const example = matchWithFlags(words, known) ?? matchPointer(words, known, vocabulary);
   if (!example) return { tool, score };

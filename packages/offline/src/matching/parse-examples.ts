@@ -2,7 +2,7 @@ import { isRecord, type Json, type ToolSpec } from "capstan";
 import { fillers } from "../language/synonyms.ts";
 import { tokenize, toStem } from "../language/words.ts";
 
-/** An example of a tool: a phrase with `{slots}` and the input it stands for. */
+/** An example of a tool: a phrase with `{slots}` and the input it means. */
 export type Example = {
   readonly phrase: string;
   readonly input: { readonly [key: string]: Json };

@@ -6,7 +6,7 @@ export type Property = {
   readonly type: "string" | "number" | "boolean" | "array" | "object";
   readonly required: boolean;
   readonly description: string;
-  /** Allowed values, for an array those of its items. Empty if any value is allowed. */
+  /** Allowed values, for an array its items' values. Empty if any value is allowed. */
   readonly choices: readonly Json[];
   readonly isInteger: boolean;
   readonly wantsHex: boolean;

@@ -6,7 +6,7 @@ import { fillers, isFiller, synonymScore, verbs } from "../language/synonyms.ts"
 import { isQuoted, toNameStems, type Word } from "../language/words.ts";
 import { getVocabulary, type ToolWords, type Vocabulary } from "./vocabulary.ts";
 
-/** Scores how well the words of a sentence match a tool. */
+/** Scores how well a sentence matches a tool. */
 export function scoreTool(words: readonly Word[], known: ToolWords, vocabulary: Vocabulary): number {
   const { name, nameStems, valueStems, topicStems, properties } = known;
   const { findSimilar, nameCounts } = vocabulary;

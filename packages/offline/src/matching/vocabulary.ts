@@ -7,7 +7,7 @@ import type { SlotRules } from "./match-template.ts";
 import { type Example, parseExamples } from "./parse-examples.ts";
 import { getProperties, type Property } from "./properties.ts";
 
-/** The words of a tool, grouped by how strongly they identify it. */
+/** A tool's words, grouped by how strongly they identify it. */
 export type ToolWords = {
   readonly tool: ToolSpec;
   readonly name: readonly string[];
@@ -35,7 +35,7 @@ export const handoffName = "handoff";
 const vocabularyCache = new WeakMap<readonly ToolSpec[], Vocabulary>();
 const toolWordsCache = new WeakMap<ToolSpec, ToolWords>();
 
-/** The words of all tools. Words are indexed by first letter so that many tools stay fast. */
+/** All tools' words. They are indexed by first letter so that many tools stay fast. */
 export function getVocabulary(tools: readonly ToolSpec[]): Vocabulary {
   const known =
     vocabularyCache.get(tools) ?? buildVocabulary(tools.filter(({ name }) => name !== handoffName));

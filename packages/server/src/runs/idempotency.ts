@@ -18,7 +18,7 @@ const pendingCreations = new WeakMap<Deployment, Map<string, Promise<unknown>>>(
 const maxWaitMs = 5000;
 const pollMs = 25;
 
-/** Runs `create` at most once per id, across processes; returns the existing value if there is one. */
+/** Runs `create` at most once per id, across processes; returns the existing value, if any. */
 export async function runOnce<Made>(
   deployment: Deployment,
   unique: UniqueCreation<Made>,

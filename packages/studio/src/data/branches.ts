@@ -49,7 +49,7 @@ function findOwnerIndex(ancestry: Ancestry, at: number): number {
   return index === -1 ? Math.max(0, ancestry.length - 1) : index;
 }
 
-/** Returns the sessions that branch after position `at`, and the index of the one that is shown. */
+/** Returns the sessions that branch after position `at`, and the index of the visible one. */
 export function getBranchesAt(
   ancestry: Ancestry,
   at: number,

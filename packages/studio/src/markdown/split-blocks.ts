@@ -50,7 +50,7 @@ function joinSpaces(sources: readonly string[]): string[] {
   return blocks;
 }
 
-/** Returns the same object if there is nothing new, so that no block re-renders. */
+/** Returns the same object if nothing is new, so that no block re-renders. */
 function mergeLinks(known: Links, more: Links): Links {
   return Object.keys(more).every((name) => Object.hasOwn(known, name)) ? known : { ...more, ...known };
 }

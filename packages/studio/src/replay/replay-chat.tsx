@@ -147,7 +147,7 @@ function ReplayItem({ item, nestedSeq }: ReplayItemProps): ReactNode {
   }
 }
 
-/** Status of the run at this moment. */
+/** Status of the run at the replayed position. */
 function PendingLine({ view }: Pick<ReplayChatProps, "view">): ReactNode {
   const [pendingCall] = view.pending;
   if (pendingCall)

@@ -35,7 +35,7 @@ export function Dialog({
   children,
   placement = "middle",
 }: DialogProps): ReactNode {
-  // Most dialogs have no trigger of their own: they are opened by a shortcut or from a menu.
+  // Most dialogs have no trigger: they are opened by a shortcut or from a menu.
   const focusReturn = useRef<Element>(null);
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>

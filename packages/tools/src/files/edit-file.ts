@@ -14,7 +14,7 @@ export function editFileTool(workspace: WritableWorkspace): Tool {
     name: "edit_file",
     description:
       "Replaces text in a file. Each `find` must be in the file exactly once, to the letter and with its spaces and line ends, unless `all` is true. Edits are made one after the other; if one fails, none is made.",
-    // "…" stands for text that the model has to read from the file first.
+    // "…" marks text that the model has to read from the file first.
     examples: [
       {
         phrase: "replace {find} with {replace} in {path}",

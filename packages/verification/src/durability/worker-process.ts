@@ -19,7 +19,7 @@ export type WorkerOptions = Omit<CrashAgentOptions, "trace" | "reach"> & {
   readonly breakpoint?: Breakpoint;
 };
 
-/** A run that a worker is asked to start. */
+/** A run for a worker to start. */
 export type WorkerRequest = { readonly runId: string; readonly plan: PlannedCalls };
 
 /** A report of a worker. */

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 /** A proxy that can cut its connections at a given chunk. */
 export type CuttingProxy = {
   readonly port: number;
-  /** Cuts every connection at the n-th chunk from now on, in either direction, before or after forwarding it. */
+  /** Cuts every connection at the n-th chunk, in either direction, before or after forwarding it. */
   cutAt(piece: number, when: "before" | "behind"): void;
   close(): Promise<void>;
 };

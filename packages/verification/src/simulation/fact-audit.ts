@@ -30,7 +30,7 @@ export type AuditedSession = { readonly facts: Fact[]; readonly state: State; op
 export interface FactAudit {
   readonly runs: ReadonlyMap<string, AuditedRun>;
   getSession(sessionId: string): AuditedSession;
-  /** Takes the facts as stored, including those that were stored before. */
+  /** Takes the facts as stored, including facts stored before. */
   read(sessionId: string, placed: readonly Fact[]): void;
 }
 

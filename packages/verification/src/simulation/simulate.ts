@@ -1,4 +1,4 @@
-// Simulates many seeds and reports those that violate an invariant. Batches of seeds are distributed to child processes.
+// Simulates many seeds and reports violations of an invariant. Batches of seeds are distributed to child processes.
 // A child that reports nothing for a minute is stuck.
 import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism } from "node:os";

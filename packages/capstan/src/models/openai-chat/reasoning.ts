@@ -23,7 +23,7 @@ function joinReasoningText(value: unknown): string {
   return joinReasoningText(value.text ?? value.summary ?? value.content ?? value.thinking ?? "");
 }
 
-/** Joins the pieces of a detail, so that the details equal those of a non-streamed response. */
+/** Joins the pieces of a detail, so that the details match a non-streamed response. */
 export function addDetails(details: Detail[], pieces: readonly unknown[]): void {
   for (const piece of pieces) {
     if (!isRecord(piece)) continue;

@@ -16,12 +16,12 @@ export function watchingSuite(getStore: () => Store): void {
   });
 
   describe("watching", () => {
-    it("receives facts, messages and deltas of its own session only", async () => {
+    it("receives facts, messages and deltas of the watched session only", async () => {
       const heard: StoreNotice[] = [];
       const leases = { s1: await acquireTestLease(store, "s1"), s2: await acquireTestLease(store, "s2") };
       store.watch("s1", (news) => heard.push(news));
       store.watch("s1", () => {
-        throw new Error("a listener that fails harms nobody");
+        throw new Error("a listener that fails does not affect the others");
       });
       await store.append([createStartFact("s2", "r2")], { expected: 0, lease: leases.s2 });
       store.publish("s2", [createDelta("s2", "no")]);

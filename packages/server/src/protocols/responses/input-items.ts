@@ -116,7 +116,7 @@ function toResultMessage({ call_id, output }: FunctionOutput, where: string): Ch
   return { role: "tool", tool_call_id: call_id, content: joinMessageText(toChatContent(output), where) };
 }
 
-/** Adds a call to the preceding assistant message, if there is one. */
+/** Adds a call to the preceding assistant message, if any. */
 function addCall(messages: ChatMessage[], { call_id, name, arguments: given }: FunctionCall): void {
   const call = { id: call_id, function: { name, arguments: given } };
   const last = messages.at(-1);
