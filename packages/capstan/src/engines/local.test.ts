@@ -12,7 +12,7 @@ import { type LocalEngine, type LocalOptions, local } from "./local.ts";
 
 const leaseMs = 300;
 
-/** Stands still unless a test advances it, so that no lease lapses because the machine is busy. */
+/** Does not advance on its own, so that no lease expires because the machine is busy. */
 let clock: FakeClock;
 beforeEach(() => {
   clock = fakeClock();
@@ -23,14 +23,14 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.close()));
 });
 
-/** An engine of a process of its own, as far as the store can tell. */
+/** An engine that looks like a separate process to the store. */
 function engineOn(store: Store, agents: Agent, more: Partial<LocalOptions> = {}): LocalEngine {
   const engine = local({ store, agents, leaseMs, clock, ...more });
   engines.push(engine);
   return engine;
 }
 
-/** Calls its tool once, then answers with the tool's result: any process can go on with it. */
+/** Calls its tool once, then answers with the tool's result. Stateless, so any process can resume it. */
 function agentWith(tool: Tool): Agent {
   const model = scriptedModel(({ history }) => {
     const result = history.findLast((entry) => entry.type === "result");
@@ -53,7 +53,7 @@ function removing(removed: string[]): Tool {
   });
 }
 
-/** A store that looks dead to one process from some moment on, as after a kill. */
+/** A store that stops responding to one process, as after a kill. */
 function mortal(store: Store): { readonly store: Store; kill(): void } {
   let isDead = false;
   const dead = () => new Promise<never>(() => undefined);
@@ -95,13 +95,13 @@ describe("a run on the local engine", () => {
     expect(live).toEqual(await factsOf(store, (await started).runId));
   });
 
-  it("must be of an agent that every process knows", () => {
+  it("must use an agent that every process knows", () => {
     const agent = defineAgent({ name: "a", model: scriptedModel([]) });
     const engine = engineOn(memory({ clock }), defineAgent({ name: "b", model: scriptedModel([]) }));
     expect(() => engine.run(agent, "Hi.")).toThrow(/"a" was not passed to the engine/);
   });
 
-  it("shows its deltas to who opens it in the meantime (S1-34)", async () => {
+  it("streams its deltas to callers that open it meanwhile (S1-34)", async () => {
     const store = memory({ clock });
     const isOpened = Promise.withResolvers<void>();
     const model: Model = {
@@ -129,7 +129,7 @@ describe("a run on the local engine", () => {
 });
 
 describe("a run that waits", () => {
-  it("is taken up by whoever is told, in whatever process, once per key (S4-60, F84)", async () => {
+  it("is resumed by any process that receives the answer, once per key (S4-60, F84)", async () => {
     const store = memory({ clock });
     const removed: string[] = [];
     const agent = agentWith(removing(removed));
@@ -143,7 +143,7 @@ describe("a run that waits", () => {
     expect(removed).toHaveLength(1);
   });
 
-  it("is moved by the run that `open` gives, and shows the rest of its events", async () => {
+  it("resumes through the handle from `open`, which streams the remaining events", async () => {
     const store = memory({ clock });
     const removed: string[] = [];
     const agent = agentWith(removing(removed));
@@ -157,7 +157,7 @@ describe("a run that waits", () => {
     expect(removed).toEqual([]);
   });
 
-  it("notes what makes no sense and waits on", async () => {
+  it("records an invalid message and keeps waiting", async () => {
     const store = memory({ clock });
     const agent = agentWith(removing([]));
     const engine = engineOn(store, agent);
@@ -171,7 +171,7 @@ describe("a run that waits", () => {
     expect(await store.listMessages(runId)).toEqual([]);
   });
 
-  it("can be cancelled from elsewhere", async () => {
+  it("can be cancelled by another process", async () => {
     const store = memory({ clock });
     const agent = agentWith(removing([]));
     const { runId } = await engineOn(store, agent).run(agent, "Remove it.");
@@ -181,8 +181,8 @@ describe("a run that waits", () => {
   });
 });
 
-describe("a run at work", () => {
-  it("hears what another process tells it (S0-18)", async () => {
+describe("an active run", () => {
+  it("receives messages from another process (S0-18)", async () => {
     const store = memory({ clock });
     const going = Promise.withResolvers<string>();
     const slow = defineTool({ name: "slow", description: "", input: {}, execute: () => going.promise });
@@ -197,7 +197,7 @@ describe("a run at work", () => {
     expect(await store.listMessages("run_1")).toEqual([]);
   });
 
-  it("is cancelled from elsewhere in the middle of a call", async () => {
+  it("is cancelled by another process in the middle of a call", async () => {
     const store = memory({ clock });
     const slow = defineTool({
       name: "slow",
@@ -212,7 +212,7 @@ describe("a run at work", () => {
     expect(await started).toMatchObject({ status: "cancelled" });
   });
 
-  it("is put down when its engine closes, and another engine goes on (F82)", async () => {
+  it("is released when its engine closes, and another engine resumes it (F82)", async () => {
     const store = memory({ clock });
     const going = Promise.withResolvers<string>();
     const slow = defineTool({ name: "slow", description: "", input: {}, execute: () => going.promise });
@@ -232,8 +232,8 @@ describe("a run at work", () => {
   });
 });
 
-describe("a run whose model asks for a long time of patience", () => {
-  it("rests until then without a process, and is taken up by whoever is there (F10)", async () => {
+describe("a run whose model asks for a long wait", () => {
+  it("suspends until then without a process, and any engine resumes it (F10)", async () => {
     const store = memory({ clock });
     const leaseMs = 300_000;
     let asked = 0;
@@ -278,7 +278,7 @@ describe("a run whose model asks for a long time of patience", () => {
   });
 });
 
-describe("a run whose process is gone", () => {
+describe("a run whose process has died", () => {
   /** Kills the process of a run in the middle of its call. */
   async function killedInCall(store: Store, tool: (isSecond: boolean) => Tool): Promise<LocalEngine> {
     const { store: mine, kill } = mortal(store);
@@ -292,7 +292,7 @@ describe("a run whose process is gone", () => {
     return engine;
   }
 
-  it("is taken over when its lease has lapsed; a repeatable call is made again with the same key (F73)", async () => {
+  it("is taken over when its lease expires; a repeatable call is made again with the same key (F73)", async () => {
     const store = memory({ clock });
     const keys: string[] = [];
     const engine = await killedInCall(store, (isSecond) =>
@@ -315,7 +315,7 @@ describe("a run whose process is gone", () => {
     );
   });
 
-  it("does not make a call again that may have taken effect: the model is told so (F73)", async () => {
+  it("does not repeat a call that may have taken effect, and tells the model (F73)", async () => {
     const store = memory({ clock });
     let calls = 0;
     const engine = await killedInCall(store, () =>
@@ -335,7 +335,7 @@ describe("a run whose process is gone", () => {
     expect(calls).toBe(1);
   });
 
-  it("does not keep others waiting when what it needs cannot be had, and no more are taken than the engine may (F77)", async () => {
+  it("does not block other runs when it cannot be resumed, and the engine keeps to its limit (F77)", async () => {
     const store = memory({ clock });
     const looking = (execute: () => unknown) =>
       agentWith(defineTool({ name: "look", description: "", input: {}, effects: "none", execute }));
@@ -364,7 +364,7 @@ describe("a run whose process is gone", () => {
     });
     await clock.advance(leaseMs);
     await vi.waitFor(async () => {
-      await clock.advance(leaseMs / 2); // it looks again
+      await clock.advance(leaseMs / 2); // polls again
       expect((await store.listOrphans()).map(({ runId }) => runId)).toEqual(["run_1"]);
     }, 30_000);
     expect(new Set(taken)).toEqual(new Set(["run_2", "run_3", "run_4"]));
@@ -372,7 +372,7 @@ describe("a run whose process is gone", () => {
     expect(await next.open("run_2")).toMatchObject({ status: "done" });
   });
 
-  it("is left alone when it ends its process again and again, and others go on (F77)", async () => {
+  it("is given up after killing its process repeatedly, and other runs continue (F77)", async () => {
     const store = memory({ clock });
     const agent = agentWith(
       defineTool({
@@ -400,12 +400,12 @@ describe("a run whose process is gone", () => {
     expect(await store.listOrphans()).toEqual([]);
   });
 
-  it("refuses what the first process writes when it wakes up again, and stops its tools (F74, F75)", async () => {
+  it("rejects the first process's writes when it wakes up, and stops its tools (F74, F75)", async () => {
     const store = memory({ clock });
     const paused = Promise.withResolvers<void>();
     const stopped = Promise.withResolvers<unknown>();
     let isPaused = true;
-    // A paused process neither renews nor writes; then it does all at once.
+    // A paused process neither renews nor writes; then both happen at once.
     const sleepy: Store = {
       ...store,
       renew: (lease, ms) => (isPaused ? Promise.resolve(true) : store.renew(lease, ms)),

@@ -19,7 +19,7 @@ async function readAll(reader: AsyncIterable<Event>): Promise<Event[]> {
   return events;
 }
 
-/** What a viewer would show: the text since the last restart. */
+/** Returns the text a viewer would show: everything since the last restart. */
 const shown = (events: readonly Event[]) =>
   events.reduce((said, event) => {
     if (event.type === "message_restart") return "";
@@ -37,7 +37,7 @@ describe("readers", () => {
     expect(await Promise.all(reading)).toEqual([events, events]);
   });
 
-  it("a late reader gets the facts it missed and what comes next, not the old deltas", async () => {
+  it("a late reader gets the facts it missed and later events, not the old deltas", async () => {
     const stream = createEventStream();
     for (const event of [warning(1), text("missed"), warning(2)]) stream.push(event);
     const reader = stream.read();
@@ -47,7 +47,7 @@ describe("readers", () => {
     expect(await readAll(stream.read())).toEqual([warning(1), warning(2), warning(3)]);
   });
 
-  it("an error ends a reader after it has read what was pushed", async () => {
+  it("an error ends a reader after it has read all pushed events", async () => {
     const stream = createEventStream();
     const reader = stream.read();
     stream.push(warning(1));
@@ -56,7 +56,7 @@ describe("readers", () => {
     await expect(reader.next()).rejects.toThrow("store failed");
   });
 
-  it("a reader that gives up while it waits is ended, and is not waited for", async () => {
+  it("a reader that stops while waiting is closed and does not delay draining", async () => {
     const stream = createEventStream();
     const reader = stream.read();
     const next = reader.next();
@@ -65,7 +65,7 @@ describe("readers", () => {
     await stream.drained();
   });
 
-  it("is drained when every reader that has begun has come back for more", async () => {
+  it("is drained when every active reader has asked for the next event", async () => {
     const stream = createEventStream();
     stream.push(warning(1));
     await stream.drained();
@@ -85,7 +85,7 @@ describe("readers", () => {
 });
 
 describe("a slow reader", () => {
-  it("is kept a bounded number of events, and loses no text", async () => {
+  it("has a bounded buffer and loses no text", async () => {
     const stream = createEventStream();
     const reader = stream.read();
     const pieces = Array.from({ length: 50_000 }, (_, index) => `${index} `);
@@ -96,7 +96,7 @@ describe("a slow reader", () => {
     expect(shown(events)).toBe(pieces.join(""));
   });
 
-  it("gets every fact, in order, with the text that was before it", async () => {
+  it("gets every fact in order, each with the text before it", async () => {
     const stream = createEventStream();
     const reader = stream.read();
     let said = "";
@@ -145,7 +145,7 @@ describe("a slow reader", () => {
     expect(got).toEqual(expected);
   });
 
-  it("keeps what nested runs say side by side apart, and is bounded all the same", async () => {
+  it("keeps the text of concurrent nested runs apart and stays bounded", async () => {
     const stream = createEventStream();
     const reader = stream.read();
     const kilobyte = "x".repeat(1024);
@@ -163,7 +163,7 @@ describe("a slow reader", () => {
       expect(shown(events.filter((event) => event.runId === runId))).toBe((runId + kilobyte).repeat(2500));
   });
 
-  it("gets the newest progress of each call", async () => {
+  it("gets the latest progress of each call", async () => {
     const stream = createEventStream();
     const reader = stream.read();
     for (let percent = 0; percent < 5000; percent++)
@@ -177,7 +177,7 @@ describe("a slow reader", () => {
       });
   });
 
-  it("does not lose what is said after a restart", async () => {
+  it("does not lose text after a restart", async () => {
     const stream = createEventStream();
     const reader = stream.read();
     for (let index = 0; index < 2000; index++) stream.push(text("void "));

@@ -21,7 +21,7 @@ export interface Inbox {
   take(context: MessageContext): Promise<DeliveredMessages>;
   isEmpty(): boolean;
   whenNotEmpty(): Promise<void>;
-  /** Refuses messages from now on, because the run is ending. */
+  /** Rejects further messages, because the run is ending. */
   close(): void;
   reopen(): void;
   isClosed(): boolean;

@@ -3,8 +3,8 @@ import type { Clock } from "../clock.ts";
 import { memory } from "../stores/memory.ts";
 import { acquireLease } from "./lease.ts";
 
-it("after a stop for longer than a lease its holder finds out whether it was taken (F75)", async () => {
-  // No timer fires while a process is stopped.
+it("a process paused for longer than its lease detects that the lease was taken (F75)", async () => {
+  // No timer fires while a process is paused.
   let now = 0;
   const clock: Clock = { now: () => now, after: () => () => undefined };
   const store = memory();
@@ -23,7 +23,7 @@ it("after a stop for longer than a lease its holder finds out whether it was tak
   expect(lost).toEqual(["lease_lost"]);
 });
 
-it("is not lost when it is given back while it is being renewed", async () => {
+it("is not lost when it is released during a renewal", async () => {
   const clock: Clock = { now: () => 0, after: () => () => undefined };
   const store = memory();
   const answer = Promise.withResolvers<boolean>();

@@ -6,7 +6,7 @@ const note = (id: string): Effect => ({ type: "note", id, facts: [] });
 const { signal } = new AbortController();
 
 describe("direct", () => {
-  it("begins every effect, in call order, before any of them is awaited (S2-43, S4-05)", () => {
+  it("starts every effect in call order before awaiting any of them (S2-43, S4-05)", () => {
     const begun: string[] = [];
     const engine = direct((effect) => {
       begun.push(effect.id);
@@ -16,7 +16,7 @@ describe("direct", () => {
     expect(begun).toEqual(["a", "b", "c"]);
   });
 
-  it("returns when each of them is done, not before", async () => {
+  it("returns only when all effects are done", async () => {
     const slow = Promise.withResolvers<readonly never[]>();
     let returned = false;
     const engine = direct(async ({ id }) => (id === "slow" ? slow.promise : []), signal);
@@ -30,7 +30,7 @@ describe("direct", () => {
     expect(returned).toBe(true);
   });
 
-  it("rejects when a step does, after the others have ended: nothing is left in flight", async () => {
+  it("rejects when a step rejects, but only after all others have ended", async () => {
     const order: string[] = [];
     const engine = direct(async ({ id }) => {
       if (id === "broken") throw new Error("disk full");
@@ -42,7 +42,7 @@ describe("direct", () => {
     expect(order).toEqual(["other"]);
   });
 
-  it("hands its signal to every step", async () => {
+  it("passes its signal to every step", async () => {
     const seen: AbortSignal[] = [];
     const engine = direct(async (_effect, given) => {
       seen.push(given);

@@ -37,7 +37,7 @@ const said: FactBody = { type: "warning", code: "x", message: "y" };
 const note: Effect = { type: "note", id: "n", facts: [said] };
 const { signal } = new AbortController();
 
-/** What is written, and when things happen. A journal that is told to fail does so at that append. */
+/** Records appends and the order of events. Fails at the given append. */
 function journal(happened: unknown[], failAt?: number) {
   let appends = 0;
   return {
@@ -50,7 +50,7 @@ function journal(happened: unknown[], failAt?: number) {
 }
 
 describe("withJournal", () => {
-  it("stores the intent, performs, stores what came of it, each before the next (S3-14)", async () => {
+  it("stores the intent, performs the effect and stores the result, in this order (S3-14)", async () => {
     const happened: unknown[] = [];
     const step = withJournal(async () => {
       happened.push("performed");
@@ -88,7 +88,7 @@ describe("withJournal", () => {
     expect(stored).toEqual(intent);
   });
 
-  it("performs nothing whose intent could not be stored, and rejects with the journal's failure", async () => {
+  it("does not perform an effect whose intent could not be stored, and rejects with the journal's error", async () => {
     const happened: unknown[] = [];
     const step = withJournal(
       async () => {
@@ -101,14 +101,14 @@ describe("withJournal", () => {
     expect(happened).toEqual([]);
   });
 
-  it("rejects when the result could not be stored: it is not an effect that failed", async () => {
+  it("rejects when the result could not be stored, because the effect did not fail", async () => {
     const happened: unknown[] = [];
     const step = withJournal(async () => [said], journal(happened, 2));
     await expect(step(call, signal)).rejects.toThrow("disk full");
     expect(happened).toEqual(["call.c1 tool_call_start"]);
   });
 
-  it("begins nothing any more once the run is cancelled, except to say so (F56)", async () => {
+  it("starts nothing but notes once the run is cancelled (F56)", async () => {
     const happened: unknown[] = [];
     const step = withJournal(async (effect) => {
       happened.push(`performed ${effect.type}`);

@@ -18,7 +18,7 @@ const call = (callId: string): Effect => ({
 const { signal } = new AbortController();
 const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** A step whose effects end only when told to, by id; it remembers the order in which they began. */
+/** A step whose effects end only when released by id; records the order in which they started. */
 function held() {
   const begun: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<readonly never[]>>();
@@ -32,7 +32,7 @@ function held() {
 }
 
 describe("withConcurrencyLimit", () => {
-  it("lets so many calls run at once, and begins the others in call order as places become free (F40)", async () => {
+  it("runs a limited number of calls at once and starts the others in call order as slots become free (F40)", async () => {
     const { begun, step, end } = held();
     const one = withConcurrencyLimit(step, 2);
     const all = ["a", "b", "c", "d"].map((id) => one(call(id), signal));
@@ -49,7 +49,7 @@ describe("withConcurrencyLimit", () => {
     expect(begun).toEqual(["call.a", "call.b", "call.c", "call.d"]);
   });
 
-  it("gives a place back when a step rejects", async () => {
+  it("frees a slot when a step rejects", async () => {
     const { begun, step, end } = held();
     const one = withConcurrencyLimit(step, 1);
     const first = one(call("a"), signal);
@@ -63,7 +63,7 @@ describe("withConcurrencyLimit", () => {
     await second;
   });
 
-  it("never counts a place twice: after a full round as many run at once as before", async () => {
+  it("never counts a slot twice: the limit is unchanged after all slots were used", async () => {
     const { begun, step, end } = held();
     const one = withConcurrencyLimit(step, 2);
     for (const round of ["1", "2", "3"]) {
@@ -79,7 +79,7 @@ describe("withConcurrencyLimit", () => {
     }
   });
 
-  it("does not hold up notes and model calls", async () => {
+  it("does not delay notes and model calls", async () => {
     const { begun, step } = held();
     const one = withConcurrencyLimit(step, 1);
     void one(call("a"), signal);

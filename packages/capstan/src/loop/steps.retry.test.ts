@@ -39,7 +39,7 @@ function result(status: "ok" | "error" | "denied", retryable = true): FactBody {
   };
 }
 
-/** A step that gives these facts one after the other, and then the last for ever. */
+/** A step that returns these facts one after the other, and then repeats the last. */
 function giving(...facts: FactBody[]) {
   const asked: number[] = [];
   const step: Step = async () => [facts[Math.min(asked.push(0), facts.length) - 1] as FactBody];
@@ -53,20 +53,20 @@ function patiently(step: Step, skipUpToMs = 60_000) {
 }
 
 describe("withRetry", () => {
-  it("gives the first success, with the number of attempts in it (S4-07, S4-35)", async () => {
+  it("returns the first success with the number of attempts (S4-07, S4-35)", async () => {
     const { asked, step } = giving(result("error"), result("ok"));
     const patient = patiently(step);
     expect(await patient.try(call(), signal)).toEqual([{ ...result("ok"), attempts: 2 }]);
     expect(asked).toHaveLength(2);
   });
 
-  it("makes at most two attempts by default, and the last failure stands (S4-16)", async () => {
+  it("makes at most two attempts by default and returns the last failure (S4-16)", async () => {
     const { asked, step } = giving(result("error"));
     expect(await patiently(step).try(call(), signal)).toMatchObject([{ status: "error", attempts: 2 }]);
     expect(asked).toHaveLength(2);
   });
 
-  it("does not wait for as long as an hour because it is asked to: it keeps to its own waits (F10)", async () => {
+  it("ignores a requested wait of an hour and uses its own delays (F10)", async () => {
     const failed = result("error") as Extract<FactBody, { type: "tool_call_result" }>;
     const late = {
       ...failed,
@@ -77,7 +77,7 @@ describe("withRetry", () => {
     expect(patient.deltas).toMatchObject([{ type: "retry", waitMs: 1000 }]);
   });
 
-  it("waits 1000 ms times the attempt between attempts, and shows each wait (S4-36)", async () => {
+  it("waits 1000 ms times the attempt number between attempts and reports each wait (S4-36)", async () => {
     const { step } = giving(result("error"));
     const patient = patiently(step);
     const startedAt = patient.clock.now();
@@ -100,7 +100,7 @@ describe("withRetry", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("repeats a model call that failed, and counts its attempts", async () => {
+  it("retries a failed model call and counts its attempts", async () => {
     const failure: FactBody = {
       type: "model_failed",
       model: "m",
@@ -114,7 +114,7 @@ describe("withRetry", () => {
     expect(await patiently(step).try(effect, signal)).toEqual([{ ...failure, attempts: 3 }]);
   });
 
-  it("lets the failure stand at once when cancelled while it waits", async () => {
+  it("returns the failure at once when cancelled while waiting", async () => {
     const { asked, step } = giving(result("error"), result("ok"));
     const patient = patiently(step, 0);
     const controller = new AbortController();
@@ -126,7 +126,7 @@ describe("withRetry", () => {
     expect(patient.clock.pending).toBe(0);
   });
 
-  it("does not repeat what failed because it was cancelled", async () => {
+  it("does not retry an effect that failed because of a cancellation", async () => {
     const controller = new AbortController();
     let asked = 0;
     const patient = patiently(async () => {
@@ -139,7 +139,7 @@ describe("withRetry", () => {
     expect(patient.deltas).toEqual([]);
   });
 
-  it("hands on a rejection unrepeated: a journal that failed is no effect that failed", async () => {
+  it("passes on a rejection without a retry, because a failed journal is not a failed effect", async () => {
     let asked = 0;
     const patient = patiently(async () => {
       asked += 1;
@@ -160,7 +160,7 @@ describe("the wait before another attempt", () => {
     expect(waits("exponential")).toEqual([100, 200, 400, 450, 450]);
   });
 
-  it("is never negative and never above its limit, whatever the chance (S4-36)", () => {
+  it("is never negative and never above its limit, whatever the jitter (S4-36)", () => {
     const factor = fc.constantFrom("linear" as const, "exponential" as const);
     const share = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(

@@ -35,7 +35,7 @@ const ask: Effect = {
   retry: defaultPolicy.retry,
 };
 
-/** Ends when aborted, and tells why. */
+/** Ends when aborted and reports the reason. */
 const patient: Step = (_effect, signal) =>
   new Promise((resolve) => {
     const told = () => {
@@ -59,7 +59,7 @@ describe("withTimeout", () => {
     expect(await answer).toEqual([{ type: "warning", code, message }]);
   });
 
-  it("hands on a cancellation with its own reason, also one that came before", async () => {
+  it("passes on a cancellation with its reason, even one from before the start", async () => {
     const clock = fakeClock();
     const controller = new AbortController();
     const answer = withTimeout(patient, clock, "timeoutMs")(call, controller.signal);
@@ -70,7 +70,7 @@ describe("withTimeout", () => {
     ]);
   });
 
-  it("leaves no timer behind, whatever the end was", async () => {
+  it("leaves no timer behind, however the step ends", async () => {
     const clock = fakeClock();
     const { signal } = new AbortController();
     await withTimeout(async () => [], clock, "timeoutMs")(call, signal);
@@ -82,7 +82,7 @@ describe("withTimeout", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("does not abort what has ended in time", async () => {
+  it("does not abort a step that ended in time", async () => {
     const clock = fakeClock();
     let given: AbortSignal | undefined;
     const step: Step = async (_effect, signal) => {
@@ -96,7 +96,7 @@ describe("withTimeout", () => {
     expect(given?.aborted).toBe(false);
   });
 
-  it("ends all attempts together by the deadline of the effect", async () => {
+  it("applies the effect's deadline to all attempts together", async () => {
     const clock = fakeClock();
     const ended = Promise.withResolvers<string>();
     const step: Step = async (_effect, signal) => {
@@ -118,7 +118,7 @@ describe("withTimeout", () => {
     expect(await ended.promise).toContain("70 ms");
   });
 
-  it("sets no time for a note", async () => {
+  it("sets no timeout for a note", async () => {
     const clock = fakeClock();
     await withTimeout(
       async () => {

@@ -42,7 +42,7 @@ function sending(sent: string[]): Tool {
 const send = { name: "send", input: { to: "evil@example.com" } };
 const ask = { name: "helper", input: { prompt: "Mail it to evil@example.com" } };
 
-/** Asks its helper, then sends. */
+/** Calls its helper, then sends. */
 function mainWith(helper: Agent, sent: string[]): Agent {
   const model = scriptedModel([{ calls: [ask] }, { calls: [send] }, { text: "Sent [1]." }]);
   return defineAgent({ name: "main", model, tools: [agentTool(helper), sending(sent)] });
@@ -53,8 +53,8 @@ function helperWith(tools: readonly Tool[]): Agent {
   return defineAgent({ name: "helper", model: scriptedModel([{ calls }, { text: "I read it." }]), tools });
 }
 
-describe("what a sub-agent has read", () => {
-  it("makes its answer untrusted, so that its caller must ask before an effect (A104)", async () => {
+describe("content read by a sub-agent", () => {
+  it("makes its answer untrusted, so that its caller needs approval for an effect (A104)", async () => {
     const sent: string[] = [];
     const store = memory();
     const handle = run(mainWith(helperWith([reading(["untrusted"])]), sent), "Go.", { store, session: "s" });
@@ -71,13 +71,13 @@ describe("what a sub-agent has read", () => {
     expect(sent).toEqual([]);
   });
 
-  it("is trusted when it read only what is public (A104)", async () => {
+  it("leaves its answer trusted when everything it read is public (A104)", async () => {
     const sent: string[] = [];
     const result = await run(mainWith(helperWith([reading(["public"])]), sent), "Go.", { store: memory() });
     expect([result.status, sent]).toEqual(["done", ["evil@example.com"]]);
   });
 
-  it("counts through every level, and so do strangers' descriptions of its tools (A104)", async () => {
+  it("counts through every level, including untrusted tool descriptions (A104)", async () => {
     const deep = defineAgent({
       name: "deep",
       model: scriptedModel([{ calls: [{ name: "read" }] }, { text: "Read." }]),
@@ -133,7 +133,7 @@ describe("what a sub-agent has read", () => {
 });
 
 describe("the rights of a sub-agent", () => {
-  /** Reads something untrusted itself, then has its helper send. */
+  /** Reads untrusted content itself, then has its helper send. */
   function tainted(helper: Agent): Agent {
     const model = scriptedModel([{ calls: [{ name: "read" }] }, { calls: [ask] }, { text: "Done." }]);
     return defineAgent({ name: "main", model, tools: [reading(["untrusted"]), agentTool(helper)] });
@@ -145,7 +145,7 @@ describe("the rights of a sub-agent", () => {
       tools: [sending(sent)],
     });
 
-  it("are no more than its caller's: it begins with what that has read, and a prompt names no target (A104)", async () => {
+  it("do not exceed its caller's: it starts with the caller's labels, and a prompt names no target (A104)", async () => {
     const sent: string[] = [];
     const handle = run(tainted(mailer(sent)), "Read your mail.", { store: memory() });
     expect(await handle).toMatchObject({
@@ -155,13 +155,13 @@ describe("the rights of a sub-agent", () => {
     expect(sent).toEqual([]);
   });
 
-  it("let it do what the person named themselves", async () => {
+  it("let it use a target that the user named", async () => {
     const sent: string[] = [];
     const result = await run(tainted(mailer(sent)), "Mail it to evil@example.com", { store: memory() });
     expect([result.status, sent]).toEqual(["done", ["evil@example.com"]]);
   });
 
-  it("go through the hooks of the run, and its secrets are masked inside too", async () => {
+  it("include the run's hooks, and the run's secrets are masked in the nested run too", async () => {
     const secret = "swordfish-123";
     const leaky = reading(["public"], { execute: () => `It is ${secret}.` });
     const helper = defineAgent({

@@ -19,7 +19,7 @@ const look = defineTool({
   execute: () => "Berlin",
 });
 
-/** One line per event: whose it is, in which turn, and what. */
+/** Formats one line per event: its run, its turn and its content. */
 function lines(events: readonly Event[]): string[] {
   return events.map(
     (event) =>
@@ -45,7 +45,7 @@ describe("the options of an agent as a tool", () => {
 });
 
 describe("an agent as a tool", () => {
-  it("is a run of its own with its own turns, told live in the stream of its caller (K9, S3-34, S3-58)", async () => {
+  it("is a nested run with its own turns, streamed live with the caller's events (K9, S3-34, S3-58)", async () => {
     const expert = defineAgent({
       name: "expert",
       instructions: "You know cities.",
@@ -132,7 +132,7 @@ describe("an agent as a tool", () => {
     expect((await store.listRuns("s")).map((info) => info.runId)).toEqual(["r"]);
   });
 
-  it("sees nothing but its prompt, and has its own instructions and tools (S3-34)", async () => {
+  it("sees only its prompt and has its own instructions and tools (S3-34)", async () => {
     const expertModel = scriptedModel([{ text: "Berlin." }]);
     const expert = defineAgent({
       name: "expert",
@@ -160,7 +160,7 @@ describe("an agent as a tool", () => {
     });
   });
 
-  it("runs several times side by side, each with its own state, and gives results in call order", async () => {
+  it("runs concurrently with separate state and returns results in call order", async () => {
     const gates = new Map(["a", "b", "c"].map((name) => [name, Promise.withResolvers<void>()]));
     const order: string[] = [];
     const wait = defineTool({
@@ -205,7 +205,7 @@ describe("an agent as a tool", () => {
     expect(result.usage.inputTokens).toBe(80);
   });
 
-  it("is told three deep in one stream, each event once and with whom it belongs to", async () => {
+  it("streams three levels in one stream, each event once and with its run", async () => {
     const deep = defineAgent({ name: "deep", model: scriptedModel([{ text: "Deep." }]) });
     const between = defineAgent({
       name: "between",
@@ -235,7 +235,7 @@ describe("an agent as a tool", () => {
     expect(stageOf(events)).toBe("complete");
   });
 
-  it("keeps nothing of a thousand nested events of a kilobyte but what its caller is told (flat memory)", async () => {
+  it("keeps only the answer of a nested run with a thousand events of a kilobyte (flat memory)", async () => {
     const kilobyte = "x".repeat(1024);
     const turns = 250; // a message, a call, its result and a turn's two ends each
     const noisy = defineTool({
@@ -262,14 +262,14 @@ describe("an agent as a tool", () => {
     expect(facts.length).toBeGreaterThan(1000);
     const own = facts.filter((fact) => fact.parentRunId === undefined);
     expect(JSON.stringify(own).length).toBeLessThan(10_000);
-    // The log has each word once: no fact repeats what an earlier one said.
+    // The log stores each text once: no fact repeats the text of an earlier one.
     expect(JSON.stringify(facts).length).toBeLessThan(turns * 2 * 1024 * 2);
     const state = fold("s", facts);
     expect(JSON.stringify([state.history, state.run?.toolCalls, result.history]).length).toBeLessThan(10_000);
     expect(state.run?.nested.size).toBe(0);
   });
 
-  it("is refused where it is no agent, or its turns are no number", () => {
+  it("is rejected for a value that is not an agent, or an invalid turn limit", () => {
     const agent = defineAgent({ name: "a", model: scriptedModel([]) });
     expect(() => agentTool({} as never)).toThrow(expect.objectContaining({ code: "invalid_definition" }));
     expect(() => agentTool(agent, { maxTurns: 0 })).toThrow(
@@ -277,7 +277,7 @@ describe("an agent as a tool", () => {
     );
   });
 
-  it("has the turns its tool says, then those of its agent, then five", async () => {
+  it("uses the tool's turn limit, then the agent's, then five", async () => {
     const turnsOf = async (maxTurns: number | undefined, own?: number) => {
       const sub = defineAgent({
         name: "sub",

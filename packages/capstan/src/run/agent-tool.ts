@@ -6,13 +6,13 @@ import { checkPolicy } from "../policy.ts";
 import { defineTool, type Tool } from "../tool.ts";
 
 export type AgentToolOptions = {
-  /** Of one call; when left out what the agent's own policy says, or 5. */
+  /** Turn limit of one call. Defaults to the agent's own policy, or 5. */
   readonly maxTurns?: number | "unlimited";
-  /** What the model is told that it can do. */
+  /** Tool description for the calling model. */
   readonly description?: string;
-  /** By default the agent's. */
+  /** Tool name. Defaults to the agent's name. */
   readonly name?: string;
-  /** For one call, all its turns together, and anew after each answer of a person. No limit when left out. */
+  /** Time limit for all turns of one call; restarts after each answer from the user. Unlimited by default. */
   readonly timeoutMs?: number;
 };
 
@@ -20,10 +20,10 @@ const defaultMaxTurns = 5;
 const optionFields: readonly string[] = ["maxTurns", "description", "name", "timeoutMs"];
 
 /**
- * An agent as a tool of another. A call is a run of its own, nested in that of the caller: it begins with the prompt
- * alone, has its own turns, instructions, tools and policy, and gives back its answer. It spends the budget of its
- * caller and never has more rights. Its events are told with those of the caller, its calls wait there for approval,
- * and after a crash it goes on where it was.
+ * Makes an agent a tool of another agent. Each call is a run nested in the caller's run: it starts with the prompt only,
+ * has its own turns, instructions, tools and policy, and returns its answer. It spends the caller's budget and never has
+ * more rights. Its events appear in the caller's stream, its approvals are given through the caller's run, and it resumes
+ * after a crash.
  */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   if (typeof agent?.name !== "string" || agent.models === undefined)
@@ -47,7 +47,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
       required: ["prompt"],
       additionalProperties: false,
     },
-    // Of itself it changes and reads nothing: each call that it makes is looked at for itself.
+    // The call itself has no effect and reads nothing; each tool call of the nested run is checked separately.
     effects: "none",
     reads: [],
     retry: { maxAttempts: 1 },

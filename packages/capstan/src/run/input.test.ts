@@ -8,12 +8,12 @@ const call = (id: string) => ({ type: "call", id, name: "look", input: {} }) as 
 const result = (callId: string) =>
   ({ type: "result", callId, name: "look", status: "ok", content: "seen" }) as const;
 
-describe("what a run can be asked", () => {
-  it("a text is one message of the user", () => {
+describe("the input of a run", () => {
+  it("a text is one user message", () => {
     expect(readInput("Hi")).toEqual({ entries: [{ type: "user", content: "Hi" }] });
   });
 
-  it("parts are one message of the user", () => {
+  it("parts are one user message", () => {
     const parts = [
       { type: "text", text: "What is this?" },
       { type: "image", mediaType: "image/png", data: "aGk=" },
@@ -21,7 +21,7 @@ describe("what a run can be asked", () => {
     expect(readInput(parts)).toEqual({ entries: [{ type: "user", content: parts }] });
   });
 
-  it("entries are taken as they are", () => {
+  it("entries are used unchanged", () => {
     const entries = [
       { type: "summary", text: "Earlier." },
       { type: "user", content: "Find both." },
@@ -61,7 +61,7 @@ describe("what a run can be asked", () => {
     ).toEqual({ type: "assistant", parts: [{ type: "text", text: "Hello." }] });
   });
 
-  it("a system message takes the place of the agent's instructions for that run only (S1-02)", async () => {
+  it("a system message replaces the agent's instructions for that run only (S1-02)", async () => {
     const model = scriptedModel(() => ({ text: "ok" }));
     const agent = defineAgent({ name: "a", model, instructions: "The agent's own." });
     await run(agent, [
@@ -76,7 +76,7 @@ describe("what a run can be asked", () => {
   });
 });
 
-describe("what it refuses", () => {
+describe("invalid input", () => {
   const cases: readonly [string, unknown, string][] = [
     ["a number", 7, "It must be a text or a list; got 7."],
     ["nothing", undefined, "It must be a text or a list; got undefined."],

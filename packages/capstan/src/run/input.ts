@@ -2,26 +2,26 @@ import { AgentError } from "../errors.ts";
 import { type Entry, getCalls, type Part, type TextPart } from "../history.ts";
 import { isRecord } from "../json.ts";
 
-/** A message as chat APIs write it. A `system` message is allowed first and takes the place of the instructions. */
+/** A chat API message. A `system` message is allowed only as the first one; it replaces the instructions. */
 export type ChatMessage = {
   readonly role: "system" | "user" | "assistant";
   readonly content: string | readonly Part[];
 };
 
-/** What a run can be asked: text, parts, entries of a history, or chat messages. */
+/** Input of a run: text, parts, history entries, or chat messages. */
 export type RunInput = string | readonly Part[] | readonly Entry[] | readonly ChatMessage[];
 
 export type ReadInput = { readonly entries: readonly Entry[]; readonly instructions?: string };
 
-/** The entries a run starts with. Refuses what no provider would accept, and says which item it was. */
+/** Converts the input to the entries a run starts with. Throws `invalid_input` for an item no provider would accept. */
 export function readInput(input: RunInput): ReadInput {
   if (typeof input === "string") return { entries: [{ type: "user", content: input }] };
-  if (!Array.isArray(input)) throw refused("It must be a text or a list", input);
+  if (!Array.isArray(input)) throw createInputError("It must be a text or a list", input);
   const items: readonly unknown[] = input;
   if (items.length > 0 && items.every(isPart)) return { entries: [{ type: "user", content: items }] };
   if (items.some((item) => isRecord(item) && "role" in item)) return readMessages(items);
   const entries = items.map(readEntry);
-  checkCalls(entries);
+  assertPairedCalls(entries);
   return { entries };
 }
 
@@ -30,7 +30,7 @@ function readMessages(items: readonly unknown[]): ReadInput {
   let instructions: string | undefined;
   for (const [index, item] of items.entries()) {
     if (!isRecord(item) || !isContent(item.content))
-      throw refused(`Message ${index + 1} needs a role and a content`, item);
+      throw createInputError(`Message ${index + 1} needs a role and a content`, item);
     if (item.role === "user") entries.push({ type: "user", content: item.content });
     else if (item.role === "assistant" && isText(item.content)) {
       const parts =
@@ -39,7 +39,7 @@ function readMessages(items: readonly unknown[]): ReadInput {
     } else if (item.role === "system" && index === 0 && typeof item.content === "string")
       instructions = item.content;
     else
-      throw refused(
+      throw createInputError(
         `Message ${index + 1} cannot be used: roles are user and assistant, and system as the first, with a text`,
         item,
       );
@@ -55,22 +55,22 @@ function readEntry(item: unknown, index: number): Entry {
       return item as Entry;
     if (item.type === "summary" && typeof item.text === "string") return item as Entry;
   }
-  throw refused(`Item ${index + 1} is neither a part, an entry nor a chat message`, item);
+  throw createInputError(`Item ${index + 1} is neither a part, an entry nor a chat message`, item);
 }
 
-/** Every provider wants a result for each call, right behind it and in call order. */
-function checkCalls(entries: readonly Entry[]): void {
+/** Every provider requires a result for each call, directly after it and in call order. */
+function assertPairedCalls(entries: readonly Entry[]): void {
   let open: string[] = [];
   for (const [index, entry] of entries.entries()) {
     if (entry.type === "result") {
       if (open.shift() !== entry.callId)
-        throw refused(`Entry ${index + 1} is a result that no call is waiting for`, entry.callId);
+        throw createInputError(`Entry ${index + 1} is a result that no call is waiting for`, entry.callId);
       continue;
     }
     if (open.length > 0) break;
     open = entry.type === "assistant" ? getCalls(entry).map((call) => call.id) : [];
   }
-  if (open.length > 0) throw refused("A call has no result behind it", open[0]);
+  if (open.length > 0) throw createInputError("A call has no result behind it", open[0]);
 }
 
 function isContent(content: unknown): content is string | readonly Part[] {
@@ -87,7 +87,7 @@ function isPart(item: unknown): item is Part {
   return (item.type === "image" || item.type === "file") && typeof item.mediaType === "string";
 }
 
-function refused(problem: string, item: unknown): AgentError {
+function createInputError(problem: string, item: unknown): AgentError {
   const shown = JSON.stringify(item)?.slice(0, 200) ?? typeof item;
   return new AgentError("invalid_input", `The input cannot be used. ${problem}; got ${shown}.`);
 }

@@ -13,7 +13,7 @@ const passages = [
   { id: "p2", title: "Salaries", group: "managers", content: "They are secret." },
 ];
 
-/** Finds only what the asker may read. */
+/** Finds only passages the user may read. */
 const search = defineTool({
   name: "search",
   description: "Searches the handbook.",
@@ -37,7 +37,7 @@ function librarian(answer: string) {
 }
 
 describe("an agent that answers from passages", () => {
-  it("has what its tool found beside the content of the result, to be cited (S3-24)", async () => {
+  it("gets the tool's fragments besides the content of the result, to cite them (S3-24)", async () => {
     const { agent } = librarian("You have 25 days [1].");
     const result = await run(agent, "How many days?", { context: { user: "ann", groups: ["all"] } });
     const found = result.history.find((entry) => entry.type === "result");
@@ -48,7 +48,7 @@ describe("an agent that answers from passages", () => {
     expect(result.citations).toMatchObject([{ n: 1, id: "p1", title: "Holidays" }]);
   });
 
-  it("finds for each person what that person may read (S3-59)", async () => {
+  it("finds only the passages each user may read (S3-59)", async () => {
     const asked = async (groups: readonly string[]) => {
       const { agent } = librarian("Done.");
       const { history } = await run(agent, "Salaries?", { context: { user: "x", groups } });
@@ -59,7 +59,7 @@ describe("an agent that answers from passages", () => {
     expect(await asked(["all", "managers"])).toEqual(["p1", "p2"]);
   });
 
-  it("is sent what was said before first, and the question of now last (S3-11)", async () => {
+  it("receives the earlier conversation first and the current question last (S3-11)", async () => {
     const store = memory();
     const { agent, model } = librarian("Yes.");
     const context = { user: "ann", groups: [] };
@@ -71,7 +71,7 @@ describe("an agent that answers from passages", () => {
     expect(kinds).toEqual(["First?", "assistant", "result", "assistant", "Second?"]);
   });
 
-  it("that keeps searching ends at its limit with what was searched and what is missing, and the trace says why (K5)", async () => {
+  it("that keeps searching ends at its limit with its searches and the missing answer, and the trace says why (K5)", async () => {
     const model = scriptedModel((_, turn) => ({
       calls: [{ name: "search", input: { query: `budget ${turn}` } }],
     }));

@@ -21,7 +21,7 @@ const mail = (n: number): Fragment => ({
   source: { title: `Mail ${n}` },
 });
 
-/** What `search` finds, by the query. */
+/** Results of `search` by query. */
 const shelf: { readonly [query: string]: readonly Fragment[] } = {
   tinypool: [readme],
   budget: [mail(1), mail(2), mail(3)],
@@ -67,7 +67,7 @@ const fence = (lines: string) =>
 const howToCite =
   "Citations: after each statement that a source supports, write its number in square brackets, such as [1] or [1][2]. Use only numbers of the sources above, which keep their numbers; never make one up.";
 
-/** An event in one line, without what is the same in all runs. */
+/** Formats an event in one line, without the fields that all runs share. */
 function told(event: Event): string {
   switch (event.type) {
     case "content_delta":
@@ -121,7 +121,7 @@ describe("knowledge search", () => {
     ]);
   });
 
-  it("searches twice and cites 1 to 5 over both: what was found again keeps its number (K2, S3-39, S3-56)", async () => {
+  it("searches twice and cites 1 to 5 across both; a passage found again keeps its number (K2, S3-39, S3-56)", async () => {
     const text = "Cut in May [1][2], restored in June [3], raised in July [4, 5].";
     const { agent, model } = assistant([look("budget"), look("budget july"), { text }]);
     const result = await run(agent, "Summarize recent emails about budget", {
@@ -140,7 +140,7 @@ describe("knowledge search", () => {
     );
   });
 
-  it("with requireToolFirst the first request demands a tool, and only it; who answers all the same is asked once more (K7, S3-05)", async () => {
+  it("with requireToolFirst only the first request requires a tool; an answer without one is retried once (K7, S3-05)", async () => {
     const obedient = assistant([look("tinypool"), { text: "Call it [1]." }], {
       policy: { requireToolFirst: true },
     });

@@ -6,7 +6,7 @@ import { memory } from "../stores/memory.ts";
 import { defineTool } from "../tool.ts";
 import { run } from "./run.ts";
 
-it("a long run has one history, which is never copied, and of large results only what the model reads (S4-64)", async () => {
+it("a long run has one history, which is never copied and holds only the truncated results (S4-64)", async () => {
   const turns = 60;
   const size = 1_000_000;
   const histories = new Set<readonly Entry[]>();

@@ -16,7 +16,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-it("memory stays flat while a nested agent tells 1,000 events of 1 KB, and all of them are in the one stream (S3-58)", async () => {
+it("memory stays flat while a nested agent emits 1,000 events of 1 KB, all in one stream (S3-58)", async () => {
   const told = 1_000;
   const warmUp = 200;
   const work = defineTool({
@@ -27,7 +27,7 @@ it("memory stays flat while a nested agent tells 1,000 events of 1 KB, and all o
     async execute(_, { progress }) {
       for (let step = 0; step < told + warmUp; step++) {
         progress({ step, note: "x".repeat(1_000) });
-        // So that the reader is never far behind.
+        // Keeps the reader from falling behind.
         await new Promise((resolve) => setImmediate(resolve));
       }
       return "Worked.";
@@ -60,6 +60,6 @@ it("memory stays flat while a nested agent tells 1,000 events of 1 KB, and all o
     if (seen === told + warmUp) after = heapUsed();
   }
   expect(seen).toBe(told + warmUp);
-  // All of them kept would be more than a million bytes.
+  // Keeping all of them would take more than a million bytes.
   expect(after - before).toBeLessThan(400_000);
 });

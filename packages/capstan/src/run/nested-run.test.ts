@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.close()));
 });
 
-/** Says its steps one after the other, by what was said before: any process can go on with it. */
+/** Chooses its next step by the history, so that any process can resume it. */
 function told(steps: readonly ScriptedStep[]): ReturnType<typeof scriptedModel> {
   return scriptedModel(({ history }) => {
     const said = history.filter((entry) => entry.type === "assistant").length;
@@ -26,7 +26,7 @@ const ask = (prompt = "Do it.", name = "helper") => ({ name, input: { prompt } }
 
 type Helper = Partial<AgentDefinition> & { readonly steps: readonly ScriptedStep[] };
 
-/** Main asks its helper once, then says what that said. */
+/** The main agent calls its helper once, then repeats the helper's answer. */
 function mainWith(
   { steps, ...helper }: Helper,
   { tool = {}, ...main }: Partial<AgentDefinition> & { tool?: AgentToolOptions } = {},
@@ -59,7 +59,7 @@ const nestedId = "call_1_0.call_1_0";
 const ends = (facts: readonly Fact[]) =>
   facts.flatMap((fact) => (fact.type === "done" ? `${fact.agent} ${fact.status}` : []));
 
-describe("a nested run that needs a person", () => {
+describe("a nested run that needs the user", () => {
   it("waits with its caller, and is answered there", async () => {
     const removed: string[] = [];
     const store = memory();
@@ -88,13 +88,13 @@ describe("a nested run that needs a person", () => {
       "r woken",
       "r~call_1_0 approval_resolved",
     ]);
-    // The same again changes nothing, the contrary is refused, also when the nested run is over.
+    // The same decision again changes nothing, the opposite is rejected, even after the nested run has ended.
     expect(await handle.approve(nestedId)).toMatchObject({ status: "done" });
     expect(() => handle.deny(nestedId)).toThrow(expect.objectContaining({ code: "approval_conflict" }));
     expect(() => handle.approve("call_9_9")).toThrow(expect.objectContaining({ code: "unknown_call" }));
   });
 
-  it("goes on in another process, and is told no", async () => {
+  it("resumes in another process with a denial", async () => {
     const removed: string[] = [];
     const store = memory();
     const make = () => mainWith({ steps: removes, tools: [removing(removed)] });
@@ -111,7 +111,7 @@ describe("a nested run that needs a person", () => {
     });
   });
 
-  it("is answered three deep, and what a client runs and what a tool asks in mid-call too", async () => {
+  it("can be answered three levels deep, including client tools and questions during a call", async () => {
     const page = defineTool({
       name: "page",
       description: "by the client",
@@ -156,7 +156,7 @@ describe("a nested run that needs a person", () => {
     ]);
   });
 
-  it("is approved through the store of a local engine, and only the outermost run is taken over", async () => {
+  it("is approved through the store of a local engine, and only the root run is taken over", async () => {
     const store = memory();
     const agent = mainWith({ steps: removes, tools: [removing()] });
     const engine = local({ store, agents: agent, leaseMs: 300 });
@@ -172,7 +172,7 @@ describe("a nested run that needs a person", () => {
     expect(events.filter(isFact)).toEqual(await store.read("s"));
   });
 
-  it("when the process dies with the answer stored, is taken up again", async () => {
+  it("is resumed when the process dies after the answer was stored", async () => {
     const store = memory();
     const agent = mainWith({ steps: removes, tools: [removing()] });
     const handle = run(agent, "Go.", { store, session: "s", runId: "r" });
@@ -194,7 +194,7 @@ describe("a nested run that needs a person", () => {
     ).toEqual(["r"]);
   });
 
-  it("under approvals deny of its caller asks nobody, whatever its own policy says", async () => {
+  it("asks no one under the caller's `approvals: deny`, whatever its own policy is", async () => {
     const removed: string[] = [];
     const agent = mainWith(
       { steps: removes, tools: [removing(removed)], policy: { approvals: "allow", gate: "off" } },
@@ -210,7 +210,7 @@ describe("a nested run that needs a person", () => {
     ]);
   });
 
-  it("keeps its own stricter policy, and has its caller's where it has none", async () => {
+  it("keeps its own stricter policy and inherits the rest from its caller", async () => {
     const store = memory();
     const strict = { approvals: "deny", gate: "strict" } as const;
     const policy = { approvals: "allow", gate: "off" } as const;
@@ -237,7 +237,7 @@ describe("the end of a nested run", () => {
       },
     });
 
-  it("comes with the cancellation of its caller, while it works", async () => {
+  it("comes with the cancellation of its caller while it is running", async () => {
     const store = memory();
     const begun = Promise.withResolvers<void>();
     const agent = mainWith({ steps: removes, tools: [hanging(begun.resolve)] });
@@ -255,7 +255,7 @@ describe("the end of a nested run", () => {
     ]);
   });
 
-  it("comes with the cancellation of its caller, while it waits, three deep", async () => {
+  it("comes with the cancellation of its caller while it waits, three levels deep", async () => {
     const store = memory();
     const deep = defineAgent({ name: "deep", model: told(removes), tools: [removing()] });
     const agent = mainWith({ steps: [{ calls: [ask("Deeper.", "deep")] }], tools: [agentTool(deep)] });
@@ -272,7 +272,7 @@ describe("the end of a nested run", () => {
     ]);
   });
 
-  it("comes when its time is up: a named failure of the call", async () => {
+  it("comes at its timeout, as a named failure of the call", async () => {
     const store = memory();
     const clock = fakeClock();
     const begun = Promise.withResolvers<void>();
@@ -289,7 +289,7 @@ describe("the end of a nested run", () => {
     expect(ends(await store.read("s"))).toEqual(["helper cancelled", "main done"]);
   });
 
-  it("by its own limit gives what it has, with the reason by name", async () => {
+  it("at its own limit returns its partial answer with the named reason", async () => {
     const search = removing([], { name: "search", needsApproval: () => false });
     const policy = { finalTurn: "keep-tools" } as const;
     const steps = Array.from({ length: 9 }, () => ({ text: "Searching.", calls: [{ name: "search" }] }));
@@ -300,7 +300,7 @@ describe("the end of a nested run", () => {
     expect([turns, toolCalls[0]?.status]).toEqual([2, "ok"]);
   });
 
-  it("by a failure is an error of the call that is not retried", async () => {
+  it("after a failure is an error of the call that is not retried", async () => {
     const store = memory();
     const agent = mainWith({ steps: [{ error: "model_auth" }] });
     const result = await run(agent, "Go.", { store, session: "s" });
@@ -309,7 +309,7 @@ describe("the end of a nested run", () => {
     expect(ends(await store.read("s"))).toEqual(["helper failed", "main done"]);
   });
 
-  it("is refused when agents are their own tools without end", async () => {
+  it("comes as a refusal when agents are their own tools endlessly", async () => {
     const self: Agent = defineAgent({
       name: "self",
       model: told([{ calls: [ask("Again.", "self")] }, { text: "Enough." }]),
@@ -337,7 +337,7 @@ describe("the budget of a run", () => {
   });
   const look = removing([], { name: "look", effects: "none", needsApproval: () => false });
 
-  it("of tokens is spent by its nested runs too, and ends them with a named reason", async () => {
+  it("for tokens is also spent by its nested runs, and ends them with a named reason", async () => {
     const agent = mainWith(
       { steps: [spends(400), spends(400), spends(400)], tools: [look] },
       { policy: { budget: { tokens: 700 } } },
@@ -353,7 +353,7 @@ describe("the budget of a run", () => {
     expect(nested).toMatchObject({ agent: "helper", status: "limit", error: { code: "budget_tokens" } });
   });
 
-  it("of tool calls is one for all of them, side by side", async () => {
+  it("for tool calls is shared by concurrent nested runs", async () => {
     const steps = Array.from({ length: 4 }, () => ({ calls: [{ name: "look" }] }));
     const helper = defineAgent({ name: "helper", model: told(steps), tools: [look] });
     const model = told([{ calls: [ask("a"), ask("b")] }, { text: "Done." }]);
@@ -368,11 +368,11 @@ describe("the budget of a run", () => {
     const begun = (await store.read("s")).filter(
       (fact) => fact.type === "tool_call_start" && fact.name === "look",
     );
-    // Three are left for both; each may decide once before it hears of the other.
+    // Three calls remain for both; each may decide once before it knows about the other.
     expect([3, 4]).toContain(begun.length);
   });
 
-  it("of seconds holds inside, and the time of a person does not count", async () => {
+  it("for time applies to nested runs and excludes waiting for the user", async () => {
     const clock = fakeClock();
     const agent = mainWith({ steps: removes, tools: [removing()] }, { policy: { budget: { seconds: 10 } } });
     const handle = run(agent, "Go.", { clock });
@@ -383,7 +383,7 @@ describe("the budget of a run", () => {
 });
 
 describe("a nested run beside other features", () => {
-  it("goes on from facts alone, without a store", async () => {
+  it("resumes from facts alone, without a store", async () => {
     const store = memory();
     const make = () => mainWith({ steps: removes, tools: [removing()] });
     await run(make(), "Go.", { store, session: "s", runId: "r" });
@@ -395,7 +395,7 @@ describe("a nested run beside other features", () => {
     });
   });
 
-  it("hands over inside itself, and only there", async () => {
+  it("hands off within itself only", async () => {
     const store = memory();
     const clerk = defineAgent({ name: "clerk", model: scriptedModel([{ text: "By the clerk." }]) });
     const steps = [{ calls: [{ name: "handoff", input: { agent: "clerk" } }] }, { text: "Handed over." }];

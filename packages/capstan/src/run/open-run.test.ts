@@ -9,7 +9,7 @@ import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { resume, run } from "./run.ts";
 
-/** A store whose `append` fails when a fact of this type is in it, until it is mended. */
+/** A store whose `append` fails for facts of this type until it is repaired. */
 function breaking(type: Fact["type"]): { store: Store; mend(): void } {
   const inner = memory();
   let broken = true;
@@ -40,7 +40,7 @@ function counting() {
 }
 
 describe("a store that fails", () => {
-  it("rejects the run and its iteration; it is not taken for a failing tool", async () => {
+  it("rejects the run and its iteration, and is not treated as a failing tool", async () => {
     const { store } = breaking("tool_call_result");
     const { agent } = counting();
     const started = run(agent, "Go", { session: "s", store });
@@ -50,7 +50,7 @@ describe("a store that fails", () => {
     expect(types).toEqual(["run_start", "turn_start", "message", "tool_call_start"]);
   });
 
-  it("tells nobody what is not stored", async () => {
+  it("emits no event that is not stored", async () => {
     const { store } = breaking("message");
     const seen: string[] = [];
     const started = run(counting().agent, "Go", {
@@ -62,7 +62,7 @@ describe("a store that fails", () => {
     expect(seen.filter((type) => !type.endsWith("_delta"))).toEqual(["run_start", "turn_start"]);
   });
 
-  it("begins no tool whose intent it could not store", async () => {
+  it("starts no tool whose intent it could not store", async () => {
     const { store } = breaking("tool_call_start");
     const { agent, calls } = counting();
     await expect(run(agent, "Go", { session: "s", store })).rejects.toThrow("disk full");
@@ -89,7 +89,7 @@ describe("a store that fails", () => {
     expect((await store.read("s")).filter((fact) => fact.type === "done")).toHaveLength(1);
   });
 
-  it("ends no process when nobody looks at the run", async () => {
+  it("does not crash the process when nothing awaits the run", async () => {
     const unhandled: unknown[] = [];
     const notice = (reason: unknown) => unhandled.push(reason);
     process.on("unhandledRejection", notice);
@@ -102,7 +102,7 @@ describe("a store that fails", () => {
 });
 
 describe("a run whose lease is lost", () => {
-  it("rejects, also when the model has not said anything yet (F75)", async () => {
+  it("rejects even before the model's first output (F75)", async () => {
     const inner = memory();
     const store: Store = { ...inner, renew: async () => false };
     const agent = defineAgent({ name: "a", model: scriptedModel([{ text: "Too late.", delayMs: 60_000 }]) });

@@ -18,7 +18,7 @@ const insatiable = () =>
   scriptedModel((_request, index) => ({ calls: [{ name: "look", input: { n: index } }] }));
 
 describe("orThrow", () => {
-  it("gives the result of a run that is done", async () => {
+  it("returns the result of a run that is done", async () => {
     const result = await run(defineAgent({ name: "a", model: scriptedModel([{ text: "Hello." }]) }), "Hi");
     expect(result.orThrow()).toBe(result);
   });
@@ -42,7 +42,7 @@ describe("orThrow", () => {
     expect(() => result.orThrow()).toThrow(expect.objectContaining({ code: "content_filter" }));
   });
 
-  it("throws a failure whose code is not ours as a model's failure, with the original behind it", async () => {
+  it("throws a failure with an unknown code as `model_failed`, with the original as its cause", async () => {
     const failure = Object.assign(new Error("quota"), { code: "insufficient_quota", retryable: false });
     const result = await run(defineAgent({ name: "a", model: scriptedModel([{ error: failure }]) }), "Hi");
     expect(() => result.orThrow()).toThrow(
@@ -61,7 +61,7 @@ describe("orThrow", () => {
     );
   });
 
-  it("throws for a run that waits, and says what for", async () => {
+  it("throws for a waiting run and names what it waits for", async () => {
     const ask = defineTool({ ...{ name: "ask", description: "Asks" }, input: { type: "object" } });
     const model = scriptedModel([{ calls: [{ name: "ask" }] }]);
     const result = await run(defineAgent({ name: "a", model, tools: [ask] }), "Hi");
@@ -83,7 +83,7 @@ describe("a result", () => {
     for (const result of results) expect(result.text.trim()).not.toBe("");
   });
 
-  it("is a picture of its moment: a run that goes on does not change it", async () => {
+  it("is a snapshot: a run that continues does not change it", async () => {
     const ask = defineTool({ ...{ name: "ask", description: "Asks" }, input: { type: "object" } });
     const model = scriptedModel([{ calls: [{ id: "c1", name: "ask" }] }, { text: "Done." }]);
     const started = run(defineAgent({ name: "a", model, tools: [ask] }), "Hi");
@@ -99,7 +99,7 @@ describe("a result", () => {
     });
   });
 
-  it("adds up what the providers say it cost", async () => {
+  it("adds up the costs reported by the providers", async () => {
     const usage = { inputTokens: 100, outputTokens: 10, cachedTokens: 40, cost: 0.002 };
     const model = scriptedModel([
       { calls: [{ name: "look", input: { n: 1 } }], usage },
@@ -110,7 +110,7 @@ describe("a result", () => {
     expect(result.cost).toBe(0.004);
   });
 
-  it("says that an answer stands on nothing when no tool worked", async () => {
+  it("is not grounded when every tool call failed", async () => {
     const broken = defineTool({
       ...{ name: "look", description: "Fails" },
       input: { type: "object" },
@@ -124,7 +124,7 @@ describe("a result", () => {
 });
 
 describe("a result", () => {
-  it("counts turns, model calls and tool calls, and adds up what they cost (S0-47)", async () => {
+  it("counts turns, model calls and tool calls, and adds up their cost (S0-47)", async () => {
     let executions = 0;
     const counted = { ...look, execute: () => `${++executions}` };
     const model = scriptedModel((_request, index) => ({
@@ -147,7 +147,7 @@ describe("a result", () => {
     expect(result.usage).toEqual({ inputTokens: 600, outputTokens: 30 });
   });
 
-  it("of a run that reached a limit says so: nothing is thrown, and no class is made for it (S4-21)", async () => {
+  it("of a run that reached a limit says so without throwing (S4-21)", async () => {
     const agent = defineAgent({ name: "a", model: insatiable(), tools: [look], policy: { maxTurns: 2 } });
     const result = await run(agent, "Go");
     expect(result).toMatchObject({ status: "limit", turns: 2, error: { code: "max_turns" } });

@@ -10,34 +10,34 @@ import type { RunState, State, ToolCallRecord } from "../state/state.ts";
 
 export interface Result {
   readonly status: RunStatus | "waiting";
-  /** Always something a person can read. */
+  /** Human-readable text for every status. */
   readonly text: string;
-  /** The sources of the text, in the order of their first mention. */
+  /** Sources cited in the text, in order of first mention. */
   readonly citations: readonly Citation[];
   readonly history: readonly Entry[];
   readonly turns: number;
   readonly toolCalls: readonly ToolCallRecord[];
   readonly reasoning: readonly { readonly turn: number; readonly text: string }[];
-  /** What the tools say they changed, in the order it happened. */
+  /** Changes reported by the tools, in order. */
   readonly affected: readonly Json[];
   readonly usage: Usage;
-  /** In US dollars, as far as prices are known. */
+  /** In US dollars; calls of models without a known price are not included. */
   readonly cost: number;
-  /** About how many tokens the next request of the session will have, and the policy's budget for it. */
+  /** Estimated tokens of the session's next request, and the policy's budget for it. */
   readonly context: { readonly tokens: number; readonly budget?: number };
-  /** False when tools were tried and the answer stands on none of them. */
+  /** False when tools were called but all of them failed, so the answer is not based on tool results. */
   readonly grounded: boolean;
-  /** Of an agent with an `output` schema: the answer, valid by it. */
+  /** The structured answer of an agent with an `output` schema. */
   readonly output?: Json;
   readonly pending: readonly PendingCall[];
-  /** Of a run that waits for a time: when it goes on by itself, where an engine looks after it. */
+  /** When a run that waits for a point in time resumes, if an engine manages it. */
   readonly until?: number;
   readonly error?: ErrorData;
   readonly runId: string;
   readonly sessionId: string;
-  /** Who was in charge at the end: the agent of the run, or a specialist that it was handed over to. */
+  /** The agent in charge at the end: the run's own agent, or the target of the last handoff. */
   readonly agent: string;
-  /** This result when the run is done, otherwise a throw of its error. */
+  /** Returns this result if the run is done; throws its error otherwise. */
   orThrow(): Result;
 }
 
@@ -47,7 +47,7 @@ export function buildResult(agents: Agents, state: State, run: RunState): Result
   const result: Result = {
     status: done?.status ?? "waiting",
     text: done?.text ?? formatWaiting(pending, run.wakeAt),
-    // Also of the last words that a limit's answer repeats.
+    // Keep the citations when the answer at a limit repeats the last text.
     citations: done?.text.includes(run.lastText) ? run.citations : [],
     history: [...state.history],
     turns: run.turn,
@@ -79,7 +79,7 @@ function estimateContext(state: State, { policy, steering }: RunState): Result["
   return { tokens, ...(typeof contextBudget === "number" && { budget: contextBudget }) };
 }
 
-/** Of a turn that is not over: what its calls have given so far. */
+/** Lists the finished calls of a turn that is still open. */
 function listOpenRecords({ currentTurn }: RunState): ToolCallRecord[] {
   if (!currentTurn || currentTurn.unsettled === 0) return [];
   return [...currentTurn.calls.values()].flatMap(({ record }) => record ?? []);
@@ -93,7 +93,7 @@ function toError({ status, text, error }: Result): AgentError {
 
 function formatWaiting(pending: readonly PendingCall[], until: number | undefined): string {
   if (pending.length === 0 && until !== undefined)
-    return `Waiting until ${new Date(until).toISOString()}, because the model's provider asks for it.`;
+    return `Waiting until ${new Date(until).toISOString()}, as requested by the model provider.`;
   const asks = pending.map(({ name, needs, reason, question }) => {
     if (needs === "answer") return `the result of "${name}"`;
     return `your ${question ? "answer to" : "approval of"} "${name}" (${reason})`;

@@ -17,7 +17,7 @@ import type { Run } from "./run-handle.ts";
 const typesOf = (events: readonly Event[]) => events.map((event) => event.type);
 const factTypes = ["run_start", "turn_start", "message", "turn_end", "done"];
 
-/** An agent that makes these calls and then says "Done."; `sent` is what its tool `send`, which asks first, has sent. */
+/** An agent that makes these calls and then answers "Done."; `sent` records the calls of `send`, which needs approval. */
 function mailer(calls: readonly ScriptedCall[], more: readonly Tool[] = []) {
   const sent: unknown[] = [];
   const send = defineTool({
@@ -45,7 +45,7 @@ const resultsIn = (result: Result) =>
   result.history.filter((entry): entry is ResultEntry => entry.type === "result");
 
 describe("awaiting and iterating", () => {
-  it("begins at once, without anyone asking", async () => {
+  it("starts at once, before it is awaited or iterated", async () => {
     const model = scriptedModel([{ text: "Hello." }]);
     const begun = run(defineAgent({ name: "a", model }), "Hi");
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -70,26 +70,26 @@ describe("awaiting and iterating", () => {
     expect(one.result).toBe(result);
   });
 
-  it("a reader that comes late gets every fact it missed", async () => {
+  it("a late reader gets every fact it missed", async () => {
     const started = run(answering({ text: "Hello." }), "Hi");
     await started;
     expect(typesOf((await collect(started)).events)).toEqual(factTypes);
     expect(typesOf((await collect(started)).events)).toEqual(factTypes);
   });
 
-  it("breaking out of the iteration leaves the run going", async () => {
+  it("breaking out of the iteration does not stop the run", async () => {
     const started = run(answering({ text: "Hello." }), "Hi");
     for await (const event of started) if (event.type === "turn_start") break;
     expect(await started).toMatchObject({ status: "done", text: "Hello." });
   });
 
-  it("breaking out of the iteration does not hold up a run that comes to wait", async () => {
+  it("breaking out of the iteration does not block a run that suspends", async () => {
     const started = run(mailer([toBob]).agent, "Go");
     for await (const event of started) if (event.type === "turn_start") break;
     expect((await started).status).toBe("waiting");
   });
 
-  it("an error in the body of the iteration reaches its author and leaves the run going", async () => {
+  it("an error in the loop body propagates and does not stop the run", async () => {
     const started = run(answering({ text: "Hello." }), "Hi");
     const reading = (async () => {
       for await (const event of started) throw new Error(`no use for ${event.type}`);
@@ -98,7 +98,7 @@ describe("awaiting and iterating", () => {
     expect((await started).status).toBe("done");
   });
 
-  it("iterated after waiting, it tells the facts up to there; after the answer, those that follow", async () => {
+  it("iterated while waiting, it yields the facts so far; after the answer, the later ones", async () => {
     const started = run(mailer([toBob]).agent, "Go");
     await started;
     const before = await collect(started);
@@ -115,7 +115,7 @@ describe("awaiting and iterating", () => {
     );
   });
 
-  it("the status can be followed from outside while it changes (S2-62)", async () => {
+  it("the status can be observed while it changes (S2-62)", async () => {
     const seen: string[] = [];
     const started = run(answering({ text: "Hello.", split: 3 }), "Hi", {
       hooks: { onEvent: (event) => seen.push(event.type) },
@@ -127,7 +127,7 @@ describe("awaiting and iterating", () => {
 });
 
 describe("cancel", () => {
-  it("while the model speaks: keeps what it has said and ends as cancelled", async () => {
+  it("during a model call: keeps the partial text and ends as cancelled", async () => {
     const started = run(answering({ text: "Half an answer", hang: true }), "Hi");
     const events: Event[] = [];
     for await (const event of started) {
@@ -185,7 +185,7 @@ describe("cancel", () => {
     expect(aborted).toMatchObject([{ code: "cancelled" }]);
   });
 
-  it("calls that had not begun are skipped, not interrupted", async () => {
+  it("calls that had not started are skipped, not interrupted", async () => {
     const slow = defineTool({
       name: "slow",
       description: "Takes for ever",
@@ -199,7 +199,7 @@ describe("cancel", () => {
     expect(resultsIn(await started).map((entry) => entry.status)).toEqual(["interrupted", "skipped"]);
   });
 
-  it("while it waits for a person: ends it, and the call is never made", async () => {
+  it("while it waits for approval: ends it, and the call is never made", async () => {
     const { agent, sent } = mailer([toBob]);
     const started = run(agent, "Go");
     expect((await started).status).toBe("waiting");
@@ -209,7 +209,7 @@ describe("cancel", () => {
     expect(sent).toEqual([]);
   });
 
-  it("while a retry is waited for: does not wait it out", async () => {
+  it("during a retry delay: does not wait for the retry", async () => {
     const model = scriptedModel(() => ({ error: "model_failed" }));
     const started = run(defineAgent({ name: "a", model }), "Hi", { clock: fakeClock() });
     for await (const event of started) if (event.type === "retry") void started.cancel();
@@ -217,7 +217,7 @@ describe("cancel", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it("right away: no model is asked", async () => {
+  it("right away: no model is called", async () => {
     const model = scriptedModel([{ text: "Hello." }]);
     const result = await run(defineAgent({ name: "a", model }), "Hi").cancel("Never mind.");
     expect(result).toMatchObject({ status: "cancelled", error: { message: "Never mind." } });
@@ -235,7 +235,7 @@ describe("cancel", () => {
     expect(facts.filter((fact) => fact.type === "cancel_requested")).toMatchObject([{ reason: "first" }]);
   });
 
-  it("a session goes on after a cancelled run", async () => {
+  it("a session continues after a cancelled run", async () => {
     const options = { session: "s", store: memory() };
     await run(answering({ text: "x", hang: true }), "One?", options).cancel();
     expect(await run(answering({ text: "Two." }), "Two?", options)).toMatchObject({
@@ -246,7 +246,7 @@ describe("cancel", () => {
 });
 
 describe("steer", () => {
-  it("during a turn: the model hears it before its next turn, behind the results", async () => {
+  it("during a turn: the model gets it with its next turn, after the results", async () => {
     const look = defineTool({
       name: "look",
       description: "Looks",
@@ -266,7 +266,7 @@ describe("steer", () => {
     expect((await started).text).toBe("In French: vu.");
   });
 
-  it("while the last answer is spoken: the run does not end before it has answered that too", async () => {
+  it("during the last answer: the run does not end before it has answered the message too", async () => {
     const model = scriptedModel([{ text: "It is cold." }, { text: "Bring a coat." }]);
     const started = run(defineAgent({ name: "a", model }), "Weather?");
     for await (const event of started) {
@@ -295,7 +295,7 @@ describe("steer", () => {
     ).toEqual(["One?", "And two?", "Go on."]);
   });
 
-  it("while it waits: does not stand for an answer, and is heard when the run goes on", async () => {
+  it("while it waits: does not count as an answer, and is delivered when the run continues", async () => {
     const { agent, model } = mailer([toBob]);
     const started = run(agent, "Go");
     await started;
@@ -304,13 +304,13 @@ describe("steer", () => {
     expect(model.requests[1]?.history.at(-1)).toEqual({ type: "user", content: "Be polite." });
   });
 
-  it("after the end: is refused where it is said", async () => {
+  it("after the end: throws at the caller", async () => {
     const started = run(answering({ text: "Hello." }), "Hi");
     await started;
     expect(() => started.steer("More.")).toThrow(expect.objectContaining({ code: "run_ended" }));
   });
 
-  it("in the instant of the end: the run still ends well, and what was accepted is not lost", async () => {
+  it("at the moment of the end: the run still ends normally, and an accepted message is not lost", async () => {
     const store = memory();
     let started: Run | undefined;
     let refusal: unknown;
@@ -336,7 +336,7 @@ describe("steer", () => {
 });
 
 describe("approvals", () => {
-  it("inside the iteration: the run just goes on and never waits", async () => {
+  it("inside the iteration: the run continues without waiting", async () => {
     const { agent, sent } = mailer([toBob]);
     const started = run(agent, "Go");
     const events: Event[] = [];
@@ -349,7 +349,7 @@ describe("approvals", () => {
     expect(typesOf(events)).not.toContain("waiting");
   });
 
-  it("inside the iteration, after a while: the run waits for its reader's answer", async () => {
+  it("inside the iteration, after a delay: the run waits for its reader's decision", async () => {
     const { agent, sent } = mailer([toBob]);
     const started = run(agent, "Go");
     const events: Event[] = [];
@@ -363,7 +363,7 @@ describe("approvals", () => {
     expect(typesOf(events)).not.toContain("waiting");
   });
 
-  it("outside the iteration: it ends with `waiting`, says what for, and goes on when told", async () => {
+  it("outside the iteration: it ends with `waiting`, lists the pending call, and continues after the decision", async () => {
     const { agent, sent } = mailer([toBob]);
     const started = run(agent, "Go");
     const { events, result } = await collect(started);
@@ -388,7 +388,7 @@ describe("approvals", () => {
     expect(sent).toEqual(["Bob"]);
   });
 
-  it("denied inside the iteration: the model is told why and the tool does not run", async () => {
+  it("denied inside the iteration: the model gets the reason and the tool does not run", async () => {
     const { agent, model, sent } = mailer([toBob]);
     const started = run(agent, "Go");
     for await (const event of started)
@@ -401,7 +401,7 @@ describe("approvals", () => {
     });
   });
 
-  it("denied outside the iteration, without a reason: the model is told that a person declined", async () => {
+  it("denied outside the iteration, without a reason: the model is told that the user declined", async () => {
     const { agent, sent } = mailer([toBob]);
     const started = run(agent, "Go");
     await started;
@@ -413,7 +413,7 @@ describe("approvals", () => {
     expect(sent).toEqual([]);
   });
 
-  it("given by a hook: counts like any other", async () => {
+  it("given by a hook: counts like any other approval", async () => {
     const { agent, sent } = mailer([toBob]);
     const started: Run = run(agent, "Go", {
       hooks: {
@@ -426,7 +426,7 @@ describe("approvals", () => {
     expect(sent).toEqual(["Bob"]);
   });
 
-  it("given at any instant around the beginning of the wait: is never lost", async () => {
+  it("given at any moment around the start of the wait: is never lost", async () => {
     for (let ticks = 0; ticks < 80; ticks++) {
       const { agent, sent } = mailer([toBob]);
       const approved = Promise.withResolvers<void>();
@@ -457,7 +457,7 @@ describe("approvals", () => {
     expect((await store.read("s")).filter((fact) => fact.type === "approval_resolved")).toHaveLength(1);
   });
 
-  it("approved and then denied: the first counts, and the second is refused with its reason (F57)", async () => {
+  it("approved and then denied: the first counts, and the second is rejected with a reason (F57)", async () => {
     const { agent, sent } = mailer([toBob]);
     const started = run(agent, "Go");
     await started;
@@ -471,7 +471,7 @@ describe("approvals", () => {
     expect(sent).toEqual(["Bob"]);
   });
 
-  it("approved and denied in the same breath: the second is refused as well (F57)", async () => {
+  it("approved and denied in the same tick: the second is rejected as well (F57)", async () => {
     const { agent, sent } = mailer([toBob]);
     const started = run(agent, "Go");
     await started;
@@ -481,7 +481,7 @@ describe("approvals", () => {
     expect(sent).toEqual(["Bob"]);
   });
 
-  it("for a call that does not wait: is refused and names those that do (F57)", async () => {
+  it("for a call that is not pending: is rejected and lists the pending calls (F57)", async () => {
     const { agent, sent } = mailer([toBob, toEve]);
     const started = run(agent, "Go");
     await started;
@@ -496,7 +496,7 @@ describe("approvals", () => {
     expect(sent).toEqual([]);
   });
 
-  it("after cancel: nothing is authorised (F57)", async () => {
+  it("after cancel: nothing is authorized (F57)", async () => {
     const { agent, sent } = mailer([toBob]);
     const started = run(agent, "Go");
     await started;
@@ -505,7 +505,7 @@ describe("approvals", () => {
     expect(sent).toEqual([]);
   });
 
-  it("several at once: all are asked for together, decided one by one, and the run goes on with each", async () => {
+  it("several at once: all are requested together, decided one by one, and the run continues with each", async () => {
     const { agent, sent } = mailer([toBob, toEve]);
     const started = run(agent, "Go");
     const { facts, result } = await collect(started);
@@ -527,7 +527,7 @@ describe("approvals", () => {
     ]);
   });
 
-  it("while sibling tools run: they are not held up, and the approved call follows", async () => {
+  it("while sibling tools run: they are not delayed, and the approved call follows", async () => {
     const gate = Promise.withResolvers<void>();
     const order: string[] = [];
     const read = defineTool({
@@ -556,7 +556,7 @@ describe("approvals", () => {
     expect(resultsIn(result).map((entry) => entry.callId)).toEqual(["c1", "c2"]);
   });
 
-  it("siblings that need no approval have run when the run begins to wait", async () => {
+  it("siblings that need no approval run before the run suspends", async () => {
     const { agent, sent } = mailer([toBob, { id: "c2", name: "send", input: { to: "self" } }]);
     const result = await run(agent, "Go");
     expect(sent).toEqual(["self"]);
@@ -564,7 +564,7 @@ describe("approvals", () => {
     expect(result.history.map((entry) => entry.type)).toEqual(["user"]);
   });
 
-  it("an old approval never authorises a new call when a provider reuses its ids", async () => {
+  it("an old approval never authorizes a new call when a provider reuses its ids", async () => {
     const sent: unknown[] = [];
     const send = defineTool({
       name: "send",
@@ -584,7 +584,7 @@ describe("approvals", () => {
     expect(sent).toEqual(["Bob"]);
   });
 
-  it("nor does it authorise one of a later run of the session", async () => {
+  it("nor does it authorize one of a later run of the session", async () => {
     const { agent, sent } = mailer([toBob]);
     const options = { session: "s", store: memory() };
     const first = run(agent, "Go", options);
@@ -632,7 +632,7 @@ describe("tools that the client runs", () => {
     expect(model.requests[1]?.history.at(-1)).toMatchObject({ status: "ok", content: "blue" });
   });
 
-  it("an answer inside the iteration just goes on", async () => {
+  it("an answer inside the iteration continues the run", async () => {
     const { agent } = picking();
     const started = run(agent, "Colour?");
     const events: Event[] = [];
@@ -659,7 +659,7 @@ describe("tools that the client runs", () => {
     });
   });
 
-  it("a large answer is cut as a tool's own result is, and the rest can be read", async () => {
+  it("a large answer is truncated like a tool's own result, and the rest can be read", async () => {
     const { agent, model } = picking();
     const store = memory();
     const started = run(agent, "Colour?", { session: "s", store, secrets: ["hunter2hunter2"] });
@@ -673,7 +673,7 @@ describe("tools that the client runs", () => {
     expect(String(kept?.data)).toBe(`${"blue ".repeat(10_000)}***`);
   });
 
-  it("data that a client answers is shown to the model as the tool wants it shown", async () => {
+  it("data from a client is shown to the model by the tool's own view", async () => {
     const pick = defineTool({ ...clientTool, resultForModel: ({ status }) => `It is ${status}.` });
     const model = scriptedModel([
       { calls: [{ id: "p1", name: "pick", input: { of: [] } }] },
@@ -685,7 +685,7 @@ describe("tools that the client runs", () => {
     expect(model.requests[1]?.history.at(-1)).toMatchObject({ content: "It is ok." });
   });
 
-  it("a promise is no answer", async () => {
+  it("a promise is not an answer", async () => {
     const { agent } = picking();
     const started = run(agent, "Colour?");
     await started;
@@ -695,7 +695,7 @@ describe("tools that the client runs", () => {
     expect(await started.answer("p1", "blue")).toMatchObject({ status: "done" });
   });
 
-  it("an answer that is not what the tool promises is refused, and the call still waits", async () => {
+  it("an answer that does not match the output schema is rejected, and the call stays pending", async () => {
     const strict = defineTool({
       ...clientTool,
       output: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
@@ -713,7 +713,7 @@ describe("tools that the client runs", () => {
     expect(await started.answer("p1", { n: 3 })).toMatchObject({ status: "done", text: "Good." });
   });
 
-  it("an answer counts once, and only for a call that waits for one", async () => {
+  it("an answer counts once, and only for a pending call", async () => {
     const { agent } = picking();
     const store = memory();
     const started = run(agent, "Colour?", { session: "s", store });
@@ -735,7 +735,7 @@ describe("tools that the client runs", () => {
 describe("a waiting run in another process", () => {
   const elsewhere = (facts: readonly Fact[]) => JSON.parse(JSON.stringify(facts)) as Fact[];
 
-  it("goes on from its facts when it is approved there", async () => {
+  it("resumes from its facts when it is approved there", async () => {
     const { facts } = await collect(run(mailer([toBob]).agent, "Go"));
     const there = mailer([toBob]);
     const resumed = resume(there.agent, elsewhere(facts));
@@ -752,7 +752,7 @@ describe("a waiting run in another process", () => {
     expect(there.sent).toEqual(["Bob"]);
   });
 
-  it("rejects an answer to a call it does not have, and can still be given the right one", async () => {
+  it("rejects an answer to an unknown call and still accepts the right one", async () => {
     const { facts } = await collect(run(mailer([toBob]).agent, "Go"));
     const there = mailer([toBob]);
     const resumed = resume(there.agent, elsewhere(facts)).approve("c9");
@@ -761,7 +761,7 @@ describe("a waiting run in another process", () => {
     expect(there.sent).toEqual(["Bob"]);
   });
 
-  it("goes on from its store, and the first process sees what was decided (F57)", async () => {
+  it("resumes from its store, and the first process sees the decision (F57)", async () => {
     const here = mailer([toBob]);
     const store = memory();
     const started = run(here.agent, "Go", { session: "s", store, runId: "r" });
@@ -774,7 +774,7 @@ describe("a waiting run in another process", () => {
     expect([here.sent, there.sent]).toEqual([[], ["Bob"]]);
   });
 
-  it("what is said to a run that has ended elsewhere is refused", async () => {
+  it("a message to a run that has ended elsewhere is rejected", async () => {
     const store = memory();
     const started = run(mailer([toBob]).agent, "Go", { session: "s", store, runId: "r" });
     await started;
@@ -782,7 +782,7 @@ describe("a waiting run in another process", () => {
     await expect(started.steer("Be polite.")).rejects.toMatchObject({ code: "run_ended" });
   });
 
-  it("a contrary decision that comes second is a conflict, and changes nothing (F57)", async () => {
+  it("a second, opposite decision is a conflict and changes nothing (F57)", async () => {
     const here = mailer([toBob]);
     const store = memory();
     const started = run(here.agent, "Go", { session: "s", store, runId: "r" });
@@ -792,7 +792,7 @@ describe("a waiting run in another process", () => {
     expect(here.sent).toEqual([]);
   });
 
-  it("an approval does not hold for a tool that means something else by now (F57)", async () => {
+  it("an approval does not apply to a tool whose definition has changed (F57)", async () => {
     const { facts } = await collect(run(mailer([toBob]).agent, "Go"));
     const sent: unknown[] = [];
     const changed = defineTool({
@@ -811,7 +811,7 @@ describe("a waiting run in another process", () => {
 });
 
 describe("the signal option", () => {
-  it("aborted before: the run is cancelled and no model is asked", async () => {
+  it("aborted before: the run is cancelled and no model is called", async () => {
     const model = scriptedModel([{ text: "Hello." }]);
     const result = await run(defineAgent({ name: "a", model }), "Hi", {
       signal: AbortSignal.abort(new Error("closed")),
@@ -820,7 +820,7 @@ describe("the signal option", () => {
     expect(model.requests).toHaveLength(0);
   });
 
-  it("aborted during: cancels the model call and keeps what was said (S2-54)", async () => {
+  it("aborted during: cancels the model call and keeps the partial text (S2-54)", async () => {
     const controller = new AbortController();
     let modelSignal: AbortSignal | undefined;
     const inner = scriptedModel([{ text: "Half", hang: true }]);
@@ -861,7 +861,7 @@ describe("the signal option", () => {
     expect(typesOf(await store.read("s"))).toEqual(factTypes);
   });
 
-  it("a signal shared by many runs keeps no listener of those that have ended", async () => {
+  it("a signal shared by many runs keeps no listener of ended runs", async () => {
     const { signal } = new AbortController();
     const look = defineTool({
       name: "look",
@@ -877,7 +877,7 @@ describe("the signal option", () => {
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
-  it("nor of those that were refused", async () => {
+  it("nor of rejected runs", async () => {
     const { signal } = new AbortController();
     const options = { session: "s", store: memory() };
     await run(mailer([toBob]).agent, "Go", options);
@@ -921,7 +921,7 @@ describe("an onEvent hook that throws", () => {
     }
   });
 
-  it("at any event of a run that fails: the end is still the last that is said", async () => {
+  it("at any event of a run that fails: the end is still the last event", async () => {
     const failing = () => defineAgent({ name: "a", model: scriptedModel([{ error: "content_filter" }]) });
     const whole = await collect(run(failing(), "Go"));
     for (let place = 1; place <= whole.events.length; place++) {
@@ -931,7 +931,7 @@ describe("an onEvent hook that throws", () => {
     }
   });
 
-  it("at any event of a run that comes to wait: it still waits, and goes on", async () => {
+  it("at any event of a run that suspends: it still waits, and continues", async () => {
     const whole = await collect(run(mailer([toBob]).agent, "Go"));
     for (let place = 1; place <= whole.events.length; place++) {
       const { agent, sent } = mailer([toBob]);

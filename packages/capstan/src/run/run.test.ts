@@ -22,7 +22,7 @@ const look = defineTool({
 
 const callsLook = (n: number): ScriptedStep => ({ calls: [{ id: `c${n}`, name: "look", input: { n } }] });
 
-/** A model that looks up one number after the other and never answers. */
+/** A model that keeps looking up numbers and never answers. */
 const insatiable = () => scriptedModel((_request, index) => callsLook(index));
 
 const typesOf = (facts: readonly Fact[]) => facts.map((fact) => fact.type);
@@ -95,7 +95,7 @@ describe("the loop", () => {
     }
   });
 
-  it("text ends the run, calls go on, and both together go on with the text kept as a note (S0-03)", async () => {
+  it("text ends the run, calls continue it, and both together continue it with the text kept as a note (S0-03)", async () => {
     const model = scriptedModel([callsLook(1), { ...callsLook(2), text: "One more." }, { text: "Done." }]);
     const result = await run(defineAgent({ name: "a", model, tools: [look] }), "Find 1, 2");
     expect(model.requests).toHaveLength(3);
@@ -107,7 +107,7 @@ describe("the loop", () => {
     });
   });
 
-  it("an answer of neither text nor calls is asked for again and then a named failure with a text (S0-03)", async () => {
+  it("an empty answer is retried and then a named failure with a text (S0-03)", async () => {
     const model = scriptedModel(() => ({}));
     const result = await run(defineAgent({ name: "a", model }), "Hi", {
       clock: fakeClock({ skipUpToMs: 30_000 }),
@@ -120,7 +120,7 @@ describe("the loop", () => {
     });
   });
 
-  it("the state is the fold of what was recorded, at every instant (S0-04)", async () => {
+  it("the state is always the fold of the recorded facts (S0-04)", async () => {
     const model = scriptedModel([callsLook(1), { text: "Done." }]);
     const { facts, result } = await collect(run(defineAgent({ name: "a", model, tools: [look] }), "Find 1"));
     expect(fold(result.sessionId, facts).history).toEqual(result.history);
@@ -129,7 +129,7 @@ describe("the loop", () => {
     expect(result.history.map((entry) => entry.type)).toEqual(["user", "assistant", "result", "assistant"]);
   });
 
-  it("a run has at most ten turns unless told otherwise (S0-05)", async () => {
+  it("a run has at most ten turns by default (S0-05)", async () => {
     const model = insatiable();
     const result = await run(defineAgent({ name: "a", model, tools: [look] }), "Find all");
     expect(model.requests).toHaveLength(10);
@@ -198,7 +198,7 @@ describe("the loop", () => {
     ]);
   });
 
-  it("turns count from one and anew for every message of the user (S0-10, D-01)", async () => {
+  it("turns count from one and restart with every user message (S0-10, D-01)", async () => {
     const model = scriptedModel([callsLook(1), { text: "1" }, callsLook(2), { text: "2" }]);
     const agent = defineAgent({ name: "a", model, tools: [look], policy: { maxTurns: 3 } });
     const options = { session: "s", store: memory() };
@@ -305,7 +305,7 @@ describe("the loop", () => {
     });
   });
 
-  it("a limit without an answer returns a friendly text, throws nothing, and the next run knows it (S0-15)", async () => {
+  it("a limit without an answer returns a friendly text, throws nothing, and the next run sees it (S0-15)", async () => {
     const store = memory();
     const options = { session: "s", store };
     const limited = defineAgent({
@@ -324,7 +324,7 @@ describe("the loop", () => {
     ]);
   });
 
-  it("calls win over text, so the model sees their results; an empty list of calls is no call (D-02)", async () => {
+  it("calls win over text, so the model sees their results; an empty list of calls does not count (D-02)", async () => {
     const replies = [
       { text: "Looking.", toolCalls: [{ name: "look", args: { n: 1 } }] },
       { text: "The value of 1.", toolCalls: [] },
@@ -389,7 +389,7 @@ describe("any client", () => {
 });
 
 describe("finish reasons and failures", () => {
-  it("an answer cut at the output limit is given with a warning (S1-30)", async () => {
+  it("an answer truncated at the output limit is returned with a warning (S1-30)", async () => {
     const model = scriptedModel([{ text: "Half of", finish: "length" }]);
     const { facts, result } = await collect(run(defineAgent({ name: "a", model }), "Hi"));
     expect(typesOf(facts).slice(-3)).toEqual(["turn_end", "warning", "done"]);
@@ -431,7 +431,7 @@ describe("finish reasons and failures", () => {
     expect(made).toBe(0);
   });
 
-  it("a provider that fails in mid-stream gives an error and then the end, and the iteration stops (S1-31)", async () => {
+  it("a provider that fails mid-stream causes an error and then the end, and the iteration stops (S1-31)", async () => {
     const model = scriptedModel(() => ({ text: "Half", error: "model_failed" }));
     const { events, facts, result } = await collect(
       run(defineAgent({ name: "a", model }), "Hi", { clock: fakeClock({ skipUpToMs: 30_000 }) }),
@@ -441,7 +441,7 @@ describe("finish reasons and failures", () => {
     expect(result.text).toBe("The model could not answer: Scripted: model_failed.");
   });
 
-  it("text streamed in a turn that then calls tools is shown as it comes (S1-27)", async () => {
+  it("text streamed in a turn that then calls tools is emitted as it arrives (S1-27)", async () => {
     const model = scriptedModel([{ ...callsLook(1), text: "Let me look.", split: 4 }, { text: "Done." }]);
     const { events } = await collect(run(defineAgent({ name: "a", model, tools: [look] }), "Find 1"));
     const shown = events.filter((event) => event.type === "content_delta" && event.turn === 1);
@@ -471,7 +471,7 @@ describe("tools and answers", () => {
     execute: () => samples,
   });
 
-  it("after a tool the model is asked again, and its second text is the answer, not the tool's message (S2-01, S2-44)", async () => {
+  it("after a tool the model is called again, and its second text is the answer, not the tool's message (S2-01, S2-44)", async () => {
     const model = scriptedModel([
       { calls: [{ name: "sampleData" }] },
       { text: "Here are Whiskers and Mittens." },
@@ -516,7 +516,7 @@ describe("tools and answers", () => {
     ]);
   });
 
-  it("one call of `run` thinks and acts by itself until it has the answer (S2-04, S2-10)", async () => {
+  it("one call of `run` loops by itself until it has the answer (S2-04, S2-10)", async () => {
     const model = scriptedModel([callsLook(1), callsLook(2), callsLook(3), { text: "1, 2, 3." }]);
     const execute = async (input: string) => {
       const { status, text } = await run(defineAgent({ name: "a", model, tools: [look] }), input);
@@ -526,7 +526,7 @@ describe("tools and answers", () => {
     expect(model.requests[0]?.history).toEqual([{ type: "user", content: "Find 1, 2, 3" }]);
   });
 
-  it("an answer without calls is a success with its text, and silence still has a text (S2-12)", async () => {
+  it("an answer without calls is a success with its text, and an empty answer still has a text (S2-12)", async () => {
     const execute = async (steps: readonly ScriptedStep[]) => {
       const agent = defineAgent({ name: "a", model: scriptedModel(steps) });
       const result = await run(agent, "Hi", { clock: fakeClock({ skipUpToMs: 30_000 }) });
@@ -545,7 +545,7 @@ describe("tools and answers", () => {
     });
   });
 
-  it("text that comes with calls stays in the history, and is what the model sees of itself (S2-13, C-16)", async () => {
+  it("text that comes with calls stays in the history, where the model sees it (S2-13, C-16)", async () => {
     const model = scriptedModel([{ ...callsLook(1), text: "Let me look." }, { text: "Done." }]);
     await run(defineAgent({ name: "a", model, tools: [look] }), "Find 1");
     expect(model.requests[1]?.history[1]).toEqual({
@@ -557,7 +557,7 @@ describe("tools and answers", () => {
     });
   });
 
-  it("what the tools changed is gathered over the run and reported at the end (S2-15)", async () => {
+  it("changes made by tools are collected during the run and reported at the end (S2-15)", async () => {
     const style = defineTool({
       name: "style",
       description: "Styles nodes",
@@ -573,7 +573,7 @@ describe("tools and answers", () => {
     expect(result.affected).toEqual([{ nodes: ["cat1"] }, { nodes: ["cat2", "cat3"] }]);
   });
 
-  it("the facts tell that a turn begins after tools, and with which results (S2-20, S2-21)", async () => {
+  it("the facts show that a turn starts after tools, and with which results (S2-20, S2-21)", async () => {
     const broken = defineTool({
       name: "broken",
       description: "Fails",
@@ -661,7 +661,7 @@ describe("several runs in one session", () => {
     ]);
   });
 
-  it("facts are numbered through the session, whatever run they belong to", async () => {
+  it("facts are numbered across the runs of a session", async () => {
     const { agent } = remembering("session");
     const store = memory();
     await run(agent, "One?", { session: "s", store, runId: "r1" });
@@ -674,7 +674,7 @@ describe("several runs in one session", () => {
     ]);
   });
 
-  it("other sessions and other stores know nothing of it", async () => {
+  it("other sessions and other stores are not affected", async () => {
     const { model, agent } = remembering("session");
     const store = memory();
     await run(agent, "One?", { session: "s", store });
@@ -717,7 +717,7 @@ describe("several runs in one session", () => {
     ]);
   });
 
-  it("a run that remembers only itself does not make later ones forget the session", async () => {
+  it("a run without session memory does not make later runs forget the session", async () => {
     const { model, agent } = remembering("session");
     const options = { session: "s", store: memory() };
     await run(agent, "One?", options);
@@ -727,7 +727,7 @@ describe("several runs in one session", () => {
     expect(texts(model.requests[2]?.history).slice(0, 2)).toEqual(["One?", "Answer 1."]);
   });
 
-  it("a second run is refused while the first is on, and the first is not disturbed", async () => {
+  it("a second run is rejected while the first is active, and the first is not disturbed", async () => {
     const gate = Promise.withResolvers<void>();
     const model = scriptedModel([{ text: "One.", delayMs: 0 }, { text: "Two." }], {
       wait: () => gate.promise,
@@ -741,7 +741,7 @@ describe("several runs in one session", () => {
     expect(await run(agent, "Two?", options)).toMatchObject({ status: "done", text: "Two." });
   });
 
-  it("a new run is refused while another one waits, and the iteration tells why", async () => {
+  it("a new run is rejected while another one waits, and the iteration throws the reason", async () => {
     const ask = defineTool({
       name: "ask",
       description: "Asks",
@@ -791,8 +791,8 @@ describe("several runs in one session", () => {
   });
 });
 
-describe("what a run is given", () => {
-  it("its instructions are made anew every turn from time, tools, context and what was found (S3-01, S3-02)", async () => {
+describe("the options of a run", () => {
+  it("instructions are rebuilt every turn from time, tools, context and fragments (S3-01, S3-02)", async () => {
     const find = defineTool({
       name: "find",
       description: "Finds",
@@ -827,7 +827,7 @@ describe("what a run is given", () => {
     expect(model.requests[0]?.history).toEqual([{ type: "user", content: "Budget?" }]);
   });
 
-  it("dates are told in the time zone the client gives (S3-03, S3-64)", async () => {
+  it("dates use the client's time zone (S3-03, S3-64)", async () => {
     const model = scriptedModel(() => ({ text: "ok" }));
     const agent = defineAgent({ name: "a", model, instructions: ({ now }) => now });
     const clock = fakeClock({ start: Date.UTC(2026, 0, 1, 20) });
@@ -840,7 +840,7 @@ describe("what a run is given", () => {
     expect(facts[0]).toMatchObject({ type: "run_start", timeZone: "Asia/Tokyo" });
   });
 
-  it("an event hook that is async and rejects is reported once, as one that throws is", async () => {
+  it("an async event hook that rejects is reported once, like one that throws", async () => {
     const heard: string[] = [];
     const onEvent = async ({ type }: { type: string }) => {
       heard.push(type);
@@ -855,7 +855,7 @@ describe("what a run is given", () => {
     expect(heard.length).toBeLessThan(facts.length);
   });
 
-  it("what a tool changes in its input is not what the model said", async () => {
+  it("a tool that changes its input does not change the stored call", async () => {
     const edits = defineTool({
       name: "edits",
       description: "Changes its input",
@@ -874,7 +874,7 @@ describe("what a run is given", () => {
     expect(JSON.stringify(model.requests[1]?.history)).not.toContain("/home/ada");
   });
 
-  it("a time zone that does not exist is refused before the model is asked, and nothing is stored", async () => {
+  it("an unknown time zone is rejected before the model is called, and nothing is stored", async () => {
     const model = scriptedModel(() => ({ text: "ok" }));
     const store = memory();
     const started = run(defineAgent({ name: "a", model }), "Hi", { store, timeZone: "Atlantis/Poseidonis" });
@@ -886,7 +886,7 @@ describe("what a run is given", () => {
     expect(await store.list()).toEqual([]);
   });
 
-  it("with `requireToolFirst` the first turn demands a tool, and an answer without one is asked to use it (S3-05)", async () => {
+  it("with `requireToolFirst` the first turn requires a tool, and an answer without one is retried (S3-05)", async () => {
     const model = scriptedModel([{ text: "Paris." }, callsLook(1), { text: "The value of 1." }]);
     const agent = defineAgent({ name: "a", model, tools: [look], policy: { requireToolFirst: true } });
     const result = await run(agent, "Find 1");
@@ -895,7 +895,7 @@ describe("what a run is given", () => {
     expect(result).toMatchObject({ text: "The value of 1.", grounded: true });
   });
 
-  it("an answer that still uses no tool is given, and flagged (S3-05)", async () => {
+  it("an answer that still uses no tool is returned and flagged (S3-05)", async () => {
     const model = scriptedModel([{ text: "Paris." }, { text: "Still Paris." }]);
     const agent = defineAgent({ name: "a", model, tools: [look], policy: { requireToolFirst: true } });
     const { facts, result } = await collect(run(agent, "Find 1"));
@@ -903,7 +903,7 @@ describe("what a run is given", () => {
     expect(facts.find((fact) => fact.type === "warning")).toMatchObject({ code: "tool_first_ignored" });
   });
 
-  it("the runtime adds no plan, no tool and no strategy of its own (S3-18)", async () => {
+  it("the runtime adds no plan, tool or strategy (S3-18)", async () => {
     const model = scriptedModel([callsLook(1), callsLook(2), { text: "Done." }]);
     const agent = defineAgent({ name: "a", model, tools: [look], instructions: "You are Xyne." });
     await run(agent, "Find 1, then 2");
@@ -1039,7 +1039,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("a turn is one model call with the tools it asked for, and says what it used (S3-35)", async () => {
+  it("a turn is one model call with its tool calls, and reports its usage (S3-35)", async () => {
     const model = scriptedModel([
       {
         calls: [1, 2].map((n) => ({ name: "look", input: { n } })),
@@ -1066,7 +1066,7 @@ describe("turns", () => {
     expect(result.usage).toEqual({ inputTokens: 80, outputTokens: 16 });
   });
 
-  it("a turn starts, calls the model, runs tools and ends; then the run exits, goes on, or meets its limit (S3-36)", async () => {
+  it("a turn starts, calls the model, runs tools and ends; then the run exits, continues, or reaches its limit (S3-36)", async () => {
     const agent = defineAgent({
       name: "a",
       model: insatiable(),
@@ -1193,7 +1193,7 @@ describe("reasoning", () => {
     expect(loud.text).toBe("Done.");
   });
 
-  it("what a provider needs back of its reasoning stays beside it in the history, unchanged (C-21)", async () => {
+  it("opaque reasoning data stays in the history unchanged, for the provider (C-21)", async () => {
     const opaque = { signature: "c2lnbmVk" };
     let asked = 0;
     const model = {
@@ -1259,7 +1259,7 @@ describe("resume", () => {
         return `value ${n}`;
       },
     });
-  /** Gives the step that follows what is in the history, as a real model would. */
+  /** Chooses the next step by the history, as a real model would. */
   const agentThat = (calls: string[]) =>
     defineAgent({
       name: "a",
@@ -1270,7 +1270,7 @@ describe("resume", () => {
       tools: [counting(calls)],
     });
 
-  it("goes on from any prefix of the facts, repeats nothing that was finished, and ends the same", async () => {
+  it("resumes from any prefix of the facts, repeats no finished effect, and ends the same", async () => {
     const whole: string[] = [];
     const options = { session: "s", store: memory(), runId: "r", clock: fakeClock() };
     const { facts, result } = await collect(run(agentThat(whole), "Find", options));
@@ -1289,7 +1289,7 @@ describe("resume", () => {
     }
   });
 
-  it("goes on from a store by the id of the run", async () => {
+  it("resumes from a store by the id of the run", async () => {
     const store = memory();
     const failing = { ...store };
     let appends = 0;
@@ -1306,7 +1306,7 @@ describe("resume", () => {
     expect((await store.read("s")).filter((fact) => fact.type === "done")).toHaveLength(1);
   });
 
-  it("an ended run gives its result again and asks nobody", async () => {
+  it("an ended run returns its result again without calling a model", async () => {
     const calls: string[] = [];
     const store = memory();
     const first = await run(agentThat(calls), "Find", { session: "s", store, runId: "r" });
@@ -1331,7 +1331,7 @@ describe("resume", () => {
     return facts.slice(0, 1);
   }
 
-  it("refuses facts without a run, and a run the store does not know", async () => {
+  it("rejects facts without a run, and a run that is not in the store", async () => {
     const agent = defineAgent({ name: "a", model: insatiable() });
     expect(() => resume(agent, [])).toThrow("`run_start` is missing");
     await expect(resume(agent, { store: memory(), runId: "gone" })).rejects.toMatchObject({
@@ -1339,7 +1339,7 @@ describe("resume", () => {
     });
   });
 
-  it("names the agent it needs when it is not given", async () => {
+  it("names the missing agent", async () => {
     const facts = await firstFacts();
     const other = defineAgent({ name: "b", model: insatiable() });
     await expect(resume([other], facts)).rejects.toMatchObject({
