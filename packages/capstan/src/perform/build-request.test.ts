@@ -71,8 +71,8 @@ function request(
 
 const specs = [{ name: "look", description: "Looks", input: { type: "object" } }];
 
-describe("what the model is sent", () => {
-  it("is the instructions, the history, the tools with their schemas, and how to use them (S0-26, S4-01)", async () => {
+describe("the model request", () => {
+  it("has the instructions, the history, the tools with their schemas, and the tool choice (S0-26, S4-01)", async () => {
     expect(await request({})).toEqual({
       instructions: "Be kind.",
       history: [{ type: "user", content: "Hi" }],
@@ -91,14 +91,14 @@ describe("what the model is sent", () => {
     expect(await request({ tools })).toMatchObject({ tools: offered, toolChoice });
   });
 
-  it("demands no tool of an agent that has none", async () => {
+  it("requires no tool of an agent that has none", async () => {
     expect(await request({ tools: "required" }, { tools: false })).toMatchObject({
       tools: [],
       toolChoice: "none",
     });
   });
 
-  it("has the notes of the turn behind the instructions, and no blank lines for what is empty", async () => {
+  it("has the notes of the turn after the instructions, and no blank lines for empty ones", async () => {
     const notes = ["Two turns are left.", "Wrap up."];
     expect((await request({ notes })).instructions).toBe("Be kind.\n\nTwo turns are left.\n\nWrap up.");
     expect((await request({ notes }, { instructions: "" })).instructions).toBe(
@@ -106,11 +106,11 @@ describe("what the model is sent", () => {
     );
   });
 
-  it("has the instructions that the input brought in place of the agent's own", async () => {
+  it("uses the instructions of the input instead of the agent's own", async () => {
     expect((await request({}, { start: { instructions: "Be brief." } })).instructions).toBe("Be brief.");
   });
 
-  it("has instructions made anew from the turn, the tools, the context and the user's own time", async () => {
+  it("builds the instructions from the turn, the tools, the context and the user's local time", async () => {
     let given: InstructionsInput | undefined;
     const instructions = async (input: InstructionsInput) => {
       given = input;
@@ -130,7 +130,7 @@ describe("what the model is sent", () => {
     });
   });
 
-  it("is nothing when the instructions throw: a named error that no retry will mend", async () => {
+  it("fails with a named, non-retryable error when the instructions throw", async () => {
     const instructions = () => {
       throw new Error("no template");
     };

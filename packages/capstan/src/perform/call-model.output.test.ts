@@ -15,7 +15,7 @@ function answering(script: readonly ScriptedStep[], policy: PolicyOverrides = {}
 }
 
 describe("an agent with an output schema", () => {
-  it("gives an output that is valid by it, with the defaults filled in", async () => {
+  it("returns a valid output with the defaults filled in", async () => {
     const { model, agent } = answering([{ text: '{"city":"Oslo","days":3}' }]);
     const result = await run(agent, "Where to?");
     expect(result).toMatchObject({
@@ -48,7 +48,7 @@ describe("an agent with an output schema", () => {
     expect(model.requests[1]?.history.at(-1)).toMatchObject({ type: "assistant", parts: [{ text }] });
   });
 
-  it("fails by name when the second answer is no better, and keeps the text", async () => {
+  it("fails with a named error when the second answer is invalid too, and keeps the text", async () => {
     const { agent } = answering([{ text: "Oslo." }, { text: "Rome." }, { text: '{"city":"Rome","days":2}' }]);
     const { facts, result } = await collect(run(agent, "Where to?"));
     expect(result).toMatchObject({
@@ -61,7 +61,7 @@ describe("an agent with an output schema", () => {
     expect(facts.slice(-2).map((fact) => fact.type)).toEqual(["error", "done"]);
   });
 
-  it("does not go past the limit of turns for it", async () => {
+  it("does not exceed the turn limit for it", async () => {
     const { agent, model } = answering([{ text: "Oslo." }], { maxTurns: 1 });
     expect(await run(agent, "Where to?")).toMatchObject({
       status: "failed",

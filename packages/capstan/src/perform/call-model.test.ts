@@ -11,7 +11,7 @@ import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 
-/** A model, a tool that pays and remembers what it paid, and options under which waiting costs no time. */
+/** A model, a tool that pays and records its payments, and options under which waiting takes no time. */
 function setUp(script: readonly ScriptedStep[] | ((n: number) => ScriptedStep)) {
   const paid: number[] = [];
   const pay = defineTool({
@@ -46,7 +46,7 @@ function streaming(...batches: (readonly Chunk[])[]): Model {
 const end: Chunk = { type: "finish", reason: "stop" };
 const types = (events: readonly Event[]) => events.map((event) => event.type);
 
-it("a model that says one thing every 50 seconds, for ever, is ended by the limit of the step (F14)", async () => {
+it("a model that sends a chunk every 50 seconds forever is stopped by the step timeout (F14)", async () => {
   const clock = fakeClock({ skipUpToMs: 60_000 });
   const startedAt = clock.now();
   const dripping: Model = {
@@ -60,11 +60,11 @@ it("a model that says one thing every 50 seconds, for ever, is ended by the limi
   };
   const result = await run(defineAgent({ name: "a", model: dripping }), "Hi", { clock });
   expect(result).toMatchObject({ status: "failed", error: { code: "model_timeout" } });
-  // Three attempts of ten minutes each, and the waits between them.
+  // Three attempts of ten minutes each, plus the delays between them.
   expect(Math.round((clock.now() - startedAt) / 60_000)).toBe(30);
 });
 
-describe("a half-said call never runs", () => {
+describe("an incomplete call never runs", () => {
   const whole = { name: "pay", input: { amount: 100 } };
   const half = { name: "pay", arguments: '{"amount":10' };
   const faults: readonly (readonly [string, ScriptedStep, string, number])[] = [
@@ -100,7 +100,7 @@ describe("a half-said call never runs", () => {
     expect(model.requests).toHaveLength(attempts);
   });
 
-  it("when the finish is of a kind that nobody knows", async () => {
+  it("when the finish reason is unknown", async () => {
     const { agent, options, paid } = setUp((n) =>
       n === 0 ? { calls: [whole], finish: "other" } : { text: "Ok." },
     );
@@ -108,13 +108,13 @@ describe("a half-said call never runs", () => {
     expect(paid).toEqual([]);
   });
 
-  it("when the provider filters it away: no empty answer stays in the history (F25)", async () => {
+  it("when the provider filters it: no empty answer stays in the history (F25)", async () => {
     const { agent, options } = setUp([{ calls: [whole], finish: "content_filter" }]);
     const { history } = await run(agent, "Pay", options);
     expect(history).toEqual([{ type: "user", content: "Pay" }]);
   });
 
-  it("when the run is cancelled while the model says it (F37)", async () => {
+  it("when the run is cancelled while it is streamed (F37)", async () => {
     const { agent, options, paid } = setUp([{ text: "I will pay.", calls: [whole], hang: true }]);
     const going = run(agent, "Pay", options);
     for await (const event of going) if (event.type === "tool_call_delta") going.cancel();
@@ -127,7 +127,7 @@ describe("a half-said call never runs", () => {
     });
   });
 
-  it("but runs once when the model says it again, and listeners are told to drop what they saw", async () => {
+  it("but runs once when the model repeats it, and readers are told to drop the partial message", async () => {
     const { agent, options, paid } = setUp([
       { text: "Paying.", calls: [half], finish: "none" },
       { text: "Paying 7.", calls: [{ name: "pay", input: { amount: 7 } }] },
@@ -155,7 +155,7 @@ describe("a half-said call never runs", () => {
     });
   });
 
-  it("and listeners are told to drop it even when only its name had been said", async () => {
+  it("and readers are told to drop it even when only its name was streamed", async () => {
     const cut: Model = streaming([{ type: "call_start", index: 0, id: "c1", name: "pay" }]);
     const { agent, options } = setUp([]);
     const { events } = await collect(
@@ -165,7 +165,7 @@ describe("a half-said call never runs", () => {
     expect(types(events)).toContain("message_restart");
   });
 
-  it("and nothing is to be dropped when nothing had been said", async () => {
+  it("and there is no restart when nothing was streamed", async () => {
     const { agent, options } = setUp([{ error: "model_failed" }, { text: "Hello." }]);
     const { events } = await collect(run(agent, "Hi", options));
     expect(types(events)).not.toContain("message_restart");
@@ -210,7 +210,7 @@ describe("broken arguments", () => {
     expect(result).toMatchObject({ status: "done", text: "Paid." });
   });
 
-  it("of 10 MB are refused and not kept in the log (F33)", async () => {
+  it("of 10 MB are rejected and not kept in the log (F33)", async () => {
     const { agent, options, paid } = setUp([
       { calls: [{ id: "c1", name: "pay", arguments: `{"amount":1,"note":"${"x".repeat(10_000_000)}"}` }] },
       { text: "Sorry." },
@@ -231,7 +231,7 @@ describe("broken arguments", () => {
 });
 
 describe("the id of a call", () => {
-  it("is made when the provider gives none, and differs from every other of the session (F27)", async () => {
+  it("is generated when the provider sends none, and is unique in the session (F27)", async () => {
     const { agent, options } = setUp([
       { calls: [{ name: "pay" }, { name: "pay", input: { amount: 1 } }] },
       { calls: [{ id: "call_3_0", name: "pay", input: { amount: 2 } }] },
@@ -242,7 +242,7 @@ describe("the id of a call", () => {
     expect(toolCalls.map(({ id }) => id)).toEqual(["call_1_0", "call_1_1", "call_3_0", "call_3_0~2"]);
   });
 
-  it("that the provider uses again is made unique, and its own word for it is kept (F28)", async () => {
+  it("that the provider reuses is made unique, and the provider's id is kept (F28)", async () => {
     const { agent, model, options } = setUp([
       { calls: [{ id: "a", name: "pay", input: { amount: 1 } }] },
       { calls: [{ id: "a", name: "pay", input: { amount: 2 } }] },
@@ -257,7 +257,7 @@ describe("the id of a call", () => {
     expect(model.requests[2]?.history.at(-1)).toMatchObject({ callId: "a~2", content: "Paid 2." });
   });
 
-  it("given twice in one turn makes two calls when the arguments differ, and one when they do not (F28)", async () => {
+  it("used twice in one turn makes two calls if the arguments differ, and one otherwise (F28)", async () => {
     const { agent, options, paid } = setUp([
       {
         calls: [
@@ -273,7 +273,7 @@ describe("the id of a call", () => {
     expect(toolCalls.map(({ id }) => id)).toEqual(["a", "a~2"]);
   });
 
-  it("given in an earlier run of the session is made unique too (F28)", async () => {
+  it("used in an earlier run of the session is made unique too (F28)", async () => {
     const step: ScriptedStep = { calls: [{ id: "a", name: "pay" }] };
     const { agent, options } = setUp([step, { text: "One." }, step, { text: "Two." }]);
     await run(agent, "Pay", options);
@@ -283,7 +283,7 @@ describe("the id of a call", () => {
 });
 
 describe("the name of a tool", () => {
-  it("of 10,000 characters is cut in the log, and is unknown (F30)", async () => {
+  it("of 10,000 characters is truncated in the log, and is unknown (F30)", async () => {
     const { agent, options } = setUp([
       { calls: [{ id: "c1", name: "n".repeat(10_000) }] },
       { text: "Sorry." },
@@ -306,10 +306,10 @@ describe("the name of a tool", () => {
   });
 });
 
-describe("what is streamed", () => {
+describe("a streamed message", () => {
   const single = (model: Model) => defineAgent({ name: "helper", model });
 
-  it("is told as it comes, the pieces of one read joined by kind and by call", async () => {
+  it("is emitted as it arrives, with the chunks of one read merged by kind and call", async () => {
     const model = streaming(
       [
         { type: "reasoning", text: "H" },
@@ -340,7 +340,7 @@ describe("what is streamed", () => {
     ]);
   });
 
-  it("is one message, with the model, the time it took and its usage", async () => {
+  it("becomes one message with the model, the duration and the usage", async () => {
     const clock = fakeClock();
     const model: Model = {
       id: "raw",
@@ -362,7 +362,7 @@ describe("what is streamed", () => {
     expect(result.cost).toBe(0.5);
   });
 
-  it("after the run was cancelled is dropped: the log ends with its end (F37)", async () => {
+  it("is dropped after a cancellation: the log ends with the end of the run (F37)", async () => {
     const late = Promise.withResolvers<void>();
     let returned = 0;
     const model: Model = {
@@ -405,7 +405,7 @@ describe("what is streamed", () => {
     expect(returned).toBe(1);
   });
 
-  it("is nothing while the instructions are made, which does not hold up a cancelled run", async () => {
+  it("does not start while the instructions are built, which does not block a cancelled run", async () => {
     const begun = Promise.withResolvers<void>();
     const instructions = () => {
       begun.resolve();
@@ -418,11 +418,11 @@ describe("what is streamed", () => {
     expect(await Promise.race([going.then(({ status }) => status), tooLate])).toBe("cancelled");
   });
 
-  it("and then fails for a reason of any kind becomes a named failure (F43)", async () => {
+  it("that fails for any reason becomes a named failure (F43)", async () => {
     for (const thrown of ["text", null, undefined, new TypeError("terminated")]) {
       const model: Model = {
         id: "odd",
-        // biome-ignore lint/correctness/useYield: it fails before it says anything
+        // biome-ignore lint/correctness/useYield: fails before the first chunk
         async *stream() {
           throw thrown;
         },
@@ -436,7 +436,7 @@ describe("what is streamed", () => {
     }
   });
 
-  it("holds neither words nor calls is no answer, however much was thought (F20, F21)", async () => {
+  it("without text and calls is not an answer, however much reasoning it has (F20, F21)", async () => {
     const { agent, model, options } = setUp(() => ({ reasoning: "Hm", finish: "stop" }));
     expect(await run(agent, "Hi", options)).toMatchObject({
       status: "failed",

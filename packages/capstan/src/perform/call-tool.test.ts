@@ -36,7 +36,7 @@ function tool(name: string, execute: Execute, settings: Partial<ToolDefinition<o
   return defineTool({ name, description: name, input: { type: "object" }, ...settings, execute });
 }
 
-/** A tool that ignores its signal and ends only when told to: `begun` gives its context. */
+/** A tool that ignores its signal and ends only when released; `begun` resolves to its context. */
 function held(name: string, settings: Partial<ToolDefinition<object>> = {}) {
   const begun = Promise.withResolvers<ToolContext>();
   const end = Promise.withResolvers<unknown>();
@@ -60,7 +60,7 @@ function calling(calls: readonly ScriptedCall[], tools: readonly Tool[], policy:
 const results = (facts: readonly Fact[]) => facts.filter((fact) => fact.type === "tool_call_result");
 
 describe("every call has one result of one shape", () => {
-  it("whether the tool is unknown, succeeds, fails or throws no error (S0-37, S0-38, S4-34)", async () => {
+  it("whether the tool is unknown, succeeds, fails or throws a non-error (S0-37, S0-38, S4-34)", async () => {
     const calls = ["nope", "works", "fails", "odd"].map((name) => ({ id: name, name }));
     const { agent, model, options } = calling(calls, [
       tool("works", () => ({ degrees: 12 })),
@@ -86,7 +86,7 @@ describe("every call has one result of one shape", () => {
     for (const { is_error, name } of shapes) expect(is_error).toBe(name !== "works");
   });
 
-  it("with the code that the tool gave, thrown or returned (S3-25)", async () => {
+  it("with the tool's own error code, thrown or returned (S3-25)", async () => {
     const { agent, options } = calling(
       [{ name: "thrown" }, { name: "returned" }],
       [
@@ -165,7 +165,7 @@ describe("every call has one result of one shape", () => {
     expect(String(fact?.result).length).toBeLessThan(4200);
   });
 
-  it("with what onAfterTool makes of it, which is what the model reads (S3-45)", async () => {
+  it("with the outcome from onAfterTool, which the model reads (S3-45)", async () => {
     const { agent, model, options } = calling(
       [{ id: "c1", name: "plan", input: { step: 1 } }],
       [tool("plan", () => "ok")],
@@ -189,7 +189,7 @@ describe("every call has one result of one shape", () => {
     expect(result.toolCalls).toMatchObject([{ status: "ok", result: "ok; 3 todos are open." }]);
   });
 
-  it("as it was when onAfterTool returns nothing, and a failure when it throws (S3-45)", async () => {
+  it("unchanged when onAfterTool returns nothing, and a failure when it throws (S3-45)", async () => {
     const { agent, options } = calling(
       [{ name: "a" }, { name: "b" }],
       [tool("a", () => "A"), tool("b", () => "B")],
@@ -209,7 +209,7 @@ describe("every call has one result of one shape", () => {
     ]);
   });
 
-  it("with what onAfterTool makes of a call whose time was up (S3-45, F40)", async () => {
+  it("with the outcome from onAfterTool after a timeout (S3-45, F40)", async () => {
     const { agent, model, options } = calling([{ name: "stuck" }], [tool("stuck", never, { timeoutMs: 50 })]);
     await run(agent, "Go", {
       ...options,
@@ -249,7 +249,7 @@ describe("several calls of a turn", () => {
         { id: "2", name: "comes" },
       ],
       [
-        // Ends only because the other one runs meanwhile.
+        // Ends only because the other call runs concurrently.
         tool("waits", async () => {
           await meeting.promise;
           ended.push("waits");
@@ -266,7 +266,7 @@ describe("several calls of a turn", () => {
     expect(model.requests[1]?.history.slice(2)).toMatchObject([{ callId: "1" }, { callId: "2" }]);
   });
 
-  it("all end and are given back in call order when one of them fails (F55)", async () => {
+  it("all end and are returned in call order when one of them fails (F55)", async () => {
     const slow = Promise.withResolvers<string>();
     const { agent, model, options } = calling(
       [
@@ -311,7 +311,7 @@ describe("several calls of a turn", () => {
     ]);
   });
 
-  it("are each retried on their own, side by side, and each attempt is told (S4-36, S4-35)", async () => {
+  it("are retried independently and concurrently, and each attempt is reported (S4-36, S4-35)", async () => {
     const begun: string[] = [];
     const flaky = tool(
       "flaky",
@@ -353,7 +353,7 @@ describe("several calls of a turn", () => {
     ]);
   });
 
-  it("are not retried unless the tool says that it may run twice (S4-16)", async () => {
+  it("are not retried unless the tool declares that it may run twice (S4-16)", async () => {
     let ran = 0;
     const { agent, options } = calling(
       [{ name: "pay" }],
@@ -364,7 +364,7 @@ describe("several calls of a turn", () => {
     expect(result.toolCalls).toMatchObject([{ status: "error", attempts: 1 }]);
   });
 
-  it("that all fail, also when retried, leave the answer to what the model knows, and it says so (S4-07)", async () => {
+  it("that all fail despite retries leave an answer that is marked as not grounded (S4-07)", async () => {
     let ran = 0;
     const search = tool("search", () => Promise.reject(new Error(`down ${++ran}`)), { effects: "none" });
     const { agent, model, options } = calling([{ name: "search" }], [search], {
@@ -379,7 +379,7 @@ describe("several calls of a turn", () => {
 });
 
 describe("a tool that does not end", () => {
-  it("is given up after 60 s: the model is told, its signal is aborted, and its place is free (F40)", async () => {
+  it("times out after 60 s: the model is told, the signal is aborted, and the slot is free (F40)", async () => {
     const stuck = held("stuck");
     const { agent, clock, model, options } = calling(
       [
@@ -408,7 +408,7 @@ describe("a tool that does not end", () => {
     expect(result.toolCalls[0]).toMatchObject({ ms: 60_000, attempts: 1 });
   });
 
-  it("in the time that it set itself is tried again when it may run twice, and then given up (F40)", async () => {
+  it("within its own timeout is retried if it may run twice, and then times out (F40)", async () => {
     const signals: AbortSignal[] = [];
     const stuck = tool(
       "stuck",
@@ -424,7 +424,7 @@ describe("a tool that does not end", () => {
     expect(result.toolCalls).toMatchObject([{ status: "error", attempts: 2 }]);
   });
 
-  it("and ends later has nothing more to say: its late result and progress are in no log (F41)", async () => {
+  it("and ends later is ignored: its late result and progress are not in the log (F41)", async () => {
     const late = held("late");
     const { agent, clock, options, store } = calling([{ name: "late" }], [late.tool]);
     const heard: unknown[] = [];
@@ -459,7 +459,7 @@ describe("a tool that does not end", () => {
     expect(stray).toEqual([]);
   });
 
-  it("and cancels the run itself while it begins does not end the process either (F45)", async () => {
+  it("and cancels the run while starting does not end the process either (F45)", async () => {
     const controller = new AbortController();
     const { agent, options } = calling(
       [{ name: "stopper" }],
@@ -476,7 +476,7 @@ describe("a tool that does not end", () => {
     expect(stray).toEqual([]);
   });
 
-  it("does not hold up a cancelled run: each of three signals fires once, each call has its result (F56)", async () => {
+  it("does not block a cancelled run: each of three signals fires once, each call has its result (F56)", async () => {
     const names = ["a", "b", "c"];
     const deaf = names.map((name) => held(name, { idempotent: true }));
     const { agent, model, options, store } = calling(
@@ -521,7 +521,7 @@ describe("a tool that does not end", () => {
     expect(await Promise.race([going.then(({ status }) => status), tooLate])).toBe("cancelled");
   });
 
-  it("because it computes without a pause is named in a warning (F42)", async () => {
+  it("because it blocks the event loop is named in a warning (F42)", async () => {
     const clock = fakeClock();
     const busy = tool("busy", () => {
       void clock.advance(10_000);
@@ -535,7 +535,7 @@ describe("a tool that does not end", () => {
     expect(result.toolCalls).toMatchObject([{ status: "ok", result: "found" }]);
   });
 
-  it("but lets others go on is not named (F42)", async () => {
+  it("but yields to others is not named (F42)", async () => {
     const clock = fakeClock();
     const { agent, options } = calling(
       [{ name: "slow" }],
@@ -551,8 +551,8 @@ describe("a tool that does not end", () => {
   });
 });
 
-describe("a tool at work", () => {
-  it("shows its progress live, which is not stored", async () => {
+describe("a running tool", () => {
+  it("emits progress, which is not stored", async () => {
     const { agent, options, store } = calling(
       [{ id: "c1", name: "long" }],
       [
@@ -601,7 +601,7 @@ describe("an approval", () => {
     return facts;
   }
 
-  /** Goes on from these facts with this tool, and approves. */
+  /** Resumes from these facts with this tool, and approves. */
   async function approved(
     facts: readonly Fact[],
     change: { description?: string; input?: z.ZodObject } = {},
@@ -641,7 +641,7 @@ describe("an approval", () => {
     expect(result.status).toBe("done");
   });
 
-  it("of a call whose arguments are now others is refused (A109)", async () => {
+  it("of a call whose arguments have changed is refused (A109)", async () => {
     const facts = (await waitingFacts()).map((fact) =>
       fact.type === "message"
         ? (JSON.parse(JSON.stringify(fact).replace('"amount":5', '"amount":5000')) as Fact)
@@ -652,7 +652,7 @@ describe("an approval", () => {
     expect(result.toolCalls).toMatchObject([{ status: "denied", input: { amount: 5000 } }]);
   });
 
-  it("does not allow a later call to which the provider gives the same id (A109, F28)", async () => {
+  it("does not allow a later call with the same provider id (A109, F28)", async () => {
     const paid: number[] = [];
     const pay = defineTool({ ...definition, execute: ({ amount }) => void paid.push(amount) });
     const model = scriptedModel([
@@ -691,7 +691,7 @@ describe("a tool that ends the process", () => {
     await run(agent, "Go", { session: "ses", runId: "r", hooks: { onEvent } });
   `;
 
-  it("leaves facts from which the run goes on elsewhere, and repeats only what may be repeated (F46)", async () => {
+  it("leaves facts from which the run resumes elsewhere, repeating only repeatable calls (F46)", async () => {
     const folder = mkdtempSync(join(tmpdir(), "capstan-exit-"));
     try {
       const [script, log, keys] = ["run.mjs", "facts.jsonl", "keys"].map((name) => join(folder, name)) as [

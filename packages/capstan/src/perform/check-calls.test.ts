@@ -42,12 +42,12 @@ async function check(call: Partial<CallPart> & { readonly name: string }, ...too
   return checks;
 }
 
-describe("a call that the model has said", () => {
-  it("has nothing against it when its tool exists and its arguments fit (S3-14)", async () => {
+describe("a call made by the model", () => {
+  it("passes when its tool exists and its arguments are valid (S3-14)", async () => {
     expect(await check({ name: "search", input: { query: "x" } }, search)).toBeUndefined();
   });
 
-  it("of a misspelt tool is told the near names (S0-37)", async () => {
+  it("of a misspelled tool gets similar names (S0-37)", async () => {
     expect(await check({ name: "serch" }, search, list)).toEqual({
       c1: {
         error: {
@@ -59,7 +59,7 @@ describe("a call that the model has said", () => {
     });
   });
 
-  it("of a tool like no other is told which there are (S0-37)", () => {
+  it("of an unknown tool gets the list of tools (S0-37)", () => {
     const told = (...tools: Tool[]) => createUnknownToolError("teleport", agentWith(...tools)).message;
     expect(told(search, list)).toBe(
       'Unknown tool: no tool is named "teleport". The tools are: search, list.',
@@ -134,14 +134,14 @@ describe("a call that the model has said", () => {
     expect(checks?.c1?.error?.message).toMatch(/\. Correct them and call again\.$/);
   });
 
-  it("is told at most ten faults of its arguments", async () => {
+  it("lists at most ten issues with its arguments", async () => {
     const fields = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`f${n}`, z.string()]));
     const tool = defineTool({ name: "form", description: "", input: z.object(fields) });
     const checks = await check({ name: "form" }, tool);
     expect(checks?.c1?.error?.message.match(/f\d+: /g)).toHaveLength(10);
   });
 
-  it("is refused, and the run goes on, when its schema throws (S0-37)", async () => {
+  it("is refused, and the run continues, when its schema throws (S0-37)", async () => {
     const input = z.object({}).refine(() => {
       throw new Error("no database");
     });
@@ -164,7 +164,7 @@ describe("a call that the model has said", () => {
 });
 
 describe("the arguments of a call", () => {
-  it("become what the schema makes of them (S0-26)", async () => {
+  it("are transformed by the schema (S0-26)", async () => {
     expect(await validateInput(search, { query: "x" })).toEqual({ value: { query: "x", limit: 5 } });
   });
 });
@@ -214,7 +214,7 @@ describe("a call that needs approval", () => {
   it.each([
     ["its own time", { timeoutMs: 20 }, 20],
     ["the policy's", {}, 60_000],
-  ])("is put to a person when the tool does not say so within %s", async (_what, settings, ms) => {
+  ])("asks the user when the tool does not answer within %s", async (_what, settings, ms) => {
     const clock = fakeClock({ skipUpToMs: 60_000 });
     const slow = { ...pay(() => new Promise<boolean>(() => undefined)), ...settings };
     const agent = agentWith(slow);
@@ -227,7 +227,7 @@ describe("a call that needs approval", () => {
     expect(checks).toEqual({ c1: { approval: { reason, digest } } });
   });
 
-  it("leaves no timer behind when the tool says so in time", async () => {
+  it("leaves no timer behind when the tool answers in time", async () => {
     const clock = fakeClock();
     const agent = agentWith(pay(async () => false));
     const io = {
@@ -239,13 +239,13 @@ describe("a call that needs approval", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("is not put to a person when it could not run anyway", async () => {
+  it("does not ask the user when it could not run anyway", async () => {
     expect(await check({ name: "pay", input: { amount: "much" } }, pay(true))).toMatchObject({
       c1: { error: { code: "bad_arguments" } },
     });
   });
 
-  it("is refused when the question itself throws", async () => {
+  it("is refused when `needsApproval` throws", async () => {
     const tool = pay(() => {
       throw new Error("no directory");
     });

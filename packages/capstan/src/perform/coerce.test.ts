@@ -38,7 +38,7 @@ const schema = {
   },
 };
 
-describe("a value is read as what it certainly means", () => {
+describe("a value with an unambiguous meaning is corrected", () => {
   it.each<[{ [key: string]: Json }, { [key: string]: Json }, string[]]>([
     [{ days: "3" }, { days: 3 }, ['days: "3" was read as 3']],
     [{ price: "-0.5" }, { price: -0.5 }, ['price: "-0.5" was read as -0.5']],
@@ -73,14 +73,14 @@ describe("a value is read as what it certainly means", () => {
     expect(coerce(given, schema)).toEqual({ value: meant, repairs });
   });
 
-  it("and a long one is told in short", () => {
+  it("and a long one is abbreviated in the repair", () => {
     const label = "x".repeat(1_000);
     const { repairs } = coerce({ tags: label }, schema);
     expect(repairs).toEqual([`tags: "${"x".repeat(79)}… was read as ["${"x".repeat(78)}…`]);
   });
 });
 
-describe("a value is left as it is", () => {
+describe("a value stays unchanged", () => {
   it.each<{ [key: string]: Json }>([
     ...[
       "3.0",
@@ -129,7 +129,7 @@ describe("a value is left as it is", () => {
     expect(coerce(value, schema)).toEqual({ value, repairs: [] });
   });
 
-  it("with two choices that differ in case only, unless one is meant exactly", () => {
+  it("with two choices that differ only in case, unless one matches exactly", () => {
     expect(coerce({ twins: "B" }, schema).value).toEqual({ twins: "b" });
     expect(coerce("ab", { enum: ["AB", "Ab"] })).toEqual({ value: "ab", repairs: [] });
   });
@@ -141,7 +141,7 @@ describe("a value is left as it is", () => {
     expect(repairs).toEqual([]);
   });
 
-  it("by schemas that refer to nothing, or round and round", () => {
+  it("by schemas with dangling or circular references", () => {
     const loops = { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } };
     const properties = {
       a: { $ref: "#/$defs/a" },

@@ -15,7 +15,7 @@ describe("the digest of an approval", () => {
     );
   });
 
-  it("is another one for another run, call, tool or argument (A109)", async () => {
+  it("differs for another run, call, tool or argument (A109)", async () => {
     const digests = await Promise.all([
       computeDigest("r", defineTool(pay), call),
       computeDigest("r2", defineTool(pay), call),
@@ -33,7 +33,7 @@ describe("the digest of an approval", () => {
     expect(new Set(digests).size).toBe(digests.length);
   });
 
-  it("covers a question in the middle of the call, and which one it is (A109)", async () => {
+  it("covers a question during the call and its number (A109)", async () => {
     const tool = defineTool(pay);
     const digests = await Promise.all([
       computeDigest("r", tool, call),

@@ -16,8 +16,8 @@ const done: ScriptedStep = { text: "Done." };
 const warnings = (facts: readonly Fact[]) =>
   facts.flatMap((fact) => (fact.type === "warning" ? `${fact.code}: ${fact.message}` : []));
 
-describe("tools that come and go", () => {
-  it("are asked for once when a turn begins, and the whole turn sees the same (C-12)", async () => {
+describe("dynamic tools", () => {
+  it("are resolved once when a turn starts, and the whole turn uses the same (C-12)", async () => {
     let asked = 0;
     let tools = [tool("one", () => void tools.splice(0, 1, tool("two")))];
     const model = scriptedModel([calling("one", "two"), calling("one", "two"), done]);
@@ -39,7 +39,7 @@ describe("tools that come and go", () => {
     expect(agent.tools.size).toBe(0);
   });
 
-  it("do not change for one run when another run of the agent begins a turn", async () => {
+  it("do not change for one run when another run of the agent starts a turn", async () => {
     const halfway = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     let tools = [
@@ -110,7 +110,7 @@ describe("tools that come and go", () => {
     ]);
   });
 
-  it("are asked for once more when a run is resumed in the middle of a turn, before anything is heard", async () => {
+  it("are resolved again when a run is resumed in the middle of a turn, before messages are delivered", async () => {
     const store = memory();
     const client = defineTool({ name: "page", description: "The client's", input: { type: "object" } });
     const steps = [{ calls: [{ id: "c1", name: "page" }] }, done];
@@ -137,7 +137,7 @@ describe("tools that come and go", () => {
     expect(asked).toBe(2);
   });
 
-  it("are those of the turn when a call that was approved runs, also with secrets to mask", async () => {
+  it("are those of the turn when an approved call runs, even with secrets to mask", async () => {
     const sent: string[] = [];
     const send = { ...tool("send", () => void sent.push("old")), needsApproval: () => true };
     let tools: Tool[] = [send];
@@ -151,7 +151,7 @@ describe("tools that come and go", () => {
     expect(model.requests[1]?.tools).toHaveLength(2);
   });
 
-  it("decide what a turn is offered: a tool is demanded first only when there is one", async () => {
+  it("determine the request of a turn: a tool is required first only if there is one", async () => {
     const model = scriptedModel([done]);
     const policy = { requireToolFirst: true };
     const agent = defineAgent({ name: "a", model, tools: () => [], policy });
@@ -161,7 +161,7 @@ describe("tools that come and go", () => {
     expect(other.requests[0]?.toolChoice).toBe("required");
   });
 
-  it("keep what is made for each of them while the list has the same ones", async () => {
+  it("keep their cached specs while the list is the same", async () => {
     const one = tool("one");
     const model = scriptedModel([calling("one"), done]);
     await run(defineAgent({ name: "a", model, tools: () => [one] }), "Go.");

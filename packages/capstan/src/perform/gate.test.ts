@@ -17,11 +17,11 @@ const gated = (over: Partial<GateInput> = {}): GateInput => ({
 });
 
 describe("the safety gate", () => {
-  it("asks when untrusted words, private data and an effect meet (A100)", () => {
+  it("asks when untrusted text, private data and an effect are combined (A100)", () => {
     expect(checkGate(gated())).toMatchObject({ verdict: "ask", because: [page, file] });
   });
 
-  it("says where the words and the data came from (A107)", () => {
+  it("names the sources of the text and the data (A107)", () => {
     expect(checkGate(gated({ target: "evil@example.net" }))).toMatchObject({
       reason:
         '"send_mail" reaches the outside (evil@example.net) after untrusted text was read by ' +
@@ -40,21 +40,21 @@ describe("the safety gate", () => {
     expect(checkGate(gated(over))).toEqual({ verdict: "allow" });
   });
 
-  it("when strict, asks though there is nothing private", () => {
+  it("asks without private data when strict", () => {
     const policy = { gate: "strict", approvals: "ask" } as const;
     expect(checkGate(gated({ policy, labels: { untrusted: [page], private: [] } }))).toMatchObject({
       verdict: "ask",
     });
   });
 
-  it("counts what the tool reads itself: one call may do both halves of a theft (A30)", () => {
+  it("counts the tool's own reads: one call can both read and leak data (A30)", () => {
     const tool = { name: "post_file", effects: "send", reads: ["private"] } as const;
     expect(checkGate(gated({ tool, labels: { untrusted: [page], private: [] } }))).toMatchObject({
       verdict: "ask",
     });
   });
 
-  it("takes a tool that declares nothing for one that reads private data and changes something", () => {
+  it("treats a tool without declarations as one that reads private data and changes something", () => {
     const tool = { name: "mystery" };
     expect(checkGate(gated({ tool, labels: { untrusted: [page], private: [] } }))).toMatchObject({
       verdict: "ask",
@@ -62,7 +62,7 @@ describe("the safety gate", () => {
     expect(checkGate(gated({ tool, labels: { untrusted: [], private: [] } }))).toEqual({ verdict: "allow" });
   });
 
-  it("denies where nobody may be asked", () => {
+  it("denies when approvals are disabled", () => {
     expect(checkGate(gated({ policy: { gate: "default", approvals: "deny" } }))).toMatchObject({
       verdict: "deny",
     });

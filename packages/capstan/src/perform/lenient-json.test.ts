@@ -6,7 +6,7 @@ import { readCpuMs } from "../testing/cpu-time.ts";
 import { type JsonDamage, stringifyDamaged } from "../testing/damaged-json.ts";
 import { parseLenient } from "./lenient-json.ts";
 
-/** JSON objects and lists, as arguments are. */
+/** JSON objects and lists. */
 const containers = fc
   .oneof(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), fc.array(fc.jsonValue({ maxDepth: 4 })))
   .map((value) => JSON.parse(JSON.stringify(value)) as Json);
@@ -30,7 +30,7 @@ const damages: fc.Arbitrary<JsonDamage> = fc.record({
 });
 
 describe("lenient JSON", () => {
-  it("reads all JSON as JSON does, and calls nothing a repair (S1-09)", () => {
+  it("parses all JSON like JSON.parse, without repairs (S1-09)", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat(3), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -39,7 +39,7 @@ describe("lenient JSON", () => {
     );
   });
 
-  it("agrees with JSON on every text that JSON reads, and on no text of one character more or less", () => {
+  it("agrees with JSON.parse on valid texts, also with one character more or less", () => {
     const noise = fc.array(fc.constantFrom(..."{}[]\",:'0123.-+eE \n\\utrfn/x"), { maxLength: 12 });
     fc.assert(
       fc.property(noise, (characters) => {
@@ -82,7 +82,7 @@ describe("lenient JSON", () => {
     expect(parseLenient(text)).toEqual({ value, repairs: [repair] });
   });
 
-  it("leaves alone in strings what it repairs outside of them", () => {
+  it("does not repair the content of strings", () => {
     const value = { a: "// no, True, 'x',] ```", "b “c”": "/* */ {d:1,}" };
     expect(parseLenient(JSON.stringify(value))).toEqual({ value, repairs: [] });
   });
@@ -136,14 +136,14 @@ describe("lenient JSON", () => {
     expect(parseLenient(text)).toBeUndefined();
   });
 
-  it("takes the last of duplicated keys, and any name for a key (F33, A117, A118)", () => {
+  it("uses the last of duplicate keys and accepts any key name (F33, A117, A118)", () => {
     expect(parseLenient("{\"a\":1,'a':2}")?.value).toEqual({ a: 2 });
     const { value } = parseLenient('{__proto__:{"x":1},constructor:2}') ?? {};
     expect(Object.keys(value as object)).toEqual(["__proto__", "constructor"]);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
 
-  it("follows 64 levels and no more (F33)", () => {
+  it("parses 64 levels and no more (F33)", () => {
     const nested = (levels: number) => `${"[".repeat(levels)}1,${"]".repeat(levels)}`;
     expect(parseLenient(nested(64).replace(",", ""))?.repairs).toEqual([]);
     expect(parseLenient(nested(65))).toBeUndefined();
@@ -168,7 +168,7 @@ describe("lenient JSON", () => {
 });
 
 describe("damaged JSON", () => {
-  it("is read as what it was before the damage", () => {
+  it("is parsed to the original value", () => {
     fc.assert(
       fc.property(containers, damages, (value, how) => {
         expect(parseLenient(stringifyDamaged(value, how))?.value).toEqual(value);
@@ -177,7 +177,7 @@ describe("damaged JSON", () => {
     );
   });
 
-  it("is never taken for complete when it was cut off: a prefix says the same or nothing (S1-09)", () => {
+  it("is never taken for complete when truncated: a prefix gives the same value or none (S1-09)", () => {
     fc.assert(
       fc.property(smallContainers, damages, (value, how) => {
         const text = stringifyDamaged(value, how);
@@ -196,7 +196,7 @@ const wire = new URL("../../../../../shared/wire/", import.meta.url);
 describe.skipIf(!existsSync(wire))("recorded arguments", () => {
   const texts = existsSync(wire) ? recordedArguments() : [];
 
-  it("are there, and are read as JSON reads them (S1-09)", () => {
+  it("exist and are parsed like JSON.parse (S1-09)", () => {
     expect(texts.length).toBeGreaterThan(50);
     for (const text of texts) expect(parseLenient(text)).toEqual({ value: JSON.parse(text), repairs: [] });
   });
@@ -231,7 +231,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Every argument text in the recordings, as it was sent or as it follows from the parsed form. */
+/** Every argument text in the recordings, as sent or rebuilt from the parsed form. */
 function recordedArguments(): string[] {
   const texts = new Set<string>();
   const collect = (value: unknown, name: string): void => {

@@ -4,7 +4,7 @@ import type { AssistantPart } from "../history.ts";
 import type { Chunk } from "../model.ts";
 import { addChunk, buildParts, createMessageBuilder } from "./message-builder.ts";
 
-/** The parts that these chunks make, where a call without an id is named after its index. */
+/** Builds the parts of these chunks; a call without an id is named after its index. */
 function parts(chunks: readonly Chunk[]): AssistantPart[] {
   const taken = new Set<string>();
   const message = createMessageBuilder((providerId, index) => {
@@ -17,7 +17,7 @@ function parts(chunks: readonly Chunk[]): AssistantPart[] {
   return buildParts(message);
 }
 
-/** What a model says, one item after the other. */
+/** The content of a message, one item after the other. */
 type Saying =
   | { readonly type: "text" | "reasoning"; readonly text: string }
   | {
@@ -45,7 +45,7 @@ const saying: fc.Arbitrary<Saying> = fc.oneof(
   fc.record({ type: fc.constant("opaque" as const), data: fc.integer() }),
 );
 
-/** The chunks that say it with everything in one piece. Indexes may jump. */
+/** The chunks of a message without any splits. Indexes may have gaps. */
 function wholeChunks(said: readonly Saying[], indexOf: (place: number) => number): Chunk[] {
   return said.flatMap((item, place): Chunk[] => {
     if (item.type !== "call") return [item];
@@ -58,7 +58,7 @@ function wholeChunks(said: readonly Saying[], indexOf: (place: number) => number
   });
 }
 
-/** Any cut of each text, and any delay of the pieces of arguments, drawn from `choice` (0 to below n). */
+/** Splits each text and delays argument chunks at random, drawn from `choice` (0 to below n). */
 function splitAndInterleave(chunks: readonly Chunk[], choice: (n: number) => number): Chunk[] {
   const sent: Chunk[] = [];
   const late = new Map<number, Chunk[]>();
@@ -71,7 +71,7 @@ function splitAndInterleave(chunks: readonly Chunk[], choice: (n: number) => num
     else
       for (const piece of pieces) {
         sent.push(piece);
-        // Before a new text begins, too: pieces of arguments never part a text.
+        // Also before a new text starts: argument chunks never split a text.
         sendSome();
       }
   }
@@ -104,7 +104,7 @@ describe("any split and interleaving of a message", () => {
     );
   });
 
-  it("gives the parallel calls their own arguments, piece by piece (F29, S2-43)", () => {
+  it("assigns parallel calls their own arguments, chunk by chunk (F29, S2-43)", () => {
     const chunks: Chunk[] = [
       { type: "call_start", index: 3, id: "a", name: "first" },
       { type: "call_start", index: 0, id: "b", name: "second" },
@@ -138,7 +138,7 @@ describe("any split and interleaving of a message", () => {
     ]);
   });
 
-  it("keeps opaque data with its block of reasoning and begins a new block after it", () => {
+  it("keeps opaque data with its reasoning block and starts a new block after it", () => {
     const chunks: Chunk[] = [
       { type: "reasoning", text: "one" },
       { type: "reasoning", text: "", opaque: "signature 1" },
@@ -155,7 +155,7 @@ describe("any split and interleaving of a message", () => {
 });
 
 describe("a call", () => {
-  it("may repeat its head with every piece, or give its id and name late (F29)", () => {
+  it("may repeat its head with every chunk, or send its id and name late (F29)", () => {
     const chunks: Chunk[] = [
       { type: "call_start", index: 0, name: "" },
       { type: "call_delta", index: 0, text: '{"a"' },
@@ -168,13 +168,13 @@ describe("a call", () => {
     ]);
   });
 
-  it("whose head never came has no name, and so is no tool (F30)", () => {
+  it("without a head has no name, and so matches no tool (F30)", () => {
     expect(parts([{ type: "call_delta", index: 4, text: "{}" }])).toEqual([
       { type: "call", id: "call_4", name: "", input: {} },
     ]);
   });
 
-  it("with arguments that are no object keeps their text (S1-28, F32)", () => {
+  it("with arguments that are not an object keeps their text (S1-28, F32)", () => {
     const chunks: Chunk[] = [
       { type: "call_start", index: 0, id: "a", name: "look" },
       { type: "call_delta", index: 0, text: "[1" },
@@ -188,7 +188,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("said twice with one id and the same arguments is one call (F28)", () => {
+  it("repeated with the same id and arguments is one call (F28)", () => {
     const twice = [0, 1].flatMap((index): Chunk[] => [
       { type: "call_start", index, id: "a", name: "look" },
       { type: "call_delta", index, text: '{"x":1}' },
@@ -196,7 +196,7 @@ describe("a call", () => {
     expect(parts(twice)).toEqual([{ type: "call", id: "a", name: "look", input: { x: 1 } }]);
   });
 
-  it("with an id that another call has, and other arguments, is a call of its own that knows its id (F28)", () => {
+  it("with the id of another call but different arguments is a separate call that keeps the provider's id (F28)", () => {
     const chunks = [0, 1].flatMap((index): Chunk[] => [
       { type: "call_start", index, id: "a", name: "look" },
       { type: "call_delta", index, text: `{"x":${index}}` },
@@ -207,14 +207,14 @@ describe("a call", () => {
     ]);
   });
 
-  it("said twice without an id is two calls: the model may mean both (F27)", () => {
+  it("repeated without an id is two calls, because the model may mean both (F27)", () => {
     const chunks = [0, 1].map((index): Chunk => ({ type: "call_start", index, name: "roll" }));
     expect(parts(chunks)).toMatchObject([{ id: "call_0" }, { id: "call_1" }]);
   });
 });
 
 describe("beside its parts, a message", () => {
-  it("has the last usage, its finish, and how much was said", () => {
+  it("has the last usage, its finish reason and its size", () => {
     const message = createMessageBuilder(() => "a");
     const chunks: Chunk[] = [
       { type: "usage", usage: { inputTokens: 5, outputTokens: 0 } },

@@ -19,7 +19,7 @@ describe("the usage of a model call", () => {
     expect(used(usage)).toEqual({ usage, warnings: [] });
   });
 
-  it("is estimated at four characters per token when the provider tells nothing, and says so (F36)", () => {
+  it("is estimated at four characters per token with a warning when the provider reports none (F36)", () => {
     // {"type":"user","content":"…"} has 27 characters beside its content, {"type":"summary","text":"y"} has 29.
     expect(used(undefined, 9)).toEqual({
       usage: { inputTokens: Math.ceil((127 + 1 + 29) / 4), outputTokens: 3, estimated: true },

@@ -4,7 +4,7 @@ import { toErrorData } from "../errors.ts";
 import type { Outcome } from "../tool.ts";
 import { createFailedOutcome, filterForModel, interrupted, toOutcome } from "./outcome.ts";
 
-describe("what a tool returns becomes one shape", () => {
+describe("any returned value becomes an outcome", () => {
   it.each<[what: string, returned: unknown, content: string]>([
     ["a text", "12 degrees", "12 degrees"],
     ["an empty text", "", ""],
@@ -39,7 +39,7 @@ describe("what a tool returns becomes one shape", () => {
     expect(toOutcome(returned)).toEqual({ status: "ok", content: JSON.stringify(data), data });
   });
 
-  it("anything at all, without a throw, as something that can be stored (F48, F49, F51)", () => {
+  it("any value, without throwing, as something that can be stored (F48, F49, F51)", () => {
     const keys = fc.constantFrom("content", "data", "message", "ui", "error", "status", "success", "result");
     const values = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
     fc.assert(
@@ -76,12 +76,12 @@ describe("what a tool returns becomes one shape", () => {
     });
   });
 
-  it("a huge text, whole: what the model gets to read is cut later, and the rest kept (F47)", () => {
+  it("a huge text, in full: it is truncated for the model later (F47)", () => {
     const text = "x".repeat(5_000_000);
     expect(toOutcome({ content: text }).content).toBe(text);
   });
 
-  it("content for the model, and what people and the run are told beside it", () => {
+  it("content for the model, with a message and other fields besides it", () => {
     const returned = {
       content: "Two hits.",
       data: { hits: 2 },
@@ -109,7 +109,7 @@ describe("what a tool returns becomes one shape", () => {
     });
   });
 
-  it("data and a message, which the model both reads", () => {
+  it("data and a message, both for the model", () => {
     expect(toOutcome({ message: "Found.", data: [1] })).toEqual({
       status: "ok",
       content: '{"message":"Found.","data":[1]}',
@@ -118,7 +118,7 @@ describe("what a tool returns becomes one shape", () => {
     });
   });
 
-  it("data as JSON, so that it is the same after it was stored", () => {
+  it("data as JSON, so that storing does not change it", () => {
     const at = new Date(Date.UTC(2026, 0, 1));
     expect(toOutcome({ content: "", data: { at, none: undefined } }).data).toEqual({
       at: "2026-01-01T00:00:00.000Z",
@@ -139,7 +139,7 @@ describe("a failure has the same shape as a success", () => {
     });
   });
 
-  it("from a code of the tool's own (S3-25)", () => {
+  it("with the tool's own code (S3-25)", () => {
     expect(toOutcome({ error: { code: "EXECUTION_FAILED", message: "disk full" } })).toEqual({
       status: "error",
       content: "Tool execution failed: disk full",
@@ -152,7 +152,7 @@ describe("a failure has the same shape as a success", () => {
     expect(toOutcome({ error }).error).toEqual({ code: "ENOENT", message: "no file", retryable: true });
   });
 
-  it("with content of its own for the model, when it gives one", () => {
+  it("with its own content for the model, if there is any", () => {
     expect(toOutcome({ error: "busy", content: "Try the other one." })).toMatchObject({
       status: "error",
       content: "Try the other one.",
@@ -160,7 +160,7 @@ describe("a failure has the same shape as a success", () => {
     });
   });
 
-  it("but an error of null is none", () => {
+  it("but `error: null` is not a failure", () => {
     expect(toOutcome({ data: 1, error: null })).toEqual({ status: "ok", content: "1", data: 1 });
   });
 
@@ -179,7 +179,7 @@ describe("a failure has the same shape as a success", () => {
     expect(toOutcome({ error: "half done", ...rest })).toMatchObject({ status: "error", ...rest });
   });
 
-  it("with words of ours as they are, and the words of others named as a failure", () => {
+  it("with our own messages unchanged, and others prefixed as a failure", () => {
     expect(createFailedOutcome(toErrorData("bad_arguments", "Bad arguments for x.")).content).toBe(
       "Bad arguments for x.",
     );
@@ -188,20 +188,20 @@ describe("a failure has the same shape as a success", () => {
     );
   });
 
-  it("with a message that is cut at 4,096 characters (F44)", () => {
+  it("with a message truncated at 4,096 characters (F44)", () => {
     const { error, content } = toOutcome({ error: "x".repeat(5_000_000) });
     expect(error?.message.length).toBeLessThan(4200);
     expect(content.length).toBeLessThan(4300);
   });
 });
 
-it("a call whose approval does not fit it is denied, not failed (A109)", () => {
+it("a call that does not match its approval is denied, not failed (A109)", () => {
   expect(createFailedOutcome(toErrorData("approval_mismatch", "Not what was approved.")).status).toBe(
     "denied",
   );
 });
 
-it("a call that was cut short says that it may or may not have taken effect", () => {
+it("an interrupted call says that it may or may not have taken effect", () => {
   expect(interrupted).toMatchObject({
     status: "interrupted",
     content: expect.stringContaining("may or may not have taken effect"),
@@ -209,7 +209,7 @@ it("a call that was cut short says that it may or may not have taken effect", ()
   });
 });
 
-describe("what the model gets to read", () => {
+describe("the view of the model", () => {
   const command = toOutcome({ success: true, message: "Returned 3 samples", data: { nodes: [1, 2, 3] } });
   const found = toOutcome({
     content: "Two hits.\nThe first is best.",
@@ -220,7 +220,7 @@ describe("what the model gets to read", () => {
   const long = toOutcome("x".repeat(300));
   const broken = toOutcome({ error: "no", data: { secret: 1 } });
 
-  it("is everything unless it is told otherwise (S2-28, S2-51)", () => {
+  it("is the full outcome by default (S2-28, S2-51)", () => {
     for (const outcome of [command, found, bare, long, broken]) {
       expect(filterForModel(outcome, { includeData: true })).toBe(outcome);
     }
@@ -263,20 +263,20 @@ describe("what the model gets to read", () => {
     expect(view).not.toHaveProperty("data");
   });
 
-  it("is no data in a summary either, when data is kept from it (S2-28, S2-51)", () => {
+  it("has no data in a summary either, without `includeData` (S2-28, S2-51)", () => {
     expect(filterForModel(bare, { includeData: false, resultForModel: "summary" }).content).not.toContain(
       "Oslo",
     );
   });
 
-  it("keeps what people are shown", () => {
+  it("keeps the fields for the user", () => {
     expect(filterForModel(found, { includeData: true, resultForModel: "summary" }).ui).toEqual({
       kind: "list",
       props: 2,
     });
   });
 
-  it("is what the tool's own function makes of the outcome (S2-51)", () => {
+  it("is the text from the tool's own function (S2-51)", () => {
     const resultForModel = ({ data }: Outcome) => `City: ${(data as { city: string }).city}`;
     expect(filterForModel(bare, { includeData: false, resultForModel })).toEqual({
       status: "ok",

@@ -21,7 +21,7 @@ const whichSeat: Question = { message: "Which seat?", schema, url: "https://exam
 
 type Execution = { readonly answers: readonly Answer[]; readonly key: string };
 
-/** A tool that asks these questions, one after the other, and then says what it was told. */
+/** A tool that asks these questions one after the other, and then returns the answers. */
 function asker(questions: readonly Question[], settings: Partial<Tool> = {}) {
   const executed: Execution[] = [];
   const execute = (_input: unknown, { answers, idempotencyKey }: ToolContext) => {
@@ -56,7 +56,7 @@ const contentOf = (result: Result) => result.toolCalls.map(({ status, result: sa
 const typesOf = (facts: readonly Fact[]) => facts.map(({ type }) => type);
 
 describe("a tool that asks in the middle of a call", () => {
-  it("makes the run wait as for an approval, with the question, and goes on with the answer (S3-21)", async () => {
+  it("makes the run wait with the question, as for an approval, and continues with the answer (S3-21)", async () => {
     const { tool, executed } = asker([whichSeat]);
     const started = run(agentWith([tool]), "Book.", options());
     const waiting = await collect(started);
@@ -81,7 +81,7 @@ describe("a tool that asks in the middle of a call", () => {
     ]);
   });
 
-  it("is told of a denial, which does not refuse the call", async () => {
+  it("receives a denial, which does not refuse the call", async () => {
     const { tool, executed } = asker([whichSeat]);
     const started = run(agentWith([tool]), "Book.", options());
     await started;
@@ -102,7 +102,7 @@ describe("a tool that asks in the middle of a call", () => {
     expect(digests.size).toBe(3);
   });
 
-  it("may not ask without end: after ten questions the call fails, and says why", async () => {
+  it("cannot ask endlessly: after ten questions the call fails with the reason", async () => {
     const ask = () => ({ ask: { message: "Again?" } });
     const { tool } = asker([], { execute: ask, effects: "none" });
     const started = run(agentWith([tool]), "Book.", options());
@@ -115,7 +115,7 @@ describe("a tool that asks in the middle of a call", () => {
     ]);
   });
 
-  it("is asked for approval of the call first, by its own fact, as any other tool", async () => {
+  it("needs approval of the call first, in a separate fact, like any other tool", async () => {
     const { tool, executed } = asker([{ message: "Which?" }], { needsApproval: () => "It costs." });
     const settings = options();
     const started = run(agentWith([tool]), "Book.", settings);
@@ -131,13 +131,13 @@ describe("a tool that asks in the middle of a call", () => {
     ]);
   });
 
-  it("has its question shown with everything in it visible (A109)", async () => {
+  it("has invisible characters in its question escaped (A109)", async () => {
     const { tool } = asker([{ message: "Pay \u202e001\u202c euros?\u200b" }]);
     const { pending } = await run(agentWith([tool]), "Book.", options());
     expect(pending[0]?.reason).toBe("Pay \\u{202e}001\\u{202c} euros?\\u{200b}");
   });
 
-  it("leaves other calls alone, and several may ask at once", async () => {
+  it("does not affect other calls, and several can ask at once", async () => {
     const { tool } = asker([{ message: "Which?" }]);
     const look = defineTool({ name: "look", description: "Looks", input, execute: () => "seen" });
     const calls = [...oneCall, { id: "c2", name: "look" }, { id: "c3", name: "book" }];
@@ -149,7 +149,7 @@ describe("a tool that asks in the middle of a call", () => {
     expect(contentOf(result)).toEqual(['ok {"told":["no"]}', "ok seen", 'ok {"told":[3]}']);
   });
 
-  it("brings what it reads into the conversation with its question already (A29)", async () => {
+  it("adds its labels to the conversation with its question (A29)", async () => {
     const { tool } = asker([{ message: "Which?" }], { reads: ["untrusted"] });
     const { facts } = await collect(run(agentWith([tool]), "Book.", options()));
     expect(fold("s", facts).labels.untrusted).toMatchObject([{ tool: "book", turn: 1 }]);
@@ -174,7 +174,7 @@ describe("an answer", () => {
     expect((await started.deny("c1")).status).toBe("done");
   });
 
-  it("can be given once more after one that was refused, and the signal of the run still works", async () => {
+  it("can be given again after a rejected one, and the signal of the run still works", async () => {
     const controller = new AbortController();
     const { tool } = asker([whichSeat, whichSeat]);
     const started = run(agentWith([tool]), "Book.", { ...options(), signal: controller.signal });
@@ -185,7 +185,7 @@ describe("an answer", () => {
     expect((await started).status).toBe("cancelled");
   });
 
-  it("given twice is one answer; another one to the same question is a conflict (F57)", async () => {
+  it("given twice is one answer; a different one to the same question is a conflict (F57)", async () => {
     const { tool, executed } = asker([whichSeat]);
     const settings = options();
     const started = run(agentWith([tool]), "Book.", settings);
@@ -200,7 +200,7 @@ describe("an answer", () => {
     expect(executed).toHaveLength(2);
   });
 
-  it("that is denied for the first question can be an approval of the second (F57)", async () => {
+  it("can deny the first question and approve the second (F57)", async () => {
     const { tool } = asker([{ message: "One?" }, { message: "Two?" }]);
     const started = run(agentWith([tool]), "Book.", options());
     await started;
@@ -216,7 +216,7 @@ describe("an answer", () => {
     expect((await started.approve("c1")).status).toBe("done");
   });
 
-  it("does not reach a tool that is described otherwise by then (A109)", async () => {
+  it("does not reach a tool whose definition has changed (A109)", async () => {
     const settings = options();
     await run(agentWith([asker([whichSeat]).tool]), "Book.", settings);
     const { tool, executed } = asker([whichSeat], { description: "Books, and pays at once" });
@@ -228,7 +228,7 @@ describe("an answer", () => {
 });
 
 describe("the policy for approvals", () => {
-  it("`deny` denies every question at once, and nobody is waited for", async () => {
+  it("`deny` denies every question at once, without waiting", async () => {
     const { tool, executed } = asker([whichSeat]);
     const { facts, result } = await collect(
       run(agentWith([tool], oneCall, { approvals: "deny" }), "Book.", options()),
@@ -238,7 +238,7 @@ describe("the policy for approvals", () => {
     expect(typesOf(facts)).not.toContain("waiting");
   });
 
-  it("`allow` answers no question: nobody knows the value", async () => {
+  it("`allow` answers no question, because the value is unknown", async () => {
     const { tool } = asker([{ message: "Which?" }], { needsApproval: () => true });
     const started = run(agentWith([tool], oneCall, { approvals: "allow" }), "Book.", options());
     const { facts, result } = await collect(started);
@@ -260,7 +260,7 @@ describe("a run that waits for an answer", () => {
     });
   });
 
-  it("goes on in another process, for a tool that may not be repeated too", async () => {
+  it("resumes in another process, even for a tool that may not be repeated", async () => {
     const settings = options();
     await run(agentWith([asker([whichSeat]).tool]), "Book.", settings);
     const { tool, executed } = asker([whichSeat], { effects: "send" });
@@ -288,7 +288,7 @@ describe("a run that waits for an answer", () => {
     expect(executed).toHaveLength(times);
   });
 
-  it("stopped after any of its facts and resumed, comes to the same history", async () => {
+  it("reaches the same history when stopped after any fact and resumed", async () => {
     const plan = record({ questions: integer({ min: 0, max: 3 }), agrees: boolean(), asks: boolean() });
     await assert(
       asyncProperty(plan, plan, async (one, two) => {
@@ -318,7 +318,7 @@ function planned(name: string, { questions, asks }: Plan): Tool {
   return tool;
 }
 
-/** Follows a run to its end; each tool is always told the same. */
+/** Runs to the end; each tool always gets the same answer. */
 async function answered(started: Run, plans: { readonly [name: string]: Plan }): Promise<Result> {
   for (;;) {
     const result = await started;
@@ -330,7 +330,7 @@ async function answered(started: Run, plans: { readonly [name: string]: Plan }):
   }
 }
 
-describe("a question that nobody could answer", () => {
+describe("an unanswerable question", () => {
   it.each<[string, Question, RegExp]>([
     ["with a schema that is none", { message: "?", schema: { type: "colour" } }, /schema of a question/],
     ["with a pattern that explodes", { message: "?", schema: { pattern: "(?=a)+$" } }, /question of "book"/],
@@ -354,7 +354,7 @@ describe("a question that nobody could answer", () => {
   });
 });
 
-describe("what a tool returns", () => {
+describe("a returned value", () => {
   it.each([
     [{ ask: { message: "Which?" } }],
     [{ ask: { message: "", schema: {}, url: "https://example.com", state: null } }],
@@ -376,7 +376,7 @@ describe("what a tool returns", () => {
     expect(asQuestion(returned)).toBeUndefined();
   });
 
-  it("and cannot be looked at is a value too", () => {
+  it("that cannot be inspected is a value too", () => {
     const hostile = new Proxy({}, { get: () => expect.fail("trapped"), ownKeys: () => [] });
     expect(asQuestion(hostile)).toBeUndefined();
   });

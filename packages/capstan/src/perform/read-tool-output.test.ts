@@ -25,7 +25,7 @@ function streaming(...chunks: unknown[]): ReadableStream<unknown> {
   });
 }
 
-/** An endless source, and what became of it. */
+/** An endless source that records how it was closed. */
 function endless(item: unknown) {
   const source = {
     reads: 0,
@@ -45,7 +45,7 @@ function endless(item: unknown) {
   return source;
 }
 
-describe("what a tool returned is a value once all of it is there", () => {
+describe("tool output becomes a value once it is read to the end", () => {
   it.each([
     ["a text", "a"],
     ["nothing", undefined],
@@ -58,7 +58,7 @@ describe("what a tool returned is a value once all of it is there", () => {
     expect(await readToolOutput(value, plenty)).toBe(value);
   });
 
-  it("at once, when it cannot be looked at (F51)", async () => {
+  it("at once, when it cannot be inspected (F51)", async () => {
     const refuse = () => {
       throw new Error("no");
     };
@@ -165,7 +165,7 @@ describe("what a tool returned is a value once all of it is there", () => {
   });
 });
 
-describe("what has no end is read up to the limit and then closed", () => {
+describe("endless output is read up to the limit and then closed", () => {
   it.each<[what: string, item: unknown, value: unknown]>([
     ["texts", "ab", `${"ab".repeat(23)}\n… (only the first 46 characters were read)`],
     ["empty texts", "", "\n… (only the first 0 characters were read)"],
@@ -181,7 +181,7 @@ describe("what has no end is read up to the limit and then closed", () => {
     expect(source.isClosed).toBe(true);
   });
 
-  it("an item that is too large alone is cut (F47)", async () => {
+  it("a single item that is too large is truncated (F47)", async () => {
     const source = endless({ text: "x".repeat(1000) });
     const value = await readToolOutput(source, { ...plenty, maxCharacters: 300 });
     expect(value).toEqual([
@@ -207,7 +207,7 @@ describe("what has no end is read up to the limit and then closed", () => {
     expect(cancelled).toBe(true);
   });
 
-  it("a text is not cut inside a character, nor JSON parsed that is not whole (F50)", async () => {
+  it("a text is not cut inside a character, and truncated JSON is not parsed (F50)", async () => {
     const json = new Response('{"a":"é"}', { headers: { "content-type": "application/json" } });
     expect(await readToolOutput(json, { ...plenty, maxBytes: 7 })).toBe(
       '{"a":"\n… (only the first 6 characters were read)',
@@ -221,7 +221,7 @@ describe("what has no end is read up to the limit and then closed", () => {
   it.each([
     ["bytes", () => bytes(1, 2, 3)],
     ["a blob", () => new Blob([bytes(1, 2, 3)])],
-  ])("%s that are too many are cut, and it is known (F50)", async (_what, make) => {
+  ])("%s beyond the limit are truncated, and `isCut` is set (F50)", async (_what, make) => {
     expect(await readToolOutput(make(), { ...plenty, maxBytes: 2 })).toMatchObject({
       bytes: bytes(1, 2),
       isCut: true,
@@ -229,7 +229,7 @@ describe("what has no end is read up to the limit and then closed", () => {
   });
 });
 
-describe("what breaks off half way is a failure that has what came before", () => {
+describe("output that fails midway is a failure with the part that was read", () => {
   it("as a list (F53)", async () => {
     const outcome = toOutcome(await readToolOutput(breaking({ a: 1 }, { a: 2 }), plenty));
     const message = "The output ended after 2 items: line cut";
@@ -264,7 +264,7 @@ describe("what breaks off half way is a failure that has what came before", () =
     });
   });
 
-  it("and keeps the code and the word of the error on another attempt", async () => {
+  it("and keeps the error's code and whether it can be retried", async () => {
     async function* denied() {
       yield 1;
       throw Object.assign(new Error("no"), { code: "EACCES", retryable: false });
@@ -275,7 +275,7 @@ describe("what breaks off half way is a failure that has what came before", () =
     });
   });
 
-  it("but with nothing before, it is what was thrown (F53)", async () => {
+  it("but rejects with the error when nothing was read (F53)", async () => {
     await expect(readToolOutput(breaking(), plenty)).rejects.toThrow("line cut");
     await expect(readToolOutput({ [Symbol.asyncIterator]: () => undefined }, plenty)).rejects.toThrow(
       TypeError,
@@ -297,7 +297,7 @@ describe("an abort", () => {
     await expect(waiting).rejects.toThrow("enough");
   });
 
-  it("closes the source, and does not pass for a source that broke off", async () => {
+  it("closes the source and is not mistaken for a failed source", async () => {
     const controller = new AbortController();
     const source = endless(1);
     const next = source.next.bind(source);

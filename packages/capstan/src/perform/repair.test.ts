@@ -69,7 +69,7 @@ const valueDamages: fc.Arbitrary<ValueDamages> = fc.record({
   nulls: fc.boolean(),
 });
 
-/** The trip with each of these faults, wherever it can have them. */
+/** The trip with each of these faults wherever possible. */
 function damaged(trip: Trip, how: ValueDamages): Trip {
   const asText = (value: Json) => {
     const isDecimal = typeof value === "boolean" || /^-?\d+(?:\.\d+)?$/.test(String(value));
@@ -95,7 +95,7 @@ function damaged(trip: Trip, how: ValueDamages): Trip {
 }
 
 describe("arguments that are valid", () => {
-  it("are given back as they are (S0-26)", async () => {
+  it("are returned unchanged (S0-26)", async () => {
     await fc.assert(
       fc.asyncProperty(trips, async (trip) => {
         expect(await repairArguments({ input: trip }, schema)).toEqual({ input: trip, repairs: [] });
@@ -111,7 +111,7 @@ describe("arguments that are valid", () => {
     expect(await repairArguments({ raw: "", input: {} }, schema)).toBeUndefined();
   });
 
-  it("are what the model wrote, not what the schema makes of it", async () => {
+  it("are not transformed by the schema", async () => {
     const doubled = toSchema(z.object({ n: z.number().transform((n) => 2 * n), m: z.number().default(1) }));
     expect(await repairArguments({ input: { n: "2" } }, doubled)).toEqual({
       input: { n: 2 },
@@ -121,7 +121,7 @@ describe("arguments that are valid", () => {
 });
 
 describe("arguments that were damaged", () => {
-  it("are exactly those before the damage: nothing is lost or made up; once repaired, they stay (S1-28)", async () => {
+  it("are restored exactly, with nothing lost or invented; repairing again changes nothing (S1-28)", async () => {
     await fc.assert(
       fc.asyncProperty(trips, valueDamages, textDamages, async (trip, values, texts) => {
         const raw = stringifyDamaged(damaged(trip, values), texts);
@@ -136,7 +136,7 @@ describe("arguments that were damaged", () => {
     );
   });
 
-  it("are repaired by a schema of a library too (C-26)", async () => {
+  it("are repaired with a schema library too (C-26)", async () => {
     const library = toSchema(
       z.object({ city: z.string(), days: z.int().optional(), unit: z.enum(["celsius", "kelvin"]) }),
     );
@@ -162,7 +162,7 @@ describe("arguments that were damaged", () => {
 });
 
 describe("arguments stay refused", () => {
-  it("when something required is missing, whatever else is wrong: it is never made up (S0-26)", async () => {
+  it("when something required is missing, because it is never invented (S0-26)", async () => {
     await fc.assert(
       fc.asyncProperty(trips, valueDamages, textDamages, async (trip, values, texts) => {
         const { unit: _unit, ...incomplete } = trip;
@@ -172,7 +172,7 @@ describe("arguments stay refused", () => {
     );
   });
 
-  it("when they were cut off, at whatever place (S1-09)", async () => {
+  it("when they were truncated anywhere (S1-09)", async () => {
     const how = {
       quote: "'",
       bareKeys: true,
@@ -218,7 +218,7 @@ describe("arguments stay refused", () => {
     expect(await repairArguments({ raw, input: {} }, toSchema({}))).toBeUndefined();
   });
 
-  it("when a text in them would bring in what they may not have themselves (F33, A118)", async () => {
+  it("when a string in them contains forbidden content (F33, A118)", async () => {
     const bag = toSchema({ type: "object", properties: { bag: { type: "object" } } });
     const nested = (levels: number) => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
     expect(await repairArguments({ input: { bag: nested(62) } }, bag)).toBeDefined();
@@ -229,7 +229,7 @@ describe("arguments stay refused", () => {
     });
   });
 
-  it("when the schema throws: that is for the check of the call to tell", async () => {
+  it("when the schema throws, which the check of the call reports", async () => {
     const broken = z.object({}).refine(() => {
       throw new Error("no database");
     });

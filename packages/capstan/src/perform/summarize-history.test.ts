@@ -44,7 +44,7 @@ const answer = { text: "A summary." };
 const user = (content: string): Entry => ({ type: "user", content });
 
 describe("a summary", () => {
-  it("is made of whatever was in the conversation, one line each", async () => {
+  it("is built from all kinds of entries, one line each", async () => {
     const history: Entry[] = [
       { type: "summary", text: "Before." },
       {
@@ -73,12 +73,12 @@ describe("a summary", () => {
     ]);
   });
 
-  it("is about the first entries only", async () => {
+  it("covers the first entries only", async () => {
     const { lines } = await summaryOf([user("1"), user("2"), user("3")], answer, { until: 2 });
     expect(lines).toHaveLength(2);
   });
 
-  it("is cut when it is too long, and says so", async () => {
+  it("is truncated with a note when it is too long", async () => {
     const { facts } = await summaryOf(
       [user("1")],
       { text: "long ".repeat(1000) },
@@ -88,12 +88,12 @@ describe("a summary", () => {
     expect(JSON.stringify(facts[0]).length).toBeLessThan(500);
   });
 
-  it("has no calls in it: they are not made, and their words are kept", async () => {
+  it("ignores calls and keeps the text", async () => {
     const { facts } = await summaryOf([user("1")], { text: "Fine.", calls: [{ name: "send" }] });
     expect(facts).toMatchObject([{ type: "compacted", text: "Fine." }]);
   });
 
-  it("shows the model no more than it may, with the first and the last lines in it", async () => {
+  it("keeps its input within the limit, with the first and the last lines", async () => {
     for (const most of [600, 3000, 20_000]) {
       const history = Array.from({ length: 40 }, (_, n) => user(`${n} ${"x".repeat((n * 977) % 6000)}`));
       const { lines } = await summaryOf(history, answer, { maxInputCharacters: most });

@@ -22,7 +22,7 @@ class Point {
   }
 }
 
-/** `levels` arrays in one another. */
+/** `levels` nested arrays. */
 function nested(levels: number): unknown {
   let value: unknown = [];
   for (let level = 1; level < levels; level += 1) value = [value];
@@ -42,7 +42,7 @@ const anything = fc.anything({
   withUnicodeString: true,
 });
 
-/** What `fc.anything` does not think of. */
+/** Values that `fc.anything` does not generate. */
 const awkward: readonly unknown[] = [
   Symbol("s"),
   Symbol(),
@@ -67,7 +67,7 @@ const awkward: readonly unknown[] = [
   nested(5000),
 ];
 
-/** Values in functions, since fast-check itself trips over a revoked proxy. */
+/** Values in functions, because fast-check itself fails on a revoked proxy. */
 const structure = fc.letrec<{ value: () => unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -95,8 +95,8 @@ const structure = fc.letrec<{ value: () => unknown }>((tie) => ({
   ),
 })).value;
 
-describe("anything at all becomes JSON", () => {
-  it("never throws, and what it gives is written as JSON within the limit (F48, F49, F51, F52)", () => {
+describe("any value becomes JSON", () => {
+  it("never throws, and the JSON text is within the limit (F48, F49, F51, F52)", () => {
     fc.assert(
       fc.property(structure, fc.integer({ min: 1, max: 2000 }), (value, characters) => {
         expect(length(toJson(value(), { characters }))).toBeLessThanOrEqual(characters);
@@ -105,7 +105,7 @@ describe("anything at all becomes JSON", () => {
     );
   });
 
-  it("leaves JSON as it is, and so does not change what it made (F49)", () => {
+  it("does not change JSON, including its own output (F49)", () => {
     fc.assert(
       fc.property(structure, (value) => {
         const json = toJson(value());
@@ -116,7 +116,7 @@ describe("anything at all becomes JSON", () => {
     );
   });
 
-  it("is what JSON.stringify would write, for what it can write (F49)", () => {
+  it("matches JSON.stringify for values it supports (F49)", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "grapheme" }), (value) => {
         expect(JSON.stringify(toJson(value))).toBe(JSON.stringify(value));
@@ -178,11 +178,11 @@ describe("anything at all becomes JSON", () => {
     expect(toJson(value)).toEqual(json);
   });
 
-  it("makes a 0 of -0 (F49)", () => {
+  it("turns -0 into 0 (F49)", () => {
     expect(Object.is(toJson(-0), 0)).toBe(true);
   });
 
-  it("tells of an error its name, its message and its cause, but no more causes and no stack (F49)", () => {
+  it("includes an error's name, message and cause, but no further causes and no stack (F49)", () => {
     const error = new TypeError("bad", { cause: new Error("why", { cause: "deeper" }) });
     expect(toJson(error)).toEqual({
       name: "TypeError",
@@ -199,8 +199,8 @@ describe("anything at all becomes JSON", () => {
   });
 });
 
-describe("what cannot be written as it is says so in its place", () => {
-  it("an object inside itself, but not one that is there twice (F48)", () => {
+describe("a value that cannot be converted is replaced by a note", () => {
+  it("a circular object, but not one that appears twice (F48)", () => {
     const twice = { a: 1 };
     const circular: Record<string, unknown> = { twice, again: [twice], map: new Map() };
     circular.self = circular;
@@ -223,11 +223,11 @@ describe("what cannot be written as it is says so in its place", () => {
     expect(toJson([value, { y: 1 }])).toEqual([{ x: "[Threw: no]" }, { y: 1 }]);
   });
 
-  it("a proxy that is revoked (F51)", () => {
+  it("a revoked proxy (F51)", () => {
     expect(toJson([revoked({}), 1])).toEqual([expect.stringMatching(/^\[Threw: .*revoked\]$/), 1]);
   });
 
-  it("a toJSON that gives itself or ever new objects (F51)", () => {
+  it("a toJSON that returns itself or endless new objects (F51)", () => {
     const endless = () => ({ toJSON: endless });
     const itself = {
       a: 1,
@@ -238,20 +238,20 @@ describe("what cannot be written as it is says so in its place", () => {
     expect(toJson([itself, endless()])).toEqual([{ a: 1, toJSON: "[Function toJSON]" }, "[Deeper than 64]"]);
   });
 
-  it("a nesting of 5,000, after the 64th (F52)", () => {
+  it("5,000 levels of nesting, after the 64th (F52)", () => {
     const json = JSON.stringify(toJson(nested(5000)));
     expect(json).toBe(`${"[".repeat(64)}"[Deeper than 64]"${"]".repeat(64)}`);
     expect(toJson(nested(64))).toEqual(nested(64));
     expect(toJson([[1]], { depth: 1 })).toEqual(["[Deeper than 1]"]);
   });
 
-  it("whatever depth it is allowed (F52)", () => {
+  it("at any depth limit (F52)", () => {
     expect(() => JSON.stringify(toJson(nested(100_000), { depth: 1e9 }))).not.toThrow();
   });
 });
 
-describe("what is too large is cut, and says how much is missing", () => {
-  it("a text of 100 MB, without a second one in memory (F47)", () => {
+describe("a value that is too large is truncated and notes how much is missing", () => {
+  it("a text of 100 MB, without copying it (F47)", () => {
     const text = Buffer.alloc(100_000_000, "x").toString("latin1");
     const before = process.memoryUsage().heapUsed;
     const json = toJson({ text, after: 1 }) as { text: string };
@@ -262,7 +262,7 @@ describe("what is too large is cut, and says how much is missing", () => {
     expect(json).toMatchObject({ "…": "1 of 2 keys shown" });
   });
 
-  it("a text, counting what it takes in JSON, and never through a surrogate pair (F49)", () => {
+  it("a text, measured in JSON characters, never inside a surrogate pair (F49)", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary", minLength: 60 }),
@@ -279,7 +279,7 @@ describe("what is too large is cut, and says how much is missing", () => {
     );
   });
 
-  it("an array of ten million items, without going through them all (F47)", () => {
+  it("an array of ten million items, without visiting them all (F47)", () => {
     const items = new Array(10_000_000).fill(7);
     let reads = 0;
     const counting = new Proxy(items, {
@@ -294,7 +294,7 @@ describe("what is too large is cut, and says how much is missing", () => {
     expect(reads).toBeLessThan(600);
   });
 
-  it("an array that is nothing but a billion holes (F47, F49)", () => {
+  it("an array of a billion holes (F47, F49)", () => {
     const json = toJson(new Array(1e9), { characters: 100 }) as unknown[];
     expect(json.slice(0, 2)).toEqual([null, null]);
     expect(json.at(-1)).toMatch(/^… \d+ of 1,000,000,000 items shown$/);
@@ -322,7 +322,7 @@ describe("what is too large is cut, and says how much is missing", () => {
     expect(length(toJson(laughs, { characters: 10_000 }))).toBeLessThanOrEqual(10_000);
   });
 
-  it("every array and object on the way to what is missing", () => {
+  it("every array and object around a truncated value", () => {
     const long = "x".repeat(300);
     expect(toJson({ rows: [{ long }, { long }], long, total: 2 }, { characters: 220 })).toEqual({
       rows: [{ long: expect.stringMatching(/^x+… \(\d+ more characters\)$/) }, "… 1 of 2 items shown"],

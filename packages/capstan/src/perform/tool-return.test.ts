@@ -9,7 +9,7 @@ const contexts = [{ id: "d1", content: "…", source: { title: "Page" }, confide
 const failure = (message: string, code = "tool_failed", retryable = true) => ({ code, message, retryable });
 
 describe("a command result", () => {
-  it("is read by the model indented by 2, with counts of what it affected, which is kept (S2-07, S2-08, S2-55, C-09)", () => {
+  it("is JSON indented by 2 for the model, with counts of the affected items, which are kept (S2-07, S2-08, S2-55, C-09)", () => {
     const returned = {
       success: true,
       message: "Added",
@@ -33,7 +33,7 @@ describe("a command result", () => {
     });
   });
 
-  it("leaves out what is absent (S2-08)", () => {
+  it("omits absent fields (S2-08)", () => {
     expect(toOutcome({ success: true, message: "Done", data: undefined, affectedNodes: undefined })).toEqual({
       status: "ok",
       content: '{\n  "success": true,\n  "message": "Done"\n}',
@@ -51,7 +51,7 @@ describe("a command result", () => {
     });
   });
 
-  it("without success is an error, with its data and what was affected before it failed (S2-55, C-09)", () => {
+  it("without success is an error with its data and affected items (S2-55, C-09)", () => {
     const outcome = toOutcome({ success: false, message: "Half done", data: [1], affectedEdges: ["e1"] });
     expect(outcome).toMatchObject({
       status: "error",
@@ -155,7 +155,7 @@ describe("a result with an error beside it", () => {
   });
 });
 
-describe("a value of the tool's own that only resembles a shape is a value", () => {
+describe("a value that only resembles a shape is an ordinary value", () => {
   it.each<object>([
     { success: true },
     { success: "yes", message: "Added" },
@@ -192,8 +192,8 @@ describe("a value of the tool's own that only resembles a shape is a value", () 
   });
 });
 
-describe("an error that is only marked as one", () => {
-  it("is an error with the message beside it (C-09)", () => {
+describe("`error: true`", () => {
+  it("is an error with the message besides it (C-09)", () => {
     expect(toOutcome({ error: true, message: "no wind" })).toEqual({
       status: "error",
       content: "Tool execution failed: no wind",
@@ -207,14 +207,14 @@ describe("an error that is only marked as one", () => {
     });
   });
 
-  it("is the tool's own value without a message, or when it says that there is none (C-09)", () => {
+  it("is an ordinary value without a message, or when it is false (C-09)", () => {
     expect(toOutcome({ error: true, message: 5 })).toMatchObject({ status: "ok" });
     expect(toOutcome({ error: false, message: "fine" })).toMatchObject({ status: "ok" });
   });
 });
 
-describe("a tool that says in its text that it failed", () => {
-  it("is taken at its word when it is wrapped, and the model reads its text (S1-14, S1-15)", async () => {
+describe("a tool that reports failure in its text", () => {
+  it("fails when it is wrapped, and the model reads its text (S1-14, S1-15)", async () => {
     const read = withErrorPrefix((path: string) => `Error: no file ${path}`);
     expect(toOutcome(await read("a.txt", context))).toEqual({
       status: "error",
@@ -229,23 +229,23 @@ describe("a tool that says in its text that it failed", () => {
     " Error: indented",
     "",
     "fine",
-  ])("gives any other text as it is: %j (S1-14)", async (text) => {
+  ])("returns any other text unchanged: %j (S1-14)", async (text) => {
     expect(await withErrorPrefix(async () => text)({}, context)).toBe(text);
   });
 
-  it("gives any other value as it is, and is given its input and context (S1-14)", async () => {
+  it("returns any other value unchanged, and receives its input and context (S1-14)", async () => {
     const execute = withErrorPrefix((input: { a: number }, given) => ({ input, given }));
     expect(await execute({ a: 1 }, context)).toEqual({ input: { a: 1 }, given: context });
   });
 
-  it("has words for an error without any", async () => {
+  it("has a message for an empty error", async () => {
     expect(await withErrorPrefix(() => "Error:")({}, context)).toEqual({
       error: "Error:",
       content: "Error:",
     });
   });
 
-  it("is not believed when it is not wrapped: a file may begin so (D-11)", () => {
+  it("does not fail when it is not wrapped, because a file may start that way (D-11)", () => {
     expect(toOutcome("Error: the play, act one")).toEqual({
       status: "ok",
       content: "Error: the play, act one",

@@ -8,8 +8,8 @@ const text = fc.string({ unit: "binary", maxLength: 400 });
 const most = fc.integer({ min: 0, max: 300 });
 const handle = fc.option(fc.constantFrom("blob_1", 'a"b'), { nil: undefined });
 
-describe("a text that is cut", () => {
-  it("is never longer than it may be, and is itself when it fits (F47)", () => {
+describe("a truncated text", () => {
+  it("is never longer than the limit, and unchanged when it fits (F47)", () => {
     fc.assert(
       fc.property(text, most, handle, (text, most, handle) => {
         const cut = truncateText(text, most, handle);
@@ -19,7 +19,7 @@ describe("a text that is cut", () => {
     );
   });
 
-  it("is its beginning, how many characters are missing, and its end, with no pair cut in two (F47)", () => {
+  it("has its beginning, the number of missing characters and its end, without splitting a pair (F47)", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme", minLength: 301 }),
@@ -37,14 +37,14 @@ describe("a text that is cut", () => {
     );
   });
 
-  it("says how the rest can be read (F47, C-22)", () => {
+  it("says how to read the rest (F47, C-22)", () => {
     const cut = truncateText(`A${"x".repeat(100_000)}Z`, 200, "blob_1");
     expect(cut).toMatch(
       /^Ax+\n… \(99,\d{3} characters left out; read_result \{ "handle": "blob_1" \} has all of it\) …\nx+Z$/,
     );
   });
 
-  it("leaves out how to read the rest, and then all but its beginning, when there is no room", () => {
+  it("drops the hint, and then everything but its beginning, when the limit is too small", () => {
     const long = "x".repeat(1000);
     expect(truncateText(long, 60, "blob_1")).toMatch(/^x+\n… \(9\d\d characters left out\) …\nx+$/);
     expect(truncateText(long, 5, "blob_1")).toBe("xxxx…");
@@ -55,8 +55,8 @@ describe("a text that is cut", () => {
   });
 });
 
-describe("JSON that is cut", () => {
-  it("is valid and never longer than it may be; when it fits it is what JSON.stringify gives (S2-30)", () => {
+describe("truncated JSON", () => {
+  it("is valid and never longer than the limit; when it fits, it equals JSON.stringify (S2-30)", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "binary" }), most, handle, (value, most, handle) => {
         const { text, cut } = truncateJson(value as Json, most, handle);
@@ -109,7 +109,7 @@ describe("JSON that is cut", () => {
     );
   });
 
-  it("says in each object, array and text what it lacks, and names the handle once, at top level (S2-30)", () => {
+  it("notes in each object, array and text how much is missing, and names the handle once at the top level (S2-30)", () => {
     const value = { message: "Found", data: { rows, total: 1000 } };
     const { text } = truncateJson(value, 300, "blob_1");
     expect(JSON.parse(text)).toEqual({
@@ -130,7 +130,7 @@ describe("JSON that is cut", () => {
     expect(JSON.parse(truncateJson("x".repeat(5000), 100).text)).toMatch(/^x+… \(4,\d{3} more characters\)$/);
   });
 
-  it("is the same each time", () => {
+  it("is deterministic", () => {
     expect(truncateJson(rows, 777, "blob_1")).toEqual(truncateJson(rows, 777, "blob_1"));
   });
 });

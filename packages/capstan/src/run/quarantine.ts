@@ -60,7 +60,9 @@ export function quarantine(tool: Tool, options: QuarantineOptions): Tool {
       const text = await readUntrustedText(() => execute.call(tool, input, context), context);
       if (text === undefined) return createFailure(`"${tool.name}" failed.`);
       const result = await run(reader, text, { store: memory(), signal: context.signal });
-      return result.status === "done" ? { data: result.output } : createFailure(`The result of "${tool.name}" could not be read.`);
+      return result.status === "done"
+        ? { data: result.output }
+        : createFailure(`The result of "${tool.name}" could not be read.`);
     },
   };
 }
@@ -70,9 +72,7 @@ async function readUntrustedText(call: () => unknown, { signal }: ToolContext): 
   try {
     const returned = await call();
     if (asQuestion(returned)) return undefined; // a question may contain untrusted text, which must not reach the user
-    const outcome = toOutcome(
-      await readToolOutput(returned, { signal, maxCharacters, maxBytes }),
-    );
+    const outcome = toOutcome(await readToolOutput(returned, { signal, maxCharacters, maxBytes }));
     return outcome.status === "ok" ? toPlainText(outcome.content) : undefined;
   } catch {
     return undefined;

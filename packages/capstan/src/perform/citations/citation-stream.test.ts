@@ -4,7 +4,7 @@ import { createCitationStream } from "./citation-stream.ts";
 
 type Read = { readonly text: string; readonly cited: number[]; readonly unknown: number[] };
 
-/** Reads the pieces as a stream, in a session that has found `known` sources. */
+/** Streams the pieces in a session with `known` sources. */
 function read(pieces: readonly string[], known = 3): Read {
   const [cited, unknown]: [number[], number[]] = [[], []];
   const stream = createCitationStream({
@@ -82,11 +82,11 @@ describe("a citation", () => {
     expect(read([text])).toEqual({ text, cited: [], unknown: [] });
   });
 
-  it("with a large number is one where there are so many sources", () => {
+  it("may have a large number if such a source exists", () => {
     expect(read(["See [1200]."], 1500).cited).toEqual([1200]);
   });
 
-  it("is held back only as long as a bracket may become one, and let go at the end", () => {
+  it("is held back only while a bracket may become one, and released at the end", () => {
     const stream = createCitationStream({ isKnown: () => true, onCited: () => {}, onUnknown: () => {} });
     expect(["So [", "1", "]", ". A", " [x", "] b [2"].map((piece) => stream.push(piece))).toEqual([
       "So",
@@ -126,7 +126,7 @@ const fragment = fc.constantFrom(
 const markdown = fc.array(fragment, { maxLength: 30 }).map((parts) => parts.join(""));
 
 describe("a stream of text", () => {
-  it("gives the same text and the same citations wherever it is cut (S3-06)", () => {
+  it("gives the same text and the same citations wherever it is split (S3-06)", () => {
     const cut = fc.tuple(markdown, fc.array(fc.nat(200)));
     fc.assert(
       fc.property(cut, ([text, places]) => {
@@ -139,7 +139,7 @@ describe("a stream of text", () => {
     );
   });
 
-  it("without unknown numbers comes out as it went in; with them only spaces and brackets go", () => {
+  it("is unchanged without unknown numbers; otherwise only spaces and brackets are removed", () => {
     fc.assert(
       fc.property(markdown, (text) => {
         const { text: shown, unknown } = read([text], 999);
