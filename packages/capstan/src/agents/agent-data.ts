@@ -63,7 +63,7 @@ export function validateAgentData(value: unknown, allowed: AllowedNames): AgentD
   throw new AgentError("invalid_input", `The agent${name} is not valid: ${problem}`);
 }
 
-/** Returns the problems as sentences, or undefined if there are none. Each sentence starts with its field. */
+/** Returns the problems as sentences that start with their field, or undefined for valid data. */
 export function findAgentProblem(value: unknown, allowed: AllowedNames): string | undefined {
   const problems: string[] = [];
   for (const problem of checkAgentData(value, allowed)) {

@@ -62,7 +62,7 @@ type FieldComparison = {
   readonly path: readonly string[];
   readonly requested: unknown;
   readonly limit: unknown;
-  /** True if the requested value, or the default if there is none, exceeds the limit. */
+  /** True if the requested value, or else the default, exceeds the limit. */
   readonly isLooser: boolean;
 };
 

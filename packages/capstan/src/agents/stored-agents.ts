@@ -15,7 +15,7 @@ export type StoredAgentsOptions = {
   readonly coded?: readonly Agent[];
   /** The tools that stored agents may use. No others can be named. */
   readonly tools?: ToolRegistry;
-  /** Allowed names in `sources`. A tool maker receives those of its agent. */
+  /** Allowed names in `sources`. A tool maker receives the sources of its agent. */
   readonly sources?: readonly string[];
   /** Models that stored agents may use. The first is the default. If omitted, any `provider/model` is allowed. */
   readonly models?: readonly ModelChoice[];

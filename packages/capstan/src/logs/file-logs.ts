@@ -40,7 +40,7 @@ export interface FileLogs {
 export function fileLogs({ directory, secrets = [], deltas = false, onError }: FileLogsOptions): FileLogs {
   const root = resolve(directory);
   const files = createFileAppender(onError ?? logToStderr);
-  // Sinks write synchronously, so `folder` is that of the current event.
+  // Sinks write synchronously, so `folder` always belongs to the current event.
   let folder = root;
   const appendTo = (name: string) => (text: string) => files.append(join(folder, name), text);
   const sinks = [

@@ -16,7 +16,7 @@ export type SessionCopy = {
 
 const leaseMs = 60_000;
 
-/** Writes a new session, all of it or nothing. An unfinished run is stored as suspended. */
+/** Writes a new session completely or not at all. An unfinished run is stored as suspended. */
 export async function writeSessionCopy(store: Store, copy: SessionCopy): Promise<void> {
   const { id, title } = copy;
   const lease = await store.lease(id, createId("copy_"), leaseMs);

@@ -58,7 +58,7 @@ export async function createForkTitle(store: Store, facts: readonly Fact[]): Pro
   return addForkSuffix(getTitle(facts, info?.title));
 }
 
-/** Throws `invalid_input` if there is no fact at this position. */
+/** Throws `invalid_input` for a position without a fact. */
 export function assertPosition(facts: readonly Fact[], at: number): void {
   if (Number.isInteger(at) && at >= 1 && at <= facts.length) return;
   const [first] = facts;

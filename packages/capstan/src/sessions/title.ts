@@ -36,7 +36,7 @@ export function truncateTitle(text: string, limit: number = maxTitleLength): str
 
 const forkSuffix = " (fork)";
 
-/** Marks a title as that of a fork, once. */
+/** Adds the fork suffix, once. */
 export function addForkSuffix(title: string): string {
   return title.endsWith(forkSuffix) ? title : `${title}${forkSuffix}`;
 }

@@ -83,7 +83,7 @@ export function trackModelCalls(factory: SpanFactory, spans: RunSpans): ModelCal
       span.setAttribute("capstan.attempts", fact.attempts);
       markFailed(span, factory.name(fact.error.code));
       span.end(toDate(fact.at));
-      // The next model of the chain may start without a fact of its own.
+      // The next model of the chain may start without a `turn_start` or `compaction_start`.
       startTimes[purpose] = fact.at;
     },
     endSummary(fact) {

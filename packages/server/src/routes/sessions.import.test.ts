@@ -91,14 +91,14 @@ describe("an imported run that is not over", () => {
     });
   });
 
-  it("cannot have used less than nothing (A92)", async () => {
+  it("cannot have negative usage (A92)", async () => {
     const server = serve({ limits: { tokensPerDay: 1000 } });
     const file: File = JSON.parse(await forgeFile(server, {}));
     for (const fact of file.facts)
       if ("usage" in fact) Object.assign(fact, { usage: { inputTokens: -1e9, outputTokens: 0 } });
     const answer = await server.send("POST", "/api/sessions", { file: JSON.stringify(file) });
     expect(answer.status).toBe(400);
-    expect((await answer.json()).error.message).toContain("less than nothing");
+    expect((await answer.json()).error.message).toContain("must not be negative");
   });
 
   it("is not run again under the policy of its file, when that is beyond the limits (A87)", async () => {
