@@ -62,13 +62,17 @@ describe("defineAgent", () => {
       { policy: { maxTurn: 3 } },
       'Unknown field policy.maxTurn. Did you mean "maxTurns"',
     ],
-    ["a policy that is none", { policy: 5 }, 'policy of the agent "helper" cannot be 5: use an object.'],
+    ["an invalid policy", { policy: 5 }, 'policy of the agent "helper" cannot be 5: use an object.'],
     [
       "a setting of the policy beside it",
       { maxTurns: 3 },
       'maxTurns of the agent "helper" belongs in its policy: write `policy: { maxTurns: … }`.',
     ],
-    ["a misspelt field", { instruction: "a" }, 'Unknown field "instruction" of the agent "helper". Did you'],
+    [
+      "a misspelled field",
+      { instruction: "a" },
+      'Unknown field "instruction" of the agent "helper". Did you',
+    ],
     [
       "instructions that are a list",
       { instructions: ["a"] },
@@ -85,7 +89,11 @@ describe("defineAgent", () => {
       { fallbackTool: { name: "a" } },
       'fallbackTool of the agent "helper" cannot be {"name":"a"}: use a tool made with `defineTool`.',
     ],
-    ["an output that is no schema", { output: "text" }, 'output of the agent "helper" cannot be "text": use'],
+    [
+      "an output that is not a schema",
+      { output: "text" },
+      'output of the agent "helper" cannot be "text": use',
+    ],
     [
       "an output that no model can write",
       { output: z.object({ trip: z.object({ day: z.date() }) }) },
@@ -331,7 +339,7 @@ describe("handoffs", () => {
   it.each<[string, unknown]>([
     ["names", ["research"]],
     ["one agent", agent("research")],
-    ["a hole, as where an agent is named before it is made", [undefined]],
+    ["undefined, as when an agent is referenced before it is defined", [undefined]],
   ])("that are %s are rejected (S3-27)", (_what, handoffs) => {
     expect(() => agent("main", handoffs as Agent[])).toThrow(
       /an array of agents, or a function that returns one/,

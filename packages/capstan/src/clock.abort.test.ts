@@ -3,14 +3,14 @@ import { isDeadline, rejectOnAbort } from "./clock.ts";
 import { AgentError } from "./errors.ts";
 
 const stray: unknown[] = [];
-const onStray = (reason: unknown) => void stray.push(reason);
+const onUnhandledRejection = (reason: unknown) => void stray.push(reason);
 
 beforeEach(() => {
   stray.length = 0;
-  process.on("unhandledRejection", onStray);
+  process.on("unhandledRejection", onUnhandledRejection);
 });
 afterEach(() => {
-  process.off("unhandledRejection", onStray);
+  process.off("unhandledRejection", onUnhandledRejection);
 });
 
 const nextTask = () => new Promise((resolve) => setTimeout(resolve, 1));

@@ -97,9 +97,12 @@ function tryStringify(value: unknown): string | undefined {
 
 /** Returns ` Did you mean "search"?` with up to three known names close to a misspelled one; empty if none is close. */
 export function suggestName(name: string, known: readonly string[]): string {
-  const wanted = name.slice(0, 64).toLowerCase();
+  const lowerName = name.slice(0, 64).toLowerCase();
   const close = known
-    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.slice(0, 64).toLowerCase()) }))
+    .map((candidate) => ({
+      candidate,
+      distance: editDistance(lowerName, candidate.slice(0, 64).toLowerCase()),
+    }))
     .filter(
       ({ candidate, distance }) =>
         distance < candidate.length && distance <= Math.max(2, Math.floor(candidate.length / 3)),

@@ -22,13 +22,13 @@ const hostileTraps: ProxyHandler<() => void> = {
   },
 };
 
-function revoked<Target extends object>(target: Target): Target {
+function createRevokedProxy<Target extends object>(target: Target): Target {
   const { proxy, revoke } = Proxy.revocable(target, {});
   revoke();
   return proxy;
 }
 
-function withGetter(key: string, rest: object = {}): object {
+function withThrowingGetter(key: string, rest: object = {}): object {
   return Object.defineProperty({ ...rest }, key, {
     get() {
       throw new Error(`getter of ${key}`);
@@ -53,10 +53,10 @@ describe("describeThrown", () => {
     ["a symbol", Symbol("x"), "Unknown error (thrown: Symbol(x))"],
     ["an empty object", {}, unreadable],
     ["an object without a prototype", Object.create(null), unreadable],
-    ["a message that is no text", { message: { deep: 1 } }, unreadable],
-    ["a getter of message that throws", withGetter("message"), unreadable],
+    ["a message that is not a string", { message: { deep: 1 } }, unreadable],
+    ["a message getter that throws", withThrowingGetter("message"), unreadable],
     ["a proxy that throws", new Proxy({}, hostileTraps as ProxyHandler<object>), unreadable],
-    ["a revoked proxy", revoked({}), unreadable],
+    ["a revoked proxy", createRevokedProxy({}), unreadable],
   ])("returns the message of %s (F43, S0-37)", (_what, thrown, message) => {
     expect(describeThrown(thrown, "tool_failed")).toEqual({ code: "tool_failed", message, retryable: true });
   });
@@ -64,13 +64,13 @@ describe("describeThrown", () => {
   it.each<[string, unknown]>([
     ["a function whose text throws", Object.assign(() => 1, { toString: () => fail() })],
     ["a proxy of a function that throws", new Proxy(() => undefined, hostileTraps)],
-    ["a revoked proxy of a function", revoked(() => undefined)],
+    ["a revoked proxy of a function", createRevokedProxy(() => undefined)],
   ])("never throws itself, not even for %s (F43)", (_what, thrown) => {
     expect(describeThrown(thrown, "tool_failed")).toMatchObject({ code: "tool_failed", retryable: true });
   });
 
   it("keeps the message when only the getter of the code throws (F43)", () => {
-    expect(describeThrown(withGetter("code", { message: "Still here" }), "tool_failed")).toEqual({
+    expect(describeThrown(withThrowingGetter("code", { message: "Still here" }), "tool_failed")).toEqual({
       code: "tool_failed",
       message: "Still here",
       retryable: true,
@@ -112,13 +112,13 @@ describe("describeThrown", () => {
   });
 
   it.each<[string, unknown, { code: string; retryable: boolean }]>([
-    ["one of ours", new AgentError("security", "No."), { code: "security", retryable: false }],
+    ["an AgentError", new AgentError("security", "No."), { code: "security", retryable: false }],
     [
       "a copy of one of ours",
       { code: "model_timeout", message: "Slow." },
       { code: "model_timeout", retryable: true },
     ],
-    ["a code of its own", { code: "ENOENT", message: "No file." }, { code: "ENOENT", retryable: true }],
+    ["a custom code", { code: "ENOENT", message: "No file." }, { code: "ENOENT", retryable: true }],
     [
       "a code named like a property of objects",
       { code: "toString", message: "x" },
@@ -131,7 +131,11 @@ describe("describeThrown", () => {
       { message: "x", retryable: false },
       { code: "tool_failed", retryable: false },
     ],
-    ["a wrong word on retrying", { message: "x", retryable: "no" }, { code: "tool_failed", retryable: true }],
+    [
+      "an invalid retryable flag",
+      { message: "x", retryable: "no" },
+      { code: "tool_failed", retryable: true },
+    ],
     [
       "a word against the table",
       { code: "security", message: "x", retryable: true },

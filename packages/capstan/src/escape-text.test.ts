@@ -5,15 +5,15 @@ import { escapeInvisible, formatInput } from "./escape-text.ts";
 describe("escapeInvisible", () => {
   it.each([
     ["a zero-width space", "pay\u200bpal", "pay\\u{200b}pal"],
-    ["a mark that turns the direction round", "\u202egpj.exe", "\\u{202e}gpj.exe"],
-    ["tags, which spell hidden orders", "hi\u{e0073}\u{e0065}", "hi\\u{e0073}\\u{e0065}"],
+    ["a right-to-left override", "\u202egpj.exe", "\\u{202e}gpj.exe"],
+    ["tag characters, which hide instructions", "hi\u{e0073}\u{e0065}", "hi\\u{e0073}\\u{e0065}"],
     ["a variation selector", "a\ufe0f\u{e0101}", "a\\u{fe0f}\\u{e0101}"],
     ["an escape sequence", "\u001b[31mred", "\\u{1b}[31mred"],
     ["a soft hyphen and a filler", "a\u00adb\u3164", "a\\u{ad}b\\u{3164}"],
     ["a line break and a tab", "a\nb\tc", "a\\u{a}b\\u{9}c"],
-    ["half a character", "a\ud800b", "a\\u{d800}b"],
-    ["a space that is none of ours", "a\u00a0b\u2003c", "a\\u{a0}b\\u{2003}c"],
-    ["what everybody can see", "Grüße, 世界 😀 a b", "Grüße, 世界 😀 a b"],
+    ["a lone surrogate", "a\ud800b", "a\\u{d800}b"],
+    ["an unusual space", "a\u00a0b\u2003c", "a\\u{a0}b\\u{2003}c"],
+    ["nothing in visible text", "Grüße, 世界 😀 a b", "Grüße, 世界 😀 a b"],
   ])("escapes %s (A107)", (_what, text, shown) => {
     expect(escapeInvisible(text)).toBe(shown);
   });

@@ -17,7 +17,7 @@ const look = defineTool({
 });
 
 /** Splits a response into reasoning, calls, intermediate text, and the final text. */
-function itemsOf(entry: AssistantEntry) {
+function splitItems(entry: AssistantEntry) {
   const calls = getCalls(entry).map(({ name, input }) => ({ name, input }));
   const text = getText(entry);
   return {
@@ -28,7 +28,7 @@ function itemsOf(entry: AssistantEntry) {
   };
 }
 
-async function messagesOf(model: Model): Promise<AssistantEntry[]> {
+async function collectMessages(model: Model): Promise<AssistantEntry[]> {
   const { facts } = await collect(run(defineAgent({ name: "a", model, tools: [look] }), "Go."));
   return facts.flatMap((fact) => (fact.type === "message" ? [fact.entry] : []));
 }
@@ -39,7 +39,7 @@ describe("a message of the model", () => {
       { reasoning: "Hm.", text: "I will look.", calls: [{ name: "look", input: { at: "sea" } }] },
       { reasoning: "Clear.", text: "The sea is calm." },
     ]);
-    expect((await messagesOf(model)).map(itemsOf)).toEqual([
+    expect((await collectMessages(model)).map(splitItems)).toEqual([
       {
         reasoning: ["Hm."],
         calls: [{ name: "look", input: { at: "sea" } }],
@@ -66,7 +66,7 @@ describe("a message of the model", () => {
         yield [{ type: "finish", reason: "stop" }];
       },
     };
-    const [first] = await messagesOf(model);
+    const [first] = await collectMessages(model);
     expect(first?.parts.map((part) => part.type)).toEqual(["text", "opaque", "call"]);
     expect(first?.parts[1]).toEqual({ type: "opaque", data: citation });
     expect(asked[1]).toEqual(first);
@@ -115,9 +115,9 @@ describe("the named errors of a run", () => {
   });
 
   it.each([
-    ["said nothing", { text: "" }, "empty_response"],
-    ["only thought", { reasoning: "Hm." }, "empty_response"],
-    ["broke off", { text: "Wel", finish: "none" as const }, "stream_truncated"],
+    ["returned nothing", { text: "" }, "empty_response"],
+    ["returned only reasoning", { reasoning: "Hm." }, "empty_response"],
+    ["stopped mid-stream", { text: "Wel", finish: "none" as const }, "stream_truncated"],
   ])("report that the model %s (S4-50)", async (_how, step, code) => {
     const model = scriptedModel([step, step, step]);
     const result = await run(defineAgent({ name: "a", model }), "Go.", { clock });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-const namesIn = (module: object) => Object.keys(module).sort();
+const listExports = (module: object) => Object.keys(module).sort();
 
 describe("public exports", () => {
   it("of the package", async () => {
-    expect(namesIn(await import("./index.ts"))).toMatchInlineSnapshot(`
+    expect(listExports(await import("./index.ts"))).toMatchInlineSnapshot(`
       [
         "AgentError",
         "agentTool",
@@ -40,7 +40,7 @@ describe("public exports", () => {
   });
 
   it("of the client entry point", async () => {
-    expect(namesIn(await import("./client/index.ts"))).toMatchInlineSnapshot(`
+    expect(listExports(await import("./client/index.ts"))).toMatchInlineSnapshot(`
       [
         "buildView",
         "createClient",
@@ -58,7 +58,7 @@ describe("public exports", () => {
   });
 
   it("of the testing entry point (S2-60)", async () => {
-    expect(namesIn(await import("./testing/index.ts"))).toMatchInlineSnapshot(`
+    expect(listExports(await import("./testing/index.ts"))).toMatchInlineSnapshot(`
       [
         "collect",
         "fakeClock",

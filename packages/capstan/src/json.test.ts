@@ -7,13 +7,13 @@ import { isRecord, type Json, toCanonicalJson } from "./json.ts";
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
 
 /** Reverses the key order of every object. */
-function reversed(value: Json): Json {
-  if (Array.isArray(value)) return value.map(reversed);
+function reverseKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map(reverseKeys);
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .reverse()
-      .map(([key, member]) => [key, reversed(member as Json)]),
+      .map(([key, member]) => [key, reverseKeys(member as Json)]),
   );
 }
 
@@ -39,7 +39,7 @@ describe("toCanonicalJson", () => {
   it("does not depend on the order of keys, at any depth", () => {
     fc.assert(
       fc.property(json, (value) => {
-        expect(toCanonicalJson(reversed(value))).toBe(toCanonicalJson(value));
+        expect(toCanonicalJson(reverseKeys(value))).toBe(toCanonicalJson(value));
       }),
     );
   });

@@ -7,7 +7,7 @@ import { memory } from "./stores/memory.ts";
 import { scriptedModel } from "./testing/scripted-model.ts";
 import { defineTool, type Reads } from "./tool.ts";
 
-const reader = (name: string, reads?: readonly Reads[]) =>
+const createReader = (name: string, reads?: readonly Reads[]) =>
   defineTool({
     name,
     description: "",
@@ -17,13 +17,13 @@ const reader = (name: string, reads?: readonly Reads[]) =>
     execute: () => "text",
   });
 const tools = [
-  reader("page", ["untrusted"]),
-  reader("file", ["private"]),
-  reader("plain"),
-  reader("open", ["public"]),
+  createReader("page", ["untrusted"]),
+  createReader("file", ["private"]),
+  createReader("plain"),
+  createReader("open", ["public"]),
 ];
 
-async function labelsAfter(...names: string[]) {
+async function collectLabels(...names: string[]) {
   const store = memory();
   const calls = names.map((name) => ({ calls: [{ name, input: { of: name } }] }));
   const agent = defineAgent({ name: "a", model: scriptedModel([...calls, { text: "end" }]), tools });
@@ -44,18 +44,21 @@ describe("labels", () => {
   });
 
   it("come from results and are folded from the facts", async () => {
-    expect(await labelsAfter("page", "file")).toEqual({
+    expect(await collectLabels("page", "file")).toEqual({
       untrusted: [{ tool: "page", turn: 1, input: '{"of":"page"}' }],
       private: [{ tool: "file", turn: 2, input: '{"of":"file"}' }],
     });
   });
 
   it("default to private; a public tool has none", async () => {
-    expect(await labelsAfter("plain", "open")).toMatchObject({ untrusted: [], private: [{ tool: "plain" }] });
+    expect(await collectLabels("plain", "open")).toMatchObject({
+      untrusted: [],
+      private: [{ tool: "plain" }],
+    });
   });
 
   it("are bounded, however long the run", async () => {
-    const { untrusted } = await labelsAfter(...Array.from({ length: 9 }, () => "page"));
+    const { untrusted } = await collectLabels(...Array.from({ length: 9 }, () => "page"));
     expect(untrusted.length).toBeLessThanOrEqual(8);
   });
 

@@ -26,12 +26,12 @@ type Leaf = {
 }[keyof Policy];
 
 /** Builds a layer that sets one field. */
-function layerOf(leaf: Leaf, value: unknown): PolicyOverrides {
+function buildLayer(leaf: Leaf, value: unknown): PolicyOverrides {
   const [field = "", inner] = leaf.split(".");
   return { [field]: inner === undefined ? value : { [inner]: value } };
 }
 
-function leafOf(policy: PolicyOverrides, leaf: Leaf): unknown {
+function getLeaf(policy: PolicyOverrides, leaf: Leaf): unknown {
   const [field = "", inner] = leaf.split(".");
   const value: unknown = Reflect.get(policy, field);
   return inner === undefined ? value : Reflect.get(value as object, inner);
@@ -74,20 +74,20 @@ async function observe(
   return { ...(await collect(run(agent, "Go.", options))), requests: model.requests, peak };
 }
 
-const restless = (_request: ScriptedRequest, n: number): ScriptedStep => ({
+const callForever = (_request: ScriptedRequest, n: number): ScriptedStep => ({
   calls: [{ name: "look", input: { n } }],
 });
-const repeating = (): ScriptedStep => ({ calls: [{ name: "look" }] });
+const repeatCall = (): ScriptedStep => ({ calls: [{ name: "look" }] });
 const failingOnce: Script = [{ calls: [{ name: "look", input: { fails: true } }] }, { text: "Done." }];
 const many = (count: number): Script => [
   { calls: Array.from({ length: count }, (_, n) => ({ name: "look", input: { n } })) },
   { text: "Done." },
 ];
-const turnsWith = (text: string, { requests }: Seen): number[] =>
+const findTurns = (text: string, { requests }: Seen): number[] =>
   requests.flatMap(({ instructions }, index) => (instructions.includes(text) ? [index + 1] : []));
-const waitsOf = ({ events }: Seen): number[] =>
+const listWaits = ({ events }: Seen): number[] =>
   events.flatMap((event) => (event.type === "retry" ? [event.waitMs] : []));
-const asked = (seen: Seen): number => seen.requests.length;
+const countRequests = (seen: Seen): number => seen.requests.length;
 const withRetry = (retry: PolicyOverrides["retry"], policy: PolicyOverrides): PolicyOverrides => ({
   ...policy,
   retry: { ...retry, ...policy.retry },
@@ -135,7 +135,7 @@ const post = defineTool({
 const isDenied = ({ type }: Fact): boolean => type === "handoff_denied";
 
 /** A run whose model hands off first, and then answers. */
-function handedOver(policy: PolicyOverrides, to: string): Promise<Seen> {
+function runHandoff(policy: PolicyOverrides, to: string): Promise<Seen> {
   const expert = defineAgent({ name: "expert", model: scriptedModel(() => ({ text: "So it is." })) });
   const calls = [{ name: "handoff", input: { agent: to } }];
   return observe(policy, [{ calls }, { text: "Done." }], { handoffs: [expert] });
@@ -144,40 +144,40 @@ function handedOver(policy: PolicyOverrides, to: string): Promise<Seen> {
 const proofs: { readonly [Path in Leaf]: Proof } = {
   maxTurns: {
     value: 3,
-    see: async (policy) => asked(await observe(policy, restless)),
+    see: async (policy) => countRequests(await observe(policy, callForever)),
     byDefault: 10,
     once: 3,
   },
   wrapUpAt: {
     value: 4,
-    see: async (policy) => turnsWith("left. Give an answer first", await observe(policy, restless)),
+    see: async (policy) => findTurns("left. Give an answer first", await observe(policy, callForever)),
     byDefault: [8, 9],
     once: [6, 7, 8, 9],
   },
   finalTurn: {
     value: "keep-tools",
-    see: async (policy) => (await observe(policy, restless)).requests.at(-1)?.tools.length,
+    see: async (policy) => (await observe(policy, callForever)).requests.at(-1)?.tools.length,
     byDefault: 0,
     once: 1,
   },
   onLimit: {
     value: ["clarify"],
-    see: async (policy) => (await observe(policy, restless)).result.text.split(" ").slice(0, 4).join(" "),
+    see: async (policy) => (await observe(policy, callForever)).result.text.split(" ").slice(0, 4).join(" "),
     byDefault: "I could not finish",
     once: "I'm sorry, I could",
   },
   "budget.tokens": {
     value: 45,
-    see: async (policy) => asked(await observe(policy, restless)),
+    see: async (policy) => countRequests(await observe(policy, callForever)),
     byDefault: 10,
     once: 3,
   },
   "budget.cost": {
     value: 2,
     see: async (policy) =>
-      asked(
+      countRequests(
         await observe(policy, (request, n) => ({
-          ...restless(request, n),
+          ...callForever(request, n),
           usage: { inputTokens: 1, outputTokens: 1, cost: 0.5 },
         })),
       ),
@@ -186,14 +186,14 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
   },
   "budget.seconds": {
     value: 1000,
-    see: async (policy) => asked(await observe(policy, restless, { toolMs: 250_000 })),
+    see: async (policy) => countRequests(await observe(policy, callForever, { toolMs: 250_000 })),
     byDefault: 10,
     once: 4,
   },
   "budget.toolCalls": {
     value: 4,
     see: async (policy) =>
-      (await observe(policy, restless)).facts.filter(({ type }) => type === "tool_call_start").length,
+      (await observe(policy, callForever)).facts.filter(({ type }) => type === "tool_call_start").length,
     byDefault: 9,
     once: 4,
   },
@@ -227,20 +227,20 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
   },
   "retry.baseMs": {
     value: 200,
-    see: async (policy) => waitsOf(await observe(policy, failingOnce)),
+    see: async (policy) => listWaits(await observe(policy, failingOnce)),
     byDefault: [1000],
     once: [200],
   },
   "retry.factor": {
     value: "exponential",
-    see: async (policy) => waitsOf(await observe(withRetry({ maxAttempts: 4 }, policy), failingOnce)),
+    see: async (policy) => listWaits(await observe(withRetry({ maxAttempts: 4 }, policy), failingOnce)),
     byDefault: [1000, 2000, 3000],
     once: [1000, 2000, 4000],
   },
   "retry.maxMs": {
     value: 70_000,
     see: async (policy) =>
-      waitsOf(await observe(withRetry({ maxAttempts: 3, baseMs: 50_000 }, policy), failingOnce)),
+      listWaits(await observe(withRetry({ maxAttempts: 3, baseMs: 50_000 }, policy), failingOnce)),
     byDefault: [50_000, 60_000],
     once: [50_000, 70_000],
   },
@@ -248,7 +248,7 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     value: 1,
     see: async (policy) => {
       vi.spyOn(Math, "random").mockReturnValue(0.25);
-      return waitsOf(await observe(policy, failingOnce));
+      return listWaits(await observe(policy, failingOnce));
     },
     byDefault: [1000],
     once: [750],
@@ -256,7 +256,7 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
   toolTimeoutMs: {
     value: 5000,
     see: async (policy) =>
-      (await observe(policy, repeating, { tools: [hanging] })).result.toolCalls[0]?.result,
+      (await observe(policy, repeatCall, { tools: [hanging] })).result.toolCalls[0]?.result,
     byDefault: '"look" gave no result within 60000 ms.',
     once: '"look" gave no result within 5000 ms.',
   },
@@ -297,13 +297,13 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
   },
   "repetition.nudgeAt": {
     value: 1,
-    see: async (policy) => turnsWith("Do not repeat it", await observe(policy, repeating)),
+    see: async (policy) => findTurns("Do not repeat it", await observe(policy, repeatCall)),
     byDefault: [3],
     once: [2, 3],
   },
   "repetition.stopAt": {
     value: 5,
-    see: async (policy) => asked(await observe(policy, repeating)),
+    see: async (policy) => countRequests(await observe(policy, repeatCall)),
     byDefault: 3,
     once: 5,
   },
@@ -336,7 +336,7 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     value: 25,
     see: async (policy) => {
       const { facts } = await observe(policy, (request, n) =>
-        request.instructions.includes("summarise") ? { text: "Seen." } : restless(request, n),
+        request.instructions.includes("summarise") ? { text: "Seen." } : callForever(request, n),
       );
       return facts.some(({ type }) => type === "compacted");
     },
@@ -389,19 +389,19 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
   },
   "handoff.mode": {
     value: "transfer",
-    see: async (policy) => (await handedOver(policy, "expert")).facts.at(-1)?.agent,
+    see: async (policy) => (await runHandoff(policy, "expert")).facts.at(-1)?.agent,
     byDefault: "helper",
     once: "expert",
   },
   "handoff.maxDepth": {
     value: 0,
-    see: async (policy) => (await handedOver(policy, "expert")).facts.some(isDenied),
+    see: async (policy) => (await runHandoff(policy, "expert")).facts.some(isDenied),
     byDefault: false,
     once: true,
   },
   "handoff.onDenied": {
     value: "fail",
-    see: async (policy) => (await handedOver(policy, "nobody")).result.status,
+    see: async (policy) => (await runHandoff(policy, "nobody")).result.status,
     byDefault: "done",
     once: "failed",
   },
@@ -425,7 +425,7 @@ describe("every field of a policy changes what a run does", () => {
   it.each(leaves)("%s (C-01, C-02, C-03, C-04, C-05, C-06, C-07, C-08)", async (leaf) => {
     const { value, see, byDefault, once } = proofs[leaf];
     expect(await see({})).toEqual(byDefault);
-    expect(await see(layerOf(leaf, value))).toEqual(once);
+    expect(await see(buildLayer(leaf, value))).toEqual(once);
   });
 });
 
@@ -532,21 +532,21 @@ describe("precedence, field by field", () => {
   it.each(leaves)("of %s: the run, then the agent, then the default", (leaf) => {
     const [ofRun, ofAgent] = [otherValues[leaf], proofs[leaf].value];
     expect(ofRun).not.toEqual(ofAgent);
-    expect(leafOf(resolvePolicy(layerOf(leaf, ofRun), layerOf(leaf, ofAgent)), leaf)).toEqual(ofRun);
-    expect(leafOf(resolvePolicy({}, layerOf(leaf, ofAgent)), leaf)).toEqual(ofAgent);
-    expect(leafOf(resolvePolicy(undefined, layerOf(leaf, ofAgent)), leaf)).toEqual(ofAgent);
-    expect(leafOf(resolvePolicy({}, {}), leaf)).toEqual(leafOf(defaultPolicy, leaf));
+    expect(getLeaf(resolvePolicy(buildLayer(leaf, ofRun), buildLayer(leaf, ofAgent)), leaf)).toEqual(ofRun);
+    expect(getLeaf(resolvePolicy({}, buildLayer(leaf, ofAgent)), leaf)).toEqual(ofAgent);
+    expect(getLeaf(resolvePolicy(undefined, buildLayer(leaf, ofAgent)), leaf)).toEqual(ofAgent);
+    expect(getLeaf(resolvePolicy({}, {}), leaf)).toEqual(getLeaf(defaultPolicy, leaf));
   });
 
   it.each(leaves)("of %s: a layer that sets it does not change other fields", (leaf) => {
-    const policy = resolvePolicy(layerOf(leaf, otherValues[leaf]));
+    const policy = resolvePolicy(buildLayer(leaf, otherValues[leaf]));
     for (const other of leaves.filter((path) => path !== leaf))
-      expect([other, leafOf(policy, other)]).toEqual([other, leafOf(defaultPolicy, other)]);
+      expect([other, getLeaf(policy, other)]).toEqual([other, getLeaf(defaultPolicy, other)]);
   });
 
   it.each(leaves)("of %s: a layer in which it is undefined does not set it", (leaf) => {
-    const agent = layerOf(leaf, proofs[leaf].value);
-    expect(leafOf(resolvePolicy(layerOf(leaf, undefined), agent), leaf)).toEqual(proofs[leaf].value);
+    const agent = buildLayer(leaf, proofs[leaf].value);
+    expect(getLeaf(resolvePolicy(buildLayer(leaf, undefined), agent), leaf)).toEqual(proofs[leaf].value);
   });
 
   it("inside a budget too: layers are merged", () => {
@@ -599,7 +599,7 @@ describe("precedence, field by field", () => {
       timeoutMs: 3000,
       execute: () => new Promise(() => undefined),
     });
-    const { result } = await observe({ toolTimeoutMs: 5000 }, repeating, { tools: [own] });
+    const { result } = await observe({ toolTimeoutMs: 5000 }, repeatCall, { tools: [own] });
     expect(result.toolCalls[0]?.result).toBe('"look" gave no result within 3000 ms.');
   });
 
@@ -613,19 +613,23 @@ describe("precedence, field by field", () => {
       execute: () => ({ error: "Dark." }),
     });
     const seen = await observe({ retry: { maxAttempts: 5, baseMs: 300 } }, failingOnce, { tools: [own] });
-    expect(waitsOf(seen)).toEqual([300, 600]);
+    expect(listWaits(seen)).toEqual([300, 600]);
   });
 });
 
 describe("an invalid policy is rejected", () => {
   it.each<[string, unknown, string]>([
-    ["a misspelt field", { maxTurn: 3 }, 'Unknown field policy.maxTurn. Did you mean "maxTurns"?'],
+    ["a misspelled field", { maxTurn: 3 }, 'Unknown field policy.maxTurn. Did you mean "maxTurns"?'],
     [
       "a misspelt inner field",
       { budget: { token: 3 } },
       'Unknown field policy.budget.token. Did you mean "tokens"?',
     ],
-    ["a field named like a property of objects", { constructor: 3 }, "Unknown field policy.constructor."],
+    [
+      "a field with the name of an Object.prototype property",
+      { constructor: 3 },
+      "Unknown field policy.constructor.",
+    ],
     ["no turns", { maxTurns: 0 }, 'policy.maxTurns cannot be 0: use a whole number from 1 or "unlimited".'],
     [
       "a number as text",
@@ -643,7 +647,7 @@ describe("an invalid policy is rejected", () => {
       'policy.contextBudget cannot be 0.5: use a whole number from 1 or "unlimited".',
     ],
     ["a negative number", { wrapUpAt: -1 }, "policy.wrapUpAt cannot be -1: use a whole number from 0."],
-    ["no number", { wrapUpAt: Number.NaN }, "policy.wrapUpAt cannot be NaN: use a whole number from 0."],
+    ["NaN", { wrapUpAt: Number.NaN }, "policy.wrapUpAt cannot be NaN: use a whole number from 0."],
     ["null", { toolTimeoutMs: null }, "policy.toolTimeoutMs cannot be null: use a number from 1."],
     [
       "unlimited where it makes no sense",
@@ -691,14 +695,14 @@ describe("an invalid policy is rejected", () => {
     ["text in place of a budget", { budget: "unlimited" }],
     ["null in place of a budget", { budget: null }],
     ["a list in place of a budget", { budget: [] }],
-    ["turns without end as a number, which JSON cannot hold", { maxTurns: Number.POSITIVE_INFINITY }],
-    ["time without end as a number, which JSON cannot hold", { toolTimeoutMs: Number.POSITIVE_INFINITY }],
+    ["Infinity turns, which JSON cannot represent", { maxTurns: Number.POSITIVE_INFINITY }],
+    ["an infinite timeout, which JSON cannot represent", { toolTimeoutMs: Number.POSITIVE_INFINITY }],
     ["half a turn", { maxTurns: 2.5 }],
     ["half an attempt", { retry: { maxAttempts: 1.5 } }],
-    ["half a place", { maxConcurrency: 1.5 }],
-    ["half a handoff", { handoff: { maxDepth: 1.5 } }],
-    ["a handoff of another kind", { handoff: { mode: "back" } }],
-    ["more chance than there is", { retry: { jitter: 2 } }],
+    ["a fractional concurrency", { maxConcurrency: 1.5 }],
+    ["a fractional depth", { handoff: { maxDepth: 1.5 } }],
+    ["an unknown handoff mode", { handoff: { mode: "back" } }],
+    ["a jitter above 1", { retry: { jitter: 2 } }],
   ])("%s", (_what, layer) => {
     expect(() => resolvePolicy(layer as PolicyOverrides)).toThrow(
       expect.objectContaining({ code: "invalid_definition" }),
@@ -821,7 +825,7 @@ const widen = defineTool({
   execute: () => "Found by a wider search.",
 });
 /** A model that stops only after 30 turns. */
-const nearlyRestless: Script = (request, n) => (n === 29 ? { text: "At last." } : restless(request, n));
+const nearlyRestless: Script = (request, n) => (n === 29 ? { text: "At last." } : callForever(request, n));
 
 describe("the policies of the five apps", () => {
   it.each<[App, { asked: number; noted: number[]; lastTools: number; status: string; text: RegExp }]>([
@@ -845,7 +849,7 @@ describe("the policies of the five apps", () => {
   ])("%s, when the model never stops (S0-08, S2-05, S2-16, S2-27, S2-45, S3-41, S4-20, C-01, C-02, C-03, C-04, D-13)", async (app, expected) => {
     const seen = await observe(apps[app], nearlyRestless, { fallbackTool: widen });
     expect(seen.requests).toHaveLength(expected.asked);
-    expect(turnsWith("left. Give an answer first", seen)).toEqual(expected.noted);
+    expect(findTurns("left. Give an answer first", seen)).toEqual(expected.noted);
     expect(seen.requests.at(-1)?.tools).toHaveLength(expected.lastTools);
     expect(seen.result.status).toBe(expected.status);
     expect(seen.result.text).toMatch(expected.text);
@@ -896,7 +900,7 @@ describe("the policies of the five apps", () => {
 
   it("graph, with its limit as an option, reports any limit (S2-27, S2-45, D-13)", async () => {
     for (const maxTurns of [3, 5, 7]) {
-      const { requests, result } = await observe({ ...apps.graph, maxTurns }, restless);
+      const { requests, result } = await observe({ ...apps.graph, maxTurns }, callForever);
       expect(requests).toHaveLength(maxTurns);
       expect(result).toMatchObject({ status: "failed", text: "Maximum tool iterations reached" });
     }
@@ -904,14 +908,14 @@ describe("the policies of the five apps", () => {
 
   it("graph, with repetition raised above the limit, allows identical calls up to the limit (S2-45)", async () => {
     const patient = { ...apps.graph, repetition: { nudgeAt: 6, stopAt: 6 } };
-    const { requests, result } = await observe(patient, repeating);
+    const { requests, result } = await observe(patient, repeatCall);
     expect(requests).toHaveLength(5);
     expect(result).toMatchObject({ status: "failed", text: "Maximum tool iterations reached" });
   });
 
   it("graph, with last-text, returns the last text instead of an error (S2-05)", async () => {
     const { result } = await observe({ ...apps.graph, onLimit: ["last-text"] }, (request, n) => ({
-      ...restless(request, n),
+      ...callForever(request, n),
       text: `Step ${n}.`,
     }));
     expect(result).toMatchObject({ status: "limit", text: "Step 4." });
@@ -924,12 +928,12 @@ describe("the policies of the five apps", () => {
       input: { type: "object" },
       execute: () => ({ error: "Down." }),
     });
-    const { result } = await observe(apps.knowledge, restless, { fallbackTool: broken });
+    const { result } = await observe(apps.knowledge, callForever, { fallbackTool: broken });
     expect(result.text).toMatch(/^I could not finish this/);
   });
 
   it("knowledge reports the limit before the fallback runs (S3-40, S3-41)", async () => {
-    const { facts } = await observe(apps.knowledge, restless, { fallbackTool: widen });
+    const { facts } = await observe(apps.knowledge, callForever, { fallbackTool: widen });
     expect(facts.slice(-4).map(({ type }) => type)).toEqual([
       "limit_reached",
       "tool_call_start",

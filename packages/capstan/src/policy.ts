@@ -28,7 +28,7 @@ export type ResultSize = number | "unlimited" | { readonly data: number; readonl
 /** The settings of a run: plain data, fixed when the run starts and stored in `run_start`. */
 export type Policy = {
   readonly maxTurns: number | "unlimited";
-  /** How many turns before the last one the model is asked to wrap up; 0 disables it. */
+  /** How many turns before the last one the model gets a note to wrap up; 0 disables it. */
   readonly wrapUpAt: number;
   /** `no-tools`: the last turn offers no tools, so the model must answer. With `maxTurns: 1`, that is the only turn. */
   readonly finalTurn: "no-tools" | "keep-tools";
@@ -76,7 +76,7 @@ export type HandoffPolicy = {
   readonly mode: "return" | "transfer";
   /** Maximum number of agents in a chain that wait for an answer. */
   readonly maxDepth: number;
-  /** What a denied handoff does: report it to the model and continue, or fail the run. */
+  /** Effect of a denied handoff: report it to the model and continue, or fail the run. */
   readonly onDenied: "tell-model" | "fail";
 };
 
@@ -209,17 +209,17 @@ export function checkPolicy(
 /** Formats a field name for error messages. */
 type FormatField = (field: string) => string;
 
-function checkOverrides(layer: object, known: object, formatField: FormatField): void {
+function checkOverrides(layer: object, defaults: object, formatField: FormatField): void {
   for (const [field, value] of Object.entries(layer)) {
     if (value === undefined) continue;
     const where = formatField(field);
-    if (!Object.hasOwn(known, field)) {
+    if (!Object.hasOwn(defaults, field)) {
       throw new AgentError(
         "invalid_definition",
-        `Unknown field ${where}.${suggestName(field, Object.keys(known))}`,
+        `Unknown field ${where}.${suggestName(field, Object.keys(defaults))}`,
       );
     }
-    const example: unknown = Reflect.get(known, field);
+    const example: unknown = Reflect.get(defaults, field);
     if (isRecord(example) && isRecord(value))
       checkOverrides(value, example, (nestedField) => formatField(`${field}.${nestedField}`));
     else if (isRecord(example) && field !== "maxToolResultSize") {

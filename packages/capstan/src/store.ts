@@ -45,7 +45,7 @@ export type MessageBody =
 /** A message to a run, as stored. Sending the same `key` again has no effect. */
 export type RunMessage = MessageBody & { readonly key: string };
 
-/** A search match: the fact that contains the words, with an excerpt of the text around them. */
+/** A search match: the position of the fact, with an excerpt of its text. */
 export type SearchHit = { readonly sessionId: string; readonly seq: number; readonly excerpt: string };
 
 /** A delta and the position of the fact it follows. It is outdated once a later fact is stored. */
@@ -57,7 +57,7 @@ export type StoreNotice =
   | { readonly type: "message"; readonly runId: string }
   | { readonly type: "deltas"; readonly deltas: readonly PositionedDelta[] };
 
-/** One version of a small document kept beside the sessions, such as a stored agent. */
+/** One version of a small document outside of sessions, such as a stored agent. */
 export type StoredRecord = {
   /** The namespace of the id: records of different kinds may have the same id. */
   readonly kind: string;

@@ -66,8 +66,8 @@ describe("defineTool", () => {
 
   it.each([
     ["no approval", undefined, undefined],
-    ["no approval when it is false", false, undefined],
-    ["approval when it is true", true, true],
+    ["no approval for false", false, undefined],
+    ["approval for true", true, true],
     ["approval with a reason", "It costs money.", "It costs money."],
   ])("turns %s into a function or nothing", (_what, needsApproval, asked) => {
     const tool = defineTool({

@@ -56,7 +56,7 @@ export type ToolContext = {
   readonly idempotencyKey: string;
   /** The `context` of the run: the current user, access rights, dependencies. */
   readonly context: unknown;
-  /** The answers to the questions of this call so far, in the order they were asked. */
+  /** The answers to the questions of this call so far, in order. */
   readonly answers: readonly Answer[];
   /** Reports the progress of a long call as a live event; never stored. */
   progress(data: Json): void;

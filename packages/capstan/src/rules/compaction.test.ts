@@ -16,7 +16,7 @@ const isSummaryRequest = ({ instructions }: Pick<ModelRequest, "instructions">) 
   instructions.startsWith("You summarize");
 
 /** Returns the number of the last call in the history, which always has the last turns. */
-function lastNumber(history: readonly Entry[]): number {
+function getLastNumber(history: readonly Entry[]): number {
   const calls = history.flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []));
   return Number(calls.at(-1)?.input.n ?? -1);
 }
@@ -32,7 +32,14 @@ type Work = Partial<AgentDefinition> & {
 };
 
 /** An agent that makes `calls` calls, one after another, and then answers. */
-function worker({ rounds, result = 0, words = 0, summary, room = Number.POSITIVE_INFINITY, ...more }: Work) {
+function createWorker({
+  rounds,
+  result = 0,
+  words = 0,
+  summary,
+  room = Number.POSITIVE_INFINITY,
+  ...more
+}: Work) {
   let summaries = 0;
   const model = scriptedModel((request) => {
     if (isSummaryRequest(request)) {
@@ -41,7 +48,7 @@ function worker({ rounds, result = 0, words = 0, summary, room = Number.POSITIVE
       return summary?.(summaries) ?? { text: `Summary of ${lines} lines.` };
     }
     if (JSON.stringify(request.history).length > room) return { error: "context_overflow" };
-    const n = lastNumber(request.history) + 1;
+    const n = getLastNumber(request.history) + 1;
     if (n >= rounds) return { text: "Done.", usage: null };
     return { text: "w".repeat(words), calls: [{ name: "look", input: { n } }], usage: null };
   });
@@ -63,17 +70,17 @@ const options = () => ({
   runId: "r",
   clock: fakeClock({ skipUpToMs: 60_000 }),
 });
-const compactions = (facts: readonly Fact[]) => facts.filter((fact) => fact.type === "compacted");
-const typesOf = (history: readonly Entry[] | undefined) => history?.map(({ type }) => type);
+const listCompactions = (facts: readonly Fact[]) => facts.filter((fact) => fact.type === "compacted");
+const listTypes = (history: readonly Entry[] | undefined) => history?.map(({ type }) => type);
 
 describe("when the context budget is exceeded", () => {
   it("older results are shortened to one line first, and no model is called if that is enough (S2-31)", async () => {
     const work = { rounds: 5, result: 1000, policy: { contextBudget: 900 } };
-    const { agent, requests, model } = worker(work);
+    const { agent, requests, model } = createWorker(work);
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(result.text).toBe("Done.");
     expect(model.requests).toEqual(requests());
-    expect(compactions(facts).map(({ until, text }) => ({ until, text }))).toEqual([
+    expect(listCompactions(facts).map(({ until, text }) => ({ until, text }))).toEqual([
       { until: 5, text: undefined },
     ]);
     const sizes = requests().map(({ history }) =>
@@ -94,7 +101,7 @@ describe("when the context budget is exceeded", () => {
       },
     );
     const work = { rounds: 5, words: 800, models: { summary: writer }, policy: { contextBudget: 900 } };
-    const { agent, requests } = worker(work);
+    const { agent, requests } = createWorker(work);
     const { facts, result } = await collect(run(agent, "Go, please.", options()));
     const [start, fact] = facts.filter(({ type }) => type.startsWith("compact"));
     expect(start).toMatchObject({ type: "compaction_start", number: 1, until: 7 });
@@ -107,7 +114,7 @@ describe("when the context budget is exceeded", () => {
       usage: { inputTokens: 70, outputTokens: 7 },
     });
     const sent = requests()[5]?.history ?? [];
-    expect(typesOf(sent)).toEqual(["summary", "user", "assistant", "result", "assistant", "result"]);
+    expect(listTypes(sent)).toEqual(["summary", "user", "assistant", "result", "assistant", "result"]);
     expect(sent[0]).toMatchObject({ text: expect.stringMatching(/data.*\n> They want to go\.$/s) });
     expect(sent[1]).toEqual({ type: "user", content: "Go, please." });
     const told = facts.flatMap((each) => (each.type === "message" ? [each.usage.inputTokens] : []));
@@ -118,7 +125,7 @@ describe("when the context budget is exceeded", () => {
   });
 
   it("the summary model gets no tools, and the conversation as data", async () => {
-    const { agent, model } = worker({ rounds: 5, words: 800, policy: { contextBudget: 900 } });
+    const { agent, model } = createWorker({ rounds: 5, words: 800, policy: { contextBudget: 900 } });
     const { events } = await collect(run(agent, "Go.\nNow.", options()));
     const request = model.requests.find(isSummaryRequest);
     expect(request).toMatchObject({ tools: [], toolChoice: "none" });
@@ -135,14 +142,14 @@ describe("when the context budget is exceeded", () => {
   });
 
   it("a summary is summarized again, and the question is kept verbatim", async () => {
-    const { agent, requests } = worker({
+    const { agent, requests } = createWorker({
       rounds: 30,
       words: 800,
       policy: { contextBudget: 900, maxTurns: 40 },
     });
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(result.status).toBe("done");
-    expect(compactions(facts).length).toBeGreaterThan(5);
+    expect(listCompactions(facts).length).toBeGreaterThan(5);
     for (const { history } of requests()) {
       expect(history.filter(({ type }) => type === "summary").length).toBeLessThanOrEqual(1);
       expect(history).toContainEqual({ type: "user", content: "Go." });
@@ -154,7 +161,7 @@ describe("when the context budget is exceeded", () => {
   it("its cost counts against the budget of the run", async () => {
     const summary = () => ({ text: "Dear.", usage: { inputTokens: 1_000_000, outputTokens: 1 } });
     const policy = { contextBudget: 900, budget: { tokens: 500_000 } };
-    const { agent } = worker({ rounds: 30, words: 800, summary, policy });
+    const { agent } = createWorker({ rounds: 30, words: 800, summary, policy });
     expect(await run(agent, "Go.", options())).toMatchObject({
       status: "limit",
       error: { code: "budget_tokens" },
@@ -162,7 +169,7 @@ describe("when the context budget is exceeded", () => {
   });
 
   it("the run continues when the last turns alone exceed it, with one warning", async () => {
-    const { agent, requests } = worker({ rounds: 6, words: 4000, policy: { contextBudget: 500 } });
+    const { agent, requests } = createWorker({ rounds: 6, words: 4000, policy: { contextBudget: 500 } });
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(result.status).toBe("done");
     const warnings = facts.filter((fact) => fact.type === "warning" && fact.code === "context_budget_passed");
@@ -172,14 +179,14 @@ describe("when the context budget is exceeded", () => {
 
   it("the result reports the size of the next request", async () => {
     const limited = await run(
-      worker({ rounds: 5, words: 800, policy: { contextBudget: 900 } }).agent,
+      createWorker({ rounds: 5, words: 800, policy: { contextBudget: 900 } }).agent,
       "Go.",
       options(),
     );
     expect(limited.context.budget).toBe(900);
     expect(limited.context.tokens).toBeGreaterThan(400);
     expect(limited.context.tokens).toBeLessThan(900);
-    const free = await run(worker({ rounds: 5, words: 800 }).agent, "Go.", options());
+    const free = await run(createWorker({ rounds: 5, words: 800 }).agent, "Go.", options());
     expect(free.context).toEqual({ tokens: expect.any(Number) });
     expect(free.context.tokens).toBeGreaterThan(1000);
   });
@@ -191,13 +198,13 @@ describe("a failed summary", () => {
   it("is requested from the next model", async () => {
     const second = scriptedModel(() => ({ text: "From the second." }), { id: "second" });
     const models = { summary: [scriptedModel(failing, { id: "first" }), second] };
-    const { agent } = worker({ rounds: 5, words: 800, models, policy: { contextBudget: 900 } });
+    const { agent } = createWorker({ rounds: 5, words: 800, models, policy: { contextBudget: 900 } });
     const { facts } = await collect(run(agent, "Go.", options()));
     expect(facts.find(({ type }) => type === "model_failed")).toMatchObject({
       model: "first",
       compaction: 1,
     });
-    expect(compactions(facts)[0]).toMatchObject({ model: "second", text: "From the second." });
+    expect(listCompactions(facts)[0]).toMatchObject({ model: "second", text: "From the second." });
   });
 
   it.each<[string, () => ScriptedStep]>([
@@ -207,7 +214,7 @@ describe("a failed summary", () => {
     ["is filtered", () => ({ text: "No.", finish: "content_filter" })],
     ["throws", () => ({ error: new Error("Gone.") })],
   ])("that no other model can write (it %s) drops older entries with a note and one warning", async (_, summary) => {
-    const { agent, requests } = worker({
+    const { agent, requests } = createWorker({
       rounds: 12,
       words: 800,
       summary,
@@ -216,8 +223,8 @@ describe("a failed summary", () => {
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(result.text).toBe("Done.");
     expect(facts.filter((fact) => fact.type === "warning" && fact.code === "summary_failed")).toHaveLength(1);
-    expect(compactions(facts).length).toBeGreaterThan(1);
-    for (const fact of compactions(facts)) expect(fact.model).toBeUndefined();
+    expect(listCompactions(facts).length).toBeGreaterThan(1);
+    for (const fact of listCompactions(facts)) expect(fact.model).toBeUndefined();
     const { history } = requests().at(-1) ?? { history: [] };
     expect(history.filter(({ type }) => type === "summary")).toHaveLength(1);
     expect(history[0]).toMatchObject({
@@ -227,7 +234,7 @@ describe("a failed summary", () => {
 
   it("keeps an earlier summary", async () => {
     const summary = (asked: number) => (asked === 1 ? { text: "The first." } : failing());
-    const { agent, requests } = worker({
+    const { agent, requests } = createWorker({
       rounds: 12,
       words: 800,
       summary,
@@ -235,13 +242,13 @@ describe("a failed summary", () => {
     });
     await run(agent, "Go.", options());
     const { history } = requests().at(-1) ?? { history: [] };
-    expect(typesOf(history.slice(0, 3))).toEqual(["summary", "summary", "user"]);
+    expect(listTypes(history.slice(0, 3))).toEqual(["summary", "summary", "user"]);
     expect(history[0]).toMatchObject({ text: expect.stringContaining("The first.") });
   });
 
   it("ends with the run when the run is cancelled", async () => {
     const started = run(
-      worker({ rounds: 5, words: 800, summary: () => ({ hang: true }), policy: { contextBudget: 900 } })
+      createWorker({ rounds: 5, words: 800, summary: () => ({ hang: true }), policy: { contextBudget: 900 } })
         .agent,
       "Go.",
       options(),
@@ -253,17 +260,17 @@ describe("a failed summary", () => {
 
 describe("a request that is too long for the model", () => {
   it("is shortened and sent once more, and the run continues (F26)", async () => {
-    const { agent } = worker({ rounds: 6, result: 1000, room: 3500 });
+    const { agent } = createWorker({ rounds: 6, result: 1000, room: 3500 });
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(result.text).toBe("Done.");
     const failed = facts.filter(({ type }) => type === "model_failed");
     expect(failed.map(({ turn }) => turn)).toEqual([4, 5, 6, 7].slice(0, failed.length));
     expect(failed.length).toBeGreaterThan(0);
-    for (const fact of compactions(facts)) expect(fact.turn).toBeGreaterThan(3);
+    for (const fact of listCompactions(facts)) expect(fact.turn).toBeGreaterThan(3);
   });
 
   it("is shortened and then summarized, even without a budget (F26)", async () => {
-    const { agent } = worker({ rounds: 4, words: 700, result: 300, room: 3000 });
+    const { agent } = createWorker({ rounds: 4, words: 700, result: 300, room: 3000 });
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(result.text).toBe("Done.");
     expect(facts.flatMap(({ type, turn }) => (turn === 4 ? [type] : []))).toEqual([
@@ -277,11 +284,11 @@ describe("a request that is too long for the model", () => {
   });
 
   it("fails the run if it stays too long or cannot be shortened (F26)", async () => {
-    const stubborn = worker({ rounds: 6, words: 700, room: 1500 });
+    const stubborn = createWorker({ rounds: 6, words: 700, room: 1500 });
     const { facts, result } = await collect(run(stubborn.agent, "Go.", options()));
     expect(result).toMatchObject({ status: "failed", error: { code: "context_overflow" } });
     expect(facts.filter(({ type }) => type === "model_failed")).toHaveLength(1);
-    const late = worker({ rounds: 6, words: 700, room: 1900 });
+    const late = createWorker({ rounds: 6, words: 700, room: 1900 });
     const second = await collect(run(late.agent, "Go.", options()));
     expect(second.result).toMatchObject({ status: "failed", error: { code: "context_overflow" } });
     expect(second.facts.filter(({ type }) => type === "model_failed").length).toBeLessThanOrEqual(2);
@@ -302,7 +309,7 @@ describe("a request that is too long for the model", () => {
     const { facts, result } = await collect(run(agent, input, options()));
     expect(result.text).toBe("Yes.");
     expect(small.requests.filter((request) => !isSummaryRequest(request))).toHaveLength(2);
-    expect(compactions(facts)).toHaveLength(1);
+    expect(listCompactions(facts)).toHaveLength(1);
   });
 });
 
@@ -320,22 +327,22 @@ describe("a run stopped during compaction", () => {
       },
     ],
   ])("%s reaches the same history from every fact, and no summary is written twice", async (_, work) => {
-    const whole = await collect(run(worker(work).agent, "Go.", options()));
-    expect(compactions(whole.facts).length).toBeGreaterThan(0);
+    const whole = await collect(run(createWorker(work).agent, "Go.", options()));
+    expect(listCompactions(whole.facts).length).toBeGreaterThan(0);
     for (let count = 1; count <= whole.facts.length; count++) {
       const stored = whole.facts.slice(0, count);
-      const { agent, model } = worker(work);
+      const { agent, model } = createWorker(work);
       const result = await resume(agent, stored, { clock: fakeClock({ skipUpToMs: 60_000 }) });
       expect(result.history).toEqual(whole.result.history);
       expect(result.status).toBe(whole.result.status);
       const asked = model.requests.filter(isSummaryRequest).length;
-      expect(asked).toBe(summariesIn(whole.facts) - summariesIn(stored));
+      expect(asked).toBe(countSummaries(whole.facts) - countSummaries(stored));
     }
   });
 });
 
 /** Requested summaries, successful or not. */
-function summariesIn(facts: readonly Fact[]): number {
+function countSummaries(facts: readonly Fact[]): number {
   return facts.filter(
     (fact) =>
       (fact.type === "compacted" && fact.model !== undefined) ||

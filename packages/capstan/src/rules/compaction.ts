@@ -31,14 +31,14 @@ export function compactHistory(view: RuleContext, because: "budget" | "overflow"
   const { compactions } = run;
   if (because === "budget" && typeof run.policy.contextBudget !== "number") return undefined;
   if (compactions.open) return requestSummary(view, compactions.open);
-  const place = getCompactionPoint(run);
-  const wasShortened = compactions.shortenedAt === place;
+  const point = getCompactionPoint(run);
+  const wasShortened = compactions.shortenedAt === point;
   if (because === "budget" && !exceedsShare(view, wasShortened ? targetShare : 1)) return undefined;
   const until = findRecentTurnsStart(state.history);
   const number = compactions.count + 1;
   if (!wasShortened && canShorten(view, until))
     return decideFacts(`compact.${number}`, { type: "compacted", number, until });
-  if (compactions.summarizedAt !== place && isWorthwhile(view, until, because))
+  if (compactions.summarizedAt !== point && isWorthwhile(view, until, because))
     return requestSummary(view, { number, until, candidate: 0 });
   return because === "budget" ? warnOverBudget(view) : undefined;
 }
@@ -46,8 +46,8 @@ export function compactHistory(view: RuleContext, because: "budget" | "overflow"
 /** Whether the history was compacted in the current turn. */
 export function hasCompacted({ run }: RuleContext): boolean {
   const { shortenedAt, summarizedAt } = run.compactions;
-  const place = getCompactionPoint(run);
-  return shortenedAt === place || summarizedAt === place;
+  const point = getCompactionPoint(run);
+  return shortenedAt === point || summarizedAt === point;
 }
 
 function exceedsShare({ state, run }: RuleContext, share: number): boolean {

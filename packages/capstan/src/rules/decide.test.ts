@@ -22,7 +22,7 @@ const send = defineTool({
   execute: () => "Sent.",
 });
 
-async function factsOf(script: Script, more: Partial<AgentDefinition> = {}) {
+async function recordFacts(script: Script, more: Partial<AgentDefinition> = {}) {
   const agent = defineAgent({ name: "helper", tools: [look, send], ...more, model: scriptedModel(script) });
   const { facts } = await collect(run(agent, "Go.", { store: memory(), session: "s", runId: "r" }));
   return { facts, agents: indexAgents(agent) };
@@ -45,7 +45,7 @@ describe("decide", () => {
     [["other", "third"], '"other", "third"'],
     [[], "none"],
   ])("rejects a run whose agent is not among %j, and names it", async (names, given) => {
-    const { facts } = await factsOf([{ text: "Done." }]);
+    const { facts } = await recordFacts([{ text: "Done." }]);
     const others = names.map((name) => defineAgent({ name, model: scriptedModel([]) }));
     expect(() => decide(indexAgents(others), fold("s", facts.slice(0, 1)))).toThrow(
       expect.objectContaining({
@@ -56,7 +56,7 @@ describe("decide", () => {
   });
 
   it("decides in this order: calls, end of turn, answer", async () => {
-    const { facts, agents } = await factsOf(busy);
+    const { facts, agents } = await recordFacts(busy);
     const decisions: string[] = [];
     for (let count = 1; count <= facts.length; count++) {
       const decision = decide(agents, fold("s", facts.slice(0, count)));
@@ -84,12 +84,12 @@ describe("decide", () => {
   });
 
   it("stops once a run is done", async () => {
-    const { facts, agents } = await factsOf([{ text: "Done." }]);
+    const { facts, agents } = await recordFacts([{ text: "Done." }]);
     expect(decide(agents, fold("s", facts))).toEqual({ type: "stop", reason: "done" });
   });
 
   it("is pure: it changes nothing and makes the same decision again, after every fact", async () => {
-    const { facts, agents } = await factsOf(busy);
+    const { facts, agents } = await recordFacts(busy);
     for (let count = 1; count <= facts.length; count++) {
       const state = fold("s", facts.slice(0, count));
       const before = structuredClone(state);
@@ -100,7 +100,7 @@ describe("decide", () => {
   });
 
   it("returns effects that are JSON, so that any engine can transport them", async () => {
-    const { facts, agents } = await factsOf(busy);
+    const { facts, agents } = await recordFacts(busy);
     for (let count = 1; count <= facts.length; count++) {
       const decision = decide(agents, fold("s", facts.slice(0, count)));
       expect(JSON.parse(JSON.stringify(decision))).toEqual(decision);
@@ -108,7 +108,7 @@ describe("decide", () => {
   });
 
   it("gives every effect of a run its own id, except for repeated steps", async () => {
-    const { facts, agents } = await factsOf(busy);
+    const { facts, agents } = await recordFacts(busy);
     const ids = new Map<string, string>();
     for (let count = 1; count <= facts.length; count++) {
       const decision = decide(agents, fold("s", facts.slice(0, count)));
@@ -120,7 +120,7 @@ describe("decide", () => {
               ? effect.facts
               : effect.type === "turn_summary"
                 ? effect.turn
-                : placeOf(effect);
+                : getEffectPosition(effect);
         const known = ids.get(effect.id);
         if (known !== undefined) expect(JSON.stringify(what)).toBe(known);
         ids.set(effect.id, JSON.stringify(what));
@@ -130,7 +130,7 @@ describe("decide", () => {
   });
 
   it("costs the same at turn 1,000 as at turn 10", async () => {
-    const { facts, agents } = await factsOf(
+    const { facts, agents } = await recordFacts(
       (_request, n) => (n === 1000 ? { text: "Done." } : { calls: [{ name: "look", input: { n } }] }),
       { policy: { maxTurns: "unlimited" } },
     );
@@ -162,13 +162,13 @@ describe("the order of the rules", () => {
   };
 
   it("puts the end before a late cancellation", async () => {
-    const { facts, agents } = await factsOf([{ text: "Done." }]);
+    const { facts, agents } = await recordFacts([{ text: "Done." }]);
     const late = withFact(facts, { type: "cancel_requested", reason: "Late." });
     expect(decide(agents, fold("s", late))).toEqual({ type: "stop", reason: "done" });
   });
 
   it("puts a cancellation before calls that could run", async () => {
-    const { facts, agents } = await factsOf(busy);
+    const { facts, agents } = await recordFacts(busy);
     const asked = facts.slice(0, facts.findIndex(({ type }) => type === "message") + 1);
     const cancelled = withFact(asked, { type: "cancel_requested", reason: "Stop." });
     expect(decide(agents, fold("s", cancelled))).toMatchObject({
@@ -190,7 +190,7 @@ describe("the order of the rules", () => {
     const same: Script = () => ({ calls: [{ name: "look" }] });
     const policy = { maxTurns: 3, finalTurn: "keep-tools" } as const;
     const limitOf = async (more: AgentDefinition["policy"]) => {
-      const { facts } = await factsOf(same, { policy: { ...policy, ...more } });
+      const { facts } = await recordFacts(same, { policy: { ...policy, ...more } });
       return facts.flatMap((fact) => (fact.type === "limit_reached" ? [fact.code] : []));
     };
     const patient = { repetition: { nudgeAt: 9, stopAt: 9 } };
@@ -200,11 +200,11 @@ describe("the order of the rules", () => {
   });
 
   it("puts an answer before the budget it used up", async () => {
-    const { facts } = await factsOf([{ text: "Done." }], { policy: { budget: { tokens: 1 } } });
+    const { facts } = await recordFacts([{ text: "Done." }], { policy: { budget: { tokens: 1 } } });
     expect(facts.at(-1)).toMatchObject({ type: "done", status: "done", text: "Done." });
   });
 });
 
-function placeOf(effect: ModelEffect | SummaryEffect): number {
+function getEffectPosition(effect: ModelEffect | SummaryEffect): number {
   return effect.type === "model" ? effect.turn : effect.number;
 }

@@ -22,11 +22,12 @@ const options = () => ({
   runId: "r",
   clock: fakeClock({ skipUpToMs: 30_000 }),
 });
-const failing = (id: string, error: ErrorCode = "model_failed") => scriptedModel(() => ({ error }), { id });
+const createFailingModel = (id: string, error: ErrorCode = "model_failed") =>
+  scriptedModel(() => ({ error }), { id });
 
 describe("a model that fails", () => {
   it("is called three times, then the run fails with a text and the reason (S1-31, F20)", async () => {
-    const model = failing("a");
+    const model = createFailingModel("a");
     const { facts, result } = await collect(run(defineAgent({ name: "helper", model }), "Go.", options()));
     expect(model.requests).toHaveLength(3);
     expect(facts.map(({ type }) => type)).toEqual([
@@ -45,7 +46,7 @@ describe("a model that fails", () => {
   });
 
   it("is called once when another attempt cannot help", async () => {
-    const model = failing("a", "content_filter");
+    const model = createFailingModel("a", "content_filter");
     await run(defineAgent({ name: "helper", model }), "Go.", options());
     expect(model.requests).toHaveLength(1);
   });
@@ -55,7 +56,7 @@ describe("a model that fails", () => {
     ["model_timeout", true],
     ["content_filter", false],
   ])("reports in the result and in the error fact whether a later attempt may succeed: %s, %s", async (code, retryable) => {
-    const agent = defineAgent({ name: "helper", model: failing("a", code) });
+    const agent = defineAgent({ name: "helper", model: createFailingModel("a", code) });
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(facts.find(({ type }) => type === "error")).toMatchObject({ code, retryable });
     expect(result.error).toMatchObject({ code, retryable });
@@ -73,7 +74,11 @@ describe("a model that fails", () => {
   });
 
   it("adds nothing to the history (S3-63)", async () => {
-    const result = await run(defineAgent({ name: "helper", model: failing("a") }), "Go.", options());
+    const result = await run(
+      defineAgent({ name: "helper", model: createFailingModel("a") }),
+      "Go.",
+      options(),
+    );
     expect(result.history).toEqual([{ type: "user", content: "Go." }]);
   });
 });
@@ -83,7 +88,7 @@ describe("a chain of models", () => {
     const second = scriptedModel([{ text: "From b." }], { id: "b" });
     const agent = defineAgent({
       name: "helper",
-      model: [failing("a"), second],
+      model: [createFailingModel("a"), second],
       tools: [look],
       policy: { maxTurns: 2 },
     });
@@ -105,7 +110,10 @@ describe("a chain of models", () => {
   });
 
   it("fails with the error of the last model", async () => {
-    const agent = defineAgent({ name: "helper", model: [failing("a"), failing("b", "content_filter")] });
+    const agent = defineAgent({
+      name: "helper",
+      model: [createFailingModel("a"), createFailingModel("b", "content_filter")],
+    });
     const { facts, result } = await collect(run(agent, "Go.", options()));
     expect(
       facts.flatMap((fact) => (fact.type === "model_failed" ? [[fact.model, fact.candidate]] : [])),
@@ -134,7 +142,10 @@ describe("after a crash in a model call", () => {
 
   it("a model that had already failed is not called again", async () => {
     const agentFor = () =>
-      defineAgent({ name: "helper", model: [failing("a"), scriptedModel([{ text: "Yes." }], { id: "b" })] });
+      defineAgent({
+        name: "helper",
+        model: [createFailingModel("a"), scriptedModel([{ text: "Yes." }], { id: "b" })],
+      });
     const { facts } = await collect(run(agentFor(), "Go.", options()));
     const given = facts.slice(0, facts.findIndex(({ type }) => type === "model_failed") + 1);
     expect(decide(indexAgents(agentFor()), fold("s", given))).toMatchObject({

@@ -62,7 +62,7 @@ function denyHandoff(call: Call, reason: string): FactBody[] {
   ];
 }
 
-/** Fails the run after a denied handoff if the policy says so. */
+/** Fails the run after a denied handoff under `onDenied: "fail"`. */
 export const failOnDeniedHandoff: Rule = ({ run }) => {
   if (run.denied === undefined) return undefined;
   const error = toErrorData("tool_denied", `A handoff was denied: ${run.denied}`);

@@ -18,7 +18,7 @@ const look = defineTool({
 });
 
 /** An agent that reaches its limit after one turn with two calls, one of which fails. */
-function agentWith(fallbackTool: Tool) {
+function createFallbackAgent(fallbackTool: Tool) {
   const calls = [{ name: "look" }, { name: "look", input: { fails: true } }];
   return defineAgent({
     name: "helper",
@@ -30,10 +30,12 @@ function agentWith(fallbackTool: Tool) {
 }
 
 const runWith = (fallbackTool: Tool) =>
-  collect(run(agentWith(fallbackTool), "Where is it?", { store: memory(), session: "s", runId: "r" }));
+  collect(
+    run(createFallbackAgent(fallbackTool), "Where is it?", { store: memory(), session: "s", runId: "r" }),
+  );
 
 /** The facts up to and including the start of the fallback tool, as after a crash in it. */
-function untilFallback(facts: readonly Fact[]): Fact[] {
+function takeUntilFallback(facts: readonly Fact[]): Fact[] {
   return facts.slice(
     0,
     facts.findIndex((fact) => fact.type === "tool_call_start" && fact.name === "widen") + 1,
@@ -77,7 +79,7 @@ describe("the fallback tool", () => {
 
   it("is not offered to the model", async () => {
     const widen = defineTool({ name: "widen", description: "Explains.", input, execute: () => "Wider." });
-    const agent = agentWith(widen);
+    const agent = createFallbackAgent(widen);
     expect(agent.specs.map(({ name }) => name)).toEqual(["look"]);
     const { result } = await runWith(widen);
     expect(result.history.flatMap((entry) => (entry.type === "result" ? [entry.name] : []))).toEqual([
@@ -125,7 +127,9 @@ describe("after a crash in the fallback tool", () => {
       },
     });
     const { facts } = await runWith(widen);
-    const { facts: later, result } = await collect(resume(agentWith(widen), untilFallback(facts)));
+    const { facts: later, result } = await collect(
+      resume(createFallbackAgent(widen), takeUntilFallback(facts)),
+    );
     expect(result).toMatchObject({ status: "limit", text: "Wider." });
     expect(keys).toEqual(["r/r.fallback", "r/r.fallback"]);
     expect(later.find((fact) => fact.type === "tool_call_start")).toMatchObject({
@@ -147,7 +151,7 @@ describe("after a crash in the fallback tool", () => {
       },
     });
     const { facts } = await runWith(widen);
-    const result = await resume(agentWith(widen), untilFallback(facts));
+    const result = await resume(createFallbackAgent(widen), takeUntilFallback(facts));
     expect(ran).toBe(1);
     expect(result.text).toMatch(/Could you tell me a little more/);
   });
@@ -161,7 +165,7 @@ describe("after a crash in the fallback tool", () => {
       execute: () => "Sent.",
     });
     const { facts } = await runWith(widen);
-    const result = await resume(agentWith(widen), untilFallback(facts));
+    const result = await resume(createFallbackAgent(widen), takeUntilFallback(facts));
     expect(result.toolCalls.at(-1)).toMatchObject({ name: "widen", status: "interrupted" });
   });
 
@@ -169,7 +173,7 @@ describe("after a crash in the fallback tool", () => {
     const widen = defineTool({ name: "widen", description: "Sends.", input, execute: () => "Sent." });
     const { facts } = await runWith(widen);
     const state = fold("s", facts.slice(0, -1));
-    expect(decide(indexAgents(agentWith(widen)), state)).toMatchObject({
+    expect(decide(indexAgents(createFallbackAgent(widen)), state)).toMatchObject({
       type: "effects",
       effects: [{ type: "note", facts: [{ type: "done", text: "Sent." }] }],
     });

@@ -30,13 +30,13 @@ const broken = defineTool({
   },
 });
 
-const mute = (n: number): ScriptedStep => ({ calls: [{ name: "look", input: { n } }] });
-const speaking = (n: number): ScriptedStep => ({ ...mute(n), text: `Working on ${n}.` });
+const callLook = (n: number): ScriptedStep => ({ calls: [{ name: "look", input: { n } }] });
+const callLookWithText = (n: number): ScriptedStep => ({ ...callLook(n), text: `Working on ${n}.` });
 
 /** A run that reaches its limit of two turns. */
-async function atLimit(
+async function runToLimit(
   onLimit: readonly LimitAction[],
-  { step = mute, ...more }: Partial<AgentDefinition> & { step?: (n: number) => ScriptedStep } = {},
+  { step = callLook, ...more }: Partial<AgentDefinition> & { step?: (n: number) => ScriptedStep } = {},
 ): Promise<{ facts: Fact[]; result: Result }> {
   const agent = defineAgent({
     name: "helper",
@@ -65,23 +65,25 @@ describe("the answer at a limit", () => {
     [["clarify", "fail"], "limit", question],
     [[], "limit", effort],
   ])("under onLimit %j is %s with text (C-03, S0-15, S2-16, S4-20)", async (onLimit, status, text) => {
-    const { result } = await atLimit(onLimit);
+    const { result } = await runToLimit(onLimit);
     expect(result).toMatchObject({ status, turns: 2, error: { code: "max_turns", retryable: false } });
     expect(result.text).toMatch(text);
   });
 
   it("is the model's last text under last-text (S2-05, C-03)", async () => {
-    const { result } = await atLimit(["last-text"], { step: speaking });
+    const { result } = await runToLimit(["last-text"], { step: callLookWithText });
     expect(result).toMatchObject({ status: "limit", text: "Working on 1." });
   });
 
   it("is best effort by default (C-03)", async () => {
-    const { result } = await atLimit(["best-effort"], { policy: { maxTurns: 2, finalTurn: "keep-tools" } });
+    const { result } = await runToLimit(["best-effort"], {
+      policy: { maxTurns: 2, finalTurn: "keep-tools" },
+    });
     expect(result.text).toMatch(effort);
   });
 
   it("includes an error fact before the end under fail (S2-05, S2-16, S3-40)", async () => {
-    const { facts } = await atLimit(["fail"]);
+    const { facts } = await runToLimit(["fail"]);
     expect(facts.slice(-3)).toMatchObject([
       { type: "limit_reached", code: "max_turns" },
       { type: "error", code: "max_turns", message: "The limit of 2 turns was reached.", retryable: false },
@@ -90,26 +92,26 @@ describe("the answer at a limit", () => {
   });
 
   it("has no error fact if there is a text (C-03)", async () => {
-    const { facts } = await atLimit(["clarify"]);
+    const { facts } = await runToLimit(["clarify"]);
     expect(facts.slice(-2).map(({ type }) => type)).toEqual(["limit_reached", "done"]);
   });
 
   it("names the limit under fail if it was not the turn limit (C-03)", async () => {
-    const { result } = await atLimit(["fail"], {
+    const { result } = await runToLimit(["fail"], {
       policy: { onLimit: ["fail"], budget: { tokens: 20 } },
     });
     expect(result).toMatchObject({ status: "failed", text: "The budget of 20 tokens is used up." });
   });
 
   it("never rejects the run, but orThrow throws it (C-03)", async () => {
-    const { result } = await atLimit(["best-effort"]);
+    const { result } = await runToLimit(["best-effort"]);
     expect(() => result.orThrow()).toThrow(
       expect.objectContaining({ code: "max_turns", message: "The limit of 2 turns was reached." }),
     );
   });
 
   it("is in the history of the next run of the session", async () => {
-    const model = scriptedModel([mute(0), { text: "Second." }]);
+    const model = scriptedModel([callLook(0), { text: "Second." }]);
     const agent = defineAgent({ name: "helper", model, tools: [look] });
     const options = { store: memory(), session: "s" };
     const policy = { maxTurns: 1, finalTurn: "keep-tools", onLimit: ["clarify"] } as const;
@@ -122,14 +124,14 @@ describe("the answer at a limit", () => {
   });
 
   it("is not in the history twice if it was the model's own text", async () => {
-    const { result } = await atLimit(["last-text"], { step: speaking });
+    const { result } = await runToLimit(["last-text"], { step: callLookWithText });
     expect(result.history.filter((entry) => entry.type === "assistant")).toHaveLength(2);
   });
 });
 
 describe("the fallback tool at a limit", () => {
   it("provides the answer, and the limit and the call are both facts (S3-41, S3-61)", async () => {
-    const { facts, result } = await atLimit(["fallback-tool", "best-effort"], { fallbackTool: widen });
+    const { facts, result } = await runToLimit(["fallback-tool", "best-effort"], { fallbackTool: widen });
     expect(result).toMatchObject({
       status: "limit",
       text: "Found by a wider search.",
@@ -144,12 +146,12 @@ describe("the fallback tool at a limit", () => {
   });
 
   it("does not run when an earlier action gave an answer (C-03)", async () => {
-    const { result } = await atLimit(["clarify", "fallback-tool"], { fallbackTool: widen });
+    const { result } = await runToLimit(["clarify", "fallback-tool"], { fallbackTool: widen });
     expect(result.toolCalls.map(({ name }) => name)).toEqual(["look", "look"]);
   });
 
   it("runs once, and the next action follows when it fails (S3-41, C-03)", async () => {
-    const { facts, result } = await atLimit(["fallback-tool", "fallback-tool", "clarify"], {
+    const { facts, result } = await runToLimit(["fallback-tool", "fallback-tool", "clarify"], {
       fallbackTool: broken,
     });
     expect(result.text).toMatch(/Could you tell me a little more/);

@@ -10,7 +10,7 @@ import { defineTool } from "../tool.ts";
 import { buildBestEffort, buildClarification, formatPreview, listToolsTried } from "./limit-answers.ts";
 
 /** The state of a run whose only tool returns its `result` argument, or fails with its `error` argument. */
-async function stateAfter(script: Script): Promise<RunState> {
+async function runScript(script: Script): Promise<RunState> {
   const say = defineTool({
     name: "say",
     description: "Says it.",
@@ -26,13 +26,13 @@ async function stateAfter(script: Script): Promise<RunState> {
   return state;
 }
 
-const saying = (...inputs: { result?: string; error?: string }[]) => ({
+const callSay = (...inputs: { result?: string; error?: string }[]) => ({
   calls: inputs.map((input) => ({ name: "say", input })),
 });
 
 describe("the best effort", () => {
   it("says why it stopped, lists each tool with its result, and ends with what to do (S4-20, D-18)", async () => {
-    const state = await stateAfter([saying({ result: "Oslo: 4 °C" }), saying({ error: "No such city." })]);
+    const state = await runScript([callSay({ result: "Oslo: 4 °C" }), callSay({ error: "No such city." })]);
     expect(buildBestEffort(state)).toMatchInlineSnapshot(`
       "I could not finish this: The limit of 2 turns was reached.
 
@@ -45,49 +45,49 @@ describe("the best effort", () => {
   });
 
   it("includes the model's last text (S4-20)", async () => {
-    const state = await stateAfter([
-      { ...saying({ result: "A" }), text: "Oslo is first." },
-      saying({ result: "B" }),
+    const state = await runScript([
+      { ...callSay({ result: "A" }), text: "Oslo is first." },
+      callSay({ result: "B" }),
     ]);
     expect(buildBestEffort(state)).toContain("\n\nMy last note was: Oslo is first.\n\n");
   });
 
   it("says that there are no results when every call failed (S4-20)", async () => {
-    const state = await stateAfter(() => saying({ error: "Down." }));
+    const state = await runScript(() => callSay({ error: "Down." }));
     expect(buildBestEffort(state)).toMatch(/\n\nI have no results to build an answer on; please narrow/);
   });
 
   it("shows the first 100 characters of a result, on one line (S4-20)", async () => {
     const long = `Title\n\n  ${"x".repeat(200)}`;
-    const state = await stateAfter([saying({ result: long }, { result: "y".repeat(100) }), { text: "-" }]);
+    const state = await runScript([callSay({ result: long }, { result: "y".repeat(100) }), { text: "-" }]);
     expect(listToolsTried(state)).toEqual([
       `What I found so far:\n- Used say: Title ${"x".repeat(94)}…\n- Used say: ${"y".repeat(100)}`,
     ]);
   });
 
   it("does not split a character", async () => {
-    const state = await stateAfter([saying({ result: `x${"😀".repeat(100)}` }), { text: "-" }]);
+    const state = await runScript([callSay({ result: `x${"😀".repeat(100)}` }), { text: "-" }]);
     const [call] = state.toolCalls;
     expect(call && formatPreview(call).isWellFormed()).toBe(true);
   });
 
   it("lists 50 calls and counts the rest", async () => {
     const calls = Array.from({ length: 60 }, (_, n) => ({ result: String(n) }));
-    const [listed] = listToolsTried(await stateAfter([saying(...calls), { text: "-" }]));
+    const [listed] = listToolsTried(await runScript([callSay(...calls), { text: "-" }]));
     const lines = listed?.split("\n") ?? [];
     expect(lines).toHaveLength(1 + 50 + 1);
     expect(lines.at(-1)).toBe("- and 10 more");
   });
 
   it.each(["skipped", "denied", "interrupted"] as const)("omits a call that was %s", async (status) => {
-    const state = await stateAfter([saying({ result: "A" }), { text: "-" }]);
+    const state = await runScript([callSay({ result: "A" }), { text: "-" }]);
     expect(listToolsTried(state)).toEqual(["What I found so far:\n- Used say: A"]);
     const toolCalls = state.toolCalls.map((call) => ({ ...call, status }));
     expect(listToolsTried({ ...state, toolCalls })).toEqual([]);
   });
 
   it("shows the type of content that is not text", async () => {
-    const state = await stateAfter([{ text: "-" }]);
+    const state = await runScript([{ text: "-" }]);
     const image = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
     const call = { id: "c", name: "draw", input: {}, status: "ok", attempts: 1, ms: 0 } as const;
     expect(listToolsTried({ ...state, toolCalls: [{ ...call, result: [image] }] })).toEqual([
@@ -98,13 +98,13 @@ describe("the best effort", () => {
 
 describe("the clarification", () => {
   it("names each tool once and asks for details (S0-08, S0-15)", async () => {
-    expect(buildClarification(await stateAfter(() => saying({ result: "A" })))).toMatchInlineSnapshot(
+    expect(buildClarification(await runScript(() => callSay({ result: "A" })))).toMatchInlineSnapshot(
       `"I'm sorry, I could not find a good answer yet. I tried say, but that did not settle it. Could you tell me a little more about what you are looking for?"`,
     );
   });
 
   it("names no tools when none were used (S0-15)", async () => {
-    expect(buildClarification(await stateAfter([{ text: "-" }]))).toBe(
+    expect(buildClarification(await runScript([{ text: "-" }]))).toBe(
       "I'm sorry, I could not find a good answer yet. Could you tell me a little more about what you are looking for?",
     );
   });

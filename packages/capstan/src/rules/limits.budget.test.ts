@@ -49,7 +49,7 @@ async function runWith(
   return { model, facts, result };
 }
 
-const codesOf = (facts: readonly Fact[]) =>
+const listCodes = (facts: readonly Fact[]) =>
   facts.flatMap((fact) =>
     fact.type === "warning" ||
     fact.type === "limit_reached" ||
@@ -85,7 +85,7 @@ describe("a spent budget", () => {
   ])("triggers one warning before it is spent (%s) (S3-42)", async (code, budget, parts) => {
     const { facts, model } = await runWith({ budget }, parts);
     // 15 of 100 per turn: 80 is passed in the sixth, 100 in the seventh.
-    expect(codesOf(facts)).toEqual([
+    expect(listCodes(facts)).toEqual([
       ...Array(5).fill("turn_end"),
       "turn_end",
       `${code}_near`,
@@ -109,7 +109,7 @@ describe("a spent budget", () => {
 
   it("triggers a warning even when one turn uses all of it (S3-42)", async () => {
     const { facts } = await runWith({ budget: { tokens: 15 } });
-    expect(codesOf(facts)).toEqual(["turn_end", "budget_tokens_near", "budget_tokens", "done"]);
+    expect(listCodes(facts)).toEqual(["turn_end", "budget_tokens_near", "budget_tokens", "done"]);
   });
 
   it("does not discard the answer that used it up", async () => {
@@ -242,7 +242,7 @@ describe("the budget of seconds", () => {
       policy,
     });
     const running = run(agent, "Go.", { store: memory(), clock });
-    const { facts, result } = await seeThrough(running, clock);
+    const { facts, result } = await advanceUntilEnd(running, clock);
     expect(result).toMatchObject({ status: "limit", error: { code: "budget_seconds" } });
     expect((facts.at(-1)?.at ?? 0) - startedAt).toBeLessThanOrEqual(11_000);
   });
@@ -252,14 +252,14 @@ describe("the budget of seconds", () => {
     const startedAt = clock.now();
     const model = scriptedModel(() => ({ text: "Hm", hang: true }));
     const agent = defineAgent({ name: "helper", model, policy });
-    const { facts, result } = await seeThrough(run(agent, "Go.", { store: memory(), clock }), clock);
+    const { facts, result } = await advanceUntilEnd(run(agent, "Go.", { store: memory(), clock }), clock);
     expect(result).toMatchObject({ status: "limit", error: { code: "budget_seconds" } });
     expect((facts.at(-1)?.at ?? 0) - startedAt).toBeLessThanOrEqual(11_000);
   });
 });
 
 /** Advances the clock second by second until the run has ended. */
-async function seeThrough(
+async function advanceUntilEnd(
   running: ReturnType<typeof run>,
   clock: ReturnType<typeof fakeClock>,
 ): ReturnType<typeof collect> {
@@ -282,7 +282,7 @@ describe("the budget of tool calls", () => {
     );
     expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 1, 0]);
     expect(result).toMatchObject({ status: "done", text: "From two looks." });
-    expect(codesOf(facts)).toEqual(["turn_end", "turn_end", "budget_tool_calls_near", "turn_end", "done"]);
+    expect(listCodes(facts)).toEqual(["turn_end", "turn_end", "budget_tool_calls_near", "turn_end", "done"]);
   });
 
   it("warns once before it is spent (S3-42)", async () => {
@@ -293,7 +293,7 @@ describe("the budget of tool calls", () => {
           tools.length > 0 ? { calls: [{ name: "look", input: { n } }] } : { text: "Enough." },
       },
     );
-    expect(codesOf(facts).filter((code) => code === "budget_tool_calls_near")).toHaveLength(1);
+    expect(listCodes(facts).filter((code) => code === "budget_tool_calls_near")).toHaveLength(1);
     expect(facts.find((fact) => fact.type === "warning")).toMatchObject({
       turn: 4,
       message: "80 % of the budget of 5 tool calls is used.",

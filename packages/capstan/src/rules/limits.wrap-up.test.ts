@@ -20,7 +20,7 @@ const look = defineTool({
 });
 
 /** The request per turn to a model that calls tools for as long as it has any. */
-async function sentTo(policy: PolicyOverrides): Promise<{ note: string; tools: number }[]> {
+async function collectRequests(policy: PolicyOverrides): Promise<{ note: string; tools: number }[]> {
   const model = scriptedModel(({ tools }, index) =>
     tools.length === 0 || index === 29
       ? { text: "Final." }
@@ -47,19 +47,19 @@ describe("the request as the limit approaches", () => {
     [4, [plain, withTwoLeft, withOneLeft, last]],
     [10, [...Array<typeof plain>(7).fill(plain), withTwoLeft, withOneLeft, last]],
   ])("is plain, then a note, then no tools, with %i turns (S0-19, S0-20, S0-21, S0-22)", async (maxTurns, sent) => {
-    expect(await sentTo({ maxTurns })).toEqual(sent);
+    expect(await collectRequests({ maxTurns })).toEqual(sent);
   });
 
   it("is always plain when turns are unlimited (S0-19, S0-22, C-01)", async () => {
-    expect(await sentTo({ maxTurns: "unlimited" })).toEqual(Array(30).fill(plain));
+    expect(await collectRequests({ maxTurns: "unlimited" })).toEqual(Array(30).fill(plain));
   });
 
   it("is plain with all tools on turns 1 to 7 of the default 10 (S0-19)", async () => {
-    expect((await sentTo({})).slice(0, 7)).toEqual(Array(7).fill(plain));
+    expect((await collectRequests({})).slice(0, 7)).toEqual(Array(7).fill(plain));
   });
 
   it("becomes more insistent with every turn, until an answer is forced (S0-23)", async () => {
-    const sent = (await sentTo({ maxTurns: 5 })).map(({ note, tools }) =>
+    const sent = (await collectRequests({ maxTurns: 5 })).map(({ note, tools }) =>
       tools === 0 ? "forced" : note === "" ? "free" : note.match(/\d turns? left/)?.[0],
     );
     expect(sent).toEqual(["free", "free", "2 turns left", "1 turn left", "forced"]);
@@ -72,7 +72,7 @@ describe("the request as the limit approaches", () => {
     [4, [2, 3, 4, 5]],
     [100, [1, 2, 3, 4, 5]],
   ])("has a note from wrapUpAt %i on, 0 being never (C-04)", async (wrapUpAt, turns) => {
-    const sent = await sentTo({ maxTurns: 6, wrapUpAt });
+    const sent = await collectRequests({ maxTurns: 6, wrapUpAt });
     expect(sent.flatMap(({ note }, index) => (note.startsWith("Note: you have") ? [index + 1] : []))).toEqual(
       turns,
     );
@@ -80,7 +80,11 @@ describe("the request as the limit approaches", () => {
   });
 
   it("keeps the tools and has no note in the last turn under keep-tools (C-02)", async () => {
-    expect(await sentTo({ maxTurns: 3, finalTurn: "keep-tools" })).toEqual([withTwoLeft, withOneLeft, plain]);
+    expect(await collectRequests({ maxTurns: 3, finalTurn: "keep-tools" })).toEqual([
+      withTwoLeft,
+      withOneLeft,
+      plain,
+    ]);
   });
 
   it("has no note about turns for an agent without tools (S4-59)", async () => {

@@ -9,7 +9,7 @@ import { type Script, type ScriptedModel, scriptedModel } from "../testing/scrip
 import { defineTool } from "../tool.ts";
 
 /** Counts how many calls run, and how many at once. */
-function counter() {
+function createCounter() {
   const seen = { ran: 0, running: 0, peak: 0 };
   const look = defineTool({
     name: "look",
@@ -30,9 +30,9 @@ function counter() {
 async function runWith(
   script: Script,
   {
-    look = counter().look,
+    look = createCounter().look,
     ...more
-  }: Partial<AgentDefinition> & { look?: ReturnType<typeof counter>["look"] } = {},
+  }: Partial<AgentDefinition> & { look?: ReturnType<typeof createCounter>["look"] } = {},
 ): Promise<{ model: ScriptedModel; facts: Fact[]; result: Result }> {
   const model = scriptedModel(script);
   const agent = defineAgent({ name: "helper", tools: [look], ...more, model });
@@ -40,13 +40,13 @@ async function runWith(
   return { model, facts, result };
 }
 
-const manyCalls = (count: number) =>
+const buildCalls = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ name: "look", input: { n } }));
 
 describe("too many calls in one turn", () => {
   it("run up to 64, 8 at once, and the rest get an error result (F35)", async () => {
-    const { seen, look } = counter();
-    const { model, result } = await runWith([{ calls: manyCalls(200) }, { text: "Done." }], { look });
+    const { seen, look } = createCounter();
+    const { model, result } = await runWith([{ calls: buildCalls(200) }, { text: "Done." }], { look });
     expect(seen).toMatchObject({ ran: 64, peak: 8 });
     const results = model.requests[1]?.history.filter((entry) => entry.type === "result") ?? [];
     expect(results).toHaveLength(200);
@@ -60,26 +60,26 @@ describe("too many calls in one turn", () => {
   });
 
   it("do not affect a turn of exactly 64 (F35)", async () => {
-    const { result } = await runWith([{ calls: manyCalls(64) }, { text: "Done." }]);
+    const { result } = await runWith([{ calls: buildCalls(64) }, { text: "Done." }]);
     expect(result.toolCalls.filter(({ status }) => status === "ok")).toHaveLength(64);
   });
 
   it("do not stop the first 64 when a failure stops the turn (F35, C-06)", async () => {
-    const { seen, look } = counter();
-    await runWith([{ calls: manyCalls(65) }, { text: "Done." }], { look, policy: { onToolError: "stop" } });
+    const { seen, look } = createCounter();
+    await runWith([{ calls: buildCalls(65) }, { text: "Done." }], { look, policy: { onToolError: "stop" } });
     expect(seen.ran).toBe(64);
   });
 
   it("run as many in parallel as the policy says (F35, C-05)", async () => {
-    const { seen, look } = counter();
-    await runWith([{ calls: manyCalls(20) }, { text: "Done." }], { look, policy: { maxConcurrency: 3 } });
+    const { seen, look } = createCounter();
+    await runWith([{ calls: buildCalls(20) }, { text: "Done." }], { look, policy: { maxConcurrency: 3 } });
     expect(seen).toMatchObject({ ran: 20, peak: 3 });
   });
 });
 
 describe("a call in a turn without tools", () => {
   it("does not run and has a result that says so (C-02, S0-21)", async () => {
-    const { seen, look } = counter();
+    const { seen, look } = createCounter();
     const { facts } = await runWith(() => ({ calls: [{ id: "c1", name: "look" }] }), {
       look,
       policy: { maxTurns: 1 },
@@ -96,7 +96,7 @@ describe("a call in a turn without tools", () => {
   });
 
   it("runs under keep-tools (C-02)", async () => {
-    const { seen, look } = counter();
+    const { seen, look } = createCounter();
     await runWith(() => ({ calls: [{ name: "look" }] }), {
       look,
       policy: { maxTurns: 1, finalTurn: "keep-tools" },

@@ -18,7 +18,7 @@ import { buildToolEffect } from "./tool-calls.ts";
 const input = { type: "object" } as const;
 
 /** Tools with each kind of effect that log the start and end of a call; the first call to start ends last. */
-function tracedTools(clock: Clock) {
+function createTracedTools(clock: Clock) {
   const log: string[] = [];
   const make = (name: string, effects?: Effects) =>
     defineTool({
@@ -38,7 +38,7 @@ function tracedTools(clock: Clock) {
 
 async function trace(names: readonly string[], policy: PolicyOverrides = {}) {
   const clock = fakeClock();
-  const { log, tools } = tracedTools(clock);
+  const { log, tools } = createTracedTools(clock);
   const calls = names.map((name, n) => ({ name, input: { n, ms: 3 * (names.length - n) } }));
   const model = scriptedModel([{ calls }, { text: "Done." }]);
   const agent = defineAgent({ name: "helper", model, tools, policy });
@@ -80,7 +80,7 @@ describe("the order of calls", () => {
 });
 
 /** Runs a tool that fails as configured, and counts its attempts. */
-async function attemptsAt(tool: Partial<Tool>, failure: () => unknown, policy: PolicyOverrides = {}) {
+async function countAttempts(tool: Partial<Tool>, failure: () => unknown, policy: PolicyOverrides = {}) {
   let attempts = 0;
   const flaky = defineTool({
     name: "flaky",
@@ -101,7 +101,7 @@ async function attemptsAt(tool: Partial<Tool>, failure: () => unknown, policy: P
   return { attempts, waits };
 }
 
-const throwing = (error: object) => () => {
+const createThrower = (error: object) => () => {
   throw Object.assign(new Error("No."), error);
 };
 
@@ -115,36 +115,38 @@ describe("retries", () => {
     ["that changes state but is idempotent", { effects: "state", idempotent: true }, 2],
     ["that sends but is idempotent", { effects: "send", idempotent: true }, 2],
   ])("of a tool %s (C-07, S4-16)", async (_what, tool, attempts) => {
-    expect((await attemptsAt(tool, throwing({}))).attempts).toBe(attempts);
+    expect((await countAttempts(tool, createThrower({}))).attempts).toBe(attempts);
   });
 
   it.each<[string, () => unknown, number]>([
-    ["a throw", throwing({}), 2],
+    ["a throw", createThrower({}), 2],
     ["a rejection", () => Promise.reject(new Error("No.")), 2],
     ["a returned error", () => ({ error: "No." }), 2],
     ["a returned error with a code of its own", () => ({ error: { code: "BUSY", message: "No." } }), 2],
-    ["a throw that says it is final", throwing({ retryable: false }), 1],
+    ["a throw that says it is final", createThrower({ retryable: false }), 1],
     ["a returned error that says it is final", () => ({ error: "No.", retryable: false }), 1],
-    ["a security error", throwing({ code: "security" }), 1],
+    ["a security error", createThrower({ code: "security" }), 1],
     ["a returned security error", () => ({ error: { code: "security", message: "No." } }), 1],
-    ["bad arguments", throwing({ code: "bad_arguments" }), 1],
-    ["an abort", throwing({ code: "aborted" }), 1],
-    ["a denial", throwing({ code: "tool_denied" }), 1],
+    ["bad arguments", createThrower({ code: "bad_arguments" }), 1],
+    ["an abort", createThrower({ code: "aborted" }), 1],
+    ["a denial", createThrower({ code: "tool_denied" }), 1],
   ])("after %s (C-07, D-16)", async (_what, failure, attempts) => {
-    expect((await attemptsAt({ effects: "none" }, failure)).attempts).toBe(attempts);
+    expect((await countAttempts({ effects: "none" }, failure)).attempts).toBe(attempts);
   });
 
   it("wait one second by default, and back off as the policy says (C-07, D-16, S4-36)", async () => {
     const none = { effects: "none" } as const;
-    expect((await attemptsAt(none, throwing({}))).waits).toEqual([1000]);
+    expect((await countAttempts(none, createThrower({}))).waits).toEqual([1000]);
     const retry = { maxAttempts: 4 };
-    expect((await attemptsAt(none, throwing({}), { retry })).waits).toEqual([1000, 2000, 3000]);
+    expect((await countAttempts(none, createThrower({}), { retry })).waits).toEqual([1000, 2000, 3000]);
     const doubled = { maxAttempts: 4, factor: "exponential" } as const;
-    expect((await attemptsAt(none, throwing({}), { retry: doubled })).waits).toEqual([1000, 2000, 4000]);
+    expect((await countAttempts(none, createThrower({}), { retry: doubled })).waits).toEqual([
+      1000, 2000, 4000,
+    ]);
   });
 
   it("count total attempts: 1 means no retry (D-16)", async () => {
-    const { attempts, waits } = await attemptsAt({ effects: "none" }, throwing({}), {
+    const { attempts, waits } = await countAttempts({ effects: "none" }, createThrower({}), {
       retry: { maxAttempts: 1 },
     });
     expect({ attempts, waits }).toEqual({ attempts: 1, waits: [] });

@@ -42,7 +42,7 @@ function isOrderedCall(agent: Agent, call: Call): boolean {
   return tool !== undefined && !call.check?.error && isOrdered(tool);
 }
 
-/** Whether the client was asked to run the call and has not answered yet. */
+/** Whether the client is running the call and has not answered yet. */
 export function isWithClient(agent: Agent, call: Call): boolean {
   const tool = findTool(agent, call.part.name);
   return call.attempt > 0 && !call.check?.error && tool !== undefined && !tool.execute;

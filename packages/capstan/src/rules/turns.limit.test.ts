@@ -15,13 +15,13 @@ import {
 } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 
-const restless = (_request: ScriptedRequest, index: number): ScriptedStep => ({
+const callForever = (_request: ScriptedRequest, index: number): ScriptedStep => ({
   calls: [{ name: "look", input: { n: index } }],
 });
 
 async function runWith(
   policy: PolicyOverrides,
-  script: Script = restless,
+  script: Script = callForever,
 ): Promise<{ model: ScriptedModel; facts: Fact[]; result: Result }> {
   const model = scriptedModel(script);
   const look = defineTool({
@@ -85,7 +85,7 @@ describe("the turn limit", () => {
 describe("unlimited turns", () => {
   it("continue for as long as the model makes calls (C-01, S1-03)", async () => {
     const { model, facts, result } = await runWith({ maxTurns: "unlimited" }, (request, index) =>
-      index === 40 ? { text: "At last." } : restless(request, index),
+      index === 40 ? { text: "At last." } : callForever(request, index),
     );
     expect(model.requests).toHaveLength(41);
     expect(result).toMatchObject({ status: "done", text: "At last.", turns: 41 });
@@ -107,14 +107,14 @@ describe("unlimited turns", () => {
   it("still end when the tool calls are used up and the model does not answer (C-01)", async () => {
     const { model, result } = await runWith(
       { maxTurns: "unlimited", budget: { toolCalls: 2 } },
-      (request, index) => (index >= 30 ? { text: "Nobody stopped me." } : restless(request, index)),
+      (request, index) => (index >= 30 ? { text: "Nobody stopped me." } : callForever(request, index)),
     );
     expect(result).toMatchObject({ status: "limit", error: { code: "budget_tool_calls" } });
     expect(model.requests.length).toBeLessThan(10);
   });
 
   it("still end when the run is cancelled (C-01)", async () => {
-    const model = scriptedModel(restless);
+    const model = scriptedModel(callForever);
     const look = defineTool({
       name: "look",
       description: "Looks.",

@@ -17,7 +17,7 @@ const look = defineTool({
 });
 
 /** Returns the first decision of a run. */
-function firstDecision(policy: PolicyOverrides, definition: Partial<AgentDefinition> = {}) {
+function decideFirst(policy: PolicyOverrides, definition: Partial<AgentDefinition> = {}) {
   const agent = defineAgent({ name: "helper", model: scriptedModel([]), tools: [look], ...definition });
   const start: Fact = {
     type: "run_start",
@@ -31,7 +31,7 @@ function firstDecision(policy: PolicyOverrides, definition: Partial<AgentDefinit
 
 describe("the next turn", () => {
   it("calls the first model, with tools offered and without notes", () => {
-    expect(firstDecision({})).toEqual({
+    expect(decideFirst({})).toEqual({
       type: "effects",
       effects: [
         {
@@ -64,17 +64,17 @@ describe("the next turn", () => {
     [{ requireToolFirst: true }, "required"],
     [{ requireToolFirst: true, maxTurns: 1 }, "withdrawn"],
   ])("under %j has its tools %s (C-02, C-24)", (policy, tools) => {
-    expect(firstDecision(policy)).toMatchObject({ effects: [{ tools }] });
+    expect(decideFirst(policy)).toMatchObject({ effects: [{ tools }] });
   });
 
   it("never requires tools from an agent without tools", () => {
-    expect(firstDecision({ requireToolFirst: true }, { tools: [] })).toMatchObject({
+    expect(decideFirst({ requireToolFirst: true }, { tools: [] })).toMatchObject({
       effects: [{ tools: "offered" }],
     });
   });
 
   it("does not exceed the time budget", () => {
-    expect(firstDecision({ budget: { seconds: 30 } })).toMatchObject({ effects: [{ deadlineMs: 30_000 }] });
+    expect(decideFirst({ budget: { seconds: 30 } })).toMatchObject({ effects: [{ deadlineMs: 30_000 }] });
   });
 
   it("sends the instructions, the whole history and every tool with its description and schema (S4-14, S0-02)", async () => {

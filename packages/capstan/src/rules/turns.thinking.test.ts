@@ -14,7 +14,7 @@ const look = defineTool({
 });
 
 /** Whether thinking was requested, per turn. */
-async function thinkingIn(
+async function collectThinking(
   query: string,
   policy: PolicyOverrides,
   script: ScriptedStep[],
@@ -43,22 +43,32 @@ describe("thinking", () => {
     ["comparedTo", false],
     ["", false],
   ])("under auto, for the question %j, is %s (S4-14)", async (query, expected) => {
-    expect(await thinkingIn(query, {}, [answer])).toEqual([expected]);
+    expect(await collectThinking(query, {}, [answer])).toEqual([expected]);
   });
 
   it("under auto, turns on after a tool failed, and off after one succeeded (S4-14)", async () => {
     const other = { calls: [{ name: "look", input: { n: 3 } }] };
-    expect(await thinkingIn("Where?", {}, [ok, failing, other, answer])).toEqual([false, false, true, false]);
+    expect(await collectThinking("Where?", {}, [ok, failing, other, answer])).toEqual([
+      false,
+      false,
+      true,
+      false,
+    ]);
   });
 
   it("under auto, turns on when any call of the last turn failed (S4-14)", async () => {
     const mixed = { calls: [...failing.calls, ...ok.calls] };
-    expect(await thinkingIn("Where?", {}, [mixed, answer])).toEqual([false, true]);
+    expect(await collectThinking("Where?", {}, [mixed, answer])).toEqual([false, true]);
   });
 
   it("under auto, turns on when a call repeats with the same result (S4-14)", async () => {
     const look = { calls: [{ name: "look", input: { n: 2 } }] };
-    expect(await thinkingIn("Where?", {}, [look, look, ok, answer])).toEqual([false, false, true, false]);
+    expect(await collectThinking("Where?", {}, [look, look, ok, answer])).toEqual([
+      false,
+      false,
+      true,
+      false,
+    ]);
   });
 
   it("under auto, turns on for the turn in which the user asks for deliberation (S4-14)", async () => {
@@ -70,8 +80,11 @@ describe("thinking", () => {
   });
 
   it("is always on or off when the policy says so (S4-14)", async () => {
-    expect(await thinkingIn("Where?", { thinking: "on" }, [ok, answer])).toEqual([true, true]);
-    expect(await thinkingIn("Compare them.", { thinking: "off" }, [failing, answer])).toEqual([false, false]);
+    expect(await collectThinking("Where?", { thinking: "on" }, [ok, answer])).toEqual([true, true]);
+    expect(await collectThinking("Compare them.", { thinking: "off" }, [failing, answer])).toEqual([
+      false,
+      false,
+    ]);
   });
 
   it("depends on the latest question of the input (S4-14)", async () => {
@@ -90,6 +103,6 @@ describe("thinking", () => {
 
   it("does not scan a whole question of a megabyte", async () => {
     const query = `${"x ".repeat(500_000)} compare`;
-    expect(await thinkingIn(query, {}, [answer])).toEqual([false]);
+    expect(await collectThinking(query, {}, [answer])).toEqual([false]);
   });
 });

@@ -245,7 +245,7 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
 function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
   const { status, text, grounded, output, error } = fact;
   run.done = { status, text, grounded, ...(output !== undefined && { output }), ...(error && { error }) };
-  // If the runtime wrote the answer, add it to the history: the next run must know what the user was shown.
+  // If the runtime wrote the answer, add it to the history: the next run needs it as context.
   if ((status === "limit" || status === "done") && text !== run.lastText) {
     state.history.push({ type: "assistant", parts: [{ type: "text", text }] });
   }

@@ -32,7 +32,7 @@ const find = defineTool({
   },
 });
 
-const finding = (...whats: string[]): ScriptedStep => ({
+const requestFragments = (...whats: string[]): ScriptedStep => ({
   calls: whats.map((what) => ({ name: "find", input: { what } })),
 });
 
@@ -76,8 +76,8 @@ describe("source numbers", () => {
 
   it("are kept in later runs of the session, and continue from there (S3-56)", async () => {
     const [store, id] = [memory(), "s"];
-    await ask([finding("a b"), { text: "One [1]." }], { store, session: id });
-    const { listed, cited } = await ask([finding("b c"), { text: "More [3] and before [1]." }], {
+    await ask([requestFragments("a b"), { text: "One [1]." }], { store, session: id });
+    const { listed, cited } = await ask([requestFragments("b c"), { text: "More [3] and before [1]." }], {
       store,
       session: id,
     });
@@ -87,15 +87,15 @@ describe("source numbers", () => {
 
   it("are kept when a run has its own memory: it sees only its own sources, and no number is reused (S3-56)", async () => {
     const options = { store: memory(), session: "s" };
-    await ask([finding("a b"), { text: "One [1]." }], options);
-    const alone = await ask([finding("c b=new"), { text: "Mine [3][2], not [1]." }], {
+    await ask([requestFragments("a b"), { text: "One [1]." }], options);
+    const alone = await ask([requestFragments("c b=new"), { text: "Mine [3][2], not [1]." }], {
       ...options,
       policy: { memory: "run" },
     });
     expect(alone.listed).toEqual(["", "3 C, 2 B"]);
     expect(alone.model.requests[1]?.instructions).toContain("[2] B\n> new");
     expect(alone.result.text).toBe("Mine [3][2], not.");
-    const after = await ask([finding("d"), { text: "All [1][2][3][4]." }], options);
+    const after = await ask([requestFragments("d"), { text: "All [1][2][3][4]." }], options);
     expect(after.listed).toEqual(["1 A, 2 B, 3 C", "1 A, 2 B, 3 C, 4 D"]);
     expect(after.model.requests[0]?.instructions).toContain("[2] B\n> About b.");
     expect(after.warnings).toEqual([]);
@@ -103,10 +103,10 @@ describe("source numbers", () => {
 
   it("are kept in a fork and then diverge (S3-56)", async () => {
     const store = memory();
-    const first = await ask([finding("a b"), { text: "One [1]." }], { store, session: "s" });
+    const first = await ask([requestFragments("a b"), { text: "One [1]." }], { store, session: "s" });
     const fork = await session(store, "s").fork(first.facts.at(-1)?.seq ?? 0);
-    const there = await ask([finding("c"), { text: "C [3]." }], { store, session: fork.id });
-    const here = await ask([finding("d"), { text: "D [3]." }], { store, session: "s" });
+    const there = await ask([requestFragments("c"), { text: "C [3]." }], { store, session: fork.id });
+    const here = await ask([requestFragments("d"), { text: "D [3]." }], { store, session: "s" });
     expect([there.cited, here.cited]).toEqual([["3 c"], ["3 d"]]);
   });
 
@@ -115,8 +115,8 @@ describe("source numbers", () => {
     const model = scriptedModel([{ text: "Summary of A [1]." }]);
     const usage = null;
     const steps = [
-      { text, usage, ...finding("a b") },
-      ...["c", "d", "e"].map((what) => ({ usage, ...finding(what) })),
+      { text, usage, ...requestFragments("a b") },
+      ...["c", "d", "e"].map((what) => ({ usage, ...requestFragments(what) })),
     ];
     const { facts, cited, listed } = await ask(
       [...steps, { text: "So [1][5].", usage }],
@@ -129,7 +129,9 @@ describe("source numbers", () => {
   });
 
   it("are assigned to results that a client sends, in order (S3-56)", async () => {
-    const first = await ask([finding("a b"), { text: "One [2]." }], { policy: { memory: "client" } });
+    const first = await ask([requestFragments("a b"), { text: "One [2]." }], {
+      policy: { memory: "client" },
+    });
     const model = scriptedModel([{ text: "As said [2]." }]);
     const agent = defineAgent({ name: "a", model, tools: [find] });
     const input: Entry[] = [...first.result.history, { type: "user", content: "Again?" }];
@@ -139,8 +141,8 @@ describe("source numbers", () => {
 
   it("refer to the first content of an id: different content is ignored with a warning (S3-56)", async () => {
     const { model, warnings, facts } = await ask([
-      finding("a"),
-      finding("a=new b b=new"),
+      requestFragments("a"),
+      requestFragments("a=new b b=new"),
       { text: "A [1]." },
     ]);
     expect(model.requests.at(-1)?.instructions).toContain("[1] A\n> About a.\n\n[2] B\n> About b.");
@@ -152,7 +154,11 @@ describe("source numbers", () => {
   });
 
   it("are appended to instructions that are a fixed text (S3-08)", async () => {
-    const { model } = await ask([finding("a"), { text: "A [1]." }], {}, { instructions: "Be kind." });
+    const { model } = await ask(
+      [requestFragments("a"), { text: "A [1]." }],
+      {},
+      { instructions: "Be kind." },
+    );
     expect(model.requests.map(({ instructions }) => instructions)).toEqual([
       "Be kind.",
       expect.stringMatching(
@@ -165,8 +171,8 @@ describe("source numbers", () => {
 describe("streamed and stored text", () => {
   it("is the same for users, the history and the next request: an invented number cannot gain a meaning later (S3-55)", async () => {
     const options = { store: memory(), session: "s" };
-    const first = await ask([finding("a"), { text: "A [1], B [2]." }], options);
-    const second = await ask([finding("b"), { text: "B [2]." }], options);
+    const first = await ask([requestFragments("a"), { text: "A [1], B [2]." }], options);
+    const second = await ask([requestFragments("b"), { text: "B [2]." }], options);
     expect(first.result.text).toBe("A [1], B.");
     const said = { type: "assistant", parts: [{ type: "text", text: "A [1], B." }] };
     expect(first.result.history.at(-1)).toEqual(said);
@@ -175,7 +181,7 @@ describe("streamed and stored text", () => {
   });
 
   it("names every number of a message in one warning, and each source once", async () => {
-    const { facts, events } = await ask([finding("a b"), { text: "[1][7] and [1, 8-9] and [2]." }]);
+    const { facts, events } = await ask([requestFragments("a b"), { text: "[1][7] and [1, 8-9] and [2]." }]);
     const warnings = facts.filter((fact) => fact.type === "warning");
     expect(warnings.map(({ message }) => message)).toEqual([
       "The model cited [7], [8], [9], but no such source exists; removed from the text.",
@@ -189,7 +195,12 @@ describe("streamed and stored text", () => {
       text: "I look on [9",
       calls: [{ name: "find", input: { what: "b", note: "[9]" } }],
     };
-    const { result } = await ask([finding("a"), { ...step, text: "I look on [9]" }, step, { text: "End." }]);
+    const { result } = await ask([
+      requestFragments("a"),
+      { ...step, text: "I look on [9]" },
+      step,
+      { text: "End." },
+    ]);
     const parts = result.history.flatMap((entry) => (entry.type === "assistant" ? [...entry.parts] : []));
     expect(parts.flatMap((part) => (part.type === "text" ? [part.text] : []))).toEqual([
       "I look on",
@@ -204,7 +215,7 @@ describe("streamed and stored text", () => {
 
   it("has nothing of an answer that was restarted", async () => {
     const { cited, warnings } = await ask([
-      finding("a b"),
+      requestFragments("a b"),
       { text: "Half [1][9] ", error: "stream_truncated" },
       { text: "Whole [2]." },
     ]);
@@ -212,7 +223,7 @@ describe("streamed and stored text", () => {
   });
 
   it("keeps the text of a cancelled run, with its citations and buffered characters", async () => {
-    const model = scriptedModel([finding("a"), { text: "A [1], and [", hang: true }]);
+    const model = scriptedModel([requestFragments("a"), { text: "A [1], and [", hang: true }]);
     const running = run(defineAgent({ name: "a", model, tools: [find] }), "Go", { store: memory() });
     const messages: Event[] = [];
     for await (const event of running) {
@@ -237,18 +248,26 @@ describe("citations", () => {
       return (await Promise.all(results)).map(({ result }) => result.text);
     };
     expect(await texts([{ text }])).toEqual(["Yes [7].", "Yes.", "Yes [7]."]);
-    expect(await texts([finding("a"), { text }])).toEqual(["Yes.", "Yes.", "Yes [7]."]);
+    expect(await texts([requestFragments("a"), { text }])).toEqual(["Yes.", "Yes.", "Yes [7]."]);
   });
 
   it("are not parsed in structured output: a list of numbers there is data", async () => {
     const output = { type: "object", properties: { ids: { type: "array" } } };
-    const { result, warnings } = await ask([finding("a"), { text: '{"ids":[1,2]}' }], {}, { output });
+    const { result, warnings } = await ask(
+      [requestFragments("a"), { text: '{"ids":[1,2]}' }],
+      {},
+      { output },
+    );
     expect(result.output).toEqual({ ids: [1, 2] });
     expect([result.citations, warnings]).toEqual([[], []]);
   });
 
   it("of an answer at a limit are those of the model's last text in it", async () => {
-    const steps = [finding("a"), { text: "A so far [1].", ...finding("b") }, finding("c")];
+    const steps = [
+      requestFragments("a"),
+      { text: "A so far [1].", ...requestFragments("b") },
+      requestFragments("c"),
+    ];
     const policy = { maxTurns: 3, finalTurn: "keep-tools" } as const;
     const withWords = await ask(steps, { policy });
     expect(withWords.result.text).toContain("My last note was: A so far [1].");
@@ -261,7 +280,7 @@ describe("citations", () => {
     const text = "Først [1], så [2, 3] og [1-2]; ikke [9] eller `a[7]` 😀[3].";
     const { body, end } = openAiChatEncoder.encode({ text });
     const bytes = new TextEncoder().encode(body + end);
-    const history = (await ask([finding("a b c"), { text: "Found." }])).result.history;
+    const history = (await ask([requestFragments("a b c"), { text: "Found." }])).result.history;
     const answerOf = async (cuts: readonly number[]) => {
       const ends = [...cuts, bytes.length];
       const stream = new ReadableStream<Uint8Array>({

@@ -4,8 +4,8 @@ import { type Entry, getCalls, type ResultEntry } from "../history.ts";
 import { findRecentTurnsStart, shortenResult, trimHistory } from "./compact.ts";
 
 const user = (content = "?"): Entry => ({ type: "user", content });
-const said = (text = "."): Entry => ({ type: "assistant", parts: [{ type: "text", text }] });
-const calling = (...ids: string[]): Entry => ({
+const assistantText = (text = "."): Entry => ({ type: "assistant", parts: [{ type: "text", text }] });
+const assistantCalls = (...ids: string[]): Entry => ({
   type: "assistant",
   parts: ids.map((id) => ({ type: "call", id, name: "look", input: {} })),
 });
@@ -17,16 +17,20 @@ const result = (callId: string, more: Partial<ResultEntry> = {}): Entry => ({
   content: "Seen.",
   ...more,
 });
-const round = (id: string): Entry[] => [calling(`${id}a`, `${id}b`), result(`${id}a`), result(`${id}b`)];
+const turn = (id: string): Entry[] => [
+  assistantCalls(`${id}a`, `${id}b`),
+  result(`${id}a`),
+  result(`${id}b`),
+];
 const summary: Entry = { type: "summary", text: "Before." };
 
 describe("trimHistory", () => {
-  const three = [user("1"), said(), user("2"), ...round("x"), said(), user("3")];
+  const three = [user("1"), assistantText(), user("2"), ...turn("x"), assistantText(), user("3")];
 
   it.each([
-    ["everything that fits", 7, three],
-    ["nothing that begins between a call and its results", 6, three.slice(2)],
-    ["the last exchange whole, though it is longer", 1, three.slice(2)],
+    ["everything within the limit", 7, three],
+    ["no start between a call and its results", 6, three.slice(2)],
+    ["the last exchange whole, even if it is longer", 1, three.slice(2)],
   ])("keeps %s (S2-32, S2-49, C-11)", (_, limit, kept) => {
     expect(trimHistory(three, limit)).toEqual(kept);
   });
@@ -36,13 +40,13 @@ describe("trimHistory", () => {
   });
 
   it("starts at a user message and keeps each call with its results, for any history and limit (S2-32, S2-49, C-11)", () => {
-    const pieces = constantFrom<"user" | "said" | "round">("user", "said", "round");
+    const pieces = constantFrom<"user" | "text" | "turn">("user", "text", "turn");
     assert(
       property(array(pieces, { maxLength: 30 }), integer({ min: 1, max: 12 }), (kinds, limit) => {
         const history = [
           user("first"),
           ...kinds.flatMap((kind, n) =>
-            kind === "user" ? [user()] : kind === "said" ? [said()] : round(`${n}`),
+            kind === "user" ? [user()] : kind === "text" ? [assistantText()] : turn(`${n}`),
           ),
           user("now"),
         ];
@@ -72,10 +76,14 @@ function expectWhole(history: readonly Entry[]): void {
 
 describe("findRecentTurnsStart", () => {
   it.each<[string, Entry[], number]>([
-    ["of an empty history are nothing", [], 0],
-    ["of a short one are all of it", [user(), ...round("a")], 0],
-    ["have their calls and results", [user(), ...round("a"), ...round("b"), ...round("c")], 4],
-    ["have what was said to them", [user(), said(), user(), user(), said(), user(), said(), user()], 2],
+    ["is 0 for an empty history", [], 0],
+    ["is 0 for a short history", [user(), ...turn("a")], 0],
+    ["includes calls and results", [user(), ...turn("a"), ...turn("b"), ...turn("c")], 4],
+    [
+      "includes the user messages before them",
+      [user(), assistantText(), user(), user(), assistantText(), user(), assistantText(), user()],
+      2,
+    ],
   ])("%s", (_, history, from) => {
     expect(findRecentTurnsStart(history)).toBe(from);
   });
@@ -85,9 +93,9 @@ describe("shortenResult", () => {
   const long = `First line.\n${"more ".repeat(100)}`;
 
   it.each<[string, Partial<ResultEntry>, string]>([
-    ["what its tool says about it", { content: long, message: "40 rows." }, "40 rows. … (shortened)"],
+    ["the tool's message", { content: long, message: "40 rows." }, "40 rows. … (shortened)"],
     ["its first line", { content: long }, "First line. … (shortened)"],
-    ["so much of a long line", { content: "x".repeat(1000) }, `${"x".repeat(200)} … (shortened)`],
+    ["the start of a long line", { content: "x".repeat(1000) }, `${"x".repeat(200)} … (shortened)`],
     [
       "how to read the rest",
       { content: long, handle: "h1" },
@@ -98,7 +106,7 @@ describe("shortenResult", () => {
       { content: [{ type: "image", mediaType: "image/png" }] },
       "[image image/png] … (shortened)",
     ],
-    ["itself when that is shorter", { content: "Seen." }, "Seen."],
+    ["the original if that is shorter", { content: "Seen." }, "Seen."],
   ])("is %s (S2-31)", (_, more, content) => {
     expect(shortenResult(result("a", more))).toMatchObject({
       callId: "a",
@@ -115,6 +123,6 @@ describe("shortenResult", () => {
   });
 
   it("does not change messages of the user and the model", () => {
-    for (const entry of [user(long), said(long), summary]) expect(shortenResult(entry)).toBe(entry);
+    for (const entry of [user(long), assistantText(long), summary]) expect(shortenResult(entry)).toBe(entry);
   });
 });

@@ -10,7 +10,7 @@ import {
   measureHistory,
 } from "./context-size.ts";
 
-const said = (content: string): Entry => ({ type: "user", content });
+const userEntry = (content: string): Entry => ({ type: "user", content });
 
 describe("the token estimate", () => {
   it.each([
@@ -54,20 +54,20 @@ describe("the token estimate", () => {
 
 describe("the size of a context", () => {
   it("is the provider's last count plus an estimate of newer entries", () => {
-    const history = [said("a".repeat(400)), said("b".repeat(40))];
+    const history = [userEntry("a".repeat(400)), userEntry("b".repeat(40))];
     const state = { history, context: createContextSize() };
     expect(estimateRequestTokens(state)).toBe(estimateTokens(history));
     measureHistory(state, 2);
     correctEstimate(state, { inputTokens: 900, outputTokens: 5 });
-    history.push(said("c".repeat(40)));
-    expect(estimateRequestTokens(state, [said("d".repeat(40))])).toBe(900 + 14 + 14);
+    history.push(userEntry("c".repeat(40)));
+    expect(estimateRequestTokens(state, [userEntry("d".repeat(40))])).toBe(900 + 14 + 14);
   });
 
   it.each([
-    ["estimated by us", { inputTokens: 9, outputTokens: 1, estimated: true }, 1004],
-    ["too low to be true", { inputTokens: 9, outputTokens: 1 }, 251],
+    ["an estimate", { inputTokens: 9, outputTokens: 1, estimated: true }, 1004],
+    ["implausibly low", { inputTokens: 9, outputTokens: 1 }, 251],
   ])("ignores a count that is %s", (_, usage, tokens) => {
-    const state = { history: [said("a".repeat(4000))], context: createContextSize() };
+    const state = { history: [userEntry("a".repeat(4000))], context: createContextSize() };
     measureHistory(state, 1);
     correctEstimate(state, usage);
     expect(estimateRequestTokens(state)).toBe(tokens);
