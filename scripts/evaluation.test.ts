@@ -43,7 +43,7 @@ describe("the sources of this workspace", () => {
     ({ path }) => !path.includes("/testing/"),
   );
 
-  it("never evaluate text as code: there is no in-process sandbox, and the documentation says so (A63)", () => {
+  it("never evaluate text as code: there is no in-process sandbox, as documented (A63)", () => {
     expect(sources.length).toBeGreaterThan(300);
     expect(checkEvaluation(sources)).toEqual([]);
     expect(readFileSync(`${root}/docs/safety.md`, "utf8")).toContain("there is no sandbox");

@@ -16,7 +16,7 @@ const wrappers = ["packages/capstan/src/models/", "packages/capstan/src/secrets/
 /** Sampling requests of an MCP server: not user queries, and without tools. */
 const sampling = "packages/mcp/src/client/requests/sampling.ts";
 
-it("one loop decides what to do next, and one place calls a model: no other path answers a query (S4-08)", () => {
+it("one loop decides the next step, and one place calls a model: no other path answers a query (S4-08)", () => {
   const decide = findImporters("decide.ts").filter((path) => path.startsWith("packages/capstan/"));
   expect(decide).toEqual(["packages/capstan/src/loop/loop.ts"]);
   expect(

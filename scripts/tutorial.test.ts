@@ -168,7 +168,7 @@ async function packFromClone(script: string): Promise<void> {
 const run = { here: runToItsEnd, server: startServer, terminal: talkInTerminal, clone: packFromClone };
 
 describe("the tutorial", () => {
-  it("leads whoever follows it to the letter from an empty folder to a served agent (A123)", {
+  it("leads from an empty folder to a served agent when followed to the letter (A123)", {
     timeout: 180_000,
   }, async () => {
     const page = readFileSync(join(root, "docs/tutorial.md"), "utf8").replaceAll("4680", String(port));

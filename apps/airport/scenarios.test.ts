@@ -124,7 +124,7 @@ describe("airport scenario 2: directions from the Terminal 2 checkpoint to D15",
 });
 
 describe("airport scenario 3: without stairs, from a gate that has only stairs", () => {
-  it("reports that no step-free route is recorded without claiming there is none, and names a desk (S0-36)", async () => {
+  it("reports that no step-free route is recorded without claiming that none exists, and names a desk (S0-36)", async () => {
     const { send: say } = await startConversation([
       { calls: [createSearch("C80"), createSearch("D15")] },
       {

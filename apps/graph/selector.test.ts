@@ -61,7 +61,7 @@ describe("a selector", () => {
     ["type == 'cat')", 14, 'expected "and", "or" or the end, not ")"'],
     ["'type' == 'cat'", 1, "expected the name of a property"],
     ["type == 'cat' and", 18, "expected the name of a property, but it ends"],
-  ])("%j is refused with the place and what is wrong (S2-25)", (selector, position, why) => {
+  ])("%j is refused with the position and the reason (S2-25)", (selector, position, why) => {
     expect(() => parseSelector(selector)).toThrow(SelectorError);
     expect(() => parseSelector(selector)).toThrow(`at position ${position}, ${why}`);
   });

@@ -147,7 +147,7 @@ describe("knowledge search with scripted models", () => {
     });
   });
 
-  it("scenario K4: a handoff to an unlisted agent is denied, the model is told, and the run continues (S3-29, S3-57)", async () => {
+  it("scenario K4: a handoff to an unlisted agent is denied, the model receives the error, and the run continues (S3-29, S3-57)", async () => {
     const { facts, result, model } = await runQuestion(
       [
         { calls: [{ id: "h", name: "handoff", input: { agent: "payroll-agent" } }] },
@@ -165,7 +165,7 @@ describe("knowledge search with scripted models", () => {
     expect(result).toMatchObject({ status: "done", text: "A web framework [1].", agent: "knowledge" });
   });
 
-  it("scenario K5: at the limit the error is in the trace, fall_back runs, and the answer states what was searched and what is missing (S3-40, S3-41, S3-61)", async () => {
+  it("scenario K5: at the limit the error is in the trace, fall_back runs, and the answer lists the searches and the gaps (S3-40, S3-41, S3-61)", async () => {
     const { facts, result, model } = await runQuestion(
       (_, index) =>
         createSearch(["zorgulator schema", "zorgulator manual", "validate with zod"][index] ?? ""),
@@ -205,7 +205,7 @@ describe("knowledge search with scripted models", () => {
     expect([off.summarised, off.told]).toEqual([0, []]);
   });
 
-  it("scenario K7: the first request demands a tool, and a model that answers anyway is asked again (S3-05)", async () => {
+  it("scenario K7: the first request requires a tool, and a model that answers anyway is called again (S3-05)", async () => {
     const obedient = await runQuestion(
       [createSearch("hono", 1), { text: "A framework [1]." }],
       "What is hono?",

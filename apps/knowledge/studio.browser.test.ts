@@ -115,7 +115,7 @@ test("knowledge scenario 1: a number without a source is removed from the answer
   expect(answer).toContain("See also.");
 });
 
-test("knowledge scenario 2: a summary of mails takes two searches, cites five, and says that they are fictional (S3-39)", async () => {
+test("knowledge scenario 2: a summary of mails takes two searches, cites five, and notes that they are fictional (S3-39)", async () => {
   const page = await studio.open("/", { size: "phone" });
   await sendAndWait(page, budget);
   await expect.poll(() => getCards(page, "ok").count(), pollOptions).toBe(2);
@@ -162,7 +162,7 @@ test("knowledge scenario 4: a handoff to an unlisted agent is visibly denied, an
   await takePicture(page, "knowledge-denied");
 });
 
-test("knowledge scenario 5: a line reports the limit, and the fallback states what was searched and what is missing (S3-41, S3-61)", async () => {
+test("knowledge scenario 5: a line reports the limit, and the fallback lists the searches and the gaps (S3-41, S3-61)", async () => {
   const page = await studio.open("/");
   await sendAndWait(page, endless);
   await expect.poll(() => readStage(page), pollOptions).toBe("Limit reached");

@@ -205,7 +205,7 @@ describe("scenario: forbidden addresses", () => {
 });
 
 describe("scenario: the limit of turns", () => {
-  it("ends with the tools used, in 100 characters each, and a closing sentence on what to do (S4-20, S4-21)", async () => {
+  it("ends with the tools used, in 100 characters each, and a closing sentence with the next step (S4-20, S4-21)", async () => {
     const { result, model } = await runScript(
       (_, index) => ({
         text:

@@ -195,7 +195,7 @@ describe("fall_back", () => {
   const answer = async (query: string, list: ReturnType<typeof createAttempt>[]): Promise<Result["text"]> =>
     String((await callTool(fallBack(library), { reason: "Too many turns.", query, tried: list })).result);
 
-  it("reports what was searched, the closest matches, and what is missing (S3-41, S3-61)", async () => {
+  it("reports the searches, the closest matches, and the gaps (S3-41, S3-61)", async () => {
     const first = JSON.stringify({ message: '2 passages for "kite".', data: { passages: ["…"] } });
     expect(
       await answer("Does a kite zorgulate?", [
@@ -212,7 +212,7 @@ describe("fall_back", () => {
     );
   });
 
-  it("says so if every word is known but no passage answers (S3-61)", async () => {
+  it("reports when every word is known but no passage answers (S3-61)", async () => {
     expect(await answer("wind ropes", [])).toContain(
       "Missing: no single passage answers the whole question.",
     );

@@ -171,7 +171,7 @@ it("an Origin is not lost behind many headers (A76)", async () => {
   expect(parseStatuses(await sendRaw(port, buildHead(health, ...lines)))).toEqual([403]);
 });
 
-it("a page of another site opens no WebSocket and no stream; there is none to be had here either (A78)", async () => {
+it("a page of another site can open no stream, and the server offers no WebSocket at all (A78)", async () => {
   const { port } = await start();
   const upgrade = [
     "Connection: Upgrade",
@@ -232,7 +232,7 @@ it("HTTP/2 is not spoken, so nothing of it can be reset (A99)", async () => {
   expect(parseStatuses(heard)).toEqual([400]);
 });
 
-it("of what goes wrong in the middle of an answer nothing is sent (A94)", async () => {
+it("no detail of an error in the middle of a response is sent (A94)", async () => {
   const planted = "PLANTED-in-a-stream";
   const answers: (() => Promise<Response>)[] = [
     async () => new Response(new ReadableStream({ pull: () => Promise.reject(new Error(planted)) })),

@@ -31,7 +31,7 @@ describe("the file tools", () => {
     expect(names({ readOnly: true })).toEqual(["read_file", "list_files", "search_files"]);
   });
 
-  it("declare what they read and change: files and their names may be untrusted (A101)", () => {
+  it("declare their reads and changes: files and their names may be untrusted (A101)", () => {
     const labels = (options: object = {}) =>
       fileTools({ root: place.path, ...options }).map(({ name, effects, reads }) => [name, effects, reads]);
     expect(labels()).toEqual([

@@ -55,7 +55,7 @@ describe("the plan tool", () => {
 });
 
 describe("plan instructions", () => {
-  it("says how to proceed: need, tools, evaluation, synthesis (S3-43)", async () => {
+  it("explains how to proceed: need, tools, evaluation, synthesis (S3-43)", async () => {
     const { agent, model } = createPlanAgent([done], "found", {
       instructions: `You help.\n\n${planInstructions.steps}`,
     });

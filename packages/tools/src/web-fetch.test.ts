@@ -175,7 +175,7 @@ describe("web_fetch does not touch", () => {
       "[2001:0:7f00:1::]",
     ],
     ...["[::5efe:10.0.0.1]", "[2606:4700::5efe:10.0.0.1]"],
-  ])("%s, which is not public, or leads to what is not (A08, A09, A10, A11)", async (host) => {
+  ])("%s, which is not public, or leads to an address that is not (A08, A09, A10, A11)", async (host) => {
     await expectRefused(getCanaryUrl(host), "address", open());
   });
 

@@ -599,7 +599,7 @@ describe("the request", () => {
     expect(body.tool_choice).toEqual(expected);
   });
 
-  it("without tools on offer still names those that were called, because the API wants it (S0-43)", () => {
+  it("without tools on offer still declares the tools that were called, because the API requires it (S0-43)", () => {
     const history: Entry[] = [
       { type: "user", content: "?" },
       { type: "assistant", parts: [call("a", "Oslo")] },
@@ -931,7 +931,7 @@ describe("an answer", () => {
       expect(assembled(chunksOf(events.slice(0, length))).finish).toBeUndefined();
   });
 
-  it("counts what was cached as input, and takes totals for totals (S0-43)", () => {
+  it("counts cached tokens as input, and treats usage figures as running totals (S0-43)", () => {
     const figures = {
       input_tokens: 10,
       cache_read_input_tokens: 100,

@@ -386,7 +386,7 @@ describe("a failing AI SDK model", () => {
     [413, false, "context_overflow"],
     [undefined, true, "model_unreachable"],
     [undefined, false, "model_failed"],
-  ])("with status %s says so in our words (F06, F07, F08)", async (status, retryable, code) => {
+  ])("with status %s becomes our own error with its code (F06, F07, F08)", async (status, retryable, code) => {
     const error = await failureOf(sdkModel([apiError(status, retryable)]));
     expect(error).toMatchObject({ code, retryable, retryAfterMs: 3000 });
     expect(error.cause).toBeUndefined();

@@ -70,7 +70,7 @@ describe("a model from one generate function", () => {
     });
   });
 
-  it("need not assign call ids: each call gets one (F27)", async () => {
+  it("does not have to assign call ids: each call gets one (F27)", async () => {
     const twice = { name: "weather", args: { city: "Oslo" } };
     const result = await run(agentOf(answering({ toolCalls: [twice, twice] }, { text: "Ok." })), "Go");
     expect(result.toolCalls.map(({ id, status }) => [id, status])).toEqual([

@@ -136,7 +136,7 @@ describe("a Gemini request", () => {
     ]);
   });
 
-  it("sends images and files as data or URLs, those of results after the results (S0-25)", () => {
+  it("sends images and files as data or URLs, and the ones in results after the results (S0-25)", () => {
     const history: Entry[] = [
       {
         type: "user",
@@ -290,7 +290,7 @@ describe("names of tools", () => {
       group.functionDeclarations.map(({ name }) => name),
     );
 
-  it("are encoded to what Gemini allows, without collisions, and decoded in calls (S0-25)", () => {
+  it("are encoded to names that Gemini allows, without collisions, and decoded in calls (S0-25)", () => {
     const long = "x".repeat(100);
     const names = ["fine.name:1-a", "a b", "a/b", "1st", "ü", "", long, `${long}y`, "a_b"];
     const wire = namesIn(bodyOf({ tools: names.map((name) => tool(name)) }));
@@ -471,7 +471,7 @@ describe("a Gemini stream", () => {
     expect(readAll(events).finish).toBe("tool_calls");
   });
 
-  it("that says its reason with every event ends with what the last one makes of it (F22)", () => {
+  it("that sends its finish reason with every event ends with the last one (F22)", () => {
     const events = [
       event({ ...said({ text: "a" }), finishReason: "STOP" }),
       event({ ...said({ functionCall: { name: "b" } }), finishReason: "STOP" }),
@@ -808,7 +808,7 @@ describe.skipIf(!existsSync(recordings))("recorded traffic of Gemini", () => {
 
   it.each(
     streams,
-  )("the stream %s gives what its payloads say, and nothing more when cut (S0-42, F15)", (file) => {
+  )("the stream %s yields the content of its payloads, and nothing more when cut off (S0-42, F15)", (file) => {
     const lines = read(file).trim().split("\n");
     const answers = lines.map((line) => JSON.parse(line));
     expect(understood(readAll(lines))).toEqual(expected(answers));
@@ -817,14 +817,16 @@ describe.skipIf(!existsSync(recordings))("recorded traffic of Gemini", () => {
       expect(readAll(lines.slice(0, length)).finish).toBeUndefined();
   });
 
-  it.each(bodies)("the answer %s gives what it says, and goes back unchanged (S0-42, S0-25)", (file) => {
+  it.each(bodies)("the answer %s is parsed completely, and is sent back unchanged (S0-42, S0-25)", (file) => {
     const body = JSON.parse(read(file));
     const whole = assembled(geminiContent.fromJson(body));
     expect(understood(whole)).toEqual(expected([body]));
     expect(sentBack(whole.parts)).toEqual(body.candidates[0].content.parts);
   });
 
-  it.each(sessions)("the session %s is asked for and answered as recorded (S0-24, S0-42)", (file) => {
+  it.each(
+    sessions,
+  )("the session %s sends and receives the recorded requests and responses (S0-24, S0-42)", (file) => {
     for (const { request, response } of JSON.parse(read(file)).interactions) {
       const [content] = request.body.contents;
       const body = bodyOf({ history: [{ type: "user", content: content.parts[0].text }] });

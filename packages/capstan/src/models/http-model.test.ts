@@ -141,7 +141,7 @@ describe("a streamed answer", () => {
     expect(sent).toBeLessThan(20);
   });
 
-  it("that breaks off says so, as a failure that may pass (F05)", async () => {
+  it("that breaks off is reported as a transient failure (F05)", async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull(controller) {
         controller.error(
@@ -349,7 +349,7 @@ describe("a real connection", () => {
     expect(await chunksOf({ url: () => server })).toEqual(said.flat());
   });
 
-  it("that is refused, or to a host that does not exist, is told with the host and without the key (F01, F02)", async () => {
+  it("that is refused, or to a host that does not exist, is reported with the host and without the key (F01, F02)", async () => {
     const refused = await failureOf({ url: () => "http://127.0.0.1:9/v1?key=sk-secret-1234567890" });
     expect(refused).toMatchObject({ code: "model_unreachable", retryable: true });
     const unknown = await failureOf({ url: () => "http://nowhere.invalid/v1" });
@@ -360,7 +360,7 @@ describe("a real connection", () => {
     expect(JSON.stringify([refused?.message, unknown?.message])).not.toContain("sk-secret");
   });
 
-  it("that is reset before the headers is told as a failure that may pass (F04)", async () => {
+  it("that is reset before the headers is reported as a transient failure (F04)", async () => {
     const server = await serve((incoming) => incoming.socket.destroy());
     expect(await failureOf({ url: () => server })).toMatchObject({
       code: "model_unreachable",

@@ -116,7 +116,7 @@ function callIn({ id, name, arguments: text }: { id: string; name: string; argum
 describe.skipIf(isAbsent)("recorded streams of chat completions", () => {
   it.each(
     streams.map((stream) => [stream.file.replace(/^.*\//, ""), stream] as const),
-  )("%s gives what the vendor's SDK makes of it (S1-05) (S1-07) (D-09)", (_, {
+  )("%s yields the same response as the vendor's SDK (S1-05) (S1-07) (D-09)", (_, {
     file,
     interaction,
     family,

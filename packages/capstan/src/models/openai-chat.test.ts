@@ -109,7 +109,7 @@ const conversation: readonly Entry[] = [
 ];
 
 describe("a request of chat completions", () => {
-  it("has the instructions first, then each entry in the API's own form, with text beside calls (S1-04) (S1-16) (S2-52) (C-16) (D-08)", () => {
+  it("has the instructions first, then each entry in the API's own form, with text next to calls (S1-04) (S1-16) (S2-52) (C-16) (D-08)", () => {
     expect(body(openAiChat, { instructions: "Be kind.", history: conversation }).messages).toEqual([
       { role: "system", content: "Be kind." },
       { role: "user", content: "Summary of the conversation so far:\nThey met." },
@@ -266,7 +266,7 @@ describe("a request of chat completions", () => {
 describe("the names of tools", () => {
   const named = (name: string): ToolSpec => ({ ...pay, name });
 
-  it("are encoded to what the API allows, without collisions, and decoded in calls (S1-07)", () => {
+  it("are encoded to names that the API allows, without collisions, and decoded in calls (S1-07)", () => {
     const names = ["fs.read", "fs read", "fs_read", "日本", "x".repeat(100), "x".repeat(101), "ok-1"];
     const tools: { function: { name: string } }[] = body(openAiChat, { tools: names.map(named) }).tools;
     const sent = tools.map((tool) => tool.function.name);
@@ -307,7 +307,7 @@ describe("the schema of a tool", () => {
     expect(parameters(input)).toEqual(input);
   });
 
-  it("with alternatives at its root has all their fields, and requires what all require (S1-04)", () => {
+  it("with alternatives at its root has all their fields, and requires the fields that all of them require (S1-04)", () => {
     const input = {
       anyOf: [
         {
@@ -372,7 +372,7 @@ describe("a stream of chat completions", () => {
     ]);
   });
 
-  it("usage is found in a choice, in x_groq, beside the last choice, with costs and other names (D-09)", () => {
+  it("usage is found in a choice, in x_groq, next to the last choice, with costs and other names (D-09)", () => {
     const usage = { prompt_tokens: 5, completion_tokens: 2, cached_tokens: 1, cost: 0.5 };
     const found = [{ type: "usage", usage: { inputTokens: 5, outputTokens: 2, cachedTokens: 1, cost: 0.5 } }];
     const only = (chunks: readonly Chunk[]) => chunks.filter(({ type }) => type === "usage");

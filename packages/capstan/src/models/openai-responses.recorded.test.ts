@@ -236,7 +236,7 @@ describe.skipIf(isAbsent)("recorded answers of the responses API", () => {
 
   it.each(
     streams,
-  )("$file $interaction: the stream gives what the vendor's SDK makes of it (F15)", (stream) => {
+  )("$file $interaction: the stream yields the same response as the vendor's SDK (F15)", (stream) => {
     const body = String(exchangesOf(stream.file)[stream.interaction]?.response.body);
     const { entry, ...message } = assembled(chunksOf(events(body)));
     expect(message).toEqual(expectedOf(stream.expected));
@@ -261,7 +261,7 @@ describe.skipIf(isAbsent)("recorded answers of the responses API", () => {
     expectSameItems(sent([entry]).input, body.output);
   });
 
-  it.each(payloads)("$name: the stream gives what the ends of its items say (F15, F22)", ({
+  it.each(payloads)("$name: the stream yields the content of its finished items (F15, F22)", ({
     events: all,
   }) => {
     const parsed = all.map(

@@ -579,7 +579,7 @@ describe("an answer", () => {
     expect(streamed.entry.parts[0]).toMatchObject({ type: "text", text: "I cannot." });
   });
 
-  it("ignores unknown events and what follows the end (F22)", () => {
+  it("ignores unknown events and anything after the end (F22)", () => {
     expect(read({ type: "response.brand_new.delta", delta: 1 })).toEqual([]);
     expect(read(completed(), completed({ output: [functionCall()] }))).toHaveLength(1);
   });

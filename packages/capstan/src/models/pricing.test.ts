@@ -41,7 +41,7 @@ describe("priced", () => {
     [{ provider: "vertex", model: "gemini-2.5-flash" }, 0.3 + 0.25],
     [{ provider: "groq", model: "llama-3.3-70b-versatile" }, 0.59 + 0.079],
     [{ provider: "api.groq.com", model: "llama-3.3-70b-versatile" }, 0.59 + 0.079],
-  ])("knows what %j costs (S2-59)", async (options, cost) => {
+  ])("knows the price of %j (S2-59)", async (options, cost) => {
     expect(await costOf(used, options)).toBeCloseTo(cost, 9);
   });
 
@@ -84,7 +84,7 @@ describe("priced", () => {
     expect(await costOf(used, { ...options, prices: {} })).toBeUndefined();
   });
 
-  it("what the provider says itself stands, also when it is nothing (S2-59)", async () => {
+  it("a cost reported by the provider takes precedence, even if it is zero (S2-59)", async () => {
     const prices = { "openai/gpt-4o-mini": { input: 10, output: 20 } };
     expect(await costOf({ ...used, cost: 0.5 }, { ...mini, prices })).toBe(0.5);
     expect(await costOf({ ...used, cost: 0 }, mini)).toBe(0);

@@ -96,7 +96,7 @@ describe("what a model is asked in the text dialect", () => {
     expect((await innerRequest({ toolChoice: "none" })).instructions).toContain("Do not call any tool");
   });
 
-  it("does not mention tools when there are none (S4-28)", async () => {
+  it("does not mention tools if the request has no tools (S4-28)", async () => {
     const { instructions } = await innerRequest({ tools: [], toolChoice: "none" });
     expect(instructions).toBe("Be brief.");
   });

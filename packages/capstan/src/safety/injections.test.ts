@@ -139,7 +139,7 @@ describe("a model that obeys every text it reads", () => {
     expect(result.pending[0]?.reason).toContain("mcp_time");
   });
 
-  it("does nothing when approvals are impossible, and is told so (A100)", async () => {
+  it("does nothing when approvals are impossible, and receives the reason (A100)", async () => {
     const { contents, plan } = cases[0] as (typeof cases)[number];
     const { deeds, result } = await attacked({ contents, plan, policy: { approvals: "deny" } });
     expect(deeds).toEqual([]);

@@ -54,7 +54,7 @@ const { pattern: patterns } = fc.letrec<{ pattern: string }>((tie) => ({
 }));
 
 describe("a pattern in RE2's syntax", () => {
-  it("finds what ECMAScript finds with the flag u (A116)", () => {
+  it("finds the same matches as ECMAScript with the u flag (A116)", () => {
     fc.assert(
       fc.property(patterns, fc.array(texts, { minLength: 1, maxLength: 10 }), (pattern, texts) => {
         let native: RegExp;

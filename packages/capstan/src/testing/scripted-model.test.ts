@@ -18,7 +18,7 @@ async function chunksOf(step: ScriptedStep): Promise<Chunk[]> {
 }
 
 describe("scriptedModel", () => {
-  it("says one step per request, in order, and keeps what it was asked (S2-60)", async () => {
+  it("plays one step per request, in order, and records the requests (S2-60)", async () => {
     const model = scriptedModel([{ text: "One." }, { text: "Two." }], { id: "mine" });
     const said: string[] = [];
     for (let index = 0; index < 2; index++) {

@@ -20,7 +20,7 @@ async function make(folder?: string): Promise<string> {
   return stdout.read() ?? "";
 }
 
-it("init makes a project with pinned versions, no key and no address, which is trusted, and says what to do next (A123)", async () => {
+it("init creates a trusted project with pinned versions, no key and no address, and prints the next steps (A123)", async () => {
   const said = await make("My Agent!");
   const folder = join(project.folder, "My Agent!");
   expect(said).toContain("cd 'My Agent!'\n  npm install\n  npm test\n  npx capstan\n");

@@ -37,7 +37,7 @@ const lastSaid = () => fake.requests.at(-1)?.messages.findLast(({ role }) => rol
 const lines = (text: string) => text.split("\n").filter((line) => line !== "");
 
 describe("the first run on a machine with nothing", () => {
-  it("answers, says that it is not AI and what to set, and keeps its data for its owner alone (S4-57, S4-58, S4-59)", async () => {
+  it("answers, states that it is not AI and which key to set, and stores its data readable only by its owner (S4-57, S4-58, S4-59)", async () => {
     const { CAPSTAN_MODEL: _, ...env } = project.env;
     const cli = spawnSync(process.execPath, [...sources, bin, "-p", "Hello", "--tools", "none"], {
       cwd: project.folder,
@@ -125,7 +125,7 @@ describe("a script", () => {
     expect(none).toMatchObject({ code: 2 });
   });
 
-  it("has its events, what happened and what the model thought in files of its session (S4-10, S4-51, S4-52, C-29)", async () => {
+  it("has its events, a readable log and the model's reasoning in the session's files (S4-10, S4-51, S4-52, C-29)", async () => {
     fake.replies = [{ text: "Blue.", reasoning: "Whales are blue." }];
     const { stdout, stderr } = await ask(["-p", "Which colour?", "--session-id", "whales"]);
     expect(stdout).toBe("Blue.\n");

@@ -89,7 +89,7 @@ it("dev takes up changes of the configuration and of what it imports; a broken o
   expect(await cli.exit).toBe(0);
 });
 
-it("dev takes the next port when the one it was told is taken, and opens a browser that a code in the fragment signs in, once (A82)", async () => {
+it("dev uses the next port when the requested one is taken, and opens a browser that a one-time code in the fragment signs in (A82)", async () => {
   const project = createScratchProject({
     browser: `#!/bin/sh\nprintf %s "$1" > opened.part && mv opened.part opened\n`,
   });

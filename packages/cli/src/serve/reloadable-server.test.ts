@@ -8,7 +8,7 @@ function generation(closing: Promise<void> = Promise.resolve()): ServerInstance 
   return { server, idle: async () => undefined, close: () => closing } as unknown as ServerInstance;
 }
 
-it("a front is closed only when those that were replaced have ended what they had started (F67)", async () => {
+it("a reloadable server closes only after the replaced instances have finished their work (F67)", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const front = createReloadableServer(generation(promise), (_, given) => given);
   front.replace(generation());

@@ -37,7 +37,7 @@ afterEach(async () => {
   project.remove();
 });
 
-it("capstan mcp answers a client over stdio, and nothing but the protocol is on stdout, whoever prints (S4-53, S4-54)", async () => {
+it("capstan mcp answers a client over stdio, and stdout carries only the protocol, even if a tool or the config prints (S4-53, S4-54)", async () => {
   project = createScratchProject({ "capstan.config.ts": talkative });
   const env = { ...project.env, CAPSTAN_DEBUG: "1" };
   cli = startCli(["mcp", "--trust"], { folder: project.folder, env });

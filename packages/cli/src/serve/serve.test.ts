@@ -56,7 +56,7 @@ const urlOf = async (cli: CliProcess) =>
   (await cli.waitForOutput(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/))[1] ?? "";
 
 describe("capstan serve", () => {
-  it("says what it serves, answers, and at SIGTERM leaves with 0 (F82)", async () => {
+  it("prints its agents and address, answers, and exits with 0 on SIGTERM (F82)", async () => {
     const cli = start(["serve", "--port", "0"], project());
     const url = await urlOf(cli);
     expect(cli.stdout()).toMatch(
@@ -67,7 +67,7 @@ describe("capstan serve", () => {
     expect(await cli.exit).toBe(0);
   });
 
-  it("gives work under way time at SIGTERM, and at a second one leaves at once (F82)", async () => {
+  it("gives active runs time to finish on SIGTERM, and exits immediately on a second one (F82)", async () => {
     const cli = start(["serve", "--port", "0", "--trust"], project({ "capstan.config.ts": slowConfig }));
     const url = await urlOf(cli);
     const response = await fetch(`${url}/api/chat?events=all`, {

@@ -49,7 +49,7 @@ describe("the prompt", () => {
     expect(await listFileCandidates(folder, "@/etc/")).toEqual([]);
   });
 
-  it("remembers what was typed, for its owner alone, and not more than it should (A124)", async () => {
+  it("stores a bounded input history, readable only by its owner (A124)", async () => {
     const home = join(await mkdtemp(join(tmpdir(), "capstan-history-")), "data");
     const first = await openPromptHistory(home);
     await first.add("one\ntwo");

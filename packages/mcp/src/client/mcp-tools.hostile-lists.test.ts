@@ -27,7 +27,7 @@ it.concurrent("endless pages are an error with a code and do not stop the others
   });
 });
 
-it.concurrent("of 5,000 tools the first 1,000 are offered, of 2 MB of schemas those that fit, and `problems` says so (F65)", () =>
+it.concurrent("of 5,000 tools the first 1,000 are offered, of 2 MB of schemas the ones that fit, and `problems` reports it (F65)", () =>
   withFolder(async (folder) => {
     const many = Array.from({ length: 5_000 }, (_, index) => tool(`t${index}`));
     const large = Array.from({ length: 30 }, (_, index) =>

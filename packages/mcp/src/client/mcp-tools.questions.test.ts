@@ -54,7 +54,7 @@ function createModel(): { model: Model; seen: ModelRequest[] } {
 }
 
 describe.concurrent.each(eras)("a server of %s", (era) => {
-  it("asks a person in the middle of a call; the run waits, and goes on with the answer (A55)", () =>
+  it("asks the user in the middle of a call; the run waits, and continues with the answer (A55)", () =>
     withElicitationServer(era, async (mcp) => {
       const running = startRun(mcp, "name");
       const { callId, question } = await getPendingCall(running);
@@ -68,7 +68,7 @@ describe.concurrent.each(eras)("a server of %s", (era) => {
       ]);
     }));
 
-  it("is told when the person declines, and still answers (A55)", () =>
+  it("is notified when the user declines, and still answers (A55)", () =>
     withElicitationServer(era, async (mcp) => {
       const running = startRun(mcp, "name");
       const { callId } = await getPendingCall(running);
@@ -87,20 +87,20 @@ describe.concurrent.each(eras)("a server of %s", (era) => {
       ]);
     }));
 
-  it("never gets a password in a form: nobody is asked (A55)", () =>
+  it("never gets a password in a form: the user sees no question (A55)", () =>
     withElicitationServer(era, async (mcp) => {
       expect(await getToolOutput(startRun(mcp, "password"))).toEqual([{ action: "decline" }]);
       expect(findStatus(mcp, "ask").log).toContain('The server asked for a secret ("password") in a form.');
     }));
 
-  it("cannot hide what it asks for beside the fields of a form (A55)", () =>
+  it("cannot hide a request outside the fields of a form (A55)", () =>
     withElicitationServer(era, async (mcp) => {
       const { question } = await getPendingCall(startRun(mcp, "sly"));
       expect(question?.schema).toMatchObject({ properties: { name: { type: "string" } } });
       expect(JSON.stringify(question)).not.toContain("password");
     }));
 
-  it("sends a person to a page only by its whole address, with its host, and over https (A55)", () =>
+  it("sends the user to a page only by its full URL, with its host, and over https (A55)", () =>
     withElicitationServer(era, async (mcp) => {
       const running = startRun(mcp, "page");
       const { callId, question } = await getPendingCall(running);
@@ -128,7 +128,7 @@ describe.concurrent.each(eras)("a server of %s", (era) => {
       else expect(answer).toMatch(/^tool_denied: The server asked to use your model, which is not allowed/);
     }));
 
-  it("uses the model when a person agrees: with its own words alone, capped and labelled (A54)", () => {
+  it("uses the model when the user agrees: only with its own text, capped and labeled (A54)", () => {
     const { model, seen } = createModel();
     const sampling: Sampling = { model, maxRequests: 1 };
     const use = async (mcp: McpTools) => {
@@ -157,7 +157,7 @@ describe.concurrent.each(eras)("a server of %s", (era) => {
     return withElicitationServer(era, use, { sampling });
   });
 
-  it("does not use the model when the person says no (A54)", () => {
+  it("does not use the model when the user declines (A54)", () => {
     const { model, seen } = createModel();
     const use = async (mcp: McpTools) => {
       const running = startRun(mcp, "sample");

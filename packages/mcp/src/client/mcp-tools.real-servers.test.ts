@@ -181,7 +181,7 @@ describe.each(["everything", "web"])("calls to the server %s (S4-43, S4-44, S4-4
     expect(result.text).toBe("Ready.");
   });
 
-  it("end when the run is cancelled, and the server goes on with others (S4-47)", async () => {
+  it("end when the run is cancelled, and the server continues with other calls (S4-47)", async () => {
     const input = { duration: 60, steps: 600 };
     const running = runSteps([{ calls: [{ name: `mcp_${server}_trigger-long-running-operation`, input }] }]);
     for await (const event of running) if (event.type === "tool_progress") running.cancel("Enough.");

@@ -23,7 +23,7 @@ function stopClock(): void {
 
 const getState = (mcp: McpTools) => findStatus(mcp, "one").state;
 
-it("a server that exits in mid-call: the call fails by name, the run goes on, the server comes back (F58)", async () => {
+it("a server that exits in mid-call: the call fails with a named error, the run continues, the server restarts (F58)", async () => {
   await withServers({ one: hostileServer("calls"), two: hostileServer("calls") }, async (mcp) => {
     const [held, waiting] = [
       findTool(mcp, "mcp_one_echo"),
@@ -84,7 +84,7 @@ it("a death of more than an hour ago does not count (F58)", async () => {
   });
 });
 
-it("a call that waits for a start is not held up when somebody asks for the start at once (F58)", async () => {
+it("a call that waits for a delayed start is released by a request for an immediate start (F58)", async () => {
   stopClock();
   await withServers({ one: hostileServer("calls") }, async (mcp) => {
     const echo = findTool(mcp, "mcp_one_echo");

@@ -64,7 +64,7 @@ it("once a key was set one is always needed, in every process, also when it is r
   expect(await apiKeys(store).areNeeded()).toBe(true);
 });
 
-it("whether one is needed is looked up once in a second, not in every request (A83)", async () => {
+it("the check whether a key is required runs at most once per second, not on every request (A83)", async () => {
   const real = memory();
   let looks = 0;
   const store: Store = {

@@ -29,7 +29,7 @@ it.each([
   ["another key", "Bearer cap_0123456789abcdef_0123456789012345678901234567890123456789012"],
   ["1 MB", `Bearer ${"x".repeat(1_000_000)}`],
   ["two keys", `Bearer ${own}, Bearer ${own}`],
-])("with %s for a key the response is 401, and says how to authenticate (A83)", async (_, authorization) => {
+])("with %s for a key the response is 401, and explains how to authenticate (A83)", async (_, authorization) => {
   const { send } = serve({ apiKey: own });
   const answer = await send(
     "GET",

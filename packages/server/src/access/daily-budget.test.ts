@@ -15,7 +15,7 @@ const createCaller = (limits: Partial<Caller["limits"]>): Caller => ({
 });
 const createUsage = (tokens: number, cost = 0) => ({ inputTokens: tokens, outputTokens: 0, cost });
 
-it("lowers a budget to what is left of the day, and never raises one (A92)", async () => {
+it("lowers a budget to the rest of the daily budget, and never raises one (A92)", async () => {
   const spent = createDailyBudget(memory(), () => noon);
   const ada = createCaller({ tokensPerDay: 100, costPerDay: 5 });
   await spent.addUsage("ada", createUsage(30, 1));
@@ -49,7 +49,7 @@ it("who has no limit is not looked up", async () => {
   });
 });
 
-it("counts all of what several processes add at once, in one record for a day and user (A92)", async () => {
+it("counts everything that several processes add concurrently, in one record per day and user (A92)", async () => {
   const store = sqlite(":memory:");
   const processes = Array.from({ length: 4 }, () => createDailyBudget(store, () => noon));
   await Promise.all(
@@ -89,7 +89,7 @@ it("a run that would cost $1,000 ends by its budget, and the next one is refused
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
-it("a user has so many streams and runs at a time; what one gives back another can take (A92)", async () => {
+it("a user has a limited number of concurrent streams and runs, and a released slot can be reused (A92)", async () => {
   const hanging = scriptedModel(() => ({ text: "…", hang: true }), { record: false });
   server = createTestServer({
     agents: [defineAgent({ name: "slow", model: hanging })],

@@ -127,7 +127,7 @@ describe("a stream of events", () => {
     await reader.cancel();
   });
 
-  it("ends for one who is too far behind, who may come back behind its last fact (F80)", async () => {
+  it("ends for a client that is too far behind, which may reconnect after its last fact (F80)", async () => {
     const store = memory();
     const events = subscribe(store, { sessionId: "s1" }, { maxBuffered: maxUnread });
     const { read, reader } = openStream(events as never);

@@ -87,7 +87,7 @@ it.each([
   ["https://app.example.com:444", "forbidden"],
   ["http://app.example.com", "forbidden"],
   ["https://APP.example.com", "forbidden"],
-])("Origin %s: %s, with one that is listed (A76, A79)", (origin, expected) => {
+])("Origin %s: %s, with a listed origin (A76, A79)", (origin, expected) => {
   const origins = ["https://app.example.com"];
   for (const method of ["GET", "POST", "DELETE"])
     expect(readCode({ origin }, { method, origins }), method).toBe(expected);

@@ -10,7 +10,7 @@ function parseWith(text: string): unknown {
   }
 }
 
-it("gives what JSON.parse gives for all that is within the limits (A89)", () => {
+it("returns the same value as JSON.parse for all input within the limits (A89)", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 2, "\t"), (value, space) => {
       const text = JSON.stringify(value, null, space);

@@ -66,7 +66,7 @@ it("nothing is unpacked (A89)", async () => {
     });
 });
 
-it("what is not JSON in UTF-8 is refused (A89, A90)", async () => {
+it("a body that is not JSON in UTF-8 is refused (A89, A90)", async () => {
   const expectRefusal = async (request: Request, code: string) =>
     expect(readJsonBody(request)).rejects.toMatchObject({ code });
   await expectRefusal(post(new Uint8Array([0x22, 0xff, 0x22])), "invalid_input");

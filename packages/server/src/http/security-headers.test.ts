@@ -15,7 +15,7 @@ function serve(options: Partial<Parameters<typeof createTestServer>[0]> = {}): T
   return server;
 }
 
-it("every response restricts what a browser may do with it (A73, A91, A97)", async () => {
+it("every response carries headers that restrict the browser (A73, A91, A97)", async () => {
   const { send } = serve();
   const answers = await Promise.all([
     send("GET", "/api/runs"),
@@ -116,7 +116,7 @@ it("pages of listed origins may send and read, with a key and without cookies; o
   );
 });
 
-it("pages of listed origins may send what the clients of the protocols send, and read what they need (A79)", async () => {
+it("pages of listed origins may send the headers of the protocols' clients, and read the ones they need (A79)", async () => {
   const origin = "https://app.example.com";
   const { send } = serve({ origins: [origin] });
   const preflightStatus = async (names: string, from = origin) => {
@@ -218,7 +218,7 @@ it("a log that throws changes nothing of the answer (A94)", async () => {
   expect([answer.status, (await answer.text()).includes("PLANTED")]).toEqual([500, false]);
 });
 
-it("what a path or an id brings is never part of a header (A91)", async () => {
+it("text from a path or an id is never part of a header (A91)", async () => {
   const { send } = serve();
   for (const path of [
     "/api/runs/x%0d%0aset-cookie:%20a=b",

@@ -89,7 +89,7 @@ it.each([
   "/v1/nothing",
   "/mcp/nothing",
   "/__proto__.x",
-])("there is nothing at %s (A93)", async (path) => {
+])("%s is not found (A93)", async (path) => {
   const answer = await server.send("GET", path);
   expect(answer.status).toBe(404);
   expect(await answer.text()).not.toContain("PLANTED");

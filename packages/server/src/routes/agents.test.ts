@@ -111,7 +111,7 @@ describe("agents over HTTP", () => {
     expect((await answer.json()).error.message).toContain(named);
   });
 
-  it("are changed by admins alone; others see what they are for, not what they are made of (A84)", async () => {
+  it("can be changed only by admins; other users see their purpose, not their definition (A84)", async () => {
     const { keys, send } = serve();
     const { secret: admin } = await keys.create({ user: "root", isAdmin: true });
     const { secret } = await keys.create({ user: "ada" });

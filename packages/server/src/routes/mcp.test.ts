@@ -68,7 +68,7 @@ it.each([
   await client.close();
 });
 
-it("the sessions of other users, and those of other wires, cannot be reached by their ids (A84)", async () => {
+it("the sessions of other users, and sessions of other wires, cannot be reached by their ids (A84)", async () => {
   await serve();
   const [ada, eve] = await Promise.all(["ada", "eve"].map((user) => server.keys.create({ user })));
   const client = await connect("modern", ada?.secret);
@@ -87,7 +87,7 @@ it("the sessions of other users, and those of other wires, cannot be reached by 
   await Promise.all([client.close(), other.close()]);
 });
 
-it("what is used over MCP counts like all else (A92)", async () => {
+it("usage over MCP counts toward the daily budget (A92)", async () => {
   await serve({ tokensPerDay: 20 });
   const { secret } = await server.keys.create({ user: "spender" });
   const client = await connect("modern", secret);

@@ -253,7 +253,7 @@ describe("a reader of events", () => {
     end();
   });
 
-  it("takes a place of its user's, and gives it back however it ends (A92)", async () => {
+  it("takes one of its user's slots, and releases it however it ends (A92)", async () => {
     const { model } = createDictatedModel();
     const server = serve(model, { limits: { streams: 1 } });
     const { runId } = await start(server);

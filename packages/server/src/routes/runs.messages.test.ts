@@ -260,7 +260,7 @@ describe("an active run", () => {
     return (_, index) => (index === 0 ? { text: "Hm", hang: true } : { text: "Well." });
   };
 
-  it("is cancelled by a request of its own, and twice is once (F84)", async () => {
+  it("is cancelled by a separate request, and a repeated one has no further effect (F84)", async () => {
     const server = serve(pay, { script: slow() });
     const { runId } = await start(server);
     expect(await sendMessage(server, `${runId}/cancel`, { reason: "Enough" }, "k")).toEqual(ok);

@@ -50,7 +50,7 @@ const readStream = async ({ send }: TestServer, runId: string) =>
   (await send("GET", `/api/runs/${runId}/events`)).text();
 
 describe("a run over HTTP", () => {
-  it("is started, streamed to its end, and gives its result (S1-25, S4-12)", async () => {
+  it("is started, streamed to its end, and returns its result (S1-25, S4-12)", async () => {
     const server = serve([{ calls: [{ name: "weather", input: { city: "Oslo" } }] }, { text: "It rains." }]);
     const started = await server.send("POST", "/api/runs", { input: "Weather in Oslo?" });
     expect(started.status).toBe(201);

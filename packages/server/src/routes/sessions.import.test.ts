@@ -127,7 +127,7 @@ describe("an imported run that is not over", () => {
 });
 
 describe("a file", () => {
-  it("of 5 MiB is imported; what is too large for the body is too large for the schema too (A89)", async () => {
+  it("of 5 MiB is imported; an import too large for the body limit is too large for the schema too (A89)", async () => {
     const server = serve();
     const file = JSON.parse(await forgeFile(server, {}));
     file.facts[0].input[0].content = "x".repeat(5 * 1024 * 1024);

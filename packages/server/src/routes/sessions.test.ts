@@ -240,7 +240,7 @@ describe("a large result", () => {
   });
 });
 
-it("a session that was imported is its importer's, with new ids for all that is in it (A84)", async () => {
+it("an imported session belongs to its importer, with new ids for everything in it (A84)", async () => {
   const store = memory();
   const server = serve(undefined, store);
   const id = await createTalk(server);

@@ -107,7 +107,7 @@ it("signing in with a key makes the browser its user, until the key is revoked (
   expect(await readStatus(server, cookie)).toBe(401);
 });
 
-it("a server with another key of its own does not know the cookies of the one before (A82)", async () => {
+it("a server with a different API key rejects the cookies of the previous one (A82)", async () => {
   const store = memory();
   const cookie = readSetCookie(await serve({ store }).send("POST", "/api/sign-in", { key: own }));
   expect(await readStatus(serve({ store }), cookie)).toBe(200);

@@ -39,7 +39,7 @@ async function runToEnd(body: object): Promise<{ runId: string; sessionId: strin
 }
 
 describe("what was sent in a turn", () => {
-  it("is what the model got, turn by turn (S0-46)", async () => {
+  it("is the request that the model received, turn by turn (S0-46)", async () => {
     const before = model.requests.length;
     const { runId } = await runToEnd({ input: "Where is it?" });
     const requests = model.requests.slice(before);

@@ -229,7 +229,7 @@ describe("an approval", () => {
     expect(filterTools(message)).toMatchObject([{ state: "output-denied" }]);
   });
 
-  it("counts only for what was shown (A86)", async () => {
+  it("counts only for the call that was shown (A86)", async () => {
     await serve(createAgent(script));
     const first = await readStream(await send([createUserMessage("Pay Bob.")]));
     const other = respond(first.message, true, { id: "c1:another" });

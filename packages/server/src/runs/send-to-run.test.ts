@@ -69,7 +69,7 @@ describe("a run that resumes after waiting", () => {
     expect((await answerCall(server, second)).status).toBe(202);
   });
 
-  it("gives its place back when it waits again, and so does one that is answered twice (A92)", async () => {
+  it("releases its slot when it waits again, also when it is answered twice (A92)", async () => {
     const again: Script = (_, turn) => ({ calls: [{ id: `c${turn + 1}`, name: "chart", input: {} }] });
     const server = serve({ limits: { runs: 1 } }, again);
     const runId = await startWaiting(server);

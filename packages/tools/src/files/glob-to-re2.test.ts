@@ -118,7 +118,7 @@ describe("a linear matcher", () => {
     "(a)\\1",
     "((a{100}){100})",
     "(?:[a-z]{500}x){2}|(?:[a-z]{500}y){2}|(?:b{999}){1}",
-  ])("refuses %j, and says so (A42)", async (pattern) => {
+  ])("refuses %j with a message (A42)", async (pattern) => {
     await expect(compileMatcher(pattern)).rejects.toMatchObject({ code: "bad_arguments" });
   });
 });

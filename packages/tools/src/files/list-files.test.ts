@@ -39,7 +39,7 @@ describe("list_files", () => {
     expect(listed).not.toContain("secret");
   });
 
-  it("ends at its limits and says so (A42)", async () => {
+  it("stops at its limits and reports it (A42)", async () => {
     const cases = [
       { limits: { entries: 2 }, note: "there are more entries" },
       { limits: { characters: 12 }, note: "there are more entries" },

@@ -18,7 +18,7 @@ describe("read_file", () => {
     expect(await place.text("read_file", { path: "notes/a.md" })).toBe("# Titel\r\n\tübung ✓\n");
   });
 
-  it("returns a range of lines, and says how to continue (S1-23)", async () => {
+  it("returns a range of lines, and explains how to continue (S1-23)", async () => {
     place.put("a.txt", createLines(10));
     const read = (input: object) => place.text("read_file", { path: "a.txt", ...input });
     expect(await read({ from: 3, lines: 2 })).toBe(

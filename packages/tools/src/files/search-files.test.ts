@@ -9,7 +9,7 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 describe("search_files", () => {
-  it("names file and line of what it finds (S1-23)", async () => {
+  it("names the file and line of each match (S1-23)", async () => {
     place.put("src/a.ts", "one\n  two (x)\nthree\n");
     place.put("b.md", "two\n");
     const search = (input: object) => place.text("search_files", input);
@@ -53,7 +53,7 @@ describe("search_files", () => {
     expect(beats).toBeGreaterThan(1);
   });
 
-  it("ends at its line limit, and says so (A42)", async () => {
+  it("stops at its line limit, and reports it (A42)", async () => {
     const small = createTemporaryRoot({ limits: { matches: 3 } });
     onTestFinished(small.remove);
     small.put("a.txt", "x\n".repeat(1000));

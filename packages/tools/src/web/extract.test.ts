@@ -228,7 +228,7 @@ describe("a PDF", () => {
     expect(text).toBe("The first page.\n\nThe second.");
   });
 
-  it("of more pages than are read says how many are missing (A27)", async () => {
+  it("of more pages than are read states the number of missing ones (A27)", async () => {
     const { text } = await extractBytes(
       createPdf(Array.from({ length: 310 }, (_, index) => `page ${index}`)),
       "application/pdf",

@@ -107,7 +107,7 @@ describe("the addresses of a name", () => {
     expect(await getFetchError("https://empty.example.com/")).toMatchObject({ code: "tool_failed" });
   });
 
-  it("are those of the system when no resolver is given (A16)", async () => {
+  it("come from the system resolver by default (A16)", async () => {
     const { resolve: _, ...rest } = internet.options;
     const fetchGuarded = guardedFetch({ ...rest, allowPrivate: true, allowHttp: true });
     const response = await fetchGuarded("http://localhost/");
@@ -261,7 +261,7 @@ describe("a redirect", () => {
   ];
   it.each(
     [301, 302, 303, 307, 308].flatMap((status) => places.map((place) => [status, ...place] as const)),
-  )("%i to %s is checked before it is asked for (A19)", async (status, location, rule) => {
+  )("%i to %s is checked before it is requested (A19)", async (status, location, rule) => {
     internet.setAnswers("inside.example.org", ["10.0.0.1"]);
     internet.setAnswers("other.example.org", [publicAddress]);
     await internet.addSite(redirects(location, status));

@@ -276,7 +276,7 @@ describe.skipIf(!findPostgresFolder())(
         await vi.waitFor(() => expect(live(heard)).toEqual([piece("x")]), 30_000);
       });
 
-      it("that subscribe within a message receive all of it, or nothing if some may be missing (F81)", async () => {
+      it("that subscribe within a message receive the whole message, or nothing if some of it may be missing (F81)", async () => {
         const [writer, reader] = [store(), store()];
         const lease = await held(writer, "s");
         await writer.append([start("other")], { expected: 0, lease: await held(writer, "other") });

@@ -88,7 +88,7 @@ describe("writes of the same moment", () => {
 });
 
 describe("another process that holds the file", () => {
-  it("is waited for, while reads and the event loop go on; then the write is refused by name (F68)", async () => {
+  it("delays the write without blocking reads or the event loop, then refuses it with a named error (F68)", async () => {
     const store = sqlite(file, { busyTimeoutMs: 300 });
     const lease = await held(store, "s1");
     await store.append([note("s1", 0)], { expected: 0, lease });
@@ -129,7 +129,7 @@ describe("another process that holds the file", () => {
 });
 
 describe("a full disk", () => {
-  it("refuses the write by name, keeps what is stored readable, and goes on when there is room (F69)", async () => {
+  it("refuses the write with a named error, keeps stored data readable, and accepts writes once space is free (F69)", async () => {
     for (let room = 0; room < 12; room++) {
       const connection = openConnection(join(folder, `${room}.db`), 100);
       const store = storeOn(connection);

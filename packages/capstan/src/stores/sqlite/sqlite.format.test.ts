@@ -132,7 +132,7 @@ describe("a file of version 1", () => {
     await store.close();
   });
 
-  it("is written on, and knows what it has (F78)", async () => {
+  it("accepts new writes and keeps its data (F78)", async () => {
     const store = sqlite(file);
     const facts = await store.read("trip");
     const lease = await store.lease("trip", "bob", 60_000);

@@ -31,7 +31,7 @@ const text = fc
   .array(fc.oneof({ weight: 4, arbitrary: word }, fc.string({ unit: "binary" })))
   .map((words) => words.join(" "));
 
-it("finds what the memory store finds, whatever the words (A95)", async () => {
+it("finds the same results as the memory store for any query (A95)", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(text, { maxLength: 8 }),

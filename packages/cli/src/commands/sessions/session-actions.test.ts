@@ -69,7 +69,7 @@ describe("sessions", () => {
 });
 
 describe("doctor", () => {
-  it("says what works and what to set, and where the logs are (S4-52)", async () => {
+  it("reports the checks, the settings to add, and the log location (S4-52)", async () => {
     const { code, stdout } = await told("doctor");
     expect(code).toBe(0);
     expect(stdout).toMatch(

@@ -121,7 +121,7 @@ describe("the entry of a server", () => {
     expect(read({ httpUrl: "https://example.org/mcp" })).toEqual({ type: "http", ...http });
   });
 
-  it("gets its variables, and the URL is looked at after that (S4-63)", () => {
+  it("gets its variables, and the URL is checked after that (S4-63)", () => {
     const entry = { url: `\${BASE}/mcp`, headers: { authorization: `Bearer \${KEY:-none}` } };
     const filled = { url: "http://127.0.0.1:1/mcp", headers: { authorization: "Bearer none" } };
     expect(parseServerConfig("notes", entry, { BASE: "http://127.0.0.1:1" })).toEqual(filled);

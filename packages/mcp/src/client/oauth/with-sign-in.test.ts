@@ -369,7 +369,7 @@ describe("a hostile server", () => {
     ["http://phishing.test/", "was refused: it is not https"],
     ["https://127.0.0.1:8443/", "was refused: it is in a private network"],
     ["https://bank.test@phishing.test/", "was refused: it contains credentials"],
-  ])("cannot make us show %s to a person (A55)", async (endpoint, problem) => {
+  ])("cannot make us show %s to the user (A55)", async (endpoint, problem) => {
     const all = await createHostileWorld({ metadata: { authorization_endpoint: endpoint } });
     const error = await getSignInError(signIn(all));
     expect(error.name).toBe("AgentError");
@@ -377,7 +377,7 @@ describe("a hostile server", () => {
     expect(all.shown).toEqual([]);
   });
 
-  it("cannot choose where the person is sent back to (A58)", async () => {
+  it("cannot choose the redirect URI, state or code challenge (A58)", async () => {
     const endpoint = `${origin}/authorize?redirect_uri=https://thief.test/&state=known&code_challenge=known`;
     const all = await createHostileWorld({ metadata: { authorization_endpoint: endpoint } });
     await signIn(all);

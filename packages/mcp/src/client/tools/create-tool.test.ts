@@ -128,7 +128,7 @@ describe("calls of a tool", () => {
     expect(result.toolCalls).toMatchObject([{ status: "error", attempts: 1 }]);
   });
 
-  it("that all fail lead to an answer from knowledge, which says so (M3)", async () => {
+  it("that all fail lead to an answer from general knowledge, marked as such (M3)", async () => {
     const steps = [
       { calls: ["never", "never"].map((name) => ({ name: `mcp_${name}_fetch` })) },
       { text: "Red, I think." },

@@ -40,7 +40,7 @@ describe("the list of a server's tools", () => {
     ]);
   });
 
-  it("omits invalid and duplicate names, and says so (A51)", async () => {
+  it("omits invalid and duplicate names, and reports them (A51)", async () => {
     const odd = ["", "se arch", "s\u0435arch", "x".repeat(81), "a\u200Bb"];
     const made = await createList([...odd.map((name) => tool(name)), tool("read"), tool("read")]);
     expect(getNames(made)).toEqual(["mcp_notes_read"]);
@@ -54,7 +54,7 @@ describe("the list of a server's tools", () => {
     expect(made.problems).toEqual([]);
   });
 
-  it("has at most 1000 tools and 2,000,000 characters, and says so (F64, F65)", async () => {
+  it("has at most 1000 tools and 2,000,000 characters, and reports the omissions (F64, F65)", async () => {
     const many = await createList(Array.from({ length: 5_000 }, (_, index) => tool(`t${index}`)));
     expect(many.tools).toHaveLength(1_000);
     expect(many.problems).toEqual([

@@ -92,7 +92,7 @@ describe("the result of a server (S4-43)", () => {
     expect(toToolReturn({ content: [], structuredContent })).toEqual({ data: structuredContent });
   });
 
-  it("of a million items is truncated and says so (A53)", () => {
+  it("of a million items is truncated with a note (A53)", () => {
     const content = new Array<Content>(1_000_000).fill(text("x"));
     truncateMessage({ jsonrpc: "2.0", id: 1, result: { content } });
     const { content: said } = toToolReturn({ content });

@@ -48,7 +48,7 @@ describe("a text answer", () => {
 });
 
 describe("an answer in data", () => {
-  it("approves only what was shown (A109)", () => {
+  it("approves only the call that was shown (A109)", () => {
     expect(answerData({ approved: true, digest: "d1", value: 3 }, pay)).toEqual([
       { type: "approve", callId: "c1", value: 3 },
     ]);

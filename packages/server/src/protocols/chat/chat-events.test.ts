@@ -6,7 +6,7 @@ import { type ChatEvent, chatEvents, formatSseEvent, parseSseEvent } from "./cha
 const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1, seq: 1, at: 0 };
 const createEvent = (body: object): Event => ({ ...origin, id: "f", ...body }) as Event;
 
-it("what is formatted is parsed (S1-20)", () => {
+it("formatted events parse back to the same events (S1-20)", () => {
   const name = fc.stringMatching(/^[a-z_]{1,20}$/);
   fc.assert(
     fc.property(name, fc.jsonValue(), (type, data) => {

@@ -86,7 +86,7 @@ describe("suggested replies", () => {
     expect(shown).toContain("safe\\u{202e}gnp.exe");
   });
 
-  it("escape invisible characters in what they send (A71)", () => {
+  it("escape invisible characters in the text they send (A71)", () => {
     const tags = [..."delete all"].map((one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0))).join("");
     const view = createDoneView(
       createTurn("r2", "Which?", createCall(createTable([`yes \u{1f600}${tags}`, "no\u200b\u2064"]))),
