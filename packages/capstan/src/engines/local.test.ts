@@ -24,14 +24,14 @@ afterEach(async () => {
 });
 
 /** An engine that looks like a separate process to the store. */
-function engineOn(store: Store, agents: Agent, more: Partial<LocalOptions> = {}): LocalEngine {
+function openEngine(store: Store, agents: Agent, more: Partial<LocalOptions> = {}): LocalEngine {
   const engine = local({ store, agents, leaseMs, clock, ...more });
   engines.push(engine);
   return engine;
 }
 
 /** Calls its tool once, then answers with the tool's result. Stateless, so any process can resume it. */
-function agentWith(tool: Tool): Agent {
+function createToolAgent(tool: Tool): Agent {
   const model = scriptedModel(({ history }) => {
     const result = history.findLast((entry) => entry.type === "result");
     return result ? { text: `It says: ${result.content}` } : { calls: [{ name: tool.name, input: {} }] };
@@ -39,7 +39,7 @@ function agentWith(tool: Tool): Agent {
   return defineAgent({ name: "worker", model, tools: [tool] });
 }
 
-function removing(removed: string[]): Tool {
+function createDeleteTool(removed: string[]): Tool {
   return defineTool({
     name: "remove",
     description: "Removes a thing.",
@@ -54,7 +54,7 @@ function removing(removed: string[]): Tool {
 }
 
 /** A store that stops responding to one process, as after a kill. */
-function mortal(store: Store): { readonly store: Store; kill(): void } {
+function createKillableStore(store: Store): { readonly store: Store; kill(): void } {
   let isDead = false;
   const dead = () => new Promise<never>(() => undefined);
   const guard = <Method extends (...given: never[]) => Promise<unknown>>(method: Method): Method =>
@@ -74,30 +74,30 @@ function mortal(store: Store): { readonly store: Store; kill(): void } {
   };
 }
 
-async function factsOf(store: Store, runId: string): Promise<readonly Fact[]> {
+async function loadRunFacts(store: Store, runId: string): Promise<readonly Fact[]> {
   return store.read((await store.findSession(runId)) ?? "");
 }
 
-async function lastFactType(store: Store, runId: string): Promise<Fact["type"] | undefined> {
-  return (await factsOf(store, runId)).at(-1)?.type;
+async function findLastFactType(store: Store, runId: string): Promise<Fact["type"] | undefined> {
+  return (await loadRunFacts(store, runId)).at(-1)?.type;
 }
 
 describe("a run on the local engine", () => {
   it("ends as any run does, and can be opened from its store", async () => {
     const store = memory({ clock });
     const agent = defineAgent({ name: "greeter", model: scriptedModel([{ text: "Hello.", split: 2 }]) });
-    const engine = engineOn(store, agent);
+    const engine = openEngine(store, agent);
     const started = engine.run(agent, "Hi.");
     const live: Event[] = [];
     for await (const event of engine.open((await started).runId)) live.push(event);
     expect(await started).toMatchObject({ status: "done", text: "Hello." });
     expect(await engine.open((await started).runId)).toMatchObject({ status: "done", text: "Hello." });
-    expect(live).toEqual(await factsOf(store, (await started).runId));
+    expect(live).toEqual(await loadRunFacts(store, (await started).runId));
   });
 
   it("must use an agent that every process knows", () => {
     const agent = defineAgent({ name: "a", model: scriptedModel([]) });
-    const engine = engineOn(memory({ clock }), defineAgent({ name: "b", model: scriptedModel([]) }));
+    const engine = openEngine(memory({ clock }), defineAgent({ name: "b", model: scriptedModel([]) }));
     expect(() => engine.run(agent, "Hi.")).toThrow(/"a" was not passed to the engine/);
   });
 
@@ -114,7 +114,7 @@ describe("a run on the local engine", () => {
       },
     };
     const agent = defineAgent({ name: "talker", model });
-    const engine = engineOn(store, agent);
+    const engine = openEngine(store, agent);
     const started = engine.run(agent, "Talk.", { runId: "run_1" });
     await expect.poll(() => store.findSession("run_1")).toBeDefined();
     let text = "";
@@ -132,10 +132,10 @@ describe("a run that waits", () => {
   it("is resumed by any process that receives the answer, once per key (S4-60, F84)", async () => {
     const store = memory({ clock });
     const removed: string[] = [];
-    const agent = agentWith(removing(removed));
-    const waiting = await engineOn(store, agent).run(agent, "Remove it.");
+    const agent = createToolAgent(createDeleteTool(removed));
+    const waiting = await openEngine(store, agent).run(agent, "Remove it.");
     expect(waiting.status).toBe("waiting");
-    const elsewhere = engineOn(store, agentWith(removing(removed)));
+    const elsewhere = openEngine(store, createToolAgent(createDeleteTool(removed)));
     const approval = { key: "click", type: "approve", callId: waiting.pending[0]?.callId ?? "" } as const;
     await elsewhere.send(waiting.runId, approval);
     await elsewhere.send(waiting.runId, approval);
@@ -146,8 +146,8 @@ describe("a run that waits", () => {
   it("resumes through the handle from `open`, which streams the remaining events", async () => {
     const store = memory({ clock });
     const removed: string[] = [];
-    const agent = agentWith(removing(removed));
-    const engine = engineOn(store, agent);
+    const agent = createToolAgent(createDeleteTool(removed));
+    const engine = openEngine(store, agent);
     const { runId, pending } = await engine.run(agent, "Remove it.");
     const opened = engine.open(runId);
     expect((await opened).status).toBe("waiting");
@@ -159,12 +159,12 @@ describe("a run that waits", () => {
 
   it("records an invalid message and keeps waiting", async () => {
     const store = memory({ clock });
-    const agent = agentWith(removing([]));
-    const engine = engineOn(store, agent);
+    const agent = createToolAgent(createDeleteTool([]));
+    const engine = openEngine(store, agent);
     const { runId } = await engine.run(agent, "Remove it.");
     await engine.send(runId, { key: "odd", type: "approve", callId: "nobody" });
     await vi.waitFor(async () => {
-      const facts = await factsOf(store, runId);
+      const facts = await loadRunFacts(store, runId);
       expect(facts.some((fact) => fact.type === "warning" && fact.code === "message_ignored")).toBe(true);
       expect(facts.at(-1)?.type).toBe("waiting");
     }, 30_000);
@@ -173,9 +173,9 @@ describe("a run that waits", () => {
 
   it("can be cancelled by another process", async () => {
     const store = memory({ clock });
-    const agent = agentWith(removing([]));
-    const { runId } = await engineOn(store, agent).run(agent, "Remove it.");
-    const opened = engineOn(store, agentWith(removing([]))).open(runId);
+    const agent = createToolAgent(createDeleteTool([]));
+    const { runId } = await openEngine(store, agent).run(agent, "Remove it.");
+    const opened = openEngine(store, createToolAgent(createDeleteTool([]))).open(runId);
     opened.cancel("Enough.");
     expect(await opened).toMatchObject({ status: "cancelled" });
   });
@@ -186,11 +186,15 @@ describe("an active run", () => {
     const store = memory({ clock });
     const going = Promise.withResolvers<string>();
     const slow = defineTool({ name: "slow", description: "", input: {}, execute: () => going.promise });
-    const agent = agentWith(slow);
-    const engine = engineOn(store, agent);
+    const agent = createToolAgent(slow);
+    const engine = openEngine(store, agent);
     const started = engine.run(agent, "Go.", { runId: "run_1" });
-    await expect.poll(() => lastFactType(store, "run_1")).toBe("tool_call_start");
-    await engineOn(store, agentWith(slow)).send("run_1", { key: "k", type: "steer", text: "Be short." });
+    await expect.poll(() => findLastFactType(store, "run_1")).toBe("tool_call_start");
+    await openEngine(store, createToolAgent(slow)).send("run_1", {
+      key: "k",
+      type: "steer",
+      text: "Be short.",
+    });
     going.resolve("Went.");
     const result = await started;
     expect(result.history).toContainEqual({ type: "user", content: "Be short." });
@@ -205,10 +209,10 @@ describe("an active run", () => {
       input: {},
       execute: () => new Promise(() => undefined),
     });
-    const agent = agentWith(slow);
-    const started = engineOn(store, agent).run(agent, "Go.", { runId: "run_1" });
-    await expect.poll(() => lastFactType(store, "run_1")).toBe("tool_call_start");
-    engineOn(store, agentWith(slow)).open("run_1").cancel();
+    const agent = createToolAgent(slow);
+    const started = openEngine(store, agent).run(agent, "Go.", { runId: "run_1" });
+    await expect.poll(() => findLastFactType(store, "run_1")).toBe("tool_call_start");
+    openEngine(store, createToolAgent(slow)).open("run_1").cancel();
     expect(await started).toMatchObject({ status: "cancelled" });
   });
 
@@ -216,18 +220,18 @@ describe("an active run", () => {
     const store = memory({ clock });
     const going = Promise.withResolvers<string>();
     const slow = defineTool({ name: "slow", description: "", input: {}, execute: () => going.promise });
-    const agent = agentWith(slow);
-    const engine = engineOn(store, agent);
+    const agent = createToolAgent(slow);
+    const engine = openEngine(store, agent);
     const started = engine.run(agent, "Go.", { runId: "run_1" });
     const left = expect(started).rejects.toMatchObject({ code: "aborted" });
-    await expect.poll(() => lastFactType(store, "run_1")).toBe("tool_call_start");
+    await expect.poll(() => findLastFactType(store, "run_1")).toBe("tool_call_start");
     const closed = engine.close();
     going.resolve("Went.");
     await closed;
     await left;
-    const next = engineOn(store, agentWith(slow));
+    const next = openEngine(store, createToolAgent(slow));
     expect(await next.open("run_1")).toMatchObject({ status: "done", text: "It says: Went." });
-    const starts = (await factsOf(store, "run_1")).filter((fact) => fact.type === "tool_call_start");
+    const starts = (await loadRunFacts(store, "run_1")).filter((fact) => fact.type === "tool_call_start");
     expect(starts).toHaveLength(1);
   });
 });
@@ -250,21 +254,21 @@ describe("a run whose model asks for a long wait", () => {
       },
     });
     const agent = defineAgent({ name: "a", model: model(false) });
-    const engine = engineOn(store, agent, { leaseMs });
+    const engine = openEngine(store, agent, { leaseMs });
     const result = await engine.run(agent, "Hi.", { runId: "run_1", clock });
     expect(result).toMatchObject({ status: "waiting", until: clock.now() + 3_600_000, pending: [] });
     expect(result.text).toMatch(/^Waiting until 2026-01-01T01:00:00/);
     await engine.close();
-    const next = engineOn(store, defineAgent({ name: "a", model: model(true) }), {
+    const next = openEngine(store, defineAgent({ name: "a", model: model(true) }), {
       leaseMs,
       getResumeOptions: () => ({ clock }),
     });
     await clock.advance(1_800_000);
-    expect([asked, (await factsOf(store, "run_1")).at(-1)?.type]).toEqual([1, "waiting"]);
+    expect([asked, (await loadRunFacts(store, "run_1")).at(-1)?.type]).toEqual([1, "waiting"]);
     await clock.advance(1_900_000);
-    await expect.poll(() => lastFactType(store, "run_1")).toBe("done");
+    await expect.poll(() => findLastFactType(store, "run_1")).toBe("done");
     expect(await next.open("run_1")).toMatchObject({ status: "done", text: "Here I am." });
-    const types = (await factsOf(store, "run_1")).map((fact) => fact.type);
+    const types = (await loadRunFacts(store, "run_1")).map((fact) => fact.type);
     expect(types).toEqual([
       "run_start",
       "turn_start",
@@ -280,14 +284,14 @@ describe("a run whose model asks for a long wait", () => {
 
 describe("a run whose process has died", () => {
   /** Kills the process of a run in the middle of its call. */
-  async function killedInCall(store: Store, tool: (isSecond: boolean) => Tool): Promise<LocalEngine> {
-    const { store: mine, kill } = mortal(store);
-    const agent = agentWith(tool(false));
+  async function killDuringCall(store: Store, tool: (isSecond: boolean) => Tool): Promise<LocalEngine> {
+    const { store: mine, kill } = createKillableStore(store);
+    const agent = createToolAgent(tool(false));
     const doomed = local({ store: mine, agents: agent, leaseMs, clock });
     doomed.run(agent, "Go.", { runId: "run_1" }).then(undefined, () => undefined);
-    await expect.poll(() => lastFactType(store, "run_1")).toBe("tool_call_start");
+    await expect.poll(() => findLastFactType(store, "run_1")).toBe("tool_call_start");
     kill();
-    const engine = engineOn(store, agentWith(tool(true)), { owner: "second" });
+    const engine = openEngine(store, createToolAgent(tool(true)), { owner: "second" });
     await clock.advance(2 * leaseMs);
     return engine;
   }
@@ -295,7 +299,7 @@ describe("a run whose process has died", () => {
   it("is taken over when its lease expires; a repeatable call is made again with the same key (F73)", async () => {
     const store = memory({ clock });
     const keys: string[] = [];
-    const engine = await killedInCall(store, (isSecond) =>
+    const engine = await killDuringCall(store, (isSecond) =>
       defineTool({
         name: "look",
         description: "",
@@ -310,7 +314,7 @@ describe("a run whose process has died", () => {
     await expect.poll(() => store.findSession("run_1")).toBeDefined();
     expect(await engine.open("run_1")).toMatchObject({ status: "done", text: "It says: Seen." });
     expect(keys).toEqual(["run_1/call_1_0", "run_1/call_1_0"]);
-    expect(await factsOf(store, "run_1")).toContainEqual(
+    expect(await loadRunFacts(store, "run_1")).toContainEqual(
       expect.objectContaining({ type: "recovered", owner: "second" }),
     );
   });
@@ -318,7 +322,7 @@ describe("a run whose process has died", () => {
   it("does not repeat a call that may have taken effect, and tells the model (F73)", async () => {
     const store = memory({ clock });
     let calls = 0;
-    const engine = await killedInCall(store, () =>
+    const engine = await killDuringCall(store, () =>
       defineTool({
         name: "pay",
         description: "",
@@ -338,21 +342,22 @@ describe("a run whose process has died", () => {
   it("does not block other runs when it cannot be resumed, and the engine keeps to its limit (F77)", async () => {
     const store = memory({ clock });
     const looking = (execute: () => unknown) =>
-      agentWith(defineTool({ name: "look", description: "", input: {}, effects: "none", execute }));
-    const { store: mine, kill } = mortal(store);
+      createToolAgent(defineTool({ name: "look", description: "", input: {}, effects: "none", execute }));
+    const { store: mine, kill } = createKillableStore(store);
     const stuck = looking(() => new Promise(() => undefined));
     const agent = looking(() => "Seen.");
     const doomed = local({ store: mine, agents: stuck, leaseMs, clock });
     const runIds = ["run_1", "run_2", "run_3", "run_4"];
     for (const runId of runIds) doomed.run(stuck, "Go.", { runId }).then(undefined, () => undefined);
     await vi.waitFor(async () => {
-      for (const runId of runIds) expect((await factsOf(store, runId)).at(-1)?.type).toBe("tool_call_start");
+      for (const runId of runIds)
+        expect((await loadRunFacts(store, runId)).at(-1)?.type).toBe("tool_call_start");
     }, 30_000);
     kill();
     const taken: string[] = [];
     let most = 0;
     const working = new Set<string>();
-    const next = engineOn(store, agent, {
+    const next = openEngine(store, agent, {
       maxRuns: 2,
       getResumeOptions({ runId }) {
         if (runId === "run_1") throw new Error("There is no such tenant any more.");
@@ -374,7 +379,7 @@ describe("a run whose process has died", () => {
 
   it("is given up after killing its process repeatedly, and other runs continue (F77)", async () => {
     const store = memory({ clock });
-    const agent = agentWith(
+    const agent = createToolAgent(
       defineTool({
         name: "boom",
         description: "",
@@ -384,18 +389,18 @@ describe("a run whose process has died", () => {
       }),
     );
     for (let crash = 0; crash <= 6; crash++) {
-      const { store: mine, kill } = mortal(store);
+      const { store: mine, kill } = createKillableStore(store);
       const doomed = local({ store: mine, agents: agent, leaseMs, clock });
       if (crash === 0) doomed.run(agent, "Go.", { runId: "run_1" }).then(undefined, () => undefined);
       else await clock.advance(2 * leaseMs);
       await vi.waitFor(async () => {
-        const facts = await factsOf(store, "run_1");
+        const facts = await loadRunFacts(store, "run_1");
         expect(facts.filter((fact) => fact.type === "recovered").length).toBe(crash);
         expect(["tool_call_start", "done"]).toContain(facts.at(-1)?.type);
       }, 30_000);
       kill();
     }
-    const result = await engineOn(store, agent).open("run_1");
+    const result = await openEngine(store, agent).open("run_1");
     expect(result).toMatchObject({ status: "failed", error: { code: "quarantined" } });
     expect(await store.listOrphans()).toEqual([]);
   });
@@ -423,12 +428,12 @@ describe("a run whose process has died", () => {
           return going.promise;
         },
       });
-    const agent = agentWith(slow(true));
+    const agent = createToolAgent(slow(true));
     const first = local({ store: sleepy, agents: agent, leaseMs, clock });
     const started = first.run(agent, "Go.", { runId: "run_1" });
     const refused = expect(started).rejects.toMatchObject({ code: "lease_lost" });
-    await expect.poll(() => lastFactType(store, "run_1")).toBe("tool_call_start");
-    const second = engineOn(store, agentWith(slow(false)));
+    await expect.poll(() => findLastFactType(store, "run_1")).toBe("tool_call_start");
+    const second = openEngine(store, createToolAgent(slow(false)));
     await clock.advance(2 * leaseMs);
     expect(await second.open("run_1")).toMatchObject({ status: "done", text: "It says: Second." });
     isPaused = false;
@@ -437,7 +442,7 @@ describe("a run whose process has died", () => {
     going.resolve("First.");
     await refused;
     paused.resolve();
-    const results = (await factsOf(store, "run_1")).filter((fact) => fact.type === "tool_call_result");
+    const results = (await loadRunFacts(store, "run_1")).filter((fact) => fact.type === "tool_call_result");
     expect(results).toHaveLength(1);
     await first.close();
   });

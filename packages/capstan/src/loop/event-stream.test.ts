@@ -7,7 +7,7 @@ import { createEventStream } from "./event-stream.ts";
 
 const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1 };
 const delta = (body: DeltaBody): Delta => ({ ...body, ...origin });
-const text = (said: string): Delta => delta({ type: "content_delta", delta: said });
+const text = (value: string): Delta => delta({ type: "content_delta", delta: value });
 const warning = (seq: number): Fact => ({
   ...{ type: "warning", code: "w", message: `${seq}` },
   ...{ ...origin, seq, at: 0, id: `w${seq}` },
@@ -20,7 +20,7 @@ async function readAll(reader: AsyncIterable<Event>): Promise<Event[]> {
 }
 
 /** Returns the text a viewer would show: everything since the last restart. */
-const shown = (events: readonly Event[]) =>
+const joinText = (events: readonly Event[]) =>
   events.reduce((said, event) => {
     if (event.type === "message_restart") return "";
     return event.type === "content_delta" ? said + event.delta : said;
@@ -93,7 +93,7 @@ describe("a slow reader", () => {
     stream.end();
     const events = await readAll(reader);
     expect(events.length).toBeLessThanOrEqual(1024);
-    expect(shown(events)).toBe(pieces.join(""));
+    expect(joinText(events)).toBe(pieces.join(""));
   });
 
   it("gets every fact in order, each with the text before it", async () => {
@@ -115,9 +115,9 @@ describe("a slow reader", () => {
     expect(events.filter(isFact).map((fact) => fact.seq)).toEqual(
       Array.from({ length: 20 }, (_, n) => n + 1),
     );
-    expect(events.flatMap((event, index) => (isFact(event) ? [shown(events.slice(0, index))] : []))).toEqual(
-      saidBefore,
-    );
+    expect(
+      events.flatMap((event, index) => (isFact(event) ? [joinText(events.slice(0, index))] : [])),
+    ).toEqual(saidBefore);
   });
 
   it("keeps text, reasoning and the arguments of different calls apart", async () => {
@@ -160,7 +160,7 @@ describe("a slow reader", () => {
     const events = await readAll(reader);
     expect(events.length).toBeLessThan(1100);
     for (const runId of ["a", "b"])
-      expect(shown(events.filter((event) => event.runId === runId))).toBe((runId + kilobyte).repeat(2500));
+      expect(joinText(events.filter((event) => event.runId === runId))).toBe((runId + kilobyte).repeat(2500));
   });
 
   it("gets the latest progress of each call", async () => {
@@ -185,7 +185,7 @@ describe("a slow reader", () => {
     for (let index = 0; index < 2000; index++) stream.push(text("said "));
     stream.end();
     const words = Map.groupBy(
-      shown(await readAll(reader))
+      joinText(await readAll(reader))
         .trim()
         .split(" "),
       (word) => word,
@@ -202,7 +202,7 @@ describe("a slow reader", () => {
     expect((await started).text).toBe(answer.trim());
     const events = [first.value as Event, ...(await readAll({ [Symbol.asyncIterator]: () => reader }))];
     expect(events.length).toBeLessThan(1024 + 10);
-    expect(shown(events)).toBe(answer);
+    expect(joinText(events)).toBe(answer);
     expect(events.at(-1)?.type).toBe("done");
   });
 });

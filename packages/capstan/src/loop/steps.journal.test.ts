@@ -33,8 +33,8 @@ const ask: Effect = {
   deadlineMs: 1e9,
   retry: defaultPolicy.retry,
 };
-const said: FactBody = { type: "warning", code: "x", message: "y" };
-const note: Effect = { type: "note", id: "n", facts: [said] };
+const warningFact: FactBody = { type: "warning", code: "x", message: "y" };
+const note: Effect = { type: "note", id: "n", facts: [warningFact] };
 const { signal } = new AbortController();
 
 /** Records appends and the order of events. Fails at the given append. */
@@ -54,9 +54,9 @@ describe("withJournal", () => {
     const happened: unknown[] = [];
     const step = withJournal(async () => {
       happened.push("performed");
-      return [said];
+      return [warningFact];
     }, journal(happened));
-    expect(await step(call, signal)).toEqual([said]);
+    expect(await step(call, signal)).toEqual([warningFact]);
     expect(happened).toEqual(["call.c1 tool_call_start", "performed", "call.c1 warning"]);
   });
 
@@ -103,7 +103,7 @@ describe("withJournal", () => {
 
   it("rejects when the result could not be stored, because the effect did not fail", async () => {
     const happened: unknown[] = [];
-    const step = withJournal(async () => [said], journal(happened, 2));
+    const step = withJournal(async () => [warningFact], journal(happened, 2));
     await expect(step(call, signal)).rejects.toThrow("disk full");
     expect(happened).toEqual(["call.c1 tool_call_start"]);
   });
@@ -117,7 +117,7 @@ describe("withJournal", () => {
     const gone = AbortSignal.abort();
     expect(await step(call, gone)).toEqual([]);
     expect(await step(ask, gone)).toEqual([]);
-    expect(await step(note, gone)).toEqual([said]);
+    expect(await step(note, gone)).toEqual([warningFact]);
     expect(happened).toEqual(["performed note", "n warning"]);
   });
 });

@@ -19,7 +19,7 @@ const { signal } = new AbortController();
 const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** A step whose effects end only when released by id; records the order in which they started. */
-function held() {
+function createHeldStep() {
   const begun: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<readonly never[]>>();
   const step: Step = (effect) => {
@@ -33,7 +33,7 @@ function held() {
 
 describe("withConcurrencyLimit", () => {
   it("runs a limited number of calls at once and starts the others in call order as slots become free (F40)", async () => {
-    const { begun, step, end } = held();
+    const { begun, step, end } = createHeldStep();
     const one = withConcurrencyLimit(step, 2);
     const all = ["a", "b", "c", "d"].map((id) => one(call(id), signal));
     await settle();
@@ -50,7 +50,7 @@ describe("withConcurrencyLimit", () => {
   });
 
   it("frees a slot when a step rejects", async () => {
-    const { begun, step, end } = held();
+    const { begun, step, end } = createHeldStep();
     const one = withConcurrencyLimit(step, 1);
     const first = one(call("a"), signal);
     const second = one(call("b"), signal);
@@ -64,7 +64,7 @@ describe("withConcurrencyLimit", () => {
   });
 
   it("never counts a slot twice: the limit is unchanged after all slots were used", async () => {
-    const { begun, step, end } = held();
+    const { begun, step, end } = createHeldStep();
     const one = withConcurrencyLimit(step, 2);
     for (const round of ["1", "2", "3"]) {
       const ids = ["a", "b", "c"].map((name) => `${name}${round}`);
@@ -80,7 +80,7 @@ describe("withConcurrencyLimit", () => {
   });
 
   it("does not delay notes and model calls", async () => {
-    const { begun, step } = held();
+    const { begun, step } = createHeldStep();
     const one = withConcurrencyLimit(step, 1);
     void one(call("a"), signal);
     void one({ type: "note", id: "n", facts: [] }, signal);

@@ -40,13 +40,13 @@ function result(status: "ok" | "error" | "denied", retryable = true): FactBody {
 }
 
 /** A step that returns these facts one after the other, and then repeats the last. */
-function giving(...facts: FactBody[]) {
+function createFactStep(...facts: FactBody[]) {
   const asked: number[] = [];
   const step: Step = async () => [facts[Math.min(asked.push(0), facts.length) - 1] as FactBody];
   return { asked, step };
 }
 
-function patiently(step: Step, skipUpToMs = 60_000) {
+function runWithoutWaiting(step: Step, skipUpToMs = 60_000) {
   const deltas: DeltaBody[] = [];
   const clock = fakeClock({ skipUpToMs });
   return { clock, deltas, try: withRetry(step, { clock, emit: (delta) => deltas.push(delta) }) };
@@ -54,15 +54,17 @@ function patiently(step: Step, skipUpToMs = 60_000) {
 
 describe("withRetry", () => {
   it("returns the first success with the number of attempts (S4-07, S4-35)", async () => {
-    const { asked, step } = giving(result("error"), result("ok"));
-    const patient = patiently(step);
+    const { asked, step } = createFactStep(result("error"), result("ok"));
+    const patient = runWithoutWaiting(step);
     expect(await patient.try(call(), signal)).toEqual([{ ...result("ok"), attempts: 2 }]);
     expect(asked).toHaveLength(2);
   });
 
   it("makes at most two attempts by default and returns the last failure (S4-16)", async () => {
-    const { asked, step } = giving(result("error"));
-    expect(await patiently(step).try(call(), signal)).toMatchObject([{ status: "error", attempts: 2 }]);
+    const { asked, step } = createFactStep(result("error"));
+    expect(await runWithoutWaiting(step).try(call(), signal)).toMatchObject([
+      { status: "error", attempts: 2 },
+    ]);
     expect(asked).toHaveLength(2);
   });
 
@@ -72,14 +74,14 @@ describe("withRetry", () => {
       ...failed,
       error: { code: "tool_failed", message: "no", retryable: true, retryAfterMs: 3_600_000 },
     };
-    const patient = patiently(giving(late, result("ok")).step);
+    const patient = runWithoutWaiting(createFactStep(late, result("ok")).step);
     expect(await patient.try(call(), signal)).toMatchObject([{ status: "ok", attempts: 2 }]);
     expect(patient.deltas).toMatchObject([{ type: "retry", waitMs: 1000 }]);
   });
 
   it("waits 1000 ms times the attempt number between attempts and reports each wait (S4-36)", async () => {
-    const { step } = giving(result("error"));
-    const patient = patiently(step);
+    const { step } = createFactStep(result("error"));
+    const patient = runWithoutWaiting(step);
     const startedAt = patient.clock.now();
     await patient.try(call({ maxAttempts: 4 }), signal);
     expect(patient.deltas).toEqual([
@@ -95,8 +97,8 @@ describe("withRetry", () => {
     ["a refusal", result("denied")],
     ["a success", result("ok")],
   ])("does not repeat %s (S4-16)", async (_what, fact) => {
-    const { asked, step } = giving(fact);
-    expect(await patiently(step).try(call({ maxAttempts: 5 }), signal)).toEqual([fact]);
+    const { asked, step } = createFactStep(fact);
+    expect(await runWithoutWaiting(step).try(call({ maxAttempts: 5 }), signal)).toEqual([fact]);
     expect(asked).toHaveLength(1);
   });
 
@@ -109,14 +111,14 @@ describe("withRetry", () => {
       hadMoreRoom: false,
       error: { code: "stream_truncated", message: "", retryable: true },
     };
-    const { step } = giving(failure);
+    const { step } = createFactStep(failure);
     const effect = { ...call({ maxAttempts: 3 }), type: "model" } as unknown as Effect;
-    expect(await patiently(step).try(effect, signal)).toEqual([{ ...failure, attempts: 3 }]);
+    expect(await runWithoutWaiting(step).try(effect, signal)).toEqual([{ ...failure, attempts: 3 }]);
   });
 
   it("returns the failure at once when cancelled while waiting", async () => {
-    const { asked, step } = giving(result("error"), result("ok"));
-    const patient = patiently(step, 0);
+    const { asked, step } = createFactStep(result("error"), result("ok"));
+    const patient = runWithoutWaiting(step, 0);
     const controller = new AbortController();
     const answer = patient.try(call(), controller.signal);
     await patient.clock.advance(500);
@@ -129,7 +131,7 @@ describe("withRetry", () => {
   it("does not retry an effect that failed because of a cancellation", async () => {
     const controller = new AbortController();
     let asked = 0;
-    const patient = patiently(async () => {
+    const patient = runWithoutWaiting(async () => {
       asked += 1;
       controller.abort();
       return [result("error")];
@@ -141,7 +143,7 @@ describe("withRetry", () => {
 
   it("passes on a rejection without a retry, because a failed journal is not a failed effect", async () => {
     let asked = 0;
-    const patient = patiently(async () => {
+    const patient = runWithoutWaiting(async () => {
       asked += 1;
       throw new Error("disk full");
     });

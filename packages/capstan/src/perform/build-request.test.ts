@@ -33,7 +33,7 @@ type Setting = {
   readonly start?: { readonly instructions?: string; readonly timeZone?: string };
 };
 
-function request(
+function buildTestRequest(
   wanted: Partial<ModelEffect>,
   { instructions = "Be kind.", tools = true, start = {} }: Setting = {},
 ) {
@@ -73,7 +73,7 @@ const specs = [{ name: "look", description: "Looks", input: { type: "object" } }
 
 describe("the model request", () => {
   it("has the instructions, the history, the tools with their schemas, and the tool choice (S0-26, S4-01)", async () => {
-    expect(await request({})).toEqual({
+    expect(await buildTestRequest({})).toEqual({
       instructions: "Be kind.",
       history: [{ type: "user", content: "Hi" }],
       tools: specs,
@@ -88,11 +88,11 @@ describe("the model request", () => {
     ["withdrawn", [], "none"],
     ["unavailable", [], "none"],
   ] as const)("has tools that are %s", async (tools, offered, toolChoice) => {
-    expect(await request({ tools })).toMatchObject({ tools: offered, toolChoice });
+    expect(await buildTestRequest({ tools })).toMatchObject({ tools: offered, toolChoice });
   });
 
   it("requires no tool of an agent that has none", async () => {
-    expect(await request({ tools: "required" }, { tools: false })).toMatchObject({
+    expect(await buildTestRequest({ tools: "required" }, { tools: false })).toMatchObject({
       tools: [],
       toolChoice: "none",
     });
@@ -100,14 +100,18 @@ describe("the model request", () => {
 
   it("has the notes of the turn after the instructions, and no blank lines for empty ones", async () => {
     const notes = ["Two turns are left.", "Wrap up."];
-    expect((await request({ notes })).instructions).toBe("Be kind.\n\nTwo turns are left.\n\nWrap up.");
-    expect((await request({ notes }, { instructions: "" })).instructions).toBe(
+    expect((await buildTestRequest({ notes })).instructions).toBe(
+      "Be kind.\n\nTwo turns are left.\n\nWrap up.",
+    );
+    expect((await buildTestRequest({ notes }, { instructions: "" })).instructions).toBe(
       "Two turns are left.\n\nWrap up.",
     );
   });
 
   it("uses the instructions of the input instead of the agent's own", async () => {
-    expect((await request({}, { start: { instructions: "Be brief." } })).instructions).toBe("Be brief.");
+    expect((await buildTestRequest({}, { start: { instructions: "Be brief." } })).instructions).toBe(
+      "Be brief.",
+    );
   });
 
   it("builds the instructions from the turn, the tools, the context and the user's local time", async () => {
@@ -116,7 +120,7 @@ describe("the model request", () => {
       given = input;
       return `Turn ${input.turn}`;
     };
-    const sent = await request({}, { instructions, start: { timeZone: "Europe/Oslo" } });
+    const sent = await buildTestRequest({}, { instructions, start: { timeZone: "Europe/Oslo" } });
     expect(sent.instructions).toBe("Turn 2");
     expect(given).toEqual({
       // The comma depends on the version of the locale data.
@@ -134,7 +138,7 @@ describe("the model request", () => {
     const instructions = () => {
       throw new Error("no template");
     };
-    await expect(request({}, { instructions })).rejects.toMatchObject({
+    await expect(buildTestRequest({}, { instructions })).rejects.toMatchObject({
       code: "instructions_failed",
       message: 'The instructions of "helper" threw: no template',
       retryable: false,

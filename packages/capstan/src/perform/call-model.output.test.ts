@@ -8,7 +8,7 @@ import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 
 const output = z.object({ city: z.string(), days: z.number().int(), note: z.string().default("none") });
 
-function answering(script: readonly ScriptedStep[], policy: PolicyOverrides = {}) {
+function createScriptedAgent(script: readonly ScriptedStep[], policy: PolicyOverrides = {}) {
   const model = scriptedModel(script);
   const agent = defineAgent({ name: "planner", model, instructions: "Plan.", output, policy });
   return { model, agent };
@@ -16,7 +16,7 @@ function answering(script: readonly ScriptedStep[], policy: PolicyOverrides = {}
 
 describe("an agent with an output schema", () => {
   it("returns a valid output with the defaults filled in", async () => {
-    const { model, agent } = answering([{ text: '{"city":"Oslo","days":3}' }]);
+    const { model, agent } = createScriptedAgent([{ text: '{"city":"Oslo","days":3}' }]);
     const result = await run(agent, "Where to?");
     expect(result).toMatchObject({
       status: "done",
@@ -32,7 +32,7 @@ describe("an agent with an output schema", () => {
     ["with a trailing comma", '{"city":"Oslo","days":3,}'],
     ["with a number as text", '{"city":"Oslo","days":"3"}'],
   ])("understands an answer %s", async (_how, text) => {
-    const result = await run(answering([{ text }]).agent, "Where to?");
+    const result = await run(createScriptedAgent([{ text }]).agent, "Where to?");
     expect(result).toMatchObject({ status: "done", turns: 1, output: { city: "Oslo", days: 3 } });
   });
 
@@ -41,7 +41,7 @@ describe("an agent with an output schema", () => {
     ["lacks a field", '{"city":"Oslo"}', /days/],
     ["breaks off", '{"city":"Oslo","days":3', /it is not JSON/],
   ])("asks once more when the answer %s, and says what is wrong", async (_how, text, issue) => {
-    const { model, agent } = answering([{ text }, { text: '{"city":"Rome","days":2}' }]);
+    const { model, agent } = createScriptedAgent([{ text }, { text: '{"city":"Rome","days":2}' }]);
     const result = await run(agent, "Where to?");
     expect(result).toMatchObject({ status: "done", turns: 2, output: { city: "Rome" } });
     expect(model.requests[1]?.instructions).toMatch(issue);
@@ -49,7 +49,11 @@ describe("an agent with an output schema", () => {
   });
 
   it("fails with a named error when the second answer is invalid too, and keeps the text", async () => {
-    const { agent } = answering([{ text: "Oslo." }, { text: "Rome." }, { text: '{"city":"Rome","days":2}' }]);
+    const { agent } = createScriptedAgent([
+      { text: "Oslo." },
+      { text: "Rome." },
+      { text: '{"city":"Rome","days":2}' },
+    ]);
     const { facts, result } = await collect(run(agent, "Where to?"));
     expect(result).toMatchObject({
       status: "failed",
@@ -62,7 +66,7 @@ describe("an agent with an output schema", () => {
   });
 
   it("does not exceed the turn limit for it", async () => {
-    const { agent, model } = answering([{ text: "Oslo." }], { maxTurns: 1 });
+    const { agent, model } = createScriptedAgent([{ text: "Oslo." }], { maxTurns: 1 });
     expect(await run(agent, "Where to?")).toMatchObject({
       status: "failed",
       error: { code: "output_invalid" },

@@ -34,7 +34,7 @@ function setUp(script: readonly ScriptedStep[] | ((n: number) => ScriptedStep)) 
 }
 
 /** A model that yields these batches of chunks, once. */
-function streaming(...batches: (readonly Chunk[])[]): Model {
+function createChunkModel(...batches: (readonly Chunk[])[]): Model {
   return {
     id: "raw",
     async *stream() {
@@ -44,7 +44,7 @@ function streaming(...batches: (readonly Chunk[])[]): Model {
 }
 
 const end: Chunk = { type: "finish", reason: "stop" };
-const types = (events: readonly Event[]) => events.map((event) => event.type);
+const listEventTypes = (events: readonly Event[]) => events.map((event) => event.type);
 
 it("a model that sends a chunk every 50 seconds forever is stopped by the step timeout (F14)", async () => {
   const clock = fakeClock({ skipUpToMs: 60_000 });
@@ -94,7 +94,7 @@ describe("an incomplete call never runs", () => {
     const { agent, model, options, paid } = setUp(() => step);
     const { facts, result } = await collect(run(agent, "Pay", options));
     expect(paid).toEqual([]);
-    expect(types(facts)).not.toContain("tool_call_start");
+    expect(listEventTypes(facts)).not.toContain("tool_call_start");
     expect(result).toMatchObject({ status: "failed", error: { code } });
     expect(result.text).not.toBe("");
     expect(model.requests).toHaveLength(attempts);
@@ -136,7 +136,7 @@ describe("an incomplete call never runs", () => {
     const { events, result } = await collect(run(agent, "Pay", options));
     expect(paid).toEqual([7]);
     expect(result).toMatchObject({ status: "done", text: "Paid.", turns: 2 });
-    expect(types(events).slice(1, 13)).toEqual([
+    expect(listEventTypes(events).slice(1, 13)).toEqual([
       "turn_start",
       "content_delta",
       "tool_call_delta",
@@ -156,19 +156,19 @@ describe("an incomplete call never runs", () => {
   });
 
   it("and readers are told to drop it even when only its name was streamed", async () => {
-    const cut: Model = streaming([{ type: "call_start", index: 0, id: "c1", name: "pay" }]);
+    const cut: Model = createChunkModel([{ type: "call_start", index: 0, id: "c1", name: "pay" }]);
     const { agent, options } = setUp([]);
     const { events } = await collect(
       run({ ...agent, models: { main: [cut], afterTools: [cut], summary: [cut] } }, "Pay", options),
     );
-    expect(types(events)).toContain("tool_call_delta");
-    expect(types(events)).toContain("message_restart");
+    expect(listEventTypes(events)).toContain("tool_call_delta");
+    expect(listEventTypes(events)).toContain("message_restart");
   });
 
   it("and there is no restart when nothing was streamed", async () => {
     const { agent, options } = setUp([{ error: "model_failed" }, { text: "Hello." }]);
     const { events } = await collect(run(agent, "Hi", options));
-    expect(types(events)).not.toContain("message_restart");
+    expect(listEventTypes(events)).not.toContain("message_restart");
   });
 });
 
@@ -310,7 +310,7 @@ describe("a streamed message", () => {
   const single = (model: Model) => defineAgent({ name: "helper", model });
 
   it("is emitted as it arrives, with the chunks of one read merged by kind and call", async () => {
-    const model = streaming(
+    const model = createChunkModel(
       [
         { type: "reasoning", text: "H" },
         { type: "reasoning", text: "m" },

@@ -17,14 +17,14 @@ import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Tool, type ToolContext, type ToolDefinition } from "../tool.ts";
 
 const stray: unknown[] = [];
-const onStray = (reason: unknown) => void stray.push(reason);
+const onUnhandledRejection = (reason: unknown) => void stray.push(reason);
 
 beforeEach(() => {
   stray.length = 0;
-  process.on("unhandledRejection", onStray);
+  process.on("unhandledRejection", onUnhandledRejection);
 });
 afterEach(() => {
-  process.off("unhandledRejection", onStray);
+  process.off("unhandledRejection", onUnhandledRejection);
 });
 
 const nextTask = () => new Promise((resolve) => setTimeout(resolve, 2));
@@ -37,7 +37,7 @@ function tool(name: string, execute: Execute, settings: Partial<ToolDefinition<o
 }
 
 /** A tool that ignores its signal and ends only when released; `begun` resolves to its context. */
-function held(name: string, settings: Partial<ToolDefinition<object>> = {}) {
+function createHeldTool(name: string, settings: Partial<ToolDefinition<object>> = {}) {
   const begun = Promise.withResolvers<ToolContext>();
   const end = Promise.withResolvers<unknown>();
   const execute: Execute = (_input, context) => {
@@ -48,7 +48,11 @@ function held(name: string, settings: Partial<ToolDefinition<object>> = {}) {
 }
 
 /** An agent whose model makes these calls at once and then answers. */
-function calling(calls: readonly ScriptedCall[], tools: readonly Tool[], policy: PolicyOverrides = {}) {
+function createCallingAgent(
+  calls: readonly ScriptedCall[],
+  tools: readonly Tool[],
+  policy: PolicyOverrides = {},
+) {
   const model = scriptedModel([{ calls }, { text: "Done." }]);
   const agent = defineAgent({ name: "helper", model, tools, policy });
   const clock = fakeClock();
@@ -57,12 +61,12 @@ function calling(calls: readonly ScriptedCall[], tools: readonly Tool[], policy:
   return { agent, clock, model, options, store };
 }
 
-const results = (facts: readonly Fact[]) => facts.filter((fact) => fact.type === "tool_call_result");
+const listResults = (facts: readonly Fact[]) => facts.filter((fact) => fact.type === "tool_call_result");
 
 describe("every call has one result of one shape", () => {
   it("whether the tool is unknown, succeeds, fails or throws a non-error (S0-37, S0-38, S4-34)", async () => {
     const calls = ["nope", "works", "fails", "odd"].map((name) => ({ id: name, name }));
-    const { agent, model, options } = calling(calls, [
+    const { agent, model, options } = createCallingAgent(calls, [
       tool("works", () => ({ degrees: 12 })),
       tool("fails", () => Promise.reject(new Error("no network"))),
       tool("odd", () => {
@@ -76,7 +80,7 @@ describe("every call has one result of one shape", () => {
       { callId: "fails", status: "error", content: "Tool execution failed: no network" },
       { callId: "odd", status: "error", content: "Tool execution failed: Unknown error (thrown: a text)" },
     ]);
-    const shapes = results(facts).map(({ type, name, is_error, attempts }) => ({
+    const shapes = listResults(facts).map(({ type, name, is_error, attempts }) => ({
       type,
       name,
       is_error,
@@ -87,7 +91,7 @@ describe("every call has one result of one shape", () => {
   });
 
   it("with the tool's own error code, thrown or returned (S3-25)", async () => {
-    const { agent, options } = calling(
+    const { agent, options } = createCallingAgent(
       [{ name: "thrown" }, { name: "returned" }],
       [
         tool("thrown", () => {
@@ -98,7 +102,7 @@ describe("every call has one result of one shape", () => {
     );
     const { facts } = await collect(run(agent, "Go", options));
     const told = { code: "EXECUTION_FAILED", message: "disk full", retryable: true };
-    expect(results(facts).map((fact) => [fact.error, fact.result])).toEqual([
+    expect(listResults(facts).map((fact) => [fact.error, fact.result])).toEqual([
       [told, "Tool execution failed: disk full"],
       [told, "Tool execution failed: disk full"],
     ]);
@@ -139,7 +143,7 @@ describe("every call has one result of one shape", () => {
     ["an object whose getters throw", hostile, "Unknown error (an object without a message was thrown)"],
     ["a function that cannot be written", deaf, "Unknown error"],
   ])("when %s is thrown, and the run goes on (F43)", async (_what, thrown, message) => {
-    const { agent, options } = calling(
+    const { agent, options } = createCallingAgent(
       [{ name: "odd" }],
       [
         tool("odd", () => {
@@ -155,18 +159,18 @@ describe("every call has one result of one shape", () => {
   });
 
   it("with at most 4,096 characters of a thrown message (F44)", async () => {
-    const { agent, options } = calling(
+    const { agent, options } = createCallingAgent(
       [{ name: "long" }],
       [tool("long", () => Promise.reject(new Error("x".repeat(5_000_000))))],
     );
     const { facts } = await collect(run(agent, "Go", options));
-    const [fact] = results(facts);
+    const [fact] = listResults(facts);
     expect(fact?.error?.message).toMatch(/^x{4096}… \(4995904 more characters\)$/);
     expect(String(fact?.result).length).toBeLessThan(4200);
   });
 
   it("with the outcome from onAfterTool, which the model reads (S3-45)", async () => {
-    const { agent, model, options } = calling(
+    const { agent, model, options } = createCallingAgent(
       [{ id: "c1", name: "plan", input: { step: 1 } }],
       [tool("plan", () => "ok")],
     );
@@ -190,7 +194,7 @@ describe("every call has one result of one shape", () => {
   });
 
   it("unchanged when onAfterTool returns nothing, and a failure when it throws (S3-45)", async () => {
-    const { agent, options } = calling(
+    const { agent, options } = createCallingAgent(
       [{ name: "a" }, { name: "b" }],
       [tool("a", () => "A"), tool("b", () => "B")],
     );
@@ -210,7 +214,10 @@ describe("every call has one result of one shape", () => {
   });
 
   it("with the outcome from onAfterTool after a timeout (S3-45, F40)", async () => {
-    const { agent, model, options } = calling([{ name: "stuck" }], [tool("stuck", never, { timeoutMs: 50 })]);
+    const { agent, model, options } = createCallingAgent(
+      [{ name: "stuck" }],
+      [tool("stuck", never, { timeoutMs: 50 })],
+    );
     await run(agent, "Go", {
       ...options,
       clock: fakeClock({ skipUpToMs: 50 }),
@@ -225,7 +232,7 @@ describe("every call has one result of one shape", () => {
 
   it("and is not made when onBeforeTool refuses it", async () => {
     let ran = 0;
-    const { agent, options } = calling([{ name: "pay" }], [tool("pay", () => ++ran)]);
+    const { agent, options } = createCallingAgent([{ name: "pay" }], [tool("pay", () => ++ran)]);
     const result = await run(agent, "Go", {
       ...options,
       hooks: {
@@ -243,7 +250,7 @@ describe("several calls of a turn", () => {
   it("run at the same time, and their results come back in call order (S2-43, S4-05, S3-14)", async () => {
     const meeting = Promise.withResolvers<void>();
     const ended: string[] = [];
-    const { agent, model, options } = calling(
+    const { agent, model, options } = createCallingAgent(
       [
         { id: "1", name: "waits" },
         { id: "2", name: "comes" },
@@ -262,13 +269,13 @@ describe("several calls of a turn", () => {
     );
     const { facts } = await collect(run(agent, "Go", options));
     expect(ended).toEqual(["comes", "waits"]);
-    expect(results(facts).map(({ id }) => id)).toEqual(["2", "1"]);
+    expect(listResults(facts).map(({ id }) => id)).toEqual(["2", "1"]);
     expect(model.requests[1]?.history.slice(2)).toMatchObject([{ callId: "1" }, { callId: "2" }]);
   });
 
   it("all end and are returned in call order when one of them fails (F55)", async () => {
     const slow = Promise.withResolvers<string>();
-    const { agent, model, options } = calling(
+    const { agent, model, options } = createCallingAgent(
       [
         { id: "1", name: "slow" },
         { id: "2", name: "fails" },
@@ -297,7 +304,7 @@ describe("several calls of a turn", () => {
         order.push(`${name} ends`);
         if (fails) throw new Error("broken");
       });
-    const { agent, model, options } = calling(
+    const { agent, model, options } = createCallingAgent(
       [{ name: "a" }, { name: "b" }, { name: "c" }],
       [step("a"), step("b", true), step("c")],
       { toolExecution: "sequential" },
@@ -331,7 +338,7 @@ describe("several calls of a turn", () => {
       },
       { effects: "none" },
     );
-    const { agent, options } = calling(
+    const { agent, options } = createCallingAgent(
       [{ name: "flaky", input: { id: "a" } }, { name: "broken" }, { name: "flaky", input: { id: "b" } }],
       [flaky, broken],
     );
@@ -355,7 +362,7 @@ describe("several calls of a turn", () => {
 
   it("are not retried unless the tool declares that it may run twice (S4-16)", async () => {
     let ran = 0;
-    const { agent, options } = calling(
+    const { agent, options } = createCallingAgent(
       [{ name: "pay" }],
       [tool("pay", () => Promise.reject(new Error(`try ${++ran}`)))],
     );
@@ -367,7 +374,7 @@ describe("several calls of a turn", () => {
   it("that all fail despite retries leave an answer that is marked as not grounded (S4-07)", async () => {
     let ran = 0;
     const search = tool("search", () => Promise.reject(new Error(`down ${++ran}`)), { effects: "none" });
-    const { agent, model, options } = calling([{ name: "search" }], [search], {
+    const { agent, model, options } = createCallingAgent([{ name: "search" }], [search], {
       onAllToolsFailed: "answer-from-knowledge",
     });
     const result = await run(agent, "Go", { ...options, clock: fakeClock({ skipUpToMs: 1000 }) });
@@ -380,8 +387,8 @@ describe("several calls of a turn", () => {
 
 describe("a tool that does not end", () => {
   it("times out after 60 s: the model is told, the signal is aborted, and the slot is free (F40)", async () => {
-    const stuck = held("stuck");
-    const { agent, clock, model, options } = calling(
+    const stuck = createHeldTool("stuck");
+    const { agent, clock, model, options } = createCallingAgent(
       [
         { id: "1", name: "stuck" },
         { id: "2", name: "quick" },
@@ -418,15 +425,15 @@ describe("a tool that does not end", () => {
       },
       { effects: "none", timeoutMs: 50 },
     );
-    const { agent, options } = calling([{ name: "stuck" }], [stuck]);
+    const { agent, options } = createCallingAgent([{ name: "stuck" }], [stuck]);
     const result = await run(agent, "Go", { ...options, clock: fakeClock({ skipUpToMs: 1000 }) });
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
     expect(result.toolCalls).toMatchObject([{ status: "error", attempts: 2 }]);
   });
 
   it("and ends later is ignored: its late result and progress are not in the log (F41)", async () => {
-    const late = held("late");
-    const { agent, clock, options, store } = calling([{ name: "late" }], [late.tool]);
+    const late = createHeldTool("late");
+    const { agent, clock, options, store } = createCallingAgent([{ name: "late" }], [late.tool]);
     const heard: unknown[] = [];
     const going = run(agent, "Go", { ...options, hooks: { onEvent: (event) => void heard.push(event) } });
     const { progress } = await late.begun;
@@ -437,7 +444,7 @@ describe("a tool that does not end", () => {
     late.end.resolve("too late");
     await nextTask();
     const log = await store.read("ses");
-    expect(results(log)).toMatchObject([{ status: "error", error: { code: "tool_timeout" } }]);
+    expect(listResults(log)).toMatchObject([{ status: "error", error: { code: "tool_timeout" } }]);
     expect(log.at(-1)?.type).toBe("done");
     expect(JSON.stringify(log)).not.toContain("too late");
     expect(heard).toHaveLength(before);
@@ -447,8 +454,8 @@ describe("a tool that does not end", () => {
     "time-out",
     "cancellation",
   ])("and rejects after its %s does not end the process (F45)", async (cause) => {
-    const late = held("late");
-    const { agent, clock, options } = calling([{ name: "late" }], [late.tool]);
+    const late = createHeldTool("late");
+    const { agent, clock, options } = createCallingAgent([{ name: "late" }], [late.tool]);
     const going = run(agent, "Go", options);
     await late.begun;
     if (cause === "time-out") await clock.advance(60_000);
@@ -461,7 +468,7 @@ describe("a tool that does not end", () => {
 
   it("and cancels the run while starting does not end the process either (F45)", async () => {
     const controller = new AbortController();
-    const { agent, options } = calling(
+    const { agent, options } = createCallingAgent(
       [{ name: "stopper" }],
       [
         tool("stopper", async () => {
@@ -478,8 +485,8 @@ describe("a tool that does not end", () => {
 
   it("does not block a cancelled run: each of three signals fires once, each call has its result (F56)", async () => {
     const names = ["a", "b", "c"];
-    const deaf = names.map((name) => held(name, { idempotent: true }));
-    const { agent, model, options, store } = calling(
+    const deaf = names.map((name) => createHeldTool(name, { idempotent: true }));
+    const { agent, model, options, store } = createCallingAgent(
       names.map((name) => ({ id: name, name })),
       deaf.map((one) => one.tool),
     );
@@ -494,7 +501,7 @@ describe("a tool that does not end", () => {
     const result = await going;
     expect(fired).toEqual(names);
     expect(result).toMatchObject({ status: "cancelled", error: { code: "cancelled", message: "Enough." } });
-    expect(results(await store.read("ses")).map(({ id, status }) => [id, status])).toEqual([
+    expect(listResults(await store.read("ses")).map(({ id, status }) => [id, status])).toEqual([
       ["a", "interrupted"],
       ["b", "interrupted"],
       ["c", "interrupted"],
@@ -506,7 +513,7 @@ describe("a tool that does not end", () => {
     "onBeforeTool",
     "onAfterTool",
   ] as const)("because of %s does not hold up a cancelled run either (F56)", async (hook) => {
-    const { agent, options } = calling([{ name: "quick" }], [tool("quick", () => "quick")]);
+    const { agent, options } = createCallingAgent([{ name: "quick" }], [tool("quick", () => "quick")]);
     const begun = Promise.withResolvers<void>();
     const hooks = {
       [hook]() {
@@ -527,7 +534,7 @@ describe("a tool that does not end", () => {
       void clock.advance(10_000);
       return "found";
     });
-    const { agent, options } = calling([{ name: "busy" }], [busy]);
+    const { agent, options } = createCallingAgent([{ name: "busy" }], [busy]);
     const { facts, result } = await collect(run(agent, "Go", { ...options, clock }));
     expect(facts.filter((fact) => fact.type === "warning")).toMatchObject([
       { code: "event_loop_blocked", message: 'The tool "busy" blocked the process for 10000 ms.' },
@@ -537,7 +544,7 @@ describe("a tool that does not end", () => {
 
   it("but yields to others is not named (F42)", async () => {
     const clock = fakeClock();
-    const { agent, options } = calling(
+    const { agent, options } = createCallingAgent(
       [{ name: "slow" }],
       [
         tool("slow", async () => {
@@ -553,7 +560,7 @@ describe("a tool that does not end", () => {
 
 describe("a running tool", () => {
   it("emits progress, which is not stored", async () => {
-    const { agent, options, store } = calling(
+    const { agent, options, store } = createCallingAgent(
       [{ id: "c1", name: "long" }],
       [
         tool("long", (_input, { progress }) => {
@@ -571,7 +578,7 @@ describe("a running tool", () => {
 
   it("has its start in the log before it runs (S3-14)", async () => {
     const logged: string[] = [];
-    const { agent, options, store } = calling(
+    const { agent, options, store } = createCallingAgent(
       [{ name: "look" }],
       [
         tool("look", async () => {
@@ -593,16 +600,16 @@ describe("an approval", () => {
   } as const;
 
   /** The facts of a run that waits for the approval of `pay({ amount: 5 })`. */
-  async function waitingFacts() {
+  async function runUntilWaiting() {
     const asked = defineTool({ ...definition, execute: () => "never" });
-    const { agent, options } = calling([{ id: "c1", name: "pay", input: { amount: 5 } }], [asked]);
+    const { agent, options } = createCallingAgent([{ id: "c1", name: "pay", input: { amount: 5 } }], [asked]);
     const { facts, result } = await collect(run(agent, "Go", options));
     expect(result).toMatchObject({ status: "waiting", pending: [{ callId: "c1", input: { amount: 5 } }] });
     return facts;
   }
 
   /** Resumes from these facts with this tool, and approves. */
-  async function approved(
+  async function resumeAndApprove(
     facts: readonly Fact[],
     change: { description?: string; input?: z.ZodObject } = {},
   ) {
@@ -621,7 +628,7 @@ describe("an approval", () => {
   }
 
   it("lets exactly that call run, once (A109)", async () => {
-    const { paid, result } = await approved(await waitingFacts());
+    const { paid, result } = await resumeAndApprove(await runUntilWaiting());
     expect(paid).toEqual([{ amount: 5 }]);
     expect(result).toMatchObject({ status: "done", toolCalls: [{ status: "ok", result: "Paid." }] });
   });
@@ -630,7 +637,7 @@ describe("an approval", () => {
     ["describes itself otherwise", { description: "Pays anyone at once" }],
     ["takes other arguments", { input: z.object({ amount: z.number(), to: z.string().default("Mallory") }) }],
   ])("of a tool that now %s is refused (A109)", async (_what, change) => {
-    const { paid, result } = await approved(await waitingFacts(), change);
+    const { paid, result } = await resumeAndApprove(await runUntilWaiting(), change);
     expect(paid).toEqual([]);
     expect(result.toolCalls).toMatchObject([
       {
@@ -642,12 +649,12 @@ describe("an approval", () => {
   });
 
   it("of a call whose arguments have changed is refused (A109)", async () => {
-    const facts = (await waitingFacts()).map((fact) =>
+    const facts = (await runUntilWaiting()).map((fact) =>
       fact.type === "message"
         ? (JSON.parse(JSON.stringify(fact).replace('"amount":5', '"amount":5000')) as Fact)
         : fact,
     );
-    const { paid, result } = await approved(facts);
+    const { paid, result } = await resumeAndApprove(facts);
     expect(paid).toEqual([]);
     expect(result.toolCalls).toMatchObject([{ status: "denied", input: { amount: 5000 } }]);
   });
@@ -708,7 +715,7 @@ describe("a tool that ends the process", () => {
         .trimEnd()
         .split("\n")
         .map((line) => JSON.parse(line) as Fact);
-      expect(results(facts).map(({ id }) => id)).toEqual(["q"]);
+      expect(listResults(facts).map(({ id }) => id)).toEqual(["q"]);
 
       const ran: string[] = [];
       const again = (name: string, effects: Partial<Tool> = {}) =>

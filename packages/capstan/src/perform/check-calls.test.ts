@@ -20,14 +20,14 @@ const list = defineTool({
   input: z.object({ from: z.string().optional() }),
 });
 
-function agentWith(...tools: Tool[]): Agent {
+function createAgentWithTools(...tools: Tool[]): Agent {
   return defineAgent({ name: "helper", model: scriptedModel([]), tools });
 }
 
 const blobs = { put: async () => "blob_1", get: async () => undefined };
 
 async function check(call: Partial<CallPart> & { readonly name: string }, ...tools: Tool[]) {
-  const agent = agentWith(...tools);
+  const agent = createAgentWithTools(...tools);
   const io = {
     agents: indexAgents(agent),
     state: createState("ses"),
@@ -60,7 +60,8 @@ describe("a call made by the model", () => {
   });
 
   it("of an unknown tool gets the list of tools (S0-37)", () => {
-    const told = (...tools: Tool[]) => createUnknownToolError("teleport", agentWith(...tools)).message;
+    const told = (...tools: Tool[]) =>
+      createUnknownToolError("teleport", createAgentWithTools(...tools)).message;
     expect(told(search, list)).toBe(
       'Unknown tool: no tool is named "teleport". The tools are: search, list.',
     );
@@ -217,7 +218,7 @@ describe("a call that needs approval", () => {
   ])("asks the user when the tool does not answer within %s", async (_what, settings, ms) => {
     const clock = fakeClock({ skipUpToMs: 60_000 });
     const slow = { ...pay(() => new Promise<boolean>(() => undefined)), ...settings };
-    const agent = agentWith(slow);
+    const agent = createAgentWithTools(slow);
     const io = {
       ...{ agents: indexAgents(agent), state: createState("ses"), clock, context: undefined, hooks: {} },
       ...{ emit: () => undefined, resolveModel: () => scriptedModel([]), blobs },
@@ -229,7 +230,7 @@ describe("a call that needs approval", () => {
 
   it("leaves no timer behind when the tool answers in time", async () => {
     const clock = fakeClock();
-    const agent = agentWith(pay(async () => false));
+    const agent = createAgentWithTools(pay(async () => false));
     const io = {
       ...{ agents: indexAgents(agent), state: createState("ses"), clock, context: undefined, hooks: {} },
       ...{ emit: () => undefined, resolveModel: () => scriptedModel([]), blobs },

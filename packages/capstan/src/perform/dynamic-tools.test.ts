@@ -10,17 +10,17 @@ import { defineTool, type Tool } from "../tool.ts";
 const tool = (name: string, execute: () => unknown = () => `${name} ran`): Tool =>
   defineTool({ name, description: name, input: { type: "object" }, reads: [], execute });
 
-const calling = (...names: string[]): ScriptedStep => ({ calls: names.map((name) => ({ name })) });
+const createCallStep = (...names: string[]): ScriptedStep => ({ calls: names.map((name) => ({ name })) });
 const done: ScriptedStep = { text: "Done." };
 
-const warnings = (facts: readonly Fact[]) =>
+const listWarnings = (facts: readonly Fact[]) =>
   facts.flatMap((fact) => (fact.type === "warning" ? `${fact.code}: ${fact.message}` : []));
 
 describe("dynamic tools", () => {
   it("are resolved once when a turn starts, and the whole turn uses the same (C-12)", async () => {
     let asked = 0;
     let tools = [tool("one", () => void tools.splice(0, 1, tool("two")))];
-    const model = scriptedModel([calling("one", "two"), calling("one", "two"), done]);
+    const model = scriptedModel([createCallStep("one", "two"), createCallStep("one", "two"), done]);
     const source = () => {
       asked += 1;
       return tools;
@@ -98,14 +98,20 @@ describe("dynamic tools", () => {
   ])("that cannot be had (%s) leave those of the turn before, and one warning", async (_, broken, reason) => {
     let turn = 0;
     const source = () => (++turn === 1 ? [tool("one")] : turn < 4 ? broken() : [tool("two")]);
-    const model = scriptedModel([calling("one"), calling("one"), calling("one"), calling("two"), done]);
+    const model = scriptedModel([
+      createCallStep("one"),
+      createCallStep("one"),
+      createCallStep("one"),
+      createCallStep("two"),
+      done,
+    ]);
     const agent = defineAgent({ name: "a", model, tools: source, policy: { repetition: { stopAt: 9 } } });
     const { facts, result } = await collect(run(agent, "Go."));
     expect(result.status).toBe("done");
     expect(result.toolCalls.map(({ name, status }) => `${name} ${status}`)).toEqual([
       ...["one ok", "one ok", "one ok", "two ok"],
     ]);
-    expect(warnings(facts)).toEqual([
+    expect(listWarnings(facts)).toEqual([
       `tools_unavailable: The tools of "a" could not be resolved; the earlier ones stay: ${reason}`,
     ]);
   });
@@ -156,14 +162,14 @@ describe("dynamic tools", () => {
     const policy = { requireToolFirst: true };
     const agent = defineAgent({ name: "a", model, tools: () => [], policy });
     expect(await run(agent, "Go.")).toMatchObject({ status: "done", text: "Done." });
-    const other = scriptedModel([calling("one"), done]);
+    const other = scriptedModel([createCallStep("one"), done]);
     await run(defineAgent({ name: "a", model: other, tools: () => [tool("one")], policy }), "Go.");
     expect(other.requests[0]?.toolChoice).toBe("required");
   });
 
   it("keep their cached specs while the list is the same", async () => {
     const one = tool("one");
-    const model = scriptedModel([calling("one"), done]);
+    const model = scriptedModel([createCallStep("one"), done]);
     await run(defineAgent({ name: "a", model, tools: () => [one] }), "Go.");
     expect(model.requests[1]?.tools).toBe(model.requests[0]?.tools);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Entry } from "../history.ts";
 import { isNamedBy } from "./gate.ts";
 
-const said = (content: string): Entry[] => [{ type: "user", content }];
+const createUserHistory = (content: string): Entry[] => [{ type: "user", content }];
 
 describe("a target named by the user", () => {
   it.each([
@@ -12,7 +12,7 @@ describe("a target named by the user", () => {
     ["Write to Ann@Example.org!", "ann@example.org"],
     ["Post it in #general: now", "#general"],
   ])("is found in %j", (text, target) => {
-    expect(isNamedBy(said(text), target)).toBe(true);
+    expect(isNamedBy(createUserHistory(text), target)).toBe(true);
   });
 
   it.each([
@@ -22,7 +22,7 @@ describe("a target named by the user", () => {
     ["Write to ann@example.org", "ann@example.org.evil.test", "one that begins like it"],
     ["Summarise the page", "https://example.org/", "one that was never said"],
   ])("is not found in %j for %j: %s (A30)", (text, target) => {
-    expect(isNamedBy(said(text), target)).toBe(false);
+    expect(isNamedBy(createUserHistory(text), target)).toBe(false);
   });
 
   it("counts only in user messages, not in tool results or model text (A30)", () => {

@@ -194,7 +194,7 @@ describe("damaged JSON", () => {
 const wire = new URL("../../../../../shared/wire/", import.meta.url);
 
 describe.skipIf(!existsSync(wire))("recorded arguments", () => {
-  const texts = existsSync(wire) ? recordedArguments() : [];
+  const texts = existsSync(wire) ? loadRecordedArguments() : [];
 
   it("exist and are parsed like JSON.parse (S1-09)", () => {
     expect(texts.length).toBeGreaterThan(50);
@@ -232,7 +232,7 @@ function isJson(text: string): boolean {
 }
 
 /** Every argument text in the recordings, as sent or rebuilt from the parsed form. */
-function recordedArguments(): string[] {
+function loadRecordedArguments(): string[] {
   const texts = new Set<string>();
   const collect = (value: unknown, name: string): void => {
     if (typeof value === "string" && name === "arguments" && value !== "") texts.add(value);

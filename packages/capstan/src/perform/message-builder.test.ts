@@ -5,7 +5,7 @@ import type { Chunk } from "../model.ts";
 import { addChunk, buildParts, createMessageBuilder } from "./message-builder.ts";
 
 /** Builds the parts of these chunks; a call without an id is named after its index. */
-function parts(chunks: readonly Chunk[]): AssistantPart[] {
+function buildPartsFrom(chunks: readonly Chunk[]): AssistantPart[] {
   const taken = new Set<string>();
   const message = createMessageBuilder((providerId, index) => {
     let id = providerId || `call_${index}`;
@@ -18,7 +18,7 @@ function parts(chunks: readonly Chunk[]): AssistantPart[] {
 }
 
 /** The content of a message, one item after the other. */
-type Saying =
+type MessageItem =
   | { readonly type: "text" | "reasoning"; readonly text: string }
   | {
       readonly type: "call";
@@ -28,7 +28,7 @@ type Saying =
     }
   | { readonly type: "opaque"; readonly data: number };
 
-const saying: fc.Arbitrary<Saying> = fc.oneof(
+const messageItem: fc.Arbitrary<MessageItem> = fc.oneof(
   fc.record({
     type: fc.constantFrom("text" as const, "reasoning" as const),
     text: fc.string({ minLength: 1, unit: "binary" }),
@@ -46,8 +46,8 @@ const saying: fc.Arbitrary<Saying> = fc.oneof(
 );
 
 /** The chunks of a message without any splits. Indexes may have gaps. */
-function wholeChunks(said: readonly Saying[], indexOf: (place: number) => number): Chunk[] {
-  return said.flatMap((item, place): Chunk[] => {
+function buildChunks(items: readonly MessageItem[], indexOf: (place: number) => number): Chunk[] {
+  return items.flatMap((item, place): Chunk[] => {
     if (item.type !== "call") return [item];
     const index = indexOf(place);
     const { id, name, written } = item;
@@ -66,7 +66,7 @@ function splitAndInterleave(chunks: readonly Chunk[], choice: (n: number) => num
     for (const queue of late.values()) sent.push(...queue.splice(0, choice(queue.length + 1)));
   };
   for (const chunk of chunks) {
-    const pieces = cut(chunk, choice);
+    const pieces = splitChunk(chunk, choice);
     if (chunk.type === "call_delta") late.set(chunk.index, pieces);
     else
       for (const piece of pieces) {
@@ -79,7 +79,7 @@ function splitAndInterleave(chunks: readonly Chunk[], choice: (n: number) => num
   return sent;
 }
 
-function cut(chunk: Chunk, choice: (n: number) => number): Chunk[] {
+function splitChunk(chunk: Chunk, choice: (n: number) => number): Chunk[] {
   if (!("text" in chunk)) return [chunk];
   const pieces: Chunk[] = [];
   let rest = chunk.text;
@@ -94,12 +94,17 @@ function cut(chunk: Chunk, choice: (n: number) => number): Chunk[] {
 describe("any split and interleaving of a message", () => {
   it("gives the same parts in the same order (F29)", () => {
     fc.assert(
-      fc.property(fc.array(saying), fc.boolean(), fc.infiniteStream(fc.nat()), (said, jumping, chances) => {
-        // Some providers count calls from 0, some send any number.
-        const whole = wholeChunks(said, (place) => (jumping ? 1000 - 7 * place : place));
-        const choice = (n: number) => (n <= 1 ? 0 : (chances.next().value as number) % n);
-        expect(parts(splitAndInterleave(whole, choice))).toEqual(parts(whole));
-      }),
+      fc.property(
+        fc.array(messageItem),
+        fc.boolean(),
+        fc.infiniteStream(fc.nat()),
+        (said, jumping, chances) => {
+          // Some providers count calls from 0, some send any number.
+          const whole = buildChunks(said, (place) => (jumping ? 1000 - 7 * place : place));
+          const choice = (n: number) => (n <= 1 ? 0 : (chances.next().value as number) % n);
+          expect(buildPartsFrom(splitAndInterleave(whole, choice))).toEqual(buildPartsFrom(whole));
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -113,7 +118,7 @@ describe("any split and interleaving of a message", () => {
       { type: "call_delta", index: 0, text: ":2}" },
       { type: "call_delta", index: 3, text: "1}" },
     ];
-    expect(parts(chunks)).toEqual([
+    expect(buildPartsFrom(chunks)).toEqual([
       { type: "call", id: "a", name: "first", input: { x: 1 } },
       { type: "call", id: "b", name: "second", input: { x: 2 } },
     ]);
@@ -129,7 +134,7 @@ describe("any split and interleaving of a message", () => {
       { type: "call_delta", index: 0, text: "{}" },
       { type: "text", text: "And wait." },
     ];
-    expect(parts(chunks)).toEqual([
+    expect(buildPartsFrom(chunks)).toEqual([
       { type: "reasoning", text: "Hm" },
       { type: "text", text: "Let me see." },
       { type: "call", id: "a", name: "look", input: {} },
@@ -146,7 +151,7 @@ describe("any split and interleaving of a message", () => {
       { type: "reasoning", text: "", opaque: "signature 2" },
       { type: "reasoning", text: "", opaque: "redacted" },
     ];
-    expect(parts(chunks)).toEqual([
+    expect(buildPartsFrom(chunks)).toEqual([
       { type: "reasoning", text: "one", opaque: "signature 1" },
       { type: "reasoning", text: "two", opaque: "signature 2" },
       { type: "reasoning", text: "", opaque: "redacted" },
@@ -163,13 +168,13 @@ describe("a call", () => {
       { type: "call_delta", index: 0, text: ":1}" },
       { type: "call_start", index: 0, id: "y", name: "other" },
     ];
-    expect(parts(chunks)).toEqual([
+    expect(buildPartsFrom(chunks)).toEqual([
       { type: "call", id: "call_0", providerId: "x", name: "look", input: { a: 1 } },
     ]);
   });
 
   it("without a head has no name, and so matches no tool (F30)", () => {
-    expect(parts([{ type: "call_delta", index: 4, text: "{}" }])).toEqual([
+    expect(buildPartsFrom([{ type: "call_delta", index: 4, text: "{}" }])).toEqual([
       { type: "call", id: "call_4", name: "", input: {} },
     ]);
   });
@@ -179,11 +184,11 @@ describe("a call", () => {
       { type: "call_start", index: 0, id: "a", name: "look" },
       { type: "call_delta", index: 0, text: "[1" },
     ];
-    expect(parts(chunks)).toEqual([{ type: "call", id: "a", name: "look", input: {}, raw: "[1" }]);
+    expect(buildPartsFrom(chunks)).toEqual([{ type: "call", id: "a", name: "look", input: {}, raw: "[1" }]);
   });
 
   it("without any arguments has the input {} (S1-29, F31)", () => {
-    expect(parts([{ type: "call_start", index: 0, id: "a", name: "look" }])).toEqual([
+    expect(buildPartsFrom([{ type: "call_start", index: 0, id: "a", name: "look" }])).toEqual([
       { type: "call", id: "a", name: "look", input: {} },
     ]);
   });
@@ -193,7 +198,7 @@ describe("a call", () => {
       { type: "call_start", index, id: "a", name: "look" },
       { type: "call_delta", index, text: '{"x":1}' },
     ]);
-    expect(parts(twice)).toEqual([{ type: "call", id: "a", name: "look", input: { x: 1 } }]);
+    expect(buildPartsFrom(twice)).toEqual([{ type: "call", id: "a", name: "look", input: { x: 1 } }]);
   });
 
   it("with the id of another call but different arguments is a separate call that keeps the provider's id (F28)", () => {
@@ -201,7 +206,7 @@ describe("a call", () => {
       { type: "call_start", index, id: "a", name: "look" },
       { type: "call_delta", index, text: `{"x":${index}}` },
     ]);
-    expect(parts(chunks)).toEqual([
+    expect(buildPartsFrom(chunks)).toEqual([
       { type: "call", id: "a", name: "look", input: { x: 0 } },
       { type: "call", id: "a~", providerId: "a", name: "look", input: { x: 1 } },
     ]);
@@ -209,7 +214,7 @@ describe("a call", () => {
 
   it("repeated without an id is two calls, because the model may mean both (F27)", () => {
     const chunks = [0, 1].map((index): Chunk => ({ type: "call_start", index, name: "roll" }));
-    expect(parts(chunks)).toMatchObject([{ id: "call_0" }, { id: "call_1" }]);
+    expect(buildPartsFrom(chunks)).toMatchObject([{ id: "call_0" }, { id: "call_1" }]);
   });
 });
 

@@ -4,7 +4,7 @@ import { createState } from "../state/state.ts";
 import { createMessageBuilder, resolveUsage } from "./message-builder.ts";
 
 /** A message of `size` characters that came with this usage, after a history of two entries. */
-function used(usage: Usage | undefined, size = 0) {
+function resolveTestUsage(usage: Usage | undefined, size = 0) {
   const state = createState("ses");
   state.history.push({ type: "user", content: "x".repeat(100) }, { type: "summary", text: "y" });
   return resolveUsage({ ...createMessageBuilder(() => ""), usage, size }, state);
@@ -16,12 +16,12 @@ describe("the usage of a model call", () => {
     { inputTokens: 0, outputTokens: 0 },
     { inputTokens: 10, outputTokens: 5, cachedTokens: 4, reasoningTokens: 2, cost: 0.01 },
   ])("is what the provider tells: %j", (usage) => {
-    expect(used(usage)).toEqual({ usage, warnings: [] });
+    expect(resolveTestUsage(usage)).toEqual({ usage, warnings: [] });
   });
 
   it("is estimated at four characters per token with a warning when the provider reports none (F36)", () => {
     // {"type":"user","content":"…"} has 27 characters beside its content, {"type":"summary","text":"y"} has 29.
-    expect(used(undefined, 9)).toEqual({
+    expect(resolveTestUsage(undefined, 9)).toEqual({
       usage: { inputTokens: Math.ceil((127 + 1 + 29) / 4), outputTokens: 3, estimated: true },
       warnings: [
         {
@@ -41,7 +41,7 @@ describe("the usage of a model call", () => {
     { inputTokens: 10, outputTokens: 5, cost: -3 },
     { inputTokens: "10" as unknown as number, outputTokens: 5 },
   ])("is estimated when the figures are unusable, so that no budget goes down: %j (F36)", (usage) => {
-    const estimate = used(usage, 8);
+    const estimate = resolveTestUsage(usage, 8);
     expect(estimate.usage).toMatchObject({ outputTokens: 2, estimated: true });
     expect(estimate.usage.inputTokens).toBeGreaterThan(0);
     expect(estimate.warnings).toMatchObject([

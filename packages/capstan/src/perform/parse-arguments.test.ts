@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseArguments } from "./parse-arguments.ts";
 
-const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+const buildNestedJson = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 
 describe("the arguments of a call", () => {
   it.each(["", " ", "\n\t "])("are {} when the text is %j (S1-29, F31)", (text) => {
@@ -65,8 +65,8 @@ describe("the arguments of a call", () => {
   });
 
   it("may be nested 64 levels deep and no deeper (F33)", () => {
-    expect(parseArguments(nested(64))).toMatchObject({ ok: true });
-    expect(parseArguments(nested(65))).toEqual({
+    expect(parseArguments(buildNestedJson(64))).toMatchObject({ ok: true });
+    expect(parseArguments(buildNestedJson(65))).toEqual({
       ok: false,
       problem: "they are nested deeper than 64 levels",
     });

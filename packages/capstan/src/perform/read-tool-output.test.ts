@@ -5,18 +5,18 @@ import { readToolOutput } from "./read-tool-output.ts";
 
 const plenty = { signal: new AbortController().signal, maxCharacters: 1000, maxBytes: 1000 };
 const bytes = (...values: number[]) => new Uint8Array(values);
-const encoded = (text: string) => new TextEncoder().encode(text);
+const encodeText = (text: string) => new TextEncoder().encode(text);
 
-async function* yielding(...items: unknown[]): AsyncGenerator<unknown> {
+async function* yieldItems(...items: unknown[]): AsyncGenerator<unknown> {
   yield* items;
 }
 
-async function* breaking(...items: unknown[]): AsyncGenerator<unknown> {
+async function* yieldThenThrow(...items: unknown[]): AsyncGenerator<unknown> {
   yield* items;
   throw new Error("line cut");
 }
 
-function streaming(...chunks: unknown[]): ReadableStream<unknown> {
+function createStream(...chunks: unknown[]): ReadableStream<unknown> {
   return new ReadableStream({
     start(controller) {
       for (const chunk of chunks) controller.enqueue(chunk);
@@ -26,7 +26,7 @@ function streaming(...chunks: unknown[]): ReadableStream<unknown> {
 }
 
 /** An endless source that records how it was closed. */
-function endless(item: unknown) {
+function createEndlessSource(item: unknown) {
   const source = {
     reads: 0,
     isClosed: false,
@@ -67,17 +67,17 @@ describe("tool output becomes a value once it is read to the end", () => {
   });
 
   it.each<[what: string, source: unknown, value: unknown]>([
-    ["texts of a generator are one text", yielding("Hello ", "world"), "Hello world"],
-    ["items of a generator are a list", yielding({ a: 1 }, "b", undefined), [{ a: 1 }, "b", null]],
-    ["a generator that gives nothing is an empty list", yielding(), []],
-    ["texts of a stream are one text", streaming("a", "b"), "ab"],
+    ["texts of a generator are one text", yieldItems("Hello ", "world"), "Hello world"],
+    ["items of a generator are a list", yieldItems({ a: 1 }, "b", undefined), [{ a: 1 }, "b", null]],
+    ["a generator that gives nothing is an empty list", yieldItems(), []],
+    ["texts of a stream are one text", createStream("a", "b"), "ab"],
     [
       "bytes of a stream that are text are text, also when a character is split",
-      streaming(bytes(0xc3), bytes(0xa9)),
+      createStream(bytes(0xc3), bytes(0xa9)),
       "é",
     ],
-    ["bytes among other things are named", yielding(bytes(1, 2), 3), ["[binary 2 bytes]", 3]],
-    ["objects of a stream are a list", streaming({ a: 1 }, 2), [{ a: 1 }, 2]],
+    ["bytes among other things are named", yieldItems(bytes(1, 2), 3), ["[binary 2 bytes]", 3]],
+    ["objects of a stream are a list", createStream({ a: 1 }, 2), [{ a: 1 }, 2]],
   ])("%s (F50)", async (_what, source, value) => {
     expect(await readToolOutput(source, plenty)).toEqual(value);
   });
@@ -93,12 +93,12 @@ describe("tool output becomes a value once it is read to the end", () => {
     ["a Buffer of Node", Buffer.from([1]), { mediaType: "application/octet-stream", bytes: bytes(1) }],
     [
       "a stream that is no text",
-      streaming(bytes(0xff), bytes(0)),
+      createStream(bytes(0xff), bytes(0)),
       { mediaType: "application/octet-stream", bytes: bytes(0xff, 0) },
     ],
     [
       "a stream with a NUL",
-      streaming(bytes(0x61, 0)),
+      createStream(bytes(0x61, 0)),
       { mediaType: "application/octet-stream", bytes: bytes(0x61, 0) },
     ],
     ["a blob", new Blob([bytes(1)], { type: "image/png" }), { mediaType: "image/png", bytes: bytes(1) }],
@@ -171,9 +171,9 @@ describe("endless output is read up to the limit and then closed", () => {
     ["empty texts", "", "\n… (only the first 0 characters were read)"],
     ["items", [1], [[1], [1], [1], [1], [1], "… only the first 5 items were read"]],
     ["nothing at all", undefined, [...new Array(9).fill(null), "… only the first 9 items were read"]],
-    ["bytes", encoded("abc"), "abcabcabcabcabcabcab\n… (only the first 20 characters were read)"],
+    ["bytes", encodeText("abc"), "abcabcabcabcabcabcab\n… (only the first 20 characters were read)"],
   ])("%s (F47, F50)", async (_what, item, value) => {
-    const source = endless(item);
+    const source = createEndlessSource(item);
     const read = await readToolOutput(source, { ...plenty, maxCharacters: 46, maxBytes: 20 });
     expect(read).toEqual(value);
     expect(source.reads).toBeLessThanOrEqual(48);
@@ -182,7 +182,7 @@ describe("endless output is read up to the limit and then closed", () => {
   });
 
   it("a single item that is too large is truncated (F47)", async () => {
-    const source = endless({ text: "x".repeat(1000) });
+    const source = createEndlessSource({ text: "x".repeat(1000) });
     const value = await readToolOutput(source, { ...plenty, maxCharacters: 300 });
     expect(value).toEqual([
       { text: expect.stringMatching(/^x+… \(\d+ more characters\)$/) },
@@ -212,7 +212,7 @@ describe("endless output is read up to the limit and then closed", () => {
     expect(await readToolOutput(json, { ...plenty, maxBytes: 7 })).toBe(
       '{"a":"\n… (only the first 6 characters were read)',
     );
-    const stream = streaming(encoded("aé"));
+    const stream = createStream(encodeText("aé"));
     expect(await readToolOutput(stream, { ...plenty, maxBytes: 2 })).toBe(
       "a\n… (only the first 1 characters were read)",
     );
@@ -231,7 +231,7 @@ describe("endless output is read up to the limit and then closed", () => {
 
 describe("output that fails midway is a failure with the part that was read", () => {
   it("as a list (F53)", async () => {
-    const outcome = toOutcome(await readToolOutput(breaking({ a: 1 }, { a: 2 }), plenty));
+    const outcome = toOutcome(await readToolOutput(yieldThenThrow({ a: 1 }, { a: 2 }), plenty));
     const message = "The output ended after 2 items: line cut";
     expect(outcome).toEqual({
       status: "error",
@@ -242,7 +242,7 @@ describe("output that fails midway is a failure with the part that was read", ()
   });
 
   it("as a text (F53)", async () => {
-    expect(toOutcome(await readToolOutput(breaking("Once upon ", "a time"), plenty))).toEqual({
+    expect(toOutcome(await readToolOutput(yieldThenThrow("Once upon ", "a time"), plenty))).toEqual({
       status: "error",
       content: "Once upon a time\n… (The output ended early: line cut)",
       error: { code: "tool_failed", message: "The output ended early: line cut", retryable: true },
@@ -253,7 +253,7 @@ describe("output that fails midway is a failure with the part that was read", ()
     let pulls = 0;
     const body = new ReadableStream({
       pull(controller) {
-        if (pulls++ === 0) controller.enqueue(encoded("half"));
+        if (pulls++ === 0) controller.enqueue(encodeText("half"));
         else controller.error(new Error("reset"));
       },
     });
@@ -276,7 +276,7 @@ describe("output that fails midway is a failure with the part that was read", ()
   });
 
   it("but rejects with the error when nothing was read (F53)", async () => {
-    await expect(readToolOutput(breaking(), plenty)).rejects.toThrow("line cut");
+    await expect(readToolOutput(yieldThenThrow(), plenty)).rejects.toThrow("line cut");
     await expect(readToolOutput({ [Symbol.asyncIterator]: () => undefined }, plenty)).rejects.toThrow(
       TypeError,
     );
@@ -288,7 +288,10 @@ describe("output that fails midway is a failure with the part that was read", ()
 
 describe("an abort", () => {
   it.each([
-    ["a source that gives nothing more", () => ({ ...endless(1), next: () => new Promise(() => undefined) })],
+    [
+      "a source that gives nothing more",
+      () => ({ ...createEndlessSource(1), next: () => new Promise(() => undefined) }),
+    ],
     ["a response whose body does not come", () => new Response(new ReadableStream())],
   ])("ends the wait for %s (F40)", async (_what, make) => {
     const controller = new AbortController();
@@ -299,7 +302,7 @@ describe("an abort", () => {
 
   it("closes the source and is not mistaken for a failed source", async () => {
     const controller = new AbortController();
-    const source = endless(1);
+    const source = createEndlessSource(1);
     const next = source.next.bind(source);
     source.next = async () => {
       if (source.reads === 3) controller.abort(new Error("enough"));

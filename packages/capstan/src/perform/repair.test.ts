@@ -70,7 +70,7 @@ const valueDamages: fc.Arbitrary<ValueDamages> = fc.record({
 });
 
 /** The trip with each of these faults wherever possible. */
-function damaged(trip: Trip, how: ValueDamages): Trip {
+function damageTrip(trip: Trip, how: ValueDamages): Trip {
   const asText = (value: Json) => {
     const isDecimal = typeof value === "boolean" || /^-?\d+(?:\.\d+)?$/.test(String(value));
     return how.texts && isDecimal ? String(value) : value;
@@ -124,7 +124,7 @@ describe("arguments that were damaged", () => {
   it("are restored exactly, with nothing lost or invented; repairing again changes nothing (S1-28)", async () => {
     await fc.assert(
       fc.asyncProperty(trips, valueDamages, textDamages, async (trip, values, texts) => {
-        const raw = stringifyDamaged(damaged(trip, values), texts);
+        const raw = stringifyDamaged(damageTrip(trip, values), texts);
         const repaired = await repairArguments({ raw, input: {} }, schema);
         expect(repaired?.input).toEqual(trip);
         expect(await repairArguments({ input: repaired?.input ?? {} }, schema)).toEqual({
@@ -166,7 +166,7 @@ describe("arguments stay refused", () => {
     await fc.assert(
       fc.asyncProperty(trips, valueDamages, textDamages, async (trip, values, texts) => {
         const { unit: _unit, ...incomplete } = trip;
-        const raw = stringifyDamaged(damaged(incomplete, values), texts);
+        const raw = stringifyDamaged(damageTrip(incomplete, values), texts);
         expect(await repairArguments({ raw, input: {} }, schema)).toBeUndefined();
       }),
     );

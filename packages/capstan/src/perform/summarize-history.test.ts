@@ -8,7 +8,7 @@ import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import type { Io } from "./io.ts";
 import { summarizeHistory } from "./summarize-history.ts";
 
-async function summaryOf(history: Entry[], step: ScriptedStep, more: Partial<SummaryEffect> = {}) {
+async function summarizeEntries(history: Entry[], step: ScriptedStep, more: Partial<SummaryEffect> = {}) {
   const model = scriptedModel([step]);
   const io: Io = {
     agents: indexAgents(defineAgent({ name: "worker", model })),
@@ -64,7 +64,7 @@ describe("a summary", () => {
       },
       { type: "result", callId: "1", name: "look", status: "error", content: 'Two\nlines and a "quote".' },
     ];
-    const { lines } = await summaryOf(history, answer);
+    const { lines } = await summarizeEntries(history, answer);
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       { from: "summary", text: "Before." },
       { from: "person", text: "See:\n[image image/png]" },
@@ -74,12 +74,12 @@ describe("a summary", () => {
   });
 
   it("covers the first entries only", async () => {
-    const { lines } = await summaryOf([user("1"), user("2"), user("3")], answer, { until: 2 });
+    const { lines } = await summarizeEntries([user("1"), user("2"), user("3")], answer, { until: 2 });
     expect(lines).toHaveLength(2);
   });
 
   it("is truncated with a note when it is too long", async () => {
-    const { facts } = await summaryOf(
+    const { facts } = await summarizeEntries(
       [user("1")],
       { text: "long ".repeat(1000) },
       { maxSummaryCharacters: 300 },
@@ -89,15 +89,15 @@ describe("a summary", () => {
   });
 
   it("ignores calls and keeps the text", async () => {
-    const { facts } = await summaryOf([user("1")], { text: "Fine.", calls: [{ name: "send" }] });
+    const { facts } = await summarizeEntries([user("1")], { text: "Fine.", calls: [{ name: "send" }] });
     expect(facts).toMatchObject([{ type: "compacted", text: "Fine." }]);
   });
 
   it("keeps its input within the limit, with the first and the last lines", async () => {
-    for (const most of [600, 3000, 20_000]) {
+    for (const limit of [600, 3000, 20_000]) {
       const history = Array.from({ length: 40 }, (_, n) => user(`${n} ${"x".repeat((n * 977) % 6000)}`));
-      const { lines } = await summaryOf(history, answer, { maxInputCharacters: most });
-      expect(lines.join("").length).toBeLessThanOrEqual(most + 200);
+      const { lines } = await summarizeEntries(history, answer, { maxInputCharacters: limit });
+      expect(lines.join("").length).toBeLessThanOrEqual(limit + 200);
       expect(lines[0]).toContain('"0 ');
       expect(lines.at(-1)).toContain('"39 ');
     }

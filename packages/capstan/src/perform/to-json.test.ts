@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toJson } from "./to-json.ts";
 
-const length = (value: unknown): number => JSON.stringify(value).length;
+const measureJson = (value: unknown): number => JSON.stringify(value).length;
 
-function throwing(message: string): never {
+function throwError(message: string): never {
   throw new Error(message);
 }
 
-function revoked(target: object): object {
+function createRevokedProxy(target: object): object {
   const { proxy, revoke } = Proxy.revocable(target, {});
   revoke();
   return proxy;
@@ -23,7 +23,7 @@ class Point {
 }
 
 /** `levels` nested arrays. */
-function nested(levels: number): unknown {
+function nestArrays(levels: number): unknown {
   let value: unknown = [];
   for (let level = 1; level < levels; level += 1) value = [value];
   return value;
@@ -46,16 +46,16 @@ const anything = fc.anything({
 const awkward: readonly unknown[] = [
   Symbol("s"),
   Symbol(),
-  throwing,
+  throwError,
   class {},
   new Date(Number.NaN),
   new Error("no", { cause: new Error("why", { cause: 5 }) }),
-  revoked({}),
-  revoked([]),
-  revoked(() => undefined),
-  new Proxy([], { get: () => throwing("get") }),
-  new Proxy({}, { ownKeys: () => throwing("ownKeys") }),
-  new Proxy({}, { getPrototypeOf: () => throwing("getPrototypeOf") }),
+  createRevokedProxy({}),
+  createRevokedProxy([]),
+  createRevokedProxy(() => undefined),
+  new Proxy([], { get: () => throwError("get") }),
+  new Proxy({}, { ownKeys: () => throwError("ownKeys") }),
+  new Proxy({}, { getPrototypeOf: () => throwError("getPrototypeOf") }),
   new Proxy([], { get: () => Number.NaN }),
   new Proxy(new Map(), {}),
   Object.create(Date.prototype),
@@ -64,7 +64,7 @@ const awkward: readonly unknown[] = [
   "\ud800".repeat(50),
   "\u0000".repeat(500),
   { "\udfff": 1, "\udffe": 2 },
-  nested(5000),
+  nestArrays(5000),
 ];
 
 /** Values in functions, because fast-check itself fails on a revoked proxy. */
@@ -99,7 +99,7 @@ describe("any value becomes JSON", () => {
   it("never throws, and the JSON text is within the limit (F48, F49, F51, F52)", () => {
     fc.assert(
       fc.property(structure, fc.integer({ min: 1, max: 2000 }), (value, characters) => {
-        expect(length(toJson(value(), { characters }))).toBeLessThanOrEqual(characters);
+        expect(measureJson(toJson(value(), { characters }))).toBeLessThanOrEqual(characters);
       }),
       { numRuns: 1000 },
     );
@@ -136,7 +136,7 @@ describe("any value becomes JSON", () => {
     ["undefined in an object", { a: undefined, b: 1 }, { b: 1 }],
     ["a symbol", Symbol("x"), "[Symbol x]"],
     ["a symbol without a name", Symbol(), "[Symbol]"],
-    ["a function", throwing, "[Function throwing]"],
+    ["a function", throwError, "[Function throwError]"],
     [
       "a function without a name",
       (
@@ -214,17 +214,17 @@ describe("a value that cannot be converted is replaced by a note", () => {
   });
 
   it.each<[what: string, value: unknown]>([
-    ["a getter", Object.defineProperty({}, "x", { enumerable: true, get: () => throwing("no") })],
-    ["a toJSON", { x: { toJSON: () => throwing("no") } }],
-    ["the keys of a proxy", { x: new Proxy({}, { ownKeys: () => throwing("no") }) }],
-    ["the value behind a key of a proxy", { x: new Proxy({ toJSON: 1 }, { get: () => throwing("no") }) }],
-    ["the prototype of a proxy", { x: new Proxy({}, { getPrototypeOf: () => throwing("no") }) }],
+    ["a getter", Object.defineProperty({}, "x", { enumerable: true, get: () => throwError("no") })],
+    ["a toJSON", { x: { toJSON: () => throwError("no") } }],
+    ["the keys of a proxy", { x: new Proxy({}, { ownKeys: () => throwError("no") }) }],
+    ["the value behind a key of a proxy", { x: new Proxy({ toJSON: 1 }, { get: () => throwError("no") }) }],
+    ["the prototype of a proxy", { x: new Proxy({}, { getPrototypeOf: () => throwError("no") }) }],
   ])("%s that throws, and what is beside it stays (F51)", (_what, value) => {
     expect(toJson([value, { y: 1 }])).toEqual([{ x: "[Threw: no]" }, { y: 1 }]);
   });
 
   it("a revoked proxy (F51)", () => {
-    expect(toJson([revoked({}), 1])).toEqual([expect.stringMatching(/^\[Threw: .*revoked\]$/), 1]);
+    expect(toJson([createRevokedProxy({}), 1])).toEqual([expect.stringMatching(/^\[Threw: .*revoked\]$/), 1]);
   });
 
   it("a toJSON that returns itself or endless new objects (F51)", () => {
@@ -239,14 +239,14 @@ describe("a value that cannot be converted is replaced by a note", () => {
   });
 
   it("5,000 levels of nesting, after the 64th (F52)", () => {
-    const json = JSON.stringify(toJson(nested(5000)));
+    const json = JSON.stringify(toJson(nestArrays(5000)));
     expect(json).toBe(`${"[".repeat(64)}"[Deeper than 64]"${"]".repeat(64)}`);
-    expect(toJson(nested(64))).toEqual(nested(64));
+    expect(toJson(nestArrays(64))).toEqual(nestArrays(64));
     expect(toJson([[1]], { depth: 1 })).toEqual(["[Deeper than 1]"]);
   });
 
   it("at any depth limit (F52)", () => {
-    expect(() => JSON.stringify(toJson(nested(100_000), { depth: 1e9 }))).not.toThrow();
+    expect(() => JSON.stringify(toJson(nestArrays(100_000), { depth: 1e9 }))).not.toThrow();
   });
 });
 
@@ -256,8 +256,8 @@ describe("a value that is too large is truncated and notes how much is missing",
     const before = process.memoryUsage().heapUsed;
     const json = toJson({ text, after: 1 }) as { text: string };
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(30_000_000);
-    expect(length(json)).toBeLessThanOrEqual(2_000_000);
-    expect(length(json)).toBeGreaterThan(1_999_900);
+    expect(measureJson(json)).toBeLessThanOrEqual(2_000_000);
+    expect(measureJson(json)).toBeGreaterThan(1_999_900);
     expect(json.text.slice(-40)).toMatch(/^x+… \(98,000,\d{3} more characters\)$/);
     expect(json).toMatchObject({ "…": "1 of 2 keys shown" });
   });
@@ -269,7 +269,7 @@ describe("a value that is too large is truncated and notes how much is missing",
         fc.integer({ min: 40, max: 60 }),
         (text, characters) => {
           const json = toJson(text, { characters }) as string;
-          expect(length(json)).toBeLessThanOrEqual(characters);
+          expect(measureJson(json)).toBeLessThanOrEqual(characters);
           const [, head = "", missing = ""] = /^(.*)… \((\d+) more characters\)$/s.exec(json) ?? [];
           expect(text.startsWith(head)).toBe(true);
           expect(head.length + Number(missing)).toBe(text.length);
@@ -319,7 +319,7 @@ describe("a value that is too large is truncated and notes how much is missing",
   it("a small object that contains itself a billion times over (F47)", () => {
     let laughs: unknown = "ha";
     for (let level = 0; level < 30; level += 1) laughs = [laughs, laughs];
-    expect(length(toJson(laughs, { characters: 10_000 }))).toBeLessThanOrEqual(10_000);
+    expect(measureJson(toJson(laughs, { characters: 10_000 }))).toBeLessThanOrEqual(10_000);
   });
 
   it("every array and object around a truncated value", () => {

@@ -5,16 +5,16 @@ import { truncateJson } from "./truncate-outcome.ts";
 import { truncateText } from "./truncate-text.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 400 });
-const most = fc.integer({ min: 0, max: 300 });
+const limit = fc.integer({ min: 0, max: 300 });
 const handle = fc.option(fc.constantFrom("blob_1", 'a"b'), { nil: undefined });
 
 describe("a truncated text", () => {
   it("is never longer than the limit, and unchanged when it fits (F47)", () => {
     fc.assert(
-      fc.property(text, most, handle, (text, most, handle) => {
-        const cut = truncateText(text, most, handle);
-        expect(cut.length).toBeLessThanOrEqual(most);
-        if (text.length <= most) expect(cut).toBe(text);
+      fc.property(text, limit, handle, (text, limit, handle) => {
+        const cut = truncateText(text, limit, handle);
+        expect(cut.length).toBeLessThanOrEqual(limit);
+        if (text.length <= limit) expect(cut).toBe(text);
       }),
     );
   });
@@ -24,14 +24,14 @@ describe("a truncated text", () => {
       fc.property(
         fc.string({ unit: "grapheme", minLength: 301 }),
         fc.integer({ min: 40, max: 300 }),
-        (text, most) => {
-          const cut = truncateText(text, most);
+        (text, limit) => {
+          const cut = truncateText(text, limit);
           const [, head = "", missing = "", tail = ""] =
             /^(.*)\n… \(([\d,]+) characters left out\) …\n(.*)$/s.exec(cut) ?? [];
           expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
           expect(head.length + Number(missing.replace(",", "")) + tail.length).toBe(text.length);
           expect(cut.isWellFormed()).toBe(true);
-          expect(most - cut.length).toBeLessThanOrEqual(4);
+          expect(limit - cut.length).toBeLessThanOrEqual(4);
         },
       ),
     );
@@ -58,12 +58,12 @@ describe("a truncated text", () => {
 describe("truncated JSON", () => {
   it("is valid and never longer than the limit; when it fits, it equals JSON.stringify (S2-30)", () => {
     fc.assert(
-      fc.property(fc.jsonValue({ stringUnit: "binary" }), most, handle, (value, most, handle) => {
-        const { text, cut } = truncateJson(value as Json, most, handle);
+      fc.property(fc.jsonValue({ stringUnit: "binary" }), limit, handle, (value, limit, handle) => {
+        const { text, cut } = truncateJson(value as Json, limit, handle);
         expect(() => JSON.parse(text)).not.toThrow();
-        expect(text.length).toBeLessThanOrEqual(Math.max(most, 1));
+        expect(text.length).toBeLessThanOrEqual(Math.max(limit, 1));
         const whole = JSON.stringify(value);
-        if (whole.length <= most) expect({ text, cut }).toEqual({ text: whole, cut: false });
+        if (whole.length <= limit) expect({ text, cut }).toEqual({ text: whole, cut: false });
       }),
       { numRuns: 1000 },
     );
@@ -75,10 +75,10 @@ describe("truncated JSON", () => {
       "…": 1,
       total: 1e21,
     };
-    for (let most = 0; most <= 300; most += 1) {
-      const { text } = truncateJson(value, most, "blob_1");
+    for (let limit = 0; limit <= 300; limit += 1) {
+      const { text } = truncateJson(value, limit, "blob_1");
       expect(() => JSON.parse(text)).not.toThrow();
-      expect(text.length).toBeLessThanOrEqual(Math.max(most, 1));
+      expect(text.length).toBeLessThanOrEqual(Math.max(limit, 1));
     }
   });
 
@@ -89,8 +89,8 @@ describe("truncated JSON", () => {
     [3, '""'],
     [4, "null"],
     [20, "null"],
-  ])("is, of %i characters, %s: there is no room for a mark", (most, text) => {
-    expect(truncateJson([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], most, "blob_1")).toEqual({
+  ])("with a limit of %i characters is %s, without a truncation mark", (limit, text) => {
+    expect(truncateJson([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], limit, "blob_1")).toEqual({
       text,
       cut: true,
     });

@@ -9,7 +9,7 @@ import { run } from "./run.ts";
 
 const nothing = { type: "object", properties: {} } as const;
 
-function reading(reads: readonly Reads[], more: Partial<Tool> = {}): Tool {
+function createReadTool(reads: readonly Reads[], more: Partial<Tool> = {}): Tool {
   const tool = defineTool({
     name: "read",
     description: "reads",
@@ -24,7 +24,7 @@ function reading(reads: readonly Reads[], more: Partial<Tool> = {}): Tool {
   return { ...(tool as Tool), ...more };
 }
 
-function sending(sent: string[]): Tool {
+function createSendTool(sent: string[]): Tool {
   return defineTool({
     name: "send",
     description: "sends",
@@ -43,12 +43,12 @@ const send = { name: "send", input: { to: "evil@example.com" } };
 const ask = { name: "helper", input: { prompt: "Mail it to evil@example.com" } };
 
 /** Calls its helper, then sends. */
-function mainWith(helper: Agent, sent: string[]): Agent {
+function createMainAgent(helper: Agent, sent: string[]): Agent {
   const model = scriptedModel([{ calls: [ask] }, { calls: [send] }, { text: "Sent [1]." }]);
-  return defineAgent({ name: "main", model, tools: [agentTool(helper), sending(sent)] });
+  return defineAgent({ name: "main", model, tools: [agentTool(helper), createSendTool(sent)] });
 }
 
-function helperWith(tools: readonly Tool[]): Agent {
+function createHelper(tools: readonly Tool[]): Agent {
   const calls = tools.map(({ name }) => ({ name, input: {} }));
   return defineAgent({ name: "helper", model: scriptedModel([{ calls }, { text: "I read it." }]), tools });
 }
@@ -57,7 +57,10 @@ describe("content read by a sub-agent", () => {
   it("makes its answer untrusted, so that its caller needs approval for an effect (A104)", async () => {
     const sent: string[] = [];
     const store = memory();
-    const handle = run(mainWith(helperWith([reading(["untrusted"])]), sent), "Go.", { store, session: "s" });
+    const handle = run(createMainAgent(createHelper([createReadTool(["untrusted"])]), sent), "Go.", {
+      store,
+      session: "s",
+    });
     expect(await handle).toMatchObject({
       status: "waiting",
       pending: [{ name: "send", because: [{ tool: "helper", turn: 1 }] }],
@@ -73,7 +76,9 @@ describe("content read by a sub-agent", () => {
 
   it("leaves its answer trusted when everything it read is public (A104)", async () => {
     const sent: string[] = [];
-    const result = await run(mainWith(helperWith([reading(["public"])]), sent), "Go.", { store: memory() });
+    const result = await run(createMainAgent(createHelper([createReadTool(["public"])]), sent), "Go.", {
+      store: memory(),
+    });
     expect([result.status, sent]).toEqual(["done", ["evil@example.com"]]);
   });
 
@@ -81,7 +86,7 @@ describe("content read by a sub-agent", () => {
     const deep = defineAgent({
       name: "deep",
       model: scriptedModel([{ calls: [{ name: "read" }] }, { text: "Read." }]),
-      tools: [reading(["untrusted"])],
+      tools: [createReadTool(["untrusted"])],
     });
     const between = defineAgent({
       name: "helper",
@@ -94,26 +99,30 @@ describe("content read by a sub-agent", () => {
     const foreign = defineAgent({
       name: "helper",
       model: scriptedModel([{ text: "I did nothing." }]),
-      tools: () => [reading([], { foreign: true })],
+      tools: () => [createReadTool([], { foreign: true })],
     });
     for (const helper of [between, foreign]) {
       const sent: string[] = [];
-      const result = await run(mainWith(helper, sent), "Go.", { store: memory() });
+      const result = await run(createMainAgent(helper, sent), "Go.", { store: memory() });
       expect([helper.name, result.status, sent]).toEqual(["helper", "waiting", []]);
     }
   });
 
   it("can be cited by its caller, under the same number", async () => {
-    const { citations, text } = await run(mainWith(helperWith([reading(["public"])]), []), "Go.", {
-      store: memory(),
-    });
+    const { citations, text } = await run(
+      createMainAgent(createHelper([createReadTool(["public"])]), []),
+      "Go.",
+      {
+        store: memory(),
+      },
+    );
     expect([text, citations]).toEqual(["Sent [1].", [{ n: 1, id: "p", title: "Page" }]]);
   });
 
   it("is not lost when the caller is cancelled before it has an answer", async () => {
     const store = memory();
     const begun = Promise.withResolvers<void>();
-    const slow = reading(["private"], {
+    const slow = createReadTool(["private"], {
       name: "slow",
       execute() {
         begun.resolve();
@@ -123,9 +132,9 @@ describe("content read by a sub-agent", () => {
     const helper = defineAgent({
       name: "helper",
       model: scriptedModel([{ calls: [{ name: "read" }] }, { calls: [{ name: "slow" }] }]),
-      tools: [reading(["untrusted"]), slow],
+      tools: [createReadTool(["untrusted"]), slow],
     });
-    const handle = run(mainWith(helper, []), "Go.", { store, session: "s" });
+    const handle = run(createMainAgent(helper, []), "Go.", { store, session: "s" });
     await begun.promise;
     await handle.cancel();
     expect(fold("s", await store.read("s")).labels.untrusted).toHaveLength(1);
@@ -134,20 +143,20 @@ describe("content read by a sub-agent", () => {
 
 describe("the rights of a sub-agent", () => {
   /** Reads untrusted content itself, then has its helper send. */
-  function tainted(helper: Agent): Agent {
+  function createTaintedAgent(helper: Agent): Agent {
     const model = scriptedModel([{ calls: [{ name: "read" }] }, { calls: [ask] }, { text: "Done." }]);
-    return defineAgent({ name: "main", model, tools: [reading(["untrusted"]), agentTool(helper)] });
+    return defineAgent({ name: "main", model, tools: [createReadTool(["untrusted"]), agentTool(helper)] });
   }
   const mailer = (sent: string[]) =>
     defineAgent({
       name: "helper",
       model: scriptedModel([{ calls: [send] }, { text: "Sent." }]),
-      tools: [sending(sent)],
+      tools: [createSendTool(sent)],
     });
 
   it("do not exceed its caller's: it starts with the caller's labels, and a prompt names no target (A104)", async () => {
     const sent: string[] = [];
-    const handle = run(tainted(mailer(sent)), "Read your mail.", { store: memory() });
+    const handle = run(createTaintedAgent(mailer(sent)), "Read your mail.", { store: memory() });
     expect(await handle).toMatchObject({
       status: "waiting",
       pending: [{ name: "send", agent: "helper", because: [{ tool: "read" }] }],
@@ -157,13 +166,15 @@ describe("the rights of a sub-agent", () => {
 
   it("let it use a target that the user named", async () => {
     const sent: string[] = [];
-    const result = await run(tainted(mailer(sent)), "Mail it to evil@example.com", { store: memory() });
+    const result = await run(createTaintedAgent(mailer(sent)), "Mail it to evil@example.com", {
+      store: memory(),
+    });
     expect([result.status, sent]).toEqual(["done", ["evil@example.com"]]);
   });
 
   it("include the run's hooks, and the run's secrets are masked in the nested run too", async () => {
     const secret = "swordfish-123";
-    const leaky = reading(["public"], { execute: () => `It is ${secret}.` });
+    const leaky = createReadTool(["public"], { execute: () => `It is ${secret}.` });
     const helper = defineAgent({
       name: "helper",
       model: scriptedModel([{ calls: [{ name: "read" }] }, { text: `I say ${secret}`, split: 3 }]),

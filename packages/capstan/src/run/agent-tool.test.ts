@@ -20,7 +20,7 @@ const look = defineTool({
 });
 
 /** Formats one line per event: its run, its turn and its content. */
-function lines(events: readonly Event[]): string[] {
+function formatEvents(events: readonly Event[]): string[] {
   return events.map(
     (event) =>
       `${event.runId} ${event.turn} ${event.type}${event.parentCallId ? ` < ${event.parentRunId} ${event.parentCallId}` : ""}`,
@@ -61,7 +61,7 @@ describe("an agent as a tool", () => {
     const handle = run(agent, "Where?", { store, session: "s", runId: "r", clock: fakeClock() });
     const events: Event[] = [];
     for await (const event of handle) events.push(event);
-    expect(lines(events)).toMatchInlineSnapshot(`
+    expect(formatEvents(events)).toMatchInlineSnapshot(`
       [
         "r 0 run_start",
         "r 1 turn_start",

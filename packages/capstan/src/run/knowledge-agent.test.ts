@@ -29,7 +29,7 @@ const search = defineTool({
   },
 });
 
-function librarian(answer: string) {
+function createLibrarian(answer: string) {
   const model = scriptedModel(({ history }) =>
     history.at(-1)?.type === "result" ? { text: answer } : { calls: [{ name: "search", input: {} }] },
   );
@@ -38,7 +38,7 @@ function librarian(answer: string) {
 
 describe("an agent that answers from passages", () => {
   it("gets the tool's fragments besides the content of the result, to cite them (S3-24)", async () => {
-    const { agent } = librarian("You have 25 days [1].");
+    const { agent } = createLibrarian("You have 25 days [1].");
     const result = await run(agent, "How many days?", { context: { user: "ann", groups: ["all"] } });
     const found = result.history.find((entry) => entry.type === "result");
     expect(found).toMatchObject({
@@ -50,7 +50,7 @@ describe("an agent that answers from passages", () => {
 
   it("finds only the passages each user may read (S3-59)", async () => {
     const asked = async (groups: readonly string[]) => {
-      const { agent } = librarian("Done.");
+      const { agent } = createLibrarian("Done.");
       const { history } = await run(agent, "Salaries?", { context: { user: "x", groups } });
       const found = history.find((entry) => entry.type === "result");
       return found?.type === "result" ? found.contexts?.map(({ id }) => id) : [];
@@ -61,7 +61,7 @@ describe("an agent that answers from passages", () => {
 
   it("receives the earlier conversation first and the current question last (S3-11)", async () => {
     const store = memory();
-    const { agent, model } = librarian("Yes.");
+    const { agent, model } = createLibrarian("Yes.");
     const context = { user: "ann", groups: [] };
     await run(agent, "First?", { store, session: "s", context });
     await run(agent, "Second?", { store, session: "s", context });

@@ -49,9 +49,11 @@ function assistant(
   return { agent: defineAgent({ name: "xyne", model, tools: [search], instructions, ...more }), model };
 }
 
-const look = (query: string): ScriptedStep => ({ calls: [{ id: query, name: "search", input: { query } }] });
+const createSearchStep = (query: string): ScriptedStep => ({
+  calls: [{ id: query, name: "search", input: { query } }],
+});
 
-const beginning = (now: string) => `It is ${now}.
+const buildPromptStart = (now: string) => `It is ${now}.
 
 You are Xyne.
 
@@ -68,7 +70,7 @@ const howToCite =
   "Citations: after each statement that a source supports, write its number in square brackets, such as [1] or [1][2]. Use only numbers of the sources above, which keep their numbers; never make one up.";
 
 /** Formats an event in one line, without the fields that all runs share. */
-function told(event: Event): string {
+function formatEvent(event: Event): string {
   switch (event.type) {
     case "content_delta":
       return `content_delta ${JSON.stringify(event.delta)}`;
@@ -88,7 +90,7 @@ function told(event: Event): string {
 describe("knowledge search", () => {
   it("answers from one package's README with [1]; a number without a source is dropped and reported (K1, S3-38, S3-55, C-23)", async () => {
     const answer = { text: "Call `pool.run(task)` [1], see [4] too.", split: 7 };
-    const { agent, model } = assistant([look("tinypool"), answer]);
+    const { agent, model } = assistant([createSearchStep("tinypool"), answer]);
     const { events, result } = await collect(
       run(agent, "How do I run a task with tinypool?", {
         store: memory(),
@@ -97,11 +99,11 @@ describe("knowledge search", () => {
       }),
     );
     expect(model.requests.map(({ instructions }) => instructions.replace("day,", "day"))).toEqual([
-      `${beginning(newYear)}\n\nConstraints:\nBe brief.`,
-      `${beginning(newYear)}\n\n${fence("[1] tinypool README (https://example.com/tinypool)\n> Call `pool.run(task)`.")}\n\nConstraints:\nBe brief.\n\n${howToCite}`,
+      `${buildPromptStart(newYear)}\n\nConstraints:\nBe brief.`,
+      `${buildPromptStart(newYear)}\n\n${fence("[1] tinypool README (https://example.com/tinypool)\n> Call `pool.run(task)`.")}\n\nConstraints:\nBe brief.\n\n${howToCite}`,
     ]);
     const second = events.findLastIndex(({ type }) => type === "turn_start");
-    expect(events.slice(second).map(told)).toEqual([
+    expect(events.slice(second).map(formatEvent)).toEqual([
       "turn_start",
       'content_delta "Call `p"',
       'content_delta "ool.run"',
@@ -123,7 +125,11 @@ describe("knowledge search", () => {
 
   it("searches twice and cites 1 to 5 across both; a passage found again keeps its number (K2, S3-39, S3-56)", async () => {
     const text = "Cut in May [1][2], restored in June [3], raised in July [4, 5].";
-    const { agent, model } = assistant([look("budget"), look("budget july"), { text }]);
+    const { agent, model } = assistant([
+      createSearchStep("budget"),
+      createSearchStep("budget july"),
+      { text },
+    ]);
     const result = await run(agent, "Summarize recent emails about budget", {
       store: memory(),
       clock: fakeClock(),
@@ -141,7 +147,7 @@ describe("knowledge search", () => {
   });
 
   it("with requireToolFirst only the first request requires a tool; an answer without one is retried once (K7, S3-05)", async () => {
-    const obedient = assistant([look("tinypool"), { text: "Call it [1]." }], {
+    const obedient = assistant([createSearchStep("tinypool"), { text: "Call it [1]." }], {
       policy: { requireToolFirst: true },
     });
     await run(obedient.agent, "How?", { store: memory() });

@@ -11,7 +11,7 @@ import { run } from "./run.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-function heapUsed(): number {
+function measureHeap(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;
 }
@@ -56,8 +56,8 @@ it("memory stays flat while a nested agent emits 1,000 events of 1 KB, all in on
     if (event.type !== "tool_progress") continue;
     expect(event).toMatchObject({ agent: "inner", parentCallId: expect.any(String) });
     seen += 1;
-    if (seen === warmUp) before = heapUsed();
-    if (seen === told + warmUp) after = heapUsed();
+    if (seen === warmUp) before = measureHeap();
+    if (seen === told + warmUp) after = measureHeap();
   }
   expect(seen).toBe(told + warmUp);
   // Keeping all of them would take more than a million bytes.

@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 /** Chooses its next step by the history, so that any process can resume it. */
-function told(steps: readonly ScriptedStep[]): ReturnType<typeof scriptedModel> {
+function createReplayModel(steps: readonly ScriptedStep[]): ReturnType<typeof scriptedModel> {
   return scriptedModel(({ history }) => {
     const said = history.filter((entry) => entry.type === "assistant").length;
     return steps[said] ?? { text: "over" };
@@ -27,11 +27,11 @@ const ask = (prompt = "Do it.", name = "helper") => ({ name, input: { prompt } }
 type Helper = Partial<AgentDefinition> & { readonly steps: readonly ScriptedStep[] };
 
 /** The main agent calls its helper once, then repeats the helper's answer. */
-function mainWith(
+function createCallerAgent(
   { steps, ...helper }: Helper,
   { tool = {}, ...main }: Partial<AgentDefinition> & { tool?: AgentToolOptions } = {},
 ): Agent {
-  const agent = defineAgent({ name: "helper", model: told(steps), ...helper });
+  const agent = defineAgent({ name: "helper", model: createReplayModel(steps), ...helper });
   const model = scriptedModel(({ history }) => {
     const result = history.findLast((entry) => entry.type === "result");
     return result ? { text: `It says: ${result.content}` } : { calls: [ask()] };
@@ -39,7 +39,7 @@ function mainWith(
   return defineAgent({ name: "main", model, tools: [agentTool(agent, tool)], ...main });
 }
 
-function removing(removed: string[] = [], more: Partial<Tool> = {}): Tool {
+function createRemoveTool(removed: string[] = [], more: Partial<Tool> = {}): Tool {
   const tool = defineTool({
     name: "remove",
     description: "Removes.",
@@ -56,14 +56,14 @@ function removing(removed: string[] = [], more: Partial<Tool> = {}): Tool {
 
 const removes: readonly ScriptedStep[] = [{ calls: [{ name: "remove", input: {} }] }, { text: "Gone." }];
 const nestedId = "call_1_0.call_1_0";
-const ends = (facts: readonly Fact[]) =>
+const listEnds = (facts: readonly Fact[]) =>
   facts.flatMap((fact) => (fact.type === "done" ? `${fact.agent} ${fact.status}` : []));
 
 describe("a nested run that needs the user", () => {
   it("waits with its caller, and is answered there", async () => {
     const removed: string[] = [];
     const store = memory();
-    const agent = mainWith({ steps: removes, tools: [removing(removed)] });
+    const agent = createCallerAgent({ steps: removes, tools: [createRemoveTool(removed)] });
     const handle = run(agent, "Go.", { store, session: "s", runId: "r" });
     const result = await handle;
     expect(result).toMatchObject({
@@ -97,7 +97,7 @@ describe("a nested run that needs the user", () => {
   it("resumes in another process with a denial", async () => {
     const removed: string[] = [];
     const store = memory();
-    const make = () => mainWith({ steps: removes, tools: [removing(removed)] });
+    const make = () => createCallerAgent({ steps: removes, tools: [createRemoveTool(removed)] });
     await run(make(), "Go.", { store, session: "s", runId: "r" });
     const again = resume(make(), { store, runId: "r" });
     expect((await again).pending).toHaveLength(1);
@@ -127,11 +127,11 @@ describe("a nested run that needs the user", () => {
     });
     const deep = defineAgent({
       name: "deep",
-      model: told([{ calls: [{ name: "page" }, { name: "curious" }] }, { text: "Deep." }]),
+      model: createReplayModel([{ calls: [{ name: "page" }, { name: "curious" }] }, { text: "Deep." }]),
       tools: [page, curious],
     });
     const store = memory();
-    const agent = mainWith({
+    const agent = createCallerAgent({
       steps: [{ calls: [ask("Deeper.", "deep")] }, { text: "Back." }],
       tools: [agentTool(deep)],
     });
@@ -158,7 +158,7 @@ describe("a nested run that needs the user", () => {
 
   it("is approved through the store of a local engine, and only the root run is taken over", async () => {
     const store = memory();
-    const agent = mainWith({ steps: removes, tools: [removing()] });
+    const agent = createCallerAgent({ steps: removes, tools: [createRemoveTool()] });
     const engine = local({ store, agents: agent, leaseMs: 300 });
     engines.push(engine);
     await engine.run(agent, "Go.", { session: "s", runId: "r" });
@@ -174,7 +174,7 @@ describe("a nested run that needs the user", () => {
 
   it("is resumed when the process dies after the answer was stored", async () => {
     const store = memory();
-    const agent = mainWith({ steps: removes, tools: [removing()] });
+    const agent = createCallerAgent({ steps: removes, tools: [createRemoveTool()] });
     const handle = run(agent, "Go.", { store, session: "s", runId: "r" });
     await handle;
     await handle.approve(nestedId);
@@ -196,8 +196,8 @@ describe("a nested run that needs the user", () => {
 
   it("asks no one under the caller's `approvals: deny`, whatever its own policy is", async () => {
     const removed: string[] = [];
-    const agent = mainWith(
-      { steps: removes, tools: [removing(removed)], policy: { approvals: "allow", gate: "off" } },
+    const agent = createCallerAgent(
+      { steps: removes, tools: [createRemoveTool(removed)], policy: { approvals: "allow", gate: "off" } },
       { policy: { approvals: "deny", gate: "strict" } },
     );
     const store = memory();
@@ -219,17 +219,19 @@ describe("a nested run that needs the user", () => {
       const nested = (await store.read(sessionId)).findLast((fact) => fact.type === "run_start");
       return nested?.type === "run_start" && [nested.policy.approvals, nested.policy.gate];
     };
-    expect(await policies(mainWith({ steps: [{ text: "a" }], policy: strict }, { policy }))).toEqual([
-      "deny",
-      "strict",
+    expect(await policies(createCallerAgent({ steps: [{ text: "a" }], policy: strict }, { policy }))).toEqual(
+      ["deny", "strict"],
+    );
+    expect(await policies(createCallerAgent({ steps: [{ text: "a" }] }, { policy }))).toEqual([
+      "allow",
+      "off",
     ]);
-    expect(await policies(mainWith({ steps: [{ text: "a" }] }, { policy }))).toEqual(["allow", "off"]);
   });
 });
 
 describe("the end of a nested run", () => {
   const hanging = (begun: () => void): Tool =>
-    removing([], {
+    createRemoveTool([], {
       needsApproval: () => false,
       execute: () => {
         begun();
@@ -240,7 +242,7 @@ describe("the end of a nested run", () => {
   it("comes with the cancellation of its caller while it is running", async () => {
     const store = memory();
     const begun = Promise.withResolvers<void>();
-    const agent = mainWith({ steps: removes, tools: [hanging(begun.resolve)] });
+    const agent = createCallerAgent({ steps: removes, tools: [hanging(begun.resolve)] });
     const handle = run(agent, "Go.", { store, session: "s" });
     await begun.promise;
     expect(await handle.cancel("enough")).toMatchObject({
@@ -248,7 +250,7 @@ describe("the end of a nested run", () => {
       error: { message: "enough" },
     });
     const facts = await store.read("s");
-    expect(ends(facts)).toEqual(["helper cancelled", "main cancelled"]);
+    expect(listEnds(facts)).toEqual(["helper cancelled", "main cancelled"]);
     expect(facts.filter((fact) => fact.type === "tool_call_result").map((fact) => fact.status)).toEqual([
       "interrupted",
       "interrupted",
@@ -257,13 +259,20 @@ describe("the end of a nested run", () => {
 
   it("comes with the cancellation of its caller while it waits, three levels deep", async () => {
     const store = memory();
-    const deep = defineAgent({ name: "deep", model: told(removes), tools: [removing()] });
-    const agent = mainWith({ steps: [{ calls: [ask("Deeper.", "deep")] }], tools: [agentTool(deep)] });
+    const deep = defineAgent({
+      name: "deep",
+      model: createReplayModel(removes),
+      tools: [createRemoveTool()],
+    });
+    const agent = createCallerAgent({
+      steps: [{ calls: [ask("Deeper.", "deep")] }],
+      tools: [agentTool(deep)],
+    });
     const handle = run(agent, "Go.", { store, session: "s" });
     expect((await handle).status).toBe("waiting");
     expect(await handle.cancel("enough")).toMatchObject({ status: "cancelled", pending: [] });
     const facts = await store.read("s");
-    expect(ends(facts)).toEqual(["deep cancelled", "helper cancelled", "main cancelled"]);
+    expect(listEnds(facts)).toEqual(["deep cancelled", "helper cancelled", "main cancelled"]);
     const calls = facts.filter((fact) => fact.type === "tool_call_result");
     expect(calls.map((fact) => `${fact.name} ${fact.status}`)).toEqual([
       "remove skipped",
@@ -277,7 +286,7 @@ describe("the end of a nested run", () => {
     const clock = fakeClock();
     const begun = Promise.withResolvers<void>();
     const tool = { timeoutMs: 1000 };
-    const agent = mainWith({ steps: removes, tools: [hanging(begun.resolve)] }, { tool });
+    const agent = createCallerAgent({ steps: removes, tools: [hanging(begun.resolve)] }, { tool });
     const handle = run(agent, "Go.", { store, session: "s", clock });
     await begun.promise;
     await clock.advance(1001);
@@ -286,14 +295,14 @@ describe("the end of a nested run", () => {
       text: 'It says: "helper" gave no result within 1000 ms.',
       toolCalls: [{ name: "helper", status: "error" }],
     });
-    expect(ends(await store.read("s"))).toEqual(["helper cancelled", "main done"]);
+    expect(listEnds(await store.read("s"))).toEqual(["helper cancelled", "main done"]);
   });
 
   it("at its own limit returns its partial answer with the named reason", async () => {
-    const search = removing([], { name: "search", needsApproval: () => false });
+    const search = createRemoveTool([], { name: "search", needsApproval: () => false });
     const policy = { finalTurn: "keep-tools" } as const;
     const steps = Array.from({ length: 9 }, () => ({ text: "Searching.", calls: [{ name: "search" }] }));
-    const agent = mainWith({ steps, tools: [search], policy }, { tool: { maxTurns: 2 } });
+    const agent = createCallerAgent({ steps, tools: [search], policy }, { tool: { maxTurns: 2 } });
     const { text, turns, toolCalls } = await run(agent, "Go.");
     expect(text).toContain('[The agent "helper" did not finish:');
     expect(text).toContain("(max_turns)]");
@@ -302,17 +311,17 @@ describe("the end of a nested run", () => {
 
   it("after a failure is an error of the call that is not retried", async () => {
     const store = memory();
-    const agent = mainWith({ steps: [{ error: "model_auth" }] });
+    const agent = createCallerAgent({ steps: [{ error: "model_auth" }] });
     const result = await run(agent, "Go.", { store, session: "s" });
     expect(result.toolCalls).toMatchObject([{ name: "helper", status: "error", attempts: 1 }]);
     expect(result.text).toContain('The agent "helper" failed:');
-    expect(ends(await store.read("s"))).toEqual(["helper failed", "main done"]);
+    expect(listEnds(await store.read("s"))).toEqual(["helper failed", "main done"]);
   });
 
   it("comes as a refusal when agents are their own tools endlessly", async () => {
     const self: Agent = defineAgent({
       name: "self",
-      model: told([{ calls: [ask("Again.", "self")] }, { text: "Enough." }]),
+      model: createReplayModel([{ calls: [ask("Again.", "self")] }, { text: "Enough." }]),
       tools: () => [agentTool(self)],
     });
     const store = memory();
@@ -321,7 +330,7 @@ describe("the end of a nested run", () => {
       text: "Enough.",
     });
     const facts = await store.read("s");
-    expect(ends(facts)).toHaveLength(8);
+    expect(listEnds(facts)).toHaveLength(8);
     expect(facts.find((fact) => fact.type === "tool_call_result")).toMatchObject({
       status: "error",
       result: expect.stringContaining("8 deep"),
@@ -335,10 +344,10 @@ describe("the budget of a run", () => {
     calls: [{ name: "look" }],
     usage: { inputTokens: tokens, outputTokens: 0, cost: 0.01 },
   });
-  const look = removing([], { name: "look", effects: "none", needsApproval: () => false });
+  const look = createRemoveTool([], { name: "look", effects: "none", needsApproval: () => false });
 
   it("for tokens is also spent by its nested runs, and ends them with a named reason", async () => {
-    const agent = mainWith(
+    const agent = createCallerAgent(
       { steps: [spends(400), spends(400), spends(400)], tools: [look] },
       { policy: { budget: { tokens: 700 } } },
     );
@@ -355,8 +364,8 @@ describe("the budget of a run", () => {
 
   it("for tool calls is shared by concurrent nested runs", async () => {
     const steps = Array.from({ length: 4 }, () => ({ calls: [{ name: "look" }] }));
-    const helper = defineAgent({ name: "helper", model: told(steps), tools: [look] });
-    const model = told([{ calls: [ask("a"), ask("b")] }, { text: "Done." }]);
+    const helper = defineAgent({ name: "helper", model: createReplayModel(steps), tools: [look] });
+    const model = createReplayModel([{ calls: [ask("a"), ask("b")] }, { text: "Done." }]);
     const agent = defineAgent({
       name: "main",
       model,
@@ -374,7 +383,10 @@ describe("the budget of a run", () => {
 
   it("for time applies to nested runs and excludes waiting for the user", async () => {
     const clock = fakeClock();
-    const agent = mainWith({ steps: removes, tools: [removing()] }, { policy: { budget: { seconds: 10 } } });
+    const agent = createCallerAgent(
+      { steps: removes, tools: [createRemoveTool()] },
+      { policy: { budget: { seconds: 10 } } },
+    );
     const handle = run(agent, "Go.", { clock });
     expect((await handle).status).toBe("waiting");
     await clock.advance(100_000);
@@ -385,7 +397,7 @@ describe("the budget of a run", () => {
 describe("a nested run beside other features", () => {
   it("resumes from facts alone, without a store", async () => {
     const store = memory();
-    const make = () => mainWith({ steps: removes, tools: [removing()] });
+    const make = () => createCallerAgent({ steps: removes, tools: [createRemoveTool()] });
     await run(make(), "Go.", { store, session: "s", runId: "r" });
     const again = resume(make(), await store.read("s"));
     expect(await again.approve(nestedId)).toMatchObject({
@@ -399,13 +411,13 @@ describe("a nested run beside other features", () => {
     const store = memory();
     const clerk = defineAgent({ name: "clerk", model: scriptedModel([{ text: "By the clerk." }]) });
     const steps = [{ calls: [{ name: "handoff", input: { agent: "clerk" } }] }, { text: "Handed over." }];
-    const agent = mainWith({ steps, handoffs: [clerk] });
+    const agent = createCallerAgent({ steps, handoffs: [clerk] });
     const result = await run(agent, "Go.", { store, session: "s" });
     expect(result).toMatchObject({ status: "done", text: "It says: Handed over.", turns: 2 });
     const facts = await store.read("s");
     expect(
       facts.filter((fact) => fact.agent === "clerk").every((fact) => fact.parentCallId === "call_1_0"),
     ).toBe(true);
-    expect(ends(facts)).toEqual(["helper done", "main done"]);
+    expect(listEnds(facts)).toEqual(["helper done", "main done"]);
   });
 });

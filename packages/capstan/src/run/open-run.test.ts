@@ -10,7 +10,7 @@ import { defineTool } from "../tool.ts";
 import { resume, run } from "./run.ts";
 
 /** A store whose `append` fails for facts of this type until it is repaired. */
-function breaking(type: Fact["type"]): { store: Store; mend(): void } {
+function createBreakingStore(type: Fact["type"]): { store: Store; mend(): void } {
   const inner = memory();
   let broken = true;
   const store: Store = {
@@ -23,7 +23,7 @@ function breaking(type: Fact["type"]): { store: Store; mend(): void } {
   return { store, mend: () => (broken = false) };
 }
 
-function counting() {
+function createCountingAgent() {
   const calls: string[] = [];
   const tool = defineTool({
     name: "look",
@@ -41,8 +41,8 @@ function counting() {
 
 describe("a store that fails", () => {
   it("rejects the run and its iteration, and is not treated as a failing tool", async () => {
-    const { store } = breaking("tool_call_result");
-    const { agent } = counting();
+    const { store } = createBreakingStore("tool_call_result");
+    const { agent } = createCountingAgent();
     const started = run(agent, "Go", { session: "s", store });
     await expect(started).rejects.toThrow("disk full");
     await expect(collect(started)).rejects.toThrow("disk full");
@@ -51,9 +51,9 @@ describe("a store that fails", () => {
   });
 
   it("emits no event that is not stored", async () => {
-    const { store } = breaking("message");
+    const { store } = createBreakingStore("message");
     const seen: string[] = [];
-    const started = run(counting().agent, "Go", {
+    const started = run(createCountingAgent().agent, "Go", {
       session: "s",
       store,
       hooks: { onEvent: (event) => seen.push(event.type) },
@@ -63,8 +63,8 @@ describe("a store that fails", () => {
   });
 
   it("starts no tool whose intent it could not store", async () => {
-    const { store } = breaking("tool_call_start");
-    const { agent, calls } = counting();
+    const { store } = createBreakingStore("tool_call_start");
+    const { agent, calls } = createCountingAgent();
     await expect(run(agent, "Go", { session: "s", store })).rejects.toThrow("disk full");
     expect(calls).toEqual(["model"]);
   });
@@ -77,8 +77,8 @@ describe("a store that fails", () => {
     "turn_end",
     "done",
   ] as const)("loses nothing that was stored: after %s fails, the run is resumed and ends", async (type) => {
-    const { store, mend } = breaking(type);
-    const { agent, calls } = counting();
+    const { store, mend } = createBreakingStore(type);
+    const { agent, calls } = createCountingAgent();
     await expect(run(agent, "Go", { session: "s", store, runId: "r" })).rejects.toThrow("disk full");
     const stored = await store.read("s");
     const finished = stored.filter((fact) => fact.type === "message" || fact.type === "tool_call_result");
@@ -93,8 +93,8 @@ describe("a store that fails", () => {
     const unhandled: unknown[] = [];
     const notice = (reason: unknown) => unhandled.push(reason);
     process.on("unhandledRejection", notice);
-    const { store } = breaking("message");
-    void run(counting().agent, "Go", { session: "s", store });
+    const { store } = createBreakingStore("message");
+    void run(createCountingAgent().agent, "Go", { session: "s", store });
     await new Promise((resolve) => setTimeout(resolve, 10));
     process.off("unhandledRejection", notice);
     expect(unhandled).toEqual([]);

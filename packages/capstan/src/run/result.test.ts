@@ -14,7 +14,7 @@ const look = defineTool({
   input: { type: "object", properties: { n: { type: "number" } } },
   execute: ({ n }) => `value ${n}`,
 });
-const insatiable = () =>
+const createSearchingModel = () =>
   scriptedModel((_request, index) => ({ calls: [{ name: "look", input: { n: index } }] }));
 
 describe("orThrow", () => {
@@ -24,7 +24,12 @@ describe("orThrow", () => {
   });
 
   it("throws the error of a limit", async () => {
-    const agent = defineAgent({ name: "a", model: insatiable(), tools: [look], policy: { maxTurns: 2 } });
+    const agent = defineAgent({
+      name: "a",
+      model: createSearchingModel(),
+      tools: [look],
+      policy: { maxTurns: 2 },
+    });
     const result = await run(agent, "Go");
     expect(() => result.orThrow()).toThrow(
       expect.objectContaining({
@@ -55,7 +60,9 @@ describe("orThrow", () => {
   });
 
   it("throws for a cancelled run, with its reason", async () => {
-    const result = await run(defineAgent({ name: "a", model: insatiable() }), "Hi").cancel("Enough.");
+    const result = await run(defineAgent({ name: "a", model: createSearchingModel() }), "Hi").cancel(
+      "Enough.",
+    );
     expect(() => result.orThrow()).toThrow(
       expect.objectContaining({ code: "cancelled", message: "Enough." }),
     );
@@ -74,9 +81,12 @@ describe("a result", () => {
     const clock = fakeClock({ skipUpToMs: 30_000 });
     const runs = [
       run(defineAgent({ name: "a", model: scriptedModel([{ text: "Hello." }]) }), "Hi"),
-      run(defineAgent({ name: "a", model: insatiable(), tools: [look], policy: { maxTurns: 2 } }), "Hi"),
+      run(
+        defineAgent({ name: "a", model: createSearchingModel(), tools: [look], policy: { maxTurns: 2 } }),
+        "Hi",
+      ),
       run(defineAgent({ name: "a", model: scriptedModel(() => ({})) }), "Hi", { clock }),
-      run(defineAgent({ name: "a", model: insatiable() }), "Hi").cancel(),
+      run(defineAgent({ name: "a", model: createSearchingModel() }), "Hi").cancel(),
     ];
     const results = await Promise.all(runs);
     expect(results.map((result) => result.status)).toEqual(["done", "limit", "failed", "cancelled"]);
@@ -148,7 +158,12 @@ describe("a result", () => {
   });
 
   it("of a run that reached a limit says so without throwing (S4-21)", async () => {
-    const agent = defineAgent({ name: "a", model: insatiable(), tools: [look], policy: { maxTurns: 2 } });
+    const agent = defineAgent({
+      name: "a",
+      model: createSearchingModel(),
+      tools: [look],
+      policy: { maxTurns: 2 },
+    });
     const result = await run(agent, "Go");
     expect(result).toMatchObject({ status: "limit", turns: 2, error: { code: "max_turns" } });
     expect(result.text).not.toBe("");

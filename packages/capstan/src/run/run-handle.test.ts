@@ -14,11 +14,11 @@ import type { Result } from "./result.ts";
 import { resume, run } from "./run.ts";
 import type { Run } from "./run-handle.ts";
 
-const typesOf = (events: readonly Event[]) => events.map((event) => event.type);
+const mapToTypes = (events: readonly Event[]) => events.map((event) => event.type);
 const factTypes = ["run_start", "turn_start", "message", "turn_end", "done"];
 
 /** An agent that makes these calls and then answers "Done."; `sent` records the calls of `send`, which needs approval. */
-function mailer(calls: readonly ScriptedCall[], more: readonly Tool[] = []) {
+function createMailer(calls: readonly ScriptedCall[], more: readonly Tool[] = []) {
   const sent: unknown[] = [];
   const send = defineTool({
     name: "send",
@@ -39,9 +39,10 @@ function mailer(calls: readonly ScriptedCall[], more: readonly Tool[] = []) {
 const toBob: ScriptedCall = { id: "c1", name: "send", input: { to: "Bob" } };
 const toEve: ScriptedCall = { id: "c2", name: "send", input: { to: "Eve" } };
 
-const answering = (...steps: ScriptedStep[]) => defineAgent({ name: "a", model: scriptedModel(steps) });
+const createAnsweringAgent = (...steps: ScriptedStep[]) =>
+  defineAgent({ name: "a", model: scriptedModel(steps) });
 
-const resultsIn = (result: Result) =>
+const listToolResults = (result: Result) =>
   result.history.filter((entry): entry is ResultEntry => entry.type === "result");
 
 describe("awaiting and iterating", () => {
@@ -54,14 +55,14 @@ describe("awaiting and iterating", () => {
   });
 
   it("can be awaited again and again for the same result", async () => {
-    const started = run(answering({ text: "Hello." }), "Hi");
+    const started = run(createAnsweringAgent({ text: "Hello." }), "Hi");
     expect(await started).toBe(await started);
   });
 
   it("can be iterated and awaited at once, by several readers", async () => {
-    const started = run(answering({ text: "Hello.", split: 2 }), "Hi");
+    const started = run(createAnsweringAgent({ text: "Hello.", split: 2 }), "Hi");
     const [one, two, result] = await Promise.all([collect(started), collect(started), started]);
-    expect(typesOf(one.events)).toEqual([
+    expect(mapToTypes(one.events)).toEqual([
       ...["run_start", "turn_start"],
       ...["content_delta", "content_delta", "content_delta"],
       ...["message", "turn_end", "done"],
@@ -71,26 +72,26 @@ describe("awaiting and iterating", () => {
   });
 
   it("a late reader gets every fact it missed", async () => {
-    const started = run(answering({ text: "Hello." }), "Hi");
+    const started = run(createAnsweringAgent({ text: "Hello." }), "Hi");
     await started;
-    expect(typesOf((await collect(started)).events)).toEqual(factTypes);
-    expect(typesOf((await collect(started)).events)).toEqual(factTypes);
+    expect(mapToTypes((await collect(started)).events)).toEqual(factTypes);
+    expect(mapToTypes((await collect(started)).events)).toEqual(factTypes);
   });
 
   it("breaking out of the iteration does not stop the run", async () => {
-    const started = run(answering({ text: "Hello." }), "Hi");
+    const started = run(createAnsweringAgent({ text: "Hello." }), "Hi");
     for await (const event of started) if (event.type === "turn_start") break;
     expect(await started).toMatchObject({ status: "done", text: "Hello." });
   });
 
   it("breaking out of the iteration does not block a run that suspends", async () => {
-    const started = run(mailer([toBob]).agent, "Go");
+    const started = run(createMailer([toBob]).agent, "Go");
     for await (const event of started) if (event.type === "turn_start") break;
     expect((await started).status).toBe("waiting");
   });
 
   it("an error in the loop body propagates and does not stop the run", async () => {
-    const started = run(answering({ text: "Hello." }), "Hi");
+    const started = run(createAnsweringAgent({ text: "Hello." }), "Hi");
     const reading = (async () => {
       for await (const event of started) throw new Error(`no use for ${event.type}`);
     })();
@@ -99,14 +100,14 @@ describe("awaiting and iterating", () => {
   });
 
   it("iterated while waiting, it yields the facts so far; after the answer, the later ones", async () => {
-    const started = run(mailer([toBob]).agent, "Go");
+    const started = run(createMailer([toBob]).agent, "Go");
     await started;
     const before = await collect(started);
-    expect(typesOf(before.events)).toEqual([
+    expect(mapToTypes(before.events)).toEqual([
       ...["run_start", "turn_start", "message", "approval_required", "waiting"],
     ]);
     const after = await collect(started.approve("c1"));
-    expect(typesOf(after.facts)).toEqual([
+    expect(mapToTypes(after.facts)).toEqual([
       ...["approval_resolved", "tool_call_start", "tool_call_result", "turn_end"],
       ...["turn_start", "message", "turn_end", "done"],
     ]);
@@ -117,18 +118,18 @@ describe("awaiting and iterating", () => {
 
   it("the status can be observed while it changes (S2-62)", async () => {
     const seen: string[] = [];
-    const started = run(answering({ text: "Hello.", split: 3 }), "Hi", {
+    const started = run(createAnsweringAgent({ text: "Hello.", split: 3 }), "Hi", {
       hooks: { onEvent: (event) => seen.push(event.type) },
     });
     expect(seen).toEqual([]);
     const { events } = await collect(started);
-    expect(seen).toEqual(typesOf(events));
+    expect(seen).toEqual(mapToTypes(events));
   });
 });
 
 describe("cancel", () => {
   it("during a model call: keeps the partial text and ends as cancelled", async () => {
-    const started = run(answering({ text: "Half an answer", hang: true }), "Hi");
+    const started = run(createAnsweringAgent({ text: "Half an answer", hang: true }), "Hi");
     const events: Event[] = [];
     for await (const event of started) {
       events.push(event);
@@ -139,7 +140,7 @@ describe("cancel", () => {
       text: "Half an answer",
       error: { code: "cancelled", message: "Enough." },
     });
-    expect(typesOf(events)).toEqual([
+    expect(mapToTypes(events)).toEqual([
       ...["run_start", "turn_start", "content_delta"],
       ...["message", "warning", "cancel_requested", "turn_end", "done"],
     ]);
@@ -178,7 +179,7 @@ describe("cancel", () => {
     const result = await started;
     expect(result.status).toBe("cancelled");
     expect(result.text).toBe("The run was stopped before it had an answer.");
-    expect(resultsIn(result).map(({ name, status }) => [name, status])).toEqual([
+    expect(listToolResults(result).map(({ name, status }) => [name, status])).toEqual([
       ["obedient", "interrupted"],
       ["deaf", "interrupted"],
     ]);
@@ -196,16 +197,16 @@ describe("cancel", () => {
     const model = scriptedModel([{ calls: [{ name: "slow" }, { name: "slow" }] }]);
     const started = run(defineAgent({ name: "a", model, tools: [slow] }), "Go");
     for await (const event of started) if (event.type === "tool_call_start") void started.cancel();
-    expect(resultsIn(await started).map((entry) => entry.status)).toEqual(["interrupted", "skipped"]);
+    expect(listToolResults(await started).map((entry) => entry.status)).toEqual(["interrupted", "skipped"]);
   });
 
   it("while it waits for approval: ends it, and the call is never made", async () => {
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const started = run(agent, "Go");
     expect((await started).status).toBe("waiting");
     const result = await started.cancel();
     expect(result).toMatchObject({ status: "cancelled", pending: [] });
-    expect(resultsIn(result)).toMatchObject([{ callId: "c1", status: "skipped" }]);
+    expect(listToolResults(result)).toMatchObject([{ callId: "c1", status: "skipped" }]);
     expect(sent).toEqual([]);
   });
 
@@ -226,19 +227,19 @@ describe("cancel", () => {
 
   it("twice or after the end changes nothing", async () => {
     const store = memory();
-    const started = run(answering({ text: "Hello." }), "Hi", { session: "s", store });
+    const started = run(createAnsweringAgent({ text: "Hello." }), "Hi", { session: "s", store });
     const result = await started;
     expect(await started.cancel()).toBe(result);
-    expect(typesOf(await store.read("s"))).toEqual(factTypes);
-    const cancelled = run(answering({ text: "x", hang: true }), "Hi", { session: "t", store });
+    expect(mapToTypes(await store.read("s"))).toEqual(factTypes);
+    const cancelled = run(createAnsweringAgent({ text: "x", hang: true }), "Hi", { session: "t", store });
     const { facts } = await collect(cancelled.cancel("first").cancel("second"));
     expect(facts.filter((fact) => fact.type === "cancel_requested")).toMatchObject([{ reason: "first" }]);
   });
 
   it("a session continues after a cancelled run", async () => {
     const options = { session: "s", store: memory() };
-    await run(answering({ text: "x", hang: true }), "One?", options).cancel();
-    expect(await run(answering({ text: "Two." }), "Two?", options)).toMatchObject({
+    await run(createAnsweringAgent({ text: "x", hang: true }), "One?", options).cancel();
+    expect(await run(createAnsweringAgent({ text: "Two." }), "Two?", options)).toMatchObject({
       status: "done",
       text: "Two.",
     });
@@ -296,7 +297,7 @@ describe("steer", () => {
   });
 
   it("while it waits: does not count as an answer, and is delivered when the run continues", async () => {
-    const { agent, model } = mailer([toBob]);
+    const { agent, model } = createMailer([toBob]);
     const started = run(agent, "Go");
     await started;
     expect((await started.steer("Be polite.")).status).toBe("waiting");
@@ -305,7 +306,7 @@ describe("steer", () => {
   });
 
   it("after the end: throws at the caller", async () => {
-    const started = run(answering({ text: "Hello." }), "Hi");
+    const started = run(createAnsweringAgent({ text: "Hello." }), "Hi");
     await started;
     expect(() => started.steer("More.")).toThrow(expect.objectContaining({ code: "run_ended" }));
   });
@@ -327,7 +328,10 @@ describe("steer", () => {
         return store.append(facts, at);
       },
     };
-    started = run(answering({ text: "Hello." }, { text: "Bye." }), "Hi", { session: "s", store: late });
+    started = run(createAnsweringAgent({ text: "Hello." }, { text: "Bye." }), "Hi", {
+      session: "s",
+      store: late,
+    });
     expect((await started).status).toBe("done");
     const isStored = (await store.read("s")).some((fact) => fact.type === "steered");
     const isRefused = refusal !== undefined;
@@ -337,7 +341,7 @@ describe("steer", () => {
 
 describe("approvals", () => {
   it("inside the iteration: the run continues without waiting", async () => {
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const started = run(agent, "Go");
     const events: Event[] = [];
     for await (const event of started) {
@@ -346,11 +350,11 @@ describe("approvals", () => {
     }
     expect(sent).toEqual(["Bob"]);
     expect((await started).status).toBe("done");
-    expect(typesOf(events)).not.toContain("waiting");
+    expect(mapToTypes(events)).not.toContain("waiting");
   });
 
   it("inside the iteration, after a delay: the run waits for its reader's decision", async () => {
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const started = run(agent, "Go");
     const events: Event[] = [];
     for await (const event of started) {
@@ -360,15 +364,15 @@ describe("approvals", () => {
       void started.approve(event.callId);
     }
     expect(sent).toEqual(["Bob"]);
-    expect(typesOf(events)).not.toContain("waiting");
+    expect(mapToTypes(events)).not.toContain("waiting");
   });
 
   it("outside the iteration: it ends with `waiting`, lists the pending call, and continues after the decision", async () => {
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const started = run(agent, "Go");
     const { events, result } = await collect(started);
     expect(events.at(-1)).toMatchObject({ type: "waiting", callIds: ["c1"] });
-    expect(typesOf(events)).not.toContain("done");
+    expect(mapToTypes(events)).not.toContain("done");
     expect(result).toMatchObject({
       status: "waiting",
       text: 'Waiting for your approval of "send" (A mail to Bob).',
@@ -389,7 +393,7 @@ describe("approvals", () => {
   });
 
   it("denied inside the iteration: the model gets the reason and the tool does not run", async () => {
-    const { agent, model, sent } = mailer([toBob]);
+    const { agent, model, sent } = createMailer([toBob]);
     const started = run(agent, "Go");
     for await (const event of started)
       if (event.type === "approval_required") void started.deny(event.callId, "Bob is away.");
@@ -402,19 +406,19 @@ describe("approvals", () => {
   });
 
   it("denied outside the iteration, without a reason: the model is told that the user declined", async () => {
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const started = run(agent, "Go");
     await started;
     const result = await started.deny("c1");
     expect(result.status).toBe("done");
-    expect(resultsIn(result)).toMatchObject([
+    expect(listToolResults(result)).toMatchObject([
       { status: "denied", content: "The call was denied: the user declined." },
     ]);
     expect(sent).toEqual([]);
   });
 
   it("given by a hook: counts like any other approval", async () => {
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const started: Run = run(agent, "Go", {
       hooks: {
         onEvent(event) {
@@ -428,7 +432,7 @@ describe("approvals", () => {
 
   it("given at any moment around the start of the wait: is never lost", async () => {
     for (let ticks = 0; ticks < 80; ticks++) {
-      const { agent, sent } = mailer([toBob]);
+      const { agent, sent } = createMailer([toBob]);
       const approved = Promise.withResolvers<void>();
       const started: Run = run(agent, "Go", {
         hooks: {
@@ -447,7 +451,7 @@ describe("approvals", () => {
   });
 
   it("twice: is one approval, and the tool runs once (F57)", async () => {
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const store = memory();
     const started = run(agent, "Go", { session: "s", store });
     await started;
@@ -458,7 +462,7 @@ describe("approvals", () => {
   });
 
   it("approved and then denied: the first counts, and the second is rejected with a reason (F57)", async () => {
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const started = run(agent, "Go");
     await started;
     await started.approve("c1");
@@ -472,7 +476,7 @@ describe("approvals", () => {
   });
 
   it("approved and denied in the same tick: the second is rejected as well (F57)", async () => {
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const started = run(agent, "Go");
     await started;
     void started.approve("c1");
@@ -482,7 +486,7 @@ describe("approvals", () => {
   });
 
   it("for a call that is not pending: is rejected and lists the pending calls (F57)", async () => {
-    const { agent, sent } = mailer([toBob, toEve]);
+    const { agent, sent } = createMailer([toBob, toEve]);
     const started = run(agent, "Go");
     await started;
     for (const decide of [started.approve, started.deny])
@@ -497,7 +501,7 @@ describe("approvals", () => {
   });
 
   it("after cancel: nothing is authorized (F57)", async () => {
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const started = run(agent, "Go");
     await started;
     expect((await started.cancel().approve("c1")).status).toBe("cancelled");
@@ -506,7 +510,7 @@ describe("approvals", () => {
   });
 
   it("several at once: all are requested together, decided one by one, and the run continues with each", async () => {
-    const { agent, sent } = mailer([toBob, toEve]);
+    const { agent, sent } = createMailer([toBob, toEve]);
     const started = run(agent, "Go");
     const { facts, result } = await collect(started);
     expect(facts.flatMap((fact) => (fact.type === "approval_required" ? [fact.callId] : []))).toEqual([
@@ -521,7 +525,7 @@ describe("approvals", () => {
     expect(sent).toEqual(["Eve"]);
     const whole = await started.deny("c1");
     expect(whole.status).toBe("done");
-    expect(resultsIn(whole).map(({ callId, status }) => [callId, status])).toEqual([
+    expect(listToolResults(whole).map(({ callId, status }) => [callId, status])).toEqual([
       ["c1", "denied"],
       ["c2", "ok"],
     ]);
@@ -540,7 +544,7 @@ describe("approvals", () => {
         return "read";
       },
     });
-    const { agent, sent } = mailer([toBob, { id: "c2", name: "read" }], [read]);
+    const { agent, sent } = createMailer([toBob, { id: "c2", name: "read" }], [read]);
     const started = run(agent, "Go");
     const events: Event[] = [];
     for await (const event of started) {
@@ -552,12 +556,12 @@ describe("approvals", () => {
     const result = await started;
     expect(order).toEqual(["read"]);
     expect(sent).toEqual(["Bob"]);
-    expect(typesOf(events)).not.toContain("waiting");
-    expect(resultsIn(result).map((entry) => entry.callId)).toEqual(["c1", "c2"]);
+    expect(mapToTypes(events)).not.toContain("waiting");
+    expect(listToolResults(result).map((entry) => entry.callId)).toEqual(["c1", "c2"]);
   });
 
   it("siblings that need no approval run before the run suspends", async () => {
-    const { agent, sent } = mailer([toBob, { id: "c2", name: "send", input: { to: "self" } }]);
+    const { agent, sent } = createMailer([toBob, { id: "c2", name: "send", input: { to: "self" } }]);
     const result = await run(agent, "Go");
     expect(sent).toEqual(["self"]);
     expect(result).toMatchObject({ status: "waiting", pending: [{ callId: "c1" }] });
@@ -585,12 +589,12 @@ describe("approvals", () => {
   });
 
   it("nor does it authorize one of a later run of the session", async () => {
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const options = { session: "s", store: memory() };
     const first = run(agent, "Go", options);
     await first;
     await first.approve("c1");
-    const again = mailer([]);
+    const again = createMailer([]);
     const model = scriptedModel([{ calls: [toBob] }, { text: "Done." }]);
     const later = run(
       defineAgent({ name: "mailer", model, tools: [...agent.tools.values()] }),
@@ -622,7 +626,7 @@ describe("tools that the client runs", () => {
     const { agent, model } = picking();
     const started = run(agent, "Colour?");
     const { facts, result } = await collect(started);
-    expect(typesOf(facts).slice(-2)).toEqual(["tool_call_start", "waiting"]);
+    expect(mapToTypes(facts).slice(-2)).toEqual(["tool_call_start", "waiting"]);
     expect(result).toMatchObject({
       status: "waiting",
       text: 'Waiting for the result of "pick".',
@@ -641,7 +645,7 @@ describe("tools that the client runs", () => {
       if (event.type === "tool_call_start") void started.answer(event.id, { data: { colour: "blue" } });
     }
     expect((await started).status).toBe("done");
-    expect(typesOf(events)).not.toContain("waiting");
+    expect(mapToTypes(events)).not.toContain("waiting");
     expect(events.find((event) => event.type === "tool_call_result")).toMatchObject({
       result: '{"colour":"blue"}',
       data: { colour: "blue" },
@@ -736,8 +740,8 @@ describe("a waiting run in another process", () => {
   const elsewhere = (facts: readonly Fact[]) => JSON.parse(JSON.stringify(facts)) as Fact[];
 
   it("resumes from its facts when it is approved there", async () => {
-    const { facts } = await collect(run(mailer([toBob]).agent, "Go"));
-    const there = mailer([toBob]);
+    const { facts } = await collect(run(createMailer([toBob]).agent, "Go"));
+    const there = createMailer([toBob]);
     const resumed = resume(there.agent, elsewhere(facts));
     expect(await resumed).toMatchObject({ status: "waiting", pending: [{ callId: "c1" }] });
     expect(await resumed.approve("c1")).toMatchObject({ status: "done", text: "Done." });
@@ -746,15 +750,15 @@ describe("a waiting run in another process", () => {
   });
 
   it("can be approved before it has been opened", async () => {
-    const { facts } = await collect(run(mailer([toBob]).agent, "Go"));
-    const there = mailer([toBob]);
+    const { facts } = await collect(run(createMailer([toBob]).agent, "Go"));
+    const there = createMailer([toBob]);
     expect((await resume(there.agent, elsewhere(facts)).approve("c1")).status).toBe("done");
     expect(there.sent).toEqual(["Bob"]);
   });
 
   it("rejects an answer to an unknown call and still accepts the right one", async () => {
-    const { facts } = await collect(run(mailer([toBob]).agent, "Go"));
-    const there = mailer([toBob]);
+    const { facts } = await collect(run(createMailer([toBob]).agent, "Go"));
+    const there = createMailer([toBob]);
     const resumed = resume(there.agent, elsewhere(facts)).approve("c9");
     await expect(resumed).rejects.toMatchObject({ code: "unknown_call" });
     expect((await resumed.approve("c1")).status).toBe("done");
@@ -762,38 +766,38 @@ describe("a waiting run in another process", () => {
   });
 
   it("resumes from its store, and the first process sees the decision (F57)", async () => {
-    const here = mailer([toBob]);
+    const here = createMailer([toBob]);
     const store = memory();
     const started = run(here.agent, "Go", { session: "s", store, runId: "r" });
     await started;
-    const there = mailer([toBob]);
+    const there = createMailer([toBob]);
     expect((await resume(there.agent, { store, runId: "r" }).approve("c1")).status).toBe("done");
     const seen = await collect(started.approve("c1"));
     expect(seen.result).toMatchObject({ status: "done", text: "Done." });
-    expect(typesOf(seen.facts)).toEqual(typesOf((await store.read("s")).slice(5)));
+    expect(mapToTypes(seen.facts)).toEqual(mapToTypes((await store.read("s")).slice(5)));
     expect([here.sent, there.sent]).toEqual([[], ["Bob"]]);
   });
 
   it("a message to a run that has ended elsewhere is rejected", async () => {
     const store = memory();
-    const started = run(mailer([toBob]).agent, "Go", { session: "s", store, runId: "r" });
+    const started = run(createMailer([toBob]).agent, "Go", { session: "s", store, runId: "r" });
     await started;
-    await resume(mailer([toBob]).agent, { store, runId: "r" }).approve("c1");
+    await resume(createMailer([toBob]).agent, { store, runId: "r" }).approve("c1");
     await expect(started.steer("Be polite.")).rejects.toMatchObject({ code: "run_ended" });
   });
 
   it("a second, opposite decision is a conflict and changes nothing (F57)", async () => {
-    const here = mailer([toBob]);
+    const here = createMailer([toBob]);
     const store = memory();
     const started = run(here.agent, "Go", { session: "s", store, runId: "r" });
     await started;
-    await resume(mailer([toBob]).agent, { store, runId: "r" }).deny("c1");
+    await resume(createMailer([toBob]).agent, { store, runId: "r" }).deny("c1");
     await expect(started.approve("c1")).rejects.toMatchObject({ code: "approval_conflict" });
     expect(here.sent).toEqual([]);
   });
 
   it("an approval does not apply to a tool whose definition has changed (F57)", async () => {
-    const { facts } = await collect(run(mailer([toBob]).agent, "Go"));
+    const { facts } = await collect(run(createMailer([toBob]).agent, "Go"));
     const sent: unknown[] = [];
     const changed = defineTool({
       name: "send",
@@ -805,7 +809,9 @@ describe("a waiting run in another process", () => {
     const model = scriptedModel([{ text: "It was not sent." }]);
     const agent = defineAgent({ name: "mailer", model, tools: [changed] });
     const result = await resume(agent, elsewhere(facts)).approve("c1");
-    expect(resultsIn(result)).toMatchObject([{ status: "denied", error: { code: "approval_mismatch" } }]);
+    expect(listToolResults(result)).toMatchObject([
+      { status: "denied", error: { code: "approval_mismatch" } },
+    ]);
     expect(sent).toEqual([]);
   });
 });
@@ -839,7 +845,7 @@ describe("the signal option", () => {
 
   it("aborted while it waits: cancels the run", async () => {
     const controller = new AbortController();
-    const { agent, sent } = mailer([toBob]);
+    const { agent, sent } = createMailer([toBob]);
     const started = run(agent, "Go", { signal: controller.signal });
     expect((await started).status).toBe("waiting");
     controller.abort();
@@ -850,7 +856,7 @@ describe("the signal option", () => {
   it("aborted after: changes nothing", async () => {
     const controller = new AbortController();
     const store = memory();
-    const started = run(answering({ text: "Hello." }), "Hi", {
+    const started = run(createAnsweringAgent({ text: "Hello." }), "Hi", {
       session: "s",
       store,
       signal: controller.signal,
@@ -858,7 +864,7 @@ describe("the signal option", () => {
     const result = await started;
     controller.abort();
     expect(await started).toBe(result);
-    expect(typesOf(await store.read("s"))).toEqual(factTypes);
+    expect(mapToTypes(await store.read("s"))).toEqual(factTypes);
   });
 
   it("a signal shared by many runs keeps no listener of ended runs", async () => {
@@ -880,8 +886,8 @@ describe("the signal option", () => {
   it("nor of rejected runs", async () => {
     const { signal } = new AbortController();
     const options = { session: "s", store: memory() };
-    await run(mailer([toBob]).agent, "Go", options);
-    const refused = run(answering({ text: "Hello." }), "Hi", { ...options, signal });
+    await run(createMailer([toBob]).agent, "Go", options);
+    const refused = run(createAnsweringAgent({ text: "Hello." }), "Hi", { ...options, signal });
     await expect(refused).rejects.toMatchObject({ code: "session_busy" });
     await new Promise((resolve) => setTimeout(resolve, 1));
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
@@ -901,10 +907,10 @@ describe("an onEvent hook that throws", () => {
   };
 
   it("at any event: is reported once, not called again, and the run ends as it would have", async () => {
-    const whole = await collect(run(mailer([{ ...toBob, input: { to: "self" } }]).agent, "Go"));
+    const whole = await collect(run(createMailer([{ ...toBob, input: { to: "self" } }]).agent, "Go"));
     for (let place = 1; place <= whole.events.length; place++) {
       const { hooks, calls } = throwingAt(place);
-      const { agent } = mailer([{ ...toBob, input: { to: "self" } }]);
+      const { agent } = createMailer([{ ...toBob, input: { to: "self" } }]);
       const { facts, result } = await collect(run(agent, "Go", { hooks }));
       const warnings = facts.filter((fact) => fact.type === "warning");
       const isLast = place === whole.events.length;
@@ -932,9 +938,9 @@ describe("an onEvent hook that throws", () => {
   });
 
   it("at any event of a run that suspends: it still waits, and continues", async () => {
-    const whole = await collect(run(mailer([toBob]).agent, "Go"));
+    const whole = await collect(run(createMailer([toBob]).agent, "Go"));
     for (let place = 1; place <= whole.events.length; place++) {
-      const { agent, sent } = mailer([toBob]);
+      const { agent, sent } = createMailer([toBob]);
       const started = run(agent, "Go", { hooks: throwingAt(place).hooks });
       expect([place, (await started).status]).toEqual([place, "waiting"]);
       expect([place, (await started.approve("c1")).status]).toEqual([place, "done"]);

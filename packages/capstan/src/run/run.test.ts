@@ -20,15 +20,17 @@ const look = defineTool({
   execute: ({ n }) => `the value of ${n}`,
 });
 
-const callsLook = (n: number): ScriptedStep => ({ calls: [{ id: `c${n}`, name: "look", input: { n } }] });
+const createLookStep = (n: number): ScriptedStep => ({
+  calls: [{ id: `c${n}`, name: "look", input: { n } }],
+});
 
 /** A model that keeps looking up numbers and never answers. */
-const insatiable = () => scriptedModel((_request, index) => callsLook(index));
+const createEndlessModel = () => scriptedModel((_request, index) => createLookStep(index));
 
-const typesOf = (facts: readonly Fact[]) => facts.map((fact) => fact.type);
+const listTypes = (facts: readonly Fact[]) => facts.map((fact) => fact.type);
 
 /** S0's four kinds of message. */
-function seedMessages(history: readonly Entry[]): { role: string; type: string; content: unknown }[] {
+function toSeedMessages(history: readonly Entry[]): { role: string; type: string; content: unknown }[] {
   const messages: { role: string; type: string; content: unknown[] | string }[] = [];
   for (const entry of history) {
     if (entry.type === "user")
@@ -51,7 +53,7 @@ function seedMessages(history: readonly Entry[]): { role: string; type: string; 
 }
 
 /** S2's turns of a conversation. */
-function conversationTurns(history: readonly Entry[]): unknown[] {
+function toConversationTurns(history: readonly Entry[]): unknown[] {
   return history.map((entry) => {
     if (entry.type === "user") return { role: "user", content: toPlainText(entry.content) };
     if (entry.type === "result")
@@ -64,11 +66,11 @@ function conversationTurns(history: readonly Entry[]): unknown[] {
 
 describe("the loop", () => {
   it("thinks, acts, observes, reacts and repeats until there is a final answer (S0-01)", async () => {
-    const model = scriptedModel([callsLook(1), callsLook(2), { text: "Both found." }]);
+    const model = scriptedModel([createLookStep(1), createLookStep(2), { text: "Both found." }]);
     const { facts, result } = await collect(
       run(defineAgent({ name: "a", model, tools: [look] }), "Find 1, 2"),
     );
-    expect(typesOf(facts)).toEqual([
+    expect(listTypes(facts)).toEqual([
       "run_start",
       ...["turn_start", "message", "tool_call_start", "tool_call_result", "turn_end"],
       ...["turn_start", "message", "tool_call_start", "tool_call_result", "turn_end"],
@@ -79,7 +81,7 @@ describe("the loop", () => {
   });
 
   it("every model call carries the whole history, the tools and the instructions (S0-02)", async () => {
-    const model = scriptedModel([callsLook(1), callsLook(2), { text: "Done." }]);
+    const model = scriptedModel([createLookStep(1), createLookStep(2), { text: "Done." }]);
     const agent = defineAgent({ name: "a", model, tools: [look], instructions: "Be brief." });
     const { history } = await run(agent, "Find 1, 2");
     expect(model.requests.map((request) => request.history)).toEqual([
@@ -96,11 +98,15 @@ describe("the loop", () => {
   });
 
   it("text ends the run, calls continue it, and both together continue it with the text kept as a note (S0-03)", async () => {
-    const model = scriptedModel([callsLook(1), { ...callsLook(2), text: "One more." }, { text: "Done." }]);
+    const model = scriptedModel([
+      createLookStep(1),
+      { ...createLookStep(2), text: "One more." },
+      { text: "Done." },
+    ]);
     const result = await run(defineAgent({ name: "a", model, tools: [look] }), "Find 1, 2");
     expect(model.requests).toHaveLength(3);
     expect(result.text).toBe("Done.");
-    expect(conversationTurns(result.history)).toContainEqual({
+    expect(toConversationTurns(result.history)).toContainEqual({
       role: "assistant",
       content: "One more.",
       toolCalls: [{ id: "c2", name: "look" }],
@@ -121,7 +127,7 @@ describe("the loop", () => {
   });
 
   it("the state is always the fold of the recorded facts (S0-04)", async () => {
-    const model = scriptedModel([callsLook(1), { text: "Done." }]);
+    const model = scriptedModel([createLookStep(1), { text: "Done." }]);
     const { facts, result } = await collect(run(defineAgent({ name: "a", model, tools: [look] }), "Find 1"));
     expect(fold(result.sessionId, facts).history).toEqual(result.history);
     const lengths = facts.map((_, index) => fold(result.sessionId, facts.slice(0, index + 1)).history.length);
@@ -130,7 +136,7 @@ describe("the loop", () => {
   });
 
   it("a run has at most ten turns by default (S0-05)", async () => {
-    const model = insatiable();
+    const model = createEndlessModel();
     const result = await run(defineAgent({ name: "a", model, tools: [look] }), "Find all");
     expect(model.requests).toHaveLength(10);
     expect(result).toMatchObject({ status: "limit", turns: 10, error: { code: "max_turns" } });
@@ -147,7 +153,7 @@ describe("the loop", () => {
         return 42;
       },
     });
-    const model = scriptedModel([callsLook(7), { text: "42" }]);
+    const model = scriptedModel([createLookStep(7), { text: "42" }]);
     await run(defineAgent({ name: "a", model, tools: [tool] }), "Find 7");
     expect(inputs).toEqual([{ n: 7 }]);
     expect(Object.keys(model.requests[0]?.tools[0] ?? {})).toEqual(["name", "description", "input"]);
@@ -162,7 +168,7 @@ describe("the loop", () => {
         throw new Error("the shelf is empty");
       },
     });
-    const model = scriptedModel([callsLook(1), { text: "I could not look it up." }]);
+    const model = scriptedModel([createLookStep(1), { text: "I could not look it up." }]);
     const result = await run(defineAgent({ name: "a", model, tools: [broken] }), "Find 1");
     expect(model.requests[1]?.history.at(-1)).toMatchObject({
       type: "result",
@@ -176,7 +182,7 @@ describe("the loop", () => {
   it("at the limit the run stops and asks the user to clarify, when the policy says so (S0-08)", async () => {
     const agent = defineAgent({
       name: "a",
-      model: insatiable(),
+      model: createEndlessModel(),
       tools: [look],
       policy: { maxTurns: 3, onLimit: ["clarify"] },
     });
@@ -193,13 +199,13 @@ describe("the loop", () => {
     const { facts } = await collect(run(defineAgent({ name: "a", model }), "Hi"));
     expect(facts[0]).toMatchObject({ type: "run_start", input: [{ type: "user", content: "Hi" }] });
     expect(facts[1]).toMatchObject({ type: "turn_start", messageCount: 1 });
-    expect(seedMessages(model.requests[0]?.history ?? [])).toEqual([
+    expect(toSeedMessages(model.requests[0]?.history ?? [])).toEqual([
       { role: "user", type: "user_input", content: "Hi" },
     ]);
   });
 
   it("turns count from one and restart with every user message (S0-10, D-01)", async () => {
-    const model = scriptedModel([callsLook(1), { text: "1" }, callsLook(2), { text: "2" }]);
+    const model = scriptedModel([createLookStep(1), { text: "1" }, createLookStep(2), { text: "2" }]);
     const agent = defineAgent({ name: "a", model, tools: [look], policy: { maxTurns: 3 } });
     const options = { session: "s", store: memory() };
     const first = await collect(run(agent, "Find 1", options));
@@ -280,7 +286,7 @@ describe("the loop", () => {
     expect(
       facts.flatMap((fact) => (fact.type === "tool_call_result" ? [toPlainText(fact.result)] : [])),
     ).toEqual(["value 2", "value 1", "value 0"]);
-    expect(seedMessages(result.history).slice(1, 3)).toEqual([
+    expect(toSeedMessages(result.history).slice(1, 3)).toEqual([
       {
         role: "assistant",
         type: "tool_calls",
@@ -298,7 +304,7 @@ describe("the loop", () => {
     const model = scriptedModel([{ text: "Hello." }, { text: "never asked for" }]);
     const result = await run(defineAgent({ name: "a", model, tools: [look] }), "Hi");
     expect(model.requests).toHaveLength(1);
-    expect(seedMessages(result.history).at(-1)).toEqual({
+    expect(toSeedMessages(result.history).at(-1)).toEqual({
       role: "assistant",
       type: "assistant_response",
       content: "Hello.",
@@ -310,7 +316,7 @@ describe("the loop", () => {
     const options = { session: "s", store };
     const limited = defineAgent({
       name: "a",
-      model: insatiable(),
+      model: createEndlessModel(),
       tools: [look],
       policy: { maxTurns: 2, onLimit: ["clarify"] },
     });
@@ -380,7 +386,7 @@ describe("any client", () => {
         const agent = defineAgent({ name: "a", model, tools: [look, failing] });
         const { facts, result } = await collect(run(agent, "Go", { clock: fakeClock() }));
         const { history, status, text, turns, toolCalls } = result;
-        return { types: typesOf(facts), history, status, text, turns, toolCalls };
+        return { types: listTypes(facts), history, status, text, turns, toolCalls };
       }),
     );
     expect(outcomes[1]).toEqual(outcomes[0]);
@@ -392,7 +398,7 @@ describe("finish reasons and failures", () => {
   it("an answer truncated at the output limit is returned with a warning (S1-30)", async () => {
     const model = scriptedModel([{ text: "Half of", finish: "length" }]);
     const { facts, result } = await collect(run(defineAgent({ name: "a", model }), "Hi"));
-    expect(typesOf(facts).slice(-3)).toEqual(["turn_end", "warning", "done"]);
+    expect(listTypes(facts).slice(-3)).toEqual(["turn_end", "warning", "done"]);
     expect(facts.at(-2)).toMatchObject({ code: "truncated" });
     expect(facts.find((fact) => fact.type === "message")).toMatchObject({ finish: "length" });
     expect(result).toMatchObject({ status: "done", text: "Half of" });
@@ -401,7 +407,7 @@ describe("finish reasons and failures", () => {
   it("a content filter ends the run with its reason (S1-30)", async () => {
     const model = scriptedModel([{ finish: "content_filter" }]);
     const { facts, result } = await collect(run(defineAgent({ name: "a", model }), "Hi"));
-    expect(typesOf(facts).slice(-3)).toEqual(["turn_end", "error", "done"]);
+    expect(listTypes(facts).slice(-3)).toEqual(["turn_end", "error", "done"]);
     expect(result).toMatchObject({ status: "failed", error: { code: "content_filter" } });
     expect(result.text).toContain("content filter");
   });
@@ -424,7 +430,7 @@ describe("finish reasons and failures", () => {
       input: { type: "object" },
       execute: () => ++made,
     });
-    const model = scriptedModel([{ ...callsLook(1), finish: "other" }, { text: "Done." }]);
+    const model = scriptedModel([{ ...createLookStep(1), finish: "other" }, { text: "Done." }]);
     await run(defineAgent({ name: "a", model, tools: [tool] }), "Hi", {
       clock: fakeClock({ skipUpToMs: 30_000 }),
     });
@@ -436,13 +442,23 @@ describe("finish reasons and failures", () => {
     const { events, facts, result } = await collect(
       run(defineAgent({ name: "a", model }), "Hi", { clock: fakeClock({ skipUpToMs: 30_000 }) }),
     );
-    expect(typesOf(facts)).toEqual(["run_start", "turn_start", "model_failed", "turn_end", "error", "done"]);
+    expect(listTypes(facts)).toEqual([
+      "run_start",
+      "turn_start",
+      "model_failed",
+      "turn_end",
+      "error",
+      "done",
+    ]);
     expect(events.at(-1)).toMatchObject({ type: "done", status: "failed" });
     expect(result.text).toBe("The model could not answer: Scripted: model_failed.");
   });
 
   it("text streamed in a turn that then calls tools is emitted as it arrives (S1-27)", async () => {
-    const model = scriptedModel([{ ...callsLook(1), text: "Let me look.", split: 4 }, { text: "Done." }]);
+    const model = scriptedModel([
+      { ...createLookStep(1), text: "Let me look.", split: 4 },
+      { text: "Done." },
+    ]);
     const { events } = await collect(run(defineAgent({ name: "a", model, tools: [look] }), "Find 1"));
     const shown = events.filter((event) => event.type === "content_delta" && event.turn === 1);
     expect(shown.map((event) => ("delta" in event ? event.delta : ""))).toEqual(["Let ", "me l", "ook."]);
@@ -500,7 +516,7 @@ describe("tools and answers", () => {
       { text: "Both found." },
     ]);
     const result = await run(defineAgent({ name: "a", model, tools: [look] }), "Find 1, 2");
-    expect(conversationTurns(result.history)).toEqual([
+    expect(toConversationTurns(result.history)).toEqual([
       { role: "user", content: "Find 1, 2" },
       {
         role: "assistant",
@@ -517,7 +533,12 @@ describe("tools and answers", () => {
   });
 
   it("one call of `run` loops by itself until it has the answer (S2-04, S2-10)", async () => {
-    const model = scriptedModel([callsLook(1), callsLook(2), callsLook(3), { text: "1, 2, 3." }]);
+    const model = scriptedModel([
+      createLookStep(1),
+      createLookStep(2),
+      createLookStep(3),
+      { text: "1, 2, 3." },
+    ]);
     const execute = async (input: string) => {
       const { status, text } = await run(defineAgent({ name: "a", model, tools: [look] }), input);
       return { success: status === "done", message: text };
@@ -546,7 +567,7 @@ describe("tools and answers", () => {
   });
 
   it("text that comes with calls stays in the history, where the model sees it (S2-13, C-16)", async () => {
-    const model = scriptedModel([{ ...callsLook(1), text: "Let me look." }, { text: "Done." }]);
+    const model = scriptedModel([{ ...createLookStep(1), text: "Let me look." }, { text: "Done." }]);
     await run(defineAgent({ name: "a", model, tools: [look] }), "Find 1");
     expect(model.requests[1]?.history[1]).toEqual({
       type: "assistant",
@@ -623,7 +644,7 @@ describe("tools and answers", () => {
     });
     const model = scriptedModel(
       [
-        { ...callsLook(1), delayMs: 500 },
+        { ...createLookStep(1), delayMs: 500 },
         { text: "Done.", delayMs: 2000 },
       ],
       { wait: (ms, signal) => sleep(clock, ms, signal) },
@@ -846,7 +867,7 @@ describe("the options of a run", () => {
       heard.push(type);
       throw new Error("the database is down");
     };
-    const model = scriptedModel([callsLook(1), { text: "ok" }]);
+    const model = scriptedModel([createLookStep(1), { text: "ok" }]);
     const agent = defineAgent({ name: "a", model, tools: [look] });
     const { facts, result } = await collect(run(agent, "Hi", { hooks: { onEvent } }));
     expect(result.status).toBe("done");
@@ -887,7 +908,7 @@ describe("the options of a run", () => {
   });
 
   it("with `requireToolFirst` the first turn requires a tool, and an answer without one is retried (S3-05)", async () => {
-    const model = scriptedModel([{ text: "Paris." }, callsLook(1), { text: "The value of 1." }]);
+    const model = scriptedModel([{ text: "Paris." }, createLookStep(1), { text: "The value of 1." }]);
     const agent = defineAgent({ name: "a", model, tools: [look], policy: { requireToolFirst: true } });
     const result = await run(agent, "Find 1");
     expect(model.requests.map((request) => request.toolChoice)).toEqual(["required", "required", "auto"]);
@@ -904,7 +925,7 @@ describe("the options of a run", () => {
   });
 
   it("the runtime adds no plan, tool or strategy (S3-18)", async () => {
-    const model = scriptedModel([callsLook(1), callsLook(2), { text: "Done." }]);
+    const model = scriptedModel([createLookStep(1), createLookStep(2), { text: "Done." }]);
     const agent = defineAgent({ name: "a", model, tools: [look], instructions: "You are Xyne." });
     await run(agent, "Find 1, then 2");
     expect(
@@ -945,7 +966,7 @@ describe("the options of a run", () => {
   });
 
   it("the state has turn, limit, messages, context, calls, reasoning and session (S4-23)", async () => {
-    const model = scriptedModel([{ ...callsLook(1), reasoning: "I must look." }, { text: "Done." }]);
+    const model = scriptedModel([{ ...createLookStep(1), reasoning: "I must look." }, { text: "Done." }]);
     const agent = defineAgent({ name: "a", model, tools: [look], policy: { maxTurns: 4 } });
     const { facts } = await collect(run(agent, "Find 1", { session: "s1", store: memory() }));
     const runState = (prefix: readonly Fact[]) => {
@@ -977,7 +998,7 @@ describe("the options of a run", () => {
 
 describe("turns", () => {
   it("the loop keeps its state between turns and ends at ten by default (S3-13, S4-11)", async () => {
-    const model = insatiable();
+    const model = createEndlessModel();
     const { facts } = await collect(run(defineAgent({ name: "a", model, tools: [look] }), "Find all"));
     expect(facts.flatMap((fact) => (fact.type === "turn_start" ? [[fact.turn, fact.maxTurns]] : []))).toEqual(
       Array.from({ length: 10 }, (_, index) => [index + 1, 10]),
@@ -1022,7 +1043,7 @@ describe("turns", () => {
       input: { type: "object" },
       execute: () => seenByTool.push([...seen]),
     });
-    const model = scriptedModel([callsLook(1), { text: "Done." }]);
+    const model = scriptedModel([createLookStep(1), { text: "Done." }]);
     await run(defineAgent({ name: "a", model, tools: [spying] }), "Find 1", {
       hooks: {
         onEvent({ type }) {
@@ -1069,13 +1090,13 @@ describe("turns", () => {
   it("a turn starts, calls the model, runs tools and ends; then the run exits, continues, or reaches its limit (S3-36)", async () => {
     const agent = defineAgent({
       name: "a",
-      model: insatiable(),
+      model: createEndlessModel(),
       tools: [look],
       policy: { maxTurns: 2, finalTurn: "keep-tools" },
     });
     const { facts, result } = await collect(run(agent, "Find all"));
     const turn = ["turn_start", "message", "tool_call_start", "tool_call_result", "turn_end"];
-    expect(typesOf(facts)).toEqual(["run_start", ...turn, ...turn, "limit_reached", "done"]);
+    expect(listTypes(facts)).toEqual(["run_start", ...turn, ...turn, "limit_reached", "done"]);
     expect(result).toMatchObject({ status: "limit", error: { code: "max_turns" } });
   });
 
@@ -1085,7 +1106,7 @@ describe("turns", () => {
       run(defineAgent({ name: "a", model, tools: [look] }), "What's 2+2?"),
     );
     expect(result).toMatchObject({ status: "done", text: "The answer is 4.", turns: 1, toolCalls: [] });
-    expect(typesOf(facts)).toEqual(["run_start", "turn_start", "message", "turn_end", "done"]);
+    expect(listTypes(facts)).toEqual(["run_start", "turn_start", "message", "turn_end", "done"]);
   });
 
   it("without tools it is plain chat, even on the last turn: no notes, no tools (S4-59, C-25)", async () => {
@@ -1097,7 +1118,7 @@ describe("turns", () => {
   });
 
   it("the log lines of start and `Turn n/max` follow from the facts (S4-13)", async () => {
-    const model = scriptedModel([callsLook(1), { text: "Done." }]);
+    const model = scriptedModel([createLookStep(1), { text: "Done." }]);
     const { facts } = await collect(
       run(defineAgent({ name: "a", model, tools: [look] }), "Find 1", { session: "s1", store: memory() }),
     );
@@ -1135,7 +1156,7 @@ describe("turns", () => {
   });
 
   it("a final output ends the run at once (S4-19)", async () => {
-    const model = scriptedModel([callsLook(1), { text: "Final." }, { text: "never" }]);
+    const model = scriptedModel([createLookStep(1), { text: "Final." }, { text: "never" }]);
     const { facts, result } = await collect(run(defineAgent({ name: "a", model, tools: [look] }), "Find 1"));
     expect(model.requests).toHaveLength(2);
     expect(facts.at(-1)).toMatchObject({ type: "done", status: "done", text: "Final." });
@@ -1146,7 +1167,7 @@ describe("turns", () => {
 
 describe("reasoning", () => {
   const thinking = [
-    { ...callsLook(1), reasoning: "I must look." },
+    { ...createLookStep(1), reasoning: "I must look." },
     { text: "Done.", reasoning: "Enough." },
   ];
 
@@ -1184,7 +1205,7 @@ describe("reasoning", () => {
       );
       const shown = events.flatMap((event) => (event.type === "reasoning_delta" ? [event.delta] : []));
       const instructions = model.requests.map((request) => request.instructions);
-      return { shown, facts: typesOf(facts), text: result.text, turns: result.turns, instructions };
+      return { shown, facts: listTypes(facts), text: result.text, turns: result.turns, instructions };
     };
     const silent = thinking.map(({ reasoning: _thought, ...step }) => step);
     const [loud, quiet] = [await outcome(thinking), await outcome(silent)];
@@ -1247,7 +1268,10 @@ describe("reasoning", () => {
 });
 
 describe("resume", () => {
-  const script = [callsLook(1), { calls: [2, 3].map((n) => ({ id: `c${n}`, name: "look", input: { n } })) }];
+  const script = [
+    createLookStep(1),
+    { calls: [2, 3].map((n) => ({ id: `c${n}`, name: "look", input: { n } })) },
+  ];
   const counting = (calls: string[]) =>
     defineTool({
       name: "look",
@@ -1318,21 +1342,26 @@ describe("resume", () => {
   });
 
   it("keeps the policy the run was started with", async () => {
-    const facts = await firstFacts();
-    const model = insatiable();
+    const facts = await collectFirstFacts();
+    const model = createEndlessModel();
     const agent = defineAgent({ name: "a", model, tools: [look], policy: { maxTurns: 50 } });
     expect(await resume(agent, facts)).toMatchObject({ status: "limit", turns: 3 });
     expect(model.requests).toHaveLength(3);
   });
 
-  async function firstFacts(): Promise<Fact[]> {
-    const agent = defineAgent({ name: "a", model: insatiable(), tools: [look], policy: { maxTurns: 3 } });
+  async function collectFirstFacts(): Promise<Fact[]> {
+    const agent = defineAgent({
+      name: "a",
+      model: createEndlessModel(),
+      tools: [look],
+      policy: { maxTurns: 3 },
+    });
     const { facts } = await collect(run(agent, "Find all"));
     return facts.slice(0, 1);
   }
 
   it("rejects facts without a run, and a run that is not in the store", async () => {
-    const agent = defineAgent({ name: "a", model: insatiable() });
+    const agent = defineAgent({ name: "a", model: createEndlessModel() });
     expect(() => resume(agent, [])).toThrow("`run_start` is missing");
     await expect(resume(agent, { store: memory(), runId: "gone" })).rejects.toMatchObject({
       code: "unknown_run",
@@ -1340,8 +1369,8 @@ describe("resume", () => {
   });
 
   it("names the missing agent", async () => {
-    const facts = await firstFacts();
-    const other = defineAgent({ name: "b", model: insatiable() });
+    const facts = await collectFirstFacts();
+    const other = defineAgent({ name: "b", model: createEndlessModel() });
     await expect(resume([other], facts)).rejects.toMatchObject({
       code: "unknown_agent",
       message: expect.stringContaining('needs the agent "a"; available: "b"'),

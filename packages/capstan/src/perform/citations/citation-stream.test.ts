@@ -5,7 +5,7 @@ import { createCitationStream } from "./citation-stream.ts";
 type Read = { readonly text: string; readonly cited: number[]; readonly unknown: number[] };
 
 /** Streams the pieces in a session with `known` sources. */
-function read(pieces: readonly string[], known = 3): Read {
+function readStream(pieces: readonly string[], known = 3): Read {
   const [cited, unknown]: [number[], number[]] = [[], []];
   const stream = createCitationStream({
     isKnown: (n) => n >= 1 && n <= known,
@@ -40,7 +40,7 @@ describe("a citation", () => {
     ["an open ` tick\n\nnext paragraph [1]", [1]],
     ["[see][1]", [1]],
   ])("is found in %j, which stays as it is (S3-06, C-23)", (text, cited) => {
-    expect(read([text])).toEqual({ text, cited, unknown: [] });
+    expect(readStream([text])).toEqual({ text, cited, unknown: [] });
   });
 
   it.each<[string, string, number[], number[]]>([
@@ -58,7 +58,7 @@ describe("a citation", () => {
     ["From zero [0].", "From zero.", [], [0]],
     ["[9]", "", [], [9]],
   ])("without a source is taken out: of %j stays %j (S3-55, C-23)", (text, shown, cited, unknown) => {
-    expect(read([text])).toEqual({ text: shown, cited, unknown });
+    expect(readStream([text])).toEqual({ text: shown, cited, unknown });
   });
 
   it.each([
@@ -79,11 +79,11 @@ describe("a citation", () => {
     "two  spaces   and a tail  ",
     `[${"1,".repeat(50)}1]`,
   ])("is not what is in %j, which stays as it is", (text) => {
-    expect(read([text])).toEqual({ text, cited: [], unknown: [] });
+    expect(readStream([text])).toEqual({ text, cited: [], unknown: [] });
   });
 
   it("may have a large number if such a source exists", () => {
-    expect(read(["See [1200]."], 1500).cited).toEqual([1200]);
+    expect(readStream(["See [1200]."], 1500).cited).toEqual([1200]);
   });
 
   it("is held back only while a bracket may become one, and released at the end", () => {
@@ -132,8 +132,8 @@ describe("a stream of text", () => {
       fc.property(cut, ([text, places]) => {
         const ends = [...places.map((place) => place % (text.length + 1)), text.length].sort((a, b) => a - b);
         const pieces = ends.map((end, n) => text.slice(ends[n - 1] ?? 0, end));
-        expect(read(pieces)).toEqual(read([text]));
-        expect(read(text.split(""))).toEqual(read([text]));
+        expect(readStream(pieces)).toEqual(readStream([text]));
+        expect(readStream(text.split(""))).toEqual(readStream([text]));
       }),
       { numRuns: 500 },
     );
@@ -142,7 +142,7 @@ describe("a stream of text", () => {
   it("is unchanged without unknown numbers; otherwise only spaces and brackets are removed", () => {
     fc.assert(
       fc.property(markdown, (text) => {
-        const { text: shown, unknown } = read([text], 999);
+        const { text: shown, unknown } = readStream([text], 999);
         if (unknown.length === 0) expect(shown).toBe(text);
         const kept = (said: string) => said.replace(/[\s\d[\],;–-]/g, "");
         expect(kept(shown)).toBe(kept(text));
