@@ -249,7 +249,7 @@ describe("the check of node: modules", () => {
   });
 });
 
-describe("the check of what touches the world", () => {
+describe("the check for side effects", () => {
   it.each([
     ["await fetch(url)", "fetch()"],
     ["globalThis.fetch(url)", "fetch()"],

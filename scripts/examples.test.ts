@@ -67,7 +67,7 @@ describe("the examples", () => {
     expect(listExamples()).toEqual(Object.keys(lines));
   });
 
-  it.each(Object.entries(lines))("%s runs and prints what it should", async (name, line) => {
+  it.each(Object.entries(lines))("%s runs and prints the expected output", async (name, line) => {
     const { exitCode, output } = await runExample(name);
     expect(output.split("\n")).toContain(line);
     expect(exitCode).toBe(0);

@@ -76,7 +76,7 @@ describe("the picture of a streamed turn", () => {
 it.each([
   "learn-cycle",
   "learn-stream",
-])("%s.svg is for light and dark, has words for those who do not see it, and loads nothing", (name) => {
+])("%s.svg supports light and dark, has a text alternative, and loads nothing", (name) => {
   const svg = read(`docs/${name}.svg`);
   expect(svg).toContain("@media (prefers-color-scheme: dark)");
   expect(svg).toMatch(/role="img" aria-labelledby="title description"/);
@@ -86,7 +86,7 @@ it.each([
   );
 });
 
-describe("what the learning guide says is printed", () => {
+describe("the output shown in the learning guide", () => {
   const shown = new Map<string, string[]>();
   let example = "";
   for (const [, kind, text = ""] of read("docs/learn.md").matchAll(/^```(ts|text)\n([\s\S]*?)^```$/gm)) {
@@ -104,7 +104,7 @@ describe("what the learning guide says is printed", () => {
     expect([...shown.keys()].sort()).toEqual(names);
   });
 
-  it.each([...shown])("is what %s prints", (name, texts) => {
+  it.each([...shown])("matches the output of %s", (name, texts) => {
     for (const text of texts) expect(printed.get(name)).toContain(text);
   });
 });
@@ -126,7 +126,7 @@ describe("the pages on how to add something", () => {
 
   it.each(
     guides,
-  )("%s shows an example that is run, says what is promised, and fits on a screen or two", (page) => {
+  )("%s shows an example that is run, states its guarantees, and fits on a screen or two", (page) => {
     const text = read(page);
     const name = basename(page, ".md");
     expect(text).toContain(`// from docs/examples/${name}.ts`);
@@ -178,7 +178,7 @@ describe("the anchors in the documentation", () => {
 });
 
 describe("the protocol of its guide", () => {
-  it("says of itself what it shows, and nothing else", async () => {
+  it("projects exactly the event types that it declares", async () => {
     const order = defineTool({
       name: "order",
       description: "Orders",

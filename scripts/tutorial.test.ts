@@ -182,7 +182,7 @@ describe("the tutorial", () => {
 });
 
 describe("the reading of the tutorial", () => {
-  it("knows files, commands and what they show", () => {
+  it("recognizes files, commands and their output", () => {
     const page =
       "```ts\n// file: a.ts\n1;\n```\n```sh\nls\n```\n\n```text\na.ts\n```\n```sh server\nserve\n```\n";
     expect(tutorialBlocks(page)).toEqual([
@@ -200,7 +200,7 @@ describe("the reading of the tutorial", () => {
     expect(() => tutorialBlocks(page)).toThrow("Nobody knows what to do");
   });
 
-  it("compares an output line by line, and lets differ only what is marked", () => {
+  it("compares an output line by line, and ignores only the marked parts", () => {
     const pattern = patternOf("…\nadded … packages\nend.\n", "all");
     expect("x\ny\nadded 3 packages\nend.\n").toMatch(pattern);
     expect("added 3 packages\nend.\n").toMatch(pattern);

@@ -55,7 +55,7 @@ describe("loading a venue", () => {
     expect(venue.places.filter((place) => far(place) === undefined)).toEqual([]);
   });
 
-  it("without a walking graph, measures from door to door and says so", async () => {
+  it("without a walking graph, measures from door to door and reports it", async () => {
     const venue = await loadVenue(copyHarbor(["walking-graph.jsonl"]));
     const measured = await loadVenue();
     expect(venue.walking?.source).toBe("openings");
@@ -70,7 +70,7 @@ describe("loading a venue", () => {
     }
   });
 
-  it("without openings either, measures straight lines and says so", async () => {
+  it("without openings either, measures straight lines and reports it", async () => {
     const venue = await loadVenue(copyHarbor(["walking-graph.jsonl", "opening.geojson"]));
     expect(venue.walking).toBeUndefined();
     expect(describeAccuracy(venue)).toMatch(/straight lines/);

@@ -72,7 +72,7 @@ describe("the picture", () => {
     expect(JSON.stringify(ui).length).toBeLessThan(40_000);
   });
 
-  it("of a large graph says how much it shows, and includes the requested nodes", () => {
+  it("of a large graph states how much is shown, and includes the requested nodes", () => {
     const { props } = createPicture(large, createView("large"), { flash: ["node-2999"] });
     expect(props).toMatchObject({
       title: "Large (250 of 3000 nodes, 500 of 6000 edges)",

@@ -22,7 +22,7 @@ describe("Harbor International", () => {
     for (const [name, text] of files) expect(readFileSync(join(harborFolder, name), "utf8"), name).toBe(text);
   });
 
-  it("is small, and says that it is fictional", () => {
+  it("is small, and is labeled as fictional", () => {
     const size = [...files.values()].reduce((sum, text) => sum + text.length, 0);
     expect(size).toBeLessThan(400_000);
     expect(getFeatures("venue").map(getName)).toEqual(["Harbor International (fictional)"]);

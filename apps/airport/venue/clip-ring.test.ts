@@ -16,7 +16,7 @@ describe("clipping a ring", () => {
     expect(clipped.at(-1)).toEqual(clipped[0]);
   });
 
-  it("keeps a ring that is inside and drops one that is outside", () => {
+  it("keeps a ring inside the area and drops a ring outside it", () => {
     expect(new Set(clipRing(hall, [-1, -1, 101, 11]).map(String))).toEqual(new Set(hall.map(String)));
     expect(clipRing(hall, [200, 0, 300, 10])).toEqual([]);
   });

@@ -79,7 +79,7 @@ describe("several stops", () => {
     );
   });
 
-  it("stay as they are if there is nothing to reorder", () => {
+  it("stay unchanged if they need no reordering", () => {
     const asked = getPlaces("A1", "D15", "D2");
     expect(orderStops(venue, asked, { accessible: false })).toBe(asked);
   });

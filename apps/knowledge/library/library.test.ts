@@ -106,7 +106,7 @@ describe("the library of a project", () => {
     ]);
   });
 
-  it("finds people by name and by package, with roles and without email addresses", async () => {
+  it("finds contacts by name and by package, with roles and without email addresses", async () => {
     const index = await openLibrary({ root: createFolder(project) });
     expect(index.searchPeople("Who maintains @air/spool?", 5)).toEqual([
       {

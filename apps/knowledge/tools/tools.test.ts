@@ -61,7 +61,7 @@ describe("search_knowledge_base", () => {
     });
   });
 
-  it("shows the user the beginning of a long passage, and returns all of it to the model", async () => {
+  it("shows the user the beginning of a long passage, and returns the whole passage to the model", async () => {
     const { ui, contexts } = await callTool(searchKnowledgeBase(library), { query: "rope part 3", limit: 1 });
     const [shown] = (ui?.props as SourcesProps).sources;
     expect(shown?.text).toMatch(/^Rope 3\. .{300,} …$/);
@@ -142,7 +142,7 @@ describe("search_email", () => {
     });
   });
 
-  it("finds by words and by sender, newest first, and says how to get the next page", async () => {
+  it("finds by words and by sender, newest first, and explains how to get the next page", async () => {
     expect((await callTool(mails, { query: "mails from Ines Duarte", limit: 2 })).data).toEqual({
       mails: [
         { id: "mail-8", subject: "Workshop budget approved", from: "Ines Duarte", date: "2026-06-18" },
@@ -174,7 +174,7 @@ describe("search_email", () => {
 });
 
 describe("search_people", () => {
-  it("returns people and their roles, as citable sources", async () => {
+  it("returns contacts and their roles, as citable sources", async () => {
     expect(await callTool(searchPeople(library), { query: "Who wrote kite?" })).toMatchObject({
       message: 'One person for "Who wrote kite?".',
       data: { people: [{ name: "Ada Vane", packages: [{ name: "kite", role: "author" }] }] },

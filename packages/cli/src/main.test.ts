@@ -33,7 +33,7 @@ describe.skipIf(!existsSync("/dev/full"))("output that cannot be written", () =>
     "sessions list --json",
     "models",
     "--version",
-  ])("is a failure that is told in one line: %s", (words) => {
+  ])("is a failure that is reported in one line: %s", (words) => {
     const { status, stderr } = shell(`${words} >/dev/full`);
     expect(status).toBe(1);
     expect(stderr.match(/cannot be written: .*ENOSPC.*/g)).toHaveLength(1);
@@ -57,7 +57,7 @@ const model = scriptedModel(({ history }) =>
 export default { agents: [defineAgent({ name: "sailor", model, tools: [anchor] })] };
 `;
 
-describe("an error that nobody waits for", () => {
+describe("an unhandled error", () => {
   it.each([
     ["a timer", `setTimeout(() => { throw new Error("the chain broke"); }, 10);`],
     ["a promise", `void Promise.reject(new Error("the chain broke"));`],
@@ -85,7 +85,7 @@ describe("an error that nobody waits for", () => {
     expect(stderr).toMatch(/^ {4}at /m);
   });
 
-  it("is told in a chat, which goes on", async () => {
+  it("is reported in a chat, which continues", async () => {
     const deed = `setTimeout(() => { throw new Error("the chain broke"); }, 10); setTimeout(resolve, 60, "dropped");`;
     project.write("capstan.config.mjs", strayConfig(deed));
     await using chat = startInPty(import.meta.url, ["./bin.ts", "--trust"], {

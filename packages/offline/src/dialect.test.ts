@@ -81,7 +81,7 @@ describe("the offline model in the text dialect", () => {
     [["log of Monday"]],
     [["log of Mondy"]],
     [["log of Friday"]],
-  ])("makes the same calls and gives the same answers as with tools of its own: %s", async (sentences) => {
+  ])("makes the same calls and returns the same answers as with native tools: %s", async (sentences) => {
     expect(await talk(textDialect(offline()), ...sentences)).toEqual(await talk(offline(), ...sentences));
   });
 

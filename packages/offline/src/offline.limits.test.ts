@@ -60,7 +60,7 @@ async function reply(request: ModelRequest): Promise<string> {
 }
 
 describe("the work for one reply", () => {
-  it("reads the words of each of 60 tools once, regardless of the number of sentences tried", async () => {
+  it("tokenizes each of 60 tools once, regardless of the number of sentences tried", async () => {
     let descriptions = 0;
     const offered = tools((property) => {
       if (property === "description") descriptions++;

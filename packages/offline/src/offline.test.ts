@@ -173,7 +173,7 @@ const countedNodes = [
   said("Count: 20."),
 ];
 
-describe("what it calls for a sentence", () => {
+describe("the calls for a sentence", () => {
   const cases: readonly [string, readonly ToolSpec[], [string, Json][]][] = [
     [
       "Where's the nearest bathroom near Gate 15?",
@@ -320,7 +320,7 @@ describe("references to earlier turns", () => {
     ]);
   });
 
-  it("a reply to a tool's question replaces what was unclear", async () => {
+  it("a reply to a tool's question replaces the unclear value", async () => {
     const history = [
       user("nearest bathroom near Gate 15"),
       called("c1", "searchPlaces", { term: "bathroom", near: "Gate 15" }),
@@ -352,7 +352,7 @@ describe("the steps of a run", () => {
     ]);
   });
 
-  it("when the first step finds nothing, the second is skipped and the answer says so", async () => {
+  it("when the first step finds nothing, the second is skipped and the answer reports it", async () => {
     const history = searched.with(2, gave("c1", "findNodes", { nodes: [], types: ["human", "fish"] }));
     const { text: answer, calls } = await reply(requestOf(history, graph));
     expect(calls).toEqual([]);
@@ -428,8 +428,8 @@ describe("the steps of a run", () => {
   });
 });
 
-describe("what it answers", () => {
-  it("greets, and names its tools and what it is", async () => {
+describe("the answers", () => {
+  it("greets, introduces itself and names its tools", async () => {
     const answer = await textFor(files, user("Hello!"));
     expect(answer).toMatch(/^Hello\. I am an offline model that follows rules/);
     expect(answer).toContain("reads a file");
@@ -443,7 +443,7 @@ describe("what it answers", () => {
     ["Who won the election?", files],
     ["delete everything", map],
     ["yes", graph],
-  ])("%s: says that it cannot, and what it can", async (sentence, tools) => {
+  ])("%s: declines, and names its abilities", async (sentence, tools) => {
     const { text: answer, calls } = await reply(requestOf([user(sentence)], tools));
     expect(calls).toEqual([]);
     expect(answer).toMatch(/cannot help with that: I am an offline model that follows rules/);
@@ -545,7 +545,7 @@ describe("the contract of a model", () => {
     expect(offline({ id: "demo" }).id).toBe("demo");
   });
 
-  it("streams its reasoning, its arguments in pieces, what it used and why it stopped", async () => {
+  it("streams its reasoning, its arguments in deltas, its usage and its finish reason", async () => {
     const chunks = await chunksFrom(requestOf([user("Directions from Terminal 2 to D15")], map));
     const types = chunks.map(({ type }) => type);
     expect(types).toContain("reasoning");
@@ -612,7 +612,7 @@ describe("for any request", () => {
     );
   });
 
-  it("every number and every name in an answer occurs in what it was given, or counts a list or its rest", async () => {
+  it("every number and every name in an answer occurs in its input, or counts a list or its rest", async () => {
     const record = fc.record({
       name: fc.stringMatching(/^[A-Z][a-z]{3,9}$/),
       id: fc.stringMatching(/^[a-z]{3}\d$/),
@@ -685,7 +685,7 @@ describe("whole runs", () => {
     expect(result.text).toContain("Styled: 2.");
   });
 
-  it("answers with citations of what a tool found", async () => {
+  it("answers with citations of a tool's findings", async () => {
     const search = defineTool({
       name: "search_docs",
       description: "Searches the documentation.",

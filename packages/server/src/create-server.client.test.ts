@@ -173,7 +173,7 @@ describe("a reader of a server that shuts down", () => {
 });
 
 describe("a watched session of a server", () => {
-  it("steers the run that is on with what is sent, and shows it as everybody sees it", async () => {
+  it("steers the active run with a message, and shows it as every client sees it", async () => {
     const { client } = await serve();
     const { id } = await client.sessions.create();
     const watch = client.watch(id);

@@ -400,7 +400,7 @@ describe("with a key", () => {
   }));
   const expects = [/401/];
 
-  test("a user who is not signed in is asked for the key", async () => {
+  test("a user who is not signed in is prompted for the key", async () => {
     const page = await locked.open("/", { expects });
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     await takePicture(page, "sign-in");

@@ -133,7 +133,7 @@ describe("hostile text in every field (A64, A65, A66, A68, A69, A74)", () => {
     await unfoldAndScroll(page);
   });
 
-  test("does nothing in the inspector, the palette and the dialogs, and all of it stays readable", async () => {
+  test("does nothing in the inspector, the palette and the dialogs, and stays fully readable", async () => {
     const page = await studio.open("/sessions/ses_all", { expects });
     await page.getByRole("region", { name: "Conversation" }).waitFor();
     await page.keyboard.press("Control+i");

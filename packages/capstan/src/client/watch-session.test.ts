@@ -74,7 +74,7 @@ describe("a watched session", () => {
     expect(calls).toBe(last);
   });
 
-  it("steers the active run, and starts one when there is none", async () => {
+  it("steers the active run, and starts a run when none is active", async () => {
     const server = createFetch({});
     const watch = server.client.watch("s");
     const events = await collectRunEvents("Done.");

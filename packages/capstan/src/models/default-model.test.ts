@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-describe("the model for someone who has chosen none", () => {
+describe("the default model", () => {
   it("is the first provider with a key, without network requests (C-27)", async () => {
     let asked = 0;
     const counting = { fetch: async () => Promise.reject(new Error(String(++asked))) };
@@ -38,7 +38,7 @@ describe("the model for someone who has chosen none", () => {
     expect((await defaultModel({ fetch: async () => new Response("<html>") })).id).toMatch(/^offline/);
   });
 
-  it("is what CAPSTAN_MODEL names before all others", async () => {
+  it("is the one named by CAPSTAN_MODEL, before all others", async () => {
     vi.stubEnv("OPENAI_API_KEY", "o");
     vi.stubEnv("CAPSTAN_MODEL", "groq/fast");
     expect((await defaultModel(nobody)).id).toBe("groq/fast");

@@ -97,7 +97,7 @@ const promptOf = async (history: readonly Entry[], version: Version) => {
   return model.asked[0]?.prompt;
 };
 
-describe("what a model of the AI SDK streams", () => {
+describe("the stream of an AI SDK model", () => {
   it("is text and reasoning, with the provider's data at the end of their block (C-27)", async () => {
     const thought = { acme: { signature: "abc" } };
     const parts = [

@@ -105,7 +105,7 @@ describe("a model from one generate function", () => {
     ["nothing", undefined],
     ["a text", "Hello."],
     ["a list", [{ text: "Hello." }]],
-  ])("that returns %s fails the run with a sentence on what to return", async (_what, answer) => {
+  ])("that returns %s fails the run with a message that names the valid results", async (_what, answer) => {
     const result = await run(agentOf(answering(answer)), "Hi");
     expect(result).toMatchObject({
       status: "failed",

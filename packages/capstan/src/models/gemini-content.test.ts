@@ -675,7 +675,7 @@ function sentBack(parts: readonly AssistantPart[]): Json {
   return ((bodyOf({ history }).contents as Body[])[1]?.parts ?? []) as Json;
 }
 
-describe("what Gemini said", () => {
+describe("a Gemini response", () => {
   const text = fc.string({ minLength: 1 });
   const signature = fc.option(
     text.map((thoughtSignature) => ({ thoughtSignature })),

@@ -299,7 +299,7 @@ describe("a silent provider", () => {
   });
 });
 
-describe("what an answer has used", () => {
+describe("the usage of a response", () => {
   const usage = (outputTokens: number): Chunk => ({ type: "usage", usage: { inputTokens: 0, outputTokens } });
   const text: Chunk = { type: "text", text: "a" };
   const finish: Chunk = { type: "finish", reason: "stop" };

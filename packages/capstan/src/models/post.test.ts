@@ -45,7 +45,7 @@ describe("a post", () => {
   it.each([
     ["Node's own client", undefined],
     ["a fetch that was given", globalThis.fetch],
-  ])("by %s sends the text and gives status, headers and body", async (_by, fetch) => {
+  ])("by %s sends the text and returns status, headers and body", async (_by, fetch) => {
     const { port } = await serve(echo);
     const reply = await post(asked(`http://127.0.0.1:${port}/v1/chat?alt=sse`), fetch);
     expect(reply.status).toBe(201);
@@ -58,7 +58,7 @@ describe("a post", () => {
   it.each([
     ["Node's own client", undefined],
     ["a fetch that was given", globalThis.fetch],
-  ])("by %s can be stopped early, and passes on what its listener throws", async (_by, fetch) => {
+  ])("by %s can be stopped early, and rethrows an error of its listener", async (_by, fetch) => {
     const closed: Promise<void>[] = [];
     const { port } = await serve((_request, response) => {
       closed.push(new Promise((resolve) => response.on("close", resolve)));

@@ -62,7 +62,7 @@ describe("a recorded model", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it("replays to the same model object what it recorded itself", async () => {
+  it("replays its own recording to the same model object", async () => {
     const model = scriptedModel([step, { text: "Second." }]);
     const one = recorded(model, file);
     const first = await batchesOf(one, requestOf("Hello"));

@@ -62,7 +62,7 @@ function saying(...chunks: Chunk[]): Model {
 const said = (text: string): Chunk => ({ type: "text", text });
 const stop: Chunk = { type: "finish", reason: "stop" };
 
-describe("what a model is asked in the text dialect", () => {
+describe("a request in the text dialect", () => {
   it("has the tools in the instructions: name, description, parameters, how to call, an example (S4-28, S4-33)", async () => {
     const { instructions, tools, toolChoice, thinking } = await innerRequest({});
     expect({ tools, toolChoice, thinking }).toEqual({ tools: [], toolChoice: "none", thinking: true });
@@ -250,7 +250,7 @@ describe("what a model is asked in the text dialect", () => {
     ]);
   });
 
-  it("returns the same entries in later turns, so that a client need not serialize them again", async () => {
+  it("returns the same entries in later turns, so that a client does not serialize them again", async () => {
     const inner = scriptedModel(() => ({ text: "Ok." }));
     const model = textDialect(inner);
     const history: Entry[] = [
@@ -267,7 +267,7 @@ describe("what a model is asked in the text dialect", () => {
   });
 });
 
-describe("what a model says in the text dialect", () => {
+describe("a reply in the text dialect", () => {
   const pay = "TOOL_CALL: pay\nARGUMENTS: {}";
 
   it("becomes calls, and a stop with calls is a finish for calls (S4-29)", async () => {

@@ -67,7 +67,7 @@ describe("a masked value", () => {
     });
   });
 
-  it("is the same object when there is nothing to mask, also within a changed one", () => {
+  it("is the same object if it contains no secret, also within a changed one", () => {
     const { value } = made(key);
     const plain = { list: [1, "two", { three: true }], text: "sk-live" };
     expect(value(plain)).toBe(plain);

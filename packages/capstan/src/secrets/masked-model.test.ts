@@ -40,7 +40,7 @@ describe("a model with masked requests", () => {
     expect(request?.instructions).toBe("The key is ***.");
   });
 
-  it("receives the same request when there is nothing to mask", async () => {
+  it("receives the same request if it contains no secret", async () => {
     const given: ModelRequest = { ...request, tools: [{ name: "t", description: "", input: {} }] };
     expect((await asked([], given)).request?.tools).toBe(given.tools);
   });

@@ -16,7 +16,7 @@ describe("collect", () => {
     expect(result.text).toBe("Hello.");
   });
 
-  it("stops where the run waits, and collects the rest when it has gone on", async () => {
+  it("stops where the run waits, and collects the rest after it resumes", async () => {
     const ask = defineTool({ name: "ask", description: "Asks", input: { type: "object" } });
     const model = scriptedModel([{ calls: [{ id: "c1", name: "ask" }] }, { text: "Done." }]);
     const started = run(defineAgent({ name: "a", model, tools: [ask] }), "Hi");

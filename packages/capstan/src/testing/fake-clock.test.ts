@@ -14,7 +14,7 @@ describe("fakeClock", () => {
     expect(new Date(fakeClock().now()).toISOString()).toBe("2026-01-01T00:00:00.000Z");
   });
 
-  it("fires what has come due, in order and at its time, and nothing else", async () => {
+  it("fires only the timers that are due, in order and at their time", async () => {
     const clock = fakeClock({ start: 0 });
     const fired: [string, number][] = [];
     for (const [name, ms] of [
@@ -32,7 +32,7 @@ describe("fakeClock", () => {
     expect(clock.pending).toBe(1);
   });
 
-  it("lets what fires take effect before the next: a wait begun by a wait counts", async () => {
+  it("lets each timer take effect before the next: a wait started by a wait counts", async () => {
     const clock = fakeClock({ start: 0 });
     const times: number[] = [];
     const wait = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));

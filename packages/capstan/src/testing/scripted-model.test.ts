@@ -30,7 +30,7 @@ describe("scriptedModel", () => {
     expect(model.requests).toEqual([request, request]);
   });
 
-  it("keeps the history as it was when it was asked", async () => {
+  it("records the history as it was at the time of the request", async () => {
     const history = [...request.history];
     const model = scriptedModel([{ text: "One." }]);
     const stream = model.stream({ ...request, history }, { signal: new AbortController().signal });
@@ -75,7 +75,7 @@ describe("scriptedModel", () => {
     ]);
   });
 
-  it("cuts what it says into pieces, of a size or at given places", async () => {
+  it("splits its text into deltas, by size or at given positions", async () => {
     const texts = async (split: ScriptedStep["split"]) =>
       (await chunksOf({ text: "abcdefg", ...(split !== undefined && { split }) })).flatMap((chunk) =>
         chunk.type === "text" ? [chunk.text] : [],
@@ -85,7 +85,7 @@ describe("scriptedModel", () => {
     expect(await texts([1, 5])).toEqual(["a", "bcde", "fg"]);
   });
 
-  it("can leave out its usage and its finish, and give raw arguments", async () => {
+  it("can omit its usage and its finish, and send raw arguments", async () => {
     const step = { calls: [{ name: "look", arguments: '{"n":' }], usage: null, finish: "none" } as const;
     expect(await chunksOf(step)).toEqual([
       { type: "call_start", index: 0, name: "look" },
@@ -93,7 +93,7 @@ describe("scriptedModel", () => {
     ]);
   });
 
-  it("throws its error behind what it has said", async () => {
+  it("throws its error after its text", async () => {
     const said: Chunk[] = [];
     const reading = (async () => {
       const stream = scriptedModel([{ text: "Half", error: "model_timeout" }]).stream(request, {
@@ -105,7 +105,7 @@ describe("scriptedModel", () => {
     expect(said).toEqual([{ type: "text", text: "Half" }]);
   });
 
-  it("waits where it is told to, and stops waiting when aborted", async () => {
+  it("waits where the script says, and stops waiting when aborted", async () => {
     const waits: number[] = [];
     const patient = scriptedModel([{ text: "x", delayMs: 700 }], { wait: async (ms) => void waits.push(ms) });
     for await (const _batch of patient.stream(request, { signal: new AbortController().signal }));

@@ -91,7 +91,7 @@ const chosen = (optionId: string): RequestPermissionResponse => ({
   outcome: { outcome: "selected", optionId },
 });
 
-it("an editor sees words, thoughts, calls, a plan, a diff and the calls of a sub-agent; nothing else is on stdout, whoever prints", {
+it("an editor sees text, reasoning, calls, a plan, a diff and the calls of a sub-agent; stdout carries only the protocol, even if a tool prints", {
   timeout,
 }, async () => {
   const project = await trusted();
@@ -173,7 +173,7 @@ it("an editor sees words, thoughts, calls, a plan, a diff and the calls of a sub
   expect(editor.cli.stderr()).toMatch(/loaded the configuration\nand more\n[\s\S]*a tool prints/);
 });
 
-it("a call that needs approval runs when it is allowed, once or always, and not when it is rejected or answered with what was not offered", {
+it("a call that needs approval runs when it is allowed, once or always, and not when it is rejected or answered with an option that was not offered", {
   timeout,
 }, async () => {
   const answers = ["reject", "allow_it_all", "allow", "always"];
@@ -239,7 +239,7 @@ it("cancel stops a run in the middle of a call, and one that asks; two sessions 
   expect(existsSync(join(project.folder, "go"))).toBe(false);
 });
 
-it("a new process loads a session with all that was said, and asks again for what its run waits for; what was under way when an editor left goes on", {
+it("a new process loads a session with its whole conversation, and repeats the question its run waits for; a run that was active when an editor left continues", {
   timeout,
 }, async () => {
   const project = await trusted();
@@ -290,7 +290,7 @@ it("a new process loads a session with all that was said, and asks again for wha
   expect(third.getText(sessionId)).toMatch(/heard "and now"$/);
 });
 
-it("what a tool says stays inside of its result, whatever it imitates; errors and refusals are plain; pictures and files come along", {
+it("a tool's text stays inside its result, whatever it imitates; errors and refusals are plain; images and files are included", {
   timeout,
 }, async () => {
   const project = await trusted();

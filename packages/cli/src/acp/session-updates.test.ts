@@ -93,7 +93,7 @@ function callsIn(updates: readonly SessionUpdate[]): Map<string, ToolCall & Tool
   return calls;
 }
 
-it("what is told of any run is valid by the SDK, and can be read back to the same words and calls, live and loaded", async () => {
+it("the updates of any run are valid for the SDK, and read back to the same text and calls, live and loaded", async () => {
   await fc.assert(
     fc.asyncProperty(script, async (steps) => {
       const { events, result } = await played(steps);
@@ -121,7 +121,7 @@ it("what is told of any run is valid by the SDK, and can be read back to the sam
   );
 });
 
-it("a message that is said again has another id, and only what was said last is its text", () => {
+it("a restarted message has another id, and only its last version is its text", () => {
   const at = { runId: "r", sessionId: "s", agent: "a", turn: 1 };
   const updates = createSessionUpdates("/work");
   const told = (
@@ -137,7 +137,7 @@ it("a message that is said again has another id, and only what was said last is 
   ]);
 });
 
-it("titles and results draw nothing that a stranger wrote, and paths outside of the folder are not opened", () => {
+it("titles and results render no untrusted markup, and paths outside the folder are not opened", () => {
   const title = formatCallTitle("[x](http://e.example)", { a: "`![y](z)`\u001b[2J" });
   expect(title).toBe("_x_http_e.example_ `'![y](z)'`");
   const diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-- old\n+new\n\\ No newline at end of file\n";

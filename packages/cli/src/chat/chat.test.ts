@@ -91,7 +91,7 @@ describe.concurrent("the chat in a terminal", () => {
     expect(program.getScreen()).toContain("bye");
   });
 
-  it("shows what a call wants and does it only when it is allowed, denied with a reason, or always allowed", async ({
+  it("shows each requested call; it can be allowed, denied with a reason, or always allowed", async ({
     expect,
   }) => {
     const { program } = await begin({ rows: 70 });
@@ -128,7 +128,7 @@ describe.concurrent("the chat in a terminal", () => {
     expect(await answered(program, "mail four[\\s\\S]*sent to ann")).not.toMatch(/mail four[\s\S]*Allow/);
   });
 
-  it("steers a run with what is typed meanwhile, and lets the person answer tools", async ({ expect }) => {
+  it("steers a run with text typed meanwhile, and lets the user answer tools", async ({ expect }) => {
     const { program } = await begin({ rows: 60, env: { NAP_MS: "400" } });
     await using _ = program;
     await program.waitFor(ready);
@@ -154,7 +154,7 @@ describe.concurrent("the chat in a terminal", () => {
     );
   });
 
-  it("stops with Ctrl-C or Esc in every state and keeps what was said", async ({ expect }) => {
+  it("stops with Ctrl-C or Esc in every state and keeps the conversation", async ({ expect }) => {
     const { program } = await begin({ rows: 60 });
     await using _ = program;
     await program.waitFor(ready);
@@ -187,7 +187,7 @@ describe.concurrent("the chat in a terminal", () => {
     expect(await program.exitCode).toBe(0);
   });
 
-  it("goes on with a run whose process was killed, and shows its end; Ctrl-D leaves", async ({ expect }) => {
+  it("resumes a run whose process was killed, and shows its end; Ctrl-D exits", async ({ expect }) => {
     const first = await begin({ env: { NAP_MS: "60000" } });
     await first.program.waitFor(ready);
     first.program.type("nap\r");

@@ -127,7 +127,7 @@ describe("MCP servers", () => {
     expect(stdout).toContain("✓ MCP server small: 1 tools: mcp_small_hello");
   });
 
-  it("may be given with a flag; one that fails is told of and stops nothing", async () => {
+  it("may be given with a flag; a failing one is reported and does not stop the run", async () => {
     const given = JSON.stringify({ mcpServers: { gone: { command: "/nowhere/to/be/found" } } });
     const { code, stderr } = await runCli(["-p", "Hi", "--mcp-config", given], project);
     expect(code).toBe(0);
@@ -141,8 +141,8 @@ describe("MCP servers", () => {
   });
 });
 
-describe("an MCP server that people sign in to", () => {
-  it("is told of in a script, which asks nobody and goes on", async () => {
+describe("an MCP server that requires sign-in", () => {
+  it("is reported in a script, which continues without a prompt", async () => {
     const server = createServer((request, response) => {
       const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const json = (body: object) =>

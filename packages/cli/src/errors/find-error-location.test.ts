@@ -6,7 +6,7 @@ function thrown(stack: string): Error {
 }
 
 describe("the place of an error", () => {
-  it("is what the stack of a syntax error begins with, also where its module was marked", () => {
+  it("is the first line of a syntax error's stack, also if its module URL has a marker", () => {
     const stack =
       "file:///ships/my%20tools.ts?capstan-reading=3:4\nconst a = ;\n          ^\n\nSyntaxError: no";
     expect(findErrorLocation(thrown(stack))).toBe("/ships/my tools.ts:4");

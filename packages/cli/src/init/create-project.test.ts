@@ -35,7 +35,7 @@ it("init creates a trusted project with pinned versions, no key and no address, 
   expect(isTrusted(folder, project.env)).toBe(true);
 });
 
-it("init writes over nothing: it names what is in the way, and makes nothing then", async () => {
+it("init overwrites nothing: it names the existing files, and creates nothing in that case", async () => {
   project.write("README.md", "mine");
   await expect(make()).rejects.toThrow(/already contains README\.md\. Choose another folder/);
   expect(readFileSync(join(project.folder, "README.md"), "utf8")).toBe("mine");

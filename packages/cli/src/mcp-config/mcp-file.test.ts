@@ -31,7 +31,7 @@ async function mcp(...words: string[]): Promise<string> {
 const file = () => readFileSync(join(project.folder, ".mcp.json"), "utf8");
 
 describe("capstan mcp add, list and remove", () => {
-  it("write what the commands of other tools write, and show it without values that may be secret", async () => {
+  it("write the same format as the commands of other tools, and show it without values that may be secret", async () => {
     await mcp("add", "fs", "--", "npx", "-y", "@modelcontextprotocol/server-filesystem", ".");
     const said = await mcp(
       "add",
@@ -104,7 +104,7 @@ describe("capstan mcp add, list and remove", () => {
   });
 });
 
-describe("the words behind `mcp add`", () => {
+describe("the arguments of `mcp add`", () => {
   it("behind `--` all belong to the command, whatever they are", () => {
     const anyWord = fc.string({ minLength: 1 });
     fc.assert(

@@ -57,7 +57,7 @@ describe("the first run on a machine with nothing", () => {
 });
 
 describe("an older Node", () => {
-  it("is told in one line which version is needed", () => {
+  it("fails with a one-line error that names the required version", () => {
     const older = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.19.5" } });`;
     const cli = spawnSync(
       process.execPath,
@@ -139,7 +139,7 @@ describe("a script", () => {
     expect(statSync(join(folder, "reasoning.log")).mode & 0o777).toBe(0o600);
   });
 
-  it("stops for an approval with 3, says how to go on, and goes on", async () => {
+  it("stops for an approval with 3, explains how to continue, and continues", async () => {
     const write = { calls: [{ name: "write_file", input: { path: "a.txt", content: "hi" } }] };
     fake.replies = [write];
     const asked = await ask(["-p", "Write.", "--session-id", "ses_writing"]);
@@ -161,7 +161,7 @@ describe("a script", () => {
     expect(fake.requests.at(-1)?.tools).toBeUndefined();
   });
 
-  it("refuses what needs approval when told so, and ends with 4 at a limit", async () => {
+  it("refuses calls that need approval with --approve none, and ends with 4 at a limit", async () => {
     fake.replies = [{ calls: [{ name: "write_file", input: { path: "b.txt", content: "hi" } }] }];
     const denied = await ask(["-p", "Write.", "--approve", "none", "--max-turns", "2"]);
     expect(denied.code).toBe(4);
@@ -196,7 +196,7 @@ describe("a script", () => {
     expect(stderr).toContain("stuck in the ice");
   });
 
-  it("says that the data folder is a file, where it is one", async () => {
+  it("reports a data folder that is a file", async () => {
     project.write("afile", "");
     const env = { ...project.env, CAPSTAN_HOME: join(project.folder, "afile") };
     const { code, stderr } = await runCli(["-p", "Hi"], { folder: project.folder, env });
@@ -228,7 +228,7 @@ describe("a script", () => {
     [["-r"], "needs an id"],
     [["-p", "Hi", "--json", "--stream-json"], "cannot be used with option '--stream-json'"],
     [["-p", "Hi", "--database", "foo://x"], "Unsupported database URL foo://"],
-  ])("is used wrongly as %j: exit 2, and what was meant", async (words, hint) => {
+  ])("is used wrongly as %j: exit 2, with a suggestion", async (words, hint) => {
     const { code, stdout, stderr } = await runCli(words, project);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(hint);
@@ -236,7 +236,7 @@ describe("a script", () => {
 });
 
 describe("a session", () => {
-  it("is gone on with by -c in its folder, by -r with the beginning of its id, and copied by --fork", async () => {
+  it("is continued by -c in its folder, by -r with the beginning of its id, and copied by --fork", async () => {
     await ask(["-p", "First question"]);
     project.write("other/x.txt", "");
     const elsewhere = await runCli([...withModel, "-c", "-p", "Hi"], project, {
@@ -272,7 +272,7 @@ describe("a script that is interrupted", () => {
     return cli;
   };
 
-  it("leaves with 130, whole lines, and a run that goes on later (not cancelled)", async () => {
+  it("exits with 130, whole lines, and a run that can be resumed (not cancelled)", async () => {
     fake.replies = [{ beginning: "Half a" }, { text: "Whole." }];
     const cli = await interrupted();
     expect(cli.stdout().endsWith("\n")).toBe(true);
@@ -285,7 +285,7 @@ describe("a script that is interrupted", () => {
     expect(runs).toMatchObject([{ status: "done", words: "Say it." }]);
   });
 
-  it("whose run was told to stop afterwards ends it before it says something new in its session", async () => {
+  it("whose run was cancelled afterwards ends it before the next run of its session starts", async () => {
     fake.replies = [{ beginning: "Half a" }, { text: "Something new." }];
     const cli = await interrupted();
     const { runId, sessionId } = JSON.parse(lines(cli.stdout())[0] ?? "");
@@ -310,7 +310,7 @@ describe("a script that is interrupted", () => {
     expect(cli.stdout()).toBe("");
   });
 
-  it("goes quietly when nobody reads its output", async () => {
+  it("exits quietly when its output is closed", async () => {
     fake.replies = [{ text: "x".repeat(400_000) }];
     const cli = startCli([...withModel, "-p", "Say it.", "--stream-json"], {
       folder: project.folder,

@@ -57,7 +57,7 @@ const agentsOf = async (url: string) => {
   return agents.map(({ name }) => name);
 };
 
-it("dev takes up changes of the configuration and of what it imports; a broken one changes nothing; a run under way ends as it began", async () => {
+it("dev reloads the configuration and its imports on change; a broken one changes nothing; an active run finishes with the old one", async () => {
   const project = createScratchProject({
     "capstan.config.ts": config("first"),
     "answer.ts": `export const answer = "old";`,

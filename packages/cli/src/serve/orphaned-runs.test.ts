@@ -45,7 +45,7 @@ function project(): ScratchProject {
   return made;
 }
 
-it("a run that was put down is gone on with by its own project, not by another with an agent of that name", async () => {
+it("an interrupted run is resumed by its own project, not by another with an agent of that name", async () => {
   const [mine, other] = [project(), project()];
   const { env } = mine;
   const cli = startCli(["-p", "Load", "--trust", "--session-id", "ses_cargo"], mine);

@@ -84,7 +84,7 @@ describe("capstan serve", () => {
     await reader.cancel().catch(() => undefined);
   });
 
-  it("goes on when a tool throws where nobody waits for it, and says so", async () => {
+  it("continues after an unhandled error in a tool, and reports it", async () => {
     const stray =
       "execute: () => { setTimeout(() => { throw new Error('the chain broke'); }, 5); void Promise.reject(new Error('the rope too')); return 'dropped'; },";
     const config = slowConfig
@@ -125,7 +125,7 @@ describe("capstan serve", () => {
     expect(answer.status).toBe(200);
   });
 
-  it("says what to do when the port is in use, and when it is none", async () => {
+  it("suggests a fix when the port is in use or invalid", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const { port } = taken.address() as { port: number };

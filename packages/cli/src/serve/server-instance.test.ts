@@ -45,7 +45,7 @@ it("agents are introduced as the configuration says", async () => {
   ]);
 });
 
-it("what a configuration has opened itself is closed with what was made from it, once", async () => {
+it("resources opened by a configuration are closed with its server instance, once", async () => {
   let closed = 0;
   const count = () => closed++;
   process.on("capstan-test-closed" as never, count);
@@ -59,7 +59,7 @@ it("what a configuration has opened itself is closed with what was made from it,
   expect(closed).toBe(1);
 });
 
-it("agents that people make may use the tools and the model of those in code", async () => {
+it("stored agents may use the tools and the model of agents in code", async () => {
   const { ask } = await generationOf(withTide(`defineAgent({ name: "desk", model, tools: [tide] })`));
   expect(await (await ask("/api/agent-parts")).json()).toMatchObject({
     tools: [{ name: "tide", description: "The tide" }],
@@ -67,7 +67,7 @@ it("agents that people make may use the tools and the model of those in code", a
   });
 });
 
-it("agents that people make may also use tools that come from a function; one that fails is no harm", async () => {
+it("stored agents may also use tools that come from a function; a failing function does no harm", async () => {
   const { ask } = await generationOf(
     withTide(`
       defineAgent({ name: "desk", model, tools: () => [tide] }),
@@ -76,7 +76,7 @@ it("agents that people make may also use tools that come from a function; one th
   expect(await (await ask("/api/agent-parts")).json()).toMatchObject({ tools: [{ name: "tide" }] });
 });
 
-it("a key that the configuration sets is asked for", async () => {
+it("a key set in the configuration is required", async () => {
   const { ask } = await generationOf(`export default { server: { apiKey: "a-key-of-sixteen-characters" } };`);
   expect((await ask("/api/about")).status).toBe(401);
   const authorization = "Bearer a-key-of-sixteen-characters";

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { resolveAddress } from "./address.ts";
 import { withStartPage } from "./start-page.ts";
 
-it("without a studio, `/` says in plain text what can be asked; what is refused stays refused", async () => {
+it("without a studio, `/` lists example requests in plain text; refused requests stay refused", async () => {
   const nothing = () => new Response("{}", { status: 404, headers: { "x-content-type-options": "nosniff" } });
   const page = withStartPage(new Request("http://127.0.0.1:4680/"), nothing());
   expect(page.status).toBe(200);

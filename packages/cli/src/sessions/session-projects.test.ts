@@ -27,7 +27,7 @@ it("a run belongs to the project that began the newest run of its session", asyn
   expect(await withOwnOrphans(store, { folder: "/boats" }).listOrphans()).toEqual([orphan]);
 });
 
-it("a run of nobody that is known may be gone on with by anybody", async () => {
+it("a run without a known project may be resumed by any project", async () => {
   const store = withOrphan();
   await begin(store);
   expect(await withOwnOrphans(store, { folder: "/boats" }).listOrphans()).toEqual([orphan]);
@@ -36,7 +36,7 @@ it("a run of nobody that is known may be gone on with by anybody", async () => {
   expect(await withOwnOrphans(store, { folder: "/boats" }).listOrphans()).toEqual([orphan]);
 });
 
-it("a run that is told something on purpose is gone on with, whoever began it", async () => {
+it("a run that receives a message is resumed, whichever project started it", async () => {
   const store: Store = { ...withOrphan(), sendMessage: async () => undefined };
   await begin(withProject(store, "/ships"));
   const boats = withOwnOrphans(store, { folder: "/boats" });
@@ -44,7 +44,7 @@ it("a run that is told something on purpose is gone on with, whoever began it", 
   expect(await boats.listOrphans()).toEqual([orphan]);
 });
 
-it("what is known of a session goes with it", async () => {
+it("a session's project record is removed with it", async () => {
   const store: Store = memory();
   const marked = withProject(store, "/ships");
   await begin(marked);
@@ -53,7 +53,7 @@ it("what is known of a session goes with it", async () => {
   expect(await store.listRecords("cli.project")).toEqual([]);
 });
 
-it("runs that are found are told of once, those that were told something not at all", async () => {
+it("orphaned runs are reported once, and not at all after a message to them", async () => {
   const heard: string[] = [];
   const onFound = (runs: readonly RunInfo[]) => void heard.push(...runs.map(({ runId }) => runId));
   const store: Store = { ...withOrphan(), sendMessage: async () => undefined };

@@ -37,7 +37,7 @@ describe("the editor of the prompt", () => {
     expect(afterKeys(text(start), ...names)).toBe(wanted);
   });
 
-  it("sends off with Enter, and takes a paste in without what a terminal obeys", () => {
+  it("submits with Enter, and strips control sequences from a paste", () => {
     expect(applyKey(text("x"), { type: "press", name: "enter" })).toBe("submit");
     expect(applyKey(text(""), { type: "paste", text: "a\x1b[2Jb\nc" })).toMatchObject({ text: "ab\nc" });
   });

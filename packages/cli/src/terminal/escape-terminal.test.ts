@@ -56,7 +56,7 @@ describe("text that is made harmless", () => {
     );
   });
 
-  it("drops sequences, shows what deceives, and makes overwriting a new line", () => {
+  it("drops sequences, shows deceptive characters, and turns overwriting into a new line", () => {
     expect(escapeTerminal("\x1b[31mred\x1b[0m\x1b]8;;http://x\x07link\x1b]8;;\x1b\\")).toBe("redlink");
     expect(escapeTerminal("safe\rrm -rf")).toBe("safe\nrm -rf");
     expect(escapeTerminal("a\u202eb\u{e0041}c\x07d")).toBe("a\\u{202e}b\\u{e0041}c␇d");

@@ -53,7 +53,7 @@ describe("the keys of a terminal", () => {
     );
   });
 
-  it("a lone Esc is told after a moment, not as the beginning of what follows", () => {
+  it("a lone Esc is reported after a delay, not as the beginning of the next sequence", () => {
     expect(keysOf("\x1b[", "A")).toEqual(["up"]);
     expect(keysOf("\x1b")).toEqual(["escape"]);
   });

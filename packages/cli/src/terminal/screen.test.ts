@@ -29,7 +29,7 @@ function shownBy(columns: number, rows: number) {
 const line = fc.constantFrom("", "a", "some words", "日本語", "e\u0301e\u0301", "x".repeat(20));
 
 describe("the screen", () => {
-  it("shows what was printed, and below it the last region, whatever came before", async () => {
+  it("shows the printed lines, and below them the last region, in every sequence of updates", async () => {
     const step = fc.record({
       printed: fc.array(line, { maxLength: 3 }),
       region: fc.array(line, { minLength: 1, maxLength: 6 }),

@@ -42,7 +42,7 @@ describe("in a terminal", () => {
     expect(init.getScreen("all")).toContain("Nothing was created.");
   });
 
-  it("a folder is asked about once, and trusted only when the user says so", async () => {
+  it("prompts once per folder, and trusts it only when the user agrees", async () => {
     await using no = start();
     await no.waitFor("Do you trust this folder?");
     no.type("\r");

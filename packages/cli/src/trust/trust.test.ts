@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe("trust", () => {
-  it("covers what is below a folder, by its real path, and nothing beside it", async () => {
+  it("covers everything below a folder, by its real path, and nothing next to it", async () => {
     const project = join(root, "home", "project");
     symlinkSync(project, join(root, "link"));
     mkdirSync(join(root, "home", "project-2"));
@@ -39,7 +39,7 @@ describe("trust", () => {
   });
 });
 
-describe("a file that is looked for upwards", () => {
+describe("a file searched in parent folders", () => {
   it("is the nearest one, and none of the home folder's or above", () => {
     const from = join(root, "home", "project", "below");
     const find = () => findUpwards(["b", "a"], { from, home: join(root, "home") });

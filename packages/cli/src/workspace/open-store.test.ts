@@ -50,7 +50,7 @@ describe("the database", () => {
     }
   });
 
-  it("may be one that cannot be reached: nothing is asked before it is used", async () => {
+  it("may be unreachable: it is not contacted before its first use", async () => {
     const { store, database } = await openStore("postgres://me:secret@127.0.0.1:9/base");
     expect(database).toBe("postgres://me@127.0.0.1:9/base");
     await expect(store.list()).rejects.toMatchObject({ name: "AgentError" });

@@ -224,7 +224,7 @@ describe("an agent with real servers", () => {
     expect(seen).toContain("Copy the poem.");
   });
 
-  it("is told by the server what it may not do, and goes on", async () => {
+  it("receives the server's refusal, and continues", async () => {
     const fact = await callServerTool("mcp_filesystem_read_text_file", {
       path: join(folder, "..", "other.txt"),
     });
@@ -263,7 +263,7 @@ describe("an agent with real servers", () => {
   });
 });
 
-describe("beside its tools a server has", () => {
+describe("in addition to its tools a server has", () => {
   it("resources that an application can read", async () => {
     const resources = await mcp.resources("everything");
     const { uri = "" } = resources[0] ?? {};
@@ -280,7 +280,7 @@ describe("beside its tools a server has", () => {
     expect(messages[0]?.content).toMatchObject({ type: "text", text: expect.stringContaining("Oslo") });
   });
 
-  it("neither when nobody knows it, which is said with the names that are known", async () => {
+  it("neither if its name is unknown: the error lists the known servers", async () => {
     const message =
       'Unknown MCP server "evrything". Known servers: "everything", "filesystem", "memory", "web".';
     await expect(mcp.resources("evrything")).rejects.toMatchObject({ code: "mcp_config", message });

@@ -5,7 +5,7 @@ import { describeData } from "./describe-data.ts";
 const told = (data: Parameters<typeof describeData>[0], said = "") =>
   describeData(data, { hideIds: false, said });
 
-describe("data in words", () => {
+describe("data as text", () => {
   it("has units where the names of properties tell them", () => {
     expect(told({ name: "Old Mill", distanceMetres: 40, walkingMinutes: 2, percent: 7 })).toBe(
       "Old Mill (40 m, 2 min, 7 %).",
@@ -22,7 +22,7 @@ describe("data in words", () => {
     expect(told({ sailTypes: [{ name: "jib" }] })).toBe("1 sail type:\n- jib");
   });
 
-  it("keeps sentences on lines of their own, with the numbers they have", () => {
+  it("keeps sentences on separate lines, with their numbers", () => {
     expect(told({ steps: ["1. Turn left.", "2. Stop."] })).toBe("1. Turn left.\n2. Stop.");
     expect(told({ colours: ["red", "blue"] })).toBe("Colours: red, blue.");
   });
@@ -39,7 +39,7 @@ describe("data in words", () => {
   });
 });
 
-describe("what can be quoted of a Markdown text", () => {
+describe("the quotable parts of a Markdown text", () => {
   it("is its sentences and rows, not its code, headings and links", () => {
     const markdown =
       "# Ropes\n\nDocs • Chat • Blog\n\nA rope holds. Two hold more!\n\n```js\nconst rope = 1;\n```\n\n| knot | use |\n| --- | --- |\n| bowline | a loop |\n\n- Dry it well.";

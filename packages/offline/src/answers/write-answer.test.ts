@@ -31,7 +31,7 @@ describe("a call that failed", () => {
   it.each([
     "read no.txt and sun.txt",
     "read sun.txt and no.txt",
-  ])("is told beside one that did not: %s", async (sentence) => {
+  ])("is reported next to one that did not: %s", async (sentence) => {
     const [answer] = await answers([read], sentence);
     expect(answer).toContain('There is no song "no.txt".');
     expect(answer).toContain("La la of sun.txt.");

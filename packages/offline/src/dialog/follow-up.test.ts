@@ -60,7 +60,7 @@ describe("a follow-up to the previous sentence", () => {
   });
 });
 
-describe("what stands at a slot", () => {
+describe("the value of a slot", () => {
   it("that is a part of a value is one word, and no verb", async () => {
     expect(await callsFor("Any pdf letters?")).toEqual([["list_letters", { glob: "*.pdf" }]]);
     expect(await callsFor("create letters")).toEqual([]);

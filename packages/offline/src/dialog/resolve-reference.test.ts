@@ -72,7 +72,7 @@ async function talk(tools: readonly Tool[], ...sentences: string[]) {
 const all = [find, show, route];
 
 describe("a name where an id is needed", () => {
-  it("is looked up, and two equally good hits are asked about, by their names", async () => {
+  it("is searched, and the user chooses between two equally good hits by name", async () => {
     const [first] = await talk(all, "nearest fuel dock near Berth 7");
     expect(first?.calls).toEqual([["findBerths", { term: "Berth 7" }]]);
     expect(first?.text).toBe(
@@ -89,7 +89,7 @@ describe("a name where an id is needed", () => {
     expect(second?.text).toContain("Fuel Dock (South Quay, 15 m)");
   });
 
-  it("two of them are looked up side by side, and stand in the order of the sentence", async () => {
+  it("two of them are searched in parallel, and keep the order of the sentence", async () => {
     const [only] = await talk(all, "Route from N7 to S7");
     expect(only?.calls).toEqual([
       ["findBerths", { term: "N7" }],

@@ -50,7 +50,7 @@ describe("a text that is dictated", () => {
     ["create a.txt saying hi Ada", "hi Ada"],
     ["create a.txt with the sea", "the sea"],
     ["create a.txt with text messages", "text messages"],
-  ])("has nothing of what only says that it follows: %s", async (sentence, content) => {
+  ])("excludes the phrase that introduces it: %s", async (sentence, content) => {
     expect(await callsFor(write, sentence)).toEqual([{ path: "a.txt", content }]);
   });
 

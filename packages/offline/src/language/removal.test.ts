@@ -107,7 +107,7 @@ describe("a sentence that takes something away", () => {
     "drop the pin",
     "unpin",
     "get rid of all pins",
-  ])("is never done by what adds, nor searched for: %s", async (sentence) => {
+  ])("is never done by a tool that adds, nor searched for: %s", async (sentence) => {
     const { calls, text: answer } = await talk(harbour, "pin Gull", sentence);
     expect(calls).toEqual([]);
     expect(answer).toMatch(/cannot|I need to know/);
@@ -120,7 +120,7 @@ describe("a sentence that takes something away", () => {
     "delete all my letters",
     "delete everything",
     "clear it all",
-  ])("that names nothing certain does nothing, and says what to say: %s", async (sentence) => {
+  ])("that names no certain target does nothing, and suggests a phrase: %s", async (sentence) => {
     const { calls, text: answer } = await talk(post, "list my letters", sentence);
     expect(calls).toEqual([]);
     expect(answer).toMatch(/cannot|I need to know/);
@@ -145,7 +145,7 @@ describe("a sentence that takes something away", () => {
     ["delete it", 7],
     ["delete that letter", 7],
     ["please remove it", 7],
-  ])("takes what was just added: %s", async (sentence, id) => {
+  ])("removes the item that was just added: %s", async (sentence, id) => {
     const { calls } = await talk(post, "add a letter: more frost", sentence);
     expect(calls).toEqual([["delete_letter", { id }]]);
   });
@@ -154,7 +154,7 @@ describe("a sentence that takes something away", () => {
     ["delete the first one", 1],
     ["delete the second letter", 2],
     ["remove the last one", 3],
-  ])("takes what stands at a place of the list: %s", async (sentence, id) => {
+  ])("removes the item at a position of the list: %s", async (sentence, id) => {
     expect((await talk(post, "list my letters", sentence)).calls).toEqual([["delete_letter", { id }]]);
     expect((await talk([list, bare], "list my letters", sentence)).calls).toEqual([
       ["delete_letter", { id }],
@@ -188,7 +188,7 @@ describe("a sentence that takes something away", () => {
     "delete it",
     "delete them",
     "delete all of them",
-  ])("asks which of several, and takes the one that is named then: %s", async (sentence) => {
+  ])("asks which of several, and removes the one named in reply: %s", async (sentence) => {
     const first = await talk(post, "list my letters", sentence);
     expect(first.calls).toEqual([]);
     expect(first.text).toMatch(/Which one do you mean: Frost in May\./);
@@ -196,7 +196,7 @@ describe("a sentence that takes something away", () => {
     expect(second.calls).toEqual([["delete_letter", { id: 2 }]]);
   });
 
-  it("looks up what it is about first", async () => {
+  it("searches for its target first", async () => {
     for (const tools of [post, [list, search, bare]]) {
       const { calls, text: answer } = await talk(tools, "delete the letter about the garden");
       expect(calls).toEqual([

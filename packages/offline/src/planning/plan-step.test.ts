@@ -138,7 +138,7 @@ describe("a text with a gap in an example", () => {
     expect(files.get("song.txt")).toBe("verse two (slow):\noh yes\nla la\n");
   });
 
-  it("that is not in the file changes nothing, and the answer says so", async () => {
+  it("that is not in the file changes nothing, and the answer reports it", async () => {
     const { calls, text: answer } = await ask([read, edit], 'Put "oh no" under verse nine in song.txt');
     expect(calls).toEqual([["read_song", { path: "song.txt" }]]);
     expect(answer).toBe('"verse nine (…):" is not in song.txt, so nothing was changed.');
@@ -171,7 +171,7 @@ describe("negated and polite requests", () => {
     "please do not clear the letters.",
     "I don't want to clear the letters",
     "no, don't",
-  ])("does not do what it is told to leave: %s", async (sentence) => {
+  ])("does not run a tool that the user rules out: %s", async (sentence) => {
     const { calls, text: answer } = await ask([drop, find], sentence);
     expect(calls).toEqual([]);
     expect(answer).toBe("All right.");

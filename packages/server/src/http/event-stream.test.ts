@@ -105,7 +105,7 @@ describe("a stream of events", () => {
     expect(closed()).toBe(1);
   });
 
-  it("writes together what is ready together", async () => {
+  it("writes events that are ready together in one chunk", async () => {
     const store = memory();
     const lease = await store.lease("s1", "writer", 60_000);
     const fact = { ...createDelta(""), type: "warning" as const, code: "a", message: "a", at: 1 };

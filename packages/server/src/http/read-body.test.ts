@@ -14,7 +14,7 @@ function post(body: BodyInit | ReadableStream, headers: Record<string, string> =
   } as RequestInit);
 }
 
-it("reads JSON, and knows that there is none", async () => {
+it("reads JSON, and returns undefined for an empty body", async () => {
   expect(await readJsonBody(post('{"a":"é"}'))).toEqual({ a: "é" });
   expect(await readJsonBody(new Request("http://127.0.0.1/", { method: "POST" }))).toBeUndefined();
 });

@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it("serves pages and files, with what keeps them safe", async () => {
+it("serves pages and files, with security headers", async () => {
   for (const path of ["/", "/sessions/ada~ses_1", "/agents/?q=1"]) {
     const page = await server.send("GET", path);
     expect([page.status, await page.text()], path).toEqual([200, "<title>Studio</title>"]);

@@ -142,7 +142,7 @@ describe("the card", () => {
     expect((await fetch(`${listening.url}/a2a`, { method: "POST" })).status).toBe(401);
   });
 
-  it("of those who may use the server also has the agents that were made while it runs", async () => {
+  it("for authenticated users also has the agents that were created while the server runs", async () => {
     const apiKey = "canary-key-0123456789";
     const model = scriptedModel([]);
     await serve([createAgent([])], { apiKey, storedAgents: { models: [model] } });
@@ -253,7 +253,7 @@ describe("a message", () => {
       await expect(sendRequest(client, buildRequest([part]))).rejects.toEqual(hasCode(-32005));
   });
 
-  it("shows an agent that is a tool as one call, and a handoff as what it is", async () => {
+  it("shows an agent that is a tool as one call, and a handoff as a handoff", async () => {
     const inner = createAgent([{ text: "Inside words." }], "inner");
     const expert = createAgent([{ text: "The expert says so." }], "expert");
     const model = scriptedModel([
@@ -411,7 +411,7 @@ describe("a task that waits", () => {
     expect(getAnswer(await getTask(client, id))).toBe("Got 2.");
   });
 
-  it("asks what a tool inside of another agent asks, with its form", async () => {
+  it("forwards the question of a tool inside another agent, with its form", async () => {
     const schema = { type: "object", properties: { seat: { type: "string" } }, required: ["seat"] } as const;
     const book = defineTool({
       ...{ name: "book", description: "Books", input: { type: "object" }, effects: "none" },
@@ -495,7 +495,7 @@ describe("a running task", () => {
     await expect(client.resubscribeTask({ tenant: "", id }).next()).rejects.toEqual(hasCode(-32004));
   });
 
-  it("is cancelled by a request of its own, once", async () => {
+  it("is cancelled by a separate request, once", async () => {
     const { agent } = waitingAgent();
     await serve([agent]);
     const client = await connect();
@@ -589,7 +589,7 @@ describe("tasks of others", () => {
   });
 });
 
-describe("what cannot be done is refused with a code of the protocol", () => {
+describe("an impossible request is refused with a code of the protocol", () => {
   const post = async (
     body: unknown,
     headers: Record<string, string> = { "a2a-version": "1.0" },
@@ -653,7 +653,7 @@ describe("what cannot be done is refused with a code of the protocol", () => {
     expect((await post(asked, {}, "/a2a?A2A-Version=1.0")).error.code).toBe(-32001);
   });
 
-  it("while what is wrong with the connection has a status", async () => {
+  it("while an HTTP-level error has a status", async () => {
     await serve([createAgent(twoTurns)], { limits: { streams: 0 } });
     const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "Hi" }] };
     expect((await post(rpc("SendMessage", { message }))).status).toBe(429);

@@ -233,7 +233,7 @@ it("a frontend tool is called by the client, and its result continues the run, a
   await expect(own).rejects.toThrow("already has a tool named");
 });
 
-it("is cancelled by a request of its own", async () => {
+it("is cancelled by a separate request", async () => {
   await serve(createSlowAgent(() => undefined));
   const plan = JSON.stringify([{ say: "One two three four five six seven eight nine ten eleven twelve." }]);
   const going = ask(plan);

@@ -46,7 +46,7 @@ const note = { format: 1, name: "note", description: "Takes notes", prompt: "Be 
 const put = (body: object, headers = {}) => server.send("PUT", "/api/agents/note", body, headers);
 
 describe("agents over HTTP", () => {
-  it("are shown by what they can do, with nothing of how they are made", async () => {
+  it("are shown with their abilities, and without their definition", async () => {
     const { send } = serve();
     const answer = await (await send("GET", "/api/agents")).text();
     expect(JSON.parse(answer).agents).toEqual([

@@ -42,7 +42,7 @@ async function expectRefusal(answer: Response, named: string): Promise<void> {
 const all = routes.map((route) => [formatRouteName(route), route] as const);
 const withBody = all.filter(([, route]) => route.body !== undefined);
 
-describe("what a route cannot use is refused with the name of the field", () => {
+describe("invalid input is refused with the name of the field", () => {
   it.each(withBody)("in the body of %s", async (name, route) => {
     const good = validBodies[name] ?? expect.unreachable(`No good body for ${name}.`);
     expect(route.body?.safeParse(good).success, name).toBe(true);

@@ -320,7 +320,7 @@ describe("a stored chat", () => {
       expect((await server.send("POST", "/api/chat", { messages, sessionId })).status).toBe(400);
   });
 
-  it("continues when the client disconnects, and says in text what it waits for", async () => {
+  it("continues when the client disconnects, and states in text which input it waits for", async () => {
     const gate = Promise.withResolvers<string>();
     const tools = [
       defineTool({

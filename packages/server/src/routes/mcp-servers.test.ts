@@ -55,7 +55,7 @@ async function servers(headers = admin, method = "GET", path = "/api/mcp-servers
   return (await answer.json()).servers;
 }
 
-it("the servers say how they are, and an admin what they log and why they fail", async () => {
+it("every user sees the state of the servers, and admins see their logs and errors", async () => {
   const [notes, broken] = await servers();
   expect(notes).toMatchObject({ name: "notes", state: "ready", restarts: 0, changed: [], calls: [] });
   expect(notes.tools).toMatchObject([{ name: "note", description: "Notes.", needsApproval: false }]);

@@ -366,7 +366,7 @@ describe("other clients of the same endpoint", () => {
     expect(object).toEqual({ answer: 42 });
   });
 
-  it("`@openai/agents` runs an agent on it, with a tool of its own", async () => {
+  it("`@openai/agents` runs an agent on it, with its own tool", async () => {
     const model = scriptedModel(both);
     const client = await serve(createHelper(model));
     const cities: string[] = [];

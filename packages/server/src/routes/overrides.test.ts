@@ -245,7 +245,7 @@ describe("a user who is no admin", () => {
   });
 });
 
-it("what an admin stores is used: the tool and the model would have told", async () => {
+it("definitions stored by an admin are used, so the canary tool and model do detect use", async () => {
   for (const data of [
     { ...definition, name: "payer", tools: ["pay"] },
     { ...definition, name: "other", model: "canary/model" },

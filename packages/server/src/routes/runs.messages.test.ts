@@ -244,7 +244,7 @@ describe("a tool that the page runs", () => {
     expect((await waitForState(server, runId, "waiting")).pending).toHaveLength(1);
   });
 
-  it("is not approved, for there is nothing to allow", async () => {
+  it("cannot be approved, because no approval is pending", async () => {
     const server = serve(move);
     const { runId } = await start(server);
     await waitForState(server, runId, "waiting");

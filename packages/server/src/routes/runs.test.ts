@@ -108,7 +108,7 @@ describe("a run over HTTP", () => {
     expect((await second.json()).error).toMatchObject({ code: "session_busy", retryable: true });
   });
 
-  it("is shown as it is at this moment, however long it takes", async () => {
+  it("is shown in its current state, without waiting for its end", async () => {
     const server = serve(hangs);
     const { runId } = await (await server.send("POST", "/api/runs", { input: "One" })).json();
     const run = await (await server.send("GET", `/api/runs/${runId}`)).json();

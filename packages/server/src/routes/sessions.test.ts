@@ -76,7 +76,7 @@ describe("sessions over HTTP", () => {
     expect(sessionId).toBe(summary.id);
   });
 
-  it("are shown with their runs and what these have used", async () => {
+  it("are shown with their runs and the usage of each", async () => {
     const server = serve();
     const id = await createTalk(server);
     const summary = await readJson(server.send("GET", `/api/sessions/${id}`));

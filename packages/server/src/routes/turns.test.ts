@@ -38,7 +38,7 @@ async function runToEnd(body: object): Promise<{ runId: string; sessionId: strin
   }
 }
 
-describe("what was sent in a turn", () => {
+describe("the request of a turn", () => {
   it("is the request that the model received, turn by turn (S0-46)", async () => {
     const before = model.requests.length;
     const { runId } = await runToEnd({ input: "Where is it?" });

@@ -202,7 +202,7 @@ describe("useChat with its default transport", () => {
 describe("an approval", () => {
   const script: Script = [{ calls: [{ id: "c1", name: "pay", input: { to: "Bob" } }] }, { text: "Done." }];
 
-  it("is asked in the message, answered in the next request, and the message continues", async () => {
+  it("appears in the message, is answered in the next request, and the message continues", async () => {
     await serve(createAgent(script));
     const first = await readStream(await send([createUserMessage("Pay Bob.")]));
     expect(filterTools(first.message)).toMatchObject([{ state: "approval-requested", input: { to: "Bob" } }]);
@@ -345,7 +345,7 @@ describe("a chat that is left", () => {
     expect(await transport.reconnectToStream({ chatId: "never" })).toBeNull();
   });
 
-  it("is cancelled by a request of its own", async () => {
+  it("is cancelled by a separate request", async () => {
     await serve(createSlowAgent(() => undefined));
     const reading = readStream(await send([createUserMessage(plan)]));
     const [{ id = "" } = {}] = await store.list();

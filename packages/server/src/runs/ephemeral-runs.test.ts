@@ -73,7 +73,7 @@ it("a waiting run continues with its results, once, and only for its user", asyn
   expect(runs.resume(ada, { runId, results })).toBeUndefined();
 });
 
-it("only so many wait for each user, and what the others have used is counted", async () => {
+it("the number of waiting runs per user is limited, and the usage of dropped runs is counted", async () => {
   open({ maxPerUser: 2 });
   const first = await startWaiting(ada);
   const other = await startWaiting(eve);
@@ -84,7 +84,7 @@ it("only so many wait for each user, and what the others have used is counted", 
   expect((await runs.resume(eve, { runId: other, results })?.result)?.text).toBe("Thanks.");
 });
 
-it("a run waits only for so long", async () => {
+it("a run waits for a limited time", async () => {
   open({ timeoutMs: 1 });
   const short = await startWaiting(ada);
   await expect.poll(() => used).toHaveLength(1);

@@ -123,7 +123,7 @@ describe("the figures", () => {
   const told = (event: object) =>
     ({ runId: "r", sessionId: "s", agent: "a", turn: 1, seq: 1, at: 0, id: "i", ...event }) as Event;
 
-  it("have buckets that grow, up to all that was seen", () => {
+  it("have cumulative buckets, up to the total count", () => {
     const counts = createMetrics({ countStreams: () => 3, countRuns: () => 2 });
     const usage = { inputTokens: 1, outputTokens: 1 };
     for (const ms of [5, 50, 500, 5000, 500_000])

@@ -17,7 +17,7 @@ function* within(value: unknown, path = "#"): Generator<{ path: string; value: o
 }
 
 describe("the OpenAPI document", () => {
-  it("has every route, with its summary, its answers and what refuses look like", () => {
+  it("has every route, with its summary, its responses and its errors", () => {
     const written = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -215,10 +215,10 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
 /** These need a connected client, which has its own tests. */
 const elsewhere = ["GET /mcp", "DELETE /mcp", "POST /mcp", "POST /api/mcp-servers/{server}/trust"];
 
-describe("what the document says", () => {
+describe("the documented response", () => {
   it.each(
     routes.map((route) => [getRouteName(route), route] as const),
-  )("is what %s answers", async (name, route) => {
+  )("matches the response of %s", async (name, route) => {
     if (elsewhere.includes(name)) return;
     const { path, body, headers } =
       (await requests[name]?.()) ?? expect.unreachable(`No request for ${name}.`);

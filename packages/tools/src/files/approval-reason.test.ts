@@ -17,14 +17,14 @@ async function reason(path: string, options: object = {}): Promise<unknown> {
 }
 
 describe("the approval request for a write", () => {
-  it("says that a file is created", async () => {
+  it("states that a file is created", async () => {
     place.put("letters/first.txt", "Dear boat");
     expect(await reason("second.txt")).toBe('Creates the file "second.txt".');
     expect(await reason("letters/second.txt")).toBe('Creates the file "letters/second.txt".');
     expect(await reason("ships/tall/list.txt")).toBe('Creates the file "ships/tall/list.txt".');
   });
 
-  it("says that a whole file is replaced, and its size", async () => {
+  it("states that a whole file is replaced, and its size", async () => {
     place.put("ships.txt", "1\n2\n3\n4\n5\n6\n7\n");
     place.put("letter.txt", "Dear boat");
     place.put("empty.txt", "");

@@ -36,7 +36,7 @@ describe("edit_file", () => {
     expect(content()).toBe("1 2");
   });
 
-  it("says how often a text occurs, and replaces all with `all`", async () => {
+  it("reports how often a text occurs, and replaces all with `all`", async () => {
     place.put("a.txt", "x x x");
     await expect(edit({ find: "x", replace: "y" })).rejects.toMatchObject({
       code: "bad_arguments",

@@ -27,7 +27,7 @@ function applyDiff(before: string, diff: string): string {
 }
 
 describe("a unified diff", () => {
-  it("shows what changes, with the lines around it", () => {
+  it("shows the changes, with the lines around them", () => {
     const before = "a\nb\nc\nd\ne\nf\ng\nh\n";
     expect(createUnifiedDiff("x.txt", before, "a\nb\nc\nd\nE\nf\ng\nh\ni").text).toBe(
       [
@@ -37,7 +37,7 @@ describe("a unified diff", () => {
     );
   });
 
-  it("says that a file is new", () => {
+  it("marks a new file", () => {
     expect(createUnifiedDiff("x", undefined, "a\n")).toEqual({
       text: "--- /dev/null\n+++ b/x\n@@ -0,0 +1,1 @@\n+a\n",
       added: 1,

@@ -211,7 +211,7 @@ describe("a text", () => {
     });
   });
 
-  it("of 9 MB is truncated and says so", async () => {
+  it("of 9 MB is truncated with a note", async () => {
     const { text } = await extractBytes(Buffer.alloc(9_000_000, "x"), "text/plain");
     expect(text.length).toBeLessThan(1_000_100);
     expect(text).toContain("(truncated)");

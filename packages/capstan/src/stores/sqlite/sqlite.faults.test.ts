@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("writes of the same moment", () => {
-  it("are one transaction, and one that is refused does not harm the others", async () => {
+  it("are one transaction, and a refused write does not affect the others", async () => {
     const commits: string[] = [];
     const store = storeOn(watched(openConnection(file, 100), (sql) => commits.push(sql)));
     const lease = await held(store, "s1");
@@ -264,7 +264,7 @@ describe("the clock of the machine", () => {
 });
 
 describe("a removed session", () => {
-  it("is in none of the files any more, and its space is given back", async () => {
+  it("is no longer in any of the files, and its space is released", async () => {
     const connection = openConnection(file, 100);
     const store = storeOn(connection);
     for (const sessionId of ["keep", "secret"]) {
@@ -290,7 +290,7 @@ describe("a removed session", () => {
 });
 
 describe("a removed record", () => {
-  it("is in none of the files any more, with all its versions, and its space is given back", async () => {
+  it("is no longer in any of the files, nor are its versions, and its space is released", async () => {
     const connection = openConnection(file, 100);
     const store = storeOn(connection);
     for (const [expected, word] of ["old", "new"].entries())

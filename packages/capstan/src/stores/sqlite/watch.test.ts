@@ -33,7 +33,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it("looks at the file only while somebody watches", async () => {
+it("polls the file only while it has watchers", async () => {
   await pause(30);
   expect(looks).toBe(0);
   const stops = ["s1", "s1", "s2"].map((sessionId) => store.watch(sessionId, () => {}));
@@ -44,7 +44,7 @@ it("looks at the file only while somebody watches", async () => {
   expect(looks).toBe(before);
 });
 
-it("tells of another process only what concerns the session", async () => {
+it("reports only the session's own changes from another process", async () => {
   const heard: string[] = [];
   for (const sessionId of ["s1", "s2"])
     store.watch(sessionId, (news) => heard.push(`${sessionId} ${news.type}`));

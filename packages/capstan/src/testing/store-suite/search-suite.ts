@@ -34,7 +34,7 @@ export function searchSuite(getStore: () => Store): void {
     const places = async (words: string, most = 50) =>
       (await store.search(words, { limit: most })).map(({ sessionId, seq }) => `${sessionId} ${seq}`).sort();
 
-    it("finds facts that contain all the words, in every session, regardless of case and order", async () => {
+    it("finds facts that contain every word, in every session, regardless of case and order", async () => {
       expect(await places("quick")).toEqual(["food 3", "pets 2", "pets 4"]);
       expect(await places("BROWN quick")).toEqual(["food 3", "pets 2"]);
       expect(await places("quick lazy")).toEqual([]);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 describe("sessions", () => {
-  it("are listed for people and for scripts, the newest first, with nothing that a terminal obeys", async () => {
+  it("are listed for users and for scripts, newest first, without terminal control sequences", async () => {
     const { stdout } = await told("sessions");
     expect(stdout.split("\n").map((line) => line.split(/\s{2,}/).slice(0, 2))).toEqual([
       ["ID", "TITLE"],
@@ -79,7 +79,7 @@ describe("doctor", () => {
     expect(stdout).toMatch(/Logs: .*events\.jsonl.*readable\.log.*reasoning\.log/);
   });
 
-  it("fails when something is broken, and says what to do", async () => {
+  it("fails when something is broken, and suggests a fix", async () => {
     writeFileSync(join(project.folder, "bad.db"), "this is no database".repeat(100));
     const { code, stdout } = await told("doctor", "--database", "bad.db", "-m", "openai/x", "--json");
     expect(code).toBe(1);
@@ -92,7 +92,7 @@ describe("doctor", () => {
 });
 
 describe("models", () => {
-  it("tell which key is missing, what they cost, and which one is in use", async () => {
+  it("are listed with missing keys, prices, and the one in use", async () => {
     const { stdout } = await runCli(["models", "--json"], {
       ...project,
       env: { ...project.env, GOOGLE_API_KEY: "hidden-key" },

@@ -21,7 +21,7 @@ describe("variables in a configuration (S4-63)", () => {
     });
   });
 
-  it("have a default, which also stands in for an empty value", () => {
+  it("have a default, which also replaces an empty value", () => {
     expect(expand(`\${A:-one}`)).toBe("one");
     expect(expand(`\${A:-one}`, { A: "" })).toBe("one");
     expect(expand(`\${A:-one}`, { A: "two" })).toBe("two");
@@ -42,13 +42,13 @@ describe("variables in a configuration (S4-63)", () => {
     expect(expand(`\${toString:-none}`)).toBe("none");
   });
 
-  it("leave alone what is not one, and keys", () => {
+  it("do not replace other text or keys", () => {
     const key = `\${A}`;
     const value = { [key]: `$A \${} \${1} \${A-b} $\${ {A}`, n: 1, yes: true, none: null };
     expect(expand(value, { A: "x" })).toEqual(value);
   });
 
-  it("hold what they hold: a variable in a value is not filled in again", () => {
+  it("are expanded once: a variable in a value is not expanded again", () => {
     const piece = constantFrom(`$A`, `$B`, `$SECRET`, `$A:-$B`, "$", "{", "}", "$&", "$1", "x");
     const text = array(piece).map((pieces) => pieces.join(""));
     assert(

@@ -98,7 +98,7 @@ describe("the entry of a server", () => {
     expect(getProblem(stdio, name)).toContain("has an invalid name");
   });
 
-  it("may say all that there is to say", () => {
+  it("may have every option", () => {
     const common = {
       ...{ enabled: true, timeout: 5000, startTimeout: 1, required: false, trustAnnotations: true },
       ...{ effects: "none", reads: ["public"], idempotent: true, needsApproval: false },

@@ -23,7 +23,7 @@ async function createFilledStore(): Promise<TokenStore> {
   return store;
 }
 
-it("deletes exactly what is invalidated", async () => {
+it("deletes exactly the invalidated data", async () => {
   const getRemaining = async (scope: "all" | "client" | "tokens" | "verifier" | "discovery") => {
     const store = await createFilledStore();
     const provider = createProvider(store);

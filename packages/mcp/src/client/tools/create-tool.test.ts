@@ -14,7 +14,7 @@ const describeTool = (description?: string, title?: string) =>
     ...(title !== undefined && { title }),
   });
 
-describe("what the model reads about a tool", () => {
+describe("the description of a tool for the model", () => {
   it("is named after its server (S4-42, A51)", () => {
     expect(formatToolName("notes", "search")).toBe("mcp_notes_search");
   });
@@ -123,7 +123,7 @@ describe("calls of a tool", () => {
     expect(result).toMatchObject({ status: "done", text: "I do not know.", grounded: false });
   });
 
-  it("are not retried just because the server says so", async () => {
+  it("are not retried just because the server declares them safe to retry", async () => {
     const result = await run(createTestAgent([createCallStep("careful"), { text: "No." }]), "?");
     expect(result.toolCalls).toMatchObject([{ status: "error", attempts: 1 }]);
   });

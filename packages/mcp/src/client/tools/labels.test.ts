@@ -49,7 +49,7 @@ describe("the labels of a server's tool", () => {
     expect(resolveLabels("toString", {}, config)).toEqual(labels({}));
   });
 
-  it("trust the server's read-only and idempotent hints if the user says so", () => {
+  it("trust the server's read-only and idempotent hints if the user configures it", () => {
     const claims = { readOnlyHint: true, idempotentHint: true };
     expect(labels(claims)).toMatchObject({ effects: "state", idempotent: false });
     const believed = labels(claims, { trustAnnotations: true });

@@ -17,7 +17,7 @@ describe("a text answer", () => {
   it.each(["yes", " Yes. ", "approved", "Y"])("%j approves the one call that waits", (text) => {
     expect(answerText(text, pay)).toEqual([{ type: "approve", callId: "c1" }]);
   });
-  it("refuses it, with a reason if there is one", () => {
+  it("refuses it, with the reason if given", () => {
     expect(answerText("No, too much.", pay)).toEqual([{ type: "deny", callId: "c1", reason: "too much." }]);
     expect(answerText("no", pay)).toEqual([{ type: "deny", callId: "c1" }]);
   });

@@ -48,7 +48,7 @@ test("whole content is not a diff, because the previous content is unknown", () 
   expect(getInputContent({ content: "new" })).toBe(undefined);
 });
 
-test("without a path or a change there is nothing to show", () => {
+test("without a path or a change no diff is shown", () => {
   expect([buildInputDiff({ content: "x" }), buildInputDiff({ path: "a" }), buildInputDiff(null)]).toEqual([
     undefined,
     undefined,
