@@ -10,7 +10,7 @@ import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Log } from "./log.ts";
 
-/** What the loop works with. */
+/** Dependencies and state of the loop. */
 export type LoopContext = {
   readonly agents: Agents;
   readonly state: State;

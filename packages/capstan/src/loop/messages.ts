@@ -20,7 +20,7 @@ export type Message =
 type Decision = Extract<Message, { type: "approve" | "deny" }>;
 type ClientResult = Extract<Message, { type: "result" }>;
 
-/** What a message means depends on the run it is sent to. */
+/** The run that a message is sent to, which determines its meaning. */
 export type MessageContext = { readonly agents: Agents; readonly run: RunState };
 
 const defaultReason = "The run was cancelled.";

@@ -20,7 +20,7 @@ import { createEngine } from "./engine.ts";
 import type { OpenRunOptions } from "./open-run.ts";
 import { buildResult, type Result } from "./result.ts";
 
-/** What the segments of one run share in this process. */
+/** State shared by the segments of one run in this process. */
 export type SegmentContext = {
   readonly agents: Agents;
   readonly tools: DynamicTools | undefined;

@@ -5,7 +5,7 @@ import type { CallHooks } from "../perform/io.ts";
 import type { SecretMask } from "../secrets/mask.ts";
 import type { Store } from "../store.ts";
 
-/** What a run and its nested runs share while they hold the session. */
+/** Services shared by a run and its nested runs while they hold the session. */
 export type RunServices = {
   readonly store: Store;
   readonly lease: HeldLease;
