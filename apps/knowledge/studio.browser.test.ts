@@ -187,7 +187,7 @@ test("knowledge scenarios 7 and 8: the first turn must call a tool, and the date
   await openInspector(page, "Prompt");
   await page.getByLabel("Turn", { exact: true }).selectOption("1");
   const sent = page.getByRole("region", { name: "Prompt" });
-  await sent.getByText(/tools, one must be called/).waitFor();
+  await sent.getByText(/tools, one required/).waitFor();
   await sent.getByText(/^It is \w+,? \d+ \w+ \d{4} at \d\d:\d\d \(Pacific\/Kiritimati\)\./).waitFor();
   await takePicture(page, "knowledge-prompt");
   await sendAndWait(page, stubborn);

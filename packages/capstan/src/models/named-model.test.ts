@@ -29,7 +29,7 @@ describe("a named model", () => {
     for (const variable of [...variables.split(" or "), "ANTHROPIC_AUTH_TOKEN"]) vi.stubEnv(variable, "");
     const result = await asking(name);
     expect(result).toMatchObject({ status: "failed", error: { code: "model_auth", retryable: false } });
-    expect(result.text).toContain(`set ${variables}`);
+    expect(result.text).toContain(`Set ${variables}`);
   });
 
   it.each([

@@ -184,7 +184,7 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
     const first = client.callTool(ask);
     await expect
       .poll(async () => getResultText(await client.callTool(ask)))
-      .toMatch(/^session_busy: The session "one"/);
+      .toMatch(/^session_busy: Session "one"/);
     hold.resolve();
     expect(getAnswer(await first).status).toBe("done");
   });

@@ -143,7 +143,7 @@ export const sessionCopyRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/sessions/{sessionId}/export",
-    summary: "Export a session for reading (`markdown`, `html`) or for import (`json`).",
+    summary: "Export a session: `markdown` or `html` to read, `json` to import.",
     params,
     query: z.strictObject({ format: z.enum(["markdown", "json", "html"]).default("markdown") }),
     responses: { 200: { description: "The file.", type: "text/markdown, text/html, application/json" } },

@@ -123,7 +123,7 @@ describe("servers of a configuration file", () => {
     const agent = defineAgent({ name: "reader", model: scriptedModel(steps), tools: mcp.tools });
     expect(await run(agent, "Read.")).toMatchObject({ text: "Read.", toolCalls: [{ status: "ok" }] });
     await expect(mcp.resources("off")).rejects.toMatchObject({
-      message: expect.stringContaining("switched off"),
+      message: expect.stringContaining("disabled"),
     });
     await mcp.close();
   });

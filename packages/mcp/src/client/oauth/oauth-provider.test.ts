@@ -91,7 +91,7 @@ it("shows no URL that it did not prepare itself", async () => {
   expect(() => provider.redirectToAuthorization(url)).toThrow("the request was not started here");
   url.searchParams.set("redirect_uri", "https://thief.test/");
   expect(() => provider.redirectToAuthorization(url)).toThrow("its authorization server has changed");
-  expect(() => provider.codeVerifier()).toThrow("the sign-in is over");
+  expect(() => provider.codeVerifier()).toThrow("the sign-in has ended");
 });
 
 it("shows the first of several concurrent sign-ins, with its own verifier", async () => {

@@ -363,8 +363,8 @@ describe("a hostile server", () => {
   });
 
   it.each([
-    ["javascript:alert(1)", "not valid"],
-    ["data:text/html,hello", "not valid"],
+    ["javascript:alert(1)", "invalid"],
+    ["data:text/html,hello", "invalid"],
     ["file:///bin/sh", "was refused: it is not https"],
     ["http://phishing.test/", "was refused: it is not https"],
     ["https://127.0.0.1:8443/", "was refused: it is in a private network"],
