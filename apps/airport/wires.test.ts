@@ -57,7 +57,7 @@ function normalizeHistory(history: readonly Entry[]): readonly Entry[] {
 describe("airport scenario 6: one script, five wires", () => {
   it.each(
     Object.entries(createWireClients(script)),
-  )("%s gives the same history as a model without a wire (S0-43, S0-45)", async (_, client) => {
+  )("%s produces the same history as a model without a wire (S0-43, S0-45)", async (_, client) => {
     const expected = await runWithModel(scriptedModel(script));
     const history = await runWithModel(client);
     expect(history).toEqual(expected);

@@ -164,7 +164,7 @@ describe("scenario: a docstring for greet", () => {
     });
   });
 
-  it("when denied, tells the model why and leaves the file unchanged (S1-23)", async () => {
+  it("when denied, sends the model the reason and leaves the file unchanged (S1-23)", async () => {
     const { agent, model } = await createApp(docstringScript);
     const old = readExample();
     const running = run(agent, "Add a docstring to greet in example.py", { store: memory() });

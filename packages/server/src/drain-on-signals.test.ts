@@ -107,7 +107,7 @@ it("a step that takes too long is left for another process, and the run is not l
   await store.close();
 });
 
-it("a second signal ends it at once (F82)", async () => {
+it("a second signal ends it immediately (F82)", async () => {
   const one = await serve({ stepMs: 60_000 });
   await waitForStep(one, await readRunId(await start(one)));
   one.child.kill("SIGTERM");

@@ -43,7 +43,7 @@ describe("streamView", () => {
     expect(getTexts(events.slice(0, second))).toHaveLength(3);
   });
 
-  it("`per-turn` passes the text of a turn at once, when it is complete (C-17, S2-50)", async () => {
+  it("`per-turn` passes the text of a turn as a whole, when it is complete (C-17, S2-50)", async () => {
     const events = await collectFiltered("per-turn");
     expect(getTexts(events)).toEqual(["1: Let me look.", "2: I have seen it."]);
     const first = events.findIndex((event) => event.type === "content_delta");

@@ -594,7 +594,7 @@ describe("the request", () => {
     ["auto", { type: "auto" }],
     ["required", { type: "any" }],
     ["none", { type: "none" }],
-  ] as const)("says tool choice %s in its own way (S0-43)", (toolChoice, expected) => {
+  ] as const)("sends tool choice %s in the API's own form (S0-43)", (toolChoice, expected) => {
     const body = bodyOf(requestOf([{ type: "user", content: "?" }], { tools: [weather], toolChoice }));
     expect(body.tool_choice).toEqual(expected);
   });
@@ -792,7 +792,7 @@ describe("names and schemas of tools", () => {
 });
 
 describe("an answer", () => {
-  it("keeps thinking, citations and blocks it does not know in their place, block by block (F22, C-21)", () => {
+  it("keeps thinking, citations and unknown blocks in their place, block by block (F22, C-21)", () => {
     const blocks: Block[] = [
       { type: "thinking", thinking: "", signature: "b21pdHRlZA==" },
       { type: "thinking", thinking: "More.", signature: "c2ln" },
@@ -983,7 +983,7 @@ describe("an answer", () => {
     expect(() => anthropicMessages.fromJson(body)).toThrowError(error);
   });
 
-  it("that fails tells no key and no long story (F19)", () => {
+  it("that fails reveals no key and truncates the message (F19)", () => {
     const body = {
       type: "error",
       error: { type: "api_error", message: `key sk-ant-api03-abcdefghijkl ${"x".repeat(9000)}` },

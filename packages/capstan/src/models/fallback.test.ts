@@ -173,14 +173,14 @@ describe("two providers", () => {
     return { paid, result, restarts: events.filter(({ type }) => type === "message_restart").length };
   }
 
-  it("one failing and one slow model give one answer (F38)", async () => {
+  it("one failing and one slow model produce one answer (F38)", async () => {
     const { paid, result, restarts } = await paidWith((_incoming, response) => response.destroy());
     expect(result).toMatchObject({ status: "done", text: "Thank you.", turns: 2 });
     expect(paid).toEqual([7]);
     expect(restarts).toBe(0);
   });
 
-  it("one that fails within a call and one slow model give one answer; the discarded call does not run (F38)", async () => {
+  it("a model that fails within a call and a slow model produce one answer; the discarded call does not run (F38)", async () => {
     const { paid, result, restarts } = await paidWith((_incoming, response) => {
       response.write(openAiChatEncoder.encode({ text: "I pay.", calls: pays(1000) }).body);
       setTimeout(() => response.destroy(), 5);

@@ -218,7 +218,7 @@ describe("a Gemini request", () => {
     ["auto", "AUTO"],
     ["required", "ANY"],
     ["none", "NONE"],
-  ] as const)("says the tool choice %s as the mode %s (S0-24)", (toolChoice, mode) => {
+  ] as const)("sends the tool choice %s as the mode %s (S0-24)", (toolChoice, mode) => {
     expect(bodyOf({ tools: [tool("a")], toolChoice }).toolConfig).toEqual({
       functionCallingConfig: { mode },
     });
@@ -621,7 +621,7 @@ describe("arguments in pieces", () => {
     ]);
   });
 
-  it("that stop inside a text are never whole, whatever the end says (F24)", () => {
+  it("that stop inside a text are never complete, whatever the finish reason (F24)", () => {
     const half = piece("$.amount", { stringValue: "1", willContinue: true });
     const stopped = readAll([head, half, event({ finishReason: "STOP" })]);
     expect(stopped.finish).toBeUndefined();

@@ -120,7 +120,7 @@ describe("a streamed answer", () => {
     expect(batches).toEqual([4]);
   });
 
-  it("with a piece that cannot be read is refused by name (F16)", async () => {
+  it("with an unreadable chunk is refused with a named error (F16)", async () => {
     expect(await failureOf({ respond: () => new Response("data: {half\n\n") })).toMatchObject({
       code: "bad_chunk",
       retryable: true,

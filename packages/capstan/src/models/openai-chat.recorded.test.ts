@@ -156,7 +156,7 @@ describe.skipIf(isAbsent)("recorded streams of chat completions", () => {
 });
 
 describe.skipIf(isAbsent)("recorded whole answers of chat completions", () => {
-  it("each gives its own text, calls, finish and usage (S1-08) (S3-19)", () => {
+  it("each yields its own text, calls, finish and usage (S1-08) (S3-19)", () => {
     let answers = 0;
     for (const file of sessions) {
       for (const { family, response } of load(file).interactions) {
@@ -208,7 +208,7 @@ describe.skipIf(isAbsent)("recorded payloads of compatible servers", () => {
 
   it.each(
     payloads.filter((file) => file.endsWith(".txt")),
-  )("%s gives a finished message (D-06) (D-09)", (file) => {
+  )("%s yields a finished message (D-06) (D-09)", (file) => {
     const lines = ofLines(readFileSync(root + file, "utf8"));
     const message = streamed(
       wire,
@@ -359,7 +359,7 @@ describe.skipIf(isAbsent)("recorded requests of chat completions", () => {
 
   it("there are six clean links", () => expect(clean).toHaveLength(6));
 
-  it("the messages and tools of each come out of a history that says the same (S1-04) (S2-52)", () => {
+  it("the messages and tools of each are rebuilt from an equivalent history (S1-04) (S2-52)", () => {
     let requests = 0;
     const leftOut: string[] = [];
     for (const file of sessions) {

@@ -351,7 +351,7 @@ describe("the schema of a tool", () => {
 });
 
 describe("a stream of chat completions", () => {
-  it("text is passed on at once, piece by piece (S1-05) (S1-06)", () => {
+  it("text is passed on immediately, delta by delta (S1-05) (S1-06)", () => {
     const reader = openAiChat.reader();
     const say = (content: string | null) => reader.read({ data: JSON.stringify(delta({ content })) });
     expect(say(null)).toEqual([]);
@@ -359,7 +359,7 @@ describe("a stream of chat completions", () => {
     expect(say("lo")).toEqual([{ type: "text", text: "lo" }]);
   });
 
-  it("a chunk without choices gives its usage (D-09)", () => {
+  it("the usage of a chunk without choices is counted (D-09)", () => {
     const usage = {
       prompt_tokens: 9,
       completion_tokens: 4,
@@ -410,7 +410,7 @@ describe("a stream of chat completions", () => {
     ]);
   });
 
-  it("any interleaving and any split of parallel calls gives the same calls (S1-07) (S1-08) (F29)", () => {
+  it("any interleaving and any split of parallel calls produces the same calls (S1-07) (S1-08) (F29)", () => {
     const call = fc.record({
       name: fc.constantFrom("pay", "search"),
       text: fc
@@ -461,7 +461,7 @@ describe("a stream of chat completions", () => {
     expect(message.finish).toBe("length");
   });
 
-  it("calls decide, when a server says stop with them or tool_calls without (D-10) (S1-10)", () => {
+  it("the calls decide if a server sends stop with calls or tool_calls without any (D-10) (S1-10)", () => {
     const call = pieces({ index: 0, id: "a", function: { name: "pay", arguments: "{}" } });
     for (const wire of [openAiChat, lenient]) {
       expect(assembled(read(wire, [call, finish("stop"), "[DONE]"])).finish).toBe("tool_calls");

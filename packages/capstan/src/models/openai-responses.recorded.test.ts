@@ -358,7 +358,7 @@ describe.skipIf(isAbsent)("recorded loops of the responses API", () => {
     expect(links.length).toBeGreaterThanOrEqual(20);
   });
 
-  it.each(links)("$file $from to $to: the next request comes out the same (S1-30)", ({ file, from, to }) => {
+  it.each(links)("$file $from to $to: the next request is the same (S1-30)", ({ file, from, to }) => {
     const exchanges = exchangesOf(file);
     const [before, after] = [exchanges[from] as Exchange, exchanges[to] as Exchange];
     const { form, body } = before.response;

@@ -275,7 +275,7 @@ describe("a request", () => {
     expect(failed?.output).toBe("It broke.");
   });
 
-  it("tells two calls apart that the provider gave one id, and cuts ids that are too long (F28)", () => {
+  it("distinguishes two calls with the same provider id, and shortens ids that are too long (F28)", () => {
     const long = "x".repeat(80);
     const items = inputOf(
       assistant(
@@ -520,7 +520,7 @@ describe("an answer", () => {
     expect(inputOf(entry)).toEqual([{ type: "message", role: "assistant", id: "msg_1", content }]);
   });
 
-  it("gives the program that called a tool with the call and with its result (F22)", () => {
+  it("sends the program that called a tool with the call and with its result (F22)", () => {
     const caller = { type: "program", caller_id: "call_0" };
     const { entry } = message(read(itemDone(0, functionCall({ caller })), completed()));
     const items = inputOf(entry, {
@@ -555,7 +555,7 @@ describe("an answer", () => {
     ],
     ["no end", [itemDone(0, functionCall())], undefined],
     ["[DONE] alone", [{ type: "response.output_text.delta", output_index: 0, delta: "Hi" }], undefined],
-  ])("ends as the provider says: %s (S1-30, F15, F25)", (_name, events, finish) => {
+  ])("ends with the provider's finish reason: %s (S1-30, F15, F25)", (_name, events, finish) => {
     const reader = openAiResponses.reader();
     const data = [...events.map((event) => JSON.stringify(event)), "[DONE]"];
     expect(message(data.flatMap((text) => [...reader.read({ data: text })])).finish).toBe(finish);

@@ -109,7 +109,7 @@ describe("a pattern", () => {
     expect(readCpuMs() - begin).toBeLessThan(2_000);
   });
 
-  it("behind the format url takes linear time (A116)", async () => {
+  it("of the url format takes linear time (A116)", async () => {
     const begin = readCpuMs();
     expect(await isValid({ format: "url" }, `http://${"a".repeat(40)}!`.repeat(2))).toBeDefined();
     expect(await isValid({ format: "url" }, "not a url")).toBe(false);

@@ -92,7 +92,7 @@ describe("maskSecrets", () => {
     expect(maskSecrets([awkward])(query)).toBe("a=1&key=***&b=2");
   });
 
-  it("leaves nothing of secrets that overlap or contain each other (A110)", () => {
+  it("masks secrets that overlap or contain each other completely (A110)", () => {
     const mask = maskSecrets(["abcdef", "defghi", "abcdefgh"]);
     expect([mask("<abcdefghi>"), mask("<abcdefgh>"), mask("<abcdefabcdef>")]).toEqual([
       "<***>",

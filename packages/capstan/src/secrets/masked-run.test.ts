@@ -94,7 +94,7 @@ describe("a run that knows secrets", () => {
     expect(JSON.stringify(model.requests)).not.toContain("canary");
   });
 
-  it("truncates a tool error of 5 MB to 4 KB and leaves no half of a secret at the end (F44)", async () => {
+  it("truncates a tool error of 5 MB to 4 KB without a partial secret at the end (F44)", async () => {
     for (const before of [0, 2000, 4096 - 30, 4096 - 20, 4096 - secret.length, 4096]) {
       const fail = defineTool({
         ...{ name: "fail", description: "Fails", input: { type: "object" } },

@@ -237,7 +237,7 @@ describe.concurrent("the chat in a terminal", () => {
     expect(await answered(program, "sent to ann@example.com")).toContain("Done with the mail.");
   });
 
-  it("leaves screen, title and clipboard alone whatever models and tools write (A70, A71, A124)", async ({
+  it("protects the screen, title and clipboard from any output of models and tools (A70, A71, A124)", async ({
     expect,
   }) => {
     const { program } = await begin();
@@ -251,7 +251,7 @@ describe.concurrent("the chat in a terminal", () => {
     expect(screen).toContain("EVIL\n  gone red\\u{202e} txtlink␇");
   });
 
-  it("says whose words may be behind a call, which is then asked for each time, and shows changes as such (A71)", async ({
+  it("names the untrusted source of a call, which then needs approval each time, and shows changes as a diff (A71)", async ({
     expect,
   }) => {
     const { program } = await begin({ rows: 70 });

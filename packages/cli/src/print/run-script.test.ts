@@ -83,7 +83,7 @@ describe("a script", () => {
     expect(stderr).toContain("@nobody. is not a file");
   });
 
-  it("writes no escapes into a pipe, whatever the model says (A70, A71, A124)", async () => {
+  it("writes no escapes into a pipe, whatever the model's output (A70, A71, A124)", async () => {
     fake.replies = [{ text: "\u001b[31mred\u001b[0m \u001b]52;c;aGk=\u0007\u009b2Jdone\u0000\n\ttab" }];
     const { stdout, stderr } = await ask(["-p", "Say."]);
     expect(stdout).toBe("red done\n\ttab\n");

@@ -108,7 +108,7 @@ describe("capstan serve", () => {
     expect(await cli.exit).toBe(0);
   });
 
-  it("refuses an address that others reach without a key, and asks for the key where one is set (A81)", async () => {
+  it("refuses a public address without a key, and requires the key if one is set (A81)", async () => {
     const { folder, env } = project();
     const open = start(["serve", "--port", "0", "--host", "0.0.0.0"], { folder, env });
     expect(await open.exit).toBe(1);

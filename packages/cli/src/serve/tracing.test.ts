@@ -38,7 +38,7 @@ async function receiver(): Promise<{ url: string; text(): string; headers(): str
   return { url: `http://127.0.0.1:${port}`, text: () => text, headers: () => headers };
 }
 
-it("capstan serve sends spans where the variables say, all of them before it leaves, and no secret (A113)", async () => {
+it("capstan serve sends spans to the configured endpoint, all of them before it exits, and no secret (A113)", async () => {
   const spans = await receiver();
   const { folder, env, remove } = createScratchProject({ "capstan.config.ts": config });
   const cli = startCli(["serve", "--port", "0", "--trust"], {

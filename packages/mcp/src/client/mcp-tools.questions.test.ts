@@ -177,7 +177,7 @@ async function collectWaitingFacts(mcp: McpTools, tool: string): Promise<{ facts
   return { facts, callId: (await getPendingCall(running)).callId };
 }
 
-it.concurrent("a question of 2026 survives a restart: another process gives the answer and the server's state back (A55)", async () => {
+it.concurrent("a question of 2026 survives a restart: another process returns the answer and the server's state (A55)", async () => {
   const { facts, callId } = await withElicitationServer("2026", (mcp) => collectWaitingFacts(mcp, "both"));
   await withElicitationServer("2026", async (mcp) => {
     const running = resume(createCaller(mcp, "mcp_ask_both"), facts).approve(callId, { name: "Ann" });

@@ -191,7 +191,7 @@ describe.each(["everything", "web"])("calls to the server %s (S4-43, S4-44, S4-4
     expect(await call("echo", { message: "still here" })).toMatchObject({ result: "Echo: still here" });
   });
 
-  it("that take too long are ended by name (S4-47)", async () => {
+  it("that take too long end with a named error (S4-47)", async () => {
     const name = `mcp_${server}_trigger-long-running-operation`;
     const steps = [{ calls: [{ name, input: { duration: 60, steps: 1 } }] }, { text: "Too slow." }];
     const policy = { toolTimeoutMs: 200, retry: { maxAttempts: 1 } };

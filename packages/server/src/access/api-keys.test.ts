@@ -18,7 +18,7 @@ it("creates a key whose secret is returned once and stored as a hash (A83)", asy
   expect(JSON.stringify(await keys.list())).not.toContain("hash");
 });
 
-it("takes no other secret, however near it is (A83)", async () => {
+it("accepts no other secret, however similar (A83)", async () => {
   const keys = apiKeys(memory(), { own: "the-own-key-of-this-server" });
   const { secret } = await keys.create({ user: "ada" });
   const other = await apiKeys(memory()).create({ user: "ada" });
@@ -98,7 +98,7 @@ it("a key that was seen expired stays so when the clock is set back, also after 
   expect(await keys.find(id)).toBeUndefined();
 });
 
-it("many who use an expired key at once are all refused, and nothing else goes wrong (A120)", async () => {
+it("concurrent requests with an expired key are all refused, without other errors (A120)", async () => {
   const store = memory();
   const { secret } = await apiKeys(store, { now: () => 1 }).create({ user: "ada", expiresAt: 2 });
   const keys = apiKeys(store, { now: () => 3 });

@@ -42,7 +42,7 @@ it.each([
   expect(await answer.json()).toMatchObject({ error: { code: "unauthorized", retryable: false } });
 });
 
-it("with the key of the server there is its local user, in whatever case the scheme is written (A83)", async () => {
+it("the server's key authenticates its local user, regardless of the case of the scheme (A83)", async () => {
   const { send } = serve({ apiKey: own });
   for (const scheme of ["Bearer", "bearer"])
     expect((await send("GET", "/api/runs", undefined, { authorization: `${scheme} ${own}` })).status).toBe(

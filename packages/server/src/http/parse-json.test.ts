@@ -43,7 +43,7 @@ const key = fc.oneof(fc.constantFrom("a", "b", '"', "\\", "é"), fc.string({ max
 const escapeText = (text: string) =>
   `"${[...text].map((one) => [...Array(one.length).keys()].map((at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")).join("")}"`;
 
-it("sees a key twice however it is written (A89)", () => {
+it("detects a duplicate key in any spelling (A89)", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(key, fc.boolean()), { maxLength: 6 }), (keys) => {
       const written = keys.map(([name, isEscaped]) => (isEscaped ? escapeText(name) : JSON.stringify(name)));

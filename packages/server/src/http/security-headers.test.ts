@@ -148,7 +148,7 @@ it("without a list of origins there is no word of CORS (A79)", async () => {
   expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
 });
 
-it("health is public, says one word, and reports a shutdown (A98)", async () => {
+it("health is public, returns only a status, and reports a shutdown (A98)", async () => {
   const server = serve({ apiKey: "the-own-key-of-this-server" });
   const answer = await server.send("GET", "/api/health");
   expect([answer.status, await answer.text()]).toEqual([200, '{"status":"ok"}']);
@@ -189,9 +189,7 @@ const thrown: readonly [string, unknown][] = [
   ["an aggregate", new AggregateError([new Error(planted)], planted)],
 ];
 
-it.each(
-  thrown,
-)("an internal error (%s) reveals nothing but an id, which is in the log (A94)", async (_, what) => {
+it.each(thrown)("an internal error (%s) reveals only an id, which is in the log (A94)", async (_, what) => {
   const log: [unknown, string][] = [];
   const real = memory();
   const fail = () => Promise.reject(what);

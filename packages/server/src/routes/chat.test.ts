@@ -88,7 +88,7 @@ describe("the wire of S1", () => {
     expect(types.at(-1)).toBe("done");
   });
 
-  it("ends with an error and done when the run fails, and tells a user nothing of the inside (S1-31, C45)", async () => {
+  it("ends with an error and done when the run fails, and reveals no internals to the user (S1-31, C45)", async () => {
     const secret = "postgres://root:hunter2-hunter2@db.internal/prod";
     const failing = createHelper(() => ({ error: new Error(secret) }));
     serve({ ...failing, policy: { retry: { maxAttempts: 1 } } });
@@ -172,7 +172,7 @@ describe("a chat whose history the client keeps (S1-26)", () => {
     expect((await server.send("POST", "/api/chat", late, { authorization })).status).toBe(400);
   });
 
-  it("performs no call of the history, takes it for no approval, and trusts none of its results (A86)", async () => {
+  it("performs no call of the history, does not treat it as an approval, and trusts none of its results (A86)", async () => {
     const sent: unknown[] = [];
     const send = defineTool({
       name: "send_mail",

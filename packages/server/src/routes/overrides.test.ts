@@ -161,7 +161,7 @@ function expectNoCanary(): void {
 }
 
 describe.each(ways)("a request to %s that brings a definition", (path, way) => {
-  it("is refused, or is answered by the stored one alone (A88)", async () => {
+  it("is refused, or is answered only by the stored one (A88)", async () => {
     const plain = await tryRun(() => way({}));
     expect(plain.isTaken).toBe(true);
     expect(plain.requests).toHaveLength(2);

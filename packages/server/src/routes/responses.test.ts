@@ -420,7 +420,7 @@ describe("the client `openai`", () => {
     await expect(createClient("none").responses.retrieve("resp_1")).rejects.toMatchObject({ status: 401 });
   });
 
-  it("finds nothing of another user, whatever it names it by (A84, A86)", async () => {
+  it("finds nothing of another user, by any id (A84, A86)", async () => {
     await serve(createHelper(scriptedModel(paying)));
     const [ada, eve] = await Promise.all([createUserClient("ada"), createUserClient("eve")]);
     const asked = await ada.responses.create({ model: "helper", input: "Pay Bob" });

@@ -105,7 +105,7 @@ describe("the events of a run", () => {
     ["below zero", "-1"],
     ["of half a position", "1.5"],
     ["that is far too long", "9".repeat(100)],
-  ])("are refused behind an id %s, before the stream begins (F81)", async (_, id) => {
+  ])("are refused after an id %s, before the stream begins (F81)", async (_, id) => {
     const server = serve(scriptedModel(says));
     const { runId } = await start(server);
     const answer = await server.send("GET", `/api/runs/${runId}/events`, undefined, { "last-event-id": id });

@@ -85,7 +85,7 @@ describe("a run over HTTP", () => {
   it.each([
     ["Pacific/Kiritimati", "Pacific/Kiritimati"],
     ["Atlantis/Poseidonis", Intl.DateTimeFormat().resolvedOptions().timeZone],
-  ])("tells dates in the time zone of who asks: for %s in %s (S3-03, S3-64)", async (timeZone, told) => {
+  ])("states dates in the time zone of the client: for %s in %s (S3-03, S3-64)", async (timeZone, told) => {
     const agents = [
       defineAgent({
         name: "clock",

@@ -69,7 +69,7 @@ async function readStart(server: TestServer, sessionId: string) {
 }
 
 describe("an imported run that is not over", () => {
-  it("is limited to its importer's remaining daily budget, whatever its file says (A92)", async () => {
+  it("is limited to its importer's remaining daily budget, regardless of the file (A92)", async () => {
     const server = serve({ limits: { tokensPerDay: 1000 } });
     const file = await forgeFile(server, boundless);
     const { id, runs } = await readJson(server.send("POST", "/api/sessions", { file }));

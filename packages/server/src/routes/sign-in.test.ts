@@ -36,7 +36,7 @@ it("a code is exchanged once for a cookie that no script can read (A82)", async 
   expect((await server.send("POST", "/api/sign-in", { code })).status).toBe(401);
 });
 
-it("of many who come with the same code at once, one gets in (A82)", async () => {
+it("only one of many concurrent sign-ins with the same code succeeds (A82)", async () => {
   const server = serve();
   const code = server.oneTimeCode();
   const answers = await Promise.all(
@@ -70,7 +70,7 @@ it("on https the cookie is bound to the host and to https (A82)", async () => {
   expect((await ask("/api/sign-out")).headers.get("set-cookie")).toMatch(/^__Host-capstan-8443=; .*Secure$/);
 });
 
-it("behind a proxy that speaks https the cookie is bound to https too (A82)", async () => {
+it("behind an https proxy the cookie is bound to https too (A82)", async () => {
   const host = "app.example.com";
   const server = serve({ hosts: [host], origins: [`https://${host}`] });
   const ask = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>

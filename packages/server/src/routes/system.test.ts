@@ -44,7 +44,7 @@ it("users learn that they are not admins, and callers without a key learn nothin
     expect((await server.send("GET", path)).status, path).toBe(401);
 });
 
-it("the models say which key is set and which one is missing, and never the key (A98)", async () => {
+it("the model list shows which keys are set or missing, and never a key (A98)", async () => {
   vi.stubEnv("ANTHROPIC_API_KEY", "canary-provider-key");
   vi.stubEnv("GROQ_API_KEY", "");
   const agents = [defineAgent({ name: "rules", model: offline() })];

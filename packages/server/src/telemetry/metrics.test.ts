@@ -110,7 +110,7 @@ describe("GET /metrics", () => {
     expect(calls).toMatchObject([{ labels: { gen_ai_tool_name: "client", status: "ok" }, value: 2 }]);
   });
 
-  it("is for admins alone (A84)", async () => {
+  it("is for admins only (A84)", async () => {
     server = createTestServer({ agents: [createAgent()], apiKey: localKey });
     const { secret } = await server.keys.create({ user: "ada" });
     expect((await server.send("GET", "/metrics")).status).toBe(401);
@@ -134,7 +134,7 @@ describe("the figures", () => {
     expect(samples.find(({ name }) => name === "capstan_open_streams")?.value).toBe(3);
   });
 
-  it("stay few and readable, whatever names are made up (A113)", () => {
+  it("stay few and readable, even with made-up names (A113)", () => {
     const counts = createMetrics({ countStreams: () => 0, countRuns: () => 0 });
     for (let index = 0; index < 2000; index++) {
       const name = `tool "${index}"\n\\ ${"x".repeat(500)}`;

@@ -119,7 +119,7 @@ describe("links in Markdown", () => {
     ["[https://bank.example](https://evil.example/)", "(links to evil.example)"],
     ["[www.bank.example/login](https://evil.example/)", "(links to evil.example)"],
     ["https://bаnk.example/", "(links to xn--bnk-6cd.example)"],
-  ])("%s says where it really leads (A67)", (text, said) => {
+  ])("%s shows its real target (A67)", (text, said) => {
     expect(renderText(text)).toContain(said);
   });
 

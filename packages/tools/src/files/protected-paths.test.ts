@@ -42,7 +42,7 @@ describe("the list of protected names", () => {
     expect(hasProtectedName(path.split("/"))).toBe(false);
   });
 
-  it("knows every spelling in other cases (A40)", () => {
+  it("recognizes every spelling in other cases (A40)", () => {
     const names = fc.constantFrom(".git", ".env", ".ssh", ".bashrc", ".npmrc");
     fc.assert(
       fc.property(names, fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }), (name, upper) => {

@@ -499,7 +499,7 @@ describe("a body", () => {
     });
   });
 
-  it("behind endless redirects and lookups has one timeout for all (A24)", async () => {
+  it("with endless redirects and lookups has one overall timeout (A24)", async () => {
     await internet.addPlainSite((request, response) => {
       setTimeout(() => redirects(`${request.url}x`)(request, response), 80);
     });

@@ -174,7 +174,7 @@ describe.skipIf(!findPostgresFolder())(
           "XX000",
           { code: "store_failed", retryable: true, message: /could not append facts: XX000 refused\.$/ },
         ],
-      ])("with %s gives a named error, and nothing of the append is stored (F69)", async (code, refusal) => {
+      ])("with %s fails with a named error, and nothing of the append is stored (F69)", async (code, refusal) => {
         const target = store();
         const lease = await held(target, "s");
         await target.append([warning("s", "a")], { expected: 0, lease });
@@ -202,7 +202,7 @@ describe.skipIf(!findPostgresFolder())(
         expect(await target.read("s")).toHaveLength(2);
       });
 
-      it("and an ended or exhausted pool, and a closed store, give named errors too (F72)", async () => {
+      it("and an ended or exhausted pool, and a closed store, fail with named errors too (F72)", async () => {
         const ended = server.pool();
         await ended.end();
         await expect(postgres(ended).list()).rejects.toMatchObject({

@@ -154,7 +154,7 @@ describe("a file of version 1", () => {
     await store.close();
   });
 
-  it("gets a place for records, and all else stays as it was (F71, F78)", async () => {
+  it("gets a table for records, and everything else stays unchanged (F71, F78)", async () => {
     const store = sqlite(file);
     const before = await store.read("trip");
     expect(await store.listRecords("agent")).toEqual([]);
@@ -190,7 +190,7 @@ describe("a file of version 1", () => {
     expect(tables[0]).toEqual(tables[1]);
   });
 
-  it("with a fact of a later version is refused when that is read, by name (F78)", async () => {
+  it("with a fact of a later version fails with a named error when the fact is read (F78)", async () => {
     const database = new DatabaseSync(file);
     database.exec("UPDATE facts SET version = 2 WHERE seq = 7");
     database.close();
