@@ -30,7 +30,7 @@ function createServers() {
   const program = join(import.meta.dirname, "testing", "flaky-server.ts");
   const createGauge = (failures: number) => ({ command, args: [program, String(failures)], effects: "none" });
   const broken = { command, args: ["-e", "process.exit(1)"] };
-  return { ...mcpServers, broken, createGauge: createGauge(1), stuck: createGauge(99) };
+  return { ...mcpServers, broken, gauge: createGauge(1), stuck: createGauge(99) };
 }
 
 const data = mkdtempSync(join(tmpdir(), "capstan-bridge-"));

@@ -5,7 +5,8 @@ export function summarize({ instructions, history, tools }: ModelRequest): strin
   const [only] = history;
   if (tools.length > 0 || history.length > 1 || only?.type !== "user") return undefined;
   const text = toPlainText(only.content);
-  if (/^Say in one short sentence\b.*\bwhat was done\b/su.test(instructions)) return summarizeStep(text);
+  if (/^Tell the waiting user in one short sentence\b.*\bwhat was done\b/su.test(instructions))
+    return summarizeStep(text);
   if (!/^You summari[sz]e\b/u.test(instructions)) return undefined;
   const most = Number(/\bat most (\d+) words\b/u.exec(instructions)?.[1] ?? 200);
   return summarizeConversation(text, most);
