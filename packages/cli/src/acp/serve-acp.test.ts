@@ -356,7 +356,7 @@ it("a folder that is not trusted brings neither its configuration nor the editor
 
   await trustFolder(plain.folder, plain.env);
   await open(plain.folder);
-  expect(existsSync(touch.args[0] ?? "")).toBe(true);
+  await expect.poll(() => existsSync(touch.args[0] ?? "")).toBe(true);
 
   const refused = startCli(["acp", "--trust"], plain);
   expect(await refused.exit).toBe(2);

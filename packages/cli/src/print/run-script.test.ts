@@ -120,7 +120,7 @@ describe("a script", () => {
     fake.replies = [{ text: "seven" }];
     const bad = await ask(["-p", "Count.", "--output-schema", schema]);
     expect(bad).toMatchObject({ code: 1, stdout: "" });
-    expect(bad.stderr).toContain("form");
+    expect(bad.stderr).toContain("does not match the required schema");
     const none = await ask(["-p", "Count.", "--output-schema", "nowhere.json"]);
     expect(none).toMatchObject({ code: 2 });
   });
