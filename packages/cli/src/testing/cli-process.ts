@@ -32,7 +32,7 @@ export function createScratchProject(files: Readonly<Record<string, string>> = {
       CAPSTAN_MODEL: "offline",
     },
     write,
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }),
   };
 }
 
