@@ -12,19 +12,21 @@ import { callNextModel } from "./turns.ts";
  * Accepts a message without calls as the answer, for the user or for the agent that handed off, unless the user has sent
  * a message meanwhile or a tool call is required first.
  */
-export const acceptAnswer: Rule = (view) => {
-  const { agent, run } = view;
+export const acceptAnswer: Rule = (context) => {
+  const { agent, run } = context;
   const { currentTurn } = run;
   if (!currentTurn?.message || currentTurn.calls.size > 0) return undefined;
   const text = getText(currentTurn.message).trim();
-  if (currentTurn.finish === "content_filter") return failFiltered(view, text);
+  if (currentTurn.finish === "content_filter") return failFiltered(context, text);
   if (run.steering.length > 0 && !isLastTurn(run, run.turn)) return undefined;
-  const skippedTool = skippedRequiredTool(view);
+  const skippedTool = skippedRequiredTool(context);
   if (skippedTool && run.turn === 1 && !isLastTurn(run, run.turn)) {
-    return callNextModel(view, { notes: ["Note: call a tool first. Do not answer from general knowledge."] });
+    return callNextModel(context, {
+      notes: ["Note: call a tool first. Do not answer from general knowledge."],
+    });
   }
   if (agent.output && !(currentTurn.output && "value" in currentTurn.output))
-    return retryInvalidOutput(view, text);
+    return retryInvalidOutput(context, text);
   const warnings: FactBody[] = [];
   if (skippedTool)
     warnings.push({
@@ -40,15 +42,15 @@ export const acceptAnswer: Rule = (view) => {
     });
   const frame = run.handoffs.at(-1);
   if (frame) {
-    const { output: data } = pickOutput(view);
-    const back = { ...buildReturn(view, frame, text), ...(data !== undefined && { data }) };
+    const { output: data } = pickOutput(context);
+    const back = { ...buildReturn(context, frame, text), ...(data !== undefined && { data }) };
     return decideFacts(`return.${run.turn}`, ...warnings, back);
   }
   const unsupported = skippedTool || currentTurn.tools === "unavailable";
   return decideFacts(
     "answer",
     ...warnings,
-    buildDone(run, { status: "done", text, ...(unsupported && { grounded: false }), ...pickOutput(view) }),
+    buildDone(run, { status: "done", text, ...(unsupported && { grounded: false }), ...pickOutput(context) }),
   );
 };
 
@@ -62,12 +64,12 @@ function skippedRequiredTool({ agent, run }: RuleContext): boolean {
 }
 
 /** Requests an answer that does not match the output schema once more, then fails the run. */
-function retryInvalidOutput(view: RuleContext, text: string): ReturnType<Rule> {
-  const { run } = view;
+function retryInvalidOutput(context: RuleContext, text: string): ReturnType<Rule> {
+  const { run } = context;
   const output = run.currentTurn?.output;
   const issues = (output && "issues" in output ? output.issues : []).join("; ");
   if (run.invalidOutputs <= 1 && !isLastTurn(run, run.turn)) {
-    return callNextModel(view, {
+    return callNextModel(context, {
       notes: [
         `Note: your answer does not match the required schema: ${issues}. Answer again with JSON only.`,
       ],
@@ -100,8 +102,8 @@ function failFiltered({ run }: RuleContext, text: string): ReturnType<Rule> {
 }
 
 /** When every call of the turn failed, lets the model answer without tools or runs the fallback tool, as the policy says. */
-export const answerWhenToolsFailed: Rule = (view) => {
-  const { run } = view;
+export const answerWhenToolsFailed: Rule = (context) => {
+  const { run } = context;
   if (!run.currentTurn || !haveAllCallsFailed(run)) return undefined;
   switch (run.policy.onAllToolsFailed) {
     case "continue":
@@ -109,9 +111,9 @@ export const answerWhenToolsFailed: Rule = (view) => {
     case "answer-from-knowledge":
       return isLastTurn(run, run.turn)
         ? undefined
-        : callNextModel(view, { tools: "unavailable", notes: [buildFailureNote(run)] });
+        : callNextModel(context, { tools: "unavailable", notes: [buildFailureNote(run)] });
     case "fallback-tool": {
-      const answer = runFallbackTool(view, "All tool calls of a turn failed.");
+      const answer = runFallbackTool(context, "All tool calls of a turn failed.");
       if (answer.type === "run") return answer.decision;
       return answer.type === "text"
         ? decideFacts("fallback", buildDone(run, { status: "done", text: answer.text, grounded: false }))

@@ -26,21 +26,21 @@ type OpenSummary = NonNullable<Compactions["open"]>;
  * Compacts the history before a model call: shortens older results first and, if that is not enough, summarizes
  * everything before the last two turns. Returns undefined if no compaction is needed or possible.
  */
-export function compactHistory(view: RuleContext, because: "budget" | "overflow"): Decision | undefined {
-  const { state, run } = view;
+export function compactHistory(context: RuleContext, because: "budget" | "overflow"): Decision | undefined {
+  const { state, run } = context;
   const { compactions } = run;
   if (because === "budget" && typeof run.policy.contextBudget !== "number") return undefined;
-  if (compactions.open) return requestSummary(view, compactions.open);
+  if (compactions.open) return requestSummary(context, compactions.open);
   const point = getCompactionPoint(run);
   const wasShortened = compactions.shortenedAt === point;
-  if (because === "budget" && !exceedsShare(view, wasShortened ? targetShare : 1)) return undefined;
+  if (because === "budget" && !exceedsShare(context, wasShortened ? targetShare : 1)) return undefined;
   const until = findRecentTurnsStart(state.history);
   const number = compactions.count + 1;
-  if (!wasShortened && canShorten(view, until))
+  if (!wasShortened && canShorten(context, until))
     return decideFacts(`compact.${number}`, { type: "compacted", number, until });
-  if (compactions.summarizedAt !== point && isWorthwhile(view, until, because))
-    return requestSummary(view, { number, until, candidate: 0 });
-  return because === "budget" ? warnOverBudget(view) : undefined;
+  if (compactions.summarizedAt !== point && isWorthwhile(context, until, because))
+    return requestSummary(context, { number, until, candidate: 0 });
+  return because === "budget" ? warnOverBudget(context) : undefined;
 }
 
 /** Whether the history was compacted in the current turn. */
@@ -70,9 +70,9 @@ function isWorthwhile({ state, run }: RuleContext, until: number, because: "budg
   return replaced.length > 0 && estimateTokens(replaced) >= contextBudget * minSummaryShare;
 }
 
-function requestSummary(view: RuleContext, { number, until, candidate }: OpenSummary): Decision {
-  const { agent, state, run } = view;
-  if (candidate >= agent.models.summary.length) return dropUnsummarized(view, number, until);
+function requestSummary(context: RuleContext, { number, until, candidate }: OpenSummary): Decision {
+  const { agent, state, run } = context;
+  if (candidate >= agent.models.summary.length) return dropUnsummarized(context, number, until);
   const { contextBudget } = run.policy;
   const tokens =
     typeof contextBudget === "number" ? contextBudget : Math.max(state.context.tokens, defaultTokens);

@@ -44,8 +44,8 @@ export const stopWhenQuarantined: Rule = ({ run }) => {
  * Handles a turn without a message: calls the next model of the chain, or the same one again after a crash or a
  * compaction, or fails the run.
  */
-export const handleModelFailure: Rule = (view) => {
-  const { agent, run } = view;
+export const handleModelFailure: Rule = (context) => {
+  const { agent, run } = context;
   const { currentTurn } = run;
   if (!currentTurn || currentTurn.message || run.limit) return undefined;
   const { turn, tools, chain, notes, usage } = currentTurn;
@@ -58,9 +58,9 @@ export const handleModelFailure: Rule = (view) => {
     );
   const { failure } = currentTurn;
   const isTooLong = failure?.error.code === "context_overflow" && currentTurn.overflows === 1;
-  const compaction = isTooLong ? compactHistory(view, "overflow") : undefined;
+  const compaction = isTooLong ? compactHistory(context, "overflow") : undefined;
   if (compaction) return compaction;
-  const isCompacted = isTooLong && hasCompacted(view);
+  const isCompacted = isTooLong && hasCompacted(context);
   // A tool call that was truncated may fit with a higher output limit.
   const needsMoreRoom = failure?.error.code === "output_truncated" && !failure.hadMoreRoom;
   const hasMoreRoom = needsMoreRoom || (isCompacted && failure.hadMoreRoom);
@@ -68,7 +68,9 @@ export const handleModelFailure: Rule = (view) => {
   if (candidate < agent.models[chain].length) {
     return {
       type: "effects",
-      effects: [buildModelEffect(view, { turn, tools, chain, notes, candidate, hasMoreRoom, isCompacted })],
+      effects: [
+        buildModelEffect(context, { turn, tools, chain, notes, candidate, hasMoreRoom, isCompacted }),
+      ],
     };
   }
   if (failure?.retryAt !== undefined) return { type: "stop", reason: "waiting", until: failure.retryAt };

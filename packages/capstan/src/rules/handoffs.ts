@@ -21,33 +21,33 @@ function listOpenHandoffs({ agent, run }: RuleContext): readonly Call[] {
 }
 
 /** Whether only handoffs remain in the turn. */
-export function isHandingOver(view: RuleContext): boolean {
-  return listOpenHandoffs(view).length > 0;
+export function isHandingOver(context: RuleContext): boolean {
+  return listOpenHandoffs(context).length > 0;
 }
 
 /** Denies handoffs that are not allowed and settles a performed one. The first allowed one runs when the turn ends. */
-export const settleHandoffCalls: Rule = (view) => {
-  const { run } = view;
+export const settleHandoffCalls: Rule = (context) => {
+  const { run } = context;
   const facts: FactBody[] = [];
   let chosen: Call | undefined;
-  for (const call of listOpenHandoffs(view)) {
+  for (const call of listOpenHandoffs(context)) {
     if (call.handedTo !== undefined)
       return decideFacts(`handed.${call.part.id}`, buildTransferResult(run, call));
     const reason = chosen
       ? `Only one handoff is possible per turn, and this turn hands over to "${getTarget(chosen)}".`
-      : findDenial(view, call);
+      : findDenial(context, call);
     if (reason === undefined) chosen = call;
     else facts.push(...denyHandoff(call, reason));
   }
   if (facts.length > 0) return decideFacts(`denied.${run.turn}`, ...facts);
-  return chosen && handBack(view, chosen);
+  return chosen && handBack(context, chosen);
 };
 
-function handBack(view: RuleContext, call: Call): Decision | undefined {
-  const frame = view.run.handoffs.at(-1);
-  if (!frame || !isHandback(view.run, call)) return undefined;
-  const text = getHandoffMessage(call) ?? `"${view.agent.name}" handed back without a message.`;
-  return decideFacts(`back.${call.part.id}`, { ...buildReturn(view, frame, text), by: call.part.id });
+function handBack(context: RuleContext, call: Call): Decision | undefined {
+  const frame = context.run.handoffs.at(-1);
+  if (!frame || !isHandback(context.run, call)) return undefined;
+  const text = getHandoffMessage(call) ?? `"${context.agent.name}" handed back without a message.`;
+  return decideFacts(`back.${call.part.id}`, { ...buildReturn(context, frame, text), by: call.part.id });
 }
 
 function getHandoffMessage({ part }: Call): string | undefined {
@@ -79,8 +79,8 @@ function buildTransferResult(run: RunState, { part, handedTo }: Call): FactBody 
 }
 
 /** At the end of the turn, puts the target in charge, or returns control to the waiting agent. */
-export const performHandoff: Rule = (view) => {
-  const { agent, run } = view;
+export const performHandoff: Rule = (context) => {
+  const { agent, run } = context;
   const frame = run.handoffs.at(-1);
   if (frame?.returned) {
     const { text, data, error } = frame.returned;
@@ -92,8 +92,8 @@ export const performHandoff: Rule = (view) => {
     };
     return decideFacts(`returned.${frame.call.part.id}`, buildHandoffResult(frame.call.part, answer));
   }
-  const [call] = listOpenHandoffs(view);
-  return call && decideFacts(`handoff.${call.part.id}`, buildHandoff(view, call));
+  const [call] = listOpenHandoffs(context);
+  return call && decideFacts(`handoff.${call.part.id}`, buildHandoff(context, call));
 };
 
 function buildHandoff({ agent, run }: RuleContext, call: Call): FactBody {
@@ -127,12 +127,12 @@ export function buildReturn(
 }
 
 /** Returns control without an answer when the target used up its turns; the waiting agent has a turn left. */
-export function returnWithoutAnswer(view: RuleContext, frame: HandoffFrame): Decision {
-  const { agent, run } = view;
+export function returnWithoutAnswer(context: RuleContext, frame: HandoffFrame): Decision {
+  const { agent, run } = context;
   const lastText = run.currentTurn?.message ? run.lastText : "";
   const message = `"${agent.name}" did not reach an answer within its turns.${lastText && ` Its last message: ${lastText}`}`;
   const error = toErrorData("max_turns", message);
-  return decideFacts(`return.${run.turn}`, { ...buildReturn(view, frame, message), error });
+  return decideFacts(`return.${run.turn}`, { ...buildReturn(context, frame, message), error });
 }
 
 /** Third-party tool descriptions taint everything the agent writes, and with it the agent that reads it. */

@@ -8,8 +8,8 @@ import { buildDone, type Decision, decideFacts, type Rule, type RuleContext } fr
 import { buildToolEffect } from "./tool-calls.ts";
 
 /** Produces an answer after a limit: tries the policy's actions in order; best effort always succeeds. */
-export const answerOnLimit: Rule = (view) => {
-  const { run } = view;
+export const answerOnLimit: Rule = (context) => {
+  const { run } = context;
   if (!run.limit) return undefined;
   const { code, message } = run.limit;
   const error = { code, message };
@@ -23,13 +23,13 @@ export const answerOnLimit: Rule = (view) => {
       );
     }
     if (action === "fallback-tool") {
-      const answer = runFallbackTool(view, message);
+      const answer = runFallbackTool(context, message);
       if (answer.type === "run") return answer.decision;
       if (answer.type === "text")
         return decideFacts("limit-answer", buildDone(run, { status: "limit", text: answer.text, error }));
       continue;
     }
-    const text = buildLimitText(action, view);
+    const text = buildLimitText(action, context);
     if (text) return decideFacts("limit-answer", buildDone(run, { status: "limit", text, error }));
   }
   return decideFacts("limit-answer", buildDone(run, { status: "limit", text: buildBestEffort(run), error }));

@@ -13,7 +13,7 @@ export type Decision =
   | { readonly type: "stop"; readonly reason: "done" | "waiting"; readonly until?: number };
 
 /** A pure function that returns a decision, or undefined if it does not apply. The first decision wins. */
-export type Rule = (view: RuleContext) => Decision | undefined;
+export type Rule = (context: RuleContext) => Decision | undefined;
 
 /** Decides to record facts. `id` makes the ids of the facts unique within the run. */
 export function decideFacts(id: string, ...facts: readonly FactBody[]): Decision {

@@ -18,10 +18,10 @@ import { decideFacts, type Rule } from "./rule.ts";
  * the calls after it; one at a time under `sequential`. Suspends if every remaining call waits for the user or the
  * client.
  */
-export const runToolCalls: Rule = (view) => {
-  const { agent, run } = view;
+export const runToolCalls: Rule = (context) => {
+  const { agent, run } = context;
   const { currentTurn } = run;
-  if (!currentTurn || currentTurn.unsettled === 0 || isHandingOver(view)) return undefined;
+  if (!currentTurn || currentTurn.unsettled === 0 || isHandingOver(context)) return undefined;
   const sequential = run.policy.toolExecution === "sequential";
   const effects: Effect[] = [];
   let first = true;

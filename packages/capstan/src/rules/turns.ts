@@ -19,28 +19,28 @@ import {
 import { type Decision, decideFacts, hasActed, type Rule, type RuleContext } from "./rule.ts";
 
 /** Calls the model. The last rule, so it always decides. */
-export const startNextTurn: Rule = (view) => callNextModel(view, {});
+export const startNextTurn: Rule = (context) => callNextModel(context, {});
 
 /** Ends the run after its last turn. A handoff target without an answer returns control to the waiting agent. */
-export const stopAtTurnLimit: Rule = (view) => {
-  const { run } = view;
+export const stopAtTurnLimit: Rule = (context) => {
+  const { run } = context;
   if (run.turn === 0 || !isLastTurn(run, run.turn)) return undefined;
   const frame = run.handoffs.at(-1);
-  if (frame) return returnWithoutAnswer(view, frame);
+  if (frame) return returnWithoutAnswer(context, frame);
   const message = `The limit of ${run.policy.maxTurns} ${run.policy.maxTurns === 1 ? "turn" : "turns"} was reached.`;
   return decideFacts("limit", { type: "limit_reached", code: "max_turns", message, turns: run.turn });
 };
 
 /** Calls the model, or first compacts the history if the request exceeds the context budget. */
 export function callNextModel(
-  view: RuleContext,
+  context: RuleContext,
   overrides: { tools?: ToolOffer; notes?: readonly string[] },
 ): Decision {
-  const compaction = compactHistory(view, "budget");
+  const compaction = compactHistory(context, "budget");
   if (compaction) return compaction;
-  const { agent, run } = view;
+  const { agent, run } = context;
   const turn = run.turn + 1;
-  const tools = overrides.tools ?? chooseToolOffer(view, turn);
+  const tools = overrides.tools ?? chooseToolOffer(context, turn);
   const chain = run.currentTurn && run.currentTurn.calls.size > 0 ? "afterTools" : "main";
   const notes: string[] = [...(overrides.notes ?? [])];
   if (agent.tools.size > 0 || agent.handoffs) {
@@ -48,7 +48,10 @@ export function callNextModel(
     const pressure = isSpent ? spentCallsNote : buildWrapUpNote(run, turn);
     for (const text of [pressure, buildRepetitionNote(run), buildBudgetNote(run)]) if (text) notes.push(text);
   }
-  return { type: "effects", effects: [buildModelEffect(view, { turn, tools, chain, notes, candidate: 0 })] };
+  return {
+    type: "effects",
+    effects: [buildModelEffect(context, { turn, tools, chain, notes, candidate: 0 })],
+  };
 }
 
 function chooseToolOffer({ agent, run }: RuleContext, turn: number): ToolOffer {
@@ -118,11 +121,11 @@ function hasTrouble({ currentTurn, policy }: RunState): boolean {
 }
 
 /** Ends a turn once the model has answered and each of its calls has a result, except handoffs, which settle later. */
-export const endTurn: Rule = (view) => {
-  const { run } = view;
+export const endTurn: Rule = (context) => {
+  const { run } = context;
   const { currentTurn } = run;
   if (!currentTurn?.message || currentTurn.ended) return undefined;
-  if (currentTurn.unsettled > 0 && !isHandingOver(view)) return undefined;
+  if (currentTurn.unsettled > 0 && !isHandingOver(context)) return undefined;
   const { turn, usage } = currentTurn;
   return decideFacts(`end.${turn}`, { type: "turn_end", turn, usage }, ...buildBudgetWarnings(run));
 };
