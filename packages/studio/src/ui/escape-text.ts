@@ -1,8 +1,8 @@
-// What the eye does not see and a program does: controls, marks of direction, joiners, tags, odd spaces. Kept apart from
-// `visible` of capstan, which a browser would have to load with the whole runtime, and which also writes out tabs.
+// Controls, direction marks, joiners, tags and unusual spaces. Unlike `escapeInvisible` of the core, which is not part
+// of the browser bundle, this keeps line breaks and tabs.
 const invisible =
   /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Variation_Selector}]|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0/gu;
-// In running text only what turns its order round or hides words in it; joiners and marks belong to many scripts.
+// Only what reorders or hides text: many scripts need joiners and direction marks in prose.
 const bidiControls =
   /[\u202a-\u202e\u2066-\u2069]|(?<!\p{Extended_Pictographic}[\u{e0020}-\u{e007e}]*)[\u{e0000}-\u{e007f}]/gu;
 

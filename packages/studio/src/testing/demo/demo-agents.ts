@@ -37,7 +37,7 @@ const airportScript: DemoScript = (question, results) => {
     return {
       ms: 2400,
       thinks:
-        "Two places to find: the checkpoint in Terminal 2 and gate D15. There is also an A15, but the person said D15. I look for both at once.",
+        "Two places to find: the checkpoint in Terminal 2 and gate D15. There is also an A15, but the user said D15. I will search for both at once.",
       calls: [
         { name: "search", input: { query: "Terminal 2 checkpoint" } },
         { name: "search", input: { query: "Gate D15" } },
