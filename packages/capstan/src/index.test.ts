@@ -51,6 +51,7 @@ describe("public exports", () => {
         "reasoningSteps",
         "reduce",
         "reduceAll",
+        "restartsMessage",
         "stageOf",
         "streamView",
       ]

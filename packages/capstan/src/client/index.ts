@@ -4,6 +4,7 @@ export type { Fetch } from "./environment.ts";
 export type { ConnectionState, FollowOptions } from "./follow-events.ts";
 export { getReasoningSteps, type ReasoningStep, reasoningSteps } from "./reasoning-steps.ts";
 export { buildView, reduce, reduceAll } from "./reduce.ts";
+export { restartsMessage } from "./restarts-message.ts";
 export type { Difference, RunRecords, SentTurn, WireName } from "./run-records.ts";
 export type {
   Approval,

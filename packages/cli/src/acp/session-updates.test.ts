@@ -137,6 +137,23 @@ it("a restarted message has another id, and only its last version is its text", 
   ]);
 });
 
+it("text of a model that was replaced, or of a process that stopped, is not continued", () => {
+  const at = { runId: "r", sessionId: "s", agent: "a", turn: 1, at: 0, id: "f" };
+  const updates = createSessionUpdates("/work");
+  const facts = [
+    { type: "content_delta", delta: "One" },
+    { type: "message_restart", reason: "stream_truncated" },
+    { type: "model_failed", seq: 2 },
+    { type: "turn_start", seq: 3 },
+    { type: "content_delta", delta: "Two" },
+    { type: "recovered", seq: 4 },
+    { type: "turn_start", seq: 5 },
+    { type: "content_delta", delta: "Three" },
+  ];
+  const told = facts.flatMap((body) => updates.fromEvent({ ...at, ...body } as Event));
+  expect(told.map((update) => "messageId" in update && update.messageId)).toEqual(["r-1", "r-1-1", "r-1-2"]);
+});
+
 it("titles and results render no untrusted markup, and paths outside the folder are not opened", () => {
   const title = formatCallTitle("[x](http://e.example)", { a: "`![y](z)`\u001b[2J" });
   expect(title).toBe("_x_http_e.example_ `'![y](z)'`");

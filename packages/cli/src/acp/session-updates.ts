@@ -4,6 +4,7 @@
 // session/request_permission, and the end of the run answers session/prompt: see `prompt-turn.ts`.
 import type { ContentBlock, PlanEntry, SessionUpdate, StopReason, ToolCall } from "@agentclientprotocol/sdk";
 import type { CallPart, Entry, Event, Fact, Json, Part, Result } from "capstan";
+import { restartsMessage } from "capstan/client";
 import {
   buildCallContent,
   buildProposedChanges,
@@ -73,13 +74,19 @@ type TextUpdates = {
 };
 
 function createTextUpdates(): TextUpdates {
+  let turn = 0;
   let attempt = 0;
   let streamed = { text: "", thought: "" };
   let lastText = "";
-  const getMessageId = ({ runId, turn }: Event) => `${runId}-${turn}${attempt > 0 ? `-${attempt}` : ""}`;
+  const getMessageId = ({ runId }: Event) => `${runId}-${turn}${attempt > 0 ? `-${attempt}` : ""}`;
+  /** A discarded message stays visible, so the next attempt gets another id. */
   function startAttempt(): void {
     if (streamed.text !== "" || streamed.thought !== "") attempt += 1;
     streamed = { text: "", thought: "" };
+  }
+  function setTurn(event: Event): void {
+    if (event.turn !== turn) attempt = 0;
+    turn = event.turn;
   }
   function fromMessage(event: EventOf<"message">): Updates {
     const { parts } = event.entry;
@@ -88,9 +95,11 @@ function createTextUpdates(): TextUpdates {
     lastText = joined("text");
     const thought = streamed.thought === "" ? joined("reasoning") : "";
     if (!lastText.startsWith(streamed.text) && !streamed.text.startsWith(lastText)) startAttempt();
+    const rest = lastText.slice(streamed.text.length);
+    streamed = { text: "", thought: "" };
     return [
       ...buildChunk("agent_thought_chunk", thought, `${getMessageId(event)}-thought`),
-      ...buildChunk("agent_message_chunk", lastText.slice(streamed.text.length), getMessageId(event)),
+      ...buildChunk("agent_message_chunk", rest, getMessageId(event)),
     ];
   }
   function fromEnd(event: EventOf<"done">): Updates {
@@ -103,17 +112,11 @@ function createTextUpdates(): TextUpdates {
     );
   }
   function fromEvent(event: Event): Updates {
+    if (restartsMessage(event)) startAttempt();
+    setTurn(event);
     switch (event.type) {
       case "run_start":
         lastText = "";
-        return [];
-      case "turn_start":
-        attempt = 0;
-        streamed = { text: "", thought: "" };
-        return [];
-      case "message_restart":
-      case "recovered":
-        startAttempt();
         return [];
       case "content_delta":
         streamed.text += event.delta;

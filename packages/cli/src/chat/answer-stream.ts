@@ -1,4 +1,5 @@
 import type { AssistantEntry, Event } from "capstan";
+import { restartsMessage } from "capstan/client";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import { createMarkdownStream, type MarkdownStream } from "../terminal/markdown-stream.ts";
 import { truncateColumns } from "../terminal/wrap.ts";
@@ -43,6 +44,12 @@ export function createAnswerStream({ view, getTime, onThought }: AnswerStreamOpt
     }
     thought = { text: "", from: 0 };
   }
+  /** Printed text cannot be taken back, so a line below it says that it does not count. */
+  function discardMessage(): void {
+    if (printer.hasOutput) view.print([style.dim("· Discarded the incomplete answer above.")]);
+    printer.reset();
+    thought = { text: "", from: 0 };
+  }
   function say(text: string): void {
     printer.complete(text);
     lastText = text;
@@ -59,19 +66,14 @@ export function createAnswerStream({ view, getTime, onThought }: AnswerStreamOpt
 
   return {
     handleEvent(event) {
-      if (event.type === "turn_start" || event.type === "recovered") {
-        sawStart = true;
-        printer.reset();
-      } else if (event.type === "reasoning_delta") {
+      if (restartsMessage(event)) discardMessage();
+      if (event.type === "turn_start" || event.type === "recovered") sawStart = true;
+      else if (event.type === "reasoning_delta") {
         if (thought.text === "") thought = { text: "", from: getTime() };
         thought.text += event.delta;
       } else if (event.type === "content_delta" && sawStart) {
         endThought();
         printer.push(event.delta);
-      } else if (event.type === "message_restart") {
-        if (printer.hasOutput) view.print([style.dim("· Restarting the answer.")]);
-        printer.reset();
-        thought = { text: "", from: 0 };
       } else if (event.type === "message") handleMessage(event.entry, event.ms);
     },
     printText: say,

@@ -1,5 +1,6 @@
 import type { AssistantEntry, CallPart, Event, Json } from "capstan";
 import { getText, toPlainText } from "capstan";
+import { trackDiscards } from "../track-discards.ts";
 
 export type AgUiEvent = { readonly type: string; readonly [field: string]: unknown };
 
@@ -33,6 +34,7 @@ export function createAgUiEncoder(runId: string, options: AgUiEncoderOptions): A
   const calls = createCallEncoder(tag, options);
   let step: string | undefined;
   let last = "";
+  const isDiscarded = trackDiscards();
 
   function closeStep(): readonly AgUiEvent[] {
     const events = [...text.close(), ...calls.close()];
@@ -61,40 +63,41 @@ export function createAgUiEncoder(runId: string, options: AgUiEncoderOptions): A
     return events;
   }
 
+  function encodeEvent(event: Event): readonly AgUiEvent[] {
+    switch (event.type) {
+      case "turn_start": {
+        const before = closeStep();
+        step = `turn ${event.turn}`;
+        return [...before, { type: "STEP_STARTED", stepName: step, ...tag }];
+      }
+      case "turn_end":
+        return closeStep();
+      case "content_delta":
+        return text.say(event.delta);
+      case "reasoning_delta":
+        return text.think(event.delta);
+      case "tool_call_delta":
+        return calls.encodeDelta(event, text.messageId());
+      case "message":
+        return encodeModelMessage(event);
+      case "steered": {
+        const id = `${runId}-said-${event.seq}`;
+        return encodeMessage("user", { id, text: toPlainText(event.entry.content), tag });
+      }
+      default:
+        return calls.encode(event, text.messageId());
+    }
+  }
+
   return {
     isNested: options.isNested,
     getLastText: () => last,
     close: closeStep,
     addMessage: (text) => (text ? encodeMessage("assistant", { id: `${runId}-answer`, text, tag }) : []),
     encode(event) {
+      const discarded = isDiscarded(event) ? restart() : [];
       text.setTurn(event.turn);
-      switch (event.type) {
-        case "turn_start": {
-          const before = closeStep();
-          step = `turn ${event.turn}`;
-          return [...before, { type: "STEP_STARTED", stepName: step, ...tag }];
-        }
-        case "turn_end":
-          return closeStep();
-        case "content_delta":
-          return text.say(event.delta);
-        case "reasoning_delta":
-          return text.think(event.delta);
-        case "tool_call_delta":
-          return calls.encodeDelta(event, text.messageId());
-        case "message_restart":
-          return restart();
-        case "message":
-          return encodeModelMessage(event);
-        case "steered":
-          return encodeMessage("user", {
-            id: `${runId}-said-${event.seq}`,
-            text: toPlainText(event.entry.content),
-            tag,
-          });
-        default:
-          return calls.encode(event, text.messageId());
-      }
+      return [...discarded, ...encodeEvent(event)];
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Citation, Event } from "capstan";
 import { getText, toPlainText } from "capstan";
 import { type ErrorFormatter, getMissingText } from "../chat/chat-events.ts";
+import { trackDiscards } from "../track-discards.ts";
 import { createTextParts, createToolParts, type UiChunk } from "./ui-message-parts.ts";
 
 /*
@@ -63,6 +64,7 @@ export function createUiMessageStream({
   const text = createTextParts();
   const calls = createToolParts(shown);
   let isStepOpen = false;
+  const isDiscarded = trackDiscards();
   let isOver = false;
   /** Text of the last complete message. */
   let last = "";
@@ -107,6 +109,7 @@ export function createUiMessageStream({
     begin: () => [{ type: "start", messageId: runId, messageMetadata: { runId, sessionId } }],
     encode(event) {
       if (event.parentRunId !== undefined) return calls.encode(event, true);
+      if (isDiscarded(event)) return reset();
       switch (event.type) {
         case "turn_start":
           calls.encode(event);
@@ -117,8 +120,6 @@ export function createUiMessageStream({
           return [...openStep(), ...text.append("reasoning", event.delta)];
         case "tool_call_delta":
           return [...openStep(), ...text.close(), ...calls.encode(event)];
-        case "message_restart":
-          return reset();
         case "message":
           return encodeMessage(event);
         case "turn_end":

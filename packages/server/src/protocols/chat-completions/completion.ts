@@ -1,5 +1,6 @@
 import type { Event, Fact, Result, Usage } from "capstan";
 import { getText } from "capstan";
+import { restartsMessage } from "capstan/client";
 import { createClientCallId } from "../call-ids.ts";
 import { getMissingText } from "../chat/chat-events.ts";
 
@@ -93,7 +94,7 @@ export function createCompletionCollector({
       if (event.parentRunId !== undefined) return undefined;
       if (event.type === "content_delta") return isFormed ? undefined : emitDelta(event.delta);
       if (event.type === "reasoning_delta") return { reasoning_content: event.delta };
-      if (event.type === "message_restart") current = "";
+      if (restartsMessage(event)) current = "";
       if (event.type !== "message") return undefined;
       const text = isFormed ? "" : getText(event.entry);
       const piece = emitDelta(text.startsWith(current) ? text.slice(current.length) : "");

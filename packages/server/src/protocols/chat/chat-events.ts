@@ -1,5 +1,6 @@
 import type { Event, Json } from "capstan";
 import { getText, toPlainText } from "capstan";
+import { restartsMessage } from "capstan/client";
 import { createChatCalls } from "./chat-calls.ts";
 
 /*
@@ -78,15 +79,14 @@ export function chatEvents(
 
   return (event) => {
     if (event.parentRunId !== undefined) return [];
+    if (restartsMessage(event)) {
+      isRestarted ||= streamedText !== "";
+      streamedText = "";
+    }
     switch (event.type) {
       case "content_delta":
         return appendText(event.delta);
-      case "message_restart":
-        isRestarted ||= streamedText !== "";
-        streamedText = "";
-        return [];
       case "turn_start":
-        streamedText = "";
         return calls.flush();
       case "message": {
         lastText = getText(event.entry);

@@ -1,4 +1,5 @@
 import { type Event, type Fact, getText, type Usage } from "capstan";
+import { restartsMessage } from "capstan/client";
 import { type ErrorFormatter, getMissingText } from "../chat/chat-events.ts";
 import { toOpenaiError } from "../openai-error.ts";
 import type { RunSegment } from "./ids.ts";
@@ -167,11 +168,6 @@ function createRunEncoder(options: ResponseOptions, { output, end }: RunEncoderO
       if (event.type === "done") encodeDone(event);
     },
   };
-}
-
-/** Whether the incomplete message was discarded. */
-function restartsMessage({ type }: Event): boolean {
-  return type === "message_restart" || type === "recovered" || type === "turn_start";
 }
 
 /** Whether a run suspended to wait for input, which ends a segment. */

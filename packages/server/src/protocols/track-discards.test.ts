@@ -1,0 +1,106 @@
+import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
+import type { Event } from "capstan";
+import { describe, expect, it } from "vitest";
+import { createTaskProjection } from "./a2a/task.ts";
+import { createAgUiStream } from "./ag-ui/ag-ui-stream.ts";
+import { createUiMessageStream } from "./ai-sdk/ui-message-stream.ts";
+import { chatEvents } from "./chat/chat-events.ts";
+import { createCompletionCollector } from "./chat-completions/completion.ts";
+import { createResponseEncoder } from "./responses/response-encoder.ts";
+
+const origin = { runId: "r", sessionId: "s", agent: "helper", turn: 1 };
+const usage = { inputTokens: 1, outputTokens: 1 };
+const entry = { type: "assistant", parts: [{ type: "text", text: "It rains." }] };
+const error = { code: "stream_truncated", message: "Cut off.", retryable: true };
+
+let seq = 0;
+const fact = (body: object) => ({ ...origin, seq: ++seq, at: seq, id: `${seq}`, ...body }) as Event;
+const delta = (body: object) => ({ ...origin, ...body }) as Event;
+
+const start = { type: "turn_start", turn: 1, maxTurns: 10, messageCount: 1, notes: [] };
+const restart = delta({ type: "message_restart", reason: "stream_truncated" });
+const failure = fact({ type: "model_failed", model: "one", candidate: 0, attempts: 1, error });
+
+/** Two attempts at one message, with `between` them. */
+const playRun = (...between: readonly Event[]): readonly Event[] => [
+  fact(start),
+  delta({ type: "content_delta", delta: "Snow fa" }),
+  ...between,
+  delta({ type: "content_delta", delta: "It ra" }),
+  fact({ type: "message", entry, model: "two", usage, finish: "stop" }),
+  fact({ type: "turn_end", turn: 1, usage }),
+  fact({ type: "done", status: "done", text: "It rains.", usage, cost: 0 }),
+];
+
+/** Deltas are not stored: a reader that is behind sees only the facts around them. */
+const restarts: readonly (readonly [string, readonly Event[]])[] = [
+  ["a retry", [restart]],
+  ["a fallback", [restart, failure, fact(start)]],
+  ["a fallback whose restart was missed", [failure, fact(start)]],
+  ["a crash", [fact({ type: "recovered", owner: "other" }), fact(start)]],
+];
+
+describe.each(restarts)("after %s, readers replace the text", (_, between) => {
+  const events = playRun(...between);
+
+  it("in the UI message stream", async () => {
+    const stream = createUiMessageStream({ runId: "r", sessionId: "s" });
+    const chunks = [...stream.begin(), ...events.flatMap(stream.encode), ...stream.end()];
+    const message = await readUiMessage(chunks as UIMessageChunk[]);
+    expect(message.parts.map((part) => ("text" in part ? part.text : "")).join("")).toBe("It rains.");
+  });
+
+  it("in AG-UI, where the discarded message is named and the new one has another id", () => {
+    const stream = createAgUiStream({ threadId: "t", runId: "r" });
+    const wire = [...stream.begin(), ...events.flatMap(stream.encode), ...stream.end([])];
+    const discarded = wire.flatMap(({ type, name, value }) =>
+      type === "CUSTOM" && name === "message_restart" ? [(value as { messageId: string }).messageId] : [],
+    );
+    const texts = new Map<unknown, string>();
+    for (const { type, messageId, delta: text } of wire)
+      if (type === "TEXT_MESSAGE_CONTENT") texts.set(messageId, (texts.get(messageId) ?? "") + text);
+    expect([...texts.values()]).toEqual(["Snow fa", "It rains."]);
+    expect(discarded).toEqual([[...texts.keys()][0]]);
+  });
+
+  it("in a response", () => {
+    const encoder = createResponseEncoder({
+      ...{ id: "resp_1", model: "helper", place: { runId: "r", segment: 1 } },
+      ...{ functions: new Set<string>(), isFormed: false, showError: (shown) => shown },
+    });
+    for (const event of events) encoder.encode(event);
+    expect(encoder.getResponse().output).toMatchObject([{ content: [{ text: "It rains." }] }]);
+  });
+
+  it("in an A2A task", () => {
+    const projection = createTaskProjection({ taskId: "r", contextId: "s" }, (shown) => shown);
+    let text = "";
+    for (const frame of events.flatMap((event) => projection.apply(event))) {
+      if (!("artifactUpdate" in frame)) continue;
+      const { append, artifact } = frame.artifactUpdate;
+      text = (append ? text : "") + artifact.parts.map((part) => ("text" in part ? part.text : "")).join("");
+    }
+    expect(text).toBe("It rains.");
+  });
+
+  it("or, where sent text cannot be taken back, see the new text as a paragraph of its own", () => {
+    const sent = events.flatMap(chatEvents()).map(({ data }) => ("delta" in data ? data.delta : ""));
+    expect(sent.join("")).toBe("Snow fa\n\nIt rains.");
+    const collector = createCompletionCollector();
+    const chunks = events.map((event) => collector.add(event)?.content ?? "");
+    expect(chunks.join("")).toBe("Snow fa\n\nIt rains.");
+    expect(collector.getText()).toBe("It rains.");
+  });
+});
+
+async function readUiMessage(chunks: readonly UIMessageChunk[]): Promise<UIMessage> {
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  let last: UIMessage | undefined;
+  for await (const message of readUIMessageStream({ stream, terminateOnError: true })) last = message;
+  return last as UIMessage;
+}
