@@ -49,6 +49,11 @@ export function identifyFact(fact: UnplacedFact): string {
   return `${fact.runId}/${fact.type}/${fact.id}${attempt}`;
 }
 
+/** Returns the identity of a run's first fact. An imported fact may have another one. */
+export function identifyRunStart(runId: string): string {
+  return `${runId}/run_start/${runId}/run_start`;
+}
+
 /**
  * Creates a unique id. Uses `join` because concatenation would keep the rope of small strings that `randomUUID` returns
  * alive in every fact.

@@ -71,7 +71,16 @@ export type {
   SchemaInput,
   StandardSchema,
 } from "./schema/schema.ts";
-export type { Lease, MessageBody, RunInfo, RunMessage, SessionInfo, Store } from "./store.ts";
+export type {
+  FoundRun,
+  Lease,
+  MessageBody,
+  RunInfo,
+  RunMessage,
+  SessionInfo,
+  Snapshot,
+  Store,
+} from "./store.ts";
 export {
   type Answer,
   defineTool,

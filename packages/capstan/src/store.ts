@@ -34,6 +34,18 @@ export type RunInfo = {
   readonly updatedAt: number;
 };
 
+/** A run and the position of its first fact. Its facts and those of its nested runs follow, up to the session's next run. */
+export type FoundRun = RunInfo & { readonly firstSeq: number };
+
+/** The state of a session up to a fact, as JSON text: a cache that saves reading and folding the facts before it. */
+export type Snapshot = {
+  /** Position of the last fact in the state. */
+  readonly seq: number;
+  /** Version of the text. Readers ignore snapshots of other versions. */
+  readonly version: number;
+  readonly state: string;
+};
+
 /** The content of a message to a run. */
 export type MessageBody =
   | { readonly type: "steer"; readonly text: string }
@@ -113,6 +125,8 @@ export interface Store extends Records {
   read(sessionId: string, after?: number, limit?: number): Promise<readonly Fact[]>;
   /** Returns the id of the session that a run belongs to. */
   findSession(runId: string): Promise<string | undefined>;
+  /** Returns a run with the position of its first fact, or with position 1 if the store does not know it. */
+  findRun(runId: string): Promise<FoundRun | undefined>;
   /** Creates a session without facts; does nothing if it exists. */
   create(sessionId: string, title?: string): Promise<void>;
   /** Returns a session that was created or has facts. */
@@ -140,6 +154,14 @@ export interface Store extends Records {
   /** Extends a lease by `ms` from now; false if it was lost. */
   renew(lease: Lease, ms: number): Promise<boolean>;
   release(lease: Lease): Promise<void>;
+
+  /**
+   * Replaces the snapshot of a session. Rejects with `lease_lost` as `append` does; a snapshot past the last fact is not
+   * stored. It is deleted with its session, and the store may delete it at any time.
+   */
+  putSnapshot(snapshot: Snapshot, lease: Lease): Promise<void>;
+  /** Returns the newest snapshot of a session. */
+  getSnapshot(sessionId: string): Promise<Snapshot | undefined>;
 
   /** Stores data that is too large for a fact and returns its handle. It is deleted with its session. */
   putBlob(

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact, UnplacedFact } from "../event.ts";
-import { identifyFact } from "../ids.ts";
+import { identifyFact, identifyRunStart } from "../ids.ts";
 import {
   type Blob,
   getScope,
@@ -11,6 +11,7 @@ import {
   type RunMessage,
   type SearchHit,
   type SessionInfo,
+  type Snapshot,
   type Store,
 } from "../store.ts";
 import { createMemoryRecords } from "./memory-records.ts";
@@ -25,6 +26,7 @@ type Session = {
   readonly facts: Fact[];
   readonly byIdentity: Map<string, Fact>;
   readonly blobs: Map<string, Blob>;
+  snapshot: Snapshot | undefined;
 };
 /** Messages by key. Acknowledged ones stay as undefined, so that a key counts once. */
 type KnownRun = {
@@ -63,6 +65,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     watch,
     ...createRunMessages(runs, notify),
     ...createCatalog(sessions, runs, isHeld),
+    ...createSnapshots(sessions, assertHeld),
     async append(facts, { expected, lease, acknowledged = [] }) {
       assertHeld(lease);
       const identified = facts.map((fact) => ({ fact, identity: identifyFact(fact) }));
@@ -80,9 +83,6 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     },
     async read(sessionId, after = 0, limit = Infinity) {
       return sessions.get(sessionId)?.facts.slice(after, after + limit) ?? [];
-    },
-    async findSession(runId) {
-      return runs.get(runId)?.info.sessionId;
     },
     async create(sessionId, title = "") {
       const session = getOrCreateSession(sessionId);
@@ -109,7 +109,14 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
 }
 
 function createSession(): Session {
-  return { title: "", createdAt: undefined, facts: [], byIdentity: new Map(), blobs: new Map() };
+  return {
+    title: "",
+    createdAt: undefined,
+    facts: [],
+    byIdentity: new Map(),
+    blobs: new Map(),
+    snapshot: undefined,
+  };
 }
 
 /** Creates the record storage on first use, because most stores have no records. */
@@ -128,7 +135,26 @@ function createLazyRecords(create: () => Records): Records {
   };
 }
 
-type Catalog = Pick<Store, "getSession" | "list" | "rename" | "listRuns" | "listOrphans" | "search">;
+function createSnapshots(
+  sessions: ReadonlyMap<string, Session>,
+  assertHeld: (lease: Lease) => void,
+): Pick<Store, "putSnapshot" | "getSnapshot"> {
+  return {
+    async putSnapshot(snapshot, lease) {
+      assertHeld(lease);
+      const session = sessions.get(lease.sessionId);
+      if (session && snapshot.seq <= session.facts.length) session.snapshot = snapshot;
+    },
+    async getSnapshot(sessionId) {
+      return sessions.get(sessionId)?.snapshot;
+    },
+  };
+}
+
+type Catalog = Pick<
+  Store,
+  "findSession" | "findRun" | "getSession" | "list" | "rename" | "listRuns" | "listOrphans" | "search"
+>;
 
 function createCatalog(
   sessions: ReadonlyMap<string, Session>,
@@ -136,6 +162,14 @@ function createCatalog(
   isHeld: (sessionId: string) => boolean,
 ): Catalog {
   return {
+    async findSession(runId) {
+      return runs.get(runId)?.info.sessionId;
+    },
+    async findRun(runId) {
+      const info = runs.get(runId)?.info;
+      const start = sessions.get(info?.sessionId ?? "")?.byIdentity.get(identifyRunStart(runId));
+      return info && { ...info, firstSeq: start?.seq ?? 1 };
+    },
     async getSession(sessionId) {
       return toSessionInfo(sessionId, sessions.get(sessionId));
     },

@@ -9,6 +9,7 @@ import { scopesSuite } from "./store-suite/scopes-suite.ts";
 import { searchSuite } from "./store-suite/search-suite.ts";
 import { secondInstanceSuite } from "./store-suite/second-instance-suite.ts";
 import { sessionsSuite } from "./store-suite/sessions-suite.ts";
+import { snapshotsSuite } from "./store-suite/snapshots-suite.ts";
 import { watchingSuite } from "./store-suite/watching-suite.ts";
 
 /** Options of `storeSuite`. */
@@ -45,6 +46,7 @@ export function storeSuite(
     leasesSuite(getStore);
     blobsSuite(getStore);
     recordsSuite(getStore);
+    snapshotsSuite(getStore);
     if (second) secondInstanceSuite(getStore, second);
   });
 }

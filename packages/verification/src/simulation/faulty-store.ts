@@ -116,9 +116,17 @@ function createPlainCalls(
   call: <Value>(made: StoreCall<Value>) => Promise<Value>,
 ): Omit<Store, "append" | "listMessages" | "publish" | "watch" | "close"> {
   return {
-    read: (sessionId, after) =>
-      call({ name: "read", about: sessionId, act: (store) => store.read(sessionId, after) }),
+    read: (sessionId, after, limit) =>
+      call({ name: "read", about: sessionId, act: (store) => store.read(sessionId, after, limit) }),
     findSession: (runId) => call({ name: "findSession", act: (store) => store.findSession(runId) }),
+    findRun: (runId) => call({ name: "findRun", act: (store) => store.findRun(runId) }),
+    putSnapshot: (snapshot, lease) =>
+      call({
+        name: "putSnapshot",
+        about: lease.sessionId,
+        act: (store) => store.putSnapshot(snapshot, lease),
+      }),
+    getSnapshot: (sessionId) => call({ name: "getSnapshot", act: (store) => store.getSnapshot(sessionId) }),
     create: (sessionId, title) => call({ name: "create", act: (store) => store.create(sessionId, title) }),
     getSession: (sessionId) => call({ name: "getSession", act: (store) => store.getSession(sessionId) }),
     list: (options) => call({ name: "list", act: (store) => store.list(options) }),

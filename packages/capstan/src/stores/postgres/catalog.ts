@@ -1,3 +1,4 @@
+import { identifyRunStart } from "../../ids.ts";
 import type { RunInfo, SearchHit, SessionInfo, Store } from "../../store.ts";
 import { buildExcerpt, toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
@@ -12,6 +13,7 @@ type Catalog = Pick<
   Store,
   | "read"
   | "findSession"
+  | "findRun"
   | "create"
   | "getSession"
   | "list"
@@ -40,6 +42,14 @@ export function createCatalog(database: Database, schema: string): Catalog {
       const text = `SELECT session_id FROM ${schema}.runs WHERE id = $1`;
       const [row] = await database.query("find a run", { text, values: [encodeText(runId)] });
       return row && decodeText(row.session_id);
+    },
+    async findRun(runId) {
+      const text = `SELECT runs.*, coalesce((SELECT seq FROM ${schema}.facts
+          WHERE session_id = runs.session_id AND identity = sha256(convert_to($2, 'UTF8'))), 1) AS first_seq
+        FROM ${schema}.runs WHERE id = $1`;
+      const values = [encodeText(runId), encodeText(identifyRunStart(runId))];
+      const [row] = await database.query("find a run", { text, values });
+      return row && { ...toRunInfo(row), firstSeq: Number(row.first_seq) };
     },
     async create(sessionId, title = "") {
       assertStorableId(sessionId);

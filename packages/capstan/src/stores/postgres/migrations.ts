@@ -92,9 +92,21 @@ const migrations: readonly ((schema: string) => string)[] = [
   buildPutRecordFunction,
 ];
 
+/**
+ * Tables that an earlier version of this program does not need and does not touch. They do not raise the schema's
+ * version, so that such a program can still use the schema; deleting a session deletes their rows.
+ */
+const buildAdditions = (schema: string): string => `
+  CREATE TABLE IF NOT EXISTS ${schema}.snapshots (
+    session_id text PRIMARY KEY REFERENCES ${schema}.sessions ON DELETE CASCADE,
+    seq integer NOT NULL,
+    version integer NOT NULL,
+    state text NOT NULL
+  );`;
+
 /** Creates the schema or migrates it to the latest version; rejects a schema of a later version. */
 export async function migrate(pool: PostgresPool, schema: string): Promise<void> {
-  if ((await findVersion(pool, schema)) === migrations.length) return;
+  if ((await findVersion(pool, schema)) === migrations.length && (await hasAdditions(pool, schema))) return;
   const client = await pool.connect();
   let isBroken = true;
   try {
@@ -123,6 +135,7 @@ async function runMigrations(client: PostgresClient, schema: string): Promise<vo
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}; CREATE TABLE ${schema}.version (number integer NOT NULL);
       INSERT INTO ${schema}.version VALUES (0)`);
   for (const migration of migrations.slice(from)) await client.query(migration(schema));
+  await client.query(buildAdditions(schema));
   await client.query(`UPDATE ${schema}.version SET number = $1`, [migrations.length]);
 }
 
@@ -134,6 +147,13 @@ async function findVersion(pool: PostgresPool, schema: string): Promise<number> 
     if (error instanceof Error && "code" in error && error.code === "42P01") return 0; // undefined table
     throw error;
   }
+}
+
+async function hasAdditions(pool: PostgresPool, schema: string): Promise<boolean> {
+  const { rows } = await pool.query("SELECT to_regclass($1) IS NOT NULL AS is_there", [
+    `${schema}.snapshots`,
+  ]);
+  return rows[0]?.is_there === true;
 }
 
 async function readVersion(from: Pick<PostgresPool, "query">, schema: string): Promise<number> {

@@ -76,6 +76,20 @@ describe.skipIf(!findPostgresFolder())(
         await Promise.all(stores.map((store) => store.close()));
       });
 
+      it("gets a table for snapshots without a new version, and an earlier program can remove a session (F71, F78)", async () => {
+        await fresh().list();
+        await pool(one).query(`DROP TABLE store_${schemas}.snapshots`);
+        const store = another();
+        const lease = await held(store, "s");
+        await write(store, "s", "a", lease);
+        await store.putSnapshot({ seq: 1, version: 1, state: "{}" }, lease);
+        await pool(one).query(`SELECT store_${schemas}.remove('s')`);
+        const { rows } = await pool(one).query(`SELECT number, (SELECT count(*)::integer FROM
+          store_${schemas}.snapshots) AS snapshots FROM store_${schemas}.version`);
+        expect(rows).toEqual([{ number: 4, snapshots: 0 }]);
+        await store.close();
+      });
+
       it("has an index for the sessions of one scope, in order", async () => {
         await fresh().list();
         const sessions = `store_${schemas}.sessions`;

@@ -2,7 +2,7 @@
 //
 // Everything is in one schema (`migrations.ts`): `facts`, one row each with its JSON as text, numbered per session;
 // `sessions`, `runs` and `told` (messages to runs), which are derived from the facts and written with them; `leases`,
-// whose row is locked by every append of the session; `blobs`; `records`; and `version`. Ids are stored as in a JSON
+// whose row is locked by every append of the session; `blobs`; `records`; `snapshots`; and `version`. Ids are stored as in a JSON
 // string, without the quotes. Other processes are notified by NOTIFY on a channel named after the schema, in the
 // transaction that stores the data; deltas are sent in batches. Any user who can connect to the database can listen.
 import { AgentError } from "../../errors.ts";
@@ -19,6 +19,7 @@ import { quoteSchema } from "./migrations.ts";
 import { createOutbox } from "./outbox.ts";
 import type { PostgresPool } from "./pool.ts";
 import { createRecords } from "./records.ts";
+import { createSnapshots } from "./snapshots.ts";
 import { getChannel } from "./sql-functions.ts";
 import { toStoreError } from "./store-error.ts";
 import { decodeJson, decodeText, encodeText } from "./stored-text.ts";
@@ -55,6 +56,7 @@ export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Sto
     ...createLeases(database, schema),
     ...createBlobs(database, schema),
     ...createRecords(database, schema),
+    ...createSnapshots(database, schema),
     ...createRunMessages(database, { schema, origin }, watchers),
     async append(facts, at) {
       const { sessionId } = at.lease;

@@ -1,4 +1,5 @@
-import type { ListOptions, RunInfo, SearchHit, SessionInfo, Store } from "../../store.ts";
+import { identifyRunStart } from "../../ids.ts";
+import type { FoundRun, ListOptions, RunInfo, SearchHit, SessionInfo, Store } from "../../store.ts";
 import { buildExcerpt, splitWords, toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
@@ -29,7 +30,7 @@ export function createCatalog(
   now: () => number,
 ): Pick<
   Store,
-  "create" | "getSession" | "list" | "rename" | "remove" | "listRuns" | "listOrphans" | "search"
+  "create" | "getSession" | "list" | "rename" | "remove" | "findRun" | "listRuns" | "listOrphans" | "search"
 > {
   return {
     create: (sessionId, title = "") =>
@@ -63,6 +64,14 @@ export function createCatalog(
       // The deleted pages are still in the write-ahead log, which is truncated as far as readers allow.
       await read(() => connection.all("PRAGMA wal_checkpoint(TRUNCATE)")).catch(() => undefined);
     },
+    findRun: (runId) =>
+      read(() => {
+        const sql = `SELECT ${runColumns}, coalesce(
+            (SELECT seq FROM facts WHERE facts.session = runs.session AND identity = ?2), 1) AS firstSeq
+          FROM runs JOIN sessions ON sessions.number = runs.session WHERE runs.id = ?1`;
+        const row = connection.get<FoundRun>(sql, encodeText(runId), encodeText(identifyRunStart(runId)));
+        return row && toRunInfo(row);
+      }),
     listRuns: (sessionId) =>
       read(() => {
         const sql = `SELECT ${runColumns} FROM runs JOIN sessions ON sessions.number = session
@@ -86,7 +95,7 @@ function toSessionInfo({ id, title, ...rest }: SessionRow): SessionInfo {
   return { id: fromStoredText(id), ...(title && { title: fromStoredText(title) }), ...rest };
 }
 
-function toRunInfo(row: RunInfo): RunInfo {
+function toRunInfo<Row extends RunInfo>(row: Row): Row {
   const { runId, sessionId, agent } = row;
   return {
     ...row,

@@ -11,7 +11,7 @@ export const factVersion = 1;
 // milliseconds since the epoch. `facts.fact` is the fact as JSON, without its `seq`. `told` holds messages to runs:
 // `told.message` is JSON, and NULL once it is acknowledged. A row of `search` has the words (`splitWords`) of the fact
 // with the same number. `blobs.form` is `bytes`, `utf8` or `utf16le`. `records.body` is JSON, and NULL for a removed
-// record, whose row reserves its version number.
+// record, whose row reserves its version number. `snapshots.state` is JSON.
 const migrations: readonly string[] = [
   `
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -84,6 +84,19 @@ CREATE TABLE records (
 `,
 ];
 
+/**
+ * Tables that an earlier version of this program does not need and does not touch. They do not raise the file's
+ * version, so that such a program can still open the file; deleting a session deletes their rows.
+ */
+const additions = `
+CREATE TABLE IF NOT EXISTS snapshots (
+  session INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+  seq INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  state TEXT NOT NULL
+) STRICT;
+`;
+
 /** Version of the files that this code writes. */
 export const fileVersion: number = migrations.length;
 
@@ -103,12 +116,13 @@ export function assertOurs(connection: Connection): void {
 
 /** Migrates an empty or older file to the current version, atomically. */
 export function migrate(connection: Connection): void {
-  if (readPragma(connection, "user_version") === fileVersion) return;
+  if (readPragma(connection, "user_version") === fileVersion && hasAdditions(connection)) return;
   connection.exec("BEGIN IMMEDIATE");
   try {
     // Another process may have migrated it already.
     for (let version = readPragma(connection, "user_version"); version < fileVersion; version++)
       connection.exec(migrations[version] ?? "");
+    connection.exec(additions);
     connection.exec(`PRAGMA application_id = ${applicationId}`);
     connection.exec(`PRAGMA user_version = ${fileVersion}`);
     connection.exec("COMMIT");
@@ -120,6 +134,10 @@ export function migrate(connection: Connection): void {
 
 function readPragma(connection: Connection, name: "user_version" | "application_id"): number {
   return connection.get<Record<string, number>>(`PRAGMA ${name}`)?.[name] ?? 0;
+}
+
+function hasAdditions(connection: Connection): boolean {
+  return connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'snapshots'") !== undefined;
 }
 
 function isEmpty(connection: Connection): boolean {

@@ -7,6 +7,7 @@ import { createFactLog } from "./fact-log.ts";
 import { createLeases } from "./leases.ts";
 import { createRecords } from "./records.ts";
 import { createRunMessages } from "./run-messages.ts";
+import { createSnapshots } from "./snapshots.ts";
 import { createWatch } from "./watch.ts";
 import { createWorkQueue } from "./work-queue.ts";
 
@@ -36,6 +37,7 @@ export function createSqliteStore(
     ...createRunMessages(connection, queue, local.notify),
     ...catalog,
     ...createBlobs(connection, queue),
+    ...createSnapshots(connection, queue, assertHeld),
     ...createRecords(connection, queue, now),
     async append(facts, at) {
       const appended = await log.append(facts, at);

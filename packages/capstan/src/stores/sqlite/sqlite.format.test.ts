@@ -170,6 +170,23 @@ describe("a file of version 1", () => {
     await again.close();
   });
 
+  it("gets a table for snapshots, and a program that does not know it can still use the file (F71, F78)", async () => {
+    const store = sqlite(file);
+    const lease = await store.lease("trip", "bob", 60_000);
+    if (!lease) throw new Error("no lease");
+    await store.putSnapshot({ seq: 7, version: 1, state: "{}" }, lease);
+    await store.close();
+    const database = new DatabaseSync(file);
+    expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
+    database.exec("DELETE FROM sessions WHERE id = 'trip'"); // as that program removes a session
+    expect(database.prepare("SELECT * FROM snapshots").all()).toEqual([]);
+    database.exec("DROP TABLE snapshots");
+    database.close();
+    const again = sqlite(file);
+    expect(await again.getSnapshot("trip")).toBeUndefined();
+    await again.close();
+  });
+
   it("is made new by one, when several open it at once", async () => {
     const stores = await Promise.all(Array.from({ length: 4 }, async () => sqlite(file)));
     await Promise.all(stores.map((store, id) => store.putRecord({ kind: "k", id: `${id}`, body: id }, 0)));

@@ -41,6 +41,31 @@ export function runsSuite(getStore: () => Store): void {
       expect(await store.listRuns("nobody")).toEqual([]);
     });
 
+    it("are found with the position of their first fact", async () => {
+      const lease = await acquireTestLease(store, "s1");
+      const first = [createStartFact("s1", "r1", 1), createDoneFact("s1", "r1", 2)];
+      await store.append(first, { expected: 0, lease });
+      const nested = { parentRunId: "r\u0000 2", parentCallId: "c" };
+      const second = [
+        createStartFact("s1", "r\u0000 2", 3),
+        { ...createStartFact("s1", "r2~c", 4), ...nested },
+        { ...createDoneFact("s1", "r2~c", 5), ...nested },
+      ];
+      await store.append(second, { expected: 2, lease });
+      const run = { sessionId: "s1", agent: "a" };
+      const ended = { ...run, runId: "r1", state: "ended", startedAt: 1, updatedAt: 2, firstSeq: 1 };
+      expect(await store.findRun("r1")).toEqual(ended);
+      expect(await store.findRun("r\u0000 2")).toMatchObject({ ...run, state: "active", firstSeq: 3 });
+      expect(await store.findRun("r2~c")).toBeUndefined();
+    });
+
+    it("have the position 1 if their first fact was imported with an id of its own", async () => {
+      const lease = await acquireTestLease(store, "s1");
+      const imported = { ...createStartFact("s1", "r1"), id: "foreign" };
+      await store.append([imported, createDoneFact("s1", "r1")], { expected: 0, lease });
+      expect(await store.findRun("r1")).toMatchObject({ firstSeq: 1 });
+    });
+
     it("are orphaned when they have work and no process holds the session (F73)", async () => {
       for (const [sessionId, rest] of Object.entries({
         active: [],
