@@ -8,13 +8,33 @@ describe("the system clock", () => {
     expect(Number.isInteger(systemClock.now())).toBe(true);
   });
 
-  it("is not affected by setting back the wall clock", () => {
-    const before = systemClock.now();
+  it("shows the date after the machine's clock was set, and measures durations as before", () => {
+    const before = systemClock.monotonic();
     const wall = vi.spyOn(Date, "now").mockReturnValue(0);
     try {
-      expect(systemClock.now()).toBeGreaterThanOrEqual(before);
+      expect(systemClock.now()).toBe(0);
+      expect(systemClock.monotonic()).toBeGreaterThanOrEqual(before);
     } finally {
       wall.mockRestore();
+    }
+  });
+
+  it("fires after a delay of months, not before", () => {
+    vi.useFakeTimers();
+    try {
+      const fire = vi.fn();
+      const cancelled = vi.fn();
+      const [dayMs, days] = [86_400_000, 60];
+      systemClock.after(days * dayMs, fire);
+      const cancel = systemClock.after(days * dayMs, cancelled);
+      vi.advanceTimersByTime(days * dayMs - 1);
+      expect(fire).not.toHaveBeenCalled();
+      cancel();
+      vi.advanceTimersByTime(1);
+      expect(fire).toHaveBeenCalledOnce();
+      expect(cancelled).not.toHaveBeenCalled();
+    } finally {
+      vi.useRealTimers();
     }
   });
 

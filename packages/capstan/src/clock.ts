@@ -2,33 +2,49 @@ import { AgentError } from "./errors.ts";
 
 /** The runtime's source of time; injected, so that tests control it. */
 export interface Clock {
-  /** Returns milliseconds since the epoch. Never decreases within a process. */
+  /** Returns the date, in milliseconds since the epoch. It jumps, also back, when the clock of the machine is set. */
   now(): number;
-  /** Calls `fire` once after `ms`. The returned function cancels it. */
+  /**
+   * Returns milliseconds since some moment in the past, for durations and deadlines. Never decreases within a process;
+   * values of two processes cannot be compared. Depending on the machine, time spent asleep is included or not.
+   */
+  monotonic(): number;
+  /** Calls `fire` once after `ms`, measured like `monotonic`. The returned function cancels it. */
   after(ms: number, fire: () => void): () => void;
 }
 
-/** `setTimeout` takes 31 bits; a longer delay would fire immediately. */
-const maxTimerMs = 2_147_483_647;
-
-/** Reads the monotonic timer, so that adjusting the wall clock does not affect deadlines and budgets. */
+/** The clock of the machine. */
 export const systemClock: Clock = {
-  now: () => Math.round(performance.timeOrigin + performance.now()),
-  after(ms, fire) {
-    const timer = setTimeout(fire, Math.min(ms, maxTimerMs));
-    return () => clearTimeout(timer);
-  },
+  now: () => Date.now(),
+  monotonic: () => Math.round(performance.now()),
+  after: (ms, fire) => startTimer(ms, fire, () => undefined),
 };
 
 /** The system clock with timers that do not keep the process alive. */
 export const backgroundClock: Clock = {
-  now: systemClock.now,
-  after(ms, fire) {
-    const timer = setTimeout(fire, Math.min(ms, maxTimerMs));
-    if (typeof timer === "object" && "unref" in timer) timer.unref();
-    return () => clearTimeout(timer);
-  },
+  ...systemClock,
+  after: (ms, fire) =>
+    startTimer(ms, fire, (timer) => {
+      if (typeof timer === "object" && "unref" in timer) timer.unref();
+    }),
 };
+
+type Timer = ReturnType<typeof setTimeout>;
+
+/** `setTimeout` takes 31 bits; a longer delay would fire immediately. */
+const maxTimerMs = 2_147_483_647;
+
+/** Splits a delay beyond the range of `setTimeout` into several timers. */
+function startTimer(ms: number, fire: () => void, onStart: (timer: Timer) => void): () => void {
+  let timer: Timer;
+  const start = (remainingMs: number) => {
+    const next = remainingMs > maxTimerMs ? () => start(remainingMs - maxTimerMs) : fire;
+    timer = setTimeout(next, Math.min(remainingMs, maxTimerMs));
+    onStart(timer);
+  };
+  start(ms);
+  return () => clearTimeout(timer);
+}
 
 /** Calls `fire` every `ms` until the returned function is called. */
 export function repeatEvery(clock: Clock, ms: number, fire: () => void): () => void {

@@ -257,13 +257,25 @@ export type Origin = {
   readonly parentCallId?: string;
 };
 
-/** `seq` counts the facts of a session from 1; `at` is milliseconds since the epoch. */
-export type Fact = FactBody & Origin & { readonly seq: number; readonly at: number; readonly id: string };
+/** What the log adds to a fact. */
+type Stamp = {
+  readonly id: string;
+  /** The wall clock, in milliseconds since the epoch. It may go back from one fact to the next; `seq` is the order. */
+  readonly at: number;
+  /**
+   * How long the session's runs took since the previous fact, on the monotonic clock. Only set when the difference of
+   * the two `at` is wrong: the wall clock was set, the machine slept, or no process had the run.
+   */
+  readonly elapsedMs?: number;
+};
+
+/** `seq` counts the facts of a session from 1. */
+export type Fact = FactBody & Origin & Stamp & { readonly seq: number };
 export type Delta = DeltaBody & Origin;
 export type Event = Fact | Delta;
 
 /** A fact before the store has assigned its `seq`. */
-export type UnplacedFact = FactBody & Origin & { readonly at: number; readonly id: string };
+export type UnplacedFact = FactBody & Origin & Stamp;
 
 export function isFact(event: Event): event is Fact {
   return "seq" in event;

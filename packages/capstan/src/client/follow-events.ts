@@ -120,9 +120,9 @@ async function* followWithRetry(
       failure = toAgentError(thrown);
       if (!failure.retryable) throw failure;
     }
-    lostAt ??= clock.now();
+    lostAt ??= clock.monotonic();
     const waitMs = computeRetryDelay(failure, failures++, random());
-    if (clock.now() + waitMs - lostAt > giveUpAfterMs) throw failure;
+    if (clock.monotonic() + waitMs - lostAt > giveUpAfterMs) throw failure;
     const { code, message, retryable } = failure;
     onState?.({ type: "lost", error: { code, message, retryable }, retryInMs: waitMs });
     await sleep(clock, waitMs, stop).catch(() => undefined); // aborted: the loop ends

@@ -280,6 +280,31 @@ describe("a run whose model asks for a long wait", () => {
       "done",
     ]);
   });
+
+  it("resumes at the next poll when the machine slept past that time", async () => {
+    const store = memory({ clock });
+    let isBack = false;
+    const agent = defineAgent({
+      name: "a",
+      model: {
+        id: "busy",
+        async *stream() {
+          if (!isBack) throw new AgentError("model_rate_limited", "Later.", { retryAfterMs: 6 * 3_600_000 });
+          yield [
+            { type: "text", text: "Here I am." },
+            { type: "finish", reason: "stop" },
+          ];
+        },
+      },
+    });
+    const engine = openEngine(store, agent, { leaseMs, getResumeOptions: () => ({ clock }) });
+    const { until } = await engine.run(agent, "Hi.", { runId: "run_1", clock });
+    expect(until).toBe(clock.now() + 6 * 3_600_000);
+    isBack = true;
+    clock.step(6 * 3_600_000); // the timer for six hours has not moved
+    await clock.advance(leaseMs);
+    await expect.poll(() => findLastFactType(store, "run_1")).toBe("done");
+  });
 });
 
 describe("a run whose process has died", () => {

@@ -26,7 +26,7 @@ export type LeaseOptions = {
 /** Acquires a session's lease and renews it until it is released. Rejects with `session_busy` while it is taken. */
 export async function acquireLease(options: LeaseOptions): Promise<HeldLease> {
   const { store, sessionId, owner, leaseMs = 60_000, clock = backgroundClock, onLost } = options;
-  let renewedAt = clock.now();
+  let isFresh = startLeaseTimer(clock, leaseMs);
   const lease = await store.lease(sessionId, owner, leaseMs);
   if (!lease) {
     throw new AgentError(
@@ -36,9 +36,9 @@ export async function acquireLease(options: LeaseOptions): Promise<HeldLease> {
   }
   let isReleased = false;
   const renew = async () => {
-    const now = clock.now();
+    const isFreshFromNow = startLeaseTimer(clock, leaseMs);
     if (await store.renew(lease, leaseMs)) {
-      renewedAt = now;
+      isFresh = isFreshFromNow;
       return;
     }
     stop();
@@ -50,7 +50,7 @@ export async function acquireLease(options: LeaseOptions): Promise<HeldLease> {
   const stop = repeatEvery(clock, leaseMs / 3, () => void renew().catch(() => undefined));
   return {
     lease,
-    isCurrent: () => clock.now() - renewedAt < leaseMs,
+    isCurrent: () => isFresh(),
     renew,
     async release() {
       isReleased = true;
@@ -58,4 +58,14 @@ export async function acquireLease(options: LeaseOptions): Promise<HeldLease> {
       await store.release(lease);
     },
   };
+}
+
+/**
+ * Returns a function that is false once `ms` have passed. Both clocks must agree: the monotonic clock may stand still
+ * while the machine sleeps, and the wall clock may be set back.
+ */
+function startLeaseTimer(clock: Clock, ms: number): () => boolean {
+  const wallEnd = clock.now() + ms;
+  const monotonicEnd = clock.monotonic() + ms;
+  return () => clock.now() < wallEnd && clock.monotonic() < monotonicEnd;
 }

@@ -54,7 +54,8 @@ export function openLog({
   inbox,
 }: OpenLogOptions): SessionLog {
   const { sessionId } = state;
-  let queue: UnplacedFact[][] = [];
+  let queue: PushedFacts[] = [];
+  let lastTime = readTimeOfState(clock, state, runId);
   let acknowledgedKeys: string[] = [];
   let tail: Promise<void> = Promise.resolve();
   let open: Promise<void> | undefined;
@@ -71,14 +72,13 @@ export function openLog({
 
   function push(origin: RunOrigin, bodies: readonly FactBody[], idSuffix: string): Promise<void> {
     if (bodies.length === 0) return tail;
-    const at = clock.now();
-    queue.push(
-      bodies.map((body, index) => {
-        const owner = findOwner(state, origin, body);
-        const id = createFactId(body, owner.runId, index === 0 ? idSuffix : `${idSuffix}.${index}`);
-        return Object.assign(withOrigin(body, owner), { id, at });
-      }),
-    );
+    const time = readTime(clock);
+    const facts = bodies.map((body, index) => {
+      const owner = findOwner(state, origin, body);
+      const id = createFactId(body, owner.runId, index === 0 ? idSuffix : `${idSuffix}.${index}`);
+      return Object.assign(withOrigin(body, owner), { id, at: time.at });
+    });
+    queue.push({ facts, time });
     if (!open) {
       open = tail = tail.then(commit);
       open.catch(fail);
@@ -88,7 +88,8 @@ export function openLog({
 
   async function commit(): Promise<void> {
     // Do not commit the end of a run while messages are queued: decide again with them applied.
-    const batch = (inbox.isEmpty() ? queue : queue.filter((facts) => !facts.some(isEnd))).flat();
+    const pushed = inbox.isEmpty() ? queue : queue.filter(({ facts }) => !facts.some(isEnd));
+    const batch = addElapsedTime(pushed, lastTime);
     const acknowledged = acknowledgedKeys;
     queue = [];
     acknowledgedKeys = [];
@@ -102,6 +103,7 @@ export function openLog({
     for (const fact of stored) if (fact.seq > (fresh.at(-1)?.seq ?? state.seq)) fresh.push(fact);
     // Fold the whole batch before emitting: a listener must not add messages after the end.
     for (const fact of fresh) apply(state, fact);
+    if (fresh.length > 0) lastTime = pushed.at(-1)?.time ?? lastTime;
     for (const fact of fresh) emit(fact);
   }
 
@@ -126,6 +128,33 @@ export function openLog({
     },
     nested: createRunLog,
   };
+}
+
+/** Both clocks, read at the same moment. */
+type Time = { readonly at: number; readonly monotonic: number };
+type PushedFacts = { readonly facts: readonly UnplacedFact[]; readonly time: Time };
+
+const readTime = (clock: Clock): Time => ({ at: clock.now(), monotonic: clock.monotonic() });
+
+/** A run that is resumed after a crash took no time in between. Waiting time is subtracted from that of the run. */
+function readTimeOfState(clock: Clock, { run, at }: State, runId: string): Time {
+  const isContinued = run?.id === runId && !run.waiting;
+  return isContinued ? { at, monotonic: clock.monotonic() } : readTime(clock);
+}
+
+/** A larger difference between the two clocks is stored. Smaller ones are rounding and corrections of the wall clock. */
+const maxDriftMs = 1000;
+
+/** Adds `elapsedMs` where the wall clock does not show how much time has passed. */
+function addElapsedTime(pushed: readonly PushedFacts[], lastTime: Time): readonly UnplacedFact[] {
+  let previous = lastTime;
+  return pushed.flatMap(({ facts, time }) => {
+    const elapsedMs = time.monotonic - previous.monotonic;
+    const driftMs = time.at - previous.at - elapsedMs;
+    previous = time;
+    const [first, ...others] = facts;
+    return first && Math.abs(driftMs) > maxDriftMs ? [{ ...first, elapsedMs }, ...others] : facts;
+  });
 }
 
 type RunOrigin = Pick<Origin, "runId" | "agent" | "parentRunId" | "parentCallId">;

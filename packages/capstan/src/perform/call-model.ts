@@ -47,7 +47,14 @@ export async function callModel(
   const message = createMessageBuilder(createCallIds(effect.turn, io.state));
   // Structured output is data: a list of numbers in it is not a citation.
   const citationFilter = agent.output || !citesSources(io.state) ? undefined : createCitationFilter(io.state);
-  const context: ModelCallContext = { effect, io, model, message, citationFilter, startedAt: io.clock.now() };
+  const context: ModelCallContext = {
+    effect,
+    io,
+    model,
+    message,
+    citationFilter,
+    startedAt: io.clock.monotonic(),
+  };
   try {
     // Do not wait for a model, instructions or a schema that ignore the signal.
     return await rejectOnAbort(requestMessage(context, signal), signal);
@@ -148,7 +155,7 @@ async function buildMessage({
   const output =
     agent.output && message.calls.size === 0 ? await readOutput(getText(entry), agent.output) : undefined;
   const { usage, warnings } = resolveUsage(message, io.state);
-  const ms = io.clock.now() - startedAt;
+  const ms = io.clock.monotonic() - startedAt;
   const details = {
     model: model.id,
     usage,
@@ -177,7 +184,7 @@ function buildPartialMessage({
   if (!message.hasText) return [];
   const parts = message.open.filter((part) => part.type === "text");
   const { usage, warnings } = resolveUsage(message, io.state);
-  const ms = io.clock.now() - startedAt;
+  const ms = io.clock.monotonic() - startedAt;
   const entry: AssistantEntry = { type: "assistant", parts };
   return [
     {

@@ -37,7 +37,7 @@ export async function callTool(
   io: Io,
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
-  const startedAt = io.clock.now();
+  const startedAt = io.clock.monotonic();
   const facts: FactBody[] = [];
   const context = { effect, io, signal, facts };
   const outcome = await executeCall(context);
@@ -47,7 +47,7 @@ export async function callTool(
     context,
   );
   const { callId: id, name } = effect;
-  const ms = io.clock.now() - startedAt;
+  const ms = io.clock.monotonic() - startedAt;
   const is_error = status !== "ok";
   const reads = pickReads(context);
   facts.push(...warnChangedFragments(rest.contexts ?? [], io.state));
@@ -159,9 +159,9 @@ async function startExecution(
   input: unknown,
   { effect, io, signal, facts }: ToolCallContext,
 ): Promise<unknown> {
-  const startedAt = io.clock.now();
+  const startedAt = io.clock.monotonic();
   const work = tool.execute?.(input, createToolContext(effect, io, signal));
-  const ms = io.clock.now() - startedAt;
+  const ms = io.clock.monotonic() - startedAt;
   if (ms >= maxBlockMs) {
     const message = `The tool "${tool.name}" blocked the process for ${ms} ms.`;
     facts.push({ type: "warning", code: "event_loop_blocked", message });

@@ -23,7 +23,7 @@ export async function summarizeHistory(
   const models = getAgent(effect.agent, io).models.summary;
   const model = io.resolveModel(models[candidate] ?? models[0]);
   const message = createMessageBuilder((_, index) => `call_${index}`);
-  const startedAt = io.clock.now();
+  const startedAt = io.clock.monotonic();
   try {
     const context = { model, message, emit: () => undefined };
     await rejectOnAbort(
@@ -32,7 +32,7 @@ export async function summarizeHistory(
     );
     const text = truncateText(readSummary(message), effect.maxSummaryCharacters);
     const { usage, warnings } = resolveUsage(message, io.state);
-    const ms = io.clock.now() - startedAt;
+    const ms = io.clock.monotonic() - startedAt;
     return [{ type: "compacted", number, until, text, model: model.id, usage, ms }, ...warnings];
   } catch (thrown) {
     // Cancelled: the summary is no longer needed, so nothing is reported.

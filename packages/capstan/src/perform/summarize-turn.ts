@@ -19,7 +19,7 @@ export async function summarizeTurn(
 ): Promise<readonly FactBody[]> {
   const model = io.resolveModel(getAgent(agent, io).models.summary[0]);
   const message = createMessageBuilder((_, index) => `call_${index}`);
-  const startedAt = io.clock.now();
+  const startedAt = io.clock.monotonic();
   const emit = (delta: { readonly type: string; readonly delta?: unknown }) => {
     if (delta.type === "content_delta") io.emit({ type: "turn_summary_delta", delta: String(delta.delta) });
   };
@@ -29,7 +29,7 @@ export async function summarizeTurn(
       signal,
     );
     const { usage, warnings } = resolveUsage(message, io.state);
-    const ms = io.clock.now() - startedAt;
+    const ms = io.clock.monotonic() - startedAt;
     return [
       { type: "turn_summary", turn, text: readSummary(message), model: model.id, usage, ms },
       ...warnings,

@@ -411,13 +411,13 @@ describe("a handoff that transfers", () => {
     const { main } = createTeam([{ calls: [to("research")] }], [{ text: "Two." }], {
       main: { policy: { ...policy, budget: { seconds: 1 } } },
     });
-    let now = 0;
+    const clock = fakeClock();
     const hooks = {
       onEvent({ type }: { readonly type: string }) {
-        if (type === "turn_end") now += 2000;
+        if (type === "turn_end") void clock.advance(2000);
       },
     };
-    const { facts, result } = await play(main, { clock: { ...fakeClock(), now: () => now }, hooks });
+    const { facts, result } = await play(main, { clock, hooks });
     expect(ofType(facts, "handoff")).toHaveLength(1);
     expect(ofType(facts, "tool_call_result")).toMatchObject([{ status: "ok", agent: "research" }]);
     expect(result).toMatchObject({ status: "limit", agent: "research", error: { code: "budget_seconds" } });

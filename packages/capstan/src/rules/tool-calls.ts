@@ -99,7 +99,7 @@ export const reuseCachedResults: Rule = ({ agent, state, run }) => {
   for (const call of currentTurn.calls.values()) {
     if (!mayRun(call, run) || !findTool(agent, call.part.name)?.cacheMs) continue;
     const cached = state.cache.get(toCallKey(call.part));
-    if (cached?.cacheUntil !== undefined && cached.cacheUntil > run.lastAt)
+    if (cached?.cacheUntil !== undefined && cached.cacheUntil > state.at)
       facts.push(reuseResult(cached, call));
   }
   return facts.length > 0 ? decideFacts(`cached.${run.turn}`, ...facts) : undefined;

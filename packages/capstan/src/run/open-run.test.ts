@@ -109,6 +109,7 @@ describe("a run whose lease is lost", () => {
     const ticks: (() => void)[] = [];
     const clock: Clock = {
       now: () => 0,
+      monotonic: () => 0,
       after(_, fire) {
         ticks.push(fire);
         return () => undefined;

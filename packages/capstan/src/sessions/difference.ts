@@ -67,7 +67,7 @@ export function difference(left: readonly Fact[], right: readonly Fact[]): Diffe
     inputTokens: buildPair(({ usage }) => usage.inputTokens),
     outputTokens: buildPair(({ usage }) => usage.outputTokens),
     cost: buildPair(({ cost }) => cost),
-    ms: buildPair(({ startedAt, updatedAt }) => updatedAt - startedAt),
+    ms: buildPair(({ startedAt, updatedAt }) => Math.max(0, updatedAt - startedAt)),
   };
 }
 

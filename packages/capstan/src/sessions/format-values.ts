@@ -5,9 +5,9 @@ export function formatTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
-/** Formats a duration in ms, s or min. */
+/** Formats a duration in ms, s or min. The difference of two dates is negative when the clock was set back: 0 ms. */
 export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   const seconds = ms / 1000;
   return seconds < 60
     ? `${seconds.toFixed(1)} s`

@@ -145,7 +145,7 @@ describe("a session as Markdown", () => {
       { text: "It is **7 °C** in `Oslo`.\n\n```ts\nconst a: Array<number> = [];\n```" },
     ]);
     const agent = defineAgent({ name: "guide", model, tools: [look] });
-    const clock = { now: () => Date.UTC(2026, 0, 1, 12), after: () => () => undefined };
+    const clock = { now: () => Date.UTC(2026, 0, 1, 12), monotonic: () => 0, after: () => () => undefined };
     await run(agent, "How cold is it?", { store, session: "s1", clock });
     expect(await session(store, "s1").export("markdown")).toMatchInlineSnapshot(`
       "# How cold is it?

@@ -179,12 +179,14 @@ const commonFields: Fields = {
   id,
 };
 
+const optionalFields: Fields = { elapsedMs: count, parentRunId: id, parentCallId: id };
+
 /** Checks a stored fact of any type. */
 export const validateFact: Validator = taggedUnion(
   Object.fromEntries(
     Object.entries(factFields).map(([type, [required, optional]]) => [
       type,
-      object({ ...commonFields, ...required }, { ...optional, parentRunId: id, parentCallId: id }),
+      object({ ...commonFields, ...required }, { ...optional, ...optionalFields }),
     ]),
   ),
 );

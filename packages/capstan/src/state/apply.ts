@@ -15,6 +15,7 @@ import {
   noUsage,
   type RunState,
   type State,
+  updateElapsedTime,
   updateWaitedTime,
 } from "./state.ts";
 
@@ -26,6 +27,7 @@ type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
  */
 export function apply(state: State, fact: Fact): State {
   if (fact.seq <= state.seq) return state;
+  updateElapsedTime(state, fact);
   state.seq = fact.seq;
   if (fact.parentRunId === undefined) applyToRun(state, fact);
   else applyNested(state, fact, applyToRun);
@@ -35,7 +37,7 @@ export function apply(state: State, fact: Fact): State {
 function applyToRun(state: State, fact: Fact): void {
   if (fact.type === "run_start") state.run = startRun(state, fact);
   else if (state.run?.id === fact.runId) {
-    updateWaitedTime(state.run, fact);
+    updateWaitedTime(state.run, fact, state.elapsedMs);
     // TypeScript cannot correlate the entry of the table with the type of the fact.
     (folds[fact.type] as (state: State, run: RunState, fact: Fact) => void)(state, state.run, fact);
   }

@@ -62,6 +62,8 @@ export function applyNested(state: State, fact: Fact, fold: (state: State, fact:
   if (!existing) parent.run.nested.set(callId, child);
   const callsBefore = child.run?.startedCalls ?? 0;
   child.seq = fact.seq;
+  child.at = fact.at;
+  child.elapsedMs = state.elapsedMs;
   fold(child, fact);
   if (!child.run) return;
   child.run.parent ??= { state: parent, callId };
@@ -69,7 +71,7 @@ export function applyNested(state: State, fact: Fact, fold: (state: State, fact:
   const reply = fact.type === "approval_resolved" ? child.run.approvals.get(fact.callId) : undefined;
   const usage = getUsage(fact);
   for (const run of listAncestors(parent.run)) {
-    updateWaitedTime(run, fact);
+    updateWaitedTime(run, fact, state.elapsedMs);
     run.startedCalls += calls;
     if (usage) run.usage = addUsage(run.usage, usage);
     if (fact.type === "message" || fact.type === "tool_call_result") run.recoveries = 0;

@@ -22,8 +22,11 @@ import { type ContextSize, createContextSize } from "./context-size.ts";
  */
 export type State = {
   readonly sessionId: string;
-  /** The position of the last fact folded in. */
+  /** The position of the last fact folded in, and its time. */
   seq: number;
+  at: number;
+  /** How long the runs of the session took, waits included, as measured by the monotonic clocks of their processes. */
+  elapsedMs: number;
   /** Complete turns only: a message is added once all its calls have results, so the history is always valid. */
   history: Entry[];
   context: ContextSize;
@@ -71,8 +74,10 @@ export type RunState = {
   turn: number;
   currentTurn: TurnState | undefined;
   usage: Usage;
-  readonly startedAt: number;
-  lastAt: number;
+  /** `State.elapsedMs` at the first and at the last fact of the run. */
+  readonly startedMs: number;
+  lastMs: number;
+  /** How long the run waited for the user. */
   waitedMs: number;
   waits: number;
   /** How often another process took over since the last message or result. */
@@ -244,6 +249,8 @@ export function createState(sessionId: string): State {
   return {
     sessionId,
     seq: 0,
+    at: 0,
+    elapsedMs: 0,
     history: [],
     context: createContextSize(),
     callIds: new Set(),
@@ -259,7 +266,7 @@ export function createState(sessionId: string): State {
 
 /** Returns the running time, without the time spent waiting for the user. */
 export function computeElapsedMs(run: RunState): number {
-  return run.lastAt - run.startedAt - run.waitedMs;
+  return run.lastMs - run.startedMs - run.waitedMs;
 }
 
 /** The run and its ancestors, from the inside out. */
@@ -267,10 +274,16 @@ export function* listAncestors(run: RunState): Generator<RunState> {
   for (let next: RunState | undefined = run; next; next = next.parent?.state.run) yield next;
 }
 
+/** Moves the session's time to that of the fact. It never goes back, whatever the wall clock does. */
+export function updateElapsedTime(state: State, { at, elapsedMs }: Fact): void {
+  state.elapsedMs += elapsedMs ?? (state.seq > 0 ? Math.max(0, at - state.at) : 0);
+  state.at = at;
+}
+
 /** Adds the time since the last fact to the waited time, if the run waited. */
-export function updateWaitedTime(run: RunState, fact: Fact): void {
+export function updateWaitedTime(run: RunState, fact: Fact, elapsedMs: number): void {
   // An approval is delivered when no effect is in flight, so the time before it was spent waiting for the user.
-  if (run.waiting || fact.type === "approval_resolved") run.waitedMs += fact.at - run.lastAt;
+  if (run.waiting || fact.type === "approval_resolved") run.waitedMs += elapsedMs - run.lastMs;
   run.waiting = false;
-  run.lastAt = fact.at;
+  run.lastMs = elapsedMs;
 }

@@ -39,7 +39,7 @@ type KnownRun = {
 export function memory({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
   const sessions = new Map<string, Session>();
   const runs = new Map<string, KnownRun>();
-  const { assertHeld, isHeld, ...leases } = createMemoryLeases(clock.now);
+  const { assertHeld, isHeld, ...leases } = createMemoryLeases(clock.monotonic);
   const { notify, delete: deleteWatchers, publish, watch } = createWatchers();
 
   function getOrCreateSession(id: string): Session {

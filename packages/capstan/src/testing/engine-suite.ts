@@ -290,5 +290,5 @@ function reverseResults(facts: readonly Fact[]): Fact[] {
 
 function summarizeState(facts: readonly Fact[]): unknown {
   const { history, fragments, callIds, run } = fold(session, facts);
-  return { history, fragments, callIds, run: { ...run, currentTurn: undefined, lastAt: 0, waitedMs: 0 } };
+  return { history, fragments, callIds, run: { ...run, currentTurn: undefined, lastMs: 0, waitedMs: 0 } };
 }

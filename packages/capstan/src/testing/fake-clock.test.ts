@@ -48,6 +48,16 @@ describe("fakeClock", () => {
     expect(clock.now()).toBe(1000);
   });
 
+  it("a step moves the date only: no time passes, and no timer fires", async () => {
+    const clock = fakeClock({ start: 1000 });
+    let fired = 0;
+    clock.after(10, () => fired++);
+    clock.step(-500);
+    expect([clock.now(), clock.monotonic(), fired]).toEqual([500, 0, 0]);
+    await clock.advance(10);
+    expect([clock.now(), clock.monotonic(), fired]).toEqual([510, 10, 1]);
+  });
+
   it("a wait that is taken back does not fire", async () => {
     const clock = fakeClock();
     let fired = 0;

@@ -3,6 +3,8 @@ import type { Clock } from "../clock.ts";
 export interface FakeClock extends Clock {
   /** Advances time and fires due timers in order, letting each take effect before the next. */
   advance(ms: number): Promise<void>;
+  /** Sets the date forward, or back with a negative `ms`, as when the machine's clock is set or the machine sleeps. */
+  step(ms: number): void;
   /** Number of pending timers. */
   readonly pending: number;
 }
@@ -19,7 +21,8 @@ export function fakeClock({
   start = Date.UTC(2026, 0, 1),
   skipUpToMs = 0,
 }: FakeClockOptions = {}): FakeClock {
-  let now = start;
+  let now = 0;
+  let epoch = start;
   const timers = new Set<{ at: number; fire: () => void }>();
   const fireDue = () => {
     const [next] = [...timers].filter(({ at }) => at <= now).sort((left, right) => left.at - right.at);
@@ -29,7 +32,8 @@ export function fakeClock({
     return true;
   };
   return {
-    now: () => now,
+    now: () => epoch + now,
+    monotonic: () => now,
     after(ms, fire) {
       const timer = { at: now + ms, fire };
       timers.add(timer);
@@ -54,6 +58,9 @@ export function fakeClock({
       }
       now = until;
       await new Promise((resolve) => setTimeout(resolve, 0));
+    },
+    step(ms) {
+      epoch += ms;
     },
     get pending() {
       return timers.size;

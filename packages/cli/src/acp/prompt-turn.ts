@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type {
   RequestPermissionOutcome,
   RequestPermissionRequest,
@@ -8,6 +7,7 @@ import type {
 import { AgentError, isFact, type PendingCall, type Result, type Run, type RunInput } from "capstan";
 import { isAgentError } from "../errors/format-error.ts";
 import { findUnfinishedRun } from "../sessions/find-session.ts";
+import { waitUntil } from "../workspace/wait-until.ts";
 import type { AcpSession } from "./open-session.ts";
 import {
   buildPermissionRequest,
@@ -156,7 +156,7 @@ function sendDecision(run: Run, call: PendingCall, decision: Decision): void {
 }
 
 async function waitForRetry({ until = Date.now() }: Result, signal: AbortSignal): Promise<void> {
-  await delay(Math.max(200, until - Date.now() + 200), undefined, { signal }).catch(() => undefined);
+  await waitUntil(Math.max(until, Date.now()) + 200, signal);
 }
 
 function getStopReason(result: Result, { isTruncated: isCut }: PromptTurn): StopReason {

@@ -67,7 +67,7 @@ function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number):
   const { style } = view;
   // A call that untrusted content may have caused always needs a decision.
   const isSuspicious = (call.because ?? []).length > 0;
-  const openAt = Date.now() - lastKeyAt() < typingPauseMs * 3 ? Date.now() + typingPauseMs : 0;
+  const openAt = performance.now() - lastKeyAt() < typingPauseMs * 3 ? performance.now() + typingPauseMs : 0;
   if (openAt > 0) setTimeout(view.redraw, typingPauseMs + 10).unref();
   const keys = [
     ["y", "allow"],
@@ -94,14 +94,14 @@ function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number):
     const press = (key: Key) => {
       const name = key.type === "text" ? key.text.toLowerCase() : key.type === "press" ? key.name : "";
       if (name === "escape" || name === "ctrl+c") decide({ type: "stop" });
-      else if (Date.now() < openAt) return;
+      else if (performance.now() < openAt) return;
       else if (name === "y") decide({ type: "approve" });
       else if (name === "n") decide({ type: "deny" });
       else if (name === "a" && !isSuspicious) decide({ type: "always" });
       else if (name === "e") void sayWhy();
     };
     const render = (columns: number) => {
-      if (Date.now() < openAt) return { rows: [""] };
+      if (performance.now() < openAt) return { rows: [""] };
       const items = keys.map(([key, about]) => `${style.bold(key ?? "")} ${style.dim(about ?? "")}`);
       return { rows: arrangeInRows(items, columns - 2).map((line) => `  ${line}`) };
     };

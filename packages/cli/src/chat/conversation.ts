@@ -1,9 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { type Agent, isFact, type Result, type Run } from "capstan";
 import { formatError, isAgentError } from "../errors/format-error.ts";
 import type { Io } from "../io.ts";
 import { includeFiles } from "../print/include-files.ts";
 import { wrapText } from "../terminal/wrap.ts";
+import { waitUntil } from "../workspace/wait-until.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { askForDecisions, sendDecisions } from "./decisions.ts";
 import { formatDuration, formatUsageLine } from "./format-usage.ts";
@@ -74,7 +74,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   async function runToEnd(start: StartRun): Promise<void> {
     isRunning = true;
     view.animate(true);
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     try {
       activeRun = {
         ...(await start()),
@@ -85,7 +85,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       };
       const result = await followRun(activeRun, options);
       finishRun();
-      printUsage(view, result, Date.now() - startedAt);
+      printUsage(view, result, performance.now() - startedAt);
     } catch (error) {
       transcript.finishRun();
       transcript.showNotice(formatError(error, io.env), "red");
@@ -204,7 +204,7 @@ async function waitForRetry(
   { until = Date.now() }: Result,
   transcript: Transcript,
 ): Promise<void> {
-  const waitMs = Math.max(200, until - Date.now() + 200);
-  transcript.showNotice(`Rate limited by the model provider. Resuming in ${formatDuration(waitMs)}.`);
-  await delay(waitMs, undefined, { signal: activeRun.stopped.signal }).catch(() => undefined);
+  const waitMs = Math.max(0, until - Date.now());
+  transcript.showNotice(`Rate limited by the model provider. Resuming in ${formatDuration(waitMs + 200)}.`);
+  await waitUntil(Date.now() + waitMs + 200, activeRun.stopped.signal);
 }

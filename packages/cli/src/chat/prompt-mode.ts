@@ -41,15 +41,15 @@ export function createPromptMode(options: PromptModeOptions): PromptMode {
   const { view, history, io } = options;
   const { style } = view;
   const prompt = createPrompt(history.entries);
-  let lastKeyAt = 0;
-  let interruptedAt = 0;
+  let lastKeyAt = Number.NEGATIVE_INFINITY;
+  let interruptedAt = Number.NEGATIVE_INFINITY;
 
   function interrupt(): void {
     if (options.isRunning()) options.stop();
     else if (prompt.text !== "") prompt.setText("");
-    else if (Date.now() - interruptedAt < exitWindowMs) options.leave();
+    else if (performance.now() - interruptedAt < exitWindowMs) options.leave();
     else {
-      interruptedAt = Date.now();
+      interruptedAt = performance.now();
       setTimeout(view.redraw, exitWindowMs + 50).unref();
     }
   }
@@ -64,7 +64,7 @@ export function createPromptMode(options: PromptModeOptions): PromptMode {
   }
   function submit(text: string): void {
     if (text.trim() === "") return;
-    lastKeyAt = 0; // the next key is not interrupted typing
+    lastKeyAt = Number.NEGATIVE_INFINITY; // the next key is not interrupted typing
     void history.add(text);
     options.submit(text.trim());
   }
@@ -73,8 +73,8 @@ export function createPromptMode(options: PromptModeOptions): PromptMode {
     lastKeyAt: () => lastKeyAt,
     restoreText: (text) => prompt.setText([text, prompt.text].filter(Boolean).join("\n")),
     pressKey(key: Key) {
-      lastKeyAt = Date.now();
-      if (key.type !== "press" || key.name !== "ctrl+c") interruptedAt = 0;
+      lastKeyAt = performance.now();
+      if (key.type !== "press" || key.name !== "ctrl+c") interruptedAt = Number.NEGATIVE_INFINITY;
       if (key.type === "press" && runShortcut(key.name)) return;
       const used = prompt.pressKey(key);
       if (typeof used === "object") submit(used.submitted);
@@ -85,7 +85,7 @@ export function createPromptMode(options: PromptModeOptions): PromptMode {
     render(columns) {
       const hint = options.isRunning() ? "Type to steer the run" : "Ask anything, /help for commands";
       const { rows, cursor } = prompt.render(columns, { style, mark: style.cyan("› "), hint });
-      const isArmed = Date.now() - interruptedAt < exitWindowMs;
+      const isArmed = performance.now() - interruptedAt < exitWindowMs;
       const below = isArmed ? "Press Ctrl-C again to exit" : escapeTerminalLine(options.getFooter());
       return { rows: [...rows, "", style.dim(`  ${truncateColumns(below, columns - 2)}`)], cursor };
     },
@@ -127,7 +127,7 @@ export function renderLiveRows(shown: {
   const queued = activeRun.queued.map((text) =>
     style.dim(`› ${truncateColumns(escapeTerminalLine(text), columns - 12)} (next)`),
   );
-  const now = Date.now();
+  const now = performance.now();
   const what = transcript.activity || "working";
   const line = truncateColumns(
     `${what} ${formatDuration(now - activeRun.startedAt)} · Esc stops`,

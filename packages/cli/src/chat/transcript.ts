@@ -33,7 +33,7 @@ export interface Transcript {
 
 type FoldedBlock = { readonly title: string; render(columns: number): string[] };
 
-export function createTranscript(view: View, getTime: () => number = Date.now): Transcript {
+export function createTranscript(view: View, getTime: () => number = () => performance.now()): Transcript {
   const { style } = view;
   const calls = createCardList(getTime);
   let folded: FoldedBlock | undefined;

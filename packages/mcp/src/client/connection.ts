@@ -183,7 +183,7 @@ function scheduleRestart(server: SupervisedServer, thrown: unknown): void {
   const error = toServerError(thrown, server.name);
   server.error = error;
   server.log.log(error.message);
-  server.restarts = server.restarts.filter((at) => at > Date.now() - hourMs);
+  server.restarts = server.restarts.filter((at) => at > performance.now() - hourMs);
   if (!error.retryable || server.restarts.length >= maxRestarts) {
     server.state = "failed";
     return;
@@ -194,7 +194,7 @@ function scheduleRestart(server: SupervisedServer, thrown: unknown): void {
   server.attempt = promise;
   server.finishWait = resolve;
   server.timer = setTimeout(() => {
-    server.restarts.push(Date.now());
+    server.restarts.push(performance.now());
     server.state = "starting";
     void startServer(server).then(resolve);
   }, waitMs);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { formatEventFrame, maxUnread, streamEvents } from "./event-stream.ts";
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
 });
 afterEach(() => {
   vi.useRealTimers();

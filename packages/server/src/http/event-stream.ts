@@ -41,7 +41,7 @@ export function streamEvents({
   let isOver = false;
   /** The consumer is waiting for the next chunk. */
   let isAwaited = false;
-  let awaitedAt = Date.now();
+  let awaitedAt = performance.now();
   let controller: ReadableStreamDefaultController<Uint8Array>;
 
   /** Also called by the idle timeout when the body is never read. */
@@ -76,7 +76,7 @@ export function streamEvents({
       },
       async pull() {
         isAwaited = true;
-        awaitedAt = Date.now();
+        awaitedAt = performance.now();
         try {
           for (let text = ""; !text; ) {
             const { done, value } = await readBatch(events);
@@ -173,7 +173,7 @@ function createHeartbeats(shutdownSignal: AbortSignal): Heartbeats {
     add(pulse) {
       open.add(pulse);
       timer ??= setInterval(() => {
-        const now = Date.now();
+        const now = performance.now();
         clearFrameCache();
         for (const each of [...open]) each.tick(now);
       }, heartbeatMs).unref();

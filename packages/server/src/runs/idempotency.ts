@@ -56,10 +56,10 @@ async function waitForOther<Made>(
   find: UniqueCreation<Made>["find"],
   thrown: unknown,
 ): Promise<Made | undefined> {
-  const until = Date.now() + (isBusyError(thrown) ? maxWaitMs : 0);
+  const until = performance.now() + (isBusyError(thrown) ? maxWaitMs : 0);
   for (;;) {
     const found = await find();
-    if (found !== undefined || Date.now() >= until) return found;
+    if (found !== undefined || performance.now() >= until) return found;
     await wait(pollMs);
   }
 }

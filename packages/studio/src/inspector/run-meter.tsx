@@ -103,7 +103,7 @@ function computeStats(facts: readonly Fact[]): SessionStats {
     if (fact.type === "run_start") {
       const { contextBudget } = fact.policy ?? {};
       budget = typeof contextBudget === "number" ? contextBudget : undefined;
-    } else if (previous?.type !== "waiting") ms += Math.max(0, fact.at - since);
+    } else if (previous?.type !== "waiting") ms += fact.elapsedMs ?? Math.max(0, fact.at - since);
     since = fact.at;
     previous = fact;
   }

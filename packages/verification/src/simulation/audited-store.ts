@@ -22,7 +22,7 @@ export function createAuditedStore(
 ): AuditedStore {
   let skewMs = 0;
   const now = () => world.scheduler.now() + skewMs;
-  const store = mutate(memory({ clock: { now, after: world.scheduler.after } }));
+  const store = mutate(memory({ clock: { now, monotonic: now, after: world.scheduler.after } }));
   const facts = createFactAudit(world);
   const leases = createLeaseAudit(world, now);
   const messages = createMessageAudit(world);

@@ -41,6 +41,7 @@ export function createWorker(world: World, name: string, onStep: StepHandler): S
         if (!world.isCalm && random.chance(0.0005)) skewMs += random.pick([1000, 3_600_000, 315_360_000_000]);
         return epoch + scheduler.now() + skewMs;
       },
+      monotonic: () => scheduler.now(),
       after: (ms, fire) => worker.schedule(ms, fire),
     },
     schedule(ms, fire) {

@@ -19,6 +19,7 @@ export function createDemoClock(start: number): DemoClock {
   let time = start;
   return {
     now: () => time,
+    monotonic: () => time,
     after(ms, fire) {
       const timer = setTimeout(fire, ms);
       timer.unref();

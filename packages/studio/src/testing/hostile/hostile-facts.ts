@@ -23,6 +23,7 @@ type EnvelopeField =
   | "parentCallId"
   | "seq"
   | "at"
+  | "elapsedMs"
   | "id";
 type Body<Of extends Type> = Omit<Extract<Fact, { readonly type: Of }>, EnvelopeField>;
 type FactBody = Parameters<Store["append"]>[0][number];
