@@ -2,6 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type BigIntStats, chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { withDirectory } from "./directory.ts";
@@ -18,18 +19,18 @@ afterEach(() => place.remove());
 const sources = new URL("../file-tools.ts", import.meta.url).href;
 const flags = ["--conditions=capstan-source", "--input-type=module", "-e"];
 
-/** A program with `write(path, content)`, which resolves to what became of it. */
+/** A program that defines `makeWrite()`, which returns `write(path, content)`; a write resolves to its outcome. */
 const program = (root: string, body: string) => `
   import { fileTools } from ${JSON.stringify(sources)};
   import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
   const root = ${JSON.stringify(root)};
-  const tell = (value) => process.stdout.write(JSON.stringify(value) + "\\n");
+  const report = (value) => process.stdout.write(JSON.stringify(value) + "\\n");
   const makeWrite = (tool = fileTools({ root }).find(({ name }) => name === "write_file")) => (path, content) =>
     tool.execute({ path, content }, { runId: String(Math.random()), signal: new AbortController().signal })
       .then(() => "written", ({ code, message, retryable }) => ({ code, message, retryable }));
   ${body}
 `;
-/** Runs it under a shell's command, which names what it runs "$@". */
+/** Runs the program in a shell command that refers to it as "$@". */
 const runUnder = (shell: string, code: string): unknown =>
   JSON.parse(
     execFileSync("bash", ["-c", shell, "bash", process.execPath, ...flags, code], { encoding: "utf8" }),
@@ -42,16 +43,21 @@ describe("a file that is being written", () => {
     const file = place.put("a.txt", "0".repeat(3_000_000));
     const body = (first: number) => `
       const write = makeWrite();
-      tell("ready");
-      for (let n = ${first}; ; n++) await write("a.txt", String(n % 10).repeat(3_000_000));
+      report("ready");
+      for (let n = ${first}; ; n++) {
+        await write("a.txt", String(n % 10).repeat(3_000_000));
+        report("written");
+      }
     `;
     const versions = new Set<string>();
     for (let kills = 0; kills < 5; kills++) {
       const child = spawn(process.execPath, [...flags, program(place.path, body(kills + 1))], {
         stdio: ["ignore", "pipe", "inherit"],
       });
-      await once(child.stdout, "data");
-      await setTimeout(kills * 47);
+      const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+      // Killed during the write that follows this many complete ones.
+      for (let reports = 0; reports <= kills; reports++) await lines.next();
+      await setTimeout(Math.random() * 20);
       child.kill("SIGKILL");
       await once(child, "exit");
       const content = readFileSync(file, "utf8");
@@ -98,7 +104,7 @@ describe("a file that is being written", () => {
 
   it.runIf(isLinux)("keeps its old content when the system's size limit is reached (A41)", () => {
     place.put("a.txt", "old");
-    const body = `tell([await makeWrite()("a.txt", "x".repeat(500_000))]);`;
+    const body = `report([await makeWrite()("a.txt", "x".repeat(500_000))]);`;
     const [outcome] = runUnder(
       "trap '' XFSZ; ulimit -f 64; exec \"$@\"",
       program(place.path, body),
@@ -121,7 +127,7 @@ describe("a file that is being written", () => {
     const body = `
       writeFileSync(root + "/a.txt", "old");
       const outcome = await makeWrite()("a.txt", "x".repeat(500_000));
-      tell({ outcome, content: readFileSync(root + "/a.txt", "utf8"), names: readdirSync(root) });
+      report({ outcome, content: readFileSync(root + "/a.txt", "utf8"), names: readdirSync(root) });
     `;
     const shell = `mount -t tmpfs -o size=128k none '${place.path}' && exec "$@"`;
     expect(runUnder(`exec unshare -rm bash -c ${quote(shell)} bash "$@"`, program(place.path, body))).toEqual(
@@ -144,7 +150,7 @@ describe("a file that is being written", () => {
     const body = `
       const write = makeWrite();
       if (process.getuid() === 0) process.setuid(65534);
-      tell([await write("a.txt", "new"), await write("b/c.txt", "new")]);
+      report([await write("a.txt", "new"), await write("b/c.txt", "new")]);
     `;
     const denied = (path: string) => ({
       code: "tool_failed",
