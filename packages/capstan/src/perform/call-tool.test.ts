@@ -642,7 +642,8 @@ describe("an approval", () => {
     expect(result.toolCalls).toMatchObject([
       {
         status: "denied",
-        result: '"pay" or its arguments are not what was approved. The call was not made.',
+        result:
+          '"pay" or its arguments are not what was approved. The call was not made; call it again to ask for a new approval.',
       },
     ]);
     expect(result.status).toBe("done");

@@ -103,7 +103,7 @@ async function executeCall(context: ToolCallContext): Promise<Outcome | undefine
   const valid = await validateInput(tool, effect.input);
   if ("error" in valid) return createFailedOutcome(valid.error);
   if (!(await matchesApproval(tool, context))) {
-    const message = `"${tool.name}" or its arguments are not what was approved. The call was not made.`;
+    const message = `"${tool.name}" or its arguments are not what was approved. The call was not made; call it again to ask for a new approval.`;
     return createFailedOutcome(toErrorData("approval_mismatch", message));
   }
   if (!tool.execute) return undefined;

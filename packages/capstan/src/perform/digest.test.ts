@@ -23,6 +23,11 @@ describe("the digest of an approval", () => {
       computeDigest("r", defineTool(pay), { ...call, input: { to: "Ada", amount: 50 } }),
       computeDigest("r", defineTool(pay), { ...call, input: { to: "Ada", amount: "5" } }),
       computeDigest("r", defineTool({ ...pay, name: "pay2" }), call),
+      computeDigest("r", defineTool({ ...pay, effects: "state" }), call),
+      computeDigest("r", defineTool({ ...pay, effects: "send" }), call),
+      computeDigest("r", defineTool({ ...pay, reads: ["untrusted"] }), call),
+      computeDigest("r", defineTool({ ...pay, foreign: true }), call),
+      computeDigest("r", defineTool({ ...pay, idempotent: true }), call),
       computeDigest("r", defineTool({ ...pay, description: "Pays at once, to anyone" }), call),
       computeDigest(
         "r",

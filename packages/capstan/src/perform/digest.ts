@@ -9,13 +9,12 @@ type ApprovedCall = Pick<CallPart, "id" | "input"> & {
 
 /** Computes the digest an approval is bound to: run, call, tool definition, arguments and question. */
 export async function computeDigest(runId: string, tool: Tool, call: ApprovedCall): Promise<string> {
-  const { name, description, schema } = tool;
+  const { name, description, schema, effects, reads, foreign, idempotent } = tool;
+  const definition = { name, description, schema: schema.json, effects, reads, foreign, idempotent };
   const subject = toCanonicalJson([
     runId,
     call.id,
-    name,
-    description,
-    JSON.parse(JSON.stringify(schema.json)),
+    JSON.parse(JSON.stringify(definition)),
     call.input,
     ...(call.asked ?? []),
   ] as Json);

@@ -2,14 +2,19 @@ import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { sleep } from "../clock.ts";
-import type { Event, Fact } from "../event.ts";
+import { type Event, type Fact, isFact } from "../event.ts";
 import { type ResultEntry, toPlainText } from "../history.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { type ScriptedCall, type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import {
+  type Script,
+  type ScriptedCall,
+  type ScriptedStep,
+  scriptedModel,
+} from "../testing/scripted-model.ts";
+import { defineTool, type Effects, type Tool } from "../tool.ts";
 import type { Result } from "./result.ts";
 import { resume, run } from "./run.ts";
 import type { Run } from "./run-handle.ts";
@@ -88,6 +93,42 @@ describe("awaiting and iterating", () => {
     const started = run(createMailer([toBob]).agent, "Go");
     for await (const event of started) if (event.type === "turn_start") break;
     expect((await started).status).toBe("waiting");
+  });
+
+  it.each([
+    "run_start",
+    "approval_required",
+  ])("awaited inside its own iteration at %s, it resolves when it waits, and the iteration ends", async (type) => {
+    const { agent, sent } = createMailer([toBob]);
+    const started = run(agent, "Go");
+    const results: Result[] = [];
+    const types: string[] = [];
+    for await (const event of started) {
+      if (isFact(event)) types.push(event.type);
+      if (event.type === type) results.push(await started);
+    }
+    expect(results).toMatchObject([{ status: "waiting", pending: [{ callId: "c1" }] }]);
+    expect(types).toEqual(["run_start", "turn_start", "message", "approval_required", "waiting"]);
+    expect(await started.approve("c1")).toMatchObject({ status: "done", text: "Done." });
+    expect(sent).toEqual(["Bob"]);
+  });
+
+  it("awaited inside its own iteration, it resolves when it ends", async () => {
+    const started = run(createAnsweringAgent({ text: "Hello." }), "Hi");
+    const results: Result[] = [];
+    for await (const event of started) if (event.type === "turn_start") results.push(await started);
+    expect(results).toMatchObject([{ status: "done", text: "Hello." }]);
+  });
+
+  it("awaited before its iteration answers, it resolves with the end", async () => {
+    const started = run(createMailer([toBob]).agent, "Go");
+    const result = started.then(({ status }) => status);
+    for await (const event of started) {
+      if (event.type !== "approval_required") continue;
+      await new Promise((resolve) => setTimeout(resolve, 5)); // the user decides
+      started.approve(event.callId);
+    }
+    expect(await result).toBe("done");
   });
 
   it("an error in the loop body propagates and does not stop the run", async () => {
@@ -813,6 +854,32 @@ describe("a waiting run in another process", () => {
       { status: "denied", error: { code: "approval_mismatch" } },
     ]);
     expect(sent).toEqual([]);
+  });
+
+  it("an approval given while a tool changed the state does not apply once it sends: the user is asked again (F57)", async () => {
+    const sent: unknown[] = [];
+    const createAgent = (effects: Effects, script: Script) => {
+      const send = defineTool({
+        name: "send",
+        description: "Passes a note on.",
+        input: { type: "object", properties: { to: { type: "string" } } },
+        effects,
+        needsApproval: true,
+        execute: ({ to }) => sent.push(to),
+      });
+      return defineAgent({ name: "mailer", model: scriptedModel(script), tools: [send] });
+    };
+    const { facts } = await collect(run(createAgent("state", [{ calls: [toBob] }]), "Go"));
+    const again = [{ calls: [{ ...toBob, id: "c2" }] }, { text: "Sent." }];
+    const resumed = resume(createAgent("send", again), elsewhere(facts));
+    const result = await resumed.approve("c1");
+    expect(listToolResults(result)).toMatchObject([
+      { status: "denied", error: { code: "approval_mismatch" } },
+    ]);
+    expect(result).toMatchObject({ status: "waiting", pending: [{ callId: "c2", needs: "approval" }] });
+    expect(sent).toEqual([]);
+    expect(await resumed.approve("c2")).toMatchObject({ status: "done", text: "Sent." });
+    expect(sent).toEqual(["Bob"]);
   });
 });
 
