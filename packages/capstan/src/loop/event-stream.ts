@@ -14,11 +14,15 @@ export interface EventStream {
   read(): AsyncIterableIterator<Event>;
   /** Resolves when every reader has consumed all events and waits for the next. */
   drained(): Promise<void>;
+  /** Lets `drained` not wait for readers that are handling an event, until they ask for the next one. */
+  skipBusyReaders(): void;
 }
 
 type Reader = {
   queue: Event[];
   hasStarted: boolean;
+  /** Whether the run may suspend while the reader handles an event. */
+  isSkipped: boolean;
   pendingRead: PromiseWithResolvers<IteratorResult<Event>> | undefined;
 };
 
@@ -29,7 +33,9 @@ export function createEventStream(): EventStream {
   let waiters: (() => void)[] = [];
 
   const isDrained = () =>
-    [...readers].every((reader) => reader.pendingRead !== undefined || !reader.hasStarted);
+    [...readers].every(
+      (reader) => reader.pendingRead !== undefined || !reader.hasStarted || reader.isSkipped,
+    );
   function notify(): void {
     if (waiters.length === 0 || !isDrained()) return;
     for (const resolve of waiters) resolve();
@@ -37,6 +43,7 @@ export function createEventStream(): EventStream {
   }
   function take(reader: Reader): Promise<IteratorResult<Event>> {
     reader.hasStarted = true;
+    reader.isSkipped = false;
     const event = reader.queue.shift();
     if (event) return Promise.resolve({ done: false, value: event });
     if (ended) {
@@ -67,7 +74,12 @@ export function createEventStream(): EventStream {
       }
     },
     read() {
-      const reader: Reader = { queue: [...facts], hasStarted: false, pendingRead: undefined };
+      const reader: Reader = {
+        queue: [...facts],
+        hasStarted: false,
+        isSkipped: false,
+        pendingRead: undefined,
+      };
       readers.add(reader);
       return {
         next: () => take(reader),
@@ -81,6 +93,10 @@ export function createEventStream(): EventStream {
           return this;
         },
       };
+    },
+    skipBusyReaders() {
+      for (const reader of readers) reader.isSkipped = reader.hasStarted && reader.pendingRead === undefined;
+      notify();
     },
     drained: () => (isDrained() ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
   };

@@ -152,6 +152,10 @@ export function openRun(options: OpenRunOptions): Run {
     id: runId,
     send,
     readEvents: () => stream.read(),
-    getResult: () => segment.result,
+    getResult() {
+      // A reader that awaits the run while it handles an event would otherwise wait for itself.
+      stream.skipBusyReaders();
+      return segment.result;
+    },
   });
 }

@@ -7,7 +7,7 @@ import type { Result } from "./result.ts";
 /**
  * A run: await it for its `Result`, or iterate it for its events. When the run waits for an answer from outside, the
  * promise resolves with status `waiting` and the iteration ends; `approve`, `deny` and `answer` continue the run, which
- * can then be awaited or iterated again. It rejects only for misuse or when its store fails, never because of a model, a
+ * can then be awaited or iterated again. It may be awaited inside its own iteration. It rejects only for misuse or when its store fails, never because of a model, a
  * tool or a limit.
  */
 export interface Run extends PromiseLike<Result>, AsyncIterable<Event> {
