@@ -6,11 +6,11 @@ import {
   defineAgent,
   defineTool,
   type Entry,
-  type Finish,
   type Json,
   type Model,
   type ModelRequest,
   run,
+  type StopReason,
   toPlainText,
 } from "capstan";
 
@@ -92,8 +92,8 @@ type Line = {
   readonly error?: string;
 };
 
-const finishes: { readonly [end: string]: Finish } = {
-  stop: "stop",
+const stopReasons: { readonly [end: string]: StopReason } = {
+  stop: "end",
   calls: "tool_calls",
   length: "length",
   filter: "content_filter",
@@ -107,7 +107,7 @@ export function fromLine(text: string): Chunk {
   if (line.call) return { type: "call_start", ...line.call };
   if (line.arguments) return { type: "call_delta", ...line.arguments };
   if (line.used) return { type: "usage", usage: { inputTokens: line.used.in, outputTokens: line.used.out } };
-  return { type: "finish", reason: finishes[line.end ?? ""] ?? "other" };
+  return { type: "finish", reason: stopReasons[line.end ?? ""] ?? "other" };
 }
 
 function parseLine(text: string): Line {

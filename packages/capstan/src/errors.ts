@@ -26,8 +26,10 @@ export type ErrorCode =
   | "bad_chunk"
   | "chunk_too_large"
   | "stream_truncated"
+  | "stream_inconsistent"
   | "empty_response"
   | "output_truncated"
+  | "answer_incomplete"
   | "content_filter"
   | "output_invalid"
   | "instructions_failed"
@@ -104,8 +106,10 @@ export const errorCodes: Readonly<
   bad_chunk: { status: 502, retryable: true },
   chunk_too_large: { status: 502, retryable: false },
   stream_truncated: { status: 502, retryable: true },
+  stream_inconsistent: { status: 502, retryable: true },
   empty_response: { status: 502, retryable: true },
   output_truncated: { status: 502, retryable: false },
+  answer_incomplete: { status: 502, retryable: true },
   content_filter: { status: 422, retryable: false },
   output_invalid: { status: 502, retryable: false },
   instructions_failed: { status: 500, retryable: false },
@@ -179,7 +183,7 @@ type ErrorOptions = {
   readonly retryAfterMs?: number;
 };
 
-export function toErrorData(code: ErrorCode, message: string): ErrorData {
+export function toErrorData(code: ErrorCode, message: string): ErrorData & { readonly code: ErrorCode } {
   return { code, message, retryable: errorCodes[code].retryable };
 }
 

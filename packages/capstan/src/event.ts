@@ -11,8 +11,9 @@ import type {
 } from "./history.ts";
 import type { Json } from "./json.ts";
 import type { Source } from "./labels.ts";
-import type { Finish, Usage } from "./model.ts";
+import type { StopReason, Usage } from "./model.ts";
 import type { HandoffPolicy, Policy } from "./policy.ts";
+import type { MessageEnd } from "./stop-reason.ts";
 import type { Question, Reads } from "./tool.ts";
 
 export type RunStatus = "done" | "limit" | "failed" | "cancelled";
@@ -63,8 +64,10 @@ export type FactBody =
       readonly model: string;
       readonly usage: Usage;
       readonly ms: number;
-      /** `aborted`: the run was cancelled while streaming, and the entry is partial. */
-      readonly finish: Finish | "aborted";
+      /** `aborted`: the run was cancelled while streaming, and the entry is partial. Read with `getStopReason`. */
+      readonly stopReason?: MessageEnd;
+      /** What facts of version 1 have instead of `stopReason`. */
+      readonly finish?: MessageEnd | "stop";
       /** By call id. A call without a check may run. */
       readonly checks?: { readonly [callId: string]: CallCheck };
       /** The validated value of a structured answer, or its validation issues. */
@@ -83,6 +86,9 @@ export type FactBody =
       /** The provider asks for a long wait: the run suspends and calls the model again later. */
       readonly isParked?: true;
       readonly error: ErrorData;
+      /** Why the model stopped, and the text it gave, if its answer ended but cannot be used. */
+      readonly stopReason?: StopReason;
+      readonly text?: string;
       /** The failed call was for the summary of this compaction. */
       readonly compaction?: number;
     }

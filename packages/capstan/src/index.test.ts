@@ -19,6 +19,7 @@ describe("public exports", () => {
         "escapeInvisible",
         "fromGenerate",
         "getCalls",
+        "getStopReason",
         "getText",
         "identitySection",
         "isFact",

@@ -15,8 +15,12 @@ export type Usage = {
   readonly estimated?: boolean;
 };
 
-/** Why the model stopped. Only `stop` and `tool_calls` allow its tool calls to run. */
-export type Finish = "stop" | "tool_calls" | "length" | "content_filter" | "other";
+/**
+ * Why the model stopped, in one union for all providers. Only `end` and `tool_calls` complete an answer and allow its
+ * tool calls to run. `length`: the output limit; `pause`: the provider continues the turn when it is called again;
+ * `other`: anything else, including reasons that no client knows yet.
+ */
+export type StopReason = "end" | "tool_calls" | "length" | "content_filter" | "refusal" | "pause" | "other";
 
 /** A unit of a model's stream. `index` identifies a call, so the deltas of several calls may interleave. */
 export type Chunk =
@@ -35,7 +39,8 @@ export type Chunk =
   /** Discards the message so far: another model starts over. */
   | { readonly type: "restart"; readonly reason: string }
   | { readonly type: "usage"; readonly usage: Usage }
-  | { readonly type: "finish"; readonly reason: Finish };
+  /** `stop` is an alias of `end`. `detail` is the provider's own word for `other`. */
+  | { readonly type: "finish"; readonly reason: StopReason | "stop"; readonly detail?: string };
 
 /** The definition of a tool that is sent to the model. */
 export type ToolSpec = { readonly name: string; readonly description: string; readonly input: JsonSchema };

@@ -45,7 +45,7 @@ export function offline(options: OfflineOptions = {}): Model {
       }
       yield [
         { type: "usage", usage: estimateUsage(request, reply) },
-        { type: "finish", reason: reply.calls.length > 0 && !dialectRequest ? "tool_calls" : "stop" },
+        { type: "finish", reason: reply.calls.length > 0 && !dialectRequest ? "tool_calls" : "end" },
       ];
     },
   };

@@ -55,7 +55,7 @@ describe("readableLog", () => {
       2026-01-01T00:00:00.000Z r1 Result c1: weather ok in 0 ms: "Oslo: 7 °C"
       2026-01-01T00:00:01.000Z r1 Result c2: weather error in 0 ms after 2 attempts: tool_failed "No such city."
       2026-01-01T00:00:01.000Z r1 Turn 2/3 of helper
-      2026-01-01T00:00:01.000Z r1 Message of scripted in 0 ms (stop): "Cold."
+      2026-01-01T00:00:01.000Z r1 Message of scripted in 0 ms (end): "Cold."
       2026-01-01T00:00:01.000Z r1 End: done, 20 tokens in, 10 out: "Cold."
       "
     `);
@@ -146,9 +146,9 @@ describe("readableLog", () => {
       ],
     } as const;
     const words = formatLogLine(
-      createFact({ type: "message", entry, model: "m", usage, ms: 7, finish: "stop" }),
+      createFact({ type: "message", entry, model: "m", usage, ms: 7, stopReason: "end" }),
     );
-    expect(words).toBe('Message of m in 7 ms (stop): "Yes."\n');
+    expect(words).toBe('Message of m in 7 ms (end): "Yes."\n');
   });
 
   it("untrusted names and texts forge no line, move no cursor and cannot imitate the log's own text (A124)", () => {

@@ -1,5 +1,6 @@
 import { type Event, type Fact, isFact } from "../event.ts";
 import { getText, toPlainText } from "../history.ts";
+import { getStopReason } from "../stop-reason.ts";
 import { createLogFormatter, type LogFormatter } from "./log-formatter.ts";
 
 export type ReadableLogOptions = {
@@ -32,7 +33,7 @@ function formatFactLine(fact: Fact, format: LogFormatter): string | undefined {
       return `Turn ${fact.turn}/${fact.maxTurns} of ${format.name(fact.agent)}`;
     case "message": {
       const text = getText(fact.entry);
-      return `Message of ${format.name(fact.model)} in ${fact.ms} ms (${fact.finish})${text && `: ${format.text(text)}`}`;
+      return `Message of ${format.name(fact.model)} in ${fact.ms} ms (${getStopReason(fact)})${text && `: ${format.text(text)}`}`;
     }
     case "model_failed":
       return `Model ${format.name(fact.model)} failed after ${formatAttempts(fact.attempts)}: ${formatProblem(fact.error, format)}`;

@@ -43,7 +43,7 @@ function formatReasoning(parts: readonly AssistantPart[], secrets: readonly stri
     model: "m",
     usage,
     ms: 1,
-    finish: "stop",
+    stopReason: "end",
   });
   return text;
 }

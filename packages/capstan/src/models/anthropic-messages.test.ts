@@ -96,9 +96,9 @@ function usageIn(usage: Message["usage"]): Usage {
 }
 
 const finishes: Record<string, string> = {
-  end_turn: "stop",
+  end_turn: "end",
   tool_use: "tool_calls",
-  refusal: "content_filter",
+  refusal: "refusal",
 };
 
 /** An answer, checked against what the provider's own client, or the body itself, says it is. */
@@ -117,7 +117,7 @@ function expectAnswer(message: MessageBuilder, expected: Message): void {
       .filter(({ type }) => type === "tool_use")
       .map(({ id, name, input }) => ({ id, name, input })),
   );
-  expect(message.finish).toBe(finishes[expected.stop_reason]);
+  expect(message.stopReason).toBe(finishes[expected.stop_reason]);
   const { reasoningTokens: _reasoning, ...usage } = message.usage ?? { inputTokens: -1, outputTokens: -1 };
   expect(usage).toEqual(usageIn(expected.usage));
   // And it goes back block by block as it came.
@@ -250,7 +250,7 @@ describe.skipIf(absent)("the recorded traffic of Anthropic", () => {
         .map(({ type }) => type);
       const isBlank = (part: AssistantPart) => part.type === "text" && part.text.trim() === "";
       const blank = buildParts(message).filter(isBlank).length;
-      expect(["stop", "tool_calls", "content_filter"]).toContain(message.finish);
+      expect(["end", "tool_calls", "refusal"]).toContain(message.stopReason);
       expect(message.usage).toBeDefined();
       const back = saidBack(buildParts(message)).map(({ type }) => type);
       expect(back.length).toBe(starts.length - blank);
@@ -815,7 +815,7 @@ describe("an answer", () => {
     const message = { content: [block], stop_reason: "tool_use", container: { id: "box" }, usage: {} };
     const events = [eventOf({ type: "message_start", message }), eventOf({ type: "message_stop" })];
     const said = assembled(chunksOf(events));
-    expect(said.finish).toBe("tool_calls");
+    expect(said.stopReason).toBe("tool_calls");
     expect(saidBack(buildParts(said))).toEqual([block]);
     const history: Entry[] = [
       { type: "user", content: "?" },
@@ -890,22 +890,21 @@ describe("an answer", () => {
   });
 
   it.each([
-    ["end_turn", "stop"],
-    ["stop_sequence", "stop"],
+    ["end_turn", "end"],
+    ["stop_sequence", "end"],
     ["tool_use", "tool_calls"],
     ["max_tokens", "length"],
     ["model_context_window_exceeded", "length"],
-    ["refusal", "content_filter"],
-    ["pause_turn", "other"],
+    ["refusal", "refusal"],
+    ["pause_turn", "pause"],
+    ["compaction", "pause"],
     ["of_the_future", "other"],
     [null, "other"],
   ])("that stopped for %s finishes with %s (F22, F24, F25)", (stop, finish) => {
-    expect(chunksOf(saying([{ type: "text", text: "Hi" }], stop)).at(-1)).toEqual({
-      type: "finish",
-      reason: finish,
-    });
+    const end = { type: "finish", reason: finish, ...(finish === "other" && stop && { detail: stop }) };
+    expect(chunksOf(saying([{ type: "text", text: "Hi" }], stop)).at(-1)).toEqual(end);
     const body = { type: "message", content: [], stop_reason: stop };
-    expect(anthropicMessages.fromJson(body)).toEqual([{ type: "finish", reason: finish }]);
+    expect(anthropicMessages.fromJson(body)).toEqual([end]);
   });
 
   it("truncated at the token limit within a call keeps the partial arguments (F24)", () => {
@@ -919,7 +918,7 @@ describe("an answer", () => {
       "max_tokens",
     );
     const message = assembled(chunksOf([start, head, half, ...end] as WireEvent[]));
-    expect(message.finish).toBe("length");
+    expect(message.stopReason).toBe("length");
     expect(buildParts(message)).toEqual([
       { type: "call", id: "t", name: "pay", input: {}, raw: '{"amount": 1' },
     ]);
@@ -928,7 +927,7 @@ describe("an answer", () => {
   it("has no finish where the stream has none (F15)", () => {
     const events = saying([{ type: "text", text: "Hi" }]);
     for (let length = 0; length < events.length; length++)
-      expect(assembled(chunksOf(events.slice(0, length))).finish).toBeUndefined();
+      expect(assembled(chunksOf(events.slice(0, length))).stopReason).toBeUndefined();
   });
 
   it("counts cached tokens as input, and treats usage figures as running totals (S0-43)", () => {

@@ -39,7 +39,7 @@ async function leftOf(models: readonly Model[], options?: FallbackOptions): Prom
 const fine: Chunk[] = [
   { type: "text", text: "Fine." },
   { type: "usage", usage: { inputTokens: 10, outputTokens: 5 } },
-  { type: "finish", reason: "stop" },
+  { type: "finish", reason: "end" },
 ];
 
 describe("fallback", () => {

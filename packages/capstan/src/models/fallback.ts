@@ -1,17 +1,18 @@
 import { AgentError, describeThrown, type ErrorCode } from "../errors.ts";
-import type { Chunk, Finish, Model } from "../model.ts";
+import type { Chunk, Model, StopReason } from "../model.ts";
+import { findAnswerProblem, toStopReason } from "../stop-reason.ts";
 
 export type FallbackOptions = {
   /**
-   * Outcomes besides failures that try the next model: `content_filter` (the answer was filtered),
-   * `output_truncated` (the output limit was reached), `model_failed` (it stopped for an unknown reason).
+   * Outcomes besides failures that try the next model: `content_filter` (the answer was filtered or refused),
+   * `output_truncated` (the output limit was reached).
    */
   readonly on?: readonly ErrorCode[];
 };
 
 /**
- * Tries the models in order until one answers. A model fails when it throws, when its stream ends without a `finish`,
- * or when it returns neither text nor a call. A `restart` discards the output of a failed attempt, so none of its
+ * Tries the models in order until one answers. A model fails when it throws or when its answer is not whole: without a
+ * `finish`, with the reason `other`, or with neither text nor a call. A `restart` discards the output of a failed attempt, so none of its
  * calls run. If all models fail, throws the last error.
  */
 export function fallback(models: readonly Model[], options: FallbackOptions = {}): Model {
@@ -25,7 +26,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
       for (const model of models) {
         if (failed?.hasSpoken) yield [createRestart(failed.thrown)];
         signal.throwIfAborted();
-        const attempt: Attempt = { hasOutput: false, hasAnswer: false, finish: undefined };
+        const attempt = createAttempt();
         try {
           for await (const batch of model.stream(request, { signal })) {
             for (const chunk of batch) recordChunk(attempt, chunk);
@@ -33,7 +34,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
             attempt.hasOutput ||= batch.length > 0;
             yield batch;
           }
-          assertAnswered(attempt, model.id);
+          assertAnswered(attempt);
           return;
         } catch (thrown) {
           if (signal.aborted) throw thrown;
@@ -45,35 +46,50 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
   };
 }
 
-type Attempt = { hasOutput: boolean; hasAnswer: boolean; finish: Finish | undefined };
-
-function recordChunk(attempt: Attempt, chunk: Chunk): void {
-  if (chunk.type === "restart") {
-    attempt.hasAnswer = false;
-    attempt.finish = undefined;
-  } else if (chunk.type === "finish") attempt.finish = chunk.reason;
-  else if (chunk.type === "text") attempt.hasAnswer ||= chunk.text.trim() !== "";
-  else if (chunk.type === "call_start" || chunk.type === "call_delta") attempt.hasAnswer = true;
-}
-
-const finishCodes: Partial<Record<Finish, ErrorCode>> = {
-  content_filter: "content_filter",
-  length: "output_truncated",
-  other: "model_failed",
+type Attempt = {
+  hasOutput: boolean;
+  hasText: boolean;
+  hasCalls: boolean;
+  stopReason: StopReason | undefined;
+  detail: string | undefined;
 };
 
-/** Called before the batch is yielded, so that a reader never sees the finish of an answer that is then replaced. */
-function assertAcceptable({ finish }: Attempt, rejectedCodes: ReadonlySet<ErrorCode>): void {
-  const code = finish && finishCodes[finish];
-  if (code && rejectedCodes.has(code))
-    throw new AgentError(code, `The model's answer ended with "${finish}".`);
+const createAttempt = (): Attempt => ({
+  hasOutput: false,
+  hasText: false,
+  hasCalls: false,
+  stopReason: undefined,
+  detail: undefined,
+});
+
+function recordChunk(attempt: Attempt, chunk: Chunk): void {
+  if (chunk.type === "restart") Object.assign(attempt, createAttempt(), { hasOutput: attempt.hasOutput });
+  else if (chunk.type === "finish") {
+    attempt.stopReason = toStopReason(chunk.reason);
+    attempt.detail = chunk.detail;
+  } else if (chunk.type === "text") attempt.hasText ||= chunk.text.trim() !== "";
+  else if (chunk.type === "call_start" || chunk.type === "call_delta") attempt.hasCalls = true;
 }
 
-function assertAnswered({ finish, hasAnswer }: Attempt, id: string): void {
-  if (finish === undefined) throw new AgentError("stream_truncated", `The response of ${id} ended early.`);
-  // A filtered answer may be empty.
-  if (!hasAnswer && finish !== "content_filter")
-    throw new AgentError("empty_response", `${id} returned neither text nor a tool call.`);
+const rejectableReasons: Partial<Record<StopReason, ErrorCode>> = {
+  content_filter: "content_filter",
+  refusal: "content_filter",
+  length: "output_truncated",
+};
+
+/** Called before the batch is yielded, so that a reader never sees the end of an answer that is then replaced. */
+function assertAcceptable(attempt: Attempt, rejectedCodes: ReadonlySet<ErrorCode>): void {
+  const { stopReason } = attempt;
+  if (stopReason === "other") assertAnswered(attempt);
+  const code = stopReason && rejectableReasons[stopReason];
+  if (code && rejectedCodes.has(code))
+    throw new AgentError(code, `The model's answer ended with "${stopReason}".`);
+}
+
+/** An answer cut at the output limit is left to the runtime, which asks for it again with more room. */
+function assertAnswered(attempt: Attempt): void {
+  const problem = findAnswerProblem(attempt);
+  if (problem && problem.code !== "output_truncated") throw new AgentError(problem.code, problem.message);
 }
 
 function createRestart(thrown: unknown): Chunk {

@@ -119,7 +119,7 @@ describe("the stream of an AI SDK model", () => {
       },
       { type: "text", text: "Yes." },
       counted,
-      { type: "finish", reason: "stop" },
+      { type: "finish", reason: "end" },
     ]);
   });
 
@@ -166,13 +166,15 @@ describe("the stream of an AI SDK model", () => {
   });
 
   it.each([
-    ["stop", "stop"],
-    ["tool-calls", "tool_calls"],
-    ["length", "length"],
-    ["content-filter", "content_filter"],
-    ["other", "other"],
-  ])("ends with %s as %s", async (unified, reason) => {
-    expect((await chunksOf(sdkModel([[finish(unified)]]))).at(-1)).toEqual({ type: "finish", reason });
+    ["stop", "stop", { reason: "end" }],
+    ["tool-calls", "tool_calls", { reason: "tool_calls" }],
+    ["length", "max_tokens", { reason: "length" }],
+    ["content-filter", "SAFETY", { reason: "content_filter" }],
+    ["content-filter", "refusal", { reason: "refusal" }],
+    ["stop", "pause_turn", { reason: "pause" }],
+    ["other", "LANGUAGE", { reason: "other", detail: "LANGUAGE" }],
+  ])("ends with %s (%s) as %o", async (unified, raw, end) => {
+    expect((await chunksOf(sdkModel([[finish(unified, raw)]]))).at(-1)).toEqual({ type: "finish", ...end });
   });
 
   it.each<[string, unknown, Version]>([

@@ -1,9 +1,9 @@
 import { AgentError } from "../errors.ts";
 import type { Entry } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
-import type { Chunk, Model, ToolSpec, Usage } from "../model.ts";
+import type { Chunk, Model, StopReason, ToolSpec, Usage } from "../model.ts";
 
-/** The result of one `generate` call. May contain text, calls or both; with calls the finish reason is `tool_calls`. */
+/** The result of one `generate` call. May contain text, calls or both. */
 export type Generated = {
   readonly text?: string | null;
   readonly toolCalls?:
@@ -11,6 +11,8 @@ export type Generated = {
     | null;
   /** Estimated if missing. */
   readonly usage?: Usage;
+  /** Why the model stopped. Default: `tool_calls` with calls, `end` without. */
+  readonly stopReason?: StopReason;
 };
 
 // biome-ignore lint/complexity/useMaxParams: the first three match the signature of existing clients
@@ -38,7 +40,7 @@ export function fromGenerate(client: Generate | { readonly generate: Generate },
 function toChunks(generated: unknown): Chunk[] {
   if (!isRecord(generated))
     throw new AgentError("model_failed", "generate must return { text, toolCalls }.", { retryable: false });
-  const { text, toolCalls, usage } = generated as Generated;
+  const { text, toolCalls, usage, stopReason } = generated as Generated;
   const chunks: Chunk[] = [];
   if (text) chunks.push({ type: "text", text });
   for (const [index, { id, name, args }] of (toolCalls ?? []).entries()) {
@@ -46,6 +48,7 @@ function toChunks(generated: unknown): Chunk[] {
     chunks.push({ type: "call_delta", index, text: args === undefined ? "" : JSON.stringify(args) });
   }
   if (usage) chunks.push({ type: "usage", usage });
-  chunks.push({ type: "finish", reason: toolCalls && toolCalls.length > 0 ? "tool_calls" : "stop" });
+  const reason = stopReason ?? (toolCalls && toolCalls.length > 0 ? "tool_calls" : "end");
+  chunks.push({ type: "finish", reason });
   return chunks;
 }

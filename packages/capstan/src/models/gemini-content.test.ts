@@ -29,7 +29,7 @@ function readAll(events: readonly string[]) {
 function assembled(chunks: readonly Chunk[]) {
   const message = createMessageBuilder((id, index) => id ?? `made-${index}`);
   for (const chunk of chunks) addChunk(message, chunk);
-  return { parts: buildParts(message), finish: message.finish, usage: message.usage };
+  return { parts: buildParts(message), finish: message.stopReason, usage: message.usage };
 }
 
 const event = (candidate: object, more: object = {}) =>
@@ -433,14 +433,24 @@ describe("a Gemini stream", () => {
   });
 
   it.each([
-    ["STOP", "stop"],
+    ["STOP", "end"],
     ["MAX_TOKENS", "length"],
     ["SAFETY", "content_filter"],
     ["RECITATION", "content_filter"],
     ["PROHIBITED_CONTENT", "content_filter"],
     ["BLOCKLIST", "content_filter"],
     ["SPII", "content_filter"],
+    ["MODEL_ARMOR", "content_filter"],
     ["IMAGE_SAFETY", "content_filter"],
+    ["IMAGE_PROHIBITED_CONTENT", "content_filter"],
+    ["IMAGE_RECITATION", "content_filter"],
+    ["LANGUAGE", "other"],
+    ["OTHER", "other"],
+    ["TOO_MANY_TOOL_CALLS", "other"],
+    ["MISSING_THOUGHT_SIGNATURE", "other"],
+    ["MALFORMED_RESPONSE", "other"],
+    ["NO_IMAGE", "other"],
+    ["IMAGE_OTHER", "other"],
     ["MALFORMED_FUNCTION_CALL", "other"],
     ["UNEXPECTED_TOOL_CALL", "other"],
     ["SOMETHING_NEW", "other"],
@@ -448,7 +458,7 @@ describe("a Gemini stream", () => {
   ])("that ends with %s finishes with %s, calls or not (F22, F25)", (finishReason, reason) => {
     expect(readAll([event({ ...said({ text: "a" }), finishReason })]).finish).toBe(reason);
     const withCall = readAll([event({ ...said({ functionCall: { name: "pay" } }), finishReason })]).finish;
-    expect(withCall).toBe(reason === "stop" ? "tool_calls" : reason);
+    expect(withCall).toBe(reason === "end" ? "tool_calls" : reason);
   });
 
   it("whose prompt was blocked finishes as filtered (F25)", () => {
@@ -784,7 +794,7 @@ function expected(answers: readonly Record<string, unknown>[]) {
   expect(rest.finish).toBe("STOP"); // so ends every recording of this family
   return {
     ...rest,
-    finish: rest.calls.length > 0 ? "tool_calls" : "stop",
+    finish: rest.calls.length > 0 ? "tool_calls" : "end",
     usage: {
       inputTokens: usage.promptTokenCount,
       outputTokens: (usage.candidatesTokenCount ?? 0) + thoughts,

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentError } from "../errors.ts";
 import type { AssistantPart, Entry, Part } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { Chunk, Finish, ModelRequest, ToolSpec } from "../model.ts";
+import type { Chunk, ModelRequest, StopReason, ToolSpec } from "../model.ts";
 import {
   addChunk,
   buildParts,
@@ -82,7 +82,7 @@ function said(message: MessageBuilder) {
     calls: parts
       .filter((part) => part.type === "call")
       .map(({ id, name, input, raw }) => ({ id, name, input, ...(raw !== undefined && { raw }) })),
-    finish: message.finish,
+    finish: message.stopReason,
     usage: message.usage && {
       input: message.usage.inputTokens,
       output: message.usage.outputTokens,
@@ -103,9 +103,9 @@ function usageIn(usage: Loose) {
   };
 }
 
-function finishIn(reason: string, calls: number): Finish {
+function finishIn(reason: string, calls: number): StopReason {
   if (reason === "length" || reason === "content_filter") return reason;
-  return calls > 0 ? "tool_calls" : "stop";
+  return calls > 0 ? "tool_calls" : "end";
 }
 
 function callIn({ id, name, arguments: text }: { id: string; name: string; arguments: string }) {
@@ -174,7 +174,7 @@ describe.skipIf(isAbsent)("recorded whole answers of chat completions", () => {
           text: message.content ?? message.refusal ?? "",
           reasoning: message.reasoning_content ?? message.reasoning ?? "",
           calls: calls.map(callIn),
-          finish: message.refusal ? "content_filter" : finishIn(finish_reason, calls.length),
+          finish: message.refusal ? "refusal" : finishIn(finish_reason, calls.length),
           usage: usageIn(response.body.usage),
         });
         answers++;

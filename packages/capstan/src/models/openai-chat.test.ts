@@ -59,7 +59,7 @@ function callsIn(wire: Wire, payloads: readonly (string | object)[]) {
   const calls = buildParts(message)
     .filter((part) => part.type === "call")
     .map(({ name, input, id }) => ({ id, name, input }));
-  return { calls, finish: message.finish };
+  return { calls, finish: message.stopReason };
 }
 
 function thrownBy(action: () => unknown): AgentError {
@@ -458,35 +458,37 @@ describe("a stream of chat completions", () => {
     const message = assembled(
       read(openAiChat, [delta({ content: "Hi" }, "length"), finish(null), finish(""), "[DONE]"]),
     );
-    expect(message.finish).toBe("length");
+    expect(message.stopReason).toBe("length");
   });
 
   it("the calls decide if a server sends stop with calls or tool_calls without any (D-10) (S1-10)", () => {
     const call = pieces({ index: 0, id: "a", function: { name: "pay", arguments: "{}" } });
     for (const wire of [openAiChat, lenient]) {
-      expect(assembled(read(wire, [call, finish("stop"), "[DONE]"])).finish).toBe("tool_calls");
-      expect(assembled(read(wire, [delta({ content: "Hi" }), finish("tool_calls"), "[DONE]"])).finish).toBe(
-        "stop",
-      );
+      expect(assembled(read(wire, [call, finish("stop"), "[DONE]"])).stopReason).toBe("tool_calls");
+      expect(
+        assembled(read(wire, [delta({ content: "Hi" }), finish("tool_calls"), "[DONE]"])).stopReason,
+      ).toBe("end");
     }
   });
 
   it.each([
-    ["stop", "stop"],
+    ["stop", "end"],
     ["length", "length"],
     ["content_filter", "content_filter"],
     ["SAFETY", "content_filter"],
-    ["eos", "stop"],
+    ["eos", "end"],
+    ["refusal", "refusal"],
+    ["abort", "other"],
     ["something_new", "other"],
     ["constructor", "other"],
   ])("a finish reason %s is %s (S1-30)", (reason, expected) => {
-    expect(assembled(read(lenient, [delta({ content: "Hi" }, reason), "[DONE]"])).finish).toBe(expected);
+    expect(assembled(read(lenient, [delta({ content: "Hi" }, reason), "[DONE]"])).stopReason).toBe(expected);
   });
 
   it("a limit or a filter stays one when there are calls, so that they do not run (S1-30)", () => {
     const call = pieces({ index: 0, id: "a", function: { name: "pay", arguments: "{}" } });
     for (const reason of ["length", "content_filter", "something_new"]) {
-      const { finish: told } = assembled(read(openAiChat, [call, finish(reason), "[DONE]"]));
+      const { stopReason: told } = assembled(read(openAiChat, [call, finish(reason), "[DONE]"]));
       expect(told).toBe(reason === "something_new" ? "other" : reason);
     }
   });
@@ -496,7 +498,7 @@ describe("a stream of chat completions", () => {
       read(openAiChat, [delta({ refusal: "I can" }), delta({ refusal: "not." }), finish("stop"), "[DONE]"]),
     );
     expect(buildParts(message)).toEqual([{ type: "text", text: "I cannot." }]);
-    expect(message.finish).toBe("content_filter");
+    expect(message.stopReason).toBe("refusal");
   });
 
   it("OpenAI's own needs a finish reason and [DONE]; without either it has no finish (S1-30)", () => {
@@ -507,7 +509,7 @@ describe("a stream of chat completions", () => {
       [call, "[DONE]"],
       [delta({ content: "Hi" }), "[DONE]"],
     ])
-      expect(assembled(read(openAiChat, payloads)).finish).toBeUndefined();
+      expect(assembled(read(openAiChat, payloads)).stopReason).toBeUndefined();
   });
 
   it("nothing is read after [DONE] (S1-30)", () => {
@@ -519,7 +521,7 @@ describe("a stream of chat completions", () => {
     ]);
     expect(chunks).toEqual([
       { type: "text", text: "Hi" },
-      { type: "finish", reason: "stop" },
+      { type: "finish", reason: "end" },
     ]);
   });
 
@@ -542,15 +544,15 @@ describe("a stream of a compatible server", () => {
     const message = assembled(
       read(lenient, [delta({ content: "Hi" }), finish("stop"), { choices: [], usage }]),
     );
-    expect(message.finish).toBe("stop");
+    expect(message.stopReason).toBe("end");
     expect(message.usage).toEqual({ inputTokens: 1, outputTokens: 1 });
   });
 
   it("may omit the finish reason if [DONE] arrives and the calls are complete (D-10)", () => {
-    const finishOf = (...payloads: (string | object)[]) => assembled(read(lenient, payloads)).finish;
+    const finishOf = (...payloads: (string | object)[]) => assembled(read(lenient, payloads)).stopReason;
     expect(finishOf(pieces(weather("{}")), finish(""), "[DONE]")).toBe("tool_calls");
     expect(finishOf(pieces(weather("{}")), "[DONE]")).toBe("tool_calls");
-    expect(finishOf(delta({ content: "Hi" }), "[DONE]")).toBe("stop");
+    expect(finishOf(delta({ content: "Hi" }), "[DONE]")).toBe("end");
     expect(finishOf(pieces(weather('{"amount": 1')), "[DONE]")).toBeUndefined();
     expect(finishOf(pieces(weather("{}")))).toBeUndefined();
     expect(finishOf("[DONE]")).toBeUndefined();
@@ -821,7 +823,7 @@ describe("a non-streamed chat completion", () => {
     expect(openAiChat.fromJson(answer({ content: "Hi" }, null)).at(-1)?.type).toBe("text");
     expect(lenient.fromJson(answer({ content: "Hi" }, null)).at(-1)).toEqual({
       type: "finish",
-      reason: "stop",
+      reason: "end",
     });
     expect(lenient.fromJson({ choices: [] })).toEqual([]);
     expect(thrownBy(() => openAiChat.fromJson("<html>")).code).toBe("bad_chunk");

@@ -133,7 +133,7 @@ function assembled(chunks: readonly Chunk[]) {
     text: parts.map((part) => (part.type === "text" ? part.text : "")).join(""),
     reasoning: parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])),
     calls: calls.map(({ id, name, input, raw }) => ({ id, name, input, raw })),
-    finish: message.finish,
+    finish: message.stopReason,
     usage: message.usage,
   };
 }
@@ -147,7 +147,7 @@ function expectedOf({ output, usage, status }: Expected) {
   const calls = output.filter(({ type }) => type === "function_call");
   const details = usage as Record<string, Item & number>;
   const [read, said] = [details.input_tokens_details, details.output_tokens_details];
-  const ended = calls.length > 0 ? "tool_calls" : "stop";
+  const ended = calls.length > 0 ? "tool_calls" : "end";
   return {
     text: output
       .filter(({ type }) => type === "message")

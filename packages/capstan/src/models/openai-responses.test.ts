@@ -41,7 +41,7 @@ function read(...events: Item[]): Chunk[] {
 function message(chunks: readonly Chunk[]): { entry: AssistantEntry; finish: string | undefined } {
   const open = createMessageBuilder((id, index) => id ?? `made_${index}`);
   for (const chunk of chunks) addChunk(open, chunk);
-  return { entry: assistant(...buildParts(open)), finish: open.finish };
+  return { entry: assistant(...buildParts(open)), finish: open.stopReason };
 }
 
 function failure(act: () => unknown): AgentError {
@@ -534,7 +534,7 @@ describe("an answer", () => {
   });
 
   it.each<[string, readonly Item[], string | undefined]>([
-    ["an ordinary end", [completed()], "stop"],
+    ["an ordinary end", [completed()], "end"],
     ["an end with calls", [itemDone(0, functionCall()), completed()], "tool_calls"],
     ["the token limit", [incomplete("max_output_tokens")], "length"],
     [
@@ -547,6 +547,7 @@ describe("an answer", () => {
       [itemDone(0, functionCall()), incomplete("content_filter")],
       "content_filter",
     ],
+    ["the limit of built-in calls", [itemDone(0, functionCall()), incomplete("max_tool_calls")], "other"],
     ["an unknown reason", [itemDone(0, functionCall()), incomplete("boredom")], "other"],
     [
       "an incomplete call in a complete answer",
@@ -575,7 +576,7 @@ describe("an answer", () => {
       openAiResponses.fromJson({ status: "completed", output: [refusal, functionCall()] }),
     );
     expect(streamed).toEqual(whole);
-    expect(streamed.finish).toBe("content_filter");
+    expect(streamed.finish).toBe("refusal");
     expect(streamed.entry.parts[0]).toMatchObject({ type: "text", text: "I cannot." });
   });
 

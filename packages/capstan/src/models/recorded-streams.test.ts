@@ -97,7 +97,7 @@ async function heard(family: string, body: ReadableStream<Uint8Array>): Promise<
 
 const told = (message: MessageBuilder) => ({
   parts: buildParts(message),
-  finish: message.finish,
+  finish: message.stopReason,
   usage: message.usage,
 });
 
@@ -188,7 +188,7 @@ describe.skipIf(isAbsent)("recorded streams through the HTTP client", () => {
       pieces(body, () => body.length),
     );
     expect(saidIn(whole)).toEqual(expectedOf(expected));
-    expect(whole.finish).toBeDefined();
+    expect(whole.stopReason).toBeDefined();
     const size = body.length <= 20_000 ? 1 : 7;
     expect(
       told(
@@ -221,10 +221,10 @@ describe.skipIf(isAbsent)("recorded streams through the HTTP client", () => {
 
 /** What the finish of the message is for each cut. */
 async function finishesAt(family: string, body: Uint8Array, cuts: readonly number[]) {
-  const finishes: MessageBuilder["finish"][] = [];
+  const finishes: MessageBuilder["stopReason"][] = [];
   for (const cut of cuts) {
     const start = body.subarray(0, cut);
-    const { finish } = await heard(
+    const { stopReason: finish } = await heard(
       family,
       pieces(start, () => start.length),
     );

@@ -5,6 +5,7 @@
 import { AgentError } from "../errors.ts";
 import { isRecord, type Json, toCanonicalJson } from "../json.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
+import { toStopReason } from "../stop-reason.ts";
 import { describeDifference, findNearest } from "./recorded/request-difference.ts";
 
 export type RecordedOptions = {
@@ -61,7 +62,8 @@ function serializeRequest({ instructions, history, tools, toolChoice, output }: 
 }
 
 function isFinished(answer: Answer): boolean {
-  return answer.flat().findLast(({ type }) => type === "finish" || type === "restart")?.type === "finish";
+  const last = answer.flat().findLast(({ type }) => type === "finish" || type === "restart");
+  return last?.type === "finish" && toStopReason(last.reason) !== "other";
 }
 
 async function loadRecording(file: string): Promise<Recording> {

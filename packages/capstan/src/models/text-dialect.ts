@@ -1,4 +1,5 @@
 import type { Chunk, Model, ModelRequest } from "../model.ts";
+import { toStopReason } from "../stop-reason.ts";
 import {
   createHistoryConverter,
   createSanitizer,
@@ -81,7 +82,7 @@ function createAnswerReader({ tools }: ModelRequest): DialectReader {
         return [chunk];
       case "finish": {
         const rest = parser.end();
-        const hasCalls = calls > 0 && chunk.reason === "stop";
+        const hasCalls = calls > 0 && toStopReason(chunk.reason) === "end";
         return [...rest, hasCalls ? { type: "finish", reason: "tool_calls" } : chunk];
       }
       case "reasoning":

@@ -1,5 +1,5 @@
 import { isRecord, type Json } from "../json.ts";
-import type { Chunk, ModelRequest } from "../model.ts";
+import type { Chunk, ModelRequest, StopReason } from "../model.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 
 /** Settings a wire needs in addition to the request. */
@@ -112,4 +112,9 @@ export function filterRecords(value: unknown): Record<string, unknown>[] {
 export function getRequired(schema: JsonSchema | undefined): string[] {
   const required = schema?.required;
   return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+}
+
+/** Creates the end of an answer. A reason without a word in our union keeps the provider's, for the error message. */
+export function createFinish(reason: StopReason, detail: unknown): Chunk {
+  return { type: "finish", reason, ...(reason === "other" && typeof detail === "string" && { detail }) };
 }

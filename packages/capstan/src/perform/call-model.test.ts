@@ -357,7 +357,7 @@ describe("a streamed message", () => {
       model: "raw",
       usage: { inputTokens: 3, outputTokens: 2, cost: 0.5 },
       ms: 1234,
-      finish: "stop",
+      stopReason: "end",
     });
     expect(result.cost).toBe(0.5);
   });
@@ -399,7 +399,7 @@ describe("a streamed message", () => {
       "done",
     ]);
     expect(log[2]).toMatchObject({
-      finish: "aborted",
+      stopReason: "aborted",
       entry: { parts: [{ type: "text", text: "I was say" }] },
     });
     expect(returned).toBe(1);

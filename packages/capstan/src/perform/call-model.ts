@@ -1,12 +1,13 @@
 import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { ModelEffect } from "../effect.ts";
-import { describeThrown, type ErrorData, toErrorData } from "../errors.ts";
+import { describeThrown, type ErrorData } from "../errors.ts";
 import type { FactBody, StructuredOutput } from "../event.ts";
 import { type AssistantEntry, getText } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { Model } from "../model.ts";
+import type { Model, StopReason } from "../model.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { State } from "../state/state.ts";
+import { findAnswerProblem } from "../stop-reason.ts";
 import { buildRequest } from "./build-request.ts";
 import { checkCalls } from "./check-calls.ts";
 import { type CitationFilter, createCitationFilter } from "./citations/citation-filter.ts";
@@ -93,30 +94,10 @@ async function requestMessage(context: ModelCallContext, signal: AbortSignal): P
     await buildRequest(effect, io),
     signal,
   );
-  const problem = findProblem(message);
+  const { stopReason, stopDetail: detail, calls, hasText } = message;
+  const isStructured = getAgent(effect.agent, io).output !== undefined;
+  const problem = findAnswerProblem({ stopReason, detail, hasText, hasCalls: calls.size > 0, isStructured });
   return problem ? buildFailure(context, problem) : buildMessage(context);
-}
-
-/** Finds out why a finished stream is not a complete message, so that a partial one is never used. */
-function findProblem({ finish, calls, hasText }: MessageBuilder): ErrorData | undefined {
-  if (finish === undefined)
-    return toErrorData("stream_truncated", "The model's answer ended before it was complete.");
-  if (finish === "length" && calls.size > 0) {
-    return toErrorData(
-      "output_truncated",
-      "The model reached its output limit in the middle of a tool call; the call was not made.",
-    );
-  }
-  if (finish === "other" && calls.size > 0) {
-    return toErrorData(
-      "model_failed",
-      "The model stopped for an unknown reason; its tool calls were not made.",
-    );
-  }
-  if (!hasText && calls.size === 0 && finish !== "content_filter") {
-    return toErrorData("empty_response", "The model gave neither text nor a tool call.");
-  }
-  return undefined;
 }
 
 function buildFailure(
@@ -132,8 +113,16 @@ function buildFailure(
       attempts: 1,
       hadMoreRoom: effect.hasMoreRoom,
       error,
+      ...pickUnusedAnswer(message),
     },
   ];
+}
+
+/** An answer that ended but cannot be used is kept for the end of the run, if every attempt fails. */
+function pickUnusedAnswer(message: MessageBuilder): { stopReason?: StopReason; text?: string } {
+  const { stopReason, hasText } = message;
+  if (stopReason === undefined) return {};
+  return { stopReason, ...(hasText && { text: getText({ type: "assistant", parts: buildParts(message) }) }) };
 }
 
 async function buildMessage({
@@ -144,12 +133,11 @@ async function buildMessage({
   citationFilter,
   startedAt,
 }: ModelCallContext): Promise<readonly FactBody[]> {
-  const { finish = "other" } = message;
+  const { stopReason = "other" } = message;
   const agent = getAgent(effect.agent, io);
-  // Calls in a filtered answer cannot be trusted; its text is kept.
-  const builtParts = buildParts(message).filter(
-    (part) => finish !== "content_filter" || part.type !== "call",
-  );
+  // Calls in a filtered or refused answer cannot be trusted; its text is kept.
+  const isRefused = stopReason === "content_filter" || stopReason === "refusal";
+  const builtParts = buildParts(message).filter((part) => !isRefused || part.type !== "call");
   const { parts, checks, repairs } = await checkCalls(builtParts, agent, io);
   const entry: AssistantEntry = { type: "assistant", parts };
   const output =
@@ -160,7 +148,7 @@ async function buildMessage({
     model: model.id,
     usage,
     ms,
-    finish,
+    stopReason,
     ...(checks && { checks }),
     ...(output && { output }),
   };
@@ -193,7 +181,7 @@ function buildPartialMessage({
       model: model.id,
       usage,
       ms,
-      finish: "aborted",
+      stopReason: "aborted",
       ...citationFilter?.getCitationFields(),
     },
     ...warnings,

@@ -219,7 +219,7 @@ describe("a call", () => {
 });
 
 describe("beside its parts, a message", () => {
-  it("has the last usage, its finish reason and its size", () => {
+  it("has the last usage, its stop reason and its size", () => {
     const message = createMessageBuilder(() => "a");
     const chunks: Chunk[] = [
       { type: "usage", usage: { inputTokens: 5, outputTokens: 0 } },
@@ -232,7 +232,7 @@ describe("beside its parts, a message", () => {
     for (const chunk of chunks) addChunk(message, chunk);
     expect(message).toMatchObject({
       usage: { inputTokens: 5, outputTokens: 9 },
-      finish: "tool_calls",
+      stopReason: "tool_calls",
       size: 5,
       hasText: false,
     });

@@ -1,8 +1,9 @@
 import type { DeltaBody, FactBody } from "../event.ts";
 import type { AssistantPart, CallPart, Entry, OpaquePart, ReasoningPart, TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { Chunk, Finish, Model, ModelRequest, Usage } from "../model.ts";
+import type { Chunk, Model, ModelRequest, StopReason, Usage } from "../model.ts";
 import type { State } from "../state/state.ts";
+import { toStopReason } from "../stop-reason.ts";
 import type { CitationFilter } from "./citations/citation-filter.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
@@ -25,7 +26,9 @@ export type MessageBuilder = {
   readonly calls: Map<number, OpenCall>;
   /** Assigns a call its id, unique in the session. */
   readonly nameCall: (providerId: string | undefined, index: number) => string;
-  finish: Finish | undefined;
+  stopReason: StopReason | undefined;
+  /** The provider's own word for `stopReason`. */
+  stopDetail: string | undefined;
   usage: Usage | undefined;
   /** Number of characters received so far. */
   size: number;
@@ -37,7 +40,8 @@ export function createMessageBuilder(nameCall: MessageBuilder["nameCall"]): Mess
     open: [],
     calls: new Map(),
     nameCall,
-    finish: undefined,
+    stopReason: undefined,
+    stopDetail: undefined,
     usage: undefined,
     size: 0,
     hasText: false,
@@ -71,7 +75,8 @@ export function addChunk(message: MessageBuilder, chunk: Chunk): void {
       message.usage = chunk.usage;
       return;
     case "finish":
-      message.finish = chunk.reason;
+      message.stopReason = toStopReason(chunk.reason);
+      message.stopDetail = chunk.detail;
   }
 }
 
@@ -80,7 +85,8 @@ function restartMessage(message: MessageBuilder): void {
   message.calls.clear();
   message.size = 0;
   message.hasText = false;
-  message.finish = undefined;
+  message.stopReason = undefined;
+  message.stopDetail = undefined;
   message.usage = undefined;
 }
 

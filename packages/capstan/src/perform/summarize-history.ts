@@ -4,6 +4,7 @@ import { AgentError, describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { type Entry, getCalls, getText, toPlainText } from "../history.ts";
 import type { ModelRequest } from "../model.ts";
+import { findAnswerProblem } from "../stop-reason.ts";
 import { getAgent, type Io } from "./io.ts";
 import {
   createMessageBuilder,
@@ -44,12 +45,11 @@ export async function summarizeHistory(
 }
 
 /** Returns the text of the answer. Calls are ignored, because no tools were offered. */
-export function readSummary({ open, finish, hasText }: MessageBuilder): string {
-  if (finish === undefined)
-    throw new AgentError("stream_truncated", "The summary ended before it was complete.");
-  if (finish === "content_filter")
-    throw new AgentError("content_filter", "The provider's content filter stopped the summary.");
-  if (!hasText) throw new AgentError("empty_response", "The model gave no summary.");
+export function readSummary({ open, stopReason, stopDetail: detail, hasText }: MessageBuilder): string {
+  const problem = findAnswerProblem({ stopReason, detail, hasText, hasCalls: false });
+  if (problem) throw new AgentError(problem.code, problem.message);
+  if (stopReason === "content_filter" || stopReason === "refusal")
+    throw new AgentError("content_filter", "The summary was refused or stopped by a content filter.");
   return open
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("")

@@ -5,7 +5,12 @@ import type { Result } from "../run/result.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
-import { type Script, type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
+import {
+  type Script,
+  type ScriptedModel,
+  type ScriptedStep,
+  scriptedModel,
+} from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 
 const look = defineTool({
@@ -93,14 +98,40 @@ describe("the answer", () => {
     expect(result).toMatchObject({ status: "done", grounded: false });
   });
 
-  it("that was truncated is kept and flagged (F23, S1-30)", async () => {
+  it("that was truncated is kept, and the status says so (F23, S1-30)", async () => {
     const { facts, result } = await runWith([{ text: "Once upon a", finish: "length" }]);
-    expect(result).toMatchObject({ status: "done", text: "Once upon a" });
-    expect(facts.find((fact) => fact.type === "warning")).toMatchObject({ code: "truncated" });
+    expect(result).toMatchObject({
+      ...{ status: "limit", text: "Once upon a", stopReason: "length" },
+      error: { code: "output_truncated" },
+    });
+    expect(facts.find((fact) => fact.type === "limit_reached")).toMatchObject({ code: "output_truncated" });
+    expect(() => result.orThrow()).toThrow("output limit");
+  });
+
+  it("that stopped for an unknown reason is asked for again; if that persists, the run fails with its text", async () => {
+    const cut: ScriptedStep = { text: "Once upon a", finish: "other" };
+    const better = await runWith([cut, { text: "Once upon a time." }]);
+    expect(better.result).toMatchObject({ status: "done", text: "Once upon a time.", stopReason: "end" });
+    expect(better.result.history).toHaveLength(2);
+    const worse = await runWith([cut, cut, cut]);
+    expect(worse.result).toMatchObject({
+      ...{ status: "failed", text: "Once upon a", stopReason: "other" },
+      error: { code: "answer_incomplete" },
+    });
   });
 });
 
 describe("a filtered answer", () => {
+  it("or a refusal says which of the two it is (F25)", async () => {
+    const { result } = await runWith([{ text: "No.", finish: "refusal" }]);
+    expect(result).toMatchObject({
+      ...{ status: "failed", text: "No.", stopReason: "refusal" },
+      error: { code: "content_filter", message: "The model refused to answer." },
+    });
+    const filtered = await runWith([{ text: "I can", finish: "content_filter" }]);
+    expect(filtered.result.stopReason).toBe("content_filter");
+  });
+
   it("fails the run and keeps its text (F25, S1-30)", async () => {
     const { facts, result } = await runWith([{ text: "I can", finish: "content_filter" }]);
     expect(result).toMatchObject({ status: "failed", text: "I can", error: { code: "content_filter" } });
@@ -109,7 +140,9 @@ describe("a filtered answer", () => {
 
   it("without text still gets one (F25)", async () => {
     const { result } = await runWith([{ finish: "content_filter" }]);
-    expect(result.text).toBe("The model declined to answer: the provider's content filter stopped it.");
+    expect(result.text).toBe(
+      "The model declined to answer: The provider's content filter stopped the answer.",
+    );
   });
 });
 

@@ -1,7 +1,8 @@
+import type { ErrorCode } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { getText, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { RunState } from "../state/state.ts";
+import type { RunState, TurnState } from "../state/state.ts";
 import { buildReturn } from "./handoffs.ts";
 import { runFallbackTool } from "./limit-answers.ts";
 import { isLastTurn } from "./limits.ts";
@@ -17,7 +18,8 @@ export const acceptAnswer: Rule = (context) => {
   const { currentTurn } = run;
   if (!currentTurn?.message || currentTurn.calls.size > 0) return undefined;
   const text = getText(currentTurn.message).trim();
-  if (currentTurn.finish === "content_filter") return failFiltered(context, text);
+  const { stopReason } = currentTurn;
+  if (stopReason === "content_filter" || stopReason === "refusal") return failRefused(context, text);
   if (run.steering.length > 0 && !isLastTurn(run, run.turn)) return undefined;
   const skippedTool = skippedRequiredTool(context);
   if (skippedTool && run.turn === 1 && !isLastTurn(run, run.turn)) {
@@ -34,17 +36,17 @@ export const acceptAnswer: Rule = (context) => {
       code: "tool_first_ignored",
       message: "The model answered without calling a tool first.",
     });
-  if (currentTurn.finish === "length")
-    warnings.push({
-      type: "warning",
-      code: "truncated",
-      message: "The answer was cut off at the model's output limit.",
-    });
+  const cut = findCut(currentTurn);
   const frame = run.handoffs.at(-1);
   if (frame) {
     const { output: data } = pickOutput(context);
-    const back = { ...buildReturn(context, frame, text), ...(data !== undefined && { data }) };
+    const answer = cut ? `${text}\n\n[${cut.message}]` : text;
+    const back = { ...buildReturn(context, frame, answer), ...(data !== undefined && { data }) };
     return decideFacts(`return.${run.turn}`, ...warnings, back);
+  }
+  if (cut) {
+    const limit: FactBody = { type: "limit_reached", ...cut, turns: run.turn };
+    return decideFacts("answer", ...warnings, limit, buildDone(run, { status: "limit", text, error: cut }));
   }
   const unsupported = skippedTool || currentTurn.tools === "unavailable";
   return decideFacts(
@@ -53,6 +55,15 @@ export const acceptAnswer: Rule = (context) => {
     buildDone(run, { status: "done", text, ...(unsupported && { grounded: false }), ...pickOutput(context) }),
   );
 };
+
+/** Says why the text of a turn is only a part of the answer; undefined if it is whole. */
+function findCut({ stopReason }: TurnState): { code: ErrorCode; message: string } | undefined {
+  if (stopReason === "length")
+    return { code: "output_truncated", message: "The answer was cut off at the model's output limit." };
+  if (stopReason === "pause" || stopReason === "other")
+    return { code: "answer_incomplete", message: "The model stopped before its answer was complete." };
+  return undefined;
+}
 
 function pickOutput({ run }: RuleContext): { output?: Json } {
   const output = run.currentTurn?.output;
@@ -87,13 +98,14 @@ function retryInvalidOutput(context: RuleContext, text: string): ReturnType<Rule
   );
 }
 
-function failFiltered({ run }: RuleContext, text: string): ReturnType<Rule> {
-  const error = {
-    code: "content_filter",
-    message: "The provider's content filter stopped the answer.",
-    retryable: false,
-  };
-  const answer = text || "The model declined to answer: the provider's content filter stopped it.";
+/** Fails a run whose answer was filtered by the provider or refused by the model; `stopReason` says which. */
+function failRefused({ run }: RuleContext, text: string): ReturnType<Rule> {
+  const isRefusal = run.currentTurn?.stopReason === "refusal";
+  const message = isRefusal
+    ? "The model refused to answer."
+    : "The provider's content filter stopped the answer.";
+  const error = { code: "content_filter", message, retryable: false };
+  const answer = text || `The model declined to answer: ${message}`;
   return decideFacts(
     "answer",
     { type: "error", ...error },

@@ -214,7 +214,7 @@ function countReads(
             model: "m",
             usage,
             ms: 0,
-            finish: "tool_calls",
+            stopReason: "tool_calls",
           },
         ];
       }

@@ -75,7 +75,8 @@ export const handleModelFailure: Rule = (context) => {
   }
   if (failure?.retryAt !== undefined) return { type: "stop", reason: "waiting", until: failure.retryAt };
   const error = currentTurn.failure?.error ?? toErrorData("model_failed", "The model returned no answer.");
-  const text = [`The model could not answer: ${error.message}`, ...listToolsTried(run)].join("\n\n");
+  const apology = [`The model could not answer: ${error.message}`, ...listToolsTried(run)].join("\n\n");
+  const text = failure?.text?.trim() || apology;
   return decideFacts(
     "failure",
     { type: "turn_end", turn, usage },

@@ -7,11 +7,17 @@ import type { Usage } from "../model.ts";
 import { listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import { estimateRequestTokens } from "../state/context-size.ts";
 import type { RunState, State, ToolCallRecord } from "../state/state.ts";
+import type { MessageEnd } from "../stop-reason.ts";
 
 export interface Result {
   readonly status: RunStatus | "waiting";
   /** Human-readable text for every status. */
   readonly text: string;
+  /**
+   * Why the model stopped in its last answer; `aborted` if the run was cancelled meanwhile. Missing if no model answered.
+   * Only `end` and `tool_calls` are complete answers.
+   */
+  readonly stopReason?: MessageEnd;
   /** Sources cited in the text, in order of first mention. */
   readonly citations: readonly Citation[];
   readonly history: readonly Entry[];
@@ -47,6 +53,7 @@ export function buildResult(agents: Agents, state: State, run: RunState): Result
   const result: Result = {
     status: done?.status ?? "waiting",
     text: done?.text ?? formatWaiting(pending, run.wakeAt),
+    ...(run.stopReason && { stopReason: run.stopReason }),
     // Keep the citations when the answer at a limit repeats the last text.
     citations: done?.text.includes(run.lastText) ? run.citations : [],
     history: [...state.history],

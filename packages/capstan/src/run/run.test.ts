@@ -395,13 +395,13 @@ describe("any client", () => {
 });
 
 describe("finish reasons and failures", () => {
-  it("an answer truncated at the output limit is returned with a warning (S1-30)", async () => {
+  it("an answer truncated at the output limit is returned with the status `limit` (S1-30)", async () => {
     const model = scriptedModel([{ text: "Half of", finish: "length" }]);
     const { facts, result } = await collect(run(defineAgent({ name: "a", model }), "Hi"));
-    expect(listTypes(facts).slice(-3)).toEqual(["turn_end", "warning", "done"]);
-    expect(facts.at(-2)).toMatchObject({ code: "truncated" });
-    expect(facts.find((fact) => fact.type === "message")).toMatchObject({ finish: "length" });
-    expect(result).toMatchObject({ status: "done", text: "Half of" });
+    expect(listTypes(facts).slice(-3)).toEqual(["turn_end", "limit_reached", "done"]);
+    expect(facts.at(-2)).toMatchObject({ code: "output_truncated" });
+    expect(facts.find((fact) => fact.type === "message")).toMatchObject({ stopReason: "length" });
+    expect(result).toMatchObject({ status: "limit", text: "Half of", stopReason: "length" });
   });
 
   it("a content filter ends the run with its reason (S1-30)", async () => {

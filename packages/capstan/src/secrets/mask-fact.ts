@@ -1,5 +1,6 @@
 import { errorCodes } from "../errors.ts";
 import { isRecord } from "../json.ts";
+import { getStopReason, type StoredStopReason } from "../stop-reason.ts";
 import type { MaskText } from "./json-text.ts";
 import type { MaskedStream } from "./mask-secrets.ts";
 import { hasCutMark } from "./mask-secrets.ts";
@@ -17,7 +18,7 @@ export type FactMasks = ValueMasks & {
  * see `withMaskedModel`.
  */
 const vocabularyFields: ReadonlySet<string> = new Set([
-  ...["type", "status", "finish", "tools", "chain", "reads", "policy", "timeZone"],
+  ...["type", "status", "stopReason", "finish", "tools", "chain", "reads", "policy", "timeZone"],
   ...[
     "id",
     "callId",
@@ -51,8 +52,9 @@ export function maskFact<Body extends object>(body: Body, masks: FactMasks): Bod
 
 /** True for a message that was truncated, perhaps within a secret. */
 export function isTruncatedMessage(body: object): boolean {
-  const { type, finish } = body as { readonly type?: unknown; readonly finish?: unknown };
-  return type === "message" && finish !== "stop" && finish !== "tool_calls";
+  if ((body as { readonly type?: unknown }).type !== "message") return false;
+  const stopReason = getStopReason(body as StoredStopReason);
+  return stopReason !== "end" && stopReason !== "tool_calls";
 }
 
 type FactContext = { readonly masks: FactMasks; readonly type: unknown; readonly isCut: boolean };

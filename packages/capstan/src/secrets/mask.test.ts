@@ -107,7 +107,7 @@ describe("a masked fact", () => {
   const message = (parts: readonly object[], more: object = {}) =>
     ({
       ...{ type: "message", entry: { type: "assistant", parts }, model: "m", usage, ms: 123456 },
-      ...{ finish: "stop", ...more },
+      ...{ stopReason: "end", ...more },
     }) as FactBody;
 
   it("keeps ids and our vocabulary, whatever the secrets are (A110)", () => {
@@ -146,8 +146,8 @@ describe("a masked fact", () => {
 
   it("contains no half of a secret where a message was truncated (A111)", () => {
     const said = [{ type: "text", text: `It is ${key.slice(0, 18)}` }];
-    expect(made(key).fact(message(said, { finish: "aborted" }))).toEqual(
-      message([{ type: "text", text: "It is ***" }], { finish: "aborted" }),
+    expect(made(key).fact(message(said, { stopReason: "aborted" }))).toEqual(
+      message([{ type: "text", text: "It is ***" }], { stopReason: "aborted" }),
     );
     expect(made(key).fact(message(said))).toEqual(message(said));
   });

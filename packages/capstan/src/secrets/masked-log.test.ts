@@ -23,9 +23,9 @@ const words = (delta: string): DeltaBody => ({ type: "content_delta", delta });
 const thought = (delta: string): DeltaBody => ({ type: "reasoning_delta", delta });
 const said = (id: string, delta: string): DeltaBody => ({ type: "tool_call_delta", id, name: "t", delta });
 const usage = { inputTokens: 1, outputTokens: 1 };
-const message = (text: string, finish: "stop" | "aborted" = "stop"): FactBody => ({
+const message = (text: string, stopReason: "end" | "aborted" = "end"): FactBody => ({
   ...{ type: "message", entry: { type: "assistant", parts: [{ type: "text", text }] } },
-  ...{ model: "m", usage, ms: 1, finish },
+  ...{ model: "m", usage, ms: 1, stopReason },
 });
 const warning: FactBody = { type: "warning", code: "hook_failed", message: "It threw." };
 

@@ -467,7 +467,7 @@ function forgedFile(
       model: name,
       usage,
       ms: 1,
-      finish: "tool_calls",
+      stopReason: "tool_calls",
     },
     { type: "approval_resolved", callId: "c1", approved: true },
     { type: "tool_call_start", id: "c1", name, arguments: { command: argument }, attempt: 1 },

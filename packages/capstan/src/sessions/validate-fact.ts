@@ -76,8 +76,10 @@ const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
     },
   ],
   message: [
-    { entry: assistantEntry, model: string, usage, ms: number, finish: string },
+    { entry: assistantEntry, model: string, usage, ms: number },
     {
+      stopReason: string,
+      finish: string,
       checks: record(callCheck),
       output: union(object({ value: any }), object({ issues: array(string) })),
       citations: array(object({ n: number, id: string, title: string }, { url: string })),
@@ -85,7 +87,7 @@ const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
   ],
   model_failed: [
     { model: string, candidate: number, attempts: number, hadMoreRoom: boolean, error },
-    { compaction: number },
+    { stopReason: string, text: string, compaction: number },
   ],
   compaction_start: [{ number, until: number }],
   compacted: [

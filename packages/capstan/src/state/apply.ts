@@ -1,6 +1,7 @@
 import type { CallCheck, Fact } from "../event.ts";
 import { type CallPart, getCalls, getText } from "../history.ts";
 import { addLabels } from "../labels.ts";
+import { getStopReason } from "../stop-reason.ts";
 import type { Reply } from "../tool.ts";
 import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
 import { applyCompaction } from "./compact.ts";
@@ -124,7 +125,7 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
     chain,
     notes,
     message: undefined,
-    finish: undefined,
+    stopReason: undefined,
     output: undefined,
     calls: new Map(),
     unsettled: 0,
@@ -147,7 +148,12 @@ function failModel(_: State, run: RunState, fact: FactOf<"model_failed">): void 
   } else if (currentTurn) {
     // The run waits if at least one model of the chain can be retried later.
     const retryAt = fact.isParked ? fact.at + (error.retryAfterMs ?? 0) : currentTurn.failure?.retryAt;
-    currentTurn.failure = { candidate, hadMoreRoom, error, ...(retryAt !== undefined && { retryAt }) };
+    currentTurn.failure = {
+      ...{ candidate, hadMoreRoom, error },
+      ...(fact.text !== undefined && { text: fact.text }),
+      ...(retryAt !== undefined && { retryAt }),
+    };
+    run.stopReason = fact.stopReason;
     if (error.code === "context_overflow") currentTurn.overflows += 1;
   }
 }
@@ -165,7 +171,7 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
   run.usage = addUsage(run.usage, fact.usage);
   currentTurn.usage = addUsage(currentTurn.usage, fact.usage);
   currentTurn.message = fact.entry;
-  currentTurn.finish = fact.finish;
+  currentTurn.stopReason = run.stopReason = getStopReason(fact);
   currentTurn.output = fact.output;
   if (fact.output && "issues" in fact.output) run.invalidOutputs += 1;
   for (const part of getCalls(fact.entry)) {

@@ -231,7 +231,7 @@ describe("streamed and stored text", () => {
       if (event.type === "citation") void running.cancel();
     }
     expect(messages.at(-1)).toMatchObject({
-      finish: "aborted",
+      stopReason: "aborted",
       entry: { parts: [{ text: "A [1], and [" }] },
       citations: [{ n: 1, id: "a" }],
     });

@@ -60,6 +60,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     affected: [],
     reasoning: [],
     lastText: "",
+    stopReason: undefined,
     citations: [],
     invalidOutputs: 0,
     compactions: { count: 0, open: undefined, shortenedAt: undefined, summarizedAt: undefined },

@@ -11,8 +11,9 @@ import type {
 } from "../history.ts";
 import type { Json } from "../json.ts";
 import { createLabels, type Labels } from "../labels.ts";
-import type { Finish, Usage } from "../model.ts";
+import type { Usage } from "../model.ts";
 import type { Policy } from "../policy.ts";
+import type { MessageEnd } from "../stop-reason.ts";
 import type { Question, Reply } from "../tool.ts";
 import { type ContextSize, createContextSize } from "./context-size.ts";
 
@@ -108,6 +109,8 @@ export type RunState = {
   readonly affected: Json[];
   readonly reasoning: { readonly turn: number; readonly text: string }[];
   lastText: string;
+  /** Why the model stopped in its last answer. */
+  stopReason: MessageEnd | undefined;
   /** Citations in `lastText`. */
   citations: readonly Citation[];
   /** Answers that did not match the output schema. */
@@ -158,7 +161,7 @@ export type TurnState = {
   readonly chain: ModelChain;
   readonly notes: readonly string[];
   message: AssistantEntry | undefined;
-  finish: Finish | "aborted" | undefined;
+  stopReason: MessageEnd | undefined;
   output: StructuredOutput | undefined;
   /** By id, in the order the model made them. */
   readonly calls: Map<string, Call>;
@@ -177,6 +180,8 @@ export type ModelFailure = {
   readonly candidate: number;
   readonly hadMoreRoom: boolean;
   readonly error: ErrorData;
+  /** The text of an answer that ended but cannot be used. */
+  readonly text?: string;
   /** When the model can be called again. */
   readonly retryAt?: number;
 };

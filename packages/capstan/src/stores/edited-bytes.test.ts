@@ -42,7 +42,7 @@ const usage = { inputTokens: 0, outputTokens: 0 };
 const facts: readonly UnplacedFact[] = [
   placed("start", { type: "run_start", input: [], policy: defaultPolicy, timeZone: "UTC" }),
   placed("said", {
-    ...{ type: "message", model: "m", usage, ms: 0, finish: "stop" },
+    ...{ type: "message", model: "m", usage, ms: 0, stopReason: "end" },
     entry: { type: "assistant", parts: [{ type: "text", text: "hello" }] },
   }),
 ];

@@ -24,7 +24,7 @@ export function obedientModel(plan: readonly Order[], answer = "Done."): Model {
         ? toCallChunks(next, made.length)
         : [
             { type: "text", text: answer },
-            { type: "finish", reason: "stop" },
+            { type: "finish", reason: "end" },
           ];
     },
   };

@@ -1,7 +1,7 @@
 import { AgentError, type ErrorCode } from "../errors.ts";
 import type { Entry } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "../model.ts";
+import type { Chunk, Model, ModelRequest, StopReason, ToolSpec, Usage } from "../model.ts";
 
 /** One response of a scripted model. */
 export type ScriptedStep = {
@@ -9,9 +9,9 @@ export type ScriptedStep = {
   readonly reasoning?: string;
   readonly calls?: readonly ScriptedCall[];
   /**
-   * Default: `tool_calls` with calls, `stop` without. `none`: the stream ends without a finish chunk, as if cut off.
+   * Default: `tool_calls` with calls, `end` without. `none`: the stream ends without a finish chunk, as if cut off.
    */
-  readonly finish?: Finish | "none";
+  readonly finish?: StopReason | "stop" | "none";
   /** Default: 10 input and 5 output tokens. `null` reports no usage. */
   readonly usage?: Usage | null;
   /** Thrown after the output of the step, instead of the end of the stream. */
@@ -93,7 +93,7 @@ function* toStepChunks({ text, reasoning, calls = [], split }: ScriptedStep): Ge
 function createEndChunks({ calls = [], finish, usage }: ScriptedStep): Chunk[] {
   const end: Chunk[] = [];
   if (usage !== null) end.push({ type: "usage", usage: usage ?? { inputTokens: 10, outputTokens: 5 } });
-  const reason = finish ?? (calls.length > 0 ? "tool_calls" : "stop");
+  const reason = finish ?? (calls.length > 0 ? "tool_calls" : "end");
   if (reason !== "none") end.push({ type: "finish", reason });
   return end;
 }

@@ -1,7 +1,8 @@
 import type { Attributes } from "@opentelemetry/api";
 import type { Origin } from "../event.ts";
-import type { Finish, Usage } from "../model.ts";
+import type { Usage } from "../model.ts";
 import type { MaskText } from "../secrets/json-text.ts";
+import type { MessageEnd } from "../stop-reason.ts";
 
 /** Operation names of the GenAI conventions. */
 export type Operation = "invoke_agent" | "chat" | "execute_tool";
@@ -86,7 +87,8 @@ export function buildUsageAttributes({
   };
 }
 
-/** Converts a finish reason to the GenAI conventions. */
-export function toFinishReason(finish: Finish | "aborted"): string {
-  return finish === "tool_calls" ? "tool_call" : finish;
+/** Converts a stop reason to the GenAI conventions, which call it finish reason. */
+export function toFinishReason(stopReason: MessageEnd): string {
+  if (stopReason === "end") return "stop";
+  return stopReason === "tool_calls" ? "tool_call" : stopReason;
 }

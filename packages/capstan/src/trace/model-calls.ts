@@ -1,6 +1,7 @@
 import type { Attributes, Span } from "@opentelemetry/api";
 import type { Fact } from "../event.ts";
 import type { Usage } from "../model.ts";
+import { getStopReason } from "../stop-reason.ts";
 import { buildUsageAttributes, splitModelName, toFinishReason } from "./attributes.ts";
 import { markFailed, type RunSpans, type SpanFactory, toDate } from "./run-spans.ts";
 import { type TraceMessage, toTraceMessage } from "./trace-message.ts";
@@ -64,12 +65,13 @@ export function trackModelCalls(factory: SpanFactory, spans: RunSpans): ModelCal
       return inputMessages;
     },
     endMessage(fact) {
-      const { at, model, usage, entry, finish, ms } = fact;
+      const { at, model, usage, entry, ms } = fact;
+      const finishReason = toFinishReason(getStopReason(fact));
       const span = startChatSpan(fact, model, startTimes.message ?? at - ms);
       setUsage(span, model, usage);
-      span.setAttribute("gen_ai.response.finish_reasons", [toFinishReason(finish)]);
+      span.setAttribute("gen_ai.response.finish_reasons", [finishReason]);
       if (factory.content) {
-        const output = { ...toTraceMessage(entry), finish_reason: toFinishReason(finish) };
+        const output = { ...toTraceMessage(entry), finish_reason: finishReason };
         span.setAttribute("gen_ai.input.messages", factory.toMaskedJson(inputMessages));
         span.setAttribute("gen_ai.output.messages", factory.toMaskedJson([output]));
       }

@@ -28,8 +28,6 @@ export interface Editor {
 /** Wraps the run, which is thenable and would otherwise be awaited. */
 type PromptTurn = {
   run: Run;
-  /** The model ran out of output tokens. */
-  isTruncated: boolean;
   readonly stopSignal: AbortSignal;
   readonly session: AcpSession;
   readonly editor: Editor;
@@ -51,11 +49,11 @@ export async function runPromptTurn(
   try {
     const begun = await startPromptRun(session, input, stopped);
     if (begun === undefined) return "cancelled";
-    const turn: PromptTurn = { ...begun, isTruncated: false, stopSignal: stopped, session, editor };
+    const turn: PromptTurn = { ...begun, stopSignal: stopped, session, editor };
     const stop = () => void turn.run.cancel("The user stopped it.");
     if (stopped.aborted) stop();
     else stopped.addEventListener("abort", stop);
-    return getStopReason(await followRun(turn), turn);
+    return getStopReason(await followRun(turn));
   } finally {
     session.turn = undefined;
   }
@@ -99,7 +97,6 @@ async function sendUpdates(turn: PromptTurn): Promise<void> {
   for await (const event of turn.run) {
     if (isFact(event) && event.seq <= session.lastSeq) continue;
     if (isFact(event)) session.lastSeq = event.seq;
-    if (event.type === "warning" && event.code === "truncated") turn.isTruncated = true;
     for (const update of session.updates.fromEvent(event)) await editor.update(session.id, update);
   }
 }
@@ -159,8 +156,8 @@ async function waitForRetry({ until = Date.now() }: Result, signal: AbortSignal)
   await waitUntil(Math.max(until, Date.now()) + 200, signal);
 }
 
-function getStopReason(result: Result, { isTruncated: isCut }: PromptTurn): StopReason {
-  const reason = toStopReason(result, isCut);
+function getStopReason(result: Result): StopReason {
+  const reason = toStopReason(result);
   if (reason !== undefined) return reason;
   result.orThrow();
   return "end_turn";

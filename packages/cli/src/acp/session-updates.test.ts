@@ -167,11 +167,11 @@ it("titles and results render no untrusted markup, and paths outside the folder 
 
 it("every end of a run has its stop reason, or is an error", () => {
   const error = (code: string) => ({ code, message: "", retryable: false });
-  expect(toStopReason({ status: "done" }, false)).toBe("end_turn");
-  expect(toStopReason({ status: "done" }, true)).toBe("max_tokens");
-  expect(toStopReason({ status: "limit", error: error("max_turns") }, false)).toBe("max_turn_requests");
-  expect(toStopReason({ status: "limit", error: error("budget_tokens") }, false)).toBe("max_tokens");
-  expect(toStopReason({ status: "failed", error: error("content_filter") }, false)).toBe("refusal");
-  expect(toStopReason({ status: "cancelled" }, false)).toBe("cancelled");
-  expect(toStopReason({ status: "failed", error: error("model_auth") }, false)).toBeUndefined();
+  expect(toStopReason({ status: "done" })).toBe("end_turn");
+  expect(toStopReason({ status: "limit", error: error("output_truncated") })).toBe("max_tokens");
+  expect(toStopReason({ status: "limit", error: error("max_turns") })).toBe("max_turn_requests");
+  expect(toStopReason({ status: "limit", error: error("budget_tokens") })).toBe("max_tokens");
+  expect(toStopReason({ status: "failed", error: error("content_filter") })).toBe("refusal");
+  expect(toStopReason({ status: "cancelled" })).toBe("cancelled");
+  expect(toStopReason({ status: "failed", error: error("model_auth") })).toBeUndefined();
 });

@@ -284,16 +284,15 @@ function createUsageUpdates(): { fromEvent(event: Event): Updates } {
   };
 }
 
-/** Returns why a turn ended; undefined when it failed. `isCut`: the model ran out of output tokens. */
-export function toStopReason(
-  { status, error }: Pick<Result, "status" | "error">,
-  isCut: boolean,
-): StopReason | undefined {
+const tokenLimits: readonly (string | undefined)[] = ["budget_tokens", "output_truncated"];
+
+/** Returns why a turn ended; undefined when it failed. */
+export function toStopReason({ status, error }: Pick<Result, "status" | "error">): StopReason | undefined {
   switch (status) {
     case "done":
-      return isCut ? "max_tokens" : "end_turn";
+      return "end_turn";
     case "limit":
-      return error?.code === "budget_tokens" ? "max_tokens" : "max_turn_requests";
+      return tokenLimits.includes(error?.code) ? "max_tokens" : "max_turn_requests";
     case "cancelled":
       return "cancelled";
     case "failed":

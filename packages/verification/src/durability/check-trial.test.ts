@@ -18,7 +18,7 @@ function logOf(tool: string, status: "ok" | "interrupted" = "ok"): Fact[] {
       model: "m",
       usage,
       ms: 0,
-      finish: "stop",
+      stopReason: "end",
     },
     { type: "tool_call_start", id: call.id, name: tool, arguments: {}, attempt: 1 },
     { type: "tool_call_result", ...result, status },

@@ -1,7 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
-import type { Chunk, Finish, Usage } from "../../model.ts";
-import { tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
+import type { Chunk, StopReason, Usage } from "../../model.ts";
+import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
 import { createBadChunkError, toStreamError } from "./failure.ts";
 import { anthropicName, anthropicToolNames } from "./names.ts";
 
@@ -28,13 +28,16 @@ type Answer = {
   container: unknown;
 };
 
-const finishes: ReadonlyMap<unknown, Finish> = new Map<unknown, Finish>([
-  ["end_turn", "stop"],
-  ["stop_sequence", "stop"],
+const stopReasons: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>([
+  ["end_turn", "end"],
+  ["stop_sequence", "end"],
   ["tool_use", "tool_calls"],
   ["max_tokens", "length"],
   ["model_context_window_exceeded", "length"],
-  ["refusal", "content_filter"],
+  ["refusal", "refusal"],
+  // A server tool needs another request, or the server has compacted its input.
+  ["pause_turn", "pause"],
+  ["compaction", "pause"],
 ]);
 
 export function createAnthropicReader(): WireReader {
@@ -256,7 +259,7 @@ function finishAnswer(answer: Answer): void {
     chunks.push({ type: "opaque", data: tagData(anthropicName, { container } as Json) });
   const usage = toUsage(answer.usage);
   if (usage) chunks.push({ type: "usage", usage });
-  chunks.push({ type: "finish", reason: finishes.get(stopReason) ?? "other" });
+  chunks.push(createFinish(stopReasons.get(stopReason) ?? "other", stopReason));
   answer.isEnded = true;
 }
 

@@ -1,9 +1,9 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord } from "../../json.ts";
-import type { Finish, Usage } from "../../model.ts";
+import type { StopReason, Usage } from "../../model.ts";
 
-const reasons: { readonly [reason: string]: Finish } = {
-  stop: "stop",
+const reasons: { readonly [reason: string]: StopReason } = {
+  stop: "end",
   "tool-calls": "tool_calls",
   length: "length",
   "content-filter": "content_filter",
@@ -14,10 +14,13 @@ const reasons: { readonly [reason: string]: Finish } = {
  * Accepts a string (v2) or `{ unified, raw }` (v3, v4). Returns undefined without a reason, which is how these models
  * report a truncated stream ("unknown", or "other" without a raw reason).
  */
-export function toFinish(reason: unknown): Finish | undefined {
+export function readStopReason(reason: unknown): StopReason | undefined {
   const word = isRecord(reason) ? reason.unified : reason;
   if (word === "error") throw new AgentError("model_failed", "The model stopped because of an error.");
   if (isRecord(reason) && word === "other" && reason.raw === undefined) return undefined;
+  // The AI SDK has no word for these two.
+  if (isRecord(reason) && reason.raw === "pause_turn") return "pause";
+  if (isRecord(reason) && reason.raw === "refusal") return "refusal";
   return typeof word === "string" && Object.hasOwn(reasons, word) ? reasons[word] : undefined;
 }
 

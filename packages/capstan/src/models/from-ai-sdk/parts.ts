@@ -1,9 +1,10 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json, toCanonicalJson } from "../../json.ts";
 import type { Chunk } from "../../model.ts";
+import { createFinish } from "../wire.ts";
 import type { Dialect } from "./ai-sdk-prompt.ts";
 import { tagProviderData } from "./ai-sdk-prompt.ts";
-import { toFinish, toUsage } from "./finish.ts";
+import { readStopReason, toUsage } from "./finish.ts";
 
 type Metadata = { readonly providerMetadata?: unknown };
 
@@ -191,11 +192,11 @@ function readFinish(
   const chunks: Chunk[] = [];
   const tokenUsage = toUsage(usage);
   if (tokenUsage) chunks.push({ type: "usage", usage: tokenUsage });
-  const reason = toFinish(finishReason);
+  const reason = readStopReason(finishReason);
   if (!reason) return chunks;
-  const runs = reason === "stop" || reason === "tool_calls";
+  const runs = reason === "end" || reason === "tool_calls";
   if (runs && calls.some(({ isWhole }) => !isWhole))
     throw new AgentError("stream_truncated", "The model's response ended within a tool call.");
-  chunks.push({ type: "finish", reason });
+  chunks.push(createFinish(reason, isRecord(finishReason) ? finishReason.raw : undefined));
   return chunks;
 }

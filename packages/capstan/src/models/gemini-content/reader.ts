@@ -1,7 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
-import type { Chunk, Finish } from "../../model.ts";
-import { tagData, type WireReader } from "../wire.ts";
+import type { Chunk, StopReason } from "../../model.ts";
+import { createFinish, tagData, type WireReader } from "../wire.ts";
 import { addArgumentPiece, createPartialArguments, type PartialArguments } from "./arguments.ts";
 import { toGeminiError } from "./failure.ts";
 import { geminiToolNames } from "./names.ts";
@@ -15,7 +15,7 @@ type GeminiReaderState = {
   /** A call ended within a string: the answer counts as truncated, whatever its finish reason. */
   isBroken: boolean;
   reason: string | undefined;
-  emittedFinish: Finish | undefined;
+  emittedFinish: StopReason | undefined;
   counts: Record<string, unknown>;
 };
 
@@ -151,8 +151,9 @@ function readUsage(state: GeminiReaderState, usage: Record<string, unknown>, chu
   });
 }
 
-const finishes: ReadonlyMap<string, Finish> = new Map([
-  ["STOP", "stop"],
+/** Reasons that are missing here map to `other`, as do those that say why there is no usable answer. */
+const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
+  ["STOP", "end"],
   ["MAX_TOKENS", "length"],
   ["SAFETY", "content_filter"],
   ["RECITATION", "content_filter"],
@@ -163,14 +164,20 @@ const finishes: ReadonlyMap<string, Finish> = new Map([
   ["IMAGE_SAFETY", "content_filter"],
   ["IMAGE_PROHIBITED_CONTENT", "content_filter"],
   ["IMAGE_RECITATION", "content_filter"],
+  ...(
+    ["LANGUAGE", "OTHER", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"] as const
+  ).map((reason): [string, StopReason] => [reason, "other"]),
+  ...(["MISSING_THOUGHT_SIGNATURE", "MALFORMED_RESPONSE", "NO_IMAGE", "IMAGE_OTHER"] as const).map(
+    (reason): [string, StopReason] => [reason, "other"],
+  ),
 ]);
 
 /** Older models repeat the reason in every event; it is emitted again only if it changes. */
 function readEnd(state: GeminiReaderState, reason: string, chunks: Chunk[]): void {
   closeCall(state, chunks);
-  const finish = finishes.get(reason) ?? "other";
-  if (finish === "stop" && state.isBroken) return;
-  const finishReason = finish === "stop" && state.calls > 0 ? "tool_calls" : finish;
-  if (finishReason !== state.emittedFinish) chunks.push({ type: "finish", reason: finishReason });
-  state.emittedFinish = finishReason;
+  const mapped = stopReasons.get(reason) ?? "other";
+  if (mapped === "end" && state.isBroken) return;
+  const stopReason = mapped === "end" && state.calls > 0 ? "tool_calls" : mapped;
+  if (stopReason !== state.emittedFinish) chunks.push(createFinish(stopReason, reason));
+  state.emittedFinish = stopReason;
 }

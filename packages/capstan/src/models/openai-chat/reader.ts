@@ -1,7 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord } from "../../json.ts";
-import type { Chunk, Finish } from "../../model.ts";
-import { tagData, type WireEvent, type WireReader } from "../wire.ts";
+import type { Chunk, StopReason } from "../../model.ts";
+import { createFinish, tagData, type WireEvent, type WireReader } from "../wire.ts";
 import { addCallPieces, type ChatCalls, createChatCalls, isCompleteJson } from "./calls.ts";
 import { toChatError } from "./failure.ts";
 import type { ChatQuirks } from "./quirks.ts";
@@ -19,13 +19,13 @@ type ChatReaderState = {
   reason: string | undefined;
   isRefused: boolean;
   hasText: boolean;
-  emittedFinish: Finish | undefined;
+  emittedFinish: StopReason | undefined;
   isEnded: boolean;
 };
 
-/** Keys are lower case, because some servers send upper case. Unknown reasons map to `other`. */
-const finishByReason: Readonly<Record<string, Finish>> = {
-  ...{ stop: "stop", eos: "stop", eos_token: "stop", stop_sequence: "stop", end_turn: "stop" },
+/** Keys are lower case, because some servers send upper case. Unknown reasons (vLLM's `abort`) map to `other`. */
+const stopReasons: Readonly<Record<string, StopReason>> = {
+  ...{ stop: "end", eos: "end", eos_token: "end", stop_sequence: "end", end_turn: "end" },
   ...{
     tool_calls: "tool_calls",
     tool_call: "tool_calls",
@@ -33,8 +33,8 @@ const finishByReason: Readonly<Record<string, Finish>> = {
     function_call: "tool_calls",
   },
   ...{ length: "length", max_tokens: "length", model_length: "length" },
-  ...{ content_filter: "content_filter", safety: "content_filter", refusal: "content_filter" },
-  sensitive: "content_filter",
+  ...{ content_filter: "content_filter", safety: "content_filter", sensitive: "content_filter" },
+  refusal: "refusal",
 };
 
 /** Finish reasons that report a failure. */
@@ -189,13 +189,19 @@ function finishAnswer(state: ChatReaderState): Chunk[] {
 
 function emitFinish(state: ChatReaderState, chunks: Chunk[]): void {
   closeReasoning(state, chunks);
-  const reason = resolveFinish(state);
+  const reason = resolveStopReason(state);
   if (reason === undefined || reason === state.emittedFinish) return;
   state.emittedFinish = reason;
-  chunks.push({ type: "finish", reason });
+  chunks.push(createFinish(reason, state.reason));
 }
 
-function resolveFinish({ reason, quirks, calls, isRefused, hasText }: ChatReaderState): Finish | undefined {
+function resolveStopReason({
+  reason,
+  quirks,
+  calls,
+  isRefused,
+  hasText,
+}: ChatReaderState): StopReason | undefined {
   const hasCalls = calls.all.length > 0;
   if (reason === undefined) {
     if (quirks.needsFinish) return undefined;
@@ -203,9 +209,9 @@ function resolveFinish({ reason, quirks, calls, isRefused, hasText }: ChatReader
     if (hasCalls && !calls.all.every(({ text }) => isCompleteJson(text))) return undefined;
     if (!hasCalls && !hasText) return undefined;
   }
-  const finish = Object.hasOwn(finishByReason, reason ?? "stop") ? finishByReason[reason ?? "stop"] : "other";
-  if (finish !== "stop" && finish !== "tool_calls") return finish;
-  if (isRefused) return "content_filter";
+  const stopReason = Object.hasOwn(stopReasons, reason ?? "stop") ? stopReasons[reason ?? "stop"] : "other";
+  if (stopReason !== "end" && stopReason !== "tool_calls") return stopReason;
+  if (isRefused) return "refusal";
   // Some servers report `stop` with calls, or `tool_calls` without: the content decides.
-  return hasCalls ? "tool_calls" : "stop";
+  return hasCalls ? "tool_calls" : "end";
 }

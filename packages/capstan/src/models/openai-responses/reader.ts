@@ -1,7 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
-import type { Chunk, Finish, Usage } from "../../model.ts";
-import { tagData, type WireEvent, type WireReader } from "../wire.ts";
+import type { Chunk, StopReason, Usage } from "../../model.ts";
+import { createFinish, tagData, type WireEvent, type WireReader } from "../wire.ts";
 import { toResponsesError } from "./failure.ts";
 import { responsesToolNames } from "./tools.ts";
 
@@ -225,23 +225,32 @@ function finishResponse(
     }
   }
   if (isRecord(usage)) chunks.push(...toUsageChunks(usage));
-  const reason = resolveFinish(state, status, incomplete_details);
-  if (reason) chunks.push({ type: "finish", reason });
+  const detail = isRecord(incomplete_details) ? incomplete_details.reason : undefined;
+  const reason = resolveStopReason(state, status, detail);
+  if (reason) chunks.push(createFinish(reason, detail));
   state.isEnded = true;
   return chunks;
 }
 
-function resolveFinish(state: ResponsesReaderState, status: unknown, details: unknown): Finish | undefined {
-  if (status === "incomplete") {
-    const reason = isRecord(details) ? details.reason : undefined;
-    if (reason === "max_output_tokens") return "length";
-    return reason === "content_filter" ? "content_filter" : "other";
-  }
+/** Why an incomplete response ended. `max_tool_calls` limits built-in tools. */
+const incompleteReasons: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReason>([
+  ["max_output_tokens", "length"],
+  ["max_tokens", "length"],
+  ["content_filter", "content_filter"],
+  ["max_tool_calls", "other"],
+]);
+
+function resolveStopReason(
+  state: ResponsesReaderState,
+  status: unknown,
+  detail: unknown,
+): StopReason | undefined {
+  if (status === "incomplete") return incompleteReasons.get(detail) ?? "other";
   // A response still in progress (background mode) has no finish reason.
   if (status !== "completed") return undefined;
-  if (state.isRefused) return "content_filter";
+  if (state.isRefused) return "refusal";
   if (state.hasIncompleteCall) return "length";
-  return state.hasCalls ? "tool_calls" : "stop";
+  return state.hasCalls ? "tool_calls" : "end";
 }
 
 function toUsageChunks(usage: Item): readonly Chunk[] {

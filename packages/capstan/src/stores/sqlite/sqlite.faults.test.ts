@@ -367,7 +367,7 @@ function note(sessionId: string, number: number, message = ""): UnplacedFact {
 function spoken(sessionId: string, text: string): UnplacedFact {
   const usage = { inputTokens: 0, outputTokens: 0 };
   const entry = { type: "assistant", parts: [{ type: "text", text }] } as const;
-  return placed(sessionId, text, { type: "message", entry, model: "m", usage, ms: 0, finish: "stop" });
+  return placed(sessionId, text, { type: "message", entry, model: "m", usage, ms: 0, stopReason: "end" });
 }
 
 function started(sessionId: string): UnplacedFact {

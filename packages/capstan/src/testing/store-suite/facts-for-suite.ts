@@ -25,7 +25,7 @@ export function createFact(sessionId: string, runId: string, body: FactBody, at 
 export function createMessageFact(sessionId: string, runId: string, text: string): UnplacedFact {
   const entry = { type: "assistant", parts: [{ type: "text", text }] } as const;
   const usage = { inputTokens: 0, outputTokens: 0 };
-  const body: FactBody = { type: "message", entry, model: "m", usage, ms: 0, finish: "stop" };
+  const body: FactBody = { type: "message", entry, model: "m", usage, ms: 0, stopReason: "end" };
   return { ...createFact(sessionId, runId, body), id: createFactId(body, runId, text.slice(0, 100)) };
 }
 

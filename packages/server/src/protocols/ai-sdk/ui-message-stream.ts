@@ -68,7 +68,6 @@ export function createUiMessageStream({
   let isOver = false;
   /** Text of the last complete message. */
   let last = "";
-  let finish: EventOf<"message">["finish"] | undefined;
 
   function openStep(): readonly UiChunk[] {
     if (isStepOpen) return [];
@@ -86,9 +85,8 @@ export function createUiMessageStream({
     return [...openStep(), { type: "reset-step" }];
   }
 
-  function encodeMessage({ entry, citations = [], ...said }: EventOf<"message">): readonly UiChunk[] {
+  function encodeMessage({ entry, citations = [] }: EventOf<"message">): readonly UiChunk[] {
     last = getText(entry);
-    finish = said.finish;
     const first = text.isPrefixOf(entry) ? openStep() : reset();
     return [
       ...first,
@@ -102,7 +100,7 @@ export function createUiMessageStream({
     isOver = true;
     const isAnswered = event.status === "done" || event.status === "limit";
     const rest = isAnswered ? getMissingText(last, event.text) : "";
-    return [...text.append("text", rest), ...closeStep(), toEndChunk(event, finish, formatError)];
+    return [...text.append("text", rest), ...closeStep(), toEndChunk(event, formatError)];
   }
 
   return {
@@ -144,7 +142,6 @@ function toDataChunks(event: Event): readonly UiChunk[] {
 
 function toEndChunk(
   { status, error, text, usage, cost }: EventOf<"done">,
-  finish: EventOf<"message">["finish"] | undefined,
   formatError: ErrorFormatter | undefined,
 ): UiChunk {
   if (status === "cancelled") return { type: "abort", reason: text };
@@ -152,8 +149,8 @@ function toEndChunk(
     const failure = error ?? { code: status, message: text };
     return { type: "error", errorText: (formatError?.(failure) ?? failure).message };
   }
-  const isCut = finish === "length" || error?.code === "budget_tokens";
-  const finishReason = isCut ? "length" : finish === "content_filter" ? "content-filter" : "stop";
+  const isCut = error?.code === "output_truncated" || error?.code === "budget_tokens";
+  const finishReason = isCut ? "length" : error?.code === "answer_incomplete" ? "other" : "stop";
   return {
     type: "finish",
     finishReason,

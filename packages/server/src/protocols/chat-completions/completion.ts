@@ -1,4 +1,4 @@
-import type { Event, Fact, Result, Usage } from "capstan";
+import type { Event, Result, Usage } from "capstan";
 import { getText } from "capstan";
 import { restartsMessage } from "capstan/client";
 import { createClientCallId } from "../call-ids.ts";
@@ -46,7 +46,7 @@ export function computeEnding(
       function: { name, arguments: JSON.stringify(input) },
     }));
   if (calls.length > 0) return { finish: "tool_calls", calls, missingText: "" };
-  const isCut = collector.getFinish() === "length" || error?.code === "budget_tokens";
+  const isCut = error?.code === "output_truncated" || error?.code === "budget_tokens";
   const finish = isFiltered ? "content_filter" : isCut ? "length" : "stop";
   return { finish, calls, missingText: getMissingText(collector.getLastText(), text) };
 }
@@ -60,7 +60,6 @@ export interface CompletionCollector {
   getReasoning(): string;
   /** Text of the last complete message. */
   getLastText(): string;
-  getFinish(): Extract<Fact, { readonly type: "message" }>["finish"] | undefined;
   /** Usage of all models, including nested runs. */
   getUsage(): Usage;
 }
@@ -74,7 +73,6 @@ export function createCompletionCollector({
   const texts: string[] = [];
   const thoughts: string[] = [];
   const used: Usage[] = [];
-  let finish: ReturnType<CompletionCollector["getFinish"]>;
   /** Streamed text of the current message. */
   let current = "";
   let hasShown = false;
@@ -100,14 +98,12 @@ export function createCompletionCollector({
       const piece = emitDelta(text.startsWith(current) ? text.slice(current.length) : "");
       if (text) texts.push(text);
       thoughts.push(...event.entry.parts.map((part) => (part.type === "reasoning" ? part.text : "")));
-      finish = event.finish;
       current = "";
       return piece;
     },
     getText: () => texts.join("\n\n"),
     getReasoning: () => thoughts.join(""),
     getLastText: () => texts.at(-1) ?? "",
-    getFinish: () => finish,
     getUsage: () => used.reduce(sumUsage, { inputTokens: 0, outputTokens: 0 }),
   };
 }

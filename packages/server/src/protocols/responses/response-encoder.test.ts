@@ -66,7 +66,7 @@ it("withdraws a message that the model restarts", () => {
       delta({ type: "content_delta", delta: "Ba" }),
       delta({ type: "message_restart", reason: "cut off" }),
       delta({ type: "content_delta", delta: "Goo" }),
-      fact(2, { type: "message", entry, usage, finish: "stop" }),
+      fact(2, { type: "message", entry, usage, stopReason: "end" }),
       fact(3, { type: "done", status: "done", text: "Good.", usage }),
     ],
     "r",

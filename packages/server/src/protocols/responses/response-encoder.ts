@@ -125,7 +125,6 @@ function createRunEncoder(options: ResponseOptions, { output, end }: RunEncoderO
   const calls = createResponseCalls({ ...options, runId: options.place.runId, output });
   /** Text of the last complete message. */
   let last = "";
-  let finish: Extract<Fact, { readonly type: "message" }>["finish"] | undefined;
 
   function encodeWaiting({ callIds, until }: Extract<Fact, { readonly type: "waiting" }>): void {
     // A stored run resumes by itself.
@@ -138,7 +137,7 @@ function createRunEncoder(options: ResponseOptions, { output, end }: RunEncoderO
   function encodeDone(fact: Extract<Fact, { readonly type: "done" }>): void {
     text.withdraw();
     calls.suspend([]);
-    const ending = toEndStatus(fact, finish, options.showError);
+    const ending = toEndStatus(fact, options.showError);
     if (ending.status === "completed" || ending.status === "incomplete")
       text.addFinalText(options.isFormed ? fact.text : getMissingText(last, fact.text).trimStart());
     end(ending);
@@ -152,7 +151,6 @@ function createRunEncoder(options: ResponseOptions, { output, end }: RunEncoderO
       if (event.type !== "message" || event.parentRunId !== undefined) return;
       calls.expect(event.entry);
       last = getText(event.entry);
-      finish = event.finish;
     },
     encodeEvent(event: Event): void {
       if (event.type === "content_delta") text.append("text", event.delta, event.turn);

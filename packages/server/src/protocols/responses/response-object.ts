@@ -88,16 +88,15 @@ function formatResponseUsage({
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
-/** Converts the end of a run. `finish` is the finish reason of the last message. */
+/** Converts the end of a run. */
 export function toEndStatus(
   { status, error, text }: FactOf<"done">,
-  finish: FactOf<"message">["finish"] | undefined,
   showError: (error: ResponseError) => ResponseError,
 ): ResponseStatus {
   if (status === "cancelled") return { status: "cancelled" };
   if (error?.code === "content_filter") return { status: "incomplete", reason: "content_filter" };
   if (status === "failed")
     return { status: "failed", error: showError(error ?? { code: status, message: text }) };
-  const isCut = finish === "length" || error?.code === "budget_tokens";
+  const isCut = error?.code === "output_truncated" || error?.code === "budget_tokens";
   return isCut ? { status: "incomplete", reason: "max_output_tokens" } : { status: "completed" };
 }

@@ -199,7 +199,7 @@ function addTurn(
 ): void {
   const usage = { inputTokens: 1, outputTokens: 1 };
   add(turn, 0, { type: "turn_start", turn });
-  add(turn, model, { type: "message", model: "m", usage, ms: model, finish: "stop" });
+  add(turn, model, { type: "message", model: "m", usage, ms: model, stopReason: "end" });
   for (const [id, { start, waits, hasStart }] of calls.entries()) {
     const call = { id: String(id), callId: String(id), name: "t" };
     if (waits) add(turn, 1, { type: "approval_required", ...call, reason: "" });

@@ -1,4 +1,4 @@
-import type { Fact, Usage } from "capstan";
+import { type Fact, getStopReason, type Usage } from "capstan";
 import { formatTokenUsage, getQuestion } from "../format-facts.ts";
 import type { Timeline, TimelineBar, TimelineMark, TimelineRun, TimelineTurn } from "./timeline.ts";
 
@@ -204,9 +204,10 @@ function applyModelResult(own: OpenRun, fact: FactOf<"message"> | FactOf<"model_
   own.model = undefined;
   location.bar.label = fact.model;
   if (fact.type === "message") {
-    const state = fact.finish === "aborted" ? "interrupted" : "ok";
-    const isUnusualFinish = fact.finish !== "stop" && fact.finish !== "tool_calls";
-    const detail = formatTokenUsage(fact.usage) + (isUnusualFinish ? ` · finish reason ${fact.finish}` : "");
+    const stopReason = getStopReason(fact);
+    const state = stopReason === "aborted" ? "interrupted" : "ok";
+    const isUnusual = stopReason !== "end" && stopReason !== "tool_calls";
+    const detail = formatTokenUsage(fact.usage) + (isUnusual ? ` · stop reason ${stopReason}` : "");
     return endBar(location, fact, { state, detail });
   }
   return endBar(location, fact, { state: "error", attempts: fact.attempts, detail: fact.error.message });

@@ -66,7 +66,7 @@ export function createDemoModel({ id, clock, script }: DemoModelOptions): Model 
           type: "usage",
           usage: { inputTokens, outputTokens, cachedTokens: history.length > 1 ? 1280 : 0, cost },
         },
-        { type: "finish", reason: calls.length > 0 ? "tool_calls" : "stop" },
+        { type: "finish", reason: calls.length > 0 ? "tool_calls" : "end" },
       ];
     },
   };

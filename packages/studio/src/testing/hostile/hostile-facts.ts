@@ -107,6 +107,7 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
       model: text(),
       usage,
       ms: 1200,
+      stopReason: "tool_calls",
       finish: "tool_calls",
       checks: {
         c1: { approval: { reason: text(), digest: "d1", because: [source()] } },
@@ -125,6 +126,8 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
       hadMoreRoom: false,
       isParked: true,
       error: error(),
+      stopReason: "other",
+      text: text(),
       compaction: 1,
     },
     compaction_start: { number: 1, until: 1 },
