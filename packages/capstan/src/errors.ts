@@ -7,6 +7,7 @@ export type ErrorCode =
   | "session_busy"
   | "approval_conflict"
   | "run_ended"
+  | "not_retryable"
   | "quarantined"
   | "position_conflict"
   | "lease_lost"
@@ -87,6 +88,7 @@ export const errorCodes: Readonly<
   session_busy: { status: 409, retryable: true },
   approval_conflict: { status: 409, retryable: false },
   run_ended: { status: 409, retryable: false },
+  not_retryable: { status: 409, retryable: false },
   quarantined: { status: 500, retryable: false },
   position_conflict: { status: 409, retryable: true },
   lease_lost: { status: 409, retryable: true },

@@ -142,6 +142,8 @@ export type FactBody =
       readonly reads?: readonly Reads[];
       /** The call was not performed: the result of an identical earlier call was reused. */
       readonly cached?: true;
+      /** How often the run had been retried. A handoff that a failure interrupted gets another result after a retry. */
+      readonly retry?: number;
     }
   | {
       readonly type: "approval_required";
@@ -204,6 +206,8 @@ export type FactBody =
   /** The previous process stopped while running this; another one took over. */
   | { readonly type: "recovered"; readonly owner: string }
   | { readonly type: "cancel_requested"; readonly reason: string }
+  /** A failed run continues: from the model call that failed, or, if it was quarantined, where it stopped. */
+  | { readonly type: "retried" }
   | { readonly type: "turn_end"; readonly turn: number; readonly usage: Usage }
   /** A description of the turn for the user; never sent to the model. Empty if it could not be generated. */
   | {
@@ -232,6 +236,8 @@ export type FactBody =
       readonly grounded: boolean;
       readonly output?: Json;
       readonly error?: ErrorData;
+      /** The model failed, or the run was quarantined: a `retry` message continues the run. */
+      readonly canRetry?: true;
     };
 
 /** The content of a live event between two facts; never stored. */

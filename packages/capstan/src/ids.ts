@@ -3,50 +3,62 @@ import type { FactBody, UnplacedFact } from "./event.ts";
 /**
  * Derives the id of a fact from its content, never from randomness or time, so that a step repeated after a crash
  * records nothing twice: one start per turn, one result per call, one end per run. `idSuffix` distinguishes facts that
- * may occur several times.
+ * may occur several times; `retries` those of a run that failed and was retried, such as its second end.
  */
-export function createFactId(body: FactBody, runId: string, idSuffix: string): string {
+export function createFactId(
+  body: FactBody,
+  { runId, retries }: { readonly runId: string; readonly retries: number },
+  idSuffix: string,
+): string {
+  const prefix = retries === 0 ? runId : `${runId}.retry${retries}`;
   switch (body.type) {
     // These use the id of their call; `identifyFact` distinguishes start and result.
     case "tool_call_start":
     case "tool_call_result":
       return body.id;
     case "turn_start":
+      return `${runId}/${body.type}/${body.turn}`; // a retry continues the turn
     case "turn_end":
     case "turn_summary":
-      return `${runId}/${body.type}/${body.turn}`;
+      return `${prefix}/${body.type}/${body.turn}`;
     case "compaction_start":
     case "compacted":
-      return `${runId}/${body.type}/${body.number}`;
+      return `${prefix}/${body.type}/${body.number}`;
     case "handoff":
     case "handoff_denied":
     case "handoff_return":
-      return `${runId}/${body.type}/${body.callId}`;
+      return `${prefix}/${body.type}/${body.callId}`;
     case "approval_required":
     case "approval_resolved":
       // The number precedes the slash, because a call id comes from the provider and may end in a number.
-      return `${runId}/${body.type}${body.number === undefined ? "" : `.${body.number}`}/${body.callId}`;
+      return `${prefix}/${body.type}${body.number === undefined ? "" : `.${body.number}`}/${body.callId}`;
     case "run_start":
     case "cancel_requested":
     case "limit_reached":
     case "error":
     case "done":
-      return `${runId}/${body.type}`;
+      return `${prefix}/${body.type}`;
     case "message":
     case "model_failed":
     case "waiting":
     case "steered":
     case "recovered":
     case "woken":
+    case "retried":
     case "warning":
-      return `${runId}/${body.type}/${idSuffix}`;
+      return `${prefix}/${body.type}/${idSuffix}`;
   }
 }
 
 /** Returns the identity of a fact within its session. A store keeps one fact per identity. */
 export function identifyFact(fact: UnplacedFact): string {
-  const attempt = fact.type === "tool_call_start" ? `/${fact.attempt}` : "";
-  return `${fact.runId}/${fact.type}/${fact.id}${attempt}`;
+  return `${fact.runId}/${fact.type}/${fact.id}${formatAttempt(fact)}`;
+}
+
+/** A tool fact has the id of its call, which may start, and after a retry end, more than once. */
+function formatAttempt(fact: UnplacedFact): string {
+  if (fact.type === "tool_call_start") return `/${fact.attempt}`;
+  return fact.type === "tool_call_result" && fact.retry !== undefined ? `/retry${fact.retry}` : "";
 }
 
 /** Returns the identity of a run's first fact. An imported fact may have another one. */

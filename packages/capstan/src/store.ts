@@ -50,6 +50,8 @@ export type Snapshot = {
 export type MessageBody =
   | { readonly type: "steer"; readonly text: string }
   | { readonly type: "cancel"; readonly reason?: string }
+  /** Continues a run that failed because of its model, or was quarantined. The only message an ended run accepts. */
+  | { readonly type: "retry" }
   | { readonly type: "approve"; readonly callId: string; readonly value?: Json }
   | { readonly type: "deny"; readonly callId: string; readonly reason?: string }
   | { readonly type: "result"; readonly callId: string; readonly value: Json };
@@ -139,12 +141,19 @@ export interface Store extends Records {
   rename(sessionId: string, title: string): Promise<void>;
   /** Returns the runs of a session in the order they were started. */
   listRuns(sessionId: string): Promise<readonly RunInfo[]>;
-  /** Returns runs without a valid lease that have work to do: active ones, and waiting ones with pending messages. */
+  /**
+   * Returns the sessions' newest runs that have work to do and no valid lease: active ones, and waiting ones with pending
+   * messages.
+   */
   listOrphans(): Promise<readonly RunInfo[]>;
   /** Finds messages and tool results that contain all these words, best match first; 50 hits without a `limit`. */
   search(words: string, options?: ListOptions): Promise<readonly SearchHit[]>;
 
-  /** Stores a message for the process that holds the run's lease. Rejects with `unknown_run` or `run_ended`. */
+  /**
+   * Stores a message for the process that holds the run's lease. Rejects with `unknown_run` or `run_ended`. An ended run
+   * accepts a `retry` if the last fact of its session is its `done` and that can be retried; the run is `waiting` then.
+   * Other retries reject with `not_retryable`.
+   */
   sendMessage(runId: string, message: RunMessage): Promise<void>;
   /** Returns the messages that the run has not acknowledged yet, in order. */
   listMessages(runId: string): Promise<readonly RunMessage[]>;

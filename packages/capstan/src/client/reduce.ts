@@ -140,6 +140,10 @@ function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
         ...updateCall(running, { id: fact.callId, state: "said" }, own),
         pending: removePending(running, fact.callId),
       };
+    case "retried": {
+      const { error: _, ...reopened } = view;
+      return { ...reopened, status: "running" };
+    }
     case "waiting":
       return applyWaiting(view, fact.callIds);
     case "steered":

@@ -82,6 +82,10 @@ export function createRunsClient(connection: Connection, environment: ClientEnvi
     (await request<{ runs: readonly RunInfo[] }>({ method: "GET", path: "/api/runs", query })).runs;
   const get: RunsClient["get"] = (runId) => request({ method: "GET", path: getRunPath(runId) });
 
+  async function hasEnded(runId: string): Promise<boolean> {
+    return (await get(runId)).state === "ended";
+  }
+
   async function isStillWaiting({ sessionId, runId }: Fact): Promise<boolean> {
     const run = (await list({ sessionId })).find((info) => info.runId === runId);
     return run?.state === "waiting";
@@ -104,9 +108,11 @@ export function createRunsClient(connection: Connection, environment: ClientEnvi
           isLastFact(fact) {
             if (fact.runId !== runId) return false;
             // The run may have continued since this `waiting` fact.
+            // The same goes for the end of a run that can be retried.
+            if (fact.type === "done" && fact.canRetry) return hasEnded(runId);
             return fact.type === "done" || (untilRest && fact.type === "waiting" && isStillWaiting(fact));
           },
-          hasEnded: async () => (await get(runId)).state === "ended",
+          hasEnded: () => hasEnded(runId),
         },
         options,
       ),

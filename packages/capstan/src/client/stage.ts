@@ -12,6 +12,7 @@ export function stageOf(events: Iterable<Event>): Stage {
 
 const stages: { readonly [Type in Event["type"]]?: Stage } = {
   run_start: "submitted",
+  retried: "processing",
   content_delta: "streaming",
   reasoning_delta: "streaming",
   tool_call_delta: "streaming",

@@ -75,6 +75,10 @@ function applyRunFact(run: RunView, fact: Fact): RunView {
   if (fact.type === "run_start") return { ...run, start: fact };
   if (fact.type === "done") return { ...run, end: fact };
   if (fact.type === "message") return { ...run, inputTokens: fact.usage.inputTokens };
+  if (fact.type === "retried") {
+    const { end: _, ...reopened } = run;
+    return reopened;
+  }
   if (fact.type !== "waiting") return run;
   const { resumesAt: _, ...rest } = run;
   return { ...rest, ...(fact.until !== undefined && { resumesAt: fact.until }) };

@@ -29,6 +29,8 @@ export function isRepeatedMessage(message: RunMessage, { pending, facts }: Messa
     throw createAnswerConflictError(message.callId);
   }
   if (message.type === "cancel") return facts.some((fact) => fact.type === "cancel_requested");
+  if (message.type === "retry")
+    return facts.findLast(({ type }) => type === "retried" || type === "done")?.type === "retried";
   return "callId" in message && isAnswered(message, facts);
 }
 

@@ -66,6 +66,8 @@ function formatFactLine(fact: Fact, format: LogFormatter): string | undefined {
       return `Return from ${format.name(fact.from)} to ${format.name(fact.to)}: ${fact.error ? formatProblem(fact.error, format) : format.text(fact.text)}`;
     case "steered":
       return `Steered: ${format.text(toPlainText(fact.entry.content))}`;
+    case "retried":
+      return "Retried";
     case "recovered":
       return `Taken over by ${format.name(fact.owner)}`;
     case "cancel_requested":

@@ -15,7 +15,10 @@ export type DeliveredMessages = {
 
 /** Messages sent to the run that it has not processed yet. */
 export interface Inbox {
-  /** Adds a message. `onRejected` is called when the run cannot accept it. Throws `run_ended` once the inbox is closed. */
+  /**
+   * Adds a message. `onRejected` is called when the run cannot accept it. Throws `run_ended` once the inbox is closed; a
+   * `retry` opens it again.
+   */
   put(message: QueuedMessage, onRejected?: () => void): void;
   /** Takes all queued messages and turns them into facts. */
   take(context: MessageContext): Promise<DeliveredMessages>;
@@ -35,6 +38,7 @@ export function createInbox(): Inbox {
   let isClosed = false;
   return {
     put(message, onRejected) {
+      if (message.type === "retry") isClosed = false;
       if (isClosed) throw new AgentError("run_ended", "The run has ended. Start a new run in its session.");
       // A message that was queued when the run was released is delivered again by the store.
       const isQueued = message.key !== undefined && queue.some((entry) => entry.message.key === message.key);
@@ -42,17 +46,22 @@ export function createInbox(): Inbox {
       notEmpty.resolve();
     },
     async take(context) {
-      const entries = queue;
-      queue = [];
-      notEmpty = Promise.withResolvers();
+      const { done } = context.run;
+      // An ended run accepts nothing but a retry: earlier messages came too late, later ones are for the reopened run.
+      const retryIndex = done ? queue.findIndex(({ message }) => message.type === "retry") : -1;
+      const entries = retryIndex === -1 ? queue : queue.slice(0, retryIndex + 1);
+      queue = queue.slice(entries.length);
+      if (queue.length === 0) notEmpty = Promise.withResolvers();
       const facts: FactBody[] = [];
       const problems: unknown[] = [];
       const keys: string[] = [];
+      const isReopened = retryIndex !== -1 && done?.canRetry && !context.isOutdated;
       for (const { message, onRejected } of entries) {
         const { key } = message;
         if (key !== undefined) {
-          if (context.run.done) continue; // no fact may follow `done`
+          if (done && !isReopened) continue; // only `retried` may follow `done`
           keys.push(key);
+          if (done && message.type !== "retry") continue;
         }
         try {
           await validateMessage(message, context);

@@ -3,7 +3,7 @@ import type { DeltaBody, Event, Fact, FactBody, Origin, UnplacedFact } from "../
 import { createFactId } from "../ids.ts";
 import { apply } from "../state/apply.ts";
 import { findRunByCall, findRunState } from "../state/nested-state.ts";
-import type { State } from "../state/state.ts";
+import type { RunState, State } from "../state/state.ts";
 import type { Lease, Store } from "../store.ts";
 import type { Inbox } from "./inbox.ts";
 
@@ -62,7 +62,7 @@ export function openLog({
 
   /** Fields are written out instead of spread: this runs for every fact and every delta. */
   function withOrigin<Body extends FactBody | DeltaBody>(body: Body, origin: RunOrigin): Body & Origin {
-    const run = state.run?.id === origin.runId ? state.run : findRunState(state, origin.runId)?.run;
+    const run = findRun(state, origin.runId);
     const turn = body.type === "turn_start" ? body.turn : (run?.turn ?? 0);
     const { runId, parentRunId, parentCallId } = origin;
     const located = { ...body, runId, sessionId, agent: run?.agent ?? origin.agent, turn };
@@ -75,8 +75,11 @@ export function openLog({
     const time = readTime(clock);
     const facts = bodies.map((body, index) => {
       const owner = findOwner(state, origin, body);
-      const id = createFactId(body, owner.runId, index === 0 ? idSuffix : `${idSuffix}.${index}`);
-      return Object.assign(withOrigin(body, owner), { id, at: time.at });
+      const { retries = 0 } = findRun(state, owner.runId) ?? {};
+      const source = { runId: owner.runId, retries };
+      const id = createFactId(body, source, index === 0 ? idSuffix : `${idSuffix}.${index}`);
+      const retry = retries > 0 && body.type === "tool_call_result" ? { retry: retries } : undefined;
+      return Object.assign(withOrigin(body, owner), { id, at: time.at }, retry);
     });
     queue.push({ facts, time });
     if (!open) {
@@ -128,6 +131,10 @@ export function openLog({
     },
     nested: createRunLog,
   };
+}
+
+function findRun(state: State, runId: string): RunState | undefined {
+  return state.run?.id === runId ? state.run : findRunState(state, runId)?.run;
 }
 
 /** Both clocks, read at the same moment. */

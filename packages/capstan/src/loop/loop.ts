@@ -18,6 +18,8 @@ export type LoopContext = {
   readonly log: Log;
   readonly inbox: Inbox;
   readonly stream: EventStream;
+  /** Whether a later run of the session has started, so that this one has ended for good. */
+  readonly isOutdated?: boolean;
   /** Undefined when every agent has a fixed list of tools. */
   readonly tools?: DynamicTools | undefined;
   /** Reads messages from the store into the inbox. */
@@ -55,9 +57,10 @@ export async function runLoop(context: LoopContext): Promise<void> {
 }
 
 /** Appends the messages that arrived since the last decision as facts. */
-async function deliverMessages({ agents, state, log, inbox, retryPull, truncateFact }: LoopContext) {
-  if (!inbox.isEmpty() && state.run) {
-    const { facts, problems, keys } = await inbox.take({ agents, run: state.run });
+async function deliverMessages(context: LoopContext): Promise<void> {
+  const { agents, state, log, inbox, isOutdated, retryPull, truncateFact } = context;
+  while (!inbox.isEmpty() && state.run) {
+    const { facts, problems, keys } = await inbox.take({ agents, run: state.run, isOutdated });
     const bodies = truncateFact ? await Promise.all(facts.map(truncateFact)) : facts;
     await log.append(bodies, `heard.${state.seq}`, keys);
     if (problems.length > 0) throw problems[0];

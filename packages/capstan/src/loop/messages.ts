@@ -21,13 +21,18 @@ type Decision = Extract<Message, { type: "approve" | "deny" }>;
 type ClientResult = Extract<Message, { type: "result" }>;
 
 /** The run that a message is sent to, which determines its meaning. */
-export type MessageContext = { readonly agents: Agents; readonly run: RunState };
+export type MessageContext = {
+  readonly agents: Agents;
+  readonly run: RunState;
+  /** Whether a later run of the session has started. */
+  readonly isOutdated?: boolean | undefined;
+};
 
 const defaultReason = "The run was cancelled.";
 
 /**
  * Returns the facts that a message becomes; none when it changes nothing, such as the same decision sent twice. Throws
- * `run_ended`, `unknown_call`, `approval_conflict` or `invalid_input` when the run cannot accept it.
+ * `run_ended`, `not_retryable`, `unknown_call`, `approval_conflict` or `invalid_input` when the run cannot accept it.
  */
 export function toFacts(message: Message, context: MessageContext): readonly FactBody[] {
   const { run } = context;
@@ -40,12 +45,25 @@ export function toFacts(message: Message, context: MessageContext): readonly Fac
         throw new AgentError("run_ended", problem);
       }
       return [{ type: "steered", entry: { type: "user", content: message.text } }];
+    case "retry":
+      assertRetryable(context);
+      return [{ type: "retried" }];
     case "approve":
     case "deny":
       return toDecisionFacts(message, context);
     case "result":
       return [toResultFact(message, context)];
   }
+}
+
+function assertRetryable({ run, isOutdated }: MessageContext): void {
+  if (run.done?.canRetry && !isOutdated) return;
+  const problem = isOutdated
+    ? "a later run of its session has started. Start a new run"
+    : run.done
+      ? `it ended with the status "${run.done.status}", not because of its model. Start a new run in its session`
+      : "it has not ended";
+  throw new AgentError("not_retryable", `Run "${run.id}" cannot be retried: ${problem}.`);
 }
 
 /** Rejects with `invalid_input` when the value of a message does not match its schema. The call keeps waiting. */

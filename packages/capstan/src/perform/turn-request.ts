@@ -66,8 +66,11 @@ function foldToTurn(location: TurnLocation): TurnContext {
   const isInTurn = (fact: Fact) => fact.runId === runId && fact.turn === turn;
   const start = facts.find((fact): fact is TurnStart => fact.type === "turn_start" && isInTurn(fact));
   if (!start) throw createNotFoundError(location);
-  const ends = ["message", "turn_end", "done"];
-  const end = facts.find((fact) => fact.seq > start.seq && fact.runId === runId && ends.includes(fact.type));
+  const findEnd = (...ends: readonly Fact["type"][]) =>
+    facts.find((fact) => fact.seq > start.seq && fact.runId === runId && ends.includes(fact.type));
+  // A turn that failed and was retried has two ends, and one message after the first.
+  const message = findEnd("message");
+  const end = message && isInTurn(message) ? message : findEnd("turn_end", "done");
   const factsBefore = facts.slice(0, end ? end.seq - 1 : facts.length);
   const model = end?.type === "message" && isInTurn(end) ? end.model : undefined;
   return { start, state: fold(start.sessionId, factsBefore), model };

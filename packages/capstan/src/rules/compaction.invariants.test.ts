@@ -190,7 +190,7 @@ function countReads(
   const say = (body: FactBody) => {
     const about = { runId: "r", sessionId: "s", agent: "counted", turn: 0, at: 0 };
     const seq = state.seq + 1;
-    apply(state, { ...about, ...body, seq, id: createFactId(body, "r", `${seq}`) });
+    apply(state, { ...about, ...body, seq, id: createFactId(body, { runId: "r", retries: 0 }, `${seq}`) });
   };
   const facts = (effect: Effect): readonly FactBody[] => {
     switch (effect.type) {

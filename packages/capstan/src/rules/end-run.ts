@@ -36,7 +36,7 @@ export const stopWhenQuarantined: Rule = ({ run }) => {
     "quarantine",
     ...facts,
     { type: "error", ...error },
-    buildDone(run, { status: "failed", text: message, error }),
+    buildDone(run, { status: "failed", text: message, error, canRetry: true }),
   );
 };
 
@@ -81,6 +81,6 @@ export const handleModelFailure: Rule = (context) => {
     "failure",
     { type: "turn_end", turn, usage },
     { type: "error", ...error },
-    buildDone(run, { status: "failed", text, error }),
+    buildDone(run, { status: "failed", text, error, canRetry: true }),
   );
 };

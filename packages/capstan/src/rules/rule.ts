@@ -29,9 +29,11 @@ export function buildDone(
     grounded?: boolean;
     output?: Json;
     error?: { code: string; message: string; retryable?: boolean };
+    /** Whether a `retry` message may continue the run. A nested run ends with the call that it answers. */
+    canRetry?: boolean;
   },
 ): FactBody {
-  const { status, text, grounded = isGrounded(run), output, error } = end;
+  const { status, text, grounded = isGrounded(run), output, error, canRetry = false } = end;
   const { usage } = run;
   return {
     type: "done",
@@ -44,6 +46,7 @@ export function buildDone(
     ...(error && {
       error: { code: error.code, message: error.message, retryable: error.retryable ?? false },
     }),
+    ...(canRetry && !run.parent && { canRetry }),
   };
 }
 

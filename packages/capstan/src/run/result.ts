@@ -39,6 +39,8 @@ export interface Result {
   /** When a run that waits for a point in time resumes, if an engine manages it. */
   readonly until?: number;
   readonly error?: ErrorData;
+  /** The run failed because of its model, or was quarantined: `retry` continues it. */
+  readonly canRetry?: true;
   readonly runId: string;
   readonly sessionId: string;
   /** The agent in charge at the end: the run's own agent, or the target of the last handoff. */
@@ -69,6 +71,7 @@ export function buildResult(agents: Agents, state: State, run: RunState): Result
     ...(!done && run.wakeAt !== undefined && { until: run.wakeAt }),
     ...(done?.output !== undefined && { output: done.output }),
     ...(done?.error && { error: done.error }),
+    ...(done?.canRetry && { canRetry: true }),
     runId: run.id,
     sessionId: state.sessionId,
     agent: run.agent,

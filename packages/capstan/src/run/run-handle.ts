@@ -7,8 +7,8 @@ import type { Result } from "./result.ts";
 /**
  * A run: await it for its `Result`, or iterate it for its events. When the run waits for an answer from outside, the
  * promise resolves with status `waiting` and the iteration ends; `approve`, `deny` and `answer` continue the run, which
- * can then be awaited or iterated again. It may be awaited inside its own iteration. It rejects only for misuse or when its store fails, never because of a model, a
- * tool or a limit.
+ * can then be awaited or iterated again. `retry` does the same for a run that failed. A run may be awaited inside its own
+ * iteration. It rejects only for misuse or when its store fails, never because of a model, a tool or a limit.
  */
 export interface Run extends PromiseLike<Result>, AsyncIterable<Event> {
   readonly id: string;
@@ -26,6 +26,12 @@ export interface Run extends PromiseLike<Result>, AsyncIterable<Event> {
   deny(callId: string, reason?: string): Run;
   /** Sets the result of a call that the client executes. */
   answer(callId: string, value: unknown): Run;
+  /**
+   * Continues a run that failed because of its model, from the call that failed, or one that was quarantined. Completed
+   * calls are not repeated. Throws or rejects with `not_retryable` for a run that has not failed so, or that is not the
+   * newest of its session.
+   */
+  retry(): Run;
 }
 
 export type RunHandleOptions = {
@@ -56,6 +62,7 @@ export function createRunHandle({ id, send, readEvents, getResult }: RunHandleOp
       assertSettledValue(message);
       return sendMessage(message);
     },
+    retry: () => sendMessage({ type: "retry" }),
   };
   return handle;
 }

@@ -74,7 +74,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
   const abort = (reason = "The run was cancelled.") => controller.abort(new AgentError("cancelled", reason));
   const sync = shared && syncInbox({ store, sessionId, runId, inbox, abort });
   try {
-    await foldNewFacts(options, context);
+    const isOutdated = await foldNewFacts(options, context);
     const { sessionLog, log } = openLogs(options, context, lease);
     if (state.run?.id !== runId) await options.start(log, state);
     if (state.run?.id !== runId) return;
@@ -91,6 +91,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
       ...context,
       engine,
       log,
+      isOutdated,
       shutdownSignal,
       truncateFact: (fact) => truncateFact(options, context, fact),
       pull: sync?.pull,
@@ -102,17 +103,21 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
   }
 }
 
-/** Folds facts from the log that are not in the state yet, up to the end of this run. */
-async function foldNewFacts({ store, runId }: OpenRunOptions, { masking, state, stream }: SegmentContext) {
+/** Folds facts from the log that are not in the state yet, up to the end of this run. Returns whether a later run follows. */
+async function foldNewFacts(
+  { store, runId }: OpenRunOptions,
+  { masking, state, stream }: SegmentContext,
+): Promise<boolean> {
   const position = state.seq;
   for (const stored of await store.read(state.sessionId, position)) {
     const isNextRun = stored.type === "run_start" && stored.parentRunId === undefined;
-    if (state.run?.id === runId && isNextRun) return;
+    if (state.run?.id === runId && isNextRun) return true;
     // The process that stored the fact may not have known the secrets.
     const fact = masking ? masking.fact(stored) : stored;
     apply(state, fact);
     if (position > 0) stream.push(fact); // written by another process while this run waited
   }
+  return false;
 }
 
 /** Records that another process takes over, or that the time a run waited for has come. */

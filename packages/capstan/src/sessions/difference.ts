@@ -2,7 +2,7 @@ import type { Fact } from "../event.ts";
 import { getText, toPlainText } from "../history.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import { diffLines, type LineChange } from "./diff-lines.ts";
-import { isNested } from "./load-facts.ts";
+import { findEnd, isNested } from "./load-facts.ts";
 import { type RunSummary, summarizeRun } from "./summary.ts";
 import { getUserText } from "./title.ts";
 
@@ -104,7 +104,7 @@ function readRun(facts: readonly Fact[]): ComparedRun {
       call.result = toPlainText(fact.result);
     }
   }
-  const done = runFacts.find((fact) => fact.type === "done");
+  const done = findEnd(runFacts);
   const question = start?.type === "run_start" ? getUserText(start) : "";
   return { summary: summarizeRun(runFacts), question, answer: done?.text ?? "", models: [...models], turns };
 }

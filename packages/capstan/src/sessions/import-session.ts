@@ -41,10 +41,11 @@ function assertNoNegativeUsage(fact: Fact): void {
   throw new AgentError("invalid_input", `Cannot import the session: ${problem}.`);
 }
 
-/** An unfinished run must not bring a policy that disables approvals or the gate. */
+/** An unfinished run, or a failed one that can be retried, must not bring a policy that disables approvals or the gate. */
 function withStrictPolicy(facts: readonly Fact[]): readonly Fact[] {
   const start = facts.findLastIndex((fact) => fact.type === "run_start" && !isNested(fact));
-  if (facts.at(-1)?.type === "done") return facts;
+  const last = facts.at(-1);
+  if (last?.type === "done" && !last.canRetry) return facts;
   return facts.map((fact, index) => {
     if (index < start || fact.type !== "run_start") return fact;
     const policy = resolvePolicy(fact.policy);

@@ -27,6 +27,12 @@ export function isNested({ parentRunId }: Event): boolean {
   return parentRunId !== undefined;
 }
 
+/** Returns the end of a run, or undefined if the run has not ended or was retried since. */
+export function findEnd(runFacts: readonly Fact[]): Extract<Fact, { type: "done" }> | undefined {
+  const last = runFacts.findLast(({ type }) => type === "done" || type === "retried");
+  return last?.type === "done" ? last : undefined;
+}
+
 /** Groups facts by run, in start order. Facts of nested runs are omitted. */
 export function groupByRun(facts: readonly Fact[]): Map<string, Fact[]> {
   const runs = new Map<string, Fact[]>();

@@ -110,6 +110,11 @@ function assertValidFacts(facts: readonly Fact[]): void {
       assertValidPolicy(fact, createFactError);
       startedRuns.add(fact.runId);
       openRunId = fact.runId;
+    } else if (fact.type === "retried") {
+      const before = facts[index - 1];
+      if (before?.type !== "done" || before.runId !== fact.runId || !before.canRetry)
+        throw createFactError("it does not follow the end of a run that can be retried");
+      openRunId = fact.runId;
     } else if (fact.runId !== openRunId) throw createFactError("it does not belong to an active run");
     if (fact.type !== "done") continue;
     openRunId = undefined;

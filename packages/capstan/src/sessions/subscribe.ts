@@ -110,7 +110,8 @@ async function* follow(
         const wanted = batch.filter(isWanted);
         last = wanted.findLast((fact) => !isNested(fact)) ?? last;
         if (wanted.length > 0) yield wanted;
-        if (last && isEnd(last, subscription, false)) return;
+        // A run that failed may have been retried: more facts may follow its end.
+        if (last && batch.length === facts.length && isEnd(last, subscription, false)) return;
       } else if (last && isEnd(last, subscription, untilRest)) return;
       else if (deltaPosition !== position) {
         // A delta may arrive before the fact it follows.

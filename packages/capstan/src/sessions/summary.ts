@@ -2,7 +2,7 @@ import type { Fact, RunStatus } from "../event.ts";
 import type { Usage } from "../model.ts";
 import { addUsage, noUsage } from "../state/state.ts";
 import type { SessionInfo } from "../store.ts";
-import { groupByRun } from "./load-facts.ts";
+import { findEnd, groupByRun } from "./load-facts.ts";
 import { getTitle, getUserText, truncateTitle } from "./title.ts";
 
 /** Summary of a run. `active` means started, and neither finished nor suspended. */
@@ -51,7 +51,7 @@ export function summarizeSession(info: SessionInfo, facts: readonly Fact[]): Ses
 export function summarizeRun(facts: readonly Fact[]): RunSummary {
   const [first] = facts;
   const last = facts.at(-1);
-  const done = facts.find((fact) => fact.type === "done");
+  const done = findEnd(facts);
   const usage = done?.usage ?? sumUsage(facts);
   return {
     runId: first?.runId ?? "",

@@ -17,11 +17,11 @@ export function suspendFacts(facts: readonly Fact[]): readonly Fact[] {
   const { runId, sessionId, agent, turn } = lastOfRun;
   const { at, seq } = newest;
   const body: FactBody = { type: "waiting", callIds: [] };
-  const waits = fold(sessionId, facts).run?.waits ?? 0;
+  const { waits = 0, retries = 0 } = fold(sessionId, facts).run ?? {};
   const waiting: Fact = {
     ...body,
     ...{ runId, sessionId, agent, turn, at },
-    id: createFactId(body, runId, String(waits)),
+    id: createFactId(body, { runId, retries }, String(waits)),
     seq: seq + 1,
   };
   return [...facts, waiting];

@@ -2,7 +2,7 @@ import type { Fact } from "../event.ts";
 import { type Entry, type Fragment, type Part, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { SessionInfo } from "../store.ts";
-import { groupByRun } from "./load-facts.ts";
+import { findEnd, groupByRun } from "./load-facts.ts";
 import { type RunSummary, type SessionSummary, summarizeRun, summarizeSession } from "./summary.ts";
 
 /** A tool call with its outcome. */
@@ -69,7 +69,8 @@ function addFactItems(builder: TranscriptBuilder, fact: Fact): void {
   } else if (fact.type === "tool_call_result") {
     const { status, result, ms, cached = false } = fact;
     const call = calls.get(fact.id);
-    if (call) call.result ??= { status, text: toPlainText(result), ms, cached };
+    if (call && (!call.result || fact.retry !== undefined))
+      call.result = { status, text: toPlainText(result), ms, cached };
   } else if (fact.type === "approval_required")
     setApproval(calls, fact.callId, `approval requested: ${fact.reason}`);
   else if (fact.type === "approval_resolved") {
@@ -84,6 +85,7 @@ function addFactItems(builder: TranscriptBuilder, fact: Fact): void {
   else if (fact.type === "warning") items.push({ type: "note", text: fact.message });
   else if (fact.type === "model_failed")
     items.push({ type: "note", text: `${fact.model} failed: ${fact.error.message}` });
+  else if (fact.type === "retried") items.push({ type: "note", text: "The run was retried." });
   else if (fact.type === "cancel_requested") items.push({ type: "note", text: fact.reason });
   else if (fact.type === "done" && fact.text.trim() !== builder.lastText.trim())
     items.push({ type: "agent", text: fact.text, name: fact.agent });
@@ -135,7 +137,7 @@ function collectSources(facts: readonly Fact[]): Fragment["source"][] {
 }
 
 function describeEnd(facts: readonly Fact[]): string {
-  const done = facts.find((fact) => fact.type === "done");
+  const done = findEnd(facts);
   if (done) return done.error ? `${done.error.code}: ${done.error.message}` : "";
   return facts.at(-1)?.type === "waiting" ? "waiting for an answer" : "not finished";
 }

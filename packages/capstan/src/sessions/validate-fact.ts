@@ -106,6 +106,7 @@ const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
       cacheUntil: number,
       reads,
       cached: literals(true),
+      retry: number,
     },
   ],
   approval_required: [
@@ -137,6 +138,7 @@ const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
   steered: [{ entry: userEntry }],
   recovered: [{ owner: string }],
   cancel_requested: [{ reason: string }],
+  retried: [{}],
   turn_end: [{ turn: number, usage }],
   turn_summary: [
     { turn: number, text: string },
@@ -153,7 +155,7 @@ const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
       cost: number,
       grounded: boolean,
     },
-    { error },
+    { error, canRetry: literals(true) },
   ],
 };
 

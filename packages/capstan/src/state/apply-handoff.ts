@@ -106,5 +106,22 @@ export function endHandoffs(state: State, run: RunState): void {
     if (call.result && index !== -1) state.history = state.history.with(index, call.result);
     recordCall(state, run, { turnState, call });
   }
+  run.interruptedHandoffs = run.handoffs;
   run.handoffs = [];
+}
+
+/** Takes `endHandoffs` back: the target's answer will be the result of the call that handed off. */
+export function restoreHandoffs(state: State, run: RunState): void {
+  for (const { agent, call } of run.interruptedHandoffs) {
+    const index = state.history.findLastIndex(
+      (entry) => entry.type === "result" && entry.callId === call.part.id,
+    );
+    if (index !== -1) state.history = state.history.with(index, createPendingResult(call, agent));
+    const recordIndex = run.toolCalls.findLastIndex(({ id }) => id === call.part.id);
+    if (recordIndex !== -1) run.toolCalls.splice(recordIndex, 1);
+    call.result = undefined;
+    call.record = undefined;
+  }
+  run.handoffs = run.interruptedHandoffs;
+  run.interruptedHandoffs = [];
 }

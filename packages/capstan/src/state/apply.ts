@@ -3,7 +3,13 @@ import { type CallPart, getCalls, getText } from "../history.ts";
 import { addLabels } from "../labels.ts";
 import { getStopReason } from "../stop-reason.ts";
 import type { Reply } from "../tool.ts";
-import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
+import {
+  applyHandoff,
+  applyHandoffReturn,
+  endHandoffs,
+  restoreHandoffs,
+  settleHandoff,
+} from "./apply-handoff.ts";
 import { applyCompaction } from "./compact.ts";
 import { completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
 import { correctEstimate, measureHistory } from "./context-size.ts";
@@ -84,6 +90,7 @@ const folds: Folds = {
   cancel_requested(_, run, { reason }) {
     run.cancelReason ??= reason;
   },
+  retried: reopenRun,
   recovered(_, run) {
     run.recoveries += 1;
   },
@@ -251,14 +258,34 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
 }
 
 function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
-  const { status, text, grounded, output, error } = fact;
-  run.done = { status, text, grounded, ...(output !== undefined && { output }), ...(error && { error }) };
+  const { status, text, grounded, output, error, canRetry } = fact;
+  run.done = {
+    status,
+    text,
+    grounded,
+    ...(output !== undefined && { output }),
+    ...(error && { error }),
+    ...(canRetry && { canRetry }),
+  };
   // If the runtime wrote the answer, add it to the history: the next run needs it as context.
   if ((status === "limit" || status === "done") && text !== run.lastText) {
     state.history.push({ type: "assistant", parts: [{ type: "text", text }] });
   }
   if (run.handoffs.length > 0) endHandoffs(state, run);
   addSteering(state, run);
+}
+
+/** Continues a failed run: its model is called again, and agents that waited for it wait again. */
+function reopenRun(state: State, run: RunState): void {
+  run.done = undefined;
+  run.recoveries = 0;
+  run.retries += 1;
+  const { currentTurn } = run;
+  if (currentTurn && !currentTurn.message) {
+    currentTurn.failure = undefined;
+    currentTurn.ended = false;
+  }
+  restoreHandoffs(state, run);
 }
 
 function recordApprovalRequest(state: State, run: RunState, fact: FactOf<"approval_required">): void {

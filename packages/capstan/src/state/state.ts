@@ -61,6 +61,8 @@ export type RunState = {
   instructions: string | undefined;
   /** Agents that wait for an answer, innermost last. */
   handoffs: HandoffFrame[];
+  /** The open handoffs of a run that failed: a retry continues with them. */
+  interruptedHandoffs: HandoffFrame[];
   /** The last handoff, and how often the same two agents have handed off to each other in a row. */
   lastHandoff:
     | { readonly from: string; readonly to: string; readonly startedCalls: number; count: number }
@@ -83,6 +85,8 @@ export type RunState = {
   waits: number;
   /** How often another process took over since the last message or result. */
   recoveries: number;
+  /** How often the run failed and was retried. */
+  retries: number;
   /** Messages sent during the run; added to the history at the next turn. */
   steering: UserEntry[];
   /** The last decision of the user on each call of this run. */
@@ -123,6 +127,7 @@ export type RunState = {
         readonly grounded: boolean;
         readonly output?: Json;
         readonly error?: ErrorData;
+        readonly canRetry?: true;
       }
     | undefined;
 };

@@ -16,7 +16,13 @@ import {
 } from "../store.ts";
 import { createMemoryRecords } from "./memory-records.ts";
 import { buildExcerpt, splitWords, toSearchText } from "./search-text.ts";
-import { assertAcceptsMessages, clampRowLimit, getRunState, isListedRunStart } from "./store-rules.ts";
+import {
+  assertAcceptsMessages,
+  assertCanRetry,
+  clampRowLimit,
+  getRunState,
+  isListedRunStart,
+} from "./store-rules.ts";
 import { createWatchers, type Watchers } from "./watchers.ts";
 
 type Session = {
@@ -63,7 +69,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     ...createLazyRecords(() => createMemoryRecords(clock.now)),
     publish,
     watch,
-    ...createRunMessages(runs, notify),
+    ...createRunMessages(sessions, runs, notify),
     ...createCatalog(sessions, runs, isHeld),
     ...createSnapshots(sessions, assertHeld),
     async append(facts, { expected, lease, acknowledged = [] }) {
@@ -190,7 +196,8 @@ function createCatalog(
         .map(({ info }) => ({ ...info }));
     },
     async listOrphans() {
-      return [...runs.values()]
+      const newest = new Map([...runs.values()].map((run) => [run.info.sessionId, run]));
+      return [...newest.values()]
         .filter((run) => !isHeld(run.info.sessionId) && hasWork(run))
         .map(({ info }) => ({ ...info }));
     },
@@ -243,6 +250,7 @@ function hasWork({ info, messages }: KnownRun): boolean {
 }
 
 function createRunMessages(
+  sessions: ReadonlyMap<string, Session>,
   runs: ReadonlyMap<string, KnownRun>,
   notify: Watchers["notify"],
 ): Pick<Store, "sendMessage" | "listMessages"> {
@@ -250,7 +258,10 @@ function createRunMessages(
     async sendMessage(runId, message) {
       const run = runs.get(runId);
       if (run?.messages?.has(message.key)) return;
-      assertAcceptsMessages(runId, run?.info);
+      const isRetry = message.type === "retry" && run?.info.state === "ended";
+      if (isRetry) assertCanRetry(runId, sessions.get(run.info.sessionId)?.facts.at(-1));
+      else assertAcceptsMessages(runId, run?.info);
+      if (isRetry) run.info.state = "waiting";
       if (run) run.messages = (run.messages ?? new Map()).set(message.key, message);
       notify(run?.info.sessionId ?? "", { type: "message", runId });
     },

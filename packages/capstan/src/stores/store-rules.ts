@@ -1,5 +1,5 @@
 import { AgentError } from "../errors.ts";
-import type { FactBody, UnplacedFact } from "../event.ts";
+import type { Fact, FactBody, UnplacedFact } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { RunInfo, StoredRecord } from "../store.ts";
 
@@ -20,6 +20,16 @@ export function assertAcceptsMessages(runId: string, run: Pick<RunInfo, "state">
   if (!run) throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
   if (run.state === "ended")
     throw new AgentError("run_ended", `Run "${runId}" has ended. Start a new run in its session.`);
+}
+
+/** Throws `not_retryable` unless the last fact of the session is the end of this run and can be retried. */
+export function assertCanRetry(runId: string, last: Fact | undefined): void {
+  if (last?.type === "done" && last.runId === runId && last.canRetry) return;
+  const isOlder = last !== undefined && last.runId !== runId && last.parentRunId !== runId;
+  const reason = isOlder
+    ? `is not the newest run of its session. Start a new run`
+    : `did not fail because of its model. Start a new run in its session`;
+  throw new AgentError("not_retryable", `Run "${runId}" cannot be retried: it ${reason}.`);
 }
 
 /** Clamps a limit to a row count that every database accepts. */

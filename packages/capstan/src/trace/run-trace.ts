@@ -124,6 +124,7 @@ function buildEventAttributes({ factory }: TraceContext, fact: Fact): Attributes
     case "steered":
     case "waiting":
     case "woken":
+    case "retried":
     case "recovered":
     case "cancel_requested":
     case "compacted":

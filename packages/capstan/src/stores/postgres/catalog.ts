@@ -92,6 +92,8 @@ export function createCatalog(database: Database, schema: string): Catalog {
       const text = `SELECT * FROM ${schema}.runs WHERE state <> 'ended'
         AND (state = 'active' OR EXISTS (SELECT FROM ${schema}.told WHERE run_id = runs.id AND NOT heard))
         AND NOT EXISTS (SELECT FROM ${schema}.leases WHERE session_id = runs.session_id AND until > clock_timestamp())
+        AND NOT EXISTS (SELECT FROM ${schema}.runs AS later
+          WHERE later.session_id = runs.session_id AND later.place > runs.place)
         ORDER BY place`;
       return (await database.query("list orphaned runs", { text, values: [] })).map(toRunInfo);
     },

@@ -7,7 +7,7 @@
 // transaction that stores the data; deltas are sent in batches. Any user who can connect to the database can listen.
 import { AgentError } from "../../errors.ts";
 import type { RunMessage, Store } from "../../store.ts";
-import { assertAcceptsMessages } from "../store-rules.ts";
+import { assertAcceptsMessages, assertCanRetry } from "../store-rules.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
 import { createAppendQueue } from "./append.ts";
 import { createBlobs } from "./blobs.ts";
@@ -22,7 +22,7 @@ import { createRecords } from "./records.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { getChannel } from "./sql-functions.ts";
 import { toStoreError } from "./store-error.ts";
-import { decodeJson, decodeText, encodeText } from "./stored-text.ts";
+import { decodeFact, decodeJson, decodeText, encodeText } from "./stored-text.ts";
 
 export type { PostgresClient, PostgresPool } from "./pool.ts";
 
@@ -95,11 +95,28 @@ function createRunMessages(
   { schema, origin }: { readonly schema: string; readonly origin: string },
   watchers: Watchers,
 ): Pick<Store, "sendMessage" | "listMessages"> {
+  /** Stores a retry and marks the ended run as waiting: it has work again, so that any process takes it over. */
+  async function reopenRun(runId: string, session: unknown, message: RunMessage): Promise<void> {
+    const lastFact = `SELECT seq, body FROM ${schema}.facts WHERE session_id = $1 ORDER BY seq DESC LIMIT 1`;
+    const [row] = await database.query("read a session", { text: lastFact, values: [session] });
+    assertCanRetry(runId, row && decodeFact(row.body, row.seq));
+    const text = `WITH reopened AS (
+        UPDATE ${schema}.runs SET state = 'waiting' WHERE id = $1 AND state = 'ended' RETURNING id)
+      INSERT INTO ${schema}.told (run_id, key, body) SELECT id, $2, $3 FROM reopened ON CONFLICT DO NOTHING`;
+    const values = [encodeText(runId), encodeText(message.key), JSON.stringify(message)];
+    await database.query("retry a run", { text, values });
+  }
+
   return {
     async sendMessage(runId, message) {
       const text = `SELECT session, answer FROM ${schema}.tell($1, $2, $3, $4)`;
       const values = [encodeText(runId), encodeText(message.key), JSON.stringify(message), origin];
-      const [row] = await database.query("send a message to a run", { text, values });
+      const tell = () => database.query("send a message to a run", { text, values });
+      let [row] = await tell();
+      if (row?.answer === "ended" && message.type === "retry") {
+        await reopenRun(runId, row.session, message);
+        [row] = await tell(); // another process may have reopened the run first
+      }
       if (row?.answer !== "told") return assertAcceptsMessages(runId, row && { state: "ended" });
       watchers.notify(decodeText(row.session), { type: "message", runId });
     },

@@ -84,6 +84,7 @@ export function createCatalog(
           LEFT JOIN leases ON leases.session = sessions.id
           WHERE state <> 'ended' AND ${isLeaseValid} IS NOT TRUE AND (state = 'active' OR EXISTS
             (SELECT 1 FROM told WHERE run = runs.number AND message IS NOT NULL))
+          AND NOT EXISTS (SELECT 1 FROM runs AS later WHERE later.session = runs.session AND later.number > runs.number)
           ORDER BY runs.number`;
         return connection.all<RunInfo>(sql, now()).map(toRunInfo);
       }),

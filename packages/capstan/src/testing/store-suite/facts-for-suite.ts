@@ -18,7 +18,15 @@ export async function acquireTestLease(
 /** A fact of a run. */
 export function createFact(sessionId: string, runId: string, body: FactBody, at = 0): UnplacedFact {
   const place = body.type === "warning" ? body.code : "0";
-  return { ...body, id: createFactId(body, runId, place), runId, sessionId, agent: "a", turn: 0, at };
+  return {
+    ...body,
+    id: createFactId(body, { runId, retries: 0 }, place),
+    runId,
+    sessionId,
+    agent: "a",
+    turn: 0,
+    at,
+  };
 }
 
 /** A message of the model. */
@@ -26,7 +34,10 @@ export function createMessageFact(sessionId: string, runId: string, text: string
   const entry = { type: "assistant", parts: [{ type: "text", text }] } as const;
   const usage = { inputTokens: 0, outputTokens: 0 };
   const body: FactBody = { type: "message", entry, model: "m", usage, ms: 0, stopReason: "end" };
-  return { ...createFact(sessionId, runId, body), id: createFactId(body, runId, text.slice(0, 100)) };
+  return {
+    ...createFact(sessionId, runId, body),
+    id: createFactId(body, { runId, retries: 0 }, text.slice(0, 100)),
+  };
 }
 
 /** A tool result. */
@@ -44,7 +55,7 @@ export function createResultFact(sessionId: string, runId: string, text: string)
 /** A suspension. */
 export function createWaitingFact(sessionId: string, runId: string, place = "0", at = 0): UnplacedFact {
   const body: FactBody = { type: "waiting", callIds: ["c"] };
-  return { ...createFact(sessionId, runId, body, at), id: createFactId(body, runId, place) };
+  return { ...createFact(sessionId, runId, body, at), id: createFactId(body, { runId, retries: 0 }, place) };
 }
 
 /** The end of a run. */

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { UnplacedFact } from "../../event.ts";
 import type { RunMessage, Store } from "../../store.ts";
 import {
   acquireTestLease,
   createDoneFact,
+  createFact,
   createStartFact,
   createSteerMessage,
   createWaitingFact,
@@ -171,6 +173,39 @@ export function runsSuite(getStore: () => Store): void {
         code: "run_ended",
       });
       expect(await store.listMessages("r1")).toEqual([]);
+    });
+
+    it("reopen an ended run with a retry, if it is the last of its session and can be retried", async () => {
+      const retry: RunMessage = { type: "retry", key: "again" };
+      const lease = await acquireTestLease(store, "s1");
+      const facts = [createStartFact("s1", "r1"), createDoneFact("s1", "r1")];
+      await store.append(facts, { expected: 0, lease });
+      await expect(store.sendMessage("r1", retry)).rejects.toMatchObject({ code: "not_retryable" });
+      const failed = { ...createDoneFact("s1", "r2"), canRetry: true };
+      await store.append([createStartFact("s1", "r2"), failed as UnplacedFact], { expected: 2, lease });
+      await store.release(lease);
+      await expect(store.sendMessage("r2", createSteerMessage("k"))).rejects.toMatchObject({
+        code: "run_ended",
+      });
+      expect(await store.listOrphans()).toEqual([]);
+      await Promise.all([store.sendMessage("r2", retry), store.sendMessage("r2", retry)]);
+      expect(await store.listMessages("r2")).toEqual([retry]);
+      expect(await store.listOrphans()).toMatchObject([{ runId: "r2", state: "waiting" }]);
+      const next = await acquireTestLease(store, "s1");
+      const retried = createFact("s1", "r2", { type: "retried" });
+      await store.append([retried], { expected: 4, lease: next, acknowledged: ["again"] });
+      expect((await store.listRuns("s1"))[1]).toMatchObject({ runId: "r2", state: "active" });
+      expect(await store.listMessages("r2")).toEqual([]);
+    });
+
+    it("are void once a later run has started: a retry that came first is no work", async () => {
+      const lease = await acquireTestLease(store, "s1");
+      const failed = { ...createDoneFact("s1", "r1"), canRetry: true };
+      await store.append([createStartFact("s1", "r1"), failed as UnplacedFact], { expected: 0, lease });
+      await store.sendMessage("r1", { type: "retry", key: "k" });
+      await store.append([createStartFact("s1", "r2"), createDoneFact("s1", "r2")], { expected: 2, lease });
+      await store.release(lease);
+      expect(await store.listOrphans()).toEqual([]);
     });
 
     it("are acknowledged together with the facts: a rejected append leaves them pending (F70)", async () => {

@@ -300,6 +300,8 @@ function applyMarkFact(own: OpenRun, fact: Fact): undefined {
       return addMark(own, fact, { label: "Steering message" });
     case "recovered":
       return addMark(own, fact, { label: "Resumed after a crash", isBad: true });
+    case "retried":
+      return addMark(own, fact, { label: "Retried" });
     case "cancel_requested":
       return addMark(own, fact, { label: `Cancelled: ${fact.reason}` });
     case "warning":

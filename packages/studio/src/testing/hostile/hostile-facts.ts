@@ -168,6 +168,7 @@ function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
       cacheUntil: 1,
       reads: ["untrusted"],
       cached: true,
+      retry: 1,
     },
     approval_required: {
       callId: "c1",
@@ -216,6 +217,7 @@ function createRunFacts(hostile: HostileText): Omit<Facts, ModelFacts | ToolFact
   return {
     waiting: { callIds: ["c1"], until: 1 },
     woken: {},
+    retried: {},
     steered: { entry: { type: "user", content: text() } },
     recovered: { owner: text() },
     cancel_requested: { reason: text() },
@@ -230,6 +232,7 @@ function createRunFacts(hostile: HostileText): Omit<Facts, ModelFacts | ToolFact
       grounded: false,
       output: { [text()]: text() },
       error: error(),
+      canRetry: true,
     },
   };
 }
