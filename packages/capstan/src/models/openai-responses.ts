@@ -202,7 +202,7 @@ function toMessageItem(text: string, ownFields: Item): Item | undefined {
 }
 
 function restoreData(data: Json | undefined, keepsId: boolean): Item {
-  const { id, ...rest } = toRecord(data) ?? {};
+  const { id, call_id: _callId, ...rest } = toRecord(data) ?? {};
   return { ...rest, ...(keepsId && id !== undefined && { id }) };
 }
 
@@ -244,7 +244,10 @@ function toResultItem(
 /** Returns the provider's id, or ours if the provider used one id for two calls of a message. */
 function getCallId(entry: AssistantEntry, callId: string): string {
   const call = entry.parts.find((part): part is CallPart => part.type === "call" && part.id === callId);
-  return toWireId(call?.providerId && !isDuplicateId(call, entry) ? call.providerId : callId);
+  if (!call || isDuplicateId(call, entry)) return toWireId(callId);
+  // A gateway that issued a long id, with a signature in it, gets it back unchanged.
+  const { call_id: ownId } = toRecord(getOwnData(responsesName, call.opaque)) ?? {};
+  return typeof ownId === "string" ? ownId : toWireId(call.providerId || callId);
 }
 
 function isDuplicateId(call: CallPart, { parts }: AssistantEntry): boolean {

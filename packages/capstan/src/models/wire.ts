@@ -44,6 +44,12 @@ export function getOwnData(wire: string, opaque: Json | undefined): Json | undef
   return owner === wire ? data : undefined;
 }
 
+/** Returns the id of a call as its server issued it, if this wire kept it because the common form differs. */
+export function getOwnId(wire: string, opaque: Json | undefined): string | undefined {
+  const data = getOwnData(wire, opaque);
+  return isRecord(data) && typeof data.id === "string" ? data.id : undefined;
+}
+
 export function tagData(wire: string, data: Json): Json {
   return { wire, data };
 }

@@ -257,6 +257,15 @@ describe("the id of a call", () => {
     expect(model.requests[2]?.history.at(-1)).toMatchObject({ callId: "a~2", content: "Paid 2." });
   });
 
+  it("that is too long for an index is replaced, and the provider's id is kept", async () => {
+    const longId = "a".repeat(4000);
+    const { agent, model, options } = setUp([{ calls: [{ id: longId, name: "pay" }] }, { text: "Paid." }]);
+    await run(agent, "Pay", options);
+    expect(model.requests[1]?.history.at(-2)).toMatchObject({
+      parts: [{ id: "call_1_0", providerId: longId }],
+    });
+  });
+
   it("used twice in one turn makes two calls if the arguments differ, and one otherwise (F28)", async () => {
     const { agent, options, paid } = setUp([
       {

@@ -71,15 +71,19 @@ function citesSources({ fragments, run }: State): boolean {
   return citations === "on" || (citations === "auto" && fragments.size > 0);
 }
 
+/** Longer ids, such as those with a signature in them, do not fit into the indexes of a database. */
+const maxCallIdLength = 200;
+
 /**
- * Keeps the provider's id if it is new to the session; a call without one is numbered by turn and index. Nested runs are
- * concurrent, so their ids start with the id of the call they answer.
+ * Keeps the provider's id if it is new to the session; a call without one, or with one that is too long, is numbered by
+ * turn and index. Nested runs are concurrent, so their ids start with the id of the call they answer.
  */
 function createCallIds(turn: number, { callIds: sessionIds, run }: State): MessageBuilder["nameCall"] {
   const messageIds = new Set<string>();
   const prefix = run?.parent ? `${run.parent.callId}.` : "";
   return (providerId, index) => {
-    const baseId = prefix + (providerId || `call_${turn}_${index}`);
+    const isUsable = providerId && providerId.length <= maxCallIdLength;
+    const baseId = prefix + (isUsable ? providerId : `call_${turn}_${index}`);
     let id = baseId;
     for (let count = 2; sessionIds.has(id) || messageIds.has(id); count++) id = `${baseId}~${count}`;
     messageIds.add(id);

@@ -106,7 +106,7 @@ function openCall(
     // Some servers repeat the head of a call with every chunk, or send the id late.
     existing.providerId ||= id;
     existing.name ||= name;
-    existing.opaque ??= opaque;
+    existing.opaque = opaque ?? existing.opaque; // a later head repeats the data of the earlier one
     return existing;
   }
   const call: OpenCall = { type: "call", id: nameCall(id, index), providerId: id, name, text: "", opaque };

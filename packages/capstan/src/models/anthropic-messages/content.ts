@@ -126,7 +126,8 @@ export function isPaused({ parts }: AssistantEntry): boolean {
 
 function toCallBlock({ name, input, raw, opaque }: CallPart, id: string): Json {
   const call = { type: "tool_use", id, name: anthropicToolNames.encodeName(name) };
-  return { ...call, input: raw === undefined ? input : { _raw: raw }, ...getOwnRecord(opaque) };
+  const { id: _id, ...ownFields } = getOwnRecord(opaque) ?? {};
+  return { ...call, input: raw === undefined ? input : { _raw: raw }, ...ownFields };
 }
 
 /** Returns the id of the container in which code of this message ran. */

@@ -3,7 +3,7 @@ import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, StopReason, Usage } from "../../model.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
 import { createBadChunkError, toStreamError } from "./failure.ts";
-import { anthropicName, anthropicToolNames } from "./names.ts";
+import { anthropicName, anthropicToolNames, sanitizeId } from "./names.ts";
 
 type Fields = { readonly [field: string]: unknown };
 
@@ -144,13 +144,15 @@ function startBlock(answer: Answer, index: unknown, head: unknown): void {
 
 function startToolUse({ chunks }: Answer, index: number, head: Fields): void {
   const { type: _type, id, name, input: _input, ...rest } = head;
+  const isUnusual = typeof id === "string" && sanitizeId(id) !== id && id !== "";
+  const data = isUnusual ? { ...rest, id } : rest;
   if (typeof name !== "string") throw createBadChunkError("starts a call without a name");
   chunks.push({
     type: "call_start",
     index,
     name: anthropicToolNames.decodeName(name),
     ...(typeof id === "string" && id !== "" && { id }),
-    ...(Object.keys(rest).length > 0 && { opaque: tagData(anthropicName, rest as Json) }),
+    ...(Object.keys(data).length > 0 && { opaque: tagData(anthropicName, data as Json) }),
   });
 }
 

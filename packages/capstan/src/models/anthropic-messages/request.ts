@@ -1,7 +1,7 @@
 import type { AssistantEntry, CallPart, Entry, ResultEntry } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
-import { filterRecords, type WireSettings } from "../wire.ts";
+import { filterRecords, getOwnId, type WireSettings } from "../wire.ts";
 import {
   findContainer,
   isPaused,
@@ -11,7 +11,7 @@ import {
   toResultBlock,
   toTextBlock,
 } from "./content.ts";
-import { anthropicToolNames } from "./names.ts";
+import { anthropicName, anthropicToolNames, sanitizeId } from "./names.ts";
 import { toOutputSchema, toToolInputSchema } from "./tool-schema.ts";
 
 const defaultMaxTokens = 8192;
@@ -204,9 +204,7 @@ function serializeUserEntry(entry: Exclude<Entry, AssistantEntry | ResultEntry>)
 }
 
 function serializeAssistantEntry(entry: AssistantEntry): Piece {
-  return getCachedPiece(entry, () =>
-    serializeAssistantWith(entry, ({ id, providerId }) => sanitizeId(providerId ?? id)),
-  );
+  return getCachedPiece(entry, () => serializeAssistantWith(entry, toWireId));
 }
 
 /** Call ids must be unique within a request, even if a provider repeated one. */
@@ -215,8 +213,9 @@ function serializeWithUniqueIds(entry: AssistantEntry, used: ReadonlySet<string>
   const ids = [...piece.ids.values()];
   if (ids.every((id) => !used.has(id)) && new Set(ids).size === ids.length) return piece;
   const taken = new Set(used);
-  return serializeAssistantWith(entry, ({ id, providerId }) => {
-    const wanted = sanitizeId(providerId ?? id);
+  return serializeAssistantWith(entry, (call) => {
+    const { id } = call;
+    const wanted = toWireId(call);
     let fresh = taken.has(wanted) ? sanitizeId(id) : wanted;
     for (let count = 2; taken.has(fresh); count++) fresh = `${sanitizeId(id)}_${count}`;
     taken.add(fresh);
@@ -251,6 +250,7 @@ function getCachedPiece(entry: Entry, write: () => Piece): Piece {
   return piece;
 }
 
-function sanitizeId(id: string): string {
-  return id.replace(/[^\w-]/g, "_") || "call";
+/** A compatible server that issued an unusual id gets it back unchanged. */
+function toWireId({ id, providerId, opaque }: CallPart): string {
+  return getOwnId(anthropicName, opaque) ?? sanitizeId(providerId ?? id);
 }

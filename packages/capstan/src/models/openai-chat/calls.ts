@@ -1,9 +1,16 @@
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk } from "../../model.ts";
 import { tagData } from "../wire.ts";
-import { chatToolNames } from "./names.ts";
+import { chatToolNames, formatCallId, type Server } from "./names.ts";
 
-type ChatCall = { readonly index: number; id: string; name: string; text: string };
+type ChatCall = {
+  readonly index: number;
+  id: string;
+  name: string;
+  text: string;
+  /** Gemini's thought signature on its OpenAI-compatible API. */
+  extra: Json | undefined;
+};
 
 /** The calls of a stream. Assigns pieces to calls even if the server misuses ids and indexes. */
 export type ChatCalls = {
@@ -21,16 +28,16 @@ type CallPiece = {
   id: string;
   name: string;
   text: string;
-  opaque: Json | undefined;
+  readonly extra: Json | undefined;
 };
 
 /** Adds the pieces of one delta and returns their chunks. */
-export function addCallPieces(calls: ChatCalls, pieces: readonly unknown[], wire: string): Chunk[] {
+export function addCallPieces(calls: ChatCalls, pieces: readonly unknown[], server: Server): Chunk[] {
   const chunks: Chunk[] = [];
   const updatedCalls = new Set<ChatCall>();
   for (const rawPiece of pieces) {
     if (!isRecord(rawPiece)) continue;
-    const piece = parsePiece(rawPiece, wire);
+    const piece = parsePiece(rawPiece);
     const known = findCall(calls, piece, updatedCalls);
     const call = known ?? createChatCall(calls);
     if (piece.index !== undefined) calls.byIndex.set(piece.index, call);
@@ -38,10 +45,11 @@ export function addCallPieces(calls: ChatCalls, pieces: readonly unknown[], wire
     updatedCalls.add(call);
     // Id and name may arrive late or in separate pieces.
     const hasNewHead =
-      !known || (!call.id && piece.id) || (!call.name && piece.name) || piece.opaque !== undefined;
+      !known || (!call.id && piece.id) || (!call.name && piece.name) || piece.extra !== undefined;
     call.id ||= piece.id;
     call.name ||= piece.name;
-    if (hasNewHead) chunks.push(toChatCallStart(call, piece.opaque));
+    call.extra ??= piece.extra;
+    if (hasNewHead) chunks.push(toChatCallStart(call, server));
     if (piece.text === "") continue;
     call.text += piece.text;
     chunks.push({ type: "call_delta", index: call.index, text: piece.text });
@@ -49,7 +57,7 @@ export function addCallPieces(calls: ChatCalls, pieces: readonly unknown[], wire
   return chunks;
 }
 
-function parsePiece(rawPiece: Record<string, unknown>, wire: string): CallPiece {
+function parsePiece(rawPiece: Record<string, unknown>): CallPiece {
   const { index, id, extra_content: extra } = rawPiece;
   const { name, arguments: argumentsValue } = isRecord(rawPiece.function) ? rawPiece.function : {};
   return {
@@ -63,17 +71,26 @@ function parsePiece(rawPiece: Record<string, unknown>, wire: string): CallPiece 
         : isRecord(argumentsValue)
           ? JSON.stringify(argumentsValue)
           : "",
-    // Gemini's thought signature on its OpenAI-compatible API.
-    opaque: isRecord(extra) ? tagData(wire, { extra_content: extra as Json }) : undefined,
+    extra: isRecord(extra) ? (extra as Json) : undefined,
   };
 }
 
-function toChatCallStart({ index, id, name }: ChatCall, opaque: Json | undefined): Chunk {
-  return { type: "call_start", index, name, ...(id && { id }), ...(opaque !== undefined && { opaque }) };
+function toChatCallStart({ index, id, name, extra }: ChatCall, { name: wire, quirks }: Server): Chunk {
+  // Gateways carry signatures in long ids: the server that issued such an id gets it back unchanged.
+  const isUnusual = formatCallId(id, quirks.callIds) !== id && id !== "";
+  const data = { ...(extra !== undefined && { extra_content: extra }), ...(isUnusual && { id }) };
+  const hasData = Object.keys(data).length > 0;
+  return {
+    type: "call_start",
+    index,
+    name,
+    ...(id && { id }),
+    ...(hasData && { opaque: tagData(wire, data) }),
+  };
 }
 
 function createChatCall({ all }: ChatCalls): ChatCall {
-  const call = { index: all.length, id: "", name: "", text: "" };
+  const call = { index: all.length, id: "", name: "", text: "", extra: undefined };
   all.push(call);
   return call;
 }

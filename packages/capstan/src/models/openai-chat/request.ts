@@ -126,25 +126,25 @@ function toMessage(entry: Entry, position: HistoryPosition, context: MessageCont
     case "result":
       return {
         role: "tool",
-        tool_call_id: findResultId(entry.callId, position, context.quirks),
+        tool_call_id: findResultId(entry.callId, position, context),
         content: sanitizeText(context.sanitize, toPlainText(entry.content)),
       };
   }
 }
 
 /** Finds the server's id of the call that a result answers: the nearest preceding call with our id. */
-function findResultId(callId: string, { history, at }: HistoryPosition, quirks: ChatQuirks): string {
+function findResultId(callId: string, { history, at }: HistoryPosition, context: MessageContext): string {
   for (let before = at - 1; before >= 0; before--) {
     const entry = history[before];
-    const id = entry?.type === "assistant" ? assignWireIds(entry, quirks).get(callId) : undefined;
+    const id = entry?.type === "assistant" ? assignWireIds(entry, context).get(callId) : undefined;
     if (id !== undefined) return id;
   }
-  return formatCallId(callId, quirks.callIds);
+  return formatCallId(callId, context.quirks.callIds);
 }
 
 function toAssistantMessage(entry: AssistantEntry, context: MessageContext): Fields {
   const { name, quirks, sanitize } = context;
-  const ids = assignWireIds(entry, quirks);
+  const ids = assignWireIds(entry, context);
   const text = sanitizeText(sanitize, getText(entry));
   const calls = getCalls(entry).map((call) => ({
     ...toFields(getOwnData(name, call.opaque)),

@@ -3,7 +3,7 @@ import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, StopReason, Usage } from "../../model.ts";
 import { createFinish, tagData, type WireEvent, type WireReader } from "../wire.ts";
 import { toResponsesError } from "./failure.ts";
-import { responsesToolNames } from "./tools.ts";
+import { responsesToolNames, toWireId } from "./tools.ts";
 
 export const responsesName = "openai-responses";
 
@@ -197,10 +197,12 @@ function collectTexts(parts: unknown): string[] {
 }
 
 function closeCall(state: ResponsesReaderState, slot: OutputSlot, item: Item): readonly Chunk[] {
-  const { arguments: text, name: _name, call_id: _callId, type: _type, status, ...rest } = item;
+  const { arguments: text, name: _name, call_id: callId, type: _type, status, ...rest } = item;
   if (status === "incomplete") state.hasIncompleteCall = true;
   // Emits the start again: the stream may have lacked the start of this item, and only its end is complete.
-  return [{ ...toCallStart(state, slot, item), opaque: tagItem(rest) }, ...emitArgumentsOnce(slot, text)];
+  const isLong = typeof callId === "string" && toWireId(callId) !== callId;
+  const opaque = tagItem(isLong ? { ...rest, call_id: callId } : rest);
+  return [{ ...toCallStart(state, slot, item), opaque }, ...emitArgumentsOnce(slot, text)];
 }
 
 /** Drops null fields: the API returns them but does not accept them. */
