@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
 import { createTallyReporter } from "./scripts/tally-reporter.ts";
 
@@ -32,6 +33,8 @@ const config: ViteUserConfig = defineConfig({
   ssr: { resolve: { conditions: ["capstan-source", "module", "node", "development|production"] } },
   test: {
     setupFiles: ["scripts/loopback-only.ts"],
+    // Tests start several hundred processes from the same sources: compile each file once.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compile") },
     pool: "forks",
     maxWorkers: 2,
     // Guards against hanging, not limits on speed: a test waits for a state, however busy the machine is.
