@@ -258,9 +258,9 @@ describe.skipIf(absent)("the recorded traffic of Anthropic", () => {
     }
   });
 
-  it("an answer that restarts within the stream counts as truncated (F15)", () => {
+  it("an answer that restarts within the stream is inconsistent (F15)", () => {
     expect(() => chunksOf(messagesIn(fixture("spliced-message-start.chunks.txt")).flat())).toThrowError(
-      expect.objectContaining({ code: "stream_truncated", retryable: true }),
+      expect.objectContaining({ code: "stream_inconsistent", retryable: true }),
     );
   });
 
@@ -922,6 +922,12 @@ describe("an answer", () => {
     expect(buildParts(message)).toEqual([
       { type: "call", id: "t", name: "pay", input: {}, raw: '{"amount": 1' },
     ]);
+  });
+
+  it("that starts a block twice is inconsistent (F15)", () => {
+    const [start, block] = saying([{ type: "text", text: "Hi" }]);
+    const events = [start, block, eventOf({ type: "content_block_stop", index: 0 }), block] as WireEvent[];
+    expect(() => chunksOf(events)).toThrowError(expect.objectContaining({ code: "stream_inconsistent" }));
   });
 
   it("has no finish where the stream has none (F15)", () => {

@@ -123,6 +123,22 @@ describe("the stream of an AI SDK model", () => {
     ]);
   });
 
+  it("is inconsistent if another response starts in it after output (F15)", async () => {
+    const metadata = (id: string) => ({ type: "response-metadata", id });
+    const parts = [
+      metadata("a"),
+      metadata("b"),
+      ...text("Ye"),
+      metadata("c"),
+      ...text("Yes."),
+      finish("stop"),
+    ];
+    expect(await failureOf(sdkModel([parts]))).toMatchObject({
+      code: "stream_inconsistent",
+      retryable: true,
+    });
+  });
+
   it("is calls, whose arguments arrive in pieces", async () => {
     const parts = [...toolInput('{"amo', 'unt":7}'), call('{"amount":7}'), finish("tool-calls")];
     expect(await chunksOf(sdkModel([parts]))).toEqual([

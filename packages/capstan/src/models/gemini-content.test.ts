@@ -470,6 +470,14 @@ describe("a Gemini stream", () => {
     });
   });
 
+  it("that starts over with a new responseId is inconsistent; nothing of it is used (F15)", () => {
+    const first = event(said({ functionCall: { name: "pay", args: { amount: 1 } } }), { responseId: "a" });
+    const second = event({ ...said({ text: "Paid." }), finishReason: "STOP" }, { responseId: "b" });
+    expect(() => readAll([first, second])).toThrowError(
+      expect.objectContaining({ code: "stream_inconsistent", retryable: true }),
+    );
+  });
+
   it("without a finish reason has no end, wherever it is cut (F15)", () => {
     const events = [
       event(said({ text: "I pay" })),

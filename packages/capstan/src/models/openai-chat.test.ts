@@ -454,6 +454,22 @@ describe("a stream of chat completions", () => {
     );
   });
 
+  it("that starts over with a new id is inconsistent; nothing of it is used (F15)", () => {
+    const first = [delta({ role: "assistant" }), delta({ content: "I have pa" }), delta({ content: "id" })];
+    const second = [delta({ role: "assistant" }), delta({ content: "Paid." }), finish("stop"), "[DONE]"];
+    const withId = (id: string) => (payload: string | object) =>
+      typeof payload === "string" ? payload : { id, ...payload };
+    const spliced = [...first.map(withId("a")), ...second.map(withId("b"))];
+    for (const wire of [openAiChat, lenient])
+      expect(thrownBy(() => read(wire, spliced))).toMatchObject({ code: "stream_inconsistent" });
+  });
+
+  it("that replaces a call before its arguments are complete is inconsistent, with or without ids (F15)", () => {
+    const half = pieces({ index: 0, id: "a", function: { name: "pay", arguments: '{"amount":1' } });
+    const next = pieces({ index: 0, id: "b", function: { name: "pay", arguments: '{"amount":10}' } });
+    expect(thrownBy(() => read(lenient, [half, next]))).toMatchObject({ code: "stream_inconsistent" });
+  });
+
   it("the last finish reason that is one counts (D-06)", () => {
     const message = assembled(
       read(openAiChat, [delta({ content: "Hi" }, "length"), finish(null), finish(""), "[DONE]"]),

@@ -28,6 +28,7 @@ export const openAiChat: Wire = createChatWire({
   name: "openai-chat",
   needsDone: true,
   needsFinish: true,
+  stableIds: true,
   maxTokensField: "max_completion_tokens",
   outputBesideTools: true,
   brokenArguments: "text",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AgentError } from "../errors.ts";
-import type { AssistantEntry, AssistantPart, CallPart, Entry } from "../history.ts";
+import { type AssistantEntry, type AssistantPart, type CallPart, type Entry, getText } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, ModelRequest, ToolSpec } from "../model.ts";
 import { addChunk, buildParts, createMessageBuilder } from "../perform/message-builder.ts";
@@ -560,6 +560,70 @@ describe("an answer", () => {
     const reader = openAiResponses.reader();
     const data = [...events.map((event) => JSON.stringify(event)), "[DONE]"];
     expect(message(data.flatMap((text) => [...reader.read({ data: text })])).finish).toBe(finish);
+  });
+
+  const created = { type: "response.created", response: { status: "in_progress" } };
+  const said = (delta: string) => ({ type: "response.output_text.delta", output_index: 0, delta });
+  const whole = (text: string) => ({
+    ...{ type: "message", id: "msg_1", content: [{ type: "output_text", text, annotations: [] }] },
+  });
+  const numbered = (...events: Item[]) =>
+    events.map((event, index): Item => ({ ...event, sequence_number: index }));
+
+  it.each<[string, Item[]]>([
+    ["a second response after output", [created, said("Hel"), created, said("Hello."), completed()]],
+    ["numbers that begin again", [...numbered(created, said("Hel"), said("lo")), ...numbered(said("Hel"))]],
+    ["a complete text that differs", [said("Hel"), said("Hello."), completed({ output: [whole("Hello.")] })]],
+    ["an item that ends with another text", [said("Yes"), itemDone(0, whole("No."))]],
+    [
+      "a response without a text that was streamed",
+      [said("Yes"), completed({ output: [{ type: "reasoning" }] })],
+    ],
+    [
+      "a call that becomes another",
+      [
+        { type: "response.output_item.added", output_index: 0, item: functionCall({ name: "look" }) },
+        itemDone(0, functionCall({ name: "pay" })),
+      ],
+    ],
+    [
+      "arguments that differ",
+      [
+        { type: "response.function_call_arguments.delta", output_index: 0, delta: '{"amount":1' },
+        itemDone(0, functionCall({ arguments: '{"amount":2}' })),
+      ],
+    ],
+    [
+      "numbers that are missing, without a complete response to compare with",
+      [...numbered(created, said("Hel")), { ...completed(), sequence_number: 7 }],
+    ],
+  ])("contradicts itself with %s: nothing of it is used (F15)", (_what, events) => {
+    expect(failure(() => read(...events))).toMatchObject({ code: "stream_inconsistent", retryable: true });
+  });
+
+  it.each<[string, Item[]]>([
+    ["a first event that is repeated", [created, created, said("Hello."), completed()]],
+    [
+      "numbers that do not count",
+      [created, said("Hel"), said("lo."), completed()].map((e) => ({ ...e, sequence_number: 0 })),
+    ],
+    ["an empty output at the end", [said("Hello."), completed({ output: [] })]],
+    [
+      "deltas that were lost, if the end has the whole text",
+      [said("Hel"), completed({ output: [whole("Hello.")] })],
+    ],
+    [
+      "an item that has another place at the end",
+      [
+        { type: "response.output_item.added", output_index: 2, item: { ...whole(""), id: "msg_1" } },
+        { type: "response.output_text.delta", output_index: 2, delta: "Hello." },
+        completed({ output: [whole("Hello.")] }),
+      ],
+    ],
+  ])("is whole in spite of %s", (_what, events) => {
+    const { entry, finish } = message(read(...events));
+    expect(finish).toBe("end");
+    expect(getText(entry)).toBe("Hello.");
   });
 
   it("keeps the text of a refusal and runs nothing (F25)", () => {

@@ -1,6 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, StopReason, Usage } from "../../model.ts";
+import { createInconsistencyError } from "../stream-identity.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
 import { createBadChunkError, toStreamError } from "./failure.ts";
 import { anthropicName, anthropicToolNames, sanitizeId } from "./names.ts";
@@ -21,7 +22,8 @@ type Answer = {
   chunks: Chunk[];
   /** Type of the last part if it is still open: the next block of that type must not be merged into it. */
   openPart: "text" | "reasoning" | undefined;
-  isStarted: boolean;
+  /** Indexes of the blocks that have started. */
+  readonly started: Set<unknown>;
   isEnded: boolean;
   usage: Fields;
   stopReason: unknown;
@@ -65,6 +67,7 @@ export function parseAnthropicAnswer(body: unknown): readonly Chunk[] {
 /** Adds a whole message or the start of one: calls made by running code arrive complete with it. */
 function addMessage(answer: Answer, message: Fields): void {
   for (const [index, block] of toList(message.content).entries()) {
+    answer.started.add(`content ${index}`);
     startBlock(answer, index, block);
     stopBlock(answer, index);
   }
@@ -76,7 +79,7 @@ function createAnswer(): Answer {
     open: new Map(),
     chunks: [],
     openPart: undefined,
-    isStarted: false,
+    started: new Set(),
     isEnded: false,
     usage: {},
     stopReason: undefined,
@@ -102,6 +105,9 @@ function readAnthropicEvent(answer: Answer, event: Fields): void {
       addDelta(answer, event.index, event.delta);
       return;
     case "content_block_start":
+      if (answer.started.has(event.index))
+        throw createInconsistencyError(`block ${String(event.index)} started twice`);
+      answer.started.add(event.index);
       startBlock(answer, event.index, event.content_block);
       return;
     case "content_block_stop":
@@ -109,11 +115,7 @@ function readAnthropicEvent(answer: Answer, event: Fields): void {
       return;
     case "message_start":
       // Some proxies repeat the first event; some restart after their upstream failed.
-      if (answer.isStarted)
-        throw new AgentError(
-          "stream_truncated",
-          "The response was interrupted and another one started in the same stream.",
-        );
+      if (answer.started.size > 0) throw createInconsistencyError("a second message started in it");
       if (isRecord(event.message)) addMessage(answer, event.message);
       return;
     case "message_delta":
@@ -127,7 +129,6 @@ function readAnthropicEvent(answer: Answer, event: Fields): void {
 function startBlock(answer: Answer, index: unknown, head: unknown): void {
   if (typeof index !== "number" || !isRecord(head) || typeof head.type !== "string")
     throw createBadChunkError("starts a block without an index or a type");
-  answer.isStarted = true;
   const block: Block = { head, index, fields: head, json: "", hasDelta: false };
   answer.open.set(index, block);
   if (head.type === "text") {

@@ -1,6 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json, toCanonicalJson } from "../../json.ts";
 import type { Chunk } from "../../model.ts";
+import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
 import { createFinish } from "../wire.ts";
 import type { Dialect } from "./ai-sdk-prompt.ts";
 import { tagProviderData } from "./ai-sdk-prompt.ts";
@@ -29,6 +30,7 @@ export type AiSdkPart = Metadata &
         readonly isError?: boolean;
       }
     | { readonly type: "custom"; readonly kind: string }
+    | { readonly type: "response-metadata"; readonly id?: string }
     | { readonly type: "finish"; readonly finishReason: unknown; readonly usage: unknown }
     | { readonly type: "error"; readonly error: unknown }
   );
@@ -44,6 +46,7 @@ type AiSdkCall = {
 type OpenCall = { readonly index: number; readonly id: string; text: string; isWhole: boolean };
 
 type PartReaderState = {
+  readonly identity: StreamIdentity;
   readonly provider: string;
   /** Latest metadata of each open text or reasoning block. */
   readonly blocks: Map<string, unknown>;
@@ -55,10 +58,14 @@ type PartReaderState = {
 };
 
 export function createPartReader({ provider }: Dialect): { read(part: AiSdkPart): readonly Chunk[] } {
-  const state: PartReaderState = { provider, blocks: new Map(), calls: [], latest: new Map(), emitted: [] };
+  const identity = createStreamIdentity({ isStrict: true });
+  const state: PartReaderState = {
+    ...{ identity, provider, blocks: new Map(), calls: [], latest: new Map(), emitted: [] },
+  };
   return {
     read(part) {
       const chunks = readPart(state, part);
+      identity.check(undefined, chunks.length > 0);
       for (const chunk of chunks) if (chunk.type !== "restart") state.emitted.push(chunk);
       return chunks;
     },
@@ -83,6 +90,9 @@ function readPart(state: PartReaderState, part: AiSdkPart): readonly Chunk[] {
     case "tool-result":
     case "custom":
       return [toOpaqueChunk(state, part)];
+    case "response-metadata":
+      state.identity.check(part.id, false);
+      return [];
     case "finish":
       return readFinish(state, part);
     case "error":

@@ -1,6 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, StopReason } from "../../model.ts";
+import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
 import { createFinish, tagData, type WireReader } from "../wire.ts";
 import { addArgumentPiece, createPartialArguments, type PartialArguments } from "./arguments.ts";
 import { toGeminiError } from "./failure.ts";
@@ -10,6 +11,7 @@ import { geminiToolNames } from "./names.ts";
 type OpenCall = { readonly index: number; readonly input: PartialArguments };
 
 type GeminiReaderState = {
+  readonly identity: StreamIdentity;
   calls: number;
   openCall: OpenCall | undefined;
   /** A call ended within a string: the answer counts as truncated, whatever its finish reason. */
@@ -43,6 +45,7 @@ export function fromGeminiJson(body: unknown): readonly Chunk[] {
 
 function createGeminiState(): GeminiReaderState {
   return {
+    identity: createStreamIdentity({ isStrict: true }),
     calls: 0,
     openCall: undefined,
     isBroken: false,
@@ -59,6 +62,7 @@ function readAnswer(state: GeminiReaderState, answer: unknown): Chunk[] {
   const candidate = findFirstCandidate(answer.candidates);
   const parts = isRecord(candidate?.content) ? candidate.content.parts : undefined;
   if (Array.isArray(parts)) for (const part of parts) readGeminiPart(state, part, chunks);
+  state.identity.check(answer.responseId, chunks.length > 0);
   const reason = findFinishReason(answer, candidate);
   if (reason !== undefined) state.reason = reason;
   if (isRecord(answer.usageMetadata)) readUsage(state, answer.usageMetadata, chunks);

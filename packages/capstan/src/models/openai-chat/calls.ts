@@ -1,5 +1,6 @@
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk } from "../../model.ts";
+import { createInconsistencyError } from "../stream-identity.ts";
 import { tagData } from "../wire.ts";
 import { chatToolNames, formatCallId, type Server } from "./names.ts";
 
@@ -104,7 +105,12 @@ function findCall(
   const { index, id, name } = piece;
   if (index !== undefined) {
     const known = calls.byIndex.get(index);
-    if (known) return startsAnotherCall(known, piece) ? undefined : known;
+    if (known && !startsAnotherCall(known, piece)) return known;
+    if (known && known.text !== "" && !isCompleteJson(known.text))
+      throw createInconsistencyError(
+        `the call "${known.name}" was replaced before its arguments were complete`,
+      );
+    if (known) return undefined;
     // A new index starts a call, unless the piece has no name and a known id.
     if (name === "" && id === "") return calls.last;
     return name === "" ? calls.all.find((call) => call.id === id) : undefined;

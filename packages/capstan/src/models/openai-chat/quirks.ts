@@ -14,6 +14,8 @@ export type ChatQuirks = {
   readonly needsDone?: boolean;
   /** A complete stream needs a finish reason. Default: `[DONE]` after text or complete calls is enough. */
   readonly needsFinish?: boolean;
+  /** All events of a stream have the same id. Default: some servers change it, so only an obvious restart is one. */
+  readonly stableIds?: boolean;
   /** Default: `max_tokens`. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
   /** Default: `system`. */

@@ -1,6 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord } from "../../json.ts";
 import type { Chunk, StopReason } from "../../model.ts";
+import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
 import { createFinish, tagData, type WireEvent, type WireReader } from "../wire.ts";
 import { addCallPieces, type ChatCalls, createChatCalls, isCompleteJson } from "./calls.ts";
 import { toChatError } from "./failure.ts";
@@ -14,6 +15,7 @@ type ChatReaderState = {
   readonly name: string;
   readonly quirks: ChatQuirks;
   readonly calls: ChatCalls;
+  readonly identity: StreamIdentity;
   reasoning: OpenReasoning | undefined;
   /** Last non-empty finish reason. */
   reason: string | undefined;
@@ -65,6 +67,7 @@ function createChatState(name: string, quirks: ChatQuirks): ChatReaderState {
     name,
     quirks,
     calls: createChatCalls(),
+    identity: createStreamIdentity({ isStrict: quirks.stableIds ?? false }),
     reasoning: undefined,
     reason: undefined,
     isRefused: false,
@@ -103,6 +106,7 @@ function readChunk(state: ChatReaderState, chunk: Fields): Chunk[] {
     if (isRecord(choice.delta)) readDelta(state, choice.delta, chunks);
     readFinishReason(state, choice.finish_reason);
   }
+  state.identity.check(chunk.id, chunks.length > 0);
   const usage = findChatUsage(chunk, first);
   if (usage) chunks.push({ type: "usage", usage });
   if (state.reason !== undefined && !state.quirks.needsDone) emitFinish(state, chunks);

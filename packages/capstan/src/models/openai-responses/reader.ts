@@ -1,26 +1,31 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
-import type { Chunk, StopReason, Usage } from "../../model.ts";
+import type { Chunk, StopReason } from "../../model.ts";
+import { createInconsistencyError } from "../stream-identity.ts";
 import { createFinish, tagData, type WireEvent, type WireReader } from "../wire.ts";
+import { createSequence, findRest, type Sequence } from "./completeness.ts";
 import { toResponsesError } from "./failure.ts";
+import {
+  assertAllConfirmed,
+  completeArguments,
+  emitArguments,
+  emitReasoning,
+  emitText,
+  findSlot,
+  getSlot,
+  type OutputSlot,
+  type OutputSlots,
+} from "./slots.ts";
 import { responsesToolNames, toWireId } from "./tools.ts";
+import { toUsageChunks } from "./usage.ts";
 
 export const responsesName = "openai-responses";
 
 type Item = { readonly [field: string]: unknown };
 
-/** One output item, keyed by position and not by id: some gateways change the id in every event. */
-type OutputSlot = {
-  readonly index: number;
-  isOpen: boolean;
-  /** Content was emitted, so the end of the item must not emit it again. */
-  hasContent: boolean;
-  /** Key of the current reasoning paragraph. */
-  paragraph: string;
-};
-
 type ResponsesReaderState = {
-  readonly slots: Map<unknown, OutputSlot>;
+  readonly slots: OutputSlots;
+  readonly sequence: Sequence;
   hasCalls: boolean;
   /** The provider reported a call as incomplete. */
   hasIncompleteCall: boolean;
@@ -30,6 +35,7 @@ type ResponsesReaderState = {
 
 const createResponsesState = (): ResponsesReaderState => ({
   slots: new Map(),
+  sequence: createSequence(),
   hasCalls: false,
   hasIncompleteCall: false,
   isRefused: false,
@@ -43,6 +49,7 @@ export function createResponsesReader(): WireReader {
       if (state.isEnded || data.trim() === "[DONE]") return [];
       const parsed = parseEvent(data);
       const type = typeof parsed.type === "string" ? parsed.type : event;
+      state.sequence.check(parsed.sequence_number);
       return readResponsesEvent(state, type, parsed);
     },
   };
@@ -70,29 +77,27 @@ function readResponsesEvent(
   event: Item,
 ): readonly Chunk[] {
   switch (type) {
+    case "response.created":
+      // Some proxies repeat the first event; some start over after their upstream failed.
+      if (state.slots.size > 0) throw createInconsistencyError("a second response started in it");
+      return [];
     case "response.output_text.delta":
-      getSlot(state, event).hasContent = true;
-      return [{ type: "text", text: getDelta(event) }];
-    case "response.function_call_arguments.delta": {
-      const slot = getSlot(state, event);
-      const text = getDelta(event);
-      if (text) slot.hasContent = true;
-      return [{ type: "call_delta", index: slot.index, text }];
-    }
+      return emitText(getSlot(state.slots, event), getDelta(event));
+    case "response.function_call_arguments.delta":
+      return emitArguments(getSlot(state.slots, event), getDelta(event));
     case "response.function_call_arguments.done":
-      return emitArgumentsOnce(getSlot(state, event), event.arguments);
+      return completeArguments(getSlot(state.slots, event), event.arguments);
     case "response.reasoning_summary_text.delta":
-      return emitReasoning(getSlot(state, event), `summary ${event.summary_index}`, getDelta(event));
+      return emitReasoning(getSlot(state.slots, event), `summary ${event.summary_index}`, getDelta(event));
     case "response.reasoning_text.delta":
-      return emitReasoning(getSlot(state, event), `content ${event.content_index}`, getDelta(event));
+      return emitReasoning(getSlot(state.slots, event), `content ${event.content_index}`, getDelta(event));
     case "response.refusal.delta":
       state.isRefused = true;
-      getSlot(state, event).hasContent = true;
-      return [{ type: "text", text: getDelta(event) }];
+      return emitText(getSlot(state.slots, event), getDelta(event));
     case "response.output_item.added":
-      return startItem(state, getSlot(state, event), event.item);
+      return startItem(state, getSlot(state.slots, event), event.item);
     case "response.output_item.done":
-      return closeItem(state, getSlot(state, event), event.item);
+      return closeItem(state, getSlot(state.slots, event), event.item);
     case "response.completed":
     case "response.incomplete":
     case "response.failed":
@@ -105,52 +110,38 @@ function readResponsesEvent(
   }
 }
 
-function getSlot({ slots }: ResponsesReaderState, { output_index, item_id, item }: Item): OutputSlot {
-  const key = output_index ?? item_id ?? (isRecord(item) ? item.id : undefined);
-  const known = slots.get(key);
-  if (known) return known;
-  const slot: OutputSlot = { index: slots.size, isOpen: true, hasContent: false, paragraph: "" };
-  slots.set(key, slot);
-  return slot;
-}
-
 function getDelta({ delta }: Item): string {
   if (typeof delta === "string") return delta;
   throw new AgentError("bad_chunk", "A stream delta has no text.");
 }
 
-function emitArgumentsOnce(slot: OutputSlot, text: unknown): readonly Chunk[] {
-  if (slot.hasContent || typeof text !== "string" || text === "") return [];
-  slot.hasContent = true;
-  return [{ type: "call_delta", index: slot.index, text }];
-}
-
-/** Separates the paragraphs of a summary by an empty line. */
-function emitReasoning(slot: OutputSlot, paragraph: string, text: string): readonly Chunk[] {
-  const isNext = slot.hasContent && slot.paragraph !== paragraph;
-  slot.paragraph = paragraph;
-  if (text) slot.hasContent = true;
-  return [{ type: "reasoning", text: isNext ? `\n\n${text}` : text }];
-}
-
 function startItem(state: ResponsesReaderState, slot: OutputSlot, item: unknown): readonly Chunk[] {
-  return isRecord(item) && item.type === "function_call" ? [toCallStart(state, slot, item)] : [];
+  if (!isRecord(item)) return [];
+  slot.itemId = item.id;
+  return item.type === "function_call" ? [toCallStart(state, slot, item)] : [];
 }
 
 function toCallStart(
   state: ResponsesReaderState,
-  { index }: OutputSlot,
+  slot: OutputSlot,
   item: Item,
 ): Extract<Chunk, { type: "call_start" }> {
   state.hasCalls = true;
+  const { index } = slot;
   const name = responsesToolNames.decodeName(typeof item.name === "string" ? item.name : "");
+  slot.name ||= name;
+  if (name !== slot.name) throw createInconsistencyError(`a call of "${slot.name}" became one of "${name}"`);
   const id = typeof item.call_id === "string" && item.call_id ? item.call_id : undefined;
   return { type: "call_start", index, name, ...(id !== undefined && { id }) };
 }
 
-/** Emits content that no delta carried, and the provider's own data. */
+/** Emits content that no delta carried, and the provider's own data. Throws if it differs from what was streamed. */
 function closeItem(state: ResponsesReaderState, slot: OutputSlot, item: unknown): readonly Chunk[] {
-  if (!isRecord(item) || !slot.isOpen) return [];
+  if (!isRecord(item)) return [];
+  slot.itemId = item.id;
+  if (slot.text !== "" && item.type !== "message" && item.type !== "function_call")
+    throw createInconsistencyError(`a text or a call became an item of the type ${String(item.type)}`);
+  if (!slot.isOpen) return compareItem(slot, item);
   slot.isOpen = false;
   switch (item.type) {
     case "message":
@@ -168,12 +159,24 @@ function closeMessage(state: ResponsesReaderState, slot: OutputSlot, item: Item)
   const { content, role: _role, type: _type, status: _status, ...head } = item;
   const parts = Array.isArray(content) ? content.filter(isRecord) : [];
   if (parts.some((part) => part.type === "refusal")) state.isRefused = true;
-  const text = slot.hasContent ? "" : parts.map((part) => String(part.text ?? part.refusal ?? "")).join("");
-  if (!slot.hasContent && !text) return [];
+  const text = findRest(slot.text, joinParts(parts), "text");
+  slot.text += text;
+  if (slot.text === "") return [];
   // A plain message is rebuilt from its text; one with citations, refusals or several parts is kept unchanged.
   const isPlain = parts.length <= 1 && parts.every(isPlainText);
   const opaque = isPlain ? tagItem(head) : tagItem({ ...head, content: parts.map(omitLogprobs) });
   return [{ type: "text", text, opaque }];
+}
+
+function joinParts(parts: readonly Item[]): string {
+  return parts.map((part) => String(part.text ?? part.refusal ?? "")).join("");
+}
+
+/** Compares an item that has already ended with its copy at the end of the response. */
+function compareItem(slot: OutputSlot, item: Item): readonly Chunk[] {
+  if (item.type === "function_call") return completeArguments(slot, item.arguments);
+  if (item.type !== "message" || !Array.isArray(item.content)) return [];
+  return emitText(slot, findRest(slot.text, joinParts(item.content.filter(isRecord)), "text"));
 }
 
 function isPlainText({ type, annotations }: Item): boolean {
@@ -185,7 +188,7 @@ function omitLogprobs({ logprobs: _logprobs, ...part }: Item): Item {
 }
 
 function closeReasoning(slot: OutputSlot, item: Item): readonly Chunk[] {
-  const text = slot.hasContent
+  const text = slot.hasReasoning
     ? ""
     : [...collectTexts(item.summary), ...collectTexts(item.content)].join("\n\n");
   return [{ type: "reasoning", text, opaque: tagItem(item) }];
@@ -202,7 +205,7 @@ function closeCall(state: ResponsesReaderState, slot: OutputSlot, item: Item): r
   // Emits the start again: the stream may have lacked the start of this item, and only its end is complete.
   const isLong = typeof callId === "string" && toWireId(callId) !== callId;
   const opaque = tagItem(isLong ? { ...rest, call_id: callId } : rest);
-  return [{ ...toCallStart(state, slot, item), opaque }, ...emitArgumentsOnce(slot, text)];
+  return [{ ...toCallStart(state, slot, item), opaque }, ...completeArguments(slot, text)];
 }
 
 /** Drops null fields: the API returns them but does not accept them. */
@@ -220,12 +223,15 @@ function finishResponse(
   if (event === "failed" || status === "failed" || status === "cancelled")
     throw toResponsesError(isRecord(error) ? error : { message: `The model's response ${String(status)}.` });
   const chunks: Chunk[] = [];
-  if (Array.isArray(output)) {
-    for (const [index, item] of output.entries()) {
-      const known = isRecord(item) ? state.slots.get(item.id) : undefined;
-      chunks.push(...closeItem(state, known ?? getSlot(state, { output_index: index }), item));
-    }
+  const items = Array.isArray(output) ? output : [];
+  for (const [index, item] of items.entries()) {
+    const slot = findSlot(state.slots, item) ?? getSlot(state.slots, { output_index: index });
+    slot.isConfirmed = true;
+    chunks.push(...closeItem(state, slot, item));
   }
+  // Some servers leave the output of the complete response empty.
+  if (items.length > 0) assertAllConfirmed(state.slots);
+  else if (state.sequence.hasGap()) throw createInconsistencyError("events are missing");
   if (isRecord(usage)) chunks.push(...toUsageChunks(usage));
   const detail = isRecord(incomplete_details) ? incomplete_details.reason : undefined;
   const reason = resolveStopReason(state, status, detail);
@@ -253,28 +259,4 @@ function resolveStopReason(
   if (state.isRefused) return "refusal";
   if (state.hasIncompleteCall) return "length";
   return state.hasCalls ? "tool_calls" : "end";
-}
-
-function toUsageChunks(usage: Item): readonly Chunk[] {
-  const inputTokens = toCount(usage.input_tokens);
-  const outputTokens = toCount(usage.output_tokens);
-  if (inputTokens === undefined || outputTokens === undefined) return [];
-  const cachedTokens = isRecord(usage.input_tokens_details)
-    ? toCount(usage.input_tokens_details.cached_tokens)
-    : undefined;
-  const reasoningTokens = isRecord(usage.output_tokens_details)
-    ? toCount(usage.output_tokens_details.reasoning_tokens)
-    : undefined;
-  const tokenUsage: Usage = {
-    inputTokens,
-    outputTokens,
-    ...(cachedTokens !== undefined && { cachedTokens }),
-    ...(reasoningTokens !== undefined && { reasoningTokens }),
-    ...(toCount(usage.cost) !== undefined && { cost: usage.cost as number }),
-  };
-  return [{ type: "usage", usage: tokenUsage }];
-}
-
-function toCount(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -1,0 +1,26 @@
+import { isRecord } from "../../json.ts";
+import type { Chunk, Usage } from "../../model.ts";
+
+export function toUsageChunks(usage: { readonly [field: string]: unknown }): readonly Chunk[] {
+  const inputTokens = toCount(usage.input_tokens);
+  const outputTokens = toCount(usage.output_tokens);
+  if (inputTokens === undefined || outputTokens === undefined) return [];
+  const cachedTokens = isRecord(usage.input_tokens_details)
+    ? toCount(usage.input_tokens_details.cached_tokens)
+    : undefined;
+  const reasoningTokens = isRecord(usage.output_tokens_details)
+    ? toCount(usage.output_tokens_details.reasoning_tokens)
+    : undefined;
+  const tokenUsage: Usage = {
+    inputTokens,
+    outputTokens,
+    ...(cachedTokens !== undefined && { cachedTokens }),
+    ...(reasoningTokens !== undefined && { reasoningTokens }),
+    ...(toCount(usage.cost) !== undefined && { cost: usage.cost as number }),
+  };
+  return [{ type: "usage", usage: tokenUsage }];
+}
+
+function toCount(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
