@@ -6,7 +6,7 @@ export { describeThrown } from "../errors.ts";
 export type { FactBody, UnplacedFact } from "../event.ts";
 export { identifyFact } from "../ids.ts";
 export { listPendingCalls } from "../rules/pending-calls.ts";
-export { apply } from "../state/apply.ts";
+export { apply, fold } from "../state/apply.ts";
 export { createState, type State } from "../state/state.ts";
 export type { StoreNotice } from "../store.ts";
 export { openConnection } from "../stores/sqlite/connection.ts";

@@ -1,0 +1,24 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import type pg from "pg";
+
+const folder = join(import.meta.dirname, "fixtures");
+
+/** The schema of the recorded Postgres tables. */
+export const fixtureSchema = "recorded";
+
+/** Writes the SQLite file that a version recorded. */
+export function writeSqliteFixture(version: number, file: string): void {
+  writeFileSync(file, readFixture(`version-${version}.db.gz`));
+}
+
+/** Creates the Postgres tables that a version recorded. */
+export async function createPostgresFixture(version: number, pool: pg.Pool): Promise<void> {
+  await pool.query(`DROP SCHEMA IF EXISTS ${fixtureSchema} CASCADE`);
+  await pool.query(readFixture(`version-${version}.sql.gz`).toString());
+}
+
+function readFixture(name: string): Buffer {
+  return gunzipSync(readFileSync(join(folder, name)));
+}
