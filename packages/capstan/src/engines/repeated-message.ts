@@ -1,26 +1,31 @@
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
+import type { ResultEntry } from "../history.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
+import { findRunByCall } from "../state/nested-state.ts";
+import type { Call, RunState, State } from "../state/state.ts";
 import type { RunMessage } from "../store.ts";
+import type { Reply } from "../tool.ts";
 
 type MessageLog = {
   /** Messages in the store that the run has not processed yet. */
   readonly pending: readonly RunMessage[];
-  /** The facts of the run and its nested runs. */
-  readonly facts: readonly Fact[];
+  readonly state: State;
+  readonly run: RunState;
+  /** Loads the facts of the run and its nested runs. Called only for the result of an earlier turn. */
+  loadFacts(): Promise<readonly Fact[]>;
 };
 
 type CallMessage = Extract<RunMessage, { readonly callId: string }>;
-type ResultFact = Extract<Fact, { readonly type: "tool_call_result" }>;
-type ResolvedFact = Extract<Fact, { readonly type: "approval_resolved" }>;
+type DecisionMessage = Exclude<CallMessage, { readonly type: "result" }>;
 
 /**
- * Returns whether the run received this message before: it is pending, or the log contains its effect. Throws
+ * Returns whether the run received this message before: it is pending, or it has had its effect. Throws
  * `idempotency_conflict` when its key was used for another message, and `approval_conflict` when its call was answered
  * differently.
  */
-export function isRepeatedMessage(message: RunMessage, { pending, facts }: MessageLog): boolean {
-  for (const earlier of pending) {
+export async function isRepeatedMessage(message: RunMessage, log: MessageLog): Promise<boolean> {
+  for (const earlier of log.pending) {
     const isSame = haveSameBody(earlier, message);
     if (earlier.key === message.key && !isSame) throw createKeyConflictError();
     if (earlier.key === message.key) return true;
@@ -28,42 +33,61 @@ export function isRepeatedMessage(message: RunMessage, { pending, facts }: Messa
     if (isSame) return true;
     throw createAnswerConflictError(message.callId);
   }
-  if (message.type === "cancel") return facts.some((fact) => fact.type === "cancel_requested");
-  if (message.type === "retry")
-    return facts.findLast(({ type }) => type === "retried" || type === "done")?.type === "retried";
-  return "callId" in message && isAnswered(message, facts);
+  if (message.type === "cancel") return log.run.cancelReason !== undefined;
+  if (message.type === "retry") return log.run.retries > 0 && !log.run.done;
+  if (!("callId" in message)) return false;
+  return message.type === "result" ? hasResult(message, log) : hasDecision(message, log);
 }
 
-/** Returns whether the log contains this answer to the call. Throws if it contains another one. */
-function isAnswered(message: CallMessage, facts: readonly Fact[]): boolean {
-  const { callId } = message;
-  if (message.type === "result") {
-    const result = facts.find((fact) => fact.type === "tool_call_result" && fact.id === callId);
-    if (result?.type !== "tool_call_result") return false;
-    if (differsFromResult(result, message.value)) throw createAnswerConflictError(callId);
-    return true;
-  }
-  // If a call asked more than once, the last question counts.
-  const last = facts.findLast(
-    (fact) =>
-      (fact.type === "approval_required" || fact.type === "approval_resolved") && fact.callId === callId,
-  );
-  if (last?.type !== "approval_resolved") return false;
-  if (differsFromDecision(last, message)) throw createAnswerConflictError(callId);
+/** Returns whether the call has this result. Throws if it has another one. */
+async function hasResult(
+  { callId, value }: Extract<CallMessage, { readonly type: "result" }>,
+  log: MessageLog,
+): Promise<boolean> {
+  const call = findCall(log.run, callId);
+  const result = call ? call.result : await findEarlierResult(callId, log);
+  if (!result) return false;
+  if (differsFromResult(result, value)) throw createAnswerConflictError(callId);
   return true;
 }
 
-function differsFromDecision(fact: ResolvedFact, message: Exclude<CallMessage, { type: "result" }>): boolean {
-  if (fact.approved !== (message.type === "approve")) return true;
-  return message.type === "approve" && !isEqual(fact.value, message.value);
+/** Returns whether the user decided on the call like this. Throws if the user decided differently. */
+function hasDecision(message: DecisionMessage, { run }: MessageLog): boolean {
+  const { callId } = message;
+  const call = findCall(run, callId);
+  // If a call asked more than once, the last question counts.
+  const reply = call?.questions.length ? call.questions.at(-1)?.reply : run.approvals.get(callId);
+  if (!reply) return false;
+  if (differsFromDecision(reply, message)) throw createAnswerConflictError(callId);
+  return true;
+}
+
+function findCall(run: RunState, callId: string): Call | undefined {
+  return findRunByCall(run, callId)?.currentTurn?.calls.get(callId);
+}
+
+type StoredResult = Pick<ResultEntry, "content" | "data" | "handle">;
+
+async function findEarlierResult(
+  callId: string,
+  { state, loadFacts }: MessageLog,
+): Promise<StoredResult | undefined> {
+  if (!state.callIds.has(callId)) return undefined;
+  const fact = (await loadFacts()).find((one) => one.type === "tool_call_result" && one.id === callId);
+  return fact?.type === "tool_call_result" ? { ...fact, content: fact.result } : undefined;
+}
+
+function differsFromDecision(reply: Reply, message: DecisionMessage): boolean {
+  if (reply.approved !== (message.type === "approve")) return true;
+  return reply.approved && message.type === "approve" && !isEqual(reply.value, message.value);
 }
 
 /** Compares as far as the log allows: it keeps text as content and other values as data, and truncates large results. */
-function differsFromResult(fact: ResultFact, value: Json): boolean {
-  if (fact.handle !== undefined) return false;
-  if (typeof value === "string") return fact.result !== value.toWellFormed();
+function differsFromResult(result: StoredResult, value: Json): boolean {
+  if (result.handle !== undefined) return false;
+  if (typeof value === "string") return result.content !== value.toWellFormed();
   const data: Json | undefined = Reflect.get(Object(value), "data");
-  return fact.data !== undefined && !isEqual(fact.data, value) && !isEqual(fact.data, data);
+  return result.data !== undefined && !isEqual(result.data, value) && !isEqual(result.data, data);
 }
 
 function haveSameBody({ key: _, ...left }: RunMessage, { key: __, ...right }: RunMessage): boolean {

@@ -9,14 +9,14 @@ import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import { toJson } from "../perform/to-json.ts";
 import { buildTurnRequest, type TurnRequest } from "../perform/turn-request.ts";
 import type { ResumeOptions } from "../run/open-run.ts";
+import { foldNewFacts, openSession } from "../run/open-session.ts";
 import { buildResult, type Result } from "../run/result.ts";
 import { createRunHandle, type Run } from "../run/run-handle.ts";
 import { collectSecrets, createMask } from "../secrets/mask.ts";
-import { isInRun } from "../sessions/load-facts.ts";
+import { loadRunFacts, readFacts } from "../sessions/load-facts.ts";
 import { subscribe } from "../sessions/subscribe.ts";
-import { fold } from "../state/apply.ts";
-import type { RunState, State } from "../state/state.ts";
-import type { RunMessage, Store } from "../store.ts";
+import { createState, type RunState, type State } from "../state/state.ts";
+import type { FoundRun, RunMessage, Store } from "../store.ts";
 import { isRepeatedMessage } from "./repeated-message.ts";
 
 type RunLocation = {
@@ -78,11 +78,14 @@ export async function loadTurnRequest(
   turn: number,
   { context, secrets = [] }: Pick<ResumeOptions, "context" | "secrets">,
 ): Promise<TurnRequest> {
-  const facts = await store.read((await store.findSession(runId)) ?? "");
-  const start = facts.find((fact) => fact.type === "run_start" && fact.runId === runId);
-  if (!start) throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
-  const agents = indexAgents((await resolveAgents(start.agent)) ?? []);
-  const request = await buildTurnRequest(agents, { facts, runId, turn }, context);
+  const found = await findRun(store, runId);
+  const session = await openSession(found.sessionId, { store, runId });
+  const isPast = session.state.run?.id === runId && session.state.run.turn >= turn;
+  const state = isPast ? createState(found.sessionId) : session.state;
+  const facts: Fact[] = [];
+  for await (const page of readFacts(store, found.sessionId, state.seq)) facts.push(...page);
+  const agents = indexAgents((await resolveAgents(found.agent)) ?? []);
+  const request = await buildTurnRequest(agents, { state, facts, runId, turn }, context);
   return createMask(collectSecrets(secrets, readEnv))?.value(request) ?? request;
 }
 
@@ -96,9 +99,9 @@ export async function checkStoredMessage(
 ): Promise<{ readonly isNew: boolean }> {
   const { store, runId } = location;
   const pending = await store.listMessages(runId);
-  const { facts, ...context } = await loadRunState(location);
-  const runFacts = facts.filter((fact) => isInRun(fact, runId));
-  if (isRepeatedMessage(message, { pending, facts: runFacts })) return { isNew: false };
+  const context = await loadRunState(location);
+  const loadFacts = () => loadRunFacts(store, runId);
+  if (await isRepeatedMessage(message, { ...context, pending, loadFacts })) return { isNew: false };
   await validateMessage(message, context);
   toFacts(message, context);
   return { isNew: true };
@@ -106,26 +109,31 @@ export async function checkStoredMessage(
 
 type StoredState = {
   readonly agents: Agents;
-  readonly facts: readonly Fact[];
   readonly state: State;
   readonly run: RunState;
+  /** Whether a later run of the session has started. */
+  readonly isOutdated: boolean;
 };
 
+/** Folds a run from the newest snapshot before or within it, up to the next run of its session. */
 async function loadRunState({ store, resolveAgents, runId }: RunLocation): Promise<StoredState> {
-  const sessionId = (await store.findSession(runId)) ?? "";
-  const facts = await store.read(sessionId);
-  const start = facts.find((fact) => fact.type === "run_start" && fact.runId === runId);
-  const isNextRun = (fact: Fact) =>
-    fact.type === "run_start" && fact.parentRunId === undefined && fact.seq > (start?.seq ?? 0);
-  const end = facts.findIndex(isNextRun);
-  const state = fold(sessionId, end === -1 ? facts : facts.slice(0, end));
+  const { sessionId, agent } = await findRun(store, runId);
+  const session = await openSession(sessionId, { store, runId });
+  const isOutdated = await foldNewFacts(session, { store, runId });
+  const { state } = session;
   const { run } = state;
-  if (!start || run?.id !== runId)
-    throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
-  const agents = indexAgents((await resolveAgents(start.agent)) ?? []);
+  if (run?.id !== runId)
+    throw new AgentError("unknown_run", `Run "${runId}" not found in session "${sessionId}".`);
+  const agents = indexAgents((await resolveAgents(agent)) ?? []);
   const tools = hasDynamicTools(agents) ? createDynamicTools(agents) : undefined;
   tools?.refresh(run.agent, run.turn);
-  return { agents: tools?.agents ?? agents, facts, state, run };
+  return { agents: tools?.agents ?? agents, state, run, isOutdated };
+}
+
+async function findRun(store: Store, runId: string): Promise<FoundRun> {
+  const run = await store.findRun(runId);
+  if (!run) throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
+  return run;
 }
 
 /** Resolves when no message is pending: until then a waiting run is about to continue. */
@@ -141,8 +149,7 @@ async function waitForDelivery(store: Store, runId: string): Promise<void> {
       const next = notice.promise;
       if ((await store.listMessages(runId)).length === 0) return;
       // A message that was stored while the run ended is never delivered.
-      if ((await store.listRuns(sessionId)).some((run) => run.runId === runId && run.state === "ended"))
-        return;
+      if ((await store.findRun(runId))?.state === "ended") return;
       await next;
     }
   } finally {

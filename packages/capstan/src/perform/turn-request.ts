@@ -4,7 +4,7 @@ import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import type { ModelRequest } from "../model.ts";
 import { buildModelEffect } from "../rules/turns.ts";
-import { fold } from "../state/apply.ts";
+import { apply } from "../state/apply.ts";
 import type { State } from "../state/state.ts";
 import { buildRequest } from "./build-request.ts";
 import { createDynamicTools } from "./dynamic-tools.ts";
@@ -25,9 +25,15 @@ export type TurnRequest = {
   readonly toolsAreRebuilt: boolean;
 };
 
-type TurnLocation = { readonly facts: readonly Fact[]; readonly runId: string; readonly turn: number };
+type TurnLocation = {
+  /** The state before the facts; the turn must not have started in it. Changed by the call. */
+  readonly state: State;
+  readonly facts: readonly Fact[];
+  readonly runId: string;
+  readonly turn: number;
+};
 
-/** Rebuilds the request from the session's facts, without calling a model. Throws `not_found` for an unknown turn. */
+/** Rebuilds the request from a state and the facts that follow it, without calling a model. Throws `not_found` for an unknown turn. */
 export async function buildTurnRequest(
   initialAgents: Agents,
   location: TurnLocation,
@@ -62,7 +68,7 @@ type TurnContext = { readonly start: TurnStart; readonly state: State; readonly 
 
 /** Folds the facts up to the model's answer, because the history may have been compacted after the turn started. */
 function foldToTurn(location: TurnLocation): TurnContext {
-  const { facts, runId, turn } = location;
+  const { state, facts, runId, turn } = location;
   const isInTurn = (fact: Fact) => fact.runId === runId && fact.turn === turn;
   const start = facts.find((fact): fact is TurnStart => fact.type === "turn_start" && isInTurn(fact));
   if (!start) throw createNotFoundError(location);
@@ -71,9 +77,9 @@ function foldToTurn(location: TurnLocation): TurnContext {
   // A turn that failed and was retried has two ends, and one message after the first.
   const message = findEnd("message");
   const end = message && isInTurn(message) ? message : findEnd("turn_end", "done");
-  const factsBefore = facts.slice(0, end ? end.seq - 1 : facts.length);
+  for (const fact of facts) if (!end || fact.seq < end.seq) apply(state, fact);
   const model = end?.type === "message" && isInTurn(end) ? end.model : undefined;
-  return { start, state: fold(start.sessionId, factsBefore), model };
+  return { start, state, model };
 }
 
 function createNotFoundError({ runId, turn }: TurnLocation): AgentError {

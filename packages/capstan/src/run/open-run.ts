@@ -11,8 +11,9 @@ import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import type { CallHooks } from "../perform/io.ts";
 import { collectSecrets, createMask } from "../secrets/mask.ts";
 import { maskError } from "../secrets/mask-error.ts";
-import { createState, type RunState, type State } from "../state/state.ts";
+import type { RunState, State } from "../state/state.ts";
 import type { Store } from "../store.ts";
+import { type OpenSession, openSession } from "./open-session.ts";
 import type { Result } from "./result.ts";
 import { createRunHandle, type Run } from "./run-handle.ts";
 import { runSegment } from "./segment.ts";
@@ -81,7 +82,7 @@ export function openRun(options: OpenRunOptions): Run {
   const inbox = createInbox();
   const pendingDecisions: PendingDecisions = new Map();
   let stream = createEventStream();
-  let state: State | undefined;
+  let session: OpenSession | undefined;
   let controller = new AbortController();
   let previous: Promise<unknown> = Promise.resolve();
   let segment = startSegment();
@@ -98,9 +99,9 @@ export function openRun(options: OpenRunOptions): Run {
       if (signal?.aborted) cancelBySignal();
       const masking = createMask(collectSecrets(options.secrets ?? [], readEnv));
       try {
-        state ??= createState(await options.findSession());
-        const context = { agents, tools, masking, state, stream: segmentStream, inbox, controller: abort };
-        return await runSegment(options, { ...context, onSuspend });
+        session ??= await openSession(await options.findSession(), { ...options, masking });
+        const context = { agents, tools, masking, session, state: session.state, inbox, controller: abort };
+        return await runSegment(options, { ...context, stream: segmentStream, onSuspend });
       } catch (thrown) {
         throw masking ? maskError(thrown, masking) : thrown;
       }
@@ -108,7 +109,7 @@ export function openRun(options: OpenRunOptions): Run {
     const settle = (error?: unknown) => {
       onSuspend();
       // The caller's signal may outlive many runs.
-      if (error !== undefined || state?.run?.done) signal?.removeEventListener("abort", cancelBySignal);
+      if (error !== undefined || hasEnded(session)) signal?.removeEventListener("abort", cancelBySignal);
       segmentStream.end(error);
     };
     const started: Segment = { isSuspended: false, result };
@@ -124,7 +125,8 @@ export function openRun(options: OpenRunOptions): Run {
 
   /** The state of the run. Undefined until its tools are known: without them a message cannot be checked. */
   function getRunState(): RunState | undefined {
-    return state?.run?.id === runId && tools?.turn() !== 0 ? state.run : undefined;
+    const run = session?.isFolded ? session.state.run : undefined;
+    return run?.id === runId && tools?.turn() !== 0 ? run : undefined;
   }
 
   function send(message: Message): void {
@@ -158,4 +160,8 @@ export function openRun(options: OpenRunOptions): Run {
       return segment.result;
     },
   });
+}
+
+function hasEnded(session: OpenSession | undefined): boolean {
+  return session?.state.run?.done !== undefined;
 }

@@ -6,6 +6,7 @@ import { type Json, toCanonicalJson } from "../json.ts";
 import { readEnv } from "../models/environment.ts";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import { collectSecrets, createMask } from "../secrets/mask.ts";
+import { readRunFacts } from "../sessions/load-facts.ts";
 import type { State } from "../state/state.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
@@ -64,16 +65,16 @@ type RunRequest = {
 /** Throws when the id belongs to a run in another session or with other input. */
 async function assertSameRequest(request: RunRequest, secrets: readonly string[] = []): Promise<void> {
   const { runId, session, store } = request;
-  const knownSession = await store.findSession(runId);
-  if (knownSession === undefined) return;
-  const start = (await store.read(knownSession)).find((fact) => fact.runId === runId);
+  const known = await store.findRun(runId);
+  if (!known) return;
+  const { value: [start] = [] } = await readRunFacts(store, known).next();
   const body = { input: readInput(request.input).entries };
   const { input } = createMask(collectSecrets(secrets, readEnv))?.fact(body) ?? body;
   const isSame =
     start?.type === "run_start" &&
     toCanonicalJson(start.input as unknown as Json) === toCanonicalJson(input as unknown as Json);
-  if (knownSession === session && isSame) return;
-  const message = `Run "${runId}" already exists in session "${knownSession}" with other input. Use another run id, or omit it.`;
+  if (known.sessionId === session && isSame) return;
+  const message = `Run "${runId}" already exists in session "${known.sessionId}" with other input. Use another run id, or omit it.`;
   throw new AgentError("invalid_input", message);
 }
 
@@ -147,7 +148,7 @@ function fromFacts(facts: readonly Fact[]): RunSource {
     runId,
     async findSession() {
       const lease = await store.lease(sessionId, "seed", 1000);
-      if (lease && (await store.read(sessionId)).length === 0)
+      if (lease && (await store.read(sessionId, 0, 1)).length === 0)
         await store.append(facts, { expected: 0, lease });
       if (lease) await store.release(lease);
       return sessionId;

@@ -14,10 +14,10 @@ import { truncateAnswer } from "../perform/truncate-outcome.ts";
 import { findAgentByCall } from "../rules/pending-calls.ts";
 import type { SecretMask } from "../secrets/mask.ts";
 import { withMaskedLog } from "../secrets/masked-log.ts";
-import { apply } from "../state/apply.ts";
 import type { State } from "../state/state.ts";
 import { createEngine } from "./engine.ts";
 import type { OpenRunOptions } from "./open-run.ts";
+import { foldNewFacts, type OpenSession, saveSnapshot } from "./open-session.ts";
 import { buildResult, type Result } from "./result.ts";
 
 /** State shared by the segments of one run in this process. */
@@ -26,6 +26,7 @@ export type SegmentContext = {
   readonly tools: DynamicTools | undefined;
   /** Undefined when the run has no secrets: then nothing is masked. */
   readonly masking: SecretMask | undefined;
+  readonly session: OpenSession;
   readonly state: State;
   readonly stream: EventStream;
   readonly inbox: Inbox;
@@ -61,7 +62,7 @@ export async function runSegment(options: OpenRunOptions, context: SegmentContex
 /** Acquires the session's lease, folds new facts, appends `run_start`, runs the loop, and releases the lease. */
 async function runWithLease(options: OpenRunOptions, context: SegmentContext): Promise<void> {
   const { runId, store, shared } = options;
-  const { agents, state, inbox, controller } = context;
+  const { agents, session, state, inbox, controller } = context;
   const { sessionId } = state;
   const lease = await acquireLease({
     store,
@@ -74,7 +75,10 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
   const abort = (reason = "The run was cancelled.") => controller.abort(new AgentError("cancelled", reason));
   const sync = shared && syncInbox({ store, sessionId, runId, inbox, abort });
   try {
-    const isOutdated = await foldNewFacts(options, context);
+    // New facts of a run that was open before were written by another process while the run waited.
+    const onFact = session.isFolded ? context.stream.push : undefined;
+    const isOutdated = await foldNewFacts(session, { store, runId, masking: context.masking }, onFact);
+    session.isFolded = true;
     const { sessionLog, log } = openLogs(options, context, lease);
     if (state.run?.id !== runId) await options.start(log, state);
     if (state.run?.id !== runId) return;
@@ -97,27 +101,11 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
       pull: sync?.pull,
       retryPull: sync?.retryPull,
     });
+    await saveSnapshot(store, lease.lease, session);
   } finally {
     sync?.close();
     await lease.release();
   }
-}
-
-/** Folds facts from the log that are not in the state yet, up to the end of this run. Returns whether a later run follows. */
-async function foldNewFacts(
-  { store, runId }: OpenRunOptions,
-  { masking, state, stream }: SegmentContext,
-): Promise<boolean> {
-  const position = state.seq;
-  for (const stored of await store.read(state.sessionId, position)) {
-    const isNextRun = stored.type === "run_start" && stored.parentRunId === undefined;
-    if (state.run?.id === runId && isNextRun) return true;
-    // The process that stored the fact may not have known the secrets.
-    const fact = masking ? masking.fact(stored) : stored;
-    apply(state, fact);
-    if (position > 0) stream.push(fact); // written by another process while this run waited
-  }
-  return false;
 }
 
 /** Records that another process takes over, or that the time a run waited for has come. */
@@ -151,7 +139,7 @@ type Logs = { readonly sessionLog: SessionLog; readonly log: Log };
 
 function openLogs(options: OpenRunOptions, context: SegmentContext, { lease }: HeldLease): Logs {
   const { store, runId, agents, shared, hooks, clock = systemClock } = options;
-  const { masking, state, stream, inbox, controller } = context;
+  const { masking, session, state, stream, inbox, controller } = context;
   let isHookActive = hooks?.onEvent !== undefined;
   const reportHookError = (thrown: unknown) => {
     if (!isHookActive) return;
@@ -172,6 +160,8 @@ function openLogs(options: OpenRunOptions, context: SegmentContext, { lease }: H
     emit(event) {
       stream.push(event);
       if (shared && !isFact(event)) store.publish(state.sessionId, [{ after: state.seq, delta: event }]);
+      // Another process may have to take over in the middle of a long segment.
+      else if (shared) void saveSnapshot(store, lease, session);
       if (!isHookActive) return;
       try {
         const returned: unknown = hooks?.onEvent?.(event);

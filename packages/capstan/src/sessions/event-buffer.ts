@@ -13,6 +13,8 @@ export interface EventBuffer {
   receiveBacklog(notice: StoreNotice): void;
   /** True if there may be unread facts. Resets the flag. */
   takeFacts(): boolean;
+  /** As `takeFacts`, without the reset. */
+  hasFacts(): boolean;
   /** Marks that unread facts remain. */
   markFacts(): void;
   /** Position of the fact that the deltas follow, or -1 without deltas. */
@@ -62,6 +64,7 @@ export function createEventBuffer(limit: number, notify: () => void): EventBuffe
       hasFacts = false;
       return hadFacts;
     },
+    hasFacts: () => hasFacts,
     markFacts() {
       hasFacts = true;
     },

@@ -1,6 +1,50 @@
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
-import type { SessionInfo, Store } from "../store.ts";
+import type { FoundRun, SessionInfo, Store } from "../store.ts";
+
+/** Facts per read: a page is read, parsed and folded in a few milliseconds. */
+const pageSize = 500;
+
+/** Reads the facts after a position, page by page, until the end of the log. */
+export async function* readFacts(
+  store: Store,
+  sessionId: string,
+  after = 0,
+): AsyncGenerator<readonly Fact[], void, undefined> {
+  for (let position = after; ; ) {
+    const page = await store.read(sessionId, position, pageSize);
+    if (page.length > 0) yield page;
+    if (page.length < pageSize) return;
+    position = page.at(-1)?.seq ?? position;
+  }
+}
+
+/** Reads the facts of a run and its nested runs, page by page, from its first fact or after a position. */
+export async function* readRunFacts(
+  store: Store,
+  { runId, sessionId, firstSeq }: FoundRun,
+  after = 0,
+): AsyncGenerator<readonly Fact[], void, undefined> {
+  // Position 1 may stand for an unknown one, so that other runs come first.
+  let isStarted = firstSeq > 1 && after >= firstSeq;
+  for await (const page of readFacts(store, sessionId, Math.max(after, firstSeq - 1))) {
+    const first = isStarted ? 0 : page.findIndex((fact) => isInRun(fact, runId));
+    if (first === -1) continue;
+    isStarted = true;
+    const end = page.findIndex((fact, index) => index >= first && !isInRun(fact, runId));
+    yield end === -1 ? page.slice(first) : page.slice(first, end);
+    if (end !== -1) return;
+  }
+}
+
+/** Loads the facts of a run and its nested runs. Rejects with `unknown_run` if it does not exist. */
+export async function loadRunFacts(store: Store, runId: string): Promise<readonly Fact[]> {
+  const run = await store.findRun(runId);
+  if (!run) throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
+  const facts: Fact[] = [];
+  for await (const page of readRunFacts(store, run)) facts.push(...page);
+  return facts;
+}
 
 /** Loads all facts of a session. Rejects with `not_found` if it does not exist. */
 export async function loadFacts(store: Store, sessionId: string): Promise<readonly Fact[]> {

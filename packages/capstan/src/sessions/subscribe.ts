@@ -76,6 +76,8 @@ async function* flatten(
 }
 
 const defaultMaxBuffered = 1_000_000;
+/** Facts per read. Unread facts of a page are kept for the reader; the rest stays in the store. */
+const pageSize = 200;
 
 type FollowOptions = SubscribeOptions & {
   readonly notifier: Notifier;
@@ -90,7 +92,7 @@ async function* follow(
 ): AsyncGenerator<readonly Event[], void, undefined> {
   const { runId } = subscription;
   const isWanted = (event: Event) => runId === undefined || isInRun(event, runId);
-  const sessionId = await resolveSession(store, subscription);
+  const { sessionId, firstSeq } = await resolveSource(store, subscription);
   const buffer = createEventBuffer(maxBuffered, notifier.notify);
   // Watch before the first read, so that no write in between is missed. `watch` delivers the current message's deltas
   // synchronously.
@@ -99,19 +101,24 @@ async function* follow(
   receive = buffer.receive;
   signal?.addEventListener("abort", stop);
   try {
-    let { position, last } = await findStart(store, sessionId, subscription);
+    let { position, last } = await findStart(store, { sessionId, firstSeq }, subscription);
+    let unread: readonly Fact[] = [];
     while (!isOver() && !signal?.aborted) {
       const deltaPosition = buffer.position();
-      if (buffer.takeFacts()) {
-        const facts = await store.read(sessionId, position);
-        const batch = takeWithinSize(facts, maxBuffered);
-        if (batch.length < facts.length) buffer.markFacts();
+      if (unread.length > 0 || buffer.takeFacts()) {
+        if (unread.length === 0) {
+          unread = await store.read(sessionId, position, pageSize);
+          if (unread.length === pageSize) buffer.markFacts();
+        }
+        const batch = takeWithinSize(unread, maxBuffered);
+        unread = unread.slice(batch.length);
         position = batch.at(-1)?.seq ?? position;
         const wanted = batch.filter(isWanted);
         last = wanted.findLast((fact) => !isNested(fact)) ?? last;
         if (wanted.length > 0) yield wanted;
-        // A run that failed may have been retried: more facts may follow its end.
-        if (last && batch.length === facts.length && isEnd(last, subscription, false)) return;
+        // A run that failed may have been retried: it has ended if facts of another run follow, or none.
+        const isLast = last && (last.seq < position || (unread.length === 0 && !buffer.hasFacts()));
+        if (last && isLast && isEnd(last, subscription, false)) return;
       } else if (last && isEnd(last, subscription, untilRest)) return;
       else if (deltaPosition !== position) {
         // A delta may arrive before the fact it follows.
@@ -131,17 +138,20 @@ async function* follow(
   }
 }
 
-async function resolveSession(store: Store, { runId, sessionId, after }: Subscription): Promise<string> {
-  const storedSessionId = runId === undefined ? sessionId : await store.findSession(runId);
-  if (storedSessionId === undefined || (sessionId !== undefined && sessionId !== storedSessionId)) {
+/** A session, and the position of the first fact to read. */
+type Source = { readonly sessionId: string; readonly firstSeq: number };
+
+async function resolveSource(store: Store, { runId, sessionId, after }: Subscription): Promise<Source> {
+  const source = runId === undefined ? { sessionId, firstSeq: 1 } : await store.findRun(runId);
+  if (source?.sessionId === undefined || (sessionId !== undefined && sessionId !== source.sessionId)) {
     const where = sessionId === undefined ? "store" : `session "${sessionId}"`;
     throw new AgentError("unknown_run", `The ${where} has no run "${runId}".`);
   }
-  if (typeof after === "object" && after.sessionId !== storedSessionId) {
-    const message = `The cursor belongs to session "${after.sessionId}", not "${storedSessionId}".`;
+  if (typeof after === "object" && after.sessionId !== source.sessionId) {
+    const message = `The cursor belongs to session "${after.sessionId}", not "${source.sessionId}".`;
     throw new AgentError("invalid_input", message);
   }
-  return storedSessionId;
+  return { sessionId: source.sessionId, firstSeq: source.firstSeq };
 }
 
 type StartPosition = { readonly position: number; readonly last: Fact | undefined };
@@ -149,21 +159,25 @@ type StartPosition = { readonly position: number; readonly last: Fact | undefine
 /** Resolves the start position and the last fact of the run that the reader already has. */
 async function findStart(
   store: Store,
-  sessionId: string,
+  { sessionId, firstSeq }: Source,
   { runId, after = 0 }: Subscription,
 ): Promise<StartPosition> {
   const position = typeof after === "number" ? after : after.seq;
-  if (position === 0) return { position, last: undefined };
+  if (position === 0) return { position: firstSeq - 1, last: undefined };
   const isPosition = Number.isInteger(position) && position > 0;
   const [fact] = isPosition ? await store.read(sessionId, position - 1, 1) : [];
   if (!fact) {
     const message = `Session "${sessionId}" has no fact at ${position}. Use the \`seq\` of a fact read from this session.`;
     throw new AgentError("invalid_input", message);
   }
-  if (!isNested(fact) && (runId === undefined || fact.runId === runId)) return { position, last: fact };
-  const facts = await store.read(sessionId);
   const isOwn = (fact: Fact) => (runId === undefined ? !isNested(fact) : fact.runId === runId);
-  return { position, last: facts.findLast((fact) => isOwn(fact) && fact.seq <= position) };
+  if (isOwn(fact)) return { position, last: fact };
+  for (let end = position; end >= firstSeq; end -= pageSize) {
+    const start = Math.max(firstSeq - 1, end - pageSize);
+    const last = (await store.read(sessionId, start, end - start)).findLast(isOwn);
+    if (last) return { position, last };
+  }
+  return { position: Math.max(position, firstSeq - 1), last: undefined };
 }
 
 /** True if this fact ends the subscription. */
@@ -171,7 +185,7 @@ function isEnd({ type }: Fact, { runId }: Subscription, untilRest: boolean): boo
   return (type === "done" && (runId !== undefined || untilRest)) || (type === "waiting" && untilRest);
 }
 
-/** Limits a batch to `limit` characters, but at least one fact. The rest stays in the store for the next read. */
+/** Limits a batch to `limit` characters, but at least one fact. */
 function takeWithinSize(facts: readonly Fact[], limit: number): readonly Fact[] {
   if (facts.length < 2) return facts; // the common case for live facts: skip measuring
   let size = 0;

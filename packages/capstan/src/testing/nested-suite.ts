@@ -82,7 +82,7 @@ function createStepModel(steps: readonly ScriptedStep[]): ReturnType<typeof scri
 }
 
 /** `main` calls two experts in parallel; each calls a scout, which reads, writes, and needs approval for more. */
-function createNestedAgents(executed: string[]): Agent {
+export function createNestedAgents(executed: string[]): Agent {
   const tool = (name: string, more: object) =>
     defineTool({
       name,
@@ -121,7 +121,7 @@ function createNestedAgents(executed: string[]): Agent {
   return defineAgent({ name: "main", model, tools: [agentTool(expert)] });
 }
 
-async function runApproving(run: Run): Promise<Result> {
+export async function runApproving(run: Run): Promise<Result> {
   for (;;) {
     const result = await run;
     if (result.status !== "waiting") return result;

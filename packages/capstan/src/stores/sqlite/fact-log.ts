@@ -12,6 +12,8 @@ import type { WorkQueue } from "./work-queue.ts";
 export type FactRow = { readonly seq: number; readonly version: number; readonly fact: string };
 type SessionRow = { readonly number: number; readonly facts: number };
 
+const longRead = 100;
+
 /** Creates the log: facts, and with each the state of its run and its search index. */
 export function createFactLog(
   connection: Connection,
@@ -61,14 +63,18 @@ export function createFactLog(
         acknowledgeMessages(connection, facts[0]?.runId ?? "", acknowledged);
         return appended;
       }),
-    read: (sessionId, after = 0, limit = -1) =>
-      read(() => {
+    async read(sessionId, after = 0, limit = -1) {
+      const facts = await read(() => {
         const sql = `SELECT seq, version, fact FROM facts
           WHERE session = (SELECT number FROM sessions WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?`;
         return connection
           .all<FactRow>(sql, encodeText(sessionId), after, limit)
           .map((row) => parseFact(connection.file, row));
-      }),
+      });
+      // Reads are synchronous: let others work between the pages of a long log.
+      if (facts.length >= longRead) await new Promise((resolve) => setImmediate(resolve));
+      return facts;
+    },
     findSession: (runId) =>
       read(() => {
         const sql =
