@@ -76,7 +76,7 @@ describe("the client and the server", () => {
       ...[sessions.rename("s", "t"), sessions.remove("s"), sessions.fork("s", 1)],
       ...[sessions.export("s", "json"), sessions.import("{}")],
       ...[runs.start({ input: "i" }), runs.get("r"), runs.list(), runs.cancel("r"), runs.steer("r", "t")],
-      ...[runs.approve("r", "c"), runs.deny("r", "c"), runs.answer("r", "c", 1)],
+      ...[runs.approve("r", "c"), runs.deny("r", "c"), runs.answer("r", "c", 1), runs.retry("r")],
       ...[collectEvents(runs.events("r", { signal })), collectEvents(sessions.events("s", { signal }))],
     ]);
     const known = [

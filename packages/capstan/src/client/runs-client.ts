@@ -67,6 +67,11 @@ export interface RunsClient extends RunRecords {
   steer(runId: string, text: string): Promise<void>;
   approve(runId: string, callId: string, approval?: Approval): Promise<void>;
   deny(runId: string, callId: string, reason?: string): Promise<void>;
+  /**
+   * Continues a run that failed because of its model, or was quarantined. Finished calls are not repeated. Rejects with
+   * `not_retryable` for any other run.
+   */
+  retry(runId: string): Promise<void>;
   /** Answers a call that the client executes. */
   answer(runId: string, callId: string, value: Json): Promise<void>;
 }
@@ -82,13 +87,10 @@ export function createRunsClient(connection: Connection, environment: ClientEnvi
     (await request<{ runs: readonly RunInfo[] }>({ method: "GET", path: "/api/runs", query })).runs;
   const get: RunsClient["get"] = (runId) => request({ method: "GET", path: getRunPath(runId) });
 
-  async function hasEnded(runId: string): Promise<boolean> {
-    return (await get(runId)).state === "ended";
-  }
-
-  async function isStillWaiting({ sessionId, runId }: Fact): Promise<boolean> {
+  /** Whether a run rests at this fact. A run that waits or failed may have continued since. */
+  async function isLastOfRun({ type, sessionId, runId, at }: Fact): Promise<boolean> {
     const run = (await list({ sessionId })).find((info) => info.runId === runId);
-    return run?.state === "waiting";
+    return run?.state === (type === "done" ? "ended" : "waiting") && run.updatedAt === at;
   }
 
   return {
@@ -107,18 +109,17 @@ export function createRunsClient(connection: Connection, environment: ClientEnvi
           environment,
           isLastFact(fact) {
             if (fact.runId !== runId) return false;
-            // The run may have continued since this `waiting` fact.
-            // The same goes for the end of a run that can be retried.
-            if (fact.type === "done" && fact.canRetry) return hasEnded(runId);
-            return fact.type === "done" || (untilRest && fact.type === "waiting" && isStillWaiting(fact));
+            if (fact.type === "done") return !fact.canRetry || isLastOfRun(fact);
+            return untilRest && fact.type === "waiting" && fact.until === undefined && isLastOfRun(fact);
           },
-          hasEnded: () => hasEnded(runId),
+          hasEnded: async () => (await get(runId)).state === "ended",
         },
         options,
       ),
     cancel: (runId, reason) =>
       post(`${getRunPath(runId)}/cancel`, { ...(reason !== undefined && { reason }) }),
     steer: (runId, text) => post(`${getRunPath(runId)}/steer`, { text }),
+    retry: (runId) => post(`${getRunPath(runId)}/retry`, {}),
     approve: (runId, callId, approval = {}) =>
       post(`${getRunPath(runId)}/approvals/${encodeURIComponent(callId)}`, { approved: true, ...approval }),
     deny: (runId, callId, reason) =>

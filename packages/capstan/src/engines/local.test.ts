@@ -171,6 +171,15 @@ describe("a run that waits", () => {
     expect(await store.listMessages(runId)).toEqual([]);
   });
 
+  it("can be cancelled while it waits for its model provider", async () => {
+    const error = new AgentError("model_rate_limited", "Too many requests.", { retryAfterMs: 3_600_000 });
+    const agent = defineAgent({ name: "worker", model: scriptedModel([{ error }]) });
+    const engine = openEngine(memory(), agent);
+    const parked = await engine.run(agent, "Go.");
+    expect(parked).toMatchObject({ status: "waiting", until: expect.any(Number) });
+    expect(await engine.open(parked.runId).cancel()).toMatchObject({ status: "cancelled" });
+  });
+
   it("can be cancelled by another process", async () => {
     const store = memory({ clock });
     const agent = createToolAgent(createDeleteTool([]));

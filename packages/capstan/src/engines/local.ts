@@ -104,6 +104,7 @@ export function local(options: LocalOptions): LocalEngine {
 
   async function send(runId: string, message: RunMessage): Promise<void> {
     await store.sendMessage(runId, message);
+    runs.unschedule(runId);
     const orphan = (await store.listOrphans()).find((info) => info.runId === runId);
     if (orphan) await takeOver(orphan);
   }
@@ -157,6 +158,8 @@ interface RunTracker {
   list(): readonly Run[];
   /** False while this process executes the run, and before the time the run waits for. */
   isDue(runId: string): boolean;
+  /** Makes a run due before the time it waits for: it has received a message. */
+  unschedule(runId: string): void;
   /** Whether the run failed here because of its store, so that no process is gone. Forgets it. */
   takeFailure(runId: string): boolean;
 }
@@ -189,6 +192,7 @@ function createRunTracker(clock: Clock, poll: () => void): RunTracker {
       scheduledRuns.delete(runId);
       return true;
     },
+    unschedule: (runId) => void scheduledRuns.delete(runId),
     takeFailure: (runId) => failedRuns.delete(runId),
   };
 }

@@ -9,10 +9,16 @@ const commands: { readonly [name: string]: { readonly about: string; run(session
     mcp: { about: "List MCP servers and their state", run: listServers },
   };
 
-/** Slash commands. They do not call the model. */
-export const availableCommands: readonly AvailableCommand[] = Object.entries(commands).map(
-  ([name, { about }]) => ({ name, description: about }),
-);
+/** Slash commands. Only `retry` calls the model. */
+export const availableCommands: readonly AvailableCommand[] = [
+  ...Object.entries(commands).map(([name, { about }]) => ({ name, description: about })),
+  { name: "retry", description: "Retry the last run after its model failed" },
+];
+
+/** Whether a prompt asks to continue the failed run. */
+export function isRetryCommand(input: RunInput): boolean {
+  return typeof input === "string" && /^\s*\/retry\s*$/.test(input);
+}
 
 /** Runs the slash command of a prompt; undefined when the prompt is a message. */
 export function runCommand(session: AcpSession, input: RunInput): string | undefined {

@@ -6,8 +6,9 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { AgentError, isFact, type PendingCall, type Result, type Run, type RunInput } from "capstan";
 import { isAgentError } from "../errors/format-error.ts";
-import { findUnfinishedRun } from "../sessions/find-session.ts";
-import { waitUntil } from "../workspace/wait-until.ts";
+import { findFailedRun, findUnfinishedRun } from "../sessions/find-session.ts";
+import { waitForWake } from "../sessions/wait-for-wake.ts";
+import { isRetryCommand } from "./commands.ts";
 import type { AcpSession } from "./open-session.ts";
 import {
   buildPermissionRequest,
@@ -68,6 +69,8 @@ async function startPromptRun(
   const { engine, agents } = workspace;
   const unfinished = await findUnfinishedRun(workspace, id);
   if (stopped.aborted) return undefined;
+  if (!unfinished && isRetryCommand(input))
+    return { run: engine.open((await findFailedRun(workspace, id)).runId).retry() };
   if (!unfinished) return { run: engine.run(agent, input, { session: id }) };
   if (!agents.some(({ name }) => name === unfinished.agent)) {
     const message = `This session has an unfinished run of agent "${unfinished.agent}", which is not configured here.`;
@@ -86,8 +89,10 @@ async function followRun(turn: PromptTurn): Promise<Result> {
     const result = await turn.run;
     if (result.status !== "waiting") return result;
     if (turn.stopSignal.aborted || result.pending.length === 0) {
-      if (!turn.stopSignal.aborted) await waitForRetry(result, turn.stopSignal);
-      turn.run = turn.session.workspace.engine.open(turn.run.id);
+      const { workspace, lastSeq } = turn.session;
+      const position = { runId: turn.run.id, after: lastSeq };
+      if (!turn.stopSignal.aborted) await waitForWake(workspace, position, turn.stopSignal);
+      turn.run = workspace.engine.open(turn.run.id);
     } else await decideCalls(turn, result.pending);
   }
 }
@@ -150,10 +155,6 @@ function sendDecision(run: Run, call: PendingCall, decision: Decision): void {
       isAgentError(error) && ["approval_conflict", "unknown_call", "run_ended"].includes(error.code);
     if (!isOld) throw error;
   }
-}
-
-async function waitForRetry({ until = Date.now() }: Result, signal: AbortSignal): Promise<void> {
-  await waitUntil(Math.max(until, Date.now()) + 200, signal);
 }
 
 function getStopReason(result: Result): StopReason {

@@ -128,6 +128,40 @@ describe.concurrent("the chat in a terminal", () => {
     expect(await answered(program, "mail four[\\s\\S]*sent to ann")).not.toMatch(/mail four[\s\S]*Allow/);
   });
 
+  it("retries a run after its model failed, when the user says so", async ({ expect }) => {
+    const { program } = await begin({ rows: 40 });
+    await using _ = program;
+    await program.waitFor(ready);
+    program.type("/retry\r");
+    await program.waitFor(/Nothing to retry: this session is empty\.\s+› Ask anything/);
+    program.type("flaky\r");
+    await program.waitFor(/tries again from where the run failed\.\s+› Ask anything/);
+    program.type("/retry\r");
+    expect(still(await answered(program, "You said: flaky"))).toMatchInlineSnapshot(`
+      "capstan scripted · new session · project (not trusted)
+
+      ! Nothing to retry: this session is empty.
+
+      › flaky
+
+      ! scripted failed: Scripted: model_auth.
+
+      · /retry tries again from where the run failed.
+
+      · Retrying.
+
+      You said: flaky
+
+        10 in · 5 out · N s · context 18
+
+      › Ask anything, /help for commands
+
+        scripted · assistant"
+    `);
+    program.type("/retry\r");
+    await program.waitFor("did not fail because of");
+  });
+
   it("steers a run with text typed meanwhile, and lets the user answer tools", async ({ expect }) => {
     const { program } = await begin({ rows: 60, env: { NAP_MS: "400" } });
     await using _ = program;
@@ -354,6 +388,7 @@ describe.concurrent("the chat in a terminal", () => {
         /mcp                     list MCP servers and their state
         /sessions [words]        list or search sessions
         /resume [number or id]   resume another session
+        /retry                   retry the last run after its model failed
         /fork                    continue in a copy of this session
         /new                     start a new session
         /rename title            set the title of this session
@@ -389,14 +424,16 @@ describe.concurrent("the chat in a terminal", () => {
     program.type("/nonsense\r");
     await program.waitFor("Unknown command /nonsense");
     program.type("fail\r");
-    expect(still(await program.waitFor(/› fail[\s\S]*! [^\n]*\n\n› Ask/)).slice(-180)).toMatchInlineSnapshot(`
-      "xx, just now
-
-      ! Unknown command /nonsense. /help lists all commands.
+    expect(
+      still(await program.waitFor(/› fail[\s\S]*! [^\n]*\n\n· [^\n]*\n\n› Ask/)).slice(-180),
+    ).toMatchInlineSnapshot(`
+      "lists all commands.
 
       › fail
 
       ! scripted failed: Scripted: model_failed.
+
+      · /retry tries again from where the run failed.
 
       › Ask anything, /help for commands
 

@@ -1,12 +1,13 @@
-import { type Agent, isFact, type Result, type Run } from "capstan";
+import { type Agent, AgentError, isFact, type Result, type Run } from "capstan";
 import { formatError, isAgentError } from "../errors/format-error.ts";
 import type { Io } from "../io.ts";
 import { includeFiles } from "../print/include-files.ts";
+import { retryRun } from "../print/resume-run.ts";
+import { isWaitingForProvider, waitForWake } from "../sessions/wait-for-wake.ts";
 import { wrapText } from "../terminal/wrap.ts";
-import { waitUntil } from "../workspace/wait-until.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { askForDecisions, sendDecisions } from "./decisions.ts";
-import { formatDuration, formatUsageLine } from "./format-usage.ts";
+import { formatUsageLine } from "./format-usage.ts";
 import type { Transcript } from "./transcript.ts";
 import type { View } from "./view.ts";
 
@@ -41,6 +42,8 @@ export interface Conversation {
   send(text: string): Promise<void>;
   /** Resumes a stored run; shows facts after position `after`. */
   resumeRun(runId: string, after: number): Promise<void>;
+  /** Continues the session's failed run. */
+  retry(): Promise<void>;
   /** Steers the run; false when no run can receive the message. */
   steer(text: string): boolean;
   /** Cancels the run; resolves when its end is stored. */
@@ -121,6 +124,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     resumeRun: (runId, after) =>
       trackRun(async () => ({ run: chatState.workspace.engine.open(runId), lastSeq: after })),
+    retry: () => trackRun(() => retryLastRun(chatState)),
     steer(text) {
       if (!activeRun || activeRun.stopped.signal.aborted) return false;
       try {
@@ -142,6 +146,13 @@ export function createConversation(options: ConversationOptions): Conversation {
   };
 }
 
+async function retryLastRun({ workspace, sessionId }: ChatState): ReturnType<StartRun> {
+  if (sessionId === undefined)
+    throw new AgentError("not_retryable", "Nothing to retry: this session is empty.");
+  const { facts: lastSeq = 0 } = (await workspace.store.getSession(sessionId)) ?? {};
+  return { ...(await retryRun(workspace, sessionId)), lastSeq };
+}
+
 function printUsage(view: View, { usage, context }: Result, ms: number): void {
   if (usage.inputTokens === 0) return;
   const line = formatUsageLine(usage, ms, context);
@@ -157,11 +168,12 @@ async function followRun(activeRun: ActiveRun, options: ConversationOptions): Pr
       const result = await activeRun.run;
       if (result.status !== "waiting") return result;
       transcript.finishMessage();
-      if (result.pending.length > 0) {
+      if (!isWaitingForProvider(result)) {
         await decideCalls(activeRun, result, options);
         continue;
       }
-      await waitForRetry(activeRun, result, transcript);
+      const position = { runId: result.runId, after: activeRun.lastSeq };
+      await waitForWake(chatState.workspace, position, activeRun.stopped.signal);
     } catch (error) {
       // An invalid answer has no effect: ask again.
       if (!isAgentError(error) || error.code !== "invalid_input" || activeRun.lastSeq === 0) throw error;
@@ -197,14 +209,4 @@ async function decideCalls(
   } finally {
     activeRun.isAsking = false;
   }
-}
-
-async function waitForRetry(
-  activeRun: ActiveRun,
-  { until = Date.now() }: Result,
-  transcript: Transcript,
-): Promise<void> {
-  const waitMs = Math.max(0, until - Date.now());
-  transcript.showNotice(`Rate limited by the model provider. Resuming in ${formatDuration(waitMs + 200)}.`);
-  await waitUntil(Date.now() + waitMs + 200, activeRun.stopped.signal);
 }

@@ -9,6 +9,11 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
+/** Formats the time of day, such as "14:03:20". */
+export function formatTime(at: number): string {
+  return new Date(at).toLocaleTimeString("en-GB");
+}
+
 /** Formats a count in few characters: 950, 1.2k, 3.4M. */
 export function formatCount(value: number): string {
   if (value < 1000) return String(value);

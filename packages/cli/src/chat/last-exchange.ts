@@ -1,7 +1,7 @@
 import type { Fact } from "capstan";
 import { buildView, type CallView, type EntryView, type SessionView } from "capstan/client";
 import { toDisplayText } from "./cards.ts";
-import { toNotice } from "./notices.ts";
+import { retryHint, toNotice } from "./notices.ts";
 import type { Card } from "./tool-card.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -16,6 +16,7 @@ export function showLastExchange(facts: readonly Fact[], transcript: Transcript)
   if (told) transcript.showNotice(told.text);
   if (view.status === "failed" || view.status === "cancelled")
     transcript.showNotice(view.error?.message ?? "This run was stopped.", "yellow");
+  if (view.runs.get(view.runId ?? "")?.end?.canRetry) transcript.showNotice(retryHint);
   return view;
 }
 

@@ -3,6 +3,9 @@ import type { Event } from "capstan";
 /** A line about an event that is neither a message nor a call. */
 export type Notice = { readonly text: string; readonly color: "dim" | "yellow" | "red" };
 
+/** Shown below the failure of a run that can be retried. */
+export const retryHint = "/retry tries again from where the run failed.";
+
 /** Returns the notice for an event, if it has one. */
 export function toNotice(event: Event): Notice | undefined {
   const dim = (text: string): Notice => ({ text, color: "dim" });
@@ -15,6 +18,8 @@ export function toNotice(event: Event): Notice | undefined {
       return warn(event.message);
     case "model_failed":
       return warn(`${event.model} failed: ${event.error.message}`);
+    case "retried":
+      return dim("Retrying.");
     case "compacted":
       return dim(
         event.text === undefined

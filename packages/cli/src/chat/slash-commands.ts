@@ -21,6 +21,8 @@ export type CommandContext = {
   readonly io: Io;
   /** Switches to another session, or to a new one. */
   open(sessionId: string | undefined): Promise<void>;
+  /** Continues the session's failed run. */
+  retry(): Promise<void>;
   /** Reopens the workspace with another model; undefined when not supported. */
   reopen?(flags: Pick<WorkspaceFlags, "model">): Promise<void>;
   leave(): void;
@@ -48,6 +50,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "mcp", about: "list MCP servers and their state", worksDuringRun: true, run: showMcpServers },
   { name: "sessions", takes: "[words]", about: "list or search sessions", run: showSessions },
   { name: "resume", takes: "[number or id]", about: "resume another session", run: resumeSession },
+  { name: "retry", about: "retry the last run after its model failed", run: (context) => context.retry() },
   { name: "fork", about: "continue in a copy of this session", run: forkCurrentSession },
   { name: "new", about: "start a new session", run: (context) => context.open(undefined) },
   { name: "rename", takes: "title", about: "set the title of this session", run: renameSession },

@@ -1,5 +1,5 @@
 import type { Event } from "capstan";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createStyle } from "../terminal/style.ts";
 import { createTranscript } from "./transcript.ts";
 import type { View } from "./view.ts";
@@ -8,8 +8,8 @@ const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1 };
 const fact = (body: object) => ({ ...origin, seq: 1, at: 0, id: "f", ...body }) as Event;
 const delta = (body: object) => ({ ...origin, ...body }) as Event;
 
-/** Shows events in a transcript and returns the printed lines. */
-function printEvents(events: readonly Event[]): string {
+/** Shows events in a transcript, and returns the printed lines and the activity, ten seconds later. */
+function showEvents(events: readonly Event[]): { readonly printed: string; readonly activity: string } {
   const lines: string[] = [];
   const append = (added: readonly string[]) => void lines.push(...added);
   const view: View = {
@@ -18,9 +18,11 @@ function printEvents(events: readonly Event[]): string {
     ...{ pushMode: () => () => undefined, showAbove: () => undefined, redraw: () => undefined },
     ...{ animate: () => undefined, suspend: () => undefined, close: () => undefined },
   };
-  const transcript = createTranscript(view, () => 0);
+  let time = 0;
+  const transcript = createTranscript(view, () => time);
   for (const event of events) transcript.handleEvent(event);
-  return lines.join("\n").trim();
+  time = 10_000;
+  return { printed: lines.join("\n").trim(), activity: transcript.activity };
 }
 
 const entry = { type: "assistant", parts: [{ type: "text", text: "It rains." }] };
@@ -32,7 +34,7 @@ describe("text of an answer that is discarded", () => {
     ["a fallback", [fact({ type: "model_failed", model: "one", error }), fact({ type: "turn_start" })]],
     ["a crash", [fact({ type: "recovered", owner: "x" }), fact({ type: "turn_start" })]],
   ])("is marked once after %s, and the new answer is complete", (_, between) => {
-    const printed = printEvents([
+    const { printed } = showEvents([
       fact({ type: "turn_start" }),
       delta({ type: "content_delta", delta: "Snow falls.\n\nAnd" }),
       ...between,
@@ -43,5 +45,39 @@ describe("text of an answer that is discarded", () => {
       /^Snow falls\.\n\n· Discarded the incomplete answer above\.\n[\s\S]*\nIt rains\.$/,
     );
     expect(printed.match(/Discarded/g)).toHaveLength(1);
+  });
+});
+
+describe("an outage of the model provider", () => {
+  const error = { code: "model_overloaded", message: "503: busy.", retryable: true };
+  const failure = fact({ type: "model_failed", model: "one", error, isParked: true });
+  const wait = (until: number) => fact({ type: "waiting", callIds: [], until });
+
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("is reported once, and the time to the next attempt counts down", () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: 0 });
+    const turn = fact({ type: "turn_start" });
+    const { printed, activity } = showEvents([turn, failure, wait(5000), turn, failure, wait(45_000)]);
+    expect(printed).toBe("! one failed: 503: busy.");
+    expect(activity).toMatch(/^waiting for the model provider until \d\d:\d\d:45, next in 35 s,$/);
+  });
+
+  it("shows each short retry, and nothing more once the model answers", () => {
+    const retry = delta({ type: "retry", attempt: 2, code: "model_overloaded", waitMs: 30_000 });
+    expect(showEvents([fact({ type: "turn_start" }), retry]).activity).toBe(
+      "attempt 2 failed (model_overloaded), next in 20 s,",
+    );
+    const answer = delta({ type: "content_delta", delta: "It" });
+    expect(showEvents([fact({ type: "turn_start" }), retry, answer]).activity).toBe("writing");
+  });
+
+  it("that lasted too long ends with how to try again", () => {
+    const end = fact({ type: "done", status: "failed", text: "503: busy.", error, canRetry: true });
+    expect(showEvents([failure, end]).printed).toBe(
+      "! one failed: 503: busy.\n\n· /retry tries again from where the run failed.",
+    );
   });
 });

@@ -2,10 +2,10 @@ import type { Event } from "capstan";
 import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { Style } from "../terminal/style.ts";
 import { breakLines, indentHanging, wrapText } from "../terminal/wrap.ts";
+import { createActivity } from "./activity.ts";
 import { createAnswerStream } from "./answer-stream.ts";
 import { createCardList, toDisplayText } from "./cards.ts";
-import { formatDuration } from "./format-usage.ts";
-import { type Notice, toNotice } from "./notices.ts";
+import { type Notice, retryHint, toNotice } from "./notices.ts";
 import { type Card, isSettled, renderCard, renderResult } from "./tool-card.ts";
 import type { View } from "./view.ts";
 
@@ -38,7 +38,7 @@ export function createTranscript(view: View, getTime: () => number = () => perfo
   const calls = createCardList(getTime);
   let folded: FoldedBlock | undefined;
   let reasoning: FoldedBlock | undefined;
-  let activity = "";
+  const activity = createActivity(getTime);
   let lastNotice = "";
   const answer = createAnswerStream({
     view,
@@ -69,14 +69,14 @@ export function createTranscript(view: View, getTime: () => number = () => perfo
   function finishRun(): void {
     answer.finish();
     printCards(calls.clear());
-    activity = "";
+    activity.clear();
   }
   function showBlock({ title, render }: FoldedBlock): void {
     view.print([style.bold(title), ...render(view.getColumns() - 2).map((line) => `  ${line}`)]);
   }
   function handleRootEvent(event: Event): void {
     answer.handleEvent(event);
-    activity = getActivity(event) ?? activity;
+    activity.handleEvent(event);
     if (event.type === "steered") showUserMessage(toDisplayText(event.entry.content));
     if (event.type === "done") {
       finishRun();
@@ -85,9 +85,8 @@ export function createTranscript(view: View, getTime: () => number = () => perfo
       if (isAnswer && event.text.trim() !== answer.lastText.trim()) answer.printText(event.text);
     }
     const notice = toNotice(event);
-    // A run that fails because its model failed is reported once.
-    if (notice && !(event.type === "done" && lastNotice.endsWith(notice.text)))
-      showNotice(notice.text, notice.color);
+    if (notice && !isRepeated(event, notice, lastNotice)) showNotice(notice.text, notice.color);
+    if (event.type === "done" && event.canRetry) showNotice(retryHint);
   }
 
   return {
@@ -108,9 +107,14 @@ export function createTranscript(view: View, getTime: () => number = () => perfo
     showFolded: () => folded && showBlock(folded),
     showReasoning: () => (reasoning ? showBlock(reasoning) : showNotice("The model has shown no reasoning.")),
     get activity() {
-      return activity;
+      return activity.text;
     },
   };
+}
+
+/** A run that fails because its model failed is reported once, and so is an outage, however often it is retried. */
+function isRepeated({ type }: Event, { text }: Notice, lastNotice: string): boolean {
+  return (type === "done" || type === "model_failed") && lastNotice.endsWith(text);
 }
 
 function foldResult(card: Card, style: Style): FoldedBlock {
@@ -128,15 +132,4 @@ function wrapParagraphs(text: string, columns: number): string[] {
   return escapeTerminal(text.trim())
     .split("\n")
     .flatMap((line) => wrapText(line, columns));
-}
-
-function getActivity(event: Event): string | undefined {
-  if (event.type === "turn_start" || event.type === "message") return "";
-  if (event.type === "reasoning_delta") return "thinking";
-  if (event.type === "content_delta") return "writing";
-  if (event.type === "compaction_start") return "summarizing older messages";
-  if (event.type === "tool_call_delta") return `preparing ${escapeTerminalLine(event.name)}`;
-  if (event.type === "retry")
-    return `retrying in ${formatDuration(event.waitMs)} (${escapeTerminalLine(event.code)})`;
-  return undefined;
 }

@@ -13,5 +13,7 @@ export type StartFlags = Omit<WorkspaceFlags, "answerSchema" | "isScript"> & {
   /** True when given without an id. */
   readonly resume?: string | true | undefined;
   readonly fork?: boolean | undefined;
+  /** Continues the session's failed run instead of sending a prompt. */
+  readonly retry?: boolean | undefined;
   readonly sessionId?: string | undefined;
 };

@@ -1,4 +1,5 @@
 import { AgentError, type Result, type Run, type RunInfo, type RunInput } from "capstan";
+import { findFailedRun } from "../sessions/find-session.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 
 /** An unfinished run and the new input for it. */
@@ -19,11 +20,8 @@ export async function resumeRun({
   approve,
   workspace,
 }: ResumeRunOptions): Promise<StartedRun> {
-  const { runId, agent, sessionId, state } = unfinished;
-  if (!workspace.agents.some(({ name }) => name === agent)) {
-    const message = `Session "${sessionId}" has an unfinished run of agent "${agent}", which is not configured here. Run capstan in its folder, or name its config with --config.`;
-    throw new AgentError("unknown_agent", message);
-  }
+  const { runId, state } = unfinished;
+  assertAgent(unfinished, workspace);
   const handle = workspace.engine.open(runId);
   if (state === "waiting") {
     const result = await handle;
@@ -34,6 +32,19 @@ export async function resumeRun({
   else if (input !== undefined)
     throw new AgentError("invalid_input", "An unfinished run accepts only text: remove the images.");
   return { run: handle };
+}
+
+/** Continues the session's failed run from the model call that failed. Throws `not_retryable`. */
+export async function retryRun(workspace: Workspace, sessionId: string): Promise<StartedRun> {
+  const failed = await findFailedRun(workspace, sessionId);
+  assertAgent(failed, workspace);
+  return { run: workspace.engine.open(failed.runId).retry() };
+}
+
+function assertAgent({ agent, sessionId }: RunInfo, { agents }: Workspace): void {
+  if (agents.some(({ name }) => name === agent)) return;
+  const message = `Session "${sessionId}" has an unfinished run of agent "${agent}", which is not configured here. Run capstan in its folder, or name its config with --config.`;
+  throw new AgentError("unknown_agent", message);
 }
 
 function decidePendingCalls(

@@ -112,6 +112,18 @@ describe("a script", () => {
     ]);
   });
 
+  it("says how to retry a run that failed because of its model, and continues it then", async () => {
+    fake.replies = [{ status: 401 }];
+    const failed = await ask(["-p", "Hi."]);
+    expect(failed).toMatchObject({ code: 1, stdout: "" });
+    const [, id = ""] = /To retry: capstan sessions retry (\S+)/.exec(failed.stderr) ?? [];
+    fake.replies = [{ text: "Fine now." }];
+    expect(await ask(["sessions", "retry", id])).toMatchObject({ code: 0, stdout: "Fine now.\n" });
+    expect(lastSaid()).toBe("Hi.");
+    const again = await ask(["sessions", "retry", id]);
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing to retry") });
+  });
+
   it("wants an answer of the form that is given, and fails without one", async () => {
     const schema = '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}';
     fake.replies = [{ text: '{"n": 7}' }];

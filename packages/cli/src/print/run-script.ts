@@ -1,9 +1,10 @@
-import { AgentError, type Result, type Run } from "capstan";
+import { AgentError, isFact, type Result } from "capstan";
 import type { StartFlags } from "../commands/start-flags.ts";
 import { formatError, getExitCode, isAgentError } from "../errors/format-error.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { type ChosenSession, chooseSession } from "../sessions/choose-session.ts";
+import { isWaitingForProvider, waitForWake } from "../sessions/wait-for-wake.ts";
 import { escapeTerminal } from "../terminal/escape-terminal.ts";
 import { waitAtMost } from "../workspace/wait-at-most.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -12,7 +13,7 @@ import { includeFiles } from "./include-files.ts";
 import { type Interruption, watchInterruption } from "./interruption.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { readSchema } from "./read-schema.ts";
-import { resumeRun, type StartedRun } from "./resume-run.ts";
+import { resumeRun, retryRun, type StartedRun } from "./resume-run.ts";
 import { createScriptOutput, type ScriptOutput } from "./script-output.ts";
 import { type UnhandledErrorWatch, watchUnhandledErrors } from "./watch-unhandled-errors.ts";
 
@@ -60,7 +61,7 @@ async function runToEnd(flags: StartFlags, io: Io, context: ScriptContext): Prom
   for (const notice of workspace.notices) io.stderr.write(`${escapeTerminal(notice)}\n`);
   const chosen = await chooseSession(flags, workspace, io);
   const { run } = await startScriptRun({ flags, prompt, chosen, workspace, io });
-  const writing = writeEvents(run, output);
+  const writing = writeEvents({ run }, workspace, output);
   context.isInterrupted = true;
   const outcome = await Promise.race([writing, interruption.first, unhandledErrors.first]).catch(
     async (error: unknown) => {
@@ -79,7 +80,7 @@ async function runToEnd(flags: StartFlags, io: Io, context: ScriptContext): Prom
   }
   context.isInterrupted = false;
   output.writeResult(outcome);
-  reportEnd(outcome, io);
+  reportEnd(outcome, flags, io);
   return getResultExitCode(outcome);
 }
 
@@ -105,7 +106,7 @@ async function prepare(flags: StartFlags, io: Io): Promise<PreparedScript> {
   }
   const { outputSchema } = flags;
   const answerSchema = outputSchema === undefined ? undefined : readSchema(outputSchema, io);
-  const prompt = await readPrompt(flags, io);
+  const prompt = flags.retry ? undefined : await readPrompt(flags, io);
   return { prompt, workspace: await openWorkspace({ ...flags, answerSchema, isScript: true }, io) };
 }
 
@@ -125,6 +126,7 @@ async function startScriptRun({ flags, prompt, chosen, workspace, io }: StartOpt
   const { input = undefined, unknown = [] } = prompt === undefined ? {} : await includeFiles(prompt, io.cwd);
   for (const name of unknown)
     io.stderr.write(escapeTerminal(`@${name} is not a file; it is sent as text.\n`));
+  if (flags.retry) return retryRun(workspace, chosen.id);
   if (chosen.unfinished)
     return resumeRun({ run: chosen.unfinished, input, approve: flags.approve, workspace });
   if (input === undefined)
@@ -132,9 +134,25 @@ async function startScriptRun({ flags, prompt, chosen, workspace, io }: StartOpt
   return { run: workspace.engine.run(workspace.agent, input, { session: chosen.id }) };
 }
 
-async function writeEvents(run: Run, output: ScriptOutput): Promise<Result> {
-  for await (const event of run) output.writeEvent(event);
-  return run;
+/** Writes the events of a run until it ends or needs an answer. A run that waits for its provider is followed on. */
+async function writeEvents(
+  { run: started }: StartedRun,
+  workspace: Workspace,
+  output: ScriptOutput,
+): Promise<Result> {
+  let run = started;
+  let lastSeq = 0;
+  for (;;) {
+    for await (const event of run) {
+      if (isFact(event) && event.seq <= lastSeq) continue;
+      if (isFact(event)) lastSeq = event.seq;
+      output.writeEvent(event);
+    }
+    const result = await run;
+    if (!isWaitingForProvider(result)) return result;
+    await waitForWake(workspace, { runId: result.runId, after: lastSeq });
+    run = workspace.engine.open(result.runId);
+  }
 }
 
 /** Releases the run without cancelling it: finished steps are stored, and it can be resumed. */
@@ -157,10 +175,12 @@ function getResultExitCode({ status, pending }: Result): ExitCode {
   }
 }
 
-function reportEnd({ status, text, error, pending, sessionId }: Result, io: Io): void {
+function reportEnd(result: Result, { session }: StartFlags, io: Io): void {
+  const { status, text, error, pending, sessionId } = result;
   const say = (words: string) => void io.stderr.write(`${escapeTerminal(words)}\n`);
   if (status === "limit") say(`Limit reached: ${error?.message ?? text}`);
   if (status === "failed" || status === "cancelled") say(`capstan: ${error?.message ?? text}`);
+  if (result.canRetry && session !== false) say(`To retry: capstan sessions retry ${sessionId}`);
   if (status !== "waiting") return;
   for (const { name, shown, reason } of pending) say(`Needs approval: ${name} ${shown} (${reason})`);
   if (pending.length === 0) say(`${text} To resume: capstan --resume ${sessionId} -p`);

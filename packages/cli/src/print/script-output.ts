@@ -1,4 +1,5 @@
 import { type Event, isFact, type Result } from "capstan";
+import { formatDuration, formatTime } from "../chat/format-usage.ts";
 import type { StartFlags } from "../commands/start-flags.ts";
 import type { Io } from "../io.ts";
 import { formatJsonLine } from "../output/format-json.ts";
@@ -47,6 +48,10 @@ function createProgressWriter({ stderr }: Io): (event: Event) => void {
   const writeLine = (text: string) =>
     void stderr.write(`${escapeTerminalLine(text).slice(0, (stderr.columns ?? 120) - 1)}\n`);
   return (event) => {
+    if (event.type === "retry")
+      writeLine(`· ${event.code}: attempt ${event.attempt + 1} in ${formatDuration(event.waitMs)}`);
+    if (event.type === "waiting" && event.until !== undefined)
+      writeLine(`· Waiting for the model provider. Next attempt at ${formatTime(event.until)}.`);
     if (!isFact(event)) return;
     if (event.type === "tool_call_result")
       writeLine(

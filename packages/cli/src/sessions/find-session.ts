@@ -40,6 +40,17 @@ export async function findUnfinishedRun(
   return undefined;
 }
 
+/** Returns the session's newest run if it can be retried. Throws `not_retryable`. */
+export async function findFailedRun(
+  { store, engine }: Pick<Workspace, "store" | "engine">,
+  sessionId: string,
+): Promise<RunInfo> {
+  const newest = (await store.listRuns(sessionId)).at(-1);
+  if (newest && (await engine.getResult(newest.runId)).canRetry) return newest;
+  const message = "Nothing to retry: the last run of this session did not fail because of its model.";
+  throw new AgentError("not_retryable", message);
+}
+
 /** A listed session and the folder it was started in. */
 export type SessionWithFolder = ListedSession & { readonly folder?: string };
 

@@ -7,11 +7,12 @@ export type ChatRequest = {
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 };
 
-/** An answer: a text, calls of tools, or the beginning of a text that never ends. */
+/** An answer: a text, calls of tools, the beginning of a text that never ends, or an error. */
 export type Reply =
   | { readonly text: string; readonly reasoning?: string }
   | { readonly calls: readonly { readonly name: string; readonly input: unknown }[] }
-  | { readonly beginning: string };
+  | { readonly beginning: string }
+  | { readonly status: number };
 
 /** A server that speaks OpenAI's chat completions, on loopback. */
 export interface FakeChatServer extends AsyncDisposable {
@@ -61,6 +62,11 @@ async function readRequestText(request: IncomingMessage): Promise<string> {
 }
 
 function sendReply(response: ServerResponse, reply: Reply): void {
+  if ("status" in reply) {
+    response.writeHead(reply.status, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: { message: "Not now." } }));
+    return;
+  }
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (delta: object, finish: string | null = null) =>
     response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);

@@ -3,11 +3,17 @@ import type { ScriptedStep } from "capstan/testing";
 
 const words = "One two three four five six seven eight nine ten. ";
 
+let hasFailed = false;
+
 /** The scripted answer to the last user message. */
 export function getAnswer(history: readonly Entry[]): ScriptedStep {
   const results = history.slice(history.findLastIndex(({ type }) => type === "user") + 1);
   const asked = history.findLast((entry) => entry.type === "user");
   const text = asked?.type === "user" && typeof asked.content === "string" ? asked.content : "";
+  if (text === "flaky" && !hasFailed) {
+    hasFailed = true;
+    return { error: "model_auth" };
+  }
   const key = Object.keys(scripts).find((word) => text.startsWith(word)) ?? "";
   const steps = scripts[key] ?? [];
   const turn = results.filter(({ type }) => type === "assistant").length;

@@ -11,6 +11,7 @@ import { createClientAgent } from "../protocols/client-agent.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
 import { readClientHistory } from "../protocols/client-history.ts";
 import { startRun } from "../runs/start-run.ts";
+import { readUntilSuspended, waitsForInput } from "../runs/threads.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { id } from "./schemas.ts";
 
@@ -127,9 +128,7 @@ async function startStoredChat(
       input: entry.content,
     });
     const headers = { "x-run-id": runId, "x-session-id": sessionId };
-    const read = isNew
-      ? readRun(runId, events, first)
-      : subscribe(store, { runId }, { signal: shutdownSignal, untilRest: true });
+    const read = isNew ? readRun(runId, events, first) : readUntilSuspended(deployment, { runId });
     if (!isNew) void events.return?.();
     return { runId, events: read, headers, onDisconnect: () => void events.return?.() };
   } catch (thrown) {
@@ -138,7 +137,7 @@ async function startStoredChat(
   }
 }
 
-/** Yields the events of a run and its nested runs until it ends or waits. */
+/** Yields the events of a run and its nested runs until it ends or waits for input. */
 async function* readRun(
   runId: string,
   events: AsyncIterableIterator<Event, void, undefined>,
@@ -146,7 +145,7 @@ async function* readRun(
 ): AsyncGenerator<Event, void, undefined> {
   for (let { done, value } = await first; !done && value; { done, value } = await events.next()) {
     yield value;
-    const isRest = value.type === "done" || value.type === "waiting";
+    const isRest = value.type === "done" || waitsForInput(value);
     if (isRest && value.runId === runId) return void (await events.return?.());
   }
 }

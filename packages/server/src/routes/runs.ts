@@ -38,6 +38,8 @@ const result = z.looseObject({
   toolCalls: z.array(z.looseObject({})),
   usage,
   cost: z.number(),
+  until: z.number().optional().describe("When a run that waits for its model provider continues."),
+  canRetry: z.literal(true).optional().describe("`POST …/retry` continues the run."),
   runId: id,
   sessionId: id,
 });
@@ -152,6 +154,20 @@ export const runAnswerRoutes: readonly Route[] = [
     responses: accepted,
     async handle({ params: { runId }, body: { text }, caller, key }, deployment) {
       await sendToRun(deployment, { caller, runId, key }, { type: "steer", text });
+      return respondAccepted();
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/api/runs/{runId}/retry",
+    summary:
+      "Continue a run that failed because of its model, from the call that failed, or release a quarantined one. Finished calls are not repeated.",
+    params,
+    body: z.strictObject({}).default({}),
+    startsWork: true,
+    responses: accepted,
+    async handle({ params: { runId }, caller, key }, deployment) {
+      await sendToRun(deployment, { caller, runId, key }, { type: "retry" });
       return respondAccepted();
     },
   }),

@@ -25,6 +25,7 @@ import {
   moveThread,
   readUntilSuspended,
   type Thread,
+  waitsForInput,
 } from "../runs/threads.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { id } from "./schemas.ts";
@@ -192,7 +193,7 @@ async function* streamUiFrames(
     yield stream.begin().map(formatUiFrame).join("");
     let isOver = false;
     for await (const event of events) {
-      isOver = isSuspended(event) && event.runId === runId;
+      isOver = (event.type === "done" || waitsForInput(event)) && event.runId === runId;
       const text = stream.encode(event).map(formatUiFrame).join("");
       if (text) yield text;
     }
@@ -206,8 +207,4 @@ async function* streamUiFrames(
     yield formatUiFrame({ type: "error", errorText: toAgentError(thrown, report).message });
   }
   yield lastUiFrame;
-}
-
-function isSuspended(event: Event): boolean {
-  return event.type === "done" || (event.type === "waiting" && event.until === undefined);
 }

@@ -68,8 +68,8 @@ async function wasDelivered(
 type ResumeTarget = { readonly caller: Caller; readonly runId: string; readonly sessionId: string };
 
 /**
- * Calls `send`, which resumes a suspended run. Like a new run, that needs remaining daily budget and a place in the
- * caller's quota. Throws `rate_limited` without sending.
+ * Calls `tell`, which resumes a suspended run or retries a failed one. Like a new run, that needs remaining daily budget
+ * and a place in the caller's quota. Throws `rate_limited` without sending.
  */
 export async function resumeWithinQuota<Told>(
   { store, activeRuns, dailyBudget }: Deployment,
@@ -78,7 +78,7 @@ export async function resumeWithinQuota<Told>(
 ): Promise<Told> {
   const run = (await store.listRuns(sessionId)).find((one) => one.runId === runId);
   const isTold = (await store.listMessages(runId)).length > 0;
-  if (run?.state !== "waiting" || isTold) return tell();
+  if (run?.state === "active" || isTold) return tell();
   await dailyBudget.clampPolicy(caller, {});
   if (activeRuns.has(sessionId)) return tell();
   const expected = activeRuns.reserve(caller, sessionId);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Event, RunInfo, Store } from "capstan";
+import { type Event, isFact, type RunInfo, type Store } from "capstan";
 import { getScope, subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import { createSessionId } from "./start-run.ts";
@@ -46,6 +46,11 @@ export async function findLastWait(store: Store, { sessionId, runId }: RunInfo):
   return facts.findLast((fact) => fact.type === "waiting" && fact.runId === runId)?.seq ?? 0;
 }
 
+/** Whether a run waits for input. A run that waits for a point in time resumes by itself. */
+export function waitsForInput(event: Event): boolean {
+  return event.type === "waiting" && event.until === undefined;
+}
+
 /**
  * Yields the events of a run after a position until it ends or waits for input. Continues if the run only waits for a
  * point in time or has queued messages. Ends early on shutdown.
@@ -56,7 +61,7 @@ export async function* readUntilSuspended(
 ): AsyncGenerator<Event, void, undefined> {
   for await (const event of subscribe(store, { runId, after }, { signal: shutdownSignal })) {
     yield event;
-    if (event.type !== "waiting" || event.runId !== runId || event.until !== undefined) continue;
+    if (!isFact(event) || event.runId !== runId || !waitsForInput(event)) continue;
     const isTold = (await store.listMessages(runId)).length > 0;
     const { facts = 0 } = (await store.getSession(event.sessionId)) ?? {};
     if (!isTold && facts === event.seq) return;

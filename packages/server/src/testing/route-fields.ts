@@ -38,6 +38,7 @@ export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/runs": { input: "Hi" },
   "POST /api/runs/{runId}/cancel": {},
   "POST /api/runs/{runId}/rerun": {},
+  "POST /api/runs/{runId}/retry": {},
   "POST /api/mcp-servers/{server}/trust": {},
   "POST /api/runs/{runId}/steer": { text: "Hi" },
   "POST /api/runs/{runId}/approvals/{callId}": { approved: true },

@@ -74,6 +74,7 @@ beforeEach(() => {
     const said = history.findLast(({ type }) => type === "user");
     const name = said?.type === "user" ? String(said.content) : "";
     const isFirst = !history.some(({ type }) => type === "result");
+    if (name === "fail") return { error: "model_auth" };
     return isFirst && ["pay", "move"].includes(name) ? { calls: [{ id: "c1", name }] } : { text: "Hello." };
   });
   const agents = [defineAgent({ name: "helper", model, tools: [move, pay] })];
@@ -173,6 +174,10 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   }),
   "POST /api/runs/{runId}/cancel": async () => ({
     path: `/api/runs/${(await run("pay", "waiting")).runId}/cancel`,
+    body: {},
+  }),
+  "POST /api/runs/{runId}/retry": async () => ({
+    path: `/api/runs/${(await run("fail", "ended")).runId}/retry`,
     body: {},
   }),
   "POST /api/runs/{runId}/steer": async () => ({

@@ -14,7 +14,9 @@ export async function loadRunView({ store, engine }: Deployment, runId: string):
   const info = runs.find((run) => run.runId === runId);
   if (!info) throw new AgentError("unknown_run", `Run not found: "${runId}".`);
   const { orThrow: _, ...result } = await engine.getResult(runId);
-  return { ...info, pending: result.pending, ...(info.state !== "active" && { result }) };
+  // A run that waits for a point in time is listed as active: a process resumes it then.
+  const hasResult = info.state !== "active" || result.until !== undefined;
+  return { ...info, pending: result.pending, ...(hasResult && { result }) };
 }
 
 type ListRunsOptions = {

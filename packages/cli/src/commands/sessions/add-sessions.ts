@@ -9,16 +9,17 @@ Examples:
   $ capstan sessions show 1f3a             a prefix of the id is enough
   $ capstan sessions export 1f3a --format html -o talk.html
   $ capstan sessions rename 1f3a "The whale talk"
+  $ capstan sessions retry 1f3a             after the model failed
   $ capstan sessions rm 1f3a 2b --yes
 
 To resume a session: capstan --resume <id>`;
 
 /** Adds `capstan sessions`. */
-export const addSessions: AddCommand = (program, io) => {
+export const addSessions: AddCommand = (program, io, outcome) => {
   const actions = () => import("./session-actions.ts");
   const sessions = program
     .command("sessions")
-    .description("list, show, search, export, rename and remove sessions")
+    .description("list, show, search, export, rename, retry and remove sessions")
     .addHelpText("after", examples)
     .allowExcessArguments()
     .action(async (_options, command) => {
@@ -51,6 +52,12 @@ export const addSessions: AddCommand = (program, io) => {
     .action(async (words, _options, command) =>
       (await actions()).searchSessions(words.join(" "), command.optsWithGlobals(), io),
     );
+  addSessionChanges(sessions, io, outcome);
+};
+
+/** Adds the commands that copy, change or continue a session. */
+const addSessionChanges: AddCommand = (sessions, io, outcome) => {
+  const actions = () => import("./session-actions.ts");
   sessions
     .command("export")
     .description("the same as `capstan export`")
@@ -69,6 +76,14 @@ export const addSessions: AddCommand = (program, io) => {
     .action(async (...given) => {
       const [id, title, , command] = given;
       await (await actions()).renameSession(id, title, { flags: command.optsWithGlobals(), io });
+    });
+  sessions
+    .command("retry")
+    .description("continue a run that failed because of its model, from the call that failed")
+    .argument("<id>", "session id or a prefix of it")
+    .action(async (id, _options, command) => {
+      const { runScript } = await import("../../print/run-script.ts");
+      outcome.exitCode = await runScript({ ...command.optsWithGlobals(), resume: id, retry: true }, io);
     });
   sessions
     .command("rm")

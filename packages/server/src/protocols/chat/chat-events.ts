@@ -107,6 +107,7 @@ export function chatEvents(
         );
         return [];
       case "waiting": {
+        if (event.until !== undefined) return []; // the run resumes by itself
         const asks = pendingNames.length > 0 ? ` for ${pendingNames.join(" and ")}` : " for external input";
         return [...calls.flush(), ...toTextEvents(`${lastText && "\n\n"}Waiting${asks}.`), done];
       }
