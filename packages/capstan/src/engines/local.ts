@@ -10,6 +10,7 @@ import { type RunOptions, resume, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
 import { type Rerun, type RerunOptions, rerun } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage, Store } from "../store.ts";
+import { attachWhenBusy } from "./attach.ts";
 import { checkStoredMessage, createStoredRun, loadResult, loadTurnRequest } from "./stored-run.ts";
 
 export type { TurnRequest };
@@ -38,7 +39,10 @@ export type LocalOptions = {
 
 /** Runs on a store that outlives the process. Any number of processes may share the store. */
 export interface LocalEngine {
-  /** Starts a run of one of the agents. */
+  /**
+   * Starts a run of one of the agents. With the `runId` of a stored run and the same input, the handle follows that run:
+   * another process may execute it, or take it over when its process is gone.
+   */
   run(agent: Agent, input: RunInput, options?: Omit<RunOptions, "store">): Run;
   /** Opens a stored run, whichever process executes it: await or iterate it, approve, steer, cancel. */
   open(runId: string): Run;
@@ -119,11 +123,15 @@ export function local(options: LocalOptions): LocalEngine {
   const stopPolling = repeatEvery(clock, leaseMs / 2, poll);
   poll();
 
+  const open = (runId: string) =>
+    createStoredRun({ store, resolveAgents, runId, send: (message) => send(runId, message) });
+
   return {
-    run: (agent, input, runOptions = {}) =>
-      runs.track(run(assertUsable(agent), input, { ...runOptions, store, shared })),
-    open: (runId) =>
-      createStoredRun({ store, resolveAgents, runId, send: (message) => send(runId, message) }),
+    run(agent, input, runOptions = {}) {
+      const started = runs.track(run(assertUsable(agent), input, { ...runOptions, store, shared }));
+      return runOptions.runId === undefined ? started : attachWhenBusy(started, { store, open });
+    },
+    open,
     ...createRunReader(store, resolveAgents),
     rerun: async (rerunOptions) => {
       const agent = assertUsable(rerunOptions.agent);

@@ -66,9 +66,13 @@ export async function startRun(
   }
   const { isNew } = await runOnce(deployment, {
     id: runId,
-    find: () => findStartedRun(deployment, planned, keyed),
+    async find() {
+      const isStarted = await findStartedRun(deployment, planned, keyed);
+      // Another run of the session may take long: do not wait for it.
+      if (!isStarted) await assertSessionIdle(deployment, planned);
+      return isStarted;
+    },
     async create() {
-      await assertSessionIdle(deployment, planned);
       await launchRun(deployment, caller, planned);
       // Not awaited: the caller subscribes only after this returns and would miss deltas.
       storeRequest(deployment.store, keyed).catch(deployment.report);
@@ -116,11 +120,16 @@ function waitUntilStored(options: RunOptions, start: (options: RunOptions) => Ru
   return new Promise((resolve, reject) => {
     const { hooks } = options;
     const onEvent: NonNullable<typeof hooks>["onEvent"] = (event) => {
-      resolve();
+      resolve(); // in the same tick, so that the caller misses no delta
       hooks?.onEvent?.(event);
     };
-    start({ ...options, hooks: { ...hooks, onEvent } }).then(() => resolve(), reject);
+    readFirstEvent(start({ ...options, hooks: { ...hooks, onEvent } })).then(resolve, reject);
   });
+}
+
+/** The hook is not called for a run that another process executes. */
+async function readFirstEvent(handle: Run): Promise<void> {
+  for await (const _ of handle) return;
 }
 
 async function assertSessionIdle({ store }: Deployment, { sessionId, runId }: RunPlan): Promise<void> {
