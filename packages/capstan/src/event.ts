@@ -203,8 +203,15 @@ export type FactBody =
       readonly by?: string;
     }
   | { readonly type: "steered"; readonly entry: UserEntry }
-  /** The previous process stopped while running this; another one took over. */
-  | { readonly type: "recovered"; readonly owner: string }
+  | {
+      /** The previous process stopped while running this; another one took over. */
+      readonly type: "recovered";
+      readonly owner: string;
+      /** The process executes no other run until this one makes progress or `solo_end` follows. */
+      readonly alone?: true;
+    }
+  /** Other runs may execute beside this one again, so a crash does not count against it. */
+  | { readonly type: "solo_end" }
   | { readonly type: "cancel_requested"; readonly reason: string }
   /** A failed run continues: from the model call that failed, or, if it was quarantined, where it stopped. */
   | { readonly type: "retried" }

@@ -43,6 +43,7 @@ export function createFactId(
     case "waiting":
     case "steered":
     case "recovered":
+    case "solo_end":
     case "woken":
     case "retried":
     case "warning":

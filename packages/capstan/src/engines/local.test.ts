@@ -455,34 +455,6 @@ describe("a run whose process has died", () => {
     expect(await next.open("run_2")).toMatchObject({ status: "done" });
   });
 
-  it("is given up after killing its process repeatedly, and other runs continue (F77)", async () => {
-    const store = memory({ clock });
-    const agent = createToolAgent(
-      defineTool({
-        name: "boom",
-        description: "",
-        input: {},
-        effects: "none",
-        execute: () => new Promise(() => undefined),
-      }),
-    );
-    for (let crash = 0; crash <= 6; crash++) {
-      const { store: mine, kill } = createKillableStore(store);
-      const doomed = local({ store: mine, agents: agent, leaseMs, clock });
-      if (crash === 0) doomed.run(agent, "Go.", { runId: "run_1" }).then(undefined, () => undefined);
-      else await clock.advance(2 * leaseMs);
-      await vi.waitFor(async () => {
-        const facts = await loadRunFacts(store, "run_1");
-        expect(facts.filter((fact) => fact.type === "recovered").length).toBe(crash);
-        expect(["tool_call_start", "done"]).toContain(facts.at(-1)?.type);
-      }, 30_000);
-      kill();
-    }
-    const result = await openEngine(store, agent).open("run_1");
-    expect(result).toMatchObject({ status: "failed", error: { code: "quarantined" } });
-    expect(await store.listOrphans()).toEqual([]);
-  });
-
   it("rejects the first process's writes when it wakes up, and stops its tools (F74, F75)", async () => {
     const store = memory({ clock });
     const paused = Promise.withResolvers<void>();

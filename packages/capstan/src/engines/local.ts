@@ -2,6 +2,7 @@ import { type Agent, indexAgents } from "../agent.ts";
 import { backgroundClock, type Clock, repeatEvery } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { createId } from "../ids.ts";
+import { createProcessGate } from "../loop/process-gate.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
 import type { RunInput } from "../run/input.ts";
 import type { ExecutedRun, ResumeOptions, SharedStoreOptions } from "../run/open-run.ts";
@@ -80,7 +81,8 @@ export function local(options: LocalOptions): LocalEngine {
   const shutdown = new AbortController();
   const runs = createRunTracker(clock, () => poll());
   const shutdownSignal = shutdown.signal;
-  const shared: SharedStoreOptions = { owner, leaseMs, clock, onRunStart, onRunEnd, shutdownSignal };
+  const gate = createProcessGate(clock, leaseMs);
+  const shared: SharedStoreOptions = { owner, leaseMs, gate, clock, onRunStart, onRunEnd, shutdownSignal };
 
   /** Continues a run, unless another process is faster. */
   async function takeOver(info: RunInfo): Promise<boolean> {

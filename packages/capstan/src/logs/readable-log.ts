@@ -69,7 +69,9 @@ function formatFactLine(fact: Fact, format: LogFormatter): string | undefined {
     case "retried":
       return "Retried";
     case "recovered":
-      return `Taken over by ${format.name(fact.owner)}`;
+      return `Taken over by ${format.name(fact.owner)}${fact.alone ? ", which executes no other run meanwhile" : ""}`;
+    case "solo_end":
+      return "Executed beside other runs again";
     case "cancel_requested":
       return `Cancel requested: ${format.text(fact.reason)}`;
     case "turn_summary":

@@ -24,22 +24,6 @@ export function buildCancellation(run: RunState, reason: string): readonly FactB
   return [...settleOpenCalls(run), buildDone(run, { status: "cancelled", text, error })];
 }
 
-const maxRecoveries = 5;
-
-/** Fails a run that repeatedly crashes its process, because it would take other runs down with it. */
-export const stopWhenQuarantined: Rule = ({ run }) => {
-  if (run.recoveries <= maxRecoveries) return undefined;
-  const message = `The process stopped ${run.recoveries} times during turn ${run.turn}. The run will not be resumed.`;
-  const error = { code: "quarantined", message, retryable: false };
-  const facts: FactBody[] = settleOpenCalls(run);
-  return decideFacts(
-    "quarantine",
-    ...facts,
-    { type: "error", ...error },
-    buildDone(run, { status: "failed", text: message, error, canRetry: true }),
-  );
-};
-
 /**
  * Handles a turn without a message: calls the next model of the chain, or the same one again after a crash or a
  * compaction, or fails the run.

@@ -18,6 +18,7 @@ import { startRun } from "./start-run.ts";
 import {
   addUsage,
   type Call,
+  clearCrashes,
   createState,
   noUsage,
   type RunState,
@@ -91,8 +92,13 @@ const folds: Folds = {
     run.cancelReason ??= reason;
   },
   retried: reopenRun,
-  recovered(_, run) {
+  recovered(_, run, { alone = false }) {
     run.recoveries += 1;
+    if (run.isAlone) run.soloCrashes += 1;
+    run.isAlone = alone;
+  },
+  solo_end(_, run) {
+    run.isAlone = false;
   },
   turn_end(_, { currentTurn }) {
     if (currentTurn) currentTurn.ended = true;
@@ -115,6 +121,7 @@ const folds: Folds = {
 
 function suspendRun(_: State, run: RunState, { until }: FactOf<"waiting">): void {
   run.waiting = true;
+  run.isAlone = false;
   run.waits += 1;
   run.wakeAt = until;
 }
@@ -174,7 +181,7 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
   const { currentTurn } = run;
   if (!currentTurn) return;
   correctEstimate(state, fact.usage);
-  run.recoveries = 0;
+  clearCrashes(run);
   run.usage = addUsage(run.usage, fact.usage);
   currentTurn.usage = addUsage(currentTurn.usage, fact.usage);
   currentTurn.message = fact.entry;
@@ -248,7 +255,7 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
     return;
   }
   if (call.result) return;
-  run.recoveries = 0;
+  clearCrashes(run);
   state.hasHandles ||= fact.handle !== undefined;
   if (fact.cacheUntil !== undefined) state.cache.set(toCallKey(call.part), fact);
   call.result = toResultEntry(fact);
@@ -278,7 +285,7 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
 /** Continues a failed run: its model is called again, and agents that waited for it wait again. */
 function reopenRun(state: State, run: RunState): void {
   run.done = undefined;
-  run.recoveries = 0;
+  clearCrashes(run);
   run.retries += 1;
   const { currentTurn } = run;
   if (currentTurn && !currentTurn.message) {

@@ -6,6 +6,7 @@ import { addFragment } from "./citations.ts";
 import {
   addUsage,
   type Call,
+  clearCrashes,
   createState,
   listAncestors,
   type RunState,
@@ -74,7 +75,7 @@ export function applyNested(state: State, fact: Fact, fold: (state: State, fact:
     updateWaitedTime(run, fact, state.elapsedMs);
     run.startedCalls += calls;
     if (usage) run.usage = addUsage(run.usage, usage);
-    if (fact.type === "message" || fact.type === "tool_call_result") run.recoveries = 0;
+    if (fact.type === "message" || fact.type === "tool_call_result") clearCrashes(run);
     if (fact.type === "approval_resolved" && reply) run.approvals.set(fact.callId, reply);
   }
 }

@@ -126,6 +126,7 @@ function buildEventAttributes({ factory }: TraceContext, fact: Fact): Attributes
     case "woken":
     case "retried":
     case "recovered":
+    case "solo_end":
     case "cancel_requested":
     case "compacted":
       return {};

@@ -299,7 +299,10 @@ function applyMarkFact(own: OpenRun, fact: Fact): undefined {
     case "steered":
       return addMark(own, fact, { label: "Steering message" });
     case "recovered":
-      return addMark(own, fact, { label: "Resumed after a crash", isBad: true });
+      return addMark(own, fact, {
+        label: fact.alone ? "Resumed alone after repeated crashes" : "Resumed after a crash",
+        isBad: true,
+      });
     case "retried":
       return addMark(own, fact, { label: "Retried" });
     case "cancel_requested":

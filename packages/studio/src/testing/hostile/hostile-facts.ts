@@ -219,7 +219,8 @@ function createRunFacts(hostile: HostileText): Omit<Facts, ModelFacts | ToolFact
     woken: {},
     retried: {},
     steered: { entry: { type: "user", content: text() } },
-    recovered: { owner: text() },
+    recovered: { owner: text(), alone: true },
+    solo_end: {},
     cancel_requested: { reason: text() },
     limit_reached: { code: text(), message: text(), turns: 1 },
     warning: { code: text(), message: text() },
@@ -248,6 +249,7 @@ export function createHostileRun(hostile: HostileText, identity: RunIdentity): r
     ...pickFacts(
       "run_start",
       "recovered",
+      "solo_end",
       "compaction_start",
       "model_failed",
       "compacted",
