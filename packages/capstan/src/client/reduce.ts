@@ -140,10 +140,8 @@ function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
         ...updateCall(running, { id: fact.callId, state: "said" }, own),
         pending: removePending(running, fact.callId),
       };
-    case "retried": {
-      const { error: _, ...reopened } = view;
-      return { ...reopened, status: "running" };
-    }
+    case "retried":
+      return applyRetried(view, fact, own);
     case "waiting":
       return applyWaiting(view, fact.callIds);
     case "steered":
@@ -168,6 +166,17 @@ function applyRunStart(view: SessionView, fact: Extract<Fact, { type: "run_start
   if (entries !== said) entries.push(...said);
   const { runId } = fact;
   return { ...rest, status: "running", runId, turn: 0, entries, live: nothingLive, pending: [] };
+}
+
+/** Replaces the text of the failed end by a notice: the run will end with another one. */
+function applyRetried(view: SessionView, { runId, seq }: Fact, own: Own): SessionView {
+  const { error, ...reopened } = view;
+  const end = view.runs.get(runId)?.end;
+  const entries = own(view.entries);
+  if (entries.at(-1)?.seq === end?.seq) entries.pop();
+  const message = `Retried after a failure: ${error?.message ?? end?.text ?? ""}`;
+  entries.push({ type: "notice", runId, seq, code: "retried", message });
+  return { ...reopened, entries, status: "running" };
 }
 
 function addEntry(view: SessionView, entry: EntryView, own: Own): SessionView {

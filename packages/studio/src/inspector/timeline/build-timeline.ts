@@ -258,7 +258,7 @@ function applyWaiting(own: OpenRun, fact: FactOf<"waiting">): Bar | undefined {
   if (own.wait) return own.wait.bar;
   const otherCallIds = fact.callIds.filter((callId) => !own.approvals.has(callId));
   if (otherCallIds.length === 0 && fact.until === undefined) return undefined;
-  const label = fact.until === undefined ? "Waiting for an answer" : "Scheduled";
+  const label = fact.until === undefined ? "Waiting for an answer" : "Waiting for the model provider";
   own.wait = startBar(own, fact, { kind: "waiting", label });
   return own.wait.bar;
 }
@@ -304,6 +304,7 @@ function applyMarkFact(own: OpenRun, fact: Fact): undefined {
         isBad: true,
       });
     case "retried":
+      own.run.status = "running";
       return addMark(own, fact, { label: "Retried" });
     case "cancel_requested":
       return addMark(own, fact, { label: `Cancelled: ${fact.reason}` });
