@@ -76,6 +76,21 @@ export type FactBody =
       readonly citations?: readonly Citation[];
     }
   | {
+      /**
+       * The message so far: the model reached its output limit or paused, and is called again to continue it. The
+       * `message` that follows has all of it.
+       */
+      readonly type: "message_partial";
+      readonly entry: AssistantEntry;
+      readonly stopReason: "length" | "pause";
+      readonly model: string;
+      readonly candidate: number;
+      /** Of the last call. */
+      readonly usage: Usage;
+      readonly ms: number;
+      readonly citations?: readonly Citation[];
+    }
+  | {
       /** One model of the chain failed; the next one is called, or the run fails. */
       readonly type: "model_failed";
       readonly model: string;

@@ -39,6 +39,7 @@ export function createFactId(
     case "done":
       return `${prefix}/${body.type}`;
     case "message":
+    case "message_partial":
     case "model_failed":
     case "waiting":
     case "steered":

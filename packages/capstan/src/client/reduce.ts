@@ -5,6 +5,7 @@ import {
   type AssistantView,
   buildInputEntries,
   createAssistantView,
+  readAssistantEntry,
   toAssistantView,
   toPendingView,
 } from "./view-entries.ts";
@@ -50,6 +51,7 @@ function applyNestedFact(outer: SessionView, fact: Fact, own: Own): SessionView 
     case "tool_call_result":
       return { ...view, pending: removePending(view, fact.id) };
     case "message":
+    case "message_partial":
     case "compacted":
     case "turn_summary":
       return fact.usage ? { ...view, usage: addUsage(view.usage, fact.usage) } : view;
@@ -94,7 +96,8 @@ function applyDelta(view: SessionView, event: Delta): SessionView {
     }
     case "message_restart":
       // After a reconnect, all live deltas are sent again.
-      if (event.reason === "reconnected") return { ...view, live: nothingLive };
+      if (event.reason === "reconnected")
+        return { ...view, live: { ...nothingLive, ...live.partial, partial: live.partial } };
       return { ...view, live: { ...live, text: "", reasoning: "", citations: [], calls: [] } };
     case "retry":
       return {
@@ -119,6 +122,16 @@ function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
         live: nothingLive,
         usage: addUsage(view.usage, fact.usage),
       };
+    case "message_partial": {
+      // Deltas follow it from here on, also for readers that missed those before it.
+      const { text, reasoning } = readAssistantEntry(fact.entry, []);
+      const partial = { text, reasoning, citations: fact.citations ?? [] };
+      return {
+        ...running,
+        live: { ...nothingLive, ...partial, partial },
+        usage: addUsage(view.usage, fact.usage),
+      };
+    }
     case "model_failed":
     case "recovered":
       return { ...running, live: nothingLive };

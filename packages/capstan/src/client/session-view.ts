@@ -72,6 +72,8 @@ export type LiveView = {
   readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly progress: readonly { readonly callId: string; readonly data: Json }[];
   readonly summary: string;
+  /** What the stored part of the message says, while the model continues it. */
+  readonly partial?: Pick<LiveView, "text" | "reasoning" | "citations"> | undefined;
   readonly retry?: { readonly attempt: number; readonly code: string; readonly waitMs: number };
 };
 

@@ -81,6 +81,7 @@ function applyRunFact(run: RunView, fact: Fact): RunView {
     case "retried":
       return rest;
     case "message":
+    case "message_partial":
       return { ...rest, inputTokens: fact.usage.inputTokens };
     case "model_failed": {
       const { model, error, attempts } = fact;

@@ -12,8 +12,9 @@ import {
 } from "./apply-handoff.ts";
 import { applyCompaction } from "./compact.ts";
 import { completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
-import { correctEstimate, measureHistory } from "./context-size.ts";
+import { measureHistory } from "./context-size.ts";
 import { applyNested } from "./nested-state.ts";
+import { addModelUsage, addPartialMessage, discardDeltas } from "./partial-message.ts";
 import { startRun } from "./start-run.ts";
 import {
   addUsage,
@@ -68,6 +69,7 @@ type Folds = {
 const folds: Folds = {
   turn_start: startTurn,
   message: addMessage,
+  message_partial: addPartialMessage,
   model_failed: failModel,
   compaction_start(_, { compactions }, { number, until }) {
     compactions.open ??= { number, until, candidate: 0 };
@@ -93,6 +95,7 @@ const folds: Folds = {
   },
   retried: reopenRun,
   recovered(_, run, { alone = false }) {
+    discardDeltas(run);
     run.recoveries += 1;
     if (run.isAlone) run.soloCrashes += 1;
     run.isAlone = alone;
@@ -138,6 +141,7 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
     tools,
     chain,
     notes,
+    partial: undefined,
     message: undefined,
     stopReason: undefined,
     output: undefined,
@@ -160,6 +164,7 @@ function failModel(_: State, run: RunState, fact: FactOf<"model_failed">): void 
   if (fact.compaction !== undefined) {
     if (compactions.open) compactions.open = { ...compactions.open, candidate: candidate + 1 };
   } else if (currentTurn) {
+    discardDeltas(run);
     // The run waits if at least one model of the chain can be retried later.
     const retryAt = fact.isParked ? fact.at + (error.retryAfterMs ?? 0) : currentTurn.failure?.retryAt;
     currentTurn.failure = {
@@ -180,10 +185,8 @@ function addSteering(state: State, run: RunState): void {
 function addMessage(state: State, run: RunState, fact: FactOf<"message">): void {
   const { currentTurn } = run;
   if (!currentTurn) return;
-  correctEstimate(state, fact.usage);
-  clearCrashes(run);
-  run.usage = addUsage(run.usage, fact.usage);
-  currentTurn.usage = addUsage(currentTurn.usage, fact.usage);
+  addModelUsage(state, currentTurn, fact);
+  currentTurn.partial = undefined;
   currentTurn.message = fact.entry;
   currentTurn.stopReason = run.stopReason = getStopReason(fact);
   currentTurn.output = fact.output;

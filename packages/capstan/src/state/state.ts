@@ -169,6 +169,8 @@ export type TurnState = {
   readonly tools: ToolOffer;
   readonly chain: ModelChain;
   readonly notes: readonly string[];
+  /** The message so far, while the model continues it. */
+  partial: PartialMessage | undefined;
   message: AssistantEntry | undefined;
   stopReason: MessageEnd | undefined;
   output: StructuredOutput | undefined;
@@ -183,6 +185,18 @@ export type TurnState = {
   repeated: { readonly name: string; readonly count: number; readonly before: number } | undefined;
   ended: boolean;
   isSummarized: boolean;
+};
+
+/** A message that the model has not finished yet. */
+export type PartialMessage = {
+  readonly entry: AssistantEntry;
+  readonly citations: readonly Citation[];
+  /** Why it stopped last, and how often for each reason. */
+  readonly stopReason: "length" | "pause";
+  readonly counts: { readonly length: number; readonly pause: number };
+  readonly candidate: number;
+  /** False once a failure made readers discard the text. */
+  isShown: boolean;
 };
 
 export type ModelFailure = {

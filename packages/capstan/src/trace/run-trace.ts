@@ -62,6 +62,7 @@ function recordFact(context: TraceContext, fact: Fact): void {
       models.start("message", fact.at);
       break;
     case "message":
+    case "message_partial":
       models.endMessage(fact);
       break;
     case "model_failed":

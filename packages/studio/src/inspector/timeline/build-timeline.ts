@@ -158,6 +158,7 @@ function applyToRun(own: OpenRun, fact: Fact): Bar | undefined {
       own.model = startBar(own, fact, { kind: "model", label: "Model" });
       return own.model.bar;
     case "message":
+    case "message_partial":
     case "model_failed":
       return fact.type === "model_failed" && fact.compaction !== undefined
         ? addMark(own, fact, {
@@ -198,12 +199,12 @@ function applyToRun(own: OpenRun, fact: Fact): Bar | undefined {
 const formatModelUsage = (model: string | undefined, usage: Usage) =>
   [model, formatTokenUsage(usage)].filter(Boolean).join(" · ");
 
-function applyModelResult(own: OpenRun, fact: FactOf<"message"> | FactOf<"model_failed">): Bar {
-  const msBefore = fact.type === "message" ? fact.ms : 0;
+function applyModelResult(own: OpenRun, fact: FactOf<"message" | "message_partial" | "model_failed">): Bar {
+  const msBefore = fact.type === "model_failed" ? 0 : fact.ms;
   const location = own.model ?? startBar(own, fact, { kind: "model", label: "Model", msBefore });
   own.model = undefined;
   location.bar.label = fact.model;
-  if (fact.type === "message") {
+  if (fact.type !== "model_failed") {
     const stopReason = getStopReason(fact);
     const state = stopReason === "aborted" ? "interrupted" : "ok";
     const isUnusual = stopReason !== "end" && stopReason !== "tool_calls";
