@@ -1,5 +1,5 @@
 import type { Json, RunInfo } from "capstan";
-import { difference, isInRun } from "capstan/sessions";
+import { difference, loadRunFacts } from "capstan/sessions";
 import { z } from "zod";
 import { createMismatchError } from "../protocols/call-ids.ts";
 import { readEvents } from "../runs/read-events.ts";
@@ -266,9 +266,9 @@ export const runAgainRoutes: readonly Route[] = [
     params: z.strictObject({ runId: id, otherRunId: id }),
     responses: { 200: { description: "Differences only.", schema: comparison } },
     async handle({ params: { runId, otherRunId } }, { store }) {
-      const readRunFacts = async (wanted: string) =>
-        (await store.read((await store.findSession(wanted)) ?? "")).filter((fact) => isInRun(fact, wanted));
-      return Response.json(difference(await readRunFacts(runId), await readRunFacts(otherRunId)));
+      return Response.json(
+        difference(await loadRunFacts(store, runId), await loadRunFacts(store, otherRunId)),
+      );
     },
   }),
 ];

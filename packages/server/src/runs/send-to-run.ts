@@ -1,4 +1,5 @@
-import { AgentError, type Fact, type MessageBody, type RunMessage } from "capstan";
+import { AgentError, type MessageBody, type RunMessage } from "capstan";
+import { loadRunFacts } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { createKeyConflictError, matchesStoredRequest, storeRequest } from "./idempotency.ts";
@@ -47,21 +48,17 @@ function throwConflict(thrown: unknown): void {
   if (thrown instanceof AgentError && conflictCodes.includes(thrown.code)) throw thrown;
 }
 
-type RunLocation = { readonly runId: string; readonly sessionId: string };
-
 type SteerMessage = Extract<RunMessage, { readonly type: "steer" }>;
 
 async function wasDelivered(
   { store }: Deployment,
-  { runId, sessionId, position }: RunLocation & { readonly position: number },
+  { runId, position }: { readonly runId: string; readonly position: number },
   { key, text }: SteerMessage,
 ): Promise<boolean> {
   if ((await store.listMessages(runId)).some((pending) => pending.key === key)) return true;
-  const isSteered = (fact: Fact) => fact.runId === runId && fact.type === "steered";
-  const facts = await store.read(sessionId);
-  return facts.some(
+  return (await loadRunFacts(store, runId)).some(
     (fact) =>
-      isSteered(fact) && (fact.seq > position || (fact.type === "steered" && fact.entry.content === text)),
+      fact.type === "steered" && fact.runId === runId && (fact.seq > position || fact.entry.content === text),
   );
 }
 
@@ -76,7 +73,7 @@ export async function resumeWithinQuota<Told>(
   { caller, runId, sessionId }: ResumeTarget,
   tell: () => Promise<Told>,
 ): Promise<Told> {
-  const run = (await store.listRuns(sessionId)).find((one) => one.runId === runId);
+  const run = await store.findRun(runId);
   const isTold = (await store.listMessages(runId)).length > 0;
   if (run?.state === "active" || isTold) return tell();
   await dailyBudget.clampPolicy(caller, {});

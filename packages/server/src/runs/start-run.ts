@@ -1,14 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  type Agent,
-  AgentError,
-  type Entry,
-  type Fact,
-  type Run,
-  type RunOptions,
-  type UserEntry,
-} from "capstan";
+import { type Agent, AgentError, type Entry, type Run, type RunOptions, type UserEntry } from "capstan";
 import { clampPolicy } from "capstan/agents";
+import { loadRunStart } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import {
@@ -133,9 +126,8 @@ async function readFirstEvent(handle: Run): Promise<void> {
 }
 
 async function assertSessionIdle({ store }: Deployment, { sessionId, runId }: RunPlan): Promise<void> {
-  const runs = await store.listRuns(sessionId);
-  const open = runs.find((run) => run.state !== "ended" && run.runId !== runId);
-  if (!open) return;
+  const [open] = await store.listRuns(sessionId, 1);
+  if (!open || open.state === "ended" || open.runId === runId) return;
   const message = `Session "${sessionId}" has an unfinished run, "${open.runId}". Answer it, wait for it, or cancel it.`;
   throw new AgentError("session_busy", message);
 }
@@ -150,10 +142,7 @@ async function findStartedRun(
   const sessionId = await store.findSession(runId);
   if (sessionId === undefined) return undefined;
   if (sessionId === planned.sessionId && (await matchesStoredRequest(store, keyed))) return true;
-  const start = (await store.read(sessionId)).find(
-    (fact): fact is Extract<Fact, { readonly type: "run_start" }> =>
-      fact.type === "run_start" && fact.runId === runId,
-  );
+  const start = await loadRunStart(store, runId);
   const isSame =
     start !== undefined &&
     sessionId === planned.sessionId &&
