@@ -12,9 +12,15 @@ import type { Run } from "../run/run-handle.ts";
 import { type Rerun, type RerunOptions, rerun } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage, Store } from "../store.ts";
 import { attachWhenBusy } from "./attach.ts";
-import { checkStoredMessage, createStoredRun, loadResult, loadTurnRequest } from "./stored-run.ts";
+import {
+  checkStoredMessage,
+  createStoredRun,
+  loadResult,
+  loadTurnRequest,
+  type MessageCheck,
+} from "./stored-run.ts";
 
-export type { TurnRequest };
+export type { MessageCheck, TurnRequest };
 
 /** Returns the agent with this name, with the agents it hands off to; undefined when it does not exist. */
 export type FindAgent = (name: string) => Agent | undefined | Promise<Agent | undefined>;
@@ -58,11 +64,11 @@ export interface LocalEngine {
   /** Runs again in a fork. The new run is recovered like any other. */
   rerun(options: RerunOptions): Promise<Rerun>;
   /**
-   * Checks a message before it is sent. `isNew` is false when the run received it before. Rejects when the run, in its
+   * Checks a message before it is sent. Rejects when the run, in its
    * current state, cannot accept it: with `unknown_call`, `approval_conflict`, `idempotency_conflict`, `run_ended`, or
    * `invalid_input` for an answer that does not match the schema of its question.
    */
-  checkMessage(runId: string, message: RunMessage): Promise<{ readonly isNew: boolean }>;
+  checkMessage(runId: string, message: RunMessage): Promise<MessageCheck>;
   /** Sends a message to a run, and resumes the run when no process executes it. Resolves when the message is stored. */
   send(runId: string, message: RunMessage): Promise<void>;
   /** Takes over runs whose process is gone, and returns their ids. Also called automatically, at the start and then regularly. */

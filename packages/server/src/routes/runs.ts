@@ -1,7 +1,6 @@
 import type { Json, RunInfo } from "capstan";
 import { difference, loadRunFacts } from "capstan/sessions";
 import { z } from "zod";
-import { createMismatchError } from "../protocols/call-ids.ts";
 import { readEvents } from "../runs/read-events.ts";
 import { rerunRun } from "../runs/rerun.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
@@ -189,11 +188,9 @@ export const runAnswerRoutes: readonly Route[] = [
     responses: accepted,
     async handle({ params: { runId, callId }, body, caller, key }, deployment) {
       const { approved, value, reason, digest } = body;
-      const asked = (await deployment.engine.getResult(runId)).pending.find((one) => one.callId === callId);
-      if (asked && digest !== undefined && digest !== asked.digest) throw createMismatchError(callId);
       await sendToRun(
         deployment,
-        { caller, runId, key },
+        { caller, runId, key, digest },
         approved
           ? { type: "approve", callId, ...(value !== undefined && { value: value as Json }) }
           : { type: "deny", callId, ...(reason !== undefined && { reason }) },

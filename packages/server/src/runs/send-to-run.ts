@@ -2,6 +2,7 @@ import { AgentError, type MessageBody, type RunMessage } from "capstan";
 import { loadRunFacts } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { createMismatchError } from "../protocols/call-ids.ts";
 import { createKeyConflictError, matchesStoredRequest, storeRequest } from "./idempotency.ts";
 
 const conflictCodes: readonly string[] = ["approval_conflict", "idempotency_conflict"];
@@ -10,17 +11,19 @@ export type MessageTarget = {
   readonly caller: Caller;
   readonly runId: string;
   readonly key?: string | undefined;
+  /** Digest of the call that the user was shown. */
+  readonly digest?: string | undefined;
 };
 
 /**
  * Sends a message to a run, once. Refuses here, where the caller gets an error, any message that the run would
  * ignore: an answer that the question does not allow, a call that waits for something else, or an answer that
- * contradicts an earlier one. Throws `rate_limited` if the message would resume the run and the caller's quota or
- * daily budget is used up.
+ * contradicts an earlier one. Throws `approval_mismatch` if the call is not the one that the user was shown, and
+ * `rate_limited` if the message would resume the run and the caller's quota or daily budget is used up.
  */
 export async function sendToRun(
   deployment: Deployment,
-  { caller, runId, key }: MessageTarget,
+  { caller, runId, key, digest }: MessageTarget,
   body: MessageBody,
 ): Promise<void> {
   const { store, engine } = deployment;
@@ -32,7 +35,8 @@ export async function sendToRun(
   const check = engine.checkMessage(runId, message);
   await check.catch(throwConflict);
   if (key !== undefined && (await matchesStoredRequest(store, request))) return;
-  const { isNew } = await check;
+  const { isNew, call } = await check;
+  if (call && digest !== undefined && digest !== call.digest) throw createMismatchError(call.callId);
   if (isNew) {
     const { facts: position = 0 } = (await store.getSession(sessionId)) ?? {};
     const send = () => engine.send(runId, message);
