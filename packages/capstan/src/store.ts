@@ -15,7 +15,10 @@ export type SessionInfo = {
 };
 
 /** Restricts a listing to the sessions of one scope (default: all) and to `limit` items. */
-export type ListOptions = { readonly scope?: string; readonly limit?: number };
+export type SearchOptions = { readonly scope?: string; readonly limit?: number };
+
+/** With `after`, a list continues after this session, usually the last one of the previous page. */
+export type ListOptions = SearchOptions & { readonly after?: Pick<SessionInfo, "id" | "updatedAt"> };
 
 /** Returns the scope of a session, such as its user: the part of the id before the first `~`. */
 export function getScope(sessionId: string): string {
@@ -23,6 +26,7 @@ export function getScope(sessionId: string): string {
 }
 
 export type Blob = { readonly mediaType: string; readonly size: number; readonly data: string | Uint8Array };
+export type NewBlob = Omit<Blob, "size">;
 
 /** A run in a listing. `active` means that it has work to do, whether or not a process is running it. */
 export type RunInfo = {
@@ -58,6 +62,13 @@ export type MessageBody =
 
 /** A message to a run, as stored. Sending the same `key` again has no effect. */
 export type RunMessage = MessageBody & { readonly key: string };
+
+/** Writes the content of a new session, see `Store.writeSession`. */
+export interface SessionWriter {
+  /** Appends facts, each of which occurs once. */
+  append(facts: readonly UnplacedFact[]): Promise<void>;
+  putBlob(blob: NewBlob): Promise<string>;
+}
 
 /** A search match: the position of the fact, with an excerpt of its text. */
 export type SearchHit = { readonly sessionId: string; readonly seq: number; readonly excerpt: string };
@@ -133,21 +144,40 @@ export interface Store extends Records {
   create(sessionId: string, title?: string): Promise<void>;
   /** Returns a session that was created or has facts. */
   getSession(sessionId: string): Promise<SessionInfo | undefined>;
-  /** Returns sessions, the most recently updated first; all of them without a `limit`. */
+  /**
+   * Returns sessions, the most recently updated first, then by id; all of them without a `limit`. A page costs the same
+   * at any position of the list.
+   */
   list(options?: ListOptions): Promise<readonly SessionInfo[]>;
-  /** Deletes a session with its facts, messages and blobs. */
+  /** Returns the size of the facts and blobs of a session in bytes; 0 if it does not exist. */
+  measureSession(sessionId: string): Promise<number>;
+  /**
+   * Creates a session with everything that `write` passes on, or nothing if `write` rejects or the process stops: other
+   * readers see the session once it is complete. Rejects with `position_conflict` if the session exists.
+   */
+  writeSession(
+    at: { readonly lease: Lease; readonly title?: string },
+    write: (writer: SessionWriter) => Promise<void>,
+  ): Promise<void>;
+  /**
+   * Deletes a session with its facts, messages and blobs. The session disappears at once; the promise resolves when its
+   * data is deleted, which another process finishes if this one stops.
+   */
   remove(sessionId: string): Promise<void>;
   /** Sets the title of a session; an empty one removes it. */
   rename(sessionId: string, title: string): Promise<void>;
-  /** Returns the runs of a session in the order they were started; with a `limit`, only the newest ones. */
-  listRuns(sessionId: string, limit?: number): Promise<readonly RunInfo[]>;
+  /** Returns the runs of a session in the order they were started. */
+  listRuns(sessionId: string): Promise<readonly RunInfo[]>;
   /**
    * Returns the sessions' newest runs that have work to do and no valid lease: active ones, and waiting ones with pending
    * messages.
    */
   listOrphans(): Promise<readonly RunInfo[]>;
-  /** Finds messages and tool results that contain all these words, best match first; 50 hits without a `limit`. */
-  search(words: string, options?: ListOptions): Promise<readonly SearchHit[]>;
+  /**
+   * Finds messages and tool results in which every query word starts a word, regardless of case and accents; 50 hits
+   * without a `limit`. The best match is first. If there are many more matches than `limit`, the newest ones count.
+   */
+  search(words: string, options?: SearchOptions): Promise<readonly SearchHit[]>;
 
   /**
    * Stores a message for the process that holds the run's lease. Rejects with `unknown_run` or `run_ended`. An ended run
@@ -173,10 +203,7 @@ export interface Store extends Records {
   getSnapshot(sessionId: string): Promise<Snapshot | undefined>;
 
   /** Stores data that is too large for a fact and returns its handle. It is deleted with its session. */
-  putBlob(
-    sessionId: string,
-    blob: { readonly mediaType: string; readonly data: string | Uint8Array },
-  ): Promise<string>;
+  putBlob(sessionId: string, blob: NewBlob): Promise<string>;
   getBlob(sessionId: string, handle: string): Promise<Blob | undefined>;
 
   /** Sends deltas to the watchers of the session, in this process and, if the store supports it, in others. */

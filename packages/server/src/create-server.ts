@@ -143,8 +143,7 @@ type DeploymentBase = Pick<Deployment, "store" | "shutdownSignal"> & { readonly 
 
 function createDeployment(options: ServerOptions, base: DeploymentBase): Deployment {
   const { store, keys, shutdownSignal } = base;
-  const { agents: coded, policy, context = (owner: RunOwner) => owner, apiKey } = options;
-  const { maxRuns = 500, leaseMs = 15_000 } = options;
+  const { agents: coded, policy, context = (owner: RunOwner) => owner, maxRuns = 500, apiKey } = options;
   const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
   const agents = storedAgents({ ...options.storedAgents, store, coded });
   const models = indexModels(options.models ?? []);
@@ -176,13 +175,12 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   return {
     ...limits,
     store,
-    leaseMs,
     activeRuns,
     engine: local({
       store,
       agents: resolver.find,
       maxRuns,
-      leaseMs,
+      ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
       ...activeRuns.callbacks,
       getResumeOptions({ sessionId }) {
         activeRuns.markStarted(sessionId);
@@ -207,7 +205,10 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     mcpService: mountMcp({ ...limits, agents: coded, store, context, secrets, onEvent, onError: report }),
     sseLog: options.sseLog,
     signIns: createSignIns(store, { keys }),
-    ...{ metrics, shutdownSignal, getRunOptions, report },
+    metrics,
+    shutdownSignal,
+    getRunOptions,
+    report,
   };
 }
 

@@ -30,7 +30,6 @@ export {
   type EntryView,
   emptyView,
   type LiveView,
-  type Outage,
   type PendingView,
   type RunView,
   type SessionView,

@@ -1,4 +1,4 @@
-import type { ListOptions, SearchHit, SessionInfo, Store } from "../store.ts";
+import type { ListOptions, SearchHit, SearchOptions, SessionInfo, Store } from "../store.ts";
 import { importSession } from "./import-session.ts";
 import { type Session, session } from "./session.ts";
 import { getTitle } from "./title.ts";
@@ -16,8 +16,8 @@ export type FoundSession = {
 export interface Sessions {
   /** Lists sessions, newest first. Default limit: 100. */
   list(options?: ListOptions): Promise<readonly ListedSession[]>;
-  /** Finds sessions with all these words in one place. `limit` counts the places. */
-  search(words: string, options?: ListOptions): Promise<readonly FoundSession[]>;
+  /** Finds sessions with words that start with all of these in one place. `limit` counts the places. */
+  search(words: string, options?: SearchOptions): Promise<readonly FoundSession[]>;
   /** Imports a session exported as `json`, under `id` if given. Starts nothing. */
   import(text: string, id?: string): Promise<Session>;
 }

@@ -1,60 +1,27 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact, UnplacedFact } from "../event.ts";
-import { identifyFact, identifyRunStart } from "../ids.ts";
-import {
-  type Blob,
-  getScope,
-  type Lease,
-  type Records,
-  type RunInfo,
-  type RunMessage,
-  type SearchHit,
-  type SessionInfo,
-  type Snapshot,
-  type Store,
-} from "../store.ts";
+import { identifyFact } from "../ids.ts";
+import type { Lease, NewBlob, Records, Store } from "../store.ts";
+import { createMemoryCatalog, type MemoryRun, type MemorySession, toSessionInfo } from "./memory-catalog.ts";
 import { createMemoryRecords } from "./memory-records.ts";
-import { buildExcerpt, splitWords, toSearchText } from "./search-text.ts";
-import {
-  assertAcceptsMessages,
-  assertCanRetry,
-  clampRowLimit,
-  getRunState,
-  isListedRunStart,
-} from "./store-rules.ts";
+import { assertAcceptsMessages, assertCanRetry, getRunState, isListedRunStart } from "./store-rules.ts";
 import { createWatchers, type Watchers } from "./watchers.ts";
-
-type Session = {
-  title: string;
-  /** Undefined until the session is created; before that, the entry only holds blobs. */
-  createdAt: number | undefined;
-  readonly facts: Fact[];
-  readonly byIdentity: Map<string, Fact>;
-  readonly blobs: Map<string, Blob>;
-  snapshot: Snapshot | undefined;
-};
-/** Messages by key. Acknowledged ones stay as undefined, so that a key counts once. */
-type KnownRun = {
-  readonly info: { -readonly [Field in keyof RunInfo]: RunInfo[Field] };
-  /** Undefined for most runs, which receive no messages. */
-  messages: Map<string, RunMessage | undefined> | undefined;
-};
 
 /** Stores sessions in memory: for tests, browsers and ephemeral runs. */
 export function memory({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
-  const sessions = new Map<string, Session>();
-  const runs = new Map<string, KnownRun>();
+  const sessions = new Map<string, MemorySession>();
+  const runs = new Map<string, MemoryRun>();
   const { assertHeld, isHeld, ...leases } = createMemoryLeases(clock.monotonic);
   const { notify, delete: deleteWatchers, publish, watch } = createWatchers();
 
-  function getOrCreateSession(id: string): Session {
+  function getOrCreateSession(id: string): MemorySession {
     const session = sessions.get(id) ?? createSession();
     sessions.set(id, session);
     return session;
   }
 
-  function appendFact(session: Session, fact: UnplacedFact, identity: string): Fact {
+  function appendFact(session: MemorySession, fact: UnplacedFact, identity: string): Fact {
     const known = session.byIdentity.get(identity);
     if (known) return known;
     const appended: Fact = { ...fact, seq: session.facts.length + 1 };
@@ -70,7 +37,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     publish,
     watch,
     ...createRunMessages(sessions, runs, notify),
-    ...createCatalog(sessions, runs, isHeld),
+    ...createMemoryCatalog(sessions, runs, isHeld),
     ...createSnapshots(sessions, assertHeld),
     async append(facts, { expected, lease, acknowledged = [] }) {
       assertHeld(lease);
@@ -90,6 +57,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     async read(sessionId, after = 0, limit = Infinity) {
       return sessions.get(sessionId)?.facts.slice(after, after + limit) ?? [];
     },
+    writeSession: createWriteSession({ sessions, runs, assertHeld, notify, now: clock.now }),
     async create(sessionId, title = "") {
       const session = getOrCreateSession(sessionId);
       if (session.facts.length > 0 || session.createdAt !== undefined) return;
@@ -101,11 +69,8 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
       sessions.delete(sessionId);
       deleteWatchers(sessionId);
     },
-    async putBlob(sessionId, { mediaType, data }) {
-      const { blobs } = getOrCreateSession(sessionId);
-      const handle = `blob_${blobs.size + 1}`;
-      blobs.set(handle, { mediaType, data, size: data.length });
-      return handle;
+    async putBlob(sessionId, blob) {
+      return addBlob(getOrCreateSession(sessionId), blob);
     },
     async getBlob(sessionId, handle) {
       return sessions.get(sessionId)?.blobs.get(handle);
@@ -114,7 +79,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
   };
 }
 
-function createSession(): Session {
+function createSession(): MemorySession {
   return {
     title: "",
     createdAt: undefined,
@@ -123,6 +88,49 @@ function createSession(): Session {
     blobs: new Map(),
     snapshot: undefined,
   };
+}
+
+function createWriteSession({
+  sessions,
+  runs,
+  assertHeld,
+  notify,
+  now,
+}: WriteOptions): Store["writeSession"] {
+  return async ({ lease, title = "" }, write) => {
+    const { sessionId } = lease;
+    const session = { ...createSession(), title, createdAt: now() };
+    await write({
+      async append(facts) {
+        for (const fact of facts) session.facts.push({ ...fact, seq: session.facts.length + 1 });
+      },
+      putBlob: async (blob) => addBlob(session, blob),
+    });
+    assertHeld(lease);
+    if (toSessionInfo(sessionId, sessions.get(sessionId))) {
+      const message = `Session "${sessionId}" already exists. Choose another id.`;
+      throw new AgentError("position_conflict", message);
+    }
+    sessions.set(sessionId, session);
+    for (const fact of session.facts) {
+      session.byIdentity.set(identifyFact(fact), fact);
+      indexRun(runs, fact);
+    }
+    notify(sessionId, { type: "facts" });
+  };
+}
+
+type WriteOptions = Pick<Watchers, "notify"> & {
+  readonly sessions: Map<string, MemorySession>;
+  readonly runs: Map<string, MemoryRun>;
+  assertHeld(lease: Lease): void;
+  now(): number;
+};
+
+function addBlob({ blobs }: MemorySession, { mediaType, data }: NewBlob): string {
+  const handle = `blob_${blobs.size + 1}`;
+  blobs.set(handle, { mediaType, data, size: data.length });
+  return handle;
 }
 
 /** Creates the record storage on first use, because most stores have no records. */
@@ -142,7 +150,7 @@ function createLazyRecords(create: () => Records): Records {
 }
 
 function createSnapshots(
-  sessions: ReadonlyMap<string, Session>,
+  sessions: ReadonlyMap<string, MemorySession>,
   assertHeld: (lease: Lease) => void,
 ): Pick<Store, "putSnapshot" | "getSnapshot"> {
   return {
@@ -157,72 +165,7 @@ function createSnapshots(
   };
 }
 
-type Catalog = Pick<
-  Store,
-  "findSession" | "findRun" | "getSession" | "list" | "rename" | "listRuns" | "listOrphans" | "search"
->;
-
-function createCatalog(
-  sessions: ReadonlyMap<string, Session>,
-  runs: ReadonlyMap<string, KnownRun>,
-  isHeld: (sessionId: string) => boolean,
-): Catalog {
-  return {
-    async findSession(runId) {
-      return runs.get(runId)?.info.sessionId;
-    },
-    async findRun(runId) {
-      const info = runs.get(runId)?.info;
-      const start = sessions.get(info?.sessionId ?? "")?.byIdentity.get(identifyRunStart(runId));
-      return info && { ...info, firstSeq: start?.seq ?? 1 };
-    },
-    async getSession(sessionId) {
-      return toSessionInfo(sessionId, sessions.get(sessionId));
-    },
-    async list({ scope, limit = Number.POSITIVE_INFINITY } = {}) {
-      const infos = [...filterByScope(sessions, scope)].map(([id, session]) => toSessionInfo(id, session));
-      return infos
-        .filter((info) => info !== undefined)
-        .sort((left, right) => right.updatedAt - left.updatedAt)
-        .slice(0, clampRowLimit(limit));
-    },
-    async rename(sessionId, title) {
-      const session = sessions.get(sessionId);
-      if (session) session.title = title;
-    },
-    async listRuns(sessionId, limit = Number.POSITIVE_INFINITY) {
-      const infos = [...runs.values()].map(({ info }) => info).filter((info) => info.sessionId === sessionId);
-      return infos.slice(Math.max(0, infos.length - clampRowLimit(limit))).map((info) => ({ ...info }));
-    },
-    async listOrphans() {
-      const newest = new Map([...runs.values()].map((run) => [run.info.sessionId, run]));
-      return [...newest.values()]
-        .filter((run) => !isHeld(run.info.sessionId) && hasWork(run))
-        .map(({ info }) => ({ ...info }));
-    },
-    async search(words, { scope, limit = 50 } = {}) {
-      return searchSessions(filterByScope(sessions, scope), splitWords(words), clampRowLimit(limit));
-    },
-  };
-}
-
-function toSessionInfo(id: string, session: Session | undefined): SessionInfo | undefined {
-  if (!session) return undefined;
-  const { title, facts } = session;
-  const createdAt = facts[0]?.at ?? session.createdAt;
-  if (createdAt === undefined) return undefined;
-  const updatedAt = facts.at(-1)?.at ?? createdAt;
-  return { id, ...(title && { title }), facts: facts.length, createdAt, updatedAt };
-}
-
-function* filterByScope(
-  sessions: ReadonlyMap<string, Session>,
-  scope: string | undefined,
-): Generator<readonly [string, Session]> {
-  for (const entry of sessions) if (scope === undefined || getScope(entry[0]) === scope) yield entry;
-}
-
-function indexRun(runs: Map<string, KnownRun>, fact: Fact): void {
+function indexRun(runs: Map<string, MemoryRun>, fact: Fact): void {
   const { runId, sessionId, agent, at } = fact;
   const known = runs.get(runId);
   const state = getRunState(fact);
@@ -237,20 +180,15 @@ function indexRun(runs: Map<string, KnownRun>, fact: Fact): void {
     });
 }
 
-function acknowledgeMessages(run: KnownRun | undefined, keys: readonly string[]): void {
+function acknowledgeMessages(run: MemoryRun | undefined, keys: readonly string[]): void {
   if (!run) return;
   run.messages ??= new Map();
   for (const key of keys) run.messages.set(key, undefined);
 }
 
-function hasWork({ info, messages }: KnownRun): boolean {
-  if (info.state !== "waiting") return info.state === "active";
-  return [...(messages?.values() ?? [])].some((message) => message !== undefined);
-}
-
 function createRunMessages(
-  sessions: ReadonlyMap<string, Session>,
-  runs: ReadonlyMap<string, KnownRun>,
+  sessions: ReadonlyMap<string, MemorySession>,
+  runs: ReadonlyMap<string, MemoryRun>,
   notify: Watchers["notify"],
 ): Pick<Store, "sendMessage" | "listMessages"> {
   return {
@@ -268,24 +206,6 @@ function createRunMessages(
       return [...(runs.get(runId)?.messages?.values() ?? [])].filter((message) => message !== undefined);
     },
   };
-}
-
-function searchSessions(
-  sessions: Iterable<readonly [string, Session]>,
-  words: readonly string[],
-  limit: number,
-): SearchHit[] {
-  const found: SearchHit[] = [];
-  if (words.length === 0 || limit === 0) return found;
-  for (const [sessionId, { facts }] of sessions)
-    for (const fact of facts) {
-      const text = toSearchText(fact);
-      const has = new Set(splitWords(text));
-      if (!words.every((word) => has.has(word))) continue;
-      found.push({ sessionId, seq: fact.seq, excerpt: buildExcerpt(text, words) });
-      if (found.length === limit) return found;
-    }
-  return found;
 }
 
 type HeldLease = { readonly owner: string; readonly token: number; until: number };

@@ -2,6 +2,8 @@ import type { FactBody } from "../event.ts";
 import { type Entry, getText, toPlainText } from "../history.ts";
 
 const maxTextLength = 20_000;
+const maxQueryWords = 100;
+const maxWordLength = 500; // Postgres allows 2046 bytes
 
 /** Returns the searchable text of a fact: messages and tool results. Empty for other facts. */
 export function toSearchText(fact: FactBody): string {
@@ -24,18 +26,66 @@ function getEntryText(entry: Entry): string {
   return entry.type === "summary" ? entry.text : toPlainText(entry.content);
 }
 
-/** Splits a text into lower-case words, as they are indexed and searched. */
+const wordPattern = /[\p{L}\p{N}\p{M}]+/gu;
+
+/** Splits a text into words without case and accents, as they are indexed and searched. */
 export function splitWords(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return foldText(text).match(wordPattern)?.map(truncateWord) ?? [];
 }
 
-/** Returns the text around the first match of any word. */
-export function buildExcerpt(text: string, words: readonly string[]): string {
+function truncateWord(word: string): string {
+  return word.length > maxWordLength ? word.slice(0, maxWordLength).toWellFormed() : word;
+}
+
+/** Splits a query into distinct words, limited in number. */
+export function splitQuery(text: string): string[] {
+  return [...new Set(splitWords(text))].slice(0, maxQueryWords);
+}
+
+/** Removes the differences of case, accent and presentation: "É", "e\u0301" and "e" are equal, so are "ß" and "SS". */
+function foldText(text: string): string {
   const lower = text.toLowerCase();
-  const positions = words.map((word) => lower.indexOf(word)).filter((position) => position >= 0);
-  const first = positions.reduce((minimum, position) => Math.min(minimum, position), text.length);
+  if (/^[\0-\x7f]*$/.test(lower)) return lower;
+  // Upper case first: it expands "ß", and lower case alone would keep "ı" apart from "i".
+  const folded = text
+    .normalize("NFKD")
+    .replaceAll(/[\u0300-\u036f]/g, "")
+    .toUpperCase()
+    .toLowerCase();
+  return folded
+    .normalize("NFKD")
+    .replaceAll(/[\u0300-\u036f]/g, "")
+    .replaceAll("ς", "σ");
+}
+
+/**
+ * Scores a text against a query; 0 unless every query word starts a word of the text. Whole words count more than
+ * beginnings, and a word counts more in a short text.
+ */
+export function scoreMatch(textWords: readonly string[], queryWords: readonly string[]): number {
+  let score = 0;
+  for (const queryWord of queryWords) {
+    let frequency = 0;
+    for (const word of textWords)
+      if (word.startsWith(queryWord)) frequency += word.length === queryWord.length ? 2 : 1;
+    if (frequency === 0) return 0;
+    score += frequency / (frequency + 1 + textWords.length / 50);
+  }
+  return score;
+}
+
+/** Returns the text around the first word that starts with a query word. */
+export function buildExcerpt(text: string, queryWords: readonly string[]): string {
+  const first = findFirstMatch(text, queryWords);
   const from = Math.max(0, first - 60);
   const to = first + 100;
   const cut = text.slice(from, to).toWellFormed().replaceAll(/\s+/g, " ");
   return `${from > 0 ? "…" : ""}${cut}${to < text.length ? "…" : ""}`;
+}
+
+function findFirstMatch(text: string, queryWords: readonly string[]): number {
+  for (const match of text.matchAll(wordPattern))
+    if (splitWords(match[0]).some((word) => queryWords.some((queryWord) => word.startsWith(queryWord))))
+      return match.index;
+  return text.length;
 }

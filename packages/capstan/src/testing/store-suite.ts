@@ -11,6 +11,7 @@ import { secondInstanceSuite } from "./store-suite/second-instance-suite.ts";
 import { sessionsSuite } from "./store-suite/sessions-suite.ts";
 import { snapshotsSuite } from "./store-suite/snapshots-suite.ts";
 import { watchingSuite } from "./store-suite/watching-suite.ts";
+import { writingSuite } from "./store-suite/writing-suite.ts";
 
 /** Options of `storeSuite`. */
 export type StoreSuiteOptions = {
@@ -39,6 +40,7 @@ export function storeSuite(
     const getStore = () => store;
     appendsSuite(getStore);
     sessionsSuite(getStore);
+    writingSuite(getStore);
     scopesSuite(getStore);
     runsSuite(getStore);
     searchSuite(getStore);

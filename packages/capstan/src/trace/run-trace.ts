@@ -62,7 +62,6 @@ function recordFact(context: TraceContext, fact: Fact): void {
       models.start("message", fact.at);
       break;
     case "message":
-    case "message_partial":
       models.endMessage(fact);
       break;
     case "model_failed":
@@ -127,7 +126,6 @@ function buildEventAttributes({ factory }: TraceContext, fact: Fact): Attributes
     case "woken":
     case "retried":
     case "recovered":
-    case "solo_end":
     case "cancel_requested":
     case "compacted":
       return {};

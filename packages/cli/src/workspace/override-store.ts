@@ -9,6 +9,8 @@ const methods: { readonly [Name in keyof Store]-?: true } = {
   create: true,
   getSession: true,
   list: true,
+  measureSession: true,
+  writeSession: true,
   remove: true,
   rename: true,
   listRuns: true,

@@ -130,6 +130,10 @@ function createPlainCalls(
     create: (sessionId, title) => call({ name: "create", act: (store) => store.create(sessionId, title) }),
     getSession: (sessionId) => call({ name: "getSession", act: (store) => store.getSession(sessionId) }),
     list: (options) => call({ name: "list", act: (store) => store.list(options) }),
+    measureSession: (sessionId) =>
+      call({ name: "measureSession", act: (store) => store.measureSession(sessionId) }),
+    writeSession: (at, write) =>
+      call({ name: "writeSession", act: (store) => store.writeSession(at, write) }),
     remove: (sessionId) => call({ name: "remove", act: (store) => store.remove(sessionId) }),
     rename: (sessionId, title) => call({ name: "rename", act: (store) => store.rename(sessionId, title) }),
     listRuns: (sessionId) => call({ name: "listRuns", act: (store) => store.listRuns(sessionId) }),

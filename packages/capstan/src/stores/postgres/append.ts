@@ -4,7 +4,7 @@ import { identifyFact } from "../../ids.ts";
 import type { Store } from "../../store.ts";
 import { toSearchText } from "../search-text.ts";
 import { getRunState, isListedRunStart } from "../store-rules.ts";
-import type { Database } from "./database.ts";
+import type { Queries } from "./database.ts";
 import type { PostgresRow } from "./pool.ts";
 import { isContentError } from "./store-error.ts";
 import { buildWordVector, decodeFact, encodeText } from "./stored-text.ts";
@@ -27,7 +27,7 @@ const maxConcurrent = 2;
  * together in one transaction, which for many sessions is much faster than one commit each.
  */
 export function createAppendQueue(
-  database: Database,
+  database: Queries,
   { schema, origin }: { readonly schema: string; readonly origin: string },
 ): {
   append(

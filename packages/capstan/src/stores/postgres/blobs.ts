@@ -1,12 +1,12 @@
 import type { Store } from "../../store.ts";
-import type { Database } from "./database.ts";
+import type { Queries } from "./database.ts";
 import { assertStorableId } from "./leases.ts";
 import { decodeJson, decodeText, encodeText } from "./stored-text.ts";
 
 type BlobData = string | Uint8Array;
 
 /** Creates the blob storage. Blobs are stored as bytes with their encoding: bytes, UTF-8, or JSON for text with lone surrogates. */
-export function createBlobs(database: Database, schema: string): Pick<Store, "putBlob" | "getBlob"> {
+export function createBlobs(database: Queries, schema: string): Pick<Store, "putBlob" | "getBlob"> {
   return {
     async putBlob(sessionId, { mediaType, data }) {
       assertStorableId(sessionId);

@@ -1,13 +1,11 @@
 import { identifyRunStart } from "../../ids.ts";
-import type { RunInfo, SearchHit, SessionInfo, Store } from "../../store.ts";
-import { buildExcerpt, toSearchText } from "../search-text.ts";
+import type { ListOptions, RunInfo, SessionInfo, Store } from "../../store.ts";
 import { clampRowLimit } from "../store-rules.ts";
-import type { Database } from "./database.ts";
+import type { Database, Statement } from "./database.ts";
 import { assertStorableId } from "./leases.ts";
-import { scopeColumn } from "./migrations.ts";
+import { isSession, scopeColumn } from "./migrations.ts";
 import type { PostgresRow } from "./pool.ts";
-import { toStoreError } from "./store-error.ts";
-import { buildWordQuery, decodeFact, decodeText, encodeText, splitQuery } from "./stored-text.ts";
+import { decodeFact, decodeText, encodeText } from "./stored-text.ts";
 
 type Catalog = Pick<
   Store,
@@ -17,19 +15,16 @@ type Catalog = Pick<
   | "create"
   | "getSession"
   | "list"
+  | "measureSession"
   | "remove"
   | "rename"
   | "listRuns"
   | "listOrphans"
-  | "search"
 >;
 
-const maxSearchRows = 10_000;
 const sessionColumns = "id, title, facts, created_at, updated_at";
-/** A row without facts that was not created explicitly only holds blobs. */
-const isSession = "(facts > 0 OR created_at > 0)";
 
-/** Creates the queries for sessions, runs and search. */
+/** Creates the queries for sessions and runs. */
 export function createCatalog(database: Database, schema: string): Catalog {
   return {
     async read(sessionId, after = 0, limit) {
@@ -64,12 +59,15 @@ export function createCatalog(database: Database, schema: string): Catalog {
       const [row] = await database.query("read a session", { text, values: [encodeText(sessionId)] });
       return row && toSessionInfo(row);
     },
-    async list({ scope, limit = Number.POSITIVE_INFINITY } = {}) {
-      const scopeCondition = scope === undefined ? "TRUE" : `${scopeColumn} = $2`;
-      const text = `SELECT ${sessionColumns} FROM ${schema}.sessions WHERE ${scopeCondition} AND ${isSession}
-        ORDER BY updated_at DESC, id LIMIT $1`;
-      const values = [clampRowLimit(limit), ...(scope === undefined ? [] : [encodeText(scope)])];
-      return (await database.query("list sessions", { text, values })).map(toSessionInfo);
+    async list(options) {
+      const rows = await database.query("list sessions", buildListQuery(schema, options));
+      return rows.map(toSessionInfo);
+    },
+    async measureSession(sessionId) {
+      const text = `SELECT (SELECT coalesce(sum(octet_length(body)), 0) FROM ${schema}.facts WHERE session_id = $1) +
+        (SELECT coalesce(sum(octet_length(data)), 0) FROM ${schema}.blobs WHERE session_id = $1) AS bytes`;
+      const [row] = await database.query("measure a session", { text, values: [encodeText(sessionId)] });
+      return Number(row?.bytes ?? 0);
     },
     async remove(sessionId) {
       const text = `SELECT ${schema}.remove($1)`;
@@ -80,10 +78,13 @@ export function createCatalog(database: Database, schema: string): Catalog {
       const values = [encodeText(sessionId), encodeText(title)];
       await database.query("rename a session", { text, values });
     },
-    async listRuns(sessionId, limit = Number.POSITIVE_INFINITY) {
-      const text = `SELECT * FROM ${schema}.runs WHERE session_id = $1 ORDER BY place DESC LIMIT $2`;
-      const values = [encodeText(sessionId), clampRowLimit(limit)];
-      return (await database.query("list the runs of a session", { text, values })).map(toRunInfo).reverse();
+    async listRuns(sessionId) {
+      const text = `SELECT * FROM ${schema}.runs WHERE session_id = $1 ORDER BY place`;
+      const rows = await database.query("list the runs of a session", {
+        text,
+        values: [encodeText(sessionId)],
+      });
+      return rows.map(toRunInfo);
     },
     async listOrphans() {
       const text = `SELECT * FROM ${schema}.runs WHERE state <> 'ended'
@@ -94,31 +95,27 @@ export function createCatalog(database: Database, schema: string): Catalog {
         ORDER BY place`;
       return (await database.query("list orphaned runs", { text, values: [] })).map(toRunInfo);
     },
-    async search(words, { scope, limit = 50 } = {}) {
-      const queryWords = splitQuery(words);
-      if (queryWords.length === 0) return [];
-      const scopeCondition = `session_id IN (SELECT id FROM ${schema}.sessions WHERE ${scopeColumn} = $3)`;
-      const text = `SELECT session_id, seq, body FROM ${schema}.facts, CAST($1 AS tsquery) AS query
-        WHERE words @@ query AND ${scope === undefined ? "TRUE" : scopeCondition}
-        ORDER BY ts_rank(words, query, 1) DESC, session_id, seq LIMIT $2`;
-      const limits = [
-        Math.min(clampRowLimit(limit), maxSearchRows),
-        ...(scope === undefined ? [] : [encodeText(scope)]),
-      ];
-      const rows = await database.query("search", { text, values: [buildWordQuery(queryWords), ...limits] });
-      return rows.map((row) => toSearchHit(row, queryWords));
-    },
   };
 }
 
-function toSearchHit({ session_id, seq, body }: PostgresRow, queryWords: readonly string[]): SearchHit {
-  const fact = decodeFact(body, seq);
-  try {
-    const excerpt = buildExcerpt(toSearchText(fact), queryWords);
-    return { sessionId: decodeText(session_id), seq: fact.seq, excerpt };
-  } catch (error) {
-    throw toStoreError("read a search result", error); // the row was not written by this store
+/** Builds the query for a page of sessions, which reads the rows of the page from an index, in order. */
+export function buildListQuery(
+  schema: string,
+  { scope, after, limit = Number.POSITIVE_INFINITY }: ListOptions = {},
+): Statement {
+  const values: unknown[] = [clampRowLimit(limit)];
+  const addValue = (value: unknown) => `$${values.push(value)}`;
+  const conditions = [isSession];
+  if (scope !== undefined) conditions.push(`${scopeColumn} = ${addValue(encodeText(scope))}`);
+  if (after) {
+    const time = `${addValue(after.updatedAt)}::float8`;
+    conditions.push(
+      `updated_at <= ${time} AND (updated_at < ${time} OR id > ${addValue(encodeText(after.id))})`,
+    );
   }
+  const text = `SELECT ${sessionColumns} FROM ${schema}.sessions WHERE ${conditions.join(" AND ")}
+    ORDER BY updated_at DESC, id LIMIT $1`;
+  return { text, values };
 }
 
 function toSessionInfo({ id, title, facts, created_at, updated_at }: PostgresRow): SessionInfo {

@@ -4,6 +4,7 @@ import {
   buildAppendFunction,
   buildPutRecordFunction,
   buildRemoveFunction,
+  buildSearchFunctions,
   buildTellFunction,
 } from "./sql-functions.ts";
 
@@ -92,21 +93,39 @@ const migrations: readonly ((schema: string) => string)[] = [
   buildPutRecordFunction,
 ];
 
+/** A row without facts that was not created explicitly only holds blobs. */
+export const isSession = "(facts > 0 OR created_at > 0)";
+
 /**
- * Tables that an earlier version of this program does not need and does not touch. They do not raise the schema's
- * version, so that such a program can still use the schema; deleting a session deletes their rows.
+ * Tables and indexes that an earlier version of this program does not need, by the name of one of them. They do not
+ * raise the schema's version, so that such a program can still use the schema: deleting a session deletes their rows, and
+ * a trigger indexes the words of facts that it writes.
  */
-const buildAdditions = (schema: string): string => `
-  CREATE TABLE IF NOT EXISTS ${schema}.snapshots (
-    session_id text PRIMARY KEY REFERENCES ${schema}.sessions ON DELETE CASCADE,
-    seq integer NOT NULL,
-    version integer NOT NULL,
-    state text NOT NULL
-  );`;
+const additions: Readonly<Record<string, (schema: string) => string>> = {
+  snapshots: (schema) => `
+    CREATE TABLE ${schema}.snapshots (
+      session_id text PRIMARY KEY REFERENCES ${schema}.sessions ON DELETE CASCADE,
+      seq integer NOT NULL,
+      version integer NOT NULL,
+      state text NOT NULL
+    );`,
+  sessions_by_time: (schema) => `
+    ${buildSearchFunctions(schema)}
+    UPDATE ${schema}.facts SET words = ${schema}.to_search_words(words, session_id) WHERE words IS NOT NULL;
+    CREATE INDEX sessions_by_scope_and_time ON ${schema}.sessions ((${scopeColumn}), updated_at DESC, id)
+      WHERE ${isSession};
+    CREATE INDEX sessions_by_time ON ${schema}.sessions (updated_at DESC, id) WHERE ${isSession};
+    CREATE TRIGGER facts_words BEFORE INSERT ON ${schema}.facts FOR EACH ROW WHEN (NEW.words IS NOT NULL)
+      EXECUTE FUNCTION ${schema}.set_search_words();`,
+};
 
 /** Creates the schema or migrates it to the latest version; rejects a schema of a later version. */
 export async function migrate(pool: PostgresPool, schema: string): Promise<void> {
-  if ((await findVersion(pool, schema)) === migrations.length && (await hasAdditions(pool, schema))) return;
+  if (
+    (await findVersion(pool, schema)) === migrations.length &&
+    (await listMissing(pool, schema)).length === 0
+  )
+    return;
   const client = await pool.connect();
   let isBroken = true;
   try {
@@ -135,7 +154,7 @@ async function runMigrations(client: PostgresClient, schema: string): Promise<vo
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}; CREATE TABLE ${schema}.version (number integer NOT NULL);
       INSERT INTO ${schema}.version VALUES (0)`);
   for (const migration of migrations.slice(from)) await client.query(migration(schema));
-  await client.query(buildAdditions(schema));
+  for (const addition of await listMissing(client, schema)) await client.query(addition(schema));
   await client.query(`UPDATE ${schema}.version SET number = $1`, [migrations.length]);
 }
 
@@ -149,11 +168,14 @@ async function findVersion(pool: PostgresPool, schema: string): Promise<number> 
   }
 }
 
-async function hasAdditions(pool: PostgresPool, schema: string): Promise<boolean> {
-  const { rows } = await pool.query("SELECT to_regclass($1) IS NOT NULL AS is_there", [
-    `${schema}.snapshots`,
-  ]);
-  return rows[0]?.is_there === true;
+/** Returns the additions that the schema does not have yet. */
+async function listMissing(
+  from: Pick<PostgresPool, "query">,
+  schema: string,
+): Promise<readonly ((schema: string) => string)[]> {
+  const text = "SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass($2 || '.' || name) IS NULL";
+  const { rows } = await from.query(text, [Object.keys(additions), schema]);
+  return rows.flatMap(({ name }) => additions[String(name)] ?? []);
 }
 
 async function readVersion(from: Pick<PostgresPool, "query">, schema: string): Promise<number> {

@@ -4,10 +4,10 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { FactBody, UnplacedFact } from "../../event.ts";
 import type { Json } from "../../json.ts";
-import type { Lease, Store } from "../../store.ts";
+import type { Lease, ListOptions, Store } from "../../store.ts";
 import { storeSuite } from "../../testing/store-suite.ts";
 import { memory } from "../memory.ts";
-import { scopeColumn } from "./migrations.ts";
+import { buildListQuery } from "./catalog.ts";
 import { postgres } from "./postgres.ts";
 
 let server: PostgresServer;
@@ -94,13 +94,49 @@ describe.skipIf(!findPostgresFolder())(
         await fresh().list();
         const sessions = `store_${schemas}.sessions`;
         await pool(one).query(`INSERT INTO ${sessions} (id, created_at, updated_at)
-        SELECT number % 500 || '~' || number, number, number FROM generate_series(1, 20000) AS number;
+        SELECT number % 5 || '~' || number, number, number FROM generate_series(1, 20000) AS number;
         ANALYZE ${sessions}`);
-        const { rows } = await pool(one).query(`EXPLAIN SELECT id FROM ${sessions}
-        WHERE ${scopeColumn} = '7' ORDER BY updated_at DESC, id LIMIT 10`);
-        const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
-        expect(plan).toContain("Index Scan using sessions_of_scope");
-        expect(plan).not.toContain("Seq Scan");
+        const explain = async (options: ListOptions) => {
+          const { text, values } = buildListQuery(`store_${schemas}`, options);
+          const { rows } = await pool(one).query(`EXPLAIN ${text}`, values);
+          return rows.map((row) => row["QUERY PLAN"]).join("\n");
+        };
+        const after = { id: "2~10002", updatedAt: 10_002 };
+        for (const page of [
+          { scope: "2", limit: 10 },
+          { scope: "2", limit: 10, after },
+        ])
+          expect(await explain(page)).toContain("Index Scan using sessions_by_scope_and_time");
+        for (const page of [{ limit: 10 }, { limit: 10, after }])
+          expect(await explain(page)).toContain("Index Scan using sessions_by_time");
+        for (const page of [{ scope: "2", limit: 10 }, { limit: 10 }, { limit: 10, after }])
+          expect(await explain(page)).not.toMatch(/Seq Scan|Sort/);
+      });
+
+      it("finds the words of an earlier program without accents, those it wrote and those it writes (F78)", async () => {
+        await fresh().list();
+        const schema = `store_${schemas}`;
+        await pool(
+          one,
+        ).query(`DROP TRIGGER facts_words ON ${schema}.facts; DROP INDEX ${schema}.sessions_by_time;
+          DROP INDEX ${schema}.sessions_by_scope_and_time; DROP FUNCTION ${schema}.set_search_words;
+          DROP FUNCTION ${schema}.to_search_words; DROP FUNCTION ${schema}.to_scope_word;
+          INSERT INTO ${schema}.sessions (id, facts, created_at) VALUES ('ann~s', 2, 1)`);
+        const insertFact = (seq: number) => {
+          const body = JSON.stringify(start("ann~s", `r${seq}`, "Crème Straße"));
+          const text = `INSERT INTO ${schema}.facts VALUES ('ann~s', $1, sha256($2), $3, $4)`;
+          return pool(one).query(text, [seq, Buffer.from(`${seq}`), body, "'crème':1 'straße':2"]);
+        };
+        await insertFact(1);
+        const store = another();
+        expect(await store.search("creme strasse", { scope: "ann" })).toMatchObject([{ seq: 1 }]);
+        await insertFact(2);
+        expect(await store.search("CRÈME", { scope: "ann" })).toHaveLength(2);
+        const { rows } = await pool(one).query(`SELECT DISTINCT words::text FROM ${schema}.facts`);
+        expect(rows).toEqual([
+          { words: expect.stringMatching(/^'creme':1 'strasse':2 '\ue000[0-9a-f]{32}'$/) },
+        ]);
+        await store.close();
       });
 
       it("must have a plain name, and the pool at least two connections", () => {

@@ -19,10 +19,12 @@ import { quoteSchema } from "./migrations.ts";
 import { createOutbox } from "./outbox.ts";
 import type { PostgresPool } from "./pool.ts";
 import { createRecords } from "./records.ts";
+import { createSearch } from "./search.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { getChannel } from "./sql-functions.ts";
 import { toStoreError } from "./store-error.ts";
 import { decodeFact, decodeJson, decodeText, encodeText } from "./stored-text.ts";
+import { createWriteSession } from "./write-session.ts";
 
 export type { PostgresClient, PostgresPool } from "./pool.ts";
 
@@ -49,10 +51,12 @@ export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Sto
   });
   const prepare = () => database.query("open", { text: "SELECT 1", values: [] });
   const catalog = createCatalog(database, schema);
+  const writeSession = createWriteSession(database, { schema, origin });
   const listener = openListener({ pool, schema, origin, watchers: watchers, prepare });
 
   return {
     ...catalog,
+    ...createSearch(database, schema),
     ...createLeases(database, schema),
     ...createBlobs(database, schema),
     ...createRecords(database, schema),
@@ -67,6 +71,10 @@ export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Sto
       } finally {
         watchers.notify(sessionId, { type: "facts" }); // after a failure too: only the response may have been lost
       }
+    },
+    async writeSession(at, write) {
+      await writeSession(at, write);
+      watchers.notify(at.lease.sessionId, { type: "facts" });
     },
     async remove(sessionId) {
       await catalog.remove(sessionId);

@@ -152,3 +152,24 @@ export function buildPutRecordFunction(schema: string): string {
       RETURN QUERY SELECT newest.* WHERE newest.version IS NOT NULL;
     END $$;`;
 }
+
+/**
+ * Creates what prepares the words of a fact for the index: without accents, also if a program sends them with accents,
+ * and with a word for the scope of the session, which begins with a private-use character that no word of a text has.
+ */
+export function buildSearchFunctions(schema: string): string {
+  return `
+    CREATE FUNCTION ${schema}.to_scope_word(scope text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+      SELECT quote_literal(chr(57344) || md5(scope)) $$;
+    CREATE FUNCTION ${schema}.to_search_words(words tsvector, session text) RETURNS tsvector
+    LANGUAGE sql IMMUTABLE AS $$
+      SELECT replace(replace(
+          regexp_replace(normalize(words::text, NFKD), '[' || chr(768) || '-' || chr(879) || ']', '', 'g'),
+          'ß', 'ss'), 'ς', 'σ')::tsvector
+        || ${schema}.to_scope_word(left(session, greatest(strpos(session, '~') - 1, 0)))::tsvector $$;
+    CREATE FUNCTION ${schema}.set_search_words() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      NEW.words := ${schema}.to_search_words(NEW.words, NEW.session_id);
+      RETURN NEW;
+    END $$;`;
+}

@@ -30,15 +30,12 @@ export function decodeFact(body: unknown, seq: unknown): Fact {
   return { ...decodeJson<Fact>(body), seq: Number(seq) };
 }
 
-const maxWordLength = 500; // Postgres allows 2046 bytes
-const maxTextLength = 20_000;
-const maxQueryWords = 100;
 const maxPositions = 255; // Postgres ignores further positions
 
 /** Builds a tsvector literal from `splitWords`, so that all stores index the same words. */
 export function buildWordVector(text: string): string | undefined {
   const positions = new Map<string, number[]>();
-  for (const [index, word] of splitWords(text.slice(0, maxTextLength)).map(toLexeme).entries()) {
+  for (const [index, word] of splitWords(text).entries()) {
     const known = positions.get(word);
     if (!known) positions.set(word, [index + 1]);
     else if (known.length < maxPositions) known.push(index + 1);
@@ -49,17 +46,7 @@ export function buildWordVector(text: string): string | undefined {
   return literal === "" ? undefined : literal;
 }
 
-/** Splits a query into distinct words, limited in number. */
-export function splitQuery(text: string): string[] {
-  return [...new Set(splitWords(text))].slice(0, maxQueryWords);
-}
-
-/** Builds a tsquery literal that requires all words. */
-export function buildWordQuery(words: readonly string[]): string {
-  return words.map((word) => `'${toLexeme(word)}'`).join(" & ");
-}
-
-// Words consist of letters and digits, so no quoting is needed.
-function toLexeme(word: string): string {
-  return word.slice(0, maxWordLength).toWellFormed();
+/** Builds a tsquery literal that requires, for each query word, a word that starts with it. */
+export function buildWordQuery(queryWords: readonly string[]): string {
+  return queryWords.map((word) => `'${word}':*`).join(" & "); // letters, digits and marks need no quoting
 }

@@ -1,14 +1,14 @@
 import { identifyRunStart } from "../../ids.ts";
-import type { FoundRun, ListOptions, RunInfo, SearchHit, SessionInfo, Store } from "../../store.ts";
-import { buildExcerpt, splitWords, toSearchText } from "../search-text.ts";
+import type { FoundRun, ListOptions, RunInfo, SessionInfo, Store } from "../../store.ts";
 import { clampRowLimit } from "../store-rules.ts";
-import type { Connection } from "./connection.ts";
-import { type FactRow, parseFact } from "./fact-log.ts";
+import type { Connection, SqlValue } from "./connection.ts";
 import { isLeaseValid } from "./leases.ts";
-import { buildScopeCondition } from "./scope.ts";
+import { isSession, scopeColumn } from "./migrations.ts";
+import { getStoredScopes } from "./scope.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
+type MeasuredRow = { readonly number: number; readonly facts: number; readonly bytes: number };
 type SessionRow = {
   readonly id: string;
   readonly title: string;
@@ -18,19 +18,19 @@ type SessionRow = {
 };
 
 const sessionColumns = "id, title, facts, created_at AS createdAt, updated_at AS updatedAt";
-/** A row without facts that was not created explicitly only holds blobs. */
-const isSession = "(facts > 0 OR created_at > 0)";
 const runColumns = `runs.id AS runId, sessions.id AS sessionId, agent, state,
   started_at AS startedAt, runs.updated_at AS updatedAt`;
 
-/** Creates the queries for sessions, runs and search. */
+const measuredRows = 1_000;
+
+/** Creates the queries for sessions and runs. */
 export function createCatalog(
   connection: Connection,
   { read, write }: WorkQueue,
   now: () => number,
 ): Pick<
   Store,
-  "create" | "getSession" | "list" | "rename" | "remove" | "findRun" | "listRuns" | "listOrphans" | "search"
+  "create" | "getSession" | "list" | "measureSession" | "rename" | "findRun" | "listRuns" | "listOrphans"
 > {
   return {
     create: (sessionId, title = "") =>
@@ -45,25 +45,30 @@ export function createCatalog(
         const row = connection.get<SessionRow>(sql, encodeText(sessionId));
         return row && toSessionInfo(row);
       }),
-    list: ({ scope, limit = Number.POSITIVE_INFINITY } = {}) =>
+    list: (options) =>
       read(() => {
-        const scopeCondition = buildScopeCondition(scope);
-        const sql = `SELECT ${sessionColumns} FROM sessions WHERE ${scopeCondition.sql} AND ${isSession}
-          ORDER BY updated_at DESC, number LIMIT ?`;
-        return connection
-          .all<SessionRow>(sql, ...scopeCondition.values, clampRowLimit(limit))
-          .map(toSessionInfo);
+        const { sql, values } = buildListQuery(options);
+        return connection.all<SessionRow>(sql, ...values).map(toSessionInfo);
       }),
+    async measureSession(sessionId) {
+      const sql = `SELECT number, facts, (SELECT ifnull(sum(octet_length(data)), 0) FROM blobs
+        WHERE session = number) AS bytes FROM sessions WHERE id = ?`;
+      const session = await read(() => connection.get<MeasuredRow>(sql, encodeText(sessionId)));
+      let bytes = session?.bytes ?? 0;
+      const part = `SELECT ifnull(sum(octet_length(fact)), 0) AS bytes FROM facts
+        WHERE session = ? AND seq > ? AND seq <= ?`;
+      for (let seq = 0; seq < (session?.facts ?? 0); seq += measuredRows) {
+        const range = [session?.number ?? 0, seq, seq + measuredRows];
+        bytes += (await read(() => connection.get<{ bytes: number }>(part, ...range)))?.bytes ?? 0;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return bytes;
+    },
     rename: (sessionId, title) =>
       write(() => {
         const sql = "UPDATE sessions SET title = ? WHERE id = ?";
         connection.run(sql, encodeText(title), encodeText(sessionId));
       }),
-    async remove(sessionId) {
-      await write(() => removeSession(connection, encodeText(sessionId)));
-      // The deleted pages are still in the write-ahead log, which is truncated as far as readers allow.
-      await read(() => connection.all("PRAGMA wal_checkpoint(TRUNCATE)")).catch(() => undefined);
-    },
     findRun: (runId) =>
       read(() => {
         const sql = `SELECT ${runColumns}, coalesce(
@@ -72,14 +77,11 @@ export function createCatalog(
         const row = connection.get<FoundRun>(sql, encodeText(runId), encodeText(identifyRunStart(runId)));
         return row && toRunInfo(row);
       }),
-    listRuns: (sessionId, limit = Number.POSITIVE_INFINITY) =>
+    listRuns: (sessionId) =>
       read(() => {
         const sql = `SELECT ${runColumns} FROM runs JOIN sessions ON sessions.number = session
-          WHERE sessions.id = ? ORDER BY runs.number DESC LIMIT ?`;
-        return connection
-          .all<RunInfo>(sql, encodeText(sessionId), clampRowLimit(limit))
-          .map(toRunInfo)
-          .reverse();
+          WHERE sessions.id = ? ORDER BY runs.number`;
+        return connection.all<RunInfo>(sql, encodeText(sessionId)).map(toRunInfo);
       }),
     listOrphans: () =>
       read(() => {
@@ -91,7 +93,6 @@ export function createCatalog(
           ORDER BY runs.number`;
         return connection.all<RunInfo>(sql, now()).map(toRunInfo);
       }),
-    search: (text, options) => read(() => searchFacts(connection, [...new Set(splitWords(text))], options)),
   };
 }
 
@@ -109,34 +110,21 @@ function toRunInfo<Row extends RunInfo>(row: Row): Row {
   };
 }
 
-function removeSession(connection: Connection, id: string): void {
-  connection.run("DELETE FROM leases WHERE session = ?", id);
-  const found = "SELECT facts.number FROM facts JOIN sessions ON sessions.number = session WHERE id = ?";
-  connection.run(`DELETE FROM search WHERE rowid IN (${found})`, id);
-  connection.run("DELETE FROM sessions WHERE id = ?", id); // cascades to everything that belongs to the session
-  connection.exec("PRAGMA incremental_vacuum");
-}
-
-type FoundRow = FactRow & { readonly id: string };
-
-/** The index is built with `splitWords`, so that every store finds the same facts. */
-function searchFacts(
-  connection: Connection,
-  words: readonly string[],
-  options: ListOptions = {},
-): SearchHit[] {
-  if (words.length === 0) return [];
-  const scopeCondition = buildScopeCondition(options.scope);
-  const sql = `SELECT sessions.id, seq, version, fact FROM search
-    JOIN facts ON facts.number = search.rowid JOIN sessions ON sessions.number = session
-    WHERE search MATCH ? AND ${scopeCondition.sql} ORDER BY rank LIMIT ?`;
-  const quoted = words.map((word) => `"${word}"`).join(" ");
-  return connection
-    .all<FoundRow>(sql, quoted, ...scopeCondition.values, clampRowLimit(options.limit ?? 50))
-    .map((row) => toSearchHit(connection.file, row, words));
-}
-
-function toSearchHit(file: string, row: FoundRow, words: readonly string[]): SearchHit {
-  const text = toSearchText(parseFact(file, row));
-  return { sessionId: fromStoredText(row.id), seq: row.seq, excerpt: buildExcerpt(text, words) };
+/** Builds the query for a page of sessions. Both forms read the rows of the page from an index, in order. */
+export function buildListQuery({ scope, after, limit = Number.POSITIVE_INFINITY }: ListOptions = {}): {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+} {
+  const isAfter = after ? "updated_at <= ?4 AND (updated_at < ?4 OR id > ?5)" : "TRUE";
+  const buildSelect = (condition: string) =>
+    `SELECT ${sessionColumns} FROM sessions WHERE ${condition} AND ${isSession} AND ${isAfter}`;
+  const selects =
+    scope === undefined
+      ? [buildSelect("TRUE")]
+      : [buildSelect(`${scopeColumn} = ?2`), buildSelect(`${scopeColumn} = ?3`)];
+  const sql = `${selects.join(" UNION ALL ")} ORDER BY updatedAt DESC, id LIMIT ?1`;
+  const scopes = scope === undefined ? ["", ""] : getStoredScopes(scope);
+  const values = [clampRowLimit(limit), ...scopes, after?.updatedAt ?? 0, encodeText(after?.id ?? "")];
+  // SQLite accepts no values beyond the last parameter.
+  return { sql, values: after ? values : values.slice(0, scope === undefined ? 1 : 3) };
 }

@@ -1,15 +1,15 @@
 import { AgentError } from "../../errors.ts";
 import type { Fact, UnplacedFact } from "../../event.ts";
 import { identifyFact } from "../../ids.ts";
-import type { Lease, Store } from "../../store.ts";
-import { splitWords, toSearchText } from "../search-text.ts";
+import type { Lease, RunInfo, Store } from "../../store.ts";
 import { getRunState, isListedRunStart } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
 import { factVersion } from "./migrations.ts";
+import { indexFact } from "./search.ts";
+import { type FactRow, parseFact } from "./stored-fact.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-export type FactRow = { readonly seq: number; readonly version: number; readonly fact: string };
 type SessionRow = { readonly number: number; readonly facts: number };
 
 const longRead = 100;
@@ -30,17 +30,10 @@ export function createFactLog(
   function appendFacts(session: number, facts: readonly UnplacedFact[], position: number): Fact[] {
     let seq = position;
     return facts.map((fact) => {
-      const identity = encodeText(identifyFact(fact));
-      const before = findFact(session, identity);
+      const before = findFact(session, encodeText(identifyFact(fact)));
       if (before) return before;
       seq += 1;
-      const sql =
-        "INSERT INTO facts (session, seq, identity, version, fact) VALUES (?, ?, ?, ?, ?) RETURNING number";
-      const json = JSON.stringify(fact);
-      const row = connection.get<SessionRow>(sql, session, seq, identity, factVersion, json);
-      indexRun(connection, session, fact);
-      const words = splitWords(toSearchText(fact)).join(" ");
-      if (words && row) connection.run("INSERT INTO search (rowid, words) VALUES (?, ?)", row.number, words);
+      insertFact(connection, { session, seq, state: getRunState(fact) }, fact);
       return { ...fact, seq };
     });
   }
@@ -85,17 +78,20 @@ export function createFactLog(
   };
 }
 
-/** Parses the fact of a row. */
-export function parseFact(file: string, { seq, version, fact }: FactRow): Fact {
-  if (version <= factVersion) return { ...JSON.parse(fact), seq };
-  throw new AgentError(
-    "store_failed",
-    `The store "${file}" contains a fact of version ${version}, but this program supports versions up to ${factVersion}. Update the program.`,
-    { retryable: false },
-  );
+type FactPlace = { readonly session: number; readonly seq: number; readonly state: RunInfo["state"] };
+
+/** Inserts a fact at a position, sets its run to a state, and indexes its words. */
+export function insertFact(connection: Connection, place: FactPlace, fact: UnplacedFact): void {
+  const { session, seq } = place;
+  const sql =
+    "INSERT INTO facts (session, seq, identity, version, fact) VALUES (?, ?, ?, ?, ?) RETURNING number";
+  const identity = encodeText(identifyFact(fact));
+  const row = connection.get<SessionRow>(sql, session, seq, identity, factVersion, JSON.stringify(fact));
+  updateRun(connection, place, fact);
+  if (row) indexFact(connection, row.number, fact);
 }
 
-function findSessionRow(connection: Connection, sessionId: string): SessionRow | undefined {
+export function findSessionRow(connection: Connection, sessionId: string): SessionRow | undefined {
   return connection.get("SELECT number, facts FROM sessions WHERE id = ?", encodeText(sessionId));
 }
 
@@ -112,8 +108,8 @@ function updateSession(connection: Connection, session: number, appended: readon
   connection.run(sql, last.seq, last.at, appended[0]?.at ?? 0, session);
 }
 
-function indexRun(connection: Connection, session: number, fact: UnplacedFact): void {
-  const [id, state] = [encodeText(fact.runId), getRunState(fact)];
+function updateRun(connection: Connection, { session, state }: FactPlace, fact: UnplacedFact): void {
+  const id = encodeText(fact.runId);
   const isKnown =
     connection.run("UPDATE runs SET state = ?, updated_at = ? WHERE id = ?", state, fact.at, id) > 0;
   if (isKnown || !isListedRunStart(fact)) return;

@@ -10,8 +10,10 @@ export const factVersion = 1;
 // One step per file version; a released step is never edited. Free text is encoded as in `stored-text.ts`; times are
 // milliseconds since the epoch. `facts.fact` is the fact as JSON, without its `seq`. `told` holds messages to runs:
 // `told.message` is JSON, and NULL once it is acknowledged. A row of `search` has the words (`splitWords`) of the fact
-// with the same number. `blobs.form` is `bytes`, `utf8` or `utf16le`. `records.body` is JSON, and NULL for a removed
-// record, whose row reserves its version number. `snapshots.state` is JSON.
+// with the same number, and its scope; the counter `indexed` is the number up to which all facts are in it. `blobs.form`
+// is `bytes`, `utf8` or `utf16le`. `records.body` is JSON, and NULL for a removed record, whose row reserves its version
+// number. `snapshots.state` is JSON. `hidden_sessions` are being written or deleted; after `until`, any process may
+// delete them.
 const migrations: readonly string[] = [
   `
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -84,18 +86,48 @@ CREATE TABLE records (
 `,
 ];
 
+/** A row without facts that was not created explicitly only holds blobs, or is hidden. */
+export const isSession = "(facts > 0 OR created_at > 0)";
+
+/** The part of a stored id before the first "~". */
+export const scopeColumn = "substr(id, 1, max(0, instr(id, '~') - 1))";
+
 /**
- * Tables that an earlier version of this program does not need and does not touch. They do not raise the file's
- * version, so that such a program can still open the file; deleting a session deletes their rows.
+ * Tables and indexes that an earlier version of this program does not need, by the name of one of them. They do not
+ * raise the file's version, so that such a program can still use the file: deleting a session deletes their rows, and
+ * facts that it writes are indexed by the next search.
  */
-const additions = `
-CREATE TABLE IF NOT EXISTS snapshots (
+const additions: Readonly<Record<string, string>> = {
+  snapshots: `
+CREATE TABLE snapshots (
   session INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
   seq INTEGER NOT NULL,
   version INTEGER NOT NULL,
   state TEXT NOT NULL
 ) STRICT;
-`;
+`,
+  sessions_of_scope: `
+CREATE INDEX sessions_by_time ON sessions (updated_at DESC, id) WHERE ${isSession};
+CREATE INDEX sessions_of_scope ON sessions (${scopeColumn}, updated_at DESC, id) WHERE ${isSession};
+`,
+  hidden_sessions: `
+CREATE TABLE hidden_sessions (
+  session INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+  until REAL NOT NULL
+) STRICT;
+`,
+  // Words are indexed without case and accents, so the index is built again.
+  facts_deleted: `
+DROP TABLE search;
+CREATE VIRTUAL TABLE search USING fts5(words, tokenize = 'ascii', detail = none);
+INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
+INSERT INTO counters VALUES ('indexed', 0);
+CREATE TRIGGER facts_deleted AFTER DELETE ON facts BEGIN
+  UPDATE counters SET value = (SELECT ifnull(max(number), 0) FROM facts)
+    WHERE name = 'indexed' AND value > (SELECT ifnull(max(number), 0) FROM facts);
+END;
+`,
+};
 
 /** Version of the files that this code writes. */
 export const fileVersion: number = migrations.length;
@@ -116,13 +148,13 @@ export function assertOurs(connection: Connection): void {
 
 /** Migrates an empty or older file to the current version, atomically. */
 export function migrate(connection: Connection): void {
-  if (readPragma(connection, "user_version") === fileVersion && hasAdditions(connection)) return;
+  if (readPragma(connection, "user_version") === fileVersion && listMissing(connection).length === 0) return;
   connection.exec("BEGIN IMMEDIATE");
   try {
     // Another process may have migrated it already.
     for (let version = readPragma(connection, "user_version"); version < fileVersion; version++)
       connection.exec(migrations[version] ?? "");
-    connection.exec(additions);
+    for (const sql of listMissing(connection)) connection.exec(sql);
     connection.exec(`PRAGMA application_id = ${applicationId}`);
     connection.exec(`PRAGMA user_version = ${fileVersion}`);
     connection.exec("COMMIT");
@@ -136,8 +168,10 @@ function readPragma(connection: Connection, name: "user_version" | "application_
   return connection.get<Record<string, number>>(`PRAGMA ${name}`)?.[name] ?? 0;
 }
 
-function hasAdditions(connection: Connection): boolean {
-  return connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'snapshots'") !== undefined;
+/** Returns the additions that the file does not have yet. */
+function listMissing(connection: Connection): string[] {
+  const names = connection.all<{ name: string }>("SELECT name FROM sqlite_schema").map(({ name }) => name);
+  return Object.entries(additions).flatMap(([name, sql]) => (names.includes(name) ? [] : [sql]));
 }
 
 function isEmpty(connection: Connection): boolean {

@@ -2,7 +2,7 @@ import type { RunInfo, RunMessage, Store } from "../../store.ts";
 import { assertAcceptsMessages, assertCanRetry } from "../store-rules.ts";
 import type { Watchers } from "../watchers.ts";
 import type { Connection } from "./connection.ts";
-import { type FactRow, parseFact } from "./fact-log.ts";
+import { type FactRow, parseFact } from "./stored-fact.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 

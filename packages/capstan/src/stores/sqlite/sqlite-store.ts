@@ -3,13 +3,16 @@ import { createWatchers } from "../watchers.ts";
 import { createBlobs } from "./blobs.ts";
 import { createCatalog } from "./catalog.ts";
 import type { Connection } from "./connection.ts";
+import { createSessionDeletion } from "./delete-session.ts";
 import { createFactLog } from "./fact-log.ts";
 import { createLeases } from "./leases.ts";
 import { createRecords } from "./records.ts";
 import { createRunMessages } from "./run-messages.ts";
+import { createSearch } from "./search.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { createWatch } from "./watch.ts";
 import { createWorkQueue } from "./work-queue.ts";
+import { createWriteSession } from "./write-session.ts";
 
 export type SqliteStoreSettings = {
   readonly busyTimeoutMs: number;
@@ -28,15 +31,19 @@ export function createSqliteStore(
   const { stop, watch } = createWatch(connection, local, pollMs);
   const { assertHeld, ...leases } = createLeases(connection, queue, now);
   const log = createFactLog(connection, queue, assertHeld);
-  const catalog = createCatalog(connection, queue, now);
+  const blobs = createBlobs(connection, queue);
+  const deletion = createSessionDeletion(connection, queue);
+  // In the background; if it fails, the next process that opens the file tries again.
+  deletion.deleteExpired(now).catch(() => undefined);
   let closing: Promise<void> | undefined;
 
   return {
     ...leases,
     ...log,
     ...createRunMessages(connection, queue, local.notify),
-    ...catalog,
-    ...createBlobs(connection, queue),
+    ...createCatalog(connection, queue, now),
+    ...createSearch(connection, queue),
+    ...blobs,
     ...createSnapshots(connection, queue, assertHeld),
     ...createRecords(connection, queue, now),
     async append(facts, at) {
@@ -44,10 +51,8 @@ export function createSqliteStore(
       local.notify(at.lease.sessionId, { type: "facts" });
       return appended;
     },
-    async remove(sessionId) {
-      await catalog.remove(sessionId);
-      local.delete(sessionId);
-    },
+    writeSession: createWriteSession(connection, queue, { now, assertHeld, ...blobs, ...deletion }),
+    remove: (sessionId) => deletion.remove(sessionId, () => local.delete(sessionId)),
     publish: local.publish,
     watch,
     close() {

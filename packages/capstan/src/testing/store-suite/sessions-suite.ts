@@ -172,5 +172,45 @@ export function sessionsSuite(getStore: () => Store): void {
       for (const none of [0, -1, Number.NaN]) expect(await listed(none)).toEqual([]);
       for (const all of [3, 1e12, Number.POSITIVE_INFINITY]) expect(await listed(all)).toHaveLength(3);
     });
+
+    it("continues after any session of it, also among sessions of the same time, in every scope", async () => {
+      const ids = ["ann~a", "ann~b", "ann~\u0000", "ann~c", "bob~a", "b", "a", '"'];
+      for (const [index, id] of ids.entries())
+        await store.append([createStartFact(id, `r-${id}`, 1 + Math.floor(index / 3))], {
+          expected: 0,
+          lease: await acquireTestLease(store, id),
+        });
+      for (const scope of [undefined, "ann", "bob", "", "nobody"]) {
+        const inScope = scope === undefined ? {} : { scope };
+        const all = await store.list(inScope);
+        for (const size of [1, 2, 3, 100]) {
+          const pages: (typeof all)[] = [];
+          do {
+            const after = pages.at(-1)?.at(-1);
+            pages.push(await store.list({ ...inScope, limit: size, ...(after && { after }) }));
+          } while (pages.at(-1)?.length === size);
+          expect(pages.flat()).toEqual(all);
+        }
+      }
+      expect(await store.list({ after: { id: "", updatedAt: 2 }, scope: "ann" })).toHaveLength(4);
+      expect(await store.list({ after: { id: "", updatedAt: 1.5 }, scope: "ann" })).toHaveLength(3);
+      expect(await store.list({ after: { id: "", updatedAt: 0 } })).toEqual([]);
+    });
+
+    it("measures a session by its facts and blobs", async () => {
+      const lease = await acquireTestLease(store, "s1");
+      expect(await store.measureSession("s1")).toBe(0);
+      await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
+      const empty = await store.measureSession("s1");
+      expect(empty).toBeGreaterThan(100);
+      await store.append([createMessageFact("s1", "r1", "é".repeat(5_000))], { expected: 1, lease });
+      await store.putBlob("s1", { mediaType: "text/plain", data: "é".repeat(1_000) });
+      await store.putBlob("s1", { mediaType: "a/b", data: new Uint8Array(500) });
+      const size = (await store.measureSession("s1")) - empty;
+      expect(size).toBeGreaterThanOrEqual(12_500);
+      expect(size).toBeLessThan(13_500);
+      await store.remove("s1");
+      expect(await store.measureSession("s1")).toBe(0);
+    });
   });
 }

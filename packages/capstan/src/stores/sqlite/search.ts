@@ -1,0 +1,120 @@
+// A row of `search` has the words of the fact with the same number, preceded by a word for the scope of its session.
+// Facts are indexed when they are appended. Facts of a program that does not do so, and all facts of an older file, are
+// indexed before the next search, in parts.
+import type { FactBody, UnplacedFact } from "../../event.ts";
+import { getScope, type SearchHit, type SearchOptions, type Store } from "../../store.ts";
+import { buildExcerpt, scoreMatch, splitQuery, splitWords, toSearchText } from "../search-text.ts";
+import { clampRowLimit } from "../store-rules.ts";
+import type { Connection } from "./connection.ts";
+import { factVersion } from "./migrations.ts";
+import { type FactRow, parseFact } from "./stored-fact.ts";
+import { fromStoredText } from "./stored-text.ts";
+import type { WorkQueue } from "./work-queue.ts";
+
+type IndexedRow = { readonly rowid: number; readonly words: string };
+type FoundRow = FactRow & { readonly number: number; readonly id: string };
+
+/** Number of facts that are indexed in one transaction. */
+const indexPartSize = 200;
+/** Number of the newest rows that are compared directly, and of the matches that are ranked. */
+const maxRecentRows = 1_000;
+const minRankedRows = 200;
+
+/** Indexes a fact, unless facts before it are still to be indexed. */
+export function indexFact(connection: Connection, number: number, fact: UnplacedFact): void {
+  const sql = "UPDATE counters SET value = ?1 WHERE name = 'indexed' AND value = ?1 - 1";
+  if (connection.run(sql, number) === 0) return;
+  const words = toWords(fact.sessionId, fact);
+  if (words) connection.run("INSERT INTO search (rowid, words) VALUES (?, ?)", number, words);
+}
+
+/** Creates the search. */
+export function createSearch(connection: Connection, { read, write }: WorkQueue): Pick<Store, "search"> {
+  return {
+    async search(text, options) {
+      const queryWords = splitQuery(text);
+      if (queryWords.length === 0) return [];
+      while (await read(() => isIndexBehind(connection))) await write(() => indexNextPart(connection));
+      return read(() => searchFacts(connection, queryWords, options));
+    },
+  };
+}
+
+function isIndexBehind(connection: Connection): boolean {
+  const sql = `SELECT 1 FROM counters WHERE name = 'indexed' AND value < (SELECT ifnull(max(number), 0) FROM facts)`;
+  return connection.get(sql) !== undefined;
+}
+
+function indexNextPart(connection: Connection): void {
+  const sql = `SELECT facts.number, sessions.id, seq, version, fact FROM facts JOIN sessions ON sessions.number = session
+    WHERE facts.number > (SELECT value FROM counters WHERE name = 'indexed') ORDER BY facts.number LIMIT ?`;
+  const rows = connection.all<FoundRow>(sql, indexPartSize);
+  for (const row of rows) {
+    // Facts of a later version are not searched.
+    const words =
+      row.version <= factVersion ? toWords(fromStoredText(row.id), parseFact(connection.file, row)) : "";
+    connection.run("DELETE FROM search WHERE rowid = ?", row.number);
+    if (words) connection.run("INSERT INTO search (rowid, words) VALUES (?, ?)", row.number, words);
+  }
+  const last = rows.at(-1)?.number;
+  if (last !== undefined) connection.run("UPDATE counters SET value = ? WHERE name = 'indexed'", last);
+}
+
+function toWords(sessionId: string, fact: FactBody): string {
+  const words = splitWords(toSearchText(fact));
+  return words.length === 0 ? "" : [toScopeWord(getScope(sessionId)), ...words].join(" ");
+}
+
+/** Private-use characters are in no word of a text. */
+function toScopeWord(scope: string): string {
+  return `\ue000${Buffer.from(scope, "utf16le").toString("hex")}`;
+}
+
+/**
+ * Compares the newest rows first. A word that is frequent is found there often enough; for all others, the index has
+ * few rows. So the cost does not depend on the number of matches.
+ */
+function searchFacts(
+  connection: Connection,
+  queryWords: readonly string[],
+  { scope, limit = 50 }: SearchOptions = {},
+): SearchHit[] {
+  const maxHits = clampRowLimit(limit);
+  const scopeWord = scope === undefined ? [] : [`"${toScopeWord(scope)}"`];
+  const recentRows = listRows(connection, scopeWord, maxRecentRows);
+  let ranked = rankRows(recentRows, queryWords);
+  if (ranked.length < maxHits && recentRows.length === maxRecentRows) {
+    const query = [...scopeWord, ...queryWords.map((word) => `"${word}"*`)];
+    ranked = rankRows(listRows(connection, query, Math.max(2 * maxHits, minRankedRows)), queryWords);
+  }
+  return ranked.slice(0, maxHits).flatMap(({ rowid }) => loadHit(connection, rowid, queryWords));
+}
+
+/** Returns the newest rows that match all terms. */
+function listRows(connection: Connection, terms: readonly string[], limit: number): IndexedRow[] {
+  const sql = (condition: string) => `SELECT search.rowid, words FROM search
+    CROSS JOIN facts ON facts.number = search.rowid
+    WHERE ${condition} AND facts.session NOT IN (SELECT session FROM hidden_sessions)
+    ORDER BY search.rowid DESC LIMIT ?`;
+  if (terms.length === 0) return connection.all(sql("TRUE"), limit);
+  return connection.all(sql("search MATCH ?"), terms.join(" "), limit);
+}
+
+function rankRows(
+  rows: readonly IndexedRow[],
+  queryWords: readonly string[],
+): { readonly rowid: number; readonly score: number }[] {
+  return rows
+    .map(({ rowid, words }) => ({ rowid, score: scoreMatch(words.split(" ").slice(1), queryWords) }))
+    .filter(({ score }) => score > 0)
+    .sort((left, right) => right.score - left.score);
+}
+
+function loadHit(connection: Connection, number: number, queryWords: readonly string[]): SearchHit[] {
+  const sql = `SELECT sessions.id, seq, version, fact FROM facts JOIN sessions ON sessions.number = session
+    WHERE facts.number = ?`;
+  const row = connection.get<FoundRow>(sql, number);
+  if (!row) return [];
+  const excerpt = buildExcerpt(toSearchText(parseFact(connection.file, row)), queryWords);
+  return [{ sessionId: fromStoredText(row.id), seq: row.seq, excerpt }];
+}
