@@ -15,6 +15,8 @@ export type ModelEffect = {
   readonly candidate: number;
   /** Raises the output limit, because the previous answer was truncated. */
   readonly hasMoreRoom: boolean;
+  /** Stop reasons after which the model is called again to continue its message. */
+  readonly continueAfter: readonly ("length" | "pause")[];
   readonly maxTurns: number | "unlimited";
   readonly messageCount: number;
   readonly tools: ToolOffer;

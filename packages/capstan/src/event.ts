@@ -76,6 +76,21 @@ export type FactBody =
       readonly citations?: readonly Citation[];
     }
   | {
+      /**
+       * The message so far: the model reached its output limit or paused, and is called again to continue it. The
+       * `message` that follows has all of it.
+       */
+      readonly type: "message_partial";
+      readonly entry: AssistantEntry;
+      readonly stopReason: "length" | "pause";
+      readonly model: string;
+      readonly candidate: number;
+      /** Of the last call. */
+      readonly usage: Usage;
+      readonly ms: number;
+      readonly citations?: readonly Citation[];
+    }
+  | {
       /** One model of the chain failed; the next one is called, or the run fails. */
       readonly type: "model_failed";
       readonly model: string;
@@ -203,8 +218,15 @@ export type FactBody =
       readonly by?: string;
     }
   | { readonly type: "steered"; readonly entry: UserEntry }
-  /** The previous process stopped while running this; another one took over. */
-  | { readonly type: "recovered"; readonly owner: string }
+  | {
+      /** The previous process stopped while running this; another one took over. */
+      readonly type: "recovered";
+      readonly owner: string;
+      /** The process executes no other run until this one makes progress or `solo_end` follows. */
+      readonly alone?: true;
+    }
+  /** Other runs may execute beside this one again, so a crash does not count against it. */
+  | { readonly type: "solo_end" }
   | { readonly type: "cancel_requested"; readonly reason: string }
   /** A failed run continues: from the model call that failed, or, if it was quarantined, where it stopped. */
   | { readonly type: "retried" }

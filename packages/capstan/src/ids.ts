@@ -39,10 +39,12 @@ export function createFactId(
     case "done":
       return `${prefix}/${body.type}`;
     case "message":
+    case "message_partial":
     case "model_failed":
     case "waiting":
     case "steered":
     case "recovered":
+    case "solo_end":
     case "woken":
     case "retried":
     case "warning":

@@ -166,6 +166,15 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     byDefault: "I could not finish",
     once: "I'm sorry, I could",
   },
+  onOutputLimit: {
+    value: "stop",
+    see: async (policy) => {
+      const parts = [{ text: "Half", finish: "length" as const }, { text: " and half." }];
+      return (await observe(policy, parts)).result.text;
+    },
+    byDefault: "Half and half.",
+    once: "Half",
+  },
   "budget.tokens": {
     value: 45,
     see: async (policy) => countRequests(await observe(policy, callForever)),
@@ -462,6 +471,7 @@ describe("the defaults", () => {
         "onLimit": [
           "best-effort",
         ],
+        "onOutputLimit": "continue",
         "onToolError": "continue",
         "repetition": {
           "nudgeAt": 2,
@@ -496,6 +506,7 @@ const otherValues: { readonly [Path in Leaf]: unknown } = {
   wrapUpAt: 0,
   finalTurn: "no-tools",
   onLimit: ["fail", "last-text"],
+  onOutputLimit: "continue",
   "budget.tokens": 7,
   "budget.cost": 0.5,
   "budget.seconds": 9,

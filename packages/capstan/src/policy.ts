@@ -34,6 +34,11 @@ export type Policy = {
   readonly finalTurn: "no-tools" | "keep-tools";
   /** How to produce an answer when a limit ends the run; tried in order. */
   readonly onLimit: readonly LimitAction[];
+  /**
+   * At the model's output limit: ask it to continue a plain text and join the parts, at most five times, or stop. A run
+   * whose text is cut off in the end has the status `limit`.
+   */
+  readonly onOutputLimit: "continue" | "stop";
   readonly budget: Budget;
   readonly toolExecution: "parallel" | "sequential";
   readonly maxConcurrency: number;
@@ -94,6 +99,7 @@ export const defaultPolicy: Policy = {
   wrapUpAt: 2,
   finalTurn: "no-tools",
   onLimit: ["best-effort"],
+  onOutputLimit: "continue",
   budget: { tokens: "unlimited", cost: "unlimited", seconds: "unlimited", toolCalls: "unlimited" },
   toolExecution: "parallel",
   maxConcurrency: 8,
@@ -147,6 +153,7 @@ export function mergeDefined<Fields extends object>(
 
 const choices: { readonly [field: string]: readonly unknown[] } = {
   finalTurn: ["no-tools", "keep-tools"],
+  onOutputLimit: ["continue", "stop"],
   toolExecution: ["parallel", "sequential"],
   onToolError: ["continue", "stop"],
   onAllToolsFailed: ["continue", "answer-from-knowledge", "fallback-tool"],

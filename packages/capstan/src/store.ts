@@ -166,8 +166,8 @@ export interface Store extends Records {
   remove(sessionId: string): Promise<void>;
   /** Sets the title of a session; an empty one removes it. */
   rename(sessionId: string, title: string): Promise<void>;
-  /** Returns the runs of a session in the order they were started. */
-  listRuns(sessionId: string): Promise<readonly RunInfo[]>;
+  /** Returns the runs of a session in the order they were started; with a `limit`, only the newest ones. */
+  listRuns(sessionId: string, limit?: number): Promise<readonly RunInfo[]>;
   /**
    * Returns the sessions' newest runs that have work to do and no valid lease: active ones, and waiting ones with pending
    * messages.

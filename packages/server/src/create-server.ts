@@ -143,7 +143,8 @@ type DeploymentBase = Pick<Deployment, "store" | "shutdownSignal"> & { readonly 
 
 function createDeployment(options: ServerOptions, base: DeploymentBase): Deployment {
   const { store, keys, shutdownSignal } = base;
-  const { agents: coded, policy, context = (owner: RunOwner) => owner, maxRuns = 500, apiKey } = options;
+  const { agents: coded, policy, context = (owner: RunOwner) => owner, apiKey } = options;
+  const { maxRuns = 500, leaseMs = 15_000 } = options;
   const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
   const agents = storedAgents({ ...options.storedAgents, store, coded });
   const models = indexModels(options.models ?? []);
@@ -175,12 +176,13 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   return {
     ...limits,
     store,
+    leaseMs,
     activeRuns,
     engine: local({
       store,
       agents: resolver.find,
       maxRuns,
-      ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
+      leaseMs,
       ...activeRuns.callbacks,
       getResumeOptions({ sessionId }) {
         activeRuns.markStarted(sessionId);
@@ -205,10 +207,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     mcpService: mountMcp({ ...limits, agents: coded, store, context, secrets, onEvent, onError: report }),
     sseLog: options.sseLog,
     signIns: createSignIns(store, { keys }),
-    metrics,
-    shutdownSignal,
-    getRunOptions,
-    report,
+    ...{ metrics, shutdownSignal, getRunOptions, report },
   };
 }
 

@@ -19,6 +19,8 @@ export type Deployment = {
   readonly store: Store;
   /** Runs stored by the server; they survive the process. */
   readonly engine: LocalEngine;
+  /** How long the engine of a process that died keeps its sessions. */
+  readonly leaseMs: number;
   /** Runs whose history the client keeps. */
   readonly ephemeralRuns: EphemeralRuns;
   readonly mcpService: MountedMcp;

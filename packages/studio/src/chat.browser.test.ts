@@ -8,12 +8,13 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 import { agentProfiles, createChatAgents } from "./testing/chat-agents.ts";
 import { waitUntilStill } from "./testing/conversation-page.ts";
+import { createFlakyAgent } from "./testing/flaky-agent.ts";
 import { spawnServer } from "./testing/spawn-server.ts";
 import { createViewAgent } from "./testing/view-agent.ts";
 
 const clerk = defineAgent({ name: "clerk", model: scriptedModel([{ text: "Filed." }]) });
 const studio = setupStudio(() => ({
-  agents: [...createChatAgents(), createViewAgent(), clerk],
+  agents: [...createChatAgents(), createViewAgent(), clerk, createFlakyAgent()],
   about: { ...agentProfiles, explorer: { title: "Explorer", suggestions: ["Where is gate 15?"] } },
 }));
 
@@ -70,6 +71,36 @@ describe.each([
     await transcript(page).getByText("The greeting is changed.").waitFor();
     await isAtRest(page);
     await takePicture(page, `approved-${size}-${theme}`);
+  });
+});
+
+describe.each([
+  { size: "desktop", theme: "light" },
+  { size: "phone", theme: "dark" },
+] as const)("when the model provider fails, at $size size and $theme", ({ size, theme }) => {
+  test("the user sees the reason and retries with the keyboard; an outage counts down and can be cancelled", async () => {
+    const page = await studio.open("/", { size, theme });
+    await page.getByLabel("Agent", { exact: true }).selectOption("flaky");
+    await say(page, "Fail");
+    const alert = page.getByRole("alert").filter({ hasText: "The provider rejected the API key." });
+    await alert.getByText("model_auth: The provider answered 401: the key has expired.").waitFor();
+    await takePicture(page, `failed-${size}-${theme}`);
+    await alert.getByRole("button", { name: "Retry" }).press("Enter");
+    await transcript(page).getByText("It works again.").waitFor();
+    await transcript(page).getByText("Retried after a failure: The provider answered 401").waitFor();
+    await isAtRest(page);
+    await takePicture(page, `retried-${size}-${theme}`);
+    await say(page, "Wait");
+    const outage = page.getByRole("region", { name: "Model provider" });
+    await outage.getByText(/^Next attempt \(2\) at \d\d:\d\d:\d\d, in (5\d|60) min/).waitFor();
+    const announced = page
+      .locator("[aria-live=polite]")
+      .filter({ hasText: "The model provider is overloaded." });
+    expect(await announced.innerText()).toMatch(/Next attempt at \d\d:\d\d:\d\d\.$/);
+    await takePicture(page, `outage-${size}-${theme}`);
+    await outage.getByRole("button", { name: "Cancel" }).press("Enter");
+    await transcript(page).getByText("Stopped.").waitFor();
+    expect(await outage.count()).toBe(0);
   });
 });
 
@@ -313,7 +344,7 @@ test("attachments are previewed, and files that are too large or unsupported are
   await expect.poll(() => getUserMessages(page).getByRole("img", { name: "Attached" }).count()).toBe(1);
 });
 
-test("a failed run shows a message with collapsed details and can be retried", async () => {
+test("a failed run shows a message with its reason and can be retried", async () => {
   const page = await studio.open("/");
   await page.getByRole("button", { name: /^Broken/ }).click();
   await say(page, "Try");

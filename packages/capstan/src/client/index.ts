@@ -30,6 +30,7 @@ export {
   type EntryView,
   emptyView,
   type LiveView,
+  type Outage,
   type PendingView,
   type RunView,
   type SessionView,

@@ -53,6 +53,49 @@ function reduceEach(events: readonly Event[]): SessionView[] {
 }
 
 describe("reduce", () => {
+  it("replaces the failed end of a run that is retried by a notice", async () => {
+    const store = memory();
+    const steps: ScriptedStep[] = [{ text: "Half.", error: "model_auth" }, { text: "Whole." }];
+    const agent = defineAgent({ name: "a", model: scriptedModel(steps) });
+    const handle = run(agent, "Go", { store, session: "s", runId: "r" });
+    await handle;
+    const failed = buildView(await store.read("s"));
+    expect(failed.entries.map(({ type }) => type)).toEqual(["user", "assistant"]);
+    expect(failed.runs.get("r")).toMatchObject({ end: { canRetry: true } });
+    await handle.retry();
+    const facts = await store.read("s");
+    const reopened = buildView(facts.slice(0, facts.findIndex(({ type }) => type === "retried") + 1));
+    expect(reopened).toMatchObject({ status: "running", stage: "processing" });
+    expect(reopened.runs.get("r")?.end).toBeUndefined();
+    expect(reopened.entries).toMatchObject([
+      { type: "user" },
+      { type: "notice", code: "retried", message: "Retried after a failure: Scripted: model_auth." },
+    ]);
+    expect(buildView(facts).entries.at(-1)).toMatchObject({ type: "assistant", text: "Whole." });
+  });
+
+  it("counts the failures that a run waits out, until a model answers", () => {
+    const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1, at: 0, id: "" };
+    const error = { code: "model_overloaded", message: "Busy.", retryable: true };
+    const failure = { type: "model_failed", model: "m", attempts: 2, error, isParked: true };
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    const entry = { type: "assistant", parts: [{ type: "text", text: "Hi." }] };
+    const bodies = [
+      { type: "run_start", input: [], policy: {} },
+      ...[failure, { type: "waiting", callIds: [], until: 1000 }],
+      ...[failure, { type: "waiting", callIds: [], until: 3000 }],
+      { type: "message", entry, usage },
+    ];
+    const facts = bodies.map((body, index) => ({ ...origin, ...body, seq: index + 1 }) as unknown as Fact);
+    const waiting = buildView(facts.slice(0, -1));
+    expect(waiting.status).toBe("waiting");
+    expect(waiting.runs.get("r")).toMatchObject({
+      ...{ resumesAt: 3000, outage: { model: "m", error, attempts: 4 } },
+    });
+    const { outage, resumesAt } = buildView(facts).runs.get("r") ?? {};
+    expect([outage, resumesAt]).toEqual([undefined, undefined]);
+  });
+
   it("builds a session from messages, calls and citations", async () => {
     const events = await collectRunEvents(
       { reasoning: "Hm.", text: "Wait.", calls: [{ id: "c", name: "look", input: { n: 1 } }] },

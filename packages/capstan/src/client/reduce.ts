@@ -5,6 +5,7 @@ import {
   type AssistantView,
   buildInputEntries,
   createAssistantView,
+  readAssistantEntry,
   toAssistantView,
   toPendingView,
 } from "./view-entries.ts";
@@ -50,6 +51,7 @@ function applyNestedFact(outer: SessionView, fact: Fact, own: Own): SessionView 
     case "tool_call_result":
       return { ...view, pending: removePending(view, fact.id) };
     case "message":
+    case "message_partial":
     case "compacted":
     case "turn_summary":
       return fact.usage ? { ...view, usage: addUsage(view.usage, fact.usage) } : view;
@@ -94,7 +96,8 @@ function applyDelta(view: SessionView, event: Delta): SessionView {
     }
     case "message_restart":
       // After a reconnect, all live deltas are sent again.
-      if (event.reason === "reconnected") return { ...view, live: nothingLive };
+      if (event.reason === "reconnected")
+        return { ...view, live: { ...nothingLive, ...live.partial, partial: live.partial } };
       return { ...view, live: { ...live, text: "", reasoning: "", citations: [], calls: [] } };
     case "retry":
       return {
@@ -119,6 +122,16 @@ function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
         live: nothingLive,
         usage: addUsage(view.usage, fact.usage),
       };
+    case "message_partial": {
+      // Deltas follow it from here on, also for readers that missed those before it.
+      const { text, reasoning } = readAssistantEntry(fact.entry, []);
+      const partial = { text, reasoning, citations: fact.citations ?? [] };
+      return {
+        ...running,
+        live: { ...nothingLive, ...partial, partial },
+        usage: addUsage(view.usage, fact.usage),
+      };
+    }
     case "model_failed":
     case "recovered":
       return { ...running, live: nothingLive };
@@ -140,10 +153,8 @@ function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
         ...updateCall(running, { id: fact.callId, state: "said" }, own),
         pending: removePending(running, fact.callId),
       };
-    case "retried": {
-      const { error: _, ...reopened } = view;
-      return { ...reopened, status: "running" };
-    }
+    case "retried":
+      return applyRetried(view, fact, own);
     case "waiting":
       return applyWaiting(view, fact.callIds);
     case "steered":
@@ -168,6 +179,17 @@ function applyRunStart(view: SessionView, fact: Extract<Fact, { type: "run_start
   if (entries !== said) entries.push(...said);
   const { runId } = fact;
   return { ...rest, status: "running", runId, turn: 0, entries, live: nothingLive, pending: [] };
+}
+
+/** Replaces the text of the failed end by a notice: the run will end with another one. */
+function applyRetried(view: SessionView, { runId, seq }: Fact, own: Own): SessionView {
+  const { error, ...reopened } = view;
+  const end = view.runs.get(runId)?.end;
+  const entries = own(view.entries);
+  if (entries.at(-1)?.seq === end?.seq) entries.pop();
+  const message = `Retried after a failure: ${error?.message ?? end?.text ?? ""}`;
+  entries.push({ type: "notice", runId, seq, code: "retried", message });
+  return { ...reopened, entries, status: "running" };
 }
 
 function addEntry(view: SessionView, entry: EntryView, own: Own): SessionView {

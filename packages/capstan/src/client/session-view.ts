@@ -72,7 +72,18 @@ export type LiveView = {
   readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly progress: readonly { readonly callId: string; readonly data: Json }[];
   readonly summary: string;
+  /** What the stored part of the message says, while the model continues it. */
+  readonly partial?: Pick<LiveView, "text" | "reasoning" | "citations"> | undefined;
   readonly retry?: { readonly attempt: number; readonly code: string; readonly waitMs: number };
+};
+
+/** Failed calls in a row. */
+export type Outage = {
+  /** The model that failed last, and why. */
+  readonly model: string;
+  readonly error: ErrorData;
+  /** Calls since the last message. */
+  readonly attempts: number;
 };
 
 /** A run of the session, nested or not. */
@@ -84,6 +95,8 @@ export type RunView = {
   readonly end?: FactOf<"done">;
   /** When a waiting run resumes by itself, in milliseconds since the epoch. */
   readonly resumesAt?: number;
+  /** Failures of its models since their last message, which the run repeats or waits out. */
+  readonly outage?: Outage;
   /** Input tokens of the newest model call. */
   readonly inputTokens?: number;
   /** The `affected` values of its results. A root run includes its nested runs' values. */

@@ -11,7 +11,7 @@ export interface PositionTracker {
 
 /** Facts that end a streamed message. */
 const messageEndTypes: ReadonlySet<Event["type"]> = new Set([
-  ...(["turn_start", "message", "model_failed", "waiting", "recovered", "done"] as const),
+  ...(["turn_start", "message", "message_partial", "model_failed", "waiting", "recovered", "done"] as const),
 ]);
 
 export function trackPosition(after: number): PositionTracker {

@@ -44,7 +44,7 @@ export function buildInputEntries(fact: Extract<Fact, { type: "run_start" }>): E
   });
 }
 
-function readAssistantEntry(
+export function readAssistantEntry(
   entry: AssistantEntry,
   results: readonly ResultEntry[],
 ): Pick<AssistantView, "text" | "reasoning" | "calls"> {

@@ -72,14 +72,28 @@ function createRun(runs: SessionView["runs"], { runId, parentRunId = runId }: Ru
 }
 
 function applyRunFact(run: RunView, fact: Fact): RunView {
-  if (fact.type === "run_start") return { ...run, start: fact };
-  if (fact.type === "done") return { ...run, end: fact };
-  if (fact.type === "message") return { ...run, inputTokens: fact.usage.inputTokens };
-  if (fact.type === "retried") {
-    const { end: _, ...reopened } = run;
-    return reopened;
+  const { end: _, outage, resumesAt: __, ...rest } = run;
+  switch (fact.type) {
+    case "run_start":
+      return { ...run, start: fact };
+    case "done":
+      return { ...rest, end: fact };
+    case "retried":
+      return rest;
+    case "message":
+    case "message_partial":
+      return { ...rest, inputTokens: fact.usage.inputTokens };
+    case "model_failed": {
+      const { model, error, attempts } = fact;
+      return { ...run, outage: { model, error, attempts: (outage?.attempts ?? 0) + attempts } };
+    }
+    case "waiting":
+      return {
+        ...rest,
+        ...(outage && { outage }),
+        ...(fact.until !== undefined && { resumesAt: fact.until }),
+      };
+    default:
+      return run;
   }
-  if (fact.type !== "waiting") return run;
-  const { resumesAt: _, ...rest } = run;
-  return { ...rest, ...(fact.until !== undefined && { resumesAt: fact.until }) };
 }

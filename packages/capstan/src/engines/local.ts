@@ -2,6 +2,7 @@ import { type Agent, indexAgents } from "../agent.ts";
 import { backgroundClock, type Clock, repeatEvery } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { createId } from "../ids.ts";
+import { createProcessGate } from "../loop/process-gate.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
 import type { RunInput } from "../run/input.ts";
 import type { ExecutedRun, ResumeOptions, SharedStoreOptions } from "../run/open-run.ts";
@@ -10,9 +11,16 @@ import { type RunOptions, resume, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
 import { type Rerun, type RerunOptions, rerun } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage, Store } from "../store.ts";
-import { checkStoredMessage, createStoredRun, loadResult, loadTurnRequest } from "./stored-run.ts";
+import { attachWhenBusy } from "./attach.ts";
+import {
+  checkStoredMessage,
+  createStoredRun,
+  loadResult,
+  loadTurnRequest,
+  type MessageCheck,
+} from "./stored-run.ts";
 
-export type { TurnRequest };
+export type { MessageCheck, TurnRequest };
 
 /** Returns the agent with this name, with the agents it hands off to; undefined when it does not exist. */
 export type FindAgent = (name: string) => Agent | undefined | Promise<Agent | undefined>;
@@ -38,7 +46,10 @@ export type LocalOptions = {
 
 /** Runs on a store that outlives the process. Any number of processes may share the store. */
 export interface LocalEngine {
-  /** Starts a run of one of the agents. */
+  /**
+   * Starts a run of one of the agents. With the `runId` of a stored run and the same input, the handle follows that run:
+   * another process may execute it, or take it over when its process is gone.
+   */
   run(agent: Agent, input: RunInput, options?: Omit<RunOptions, "store">): Run;
   /** Opens a stored run, whichever process executes it: await or iterate it, approve, steer, cancel. */
   open(runId: string): Run;
@@ -53,11 +64,11 @@ export interface LocalEngine {
   /** Runs again in a fork. The new run is recovered like any other. */
   rerun(options: RerunOptions): Promise<Rerun>;
   /**
-   * Checks a message before it is sent. `isNew` is false when the run received it before. Rejects when the run, in its
+   * Checks a message before it is sent. Rejects when the run, in its
    * current state, cannot accept it: with `unknown_call`, `approval_conflict`, `idempotency_conflict`, `run_ended`, or
    * `invalid_input` for an answer that does not match the schema of its question.
    */
-  checkMessage(runId: string, message: RunMessage): Promise<{ readonly isNew: boolean }>;
+  checkMessage(runId: string, message: RunMessage): Promise<MessageCheck>;
   /** Sends a message to a run, and resumes the run when no process executes it. Resolves when the message is stored. */
   send(runId: string, message: RunMessage): Promise<void>;
   /** Takes over runs whose process is gone, and returns their ids. Also called automatically, at the start and then regularly. */
@@ -76,7 +87,8 @@ export function local(options: LocalOptions): LocalEngine {
   const shutdown = new AbortController();
   const runs = createRunTracker(clock, () => poll());
   const shutdownSignal = shutdown.signal;
-  const shared: SharedStoreOptions = { owner, leaseMs, clock, onRunStart, onRunEnd, shutdownSignal };
+  const gate = createProcessGate(clock, leaseMs);
+  const shared: SharedStoreOptions = { owner, leaseMs, gate, clock, onRunStart, onRunEnd, shutdownSignal };
 
   /** Continues a run, unless another process is faster. */
   async function takeOver(info: RunInfo): Promise<boolean> {
@@ -119,11 +131,15 @@ export function local(options: LocalOptions): LocalEngine {
   const stopPolling = repeatEvery(clock, leaseMs / 2, poll);
   poll();
 
+  const open = (runId: string) =>
+    createStoredRun({ store, resolveAgents, runId, send: (message) => send(runId, message) });
+
   return {
-    run: (agent, input, runOptions = {}) =>
-      runs.track(run(assertUsable(agent), input, { ...runOptions, store, shared })),
-    open: (runId) =>
-      createStoredRun({ store, resolveAgents, runId, send: (message) => send(runId, message) }),
+    run(agent, input, runOptions = {}) {
+      const started = runs.track(run(assertUsable(agent), input, { ...runOptions, store, shared }));
+      return runOptions.runId === undefined ? started : attachWhenBusy(started, { store, open });
+    },
+    open,
     ...createRunReader(store, resolveAgents),
     rerun: async (rerunOptions) => {
       const agent = assertUsable(rerunOptions.agent);

@@ -8,6 +8,7 @@ import { readEnv } from "../models/environment.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import { toJson } from "../perform/to-json.ts";
 import { buildTurnRequest, type TurnRequest } from "../perform/turn-request.ts";
+import { listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import type { ResumeOptions } from "../run/open-run.ts";
 import { foldNewFacts, openSession } from "../run/open-session.ts";
 import { buildResult, type Result } from "../run/result.ts";
@@ -89,14 +90,14 @@ export async function loadTurnRequest(
   return createMask(collectSecrets(secrets, readEnv))?.value(request) ?? request;
 }
 
+/** `isNew` is false when the run received the message before. `call` is the pending call that a new message answers. */
+export type MessageCheck = { readonly isNew: boolean; readonly call?: PendingCall };
+
 /**
- * Checks a message against the run's log and its pending messages. `isNew` is false when the run received it before.
- * Rejects when the run, in its current state, cannot accept it.
+ * Checks a message against the run's log and its pending messages. Rejects when the run, in its current state, cannot
+ * accept it.
  */
-export async function checkStoredMessage(
-  location: RunLocation,
-  message: RunMessage,
-): Promise<{ readonly isNew: boolean }> {
+export async function checkStoredMessage(location: RunLocation, message: RunMessage): Promise<MessageCheck> {
   const { store, runId } = location;
   const pending = await store.listMessages(runId);
   const context = await loadRunState(location);
@@ -104,7 +105,9 @@ export async function checkStoredMessage(
   if (await isRepeatedMessage(message, { ...context, pending, loadFacts })) return { isNew: false };
   await validateMessage(message, context);
   toFacts(message, context);
-  return { isNew: true };
+  const calls = "callId" in message ? listPendingCalls(context.agents, context.run) : [];
+  const call = calls.find(({ callId }) => "callId" in message && callId === message.callId);
+  return { isNew: true, ...(call && { call }) };
 }
 
 type StoredState = {

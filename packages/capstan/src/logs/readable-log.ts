@@ -31,10 +31,9 @@ function formatFactLine(fact: Fact, format: LogFormatter): string | undefined {
       return `Start of ${format.name(fact.agent)} in session ${format.name(fact.sessionId)}: ${format.text(getLastUserText(fact))}`;
     case "turn_start":
       return `Turn ${fact.turn}/${fact.maxTurns} of ${format.name(fact.agent)}`;
-    case "message": {
-      const text = getText(fact.entry);
-      return `Message of ${format.name(fact.model)} in ${fact.ms} ms (${getStopReason(fact)})${text && `: ${format.text(text)}`}`;
-    }
+    case "message":
+    case "message_partial":
+      return formatMessage(fact, format);
     case "model_failed":
       return `Model ${format.name(fact.model)} failed after ${formatAttempts(fact.attempts)}: ${formatProblem(fact.error, format)}`;
     case "compaction_start":
@@ -69,7 +68,9 @@ function formatFactLine(fact: Fact, format: LogFormatter): string | undefined {
     case "retried":
       return "Retried";
     case "recovered":
-      return `Taken over by ${format.name(fact.owner)}`;
+      return `Taken over by ${format.name(fact.owner)}${fact.alone ? ", which executes no other run meanwhile" : ""}`;
+    case "solo_end":
+      return "Executed beside other runs again";
     case "cancel_requested":
       return `Cancel requested: ${format.text(fact.reason)}`;
     case "turn_summary":
@@ -88,6 +89,12 @@ function formatFactLine(fact: Fact, format: LogFormatter): string | undefined {
 }
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
+
+function formatMessage(fact: FactOf<"message" | "message_partial">, format: LogFormatter): string {
+  const text = getText(fact.entry);
+  const what = fact.type === "message" ? "Message" : "Unfinished message";
+  return `${what} of ${format.name(fact.model)} in ${fact.ms} ms (${getStopReason(fact)})${text && `: ${format.text(text)}`}`;
+}
 
 function getLastUserText({ input }: FactOf<"run_start">): string {
   const lastUser = input.findLast((entry) => entry.type === "user");

@@ -24,6 +24,7 @@ const ask: Effect = {
   turn: 1,
   candidate: 0,
   hasMoreRoom: false,
+  continueAfter: [],
   maxTurns: 10,
   messageCount: 1,
   tools: "offered",

@@ -16,6 +16,7 @@ const effect: ModelEffect = {
   turn: 2,
   candidate: 0,
   hasMoreRoom: false,
+  continueAfter: [],
   maxTurns: 10,
   messageCount: 1,
   tools: "offered",

@@ -7,6 +7,7 @@ import { contextSection } from "../prompt/context-section.ts";
 import { citationSection } from "../prompt/prompt.ts";
 import { getHandoffPolicy, listOpenTargets } from "../rules/handoffs.ts";
 import type { State } from "../state/state.ts";
+import { continueHistory } from "./continuation.ts";
 import { getAgent, type Io } from "./io.ts";
 
 /** Output limit after a truncated tool call. A model that allows less rejects the request with a clear error. */
@@ -15,6 +16,7 @@ const largeOutputTokens = 32_000;
 /** Builds the model request of a turn: current instructions, the full history and the available tools. */
 export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRequest> {
   const { state } = io;
+  const partial = state.run?.currentTurn?.partial;
   const agent = getAgent(effect.agent, io);
   const withdrawn = effect.tools === "withdrawn" || effect.tools === "unavailable";
   const tools = withdrawn ? [] : listToolSpecs(agent, state);
@@ -25,7 +27,7 @@ export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRe
     instructions: [base, formatOutputInstructions(agent), ...effect.notes]
       .filter((text) => text !== "")
       .join("\n\n"),
-    history: state.history,
+    history: partial ? continueHistory(state.history, partial) : state.history,
     tools,
     toolChoice: tools.length === 0 ? "none" : effect.tools === "required" ? "required" : "auto",
     thinking: effect.thinking,

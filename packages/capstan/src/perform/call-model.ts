@@ -1,23 +1,25 @@
 import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { ModelEffect } from "../effect.ts";
 import { describeThrown, type ErrorData } from "../errors.ts";
-import type { FactBody, StructuredOutput } from "../event.ts";
-import { type AssistantEntry, getText } from "../history.ts";
+import type { DeltaBody, FactBody, StructuredOutput } from "../event.ts";
+import { type AssistantEntry, getText, type TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Model, StopReason } from "../model.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { State } from "../state/state.ts";
+import type { PartialMessage, State } from "../state/state.ts";
 import { findAnswerProblem } from "../stop-reason.ts";
 import { buildRequest } from "./build-request.ts";
 import { checkCalls } from "./check-calls.ts";
 import { type CitationFilter, createCitationFilter } from "./citations/citation-filter.ts";
 import { coerce } from "./coerce.ts";
+import { createOverlapFilter, joinCitations, joinParts, listPartialDeltas } from "./continuation.ts";
 import { getAgent, type Io } from "./io.ts";
 import { parseLenient } from "./lenient-json.ts";
 import {
   addChunk,
   buildParts,
   createMessageBuilder,
+  emitRestart,
   type MessageBuilder,
   readModelStream,
   resolveUsage,
@@ -32,6 +34,9 @@ type ModelCallContext = {
   readonly message: MessageBuilder;
   /** Set when the run cites sources. */
   readonly citationFilter: CitationFilter | undefined;
+  /** The message so far, which this call continues. */
+  readonly partial: PartialMessage | undefined;
+  readonly earlierDeltas: readonly DeltaBody[];
   readonly startedAt: number;
 };
 
@@ -48,14 +53,14 @@ export async function callModel(
   const message = createMessageBuilder(createCallIds(effect.turn, io.state));
   // Structured output is data: a list of numbers in it is not a citation.
   const citationFilter = agent.output || !citesSources(io.state) ? undefined : createCitationFilter(io.state);
+  const partial = io.state.run?.currentTurn?.partial;
   const context: ModelCallContext = {
-    effect,
-    io,
-    model,
-    message,
-    citationFilter,
+    ...{ effect, io, model, message, citationFilter, partial },
+    earlierDeltas: partial ? listPartialDeltas(partial.entry) : [],
     startedAt: io.clock.monotonic(),
   };
+  if (partial && !partial.isShown)
+    emitRestart({ earlierDeltas: context.earlierDeltas, emit: io.emit }, "continued");
   try {
     // Do not wait for a model, instructions or a schema that ignore the signal.
     return await rejectOnAbort(requestMessage(context, signal), signal);
@@ -92,23 +97,26 @@ function createCallIds(turn: number, { callIds: sessionIds, run }: State): Messa
 }
 
 async function requestMessage(context: ModelCallContext, signal: AbortSignal): Promise<readonly FactBody[]> {
-  const { effect, io, model, message, citationFilter } = context;
+  const { effect, io, model, message, citationFilter, partial, earlierDeltas } = context;
+  const filter = partial && createOverlapFilter(partial);
   await readModelStream(
-    { model, message, citationFilter, emit: io.emit },
+    { model, message, filter, citationFilter, earlierDeltas, emit: io.emit },
     await buildRequest(effect, io),
     signal,
   );
-  const { stopReason, stopDetail: detail, calls, hasText } = message;
+  const { stopReason, stopDetail: detail, calls } = message;
+  // A continuation may add nothing.
+  const hasText = message.hasText || (partial !== undefined && getText(partial.entry).trim() !== "");
   const isStructured = getAgent(effect.agent, io).output !== undefined;
   const problem = findAnswerProblem({ stopReason, detail, hasText, hasCalls: calls.size > 0, isStructured });
   return problem ? buildFailure(context, problem) : buildMessage(context);
 }
 
 function buildFailure(
-  { effect, io, model, message }: ModelCallContext,
+  { effect, io, model, message, earlierDeltas }: ModelCallContext,
   error: ErrorData,
 ): readonly FactBody[] {
-  if (message.open.length > 0) io.emit({ type: "message_restart", reason: error.code });
+  if (message.open.length > 0) emitRestart({ earlierDeltas, emit: io.emit }, error.code);
   return [
     {
       type: "model_failed",
@@ -135,6 +143,7 @@ async function buildMessage({
   model,
   message,
   citationFilter,
+  partial,
   startedAt,
 }: ModelCallContext): Promise<readonly FactBody[]> {
   const { stopReason = "other" } = message;
@@ -143,24 +152,22 @@ async function buildMessage({
   const isRefused = stopReason === "content_filter" || stopReason === "refusal";
   const builtParts = buildParts(message).filter((part) => !isRefused || part.type !== "call");
   const { parts, checks, repairs } = await checkCalls(builtParts, agent, io);
-  const entry: AssistantEntry = { type: "assistant", parts };
+  const entry: AssistantEntry = { type: "assistant", parts: joinParts(partial, parts) };
   const output =
     agent.output && message.calls.size === 0 ? await readOutput(getText(entry), agent.output) : undefined;
   const { usage, warnings } = resolveUsage(message, io.state);
   const ms = io.clock.monotonic() - startedAt;
   const details = {
-    model: model.id,
-    usage,
-    ms,
-    stopReason,
-    ...(checks && { checks }),
-    ...(output && { output }),
+    ...{ entry, model: model.id, usage, ms },
+    ...joinCitations(partial, citationFilter?.getCitationFields().citations),
   };
+  const notices = [...repairs, ...warnings, ...(citationFilter?.getWarnings() ?? [])];
+  const { candidate, continueAfter } = effect;
+  if ((stopReason === "length" || stopReason === "pause") && continueAfter.includes(stopReason))
+    return [{ type: "message_partial", ...details, candidate, stopReason }, ...notices];
   return [
-    { type: "message", entry, ...details, ...citationFilter?.getCitationFields() },
-    ...repairs,
-    ...warnings,
-    ...(citationFilter?.getWarnings() ?? []),
+    { type: "message", ...details, stopReason, ...(checks && { checks }), ...(output && { output }) },
+    ...notices,
   ];
 }
 
@@ -170,11 +177,12 @@ function buildPartialMessage({
   model,
   message,
   citationFilter,
+  partial,
   startedAt,
 }: ModelCallContext): readonly FactBody[] {
   if (citationFilter) addChunk(message, { type: "text", text: citationFilter.flush() });
-  if (!message.hasText) return [];
-  const parts = message.open.filter((part) => part.type === "text");
+  if (!message.hasText && !partial) return [];
+  const parts = joinParts(partial, message.open.filter(isText)).filter(isText);
   const { usage, warnings } = resolveUsage(message, io.state);
   const ms = io.clock.monotonic() - startedAt;
   const entry: AssistantEntry = { type: "assistant", parts };
@@ -186,12 +194,14 @@ function buildPartialMessage({
       usage,
       ms,
       stopReason: "aborted",
-      ...citationFilter?.getCitationFields(),
+      ...joinCitations(partial, citationFilter?.getCitationFields().citations),
     },
     ...warnings,
     ...(citationFilter?.getWarnings() ?? []),
   ];
 }
+
+const isText = (part: { readonly type: string }): part is TextPart => part.type === "text";
 
 /** Parses a structured answer. Unambiguous mistakes are repaired; otherwise returns the issues for the model to correct. */
 export async function readOutput(text: string, schema: Schema): Promise<StructuredOutput> {

@@ -161,7 +161,11 @@ function buildCallPart({ id, providerId, name, text, opaque }: OpenCall): CallPa
 export type StreamContext = {
   readonly model: Model;
   readonly message: MessageBuilder;
+  /** Applied to every chunk before `citationFilter`. */
+  readonly filter?: ((chunk: Chunk) => readonly Chunk[]) | undefined;
   readonly citationFilter?: CitationFilter | undefined;
+  /** Emitted after a restart: deltas of the message that do not come from this stream. */
+  readonly earlierDeltas?: readonly DeltaBody[];
   emit(delta: DeltaBody): void;
 };
 
@@ -193,9 +197,11 @@ export async function readModelStream(
 type OpenDelta = Extract<DeltaBody, { delta: string }> & { delta: string };
 
 /** Adds a batch of chunks to the message and emits them as deltas, merging neighbors of the same kind. */
-function handleChunks(batch: readonly Chunk[], { message, citationFilter, emit }: StreamContext): void {
+function handleChunks(batch: readonly Chunk[], context: StreamContext): void {
+  const { message, filter, citationFilter, emit } = context;
   let openDelta: OpenDelta | undefined;
-  for (const chunk of citationFilter ? batch.flatMap(citationFilter.filter) : batch) {
+  const filtered = filter ? batch.flatMap(filter) : batch;
+  for (const chunk of citationFilter ? filtered.flatMap(citationFilter.filter) : filtered) {
     addChunk(message, chunk);
     const delta = toDelta(chunk, message);
     if (openDelta && delta && openDelta.type === delta.type && getCallId(openDelta) === getCallId(delta)) {
@@ -204,10 +210,19 @@ function handleChunks(batch: readonly Chunk[], { message, citationFilter, emit }
       if (openDelta) emit(openDelta);
       openDelta = delta;
     }
-    if (chunk.type === "restart") emit({ type: "message_restart", reason: chunk.reason });
+    if (chunk.type === "restart") emitRestart(context, chunk.reason);
   }
   if (openDelta) emit(openDelta);
   for (const citation of citationFilter?.takeCitations() ?? []) emit(citation);
+}
+
+/** Tells readers to discard the message, and what of it remains. */
+export function emitRestart(
+  { earlierDeltas = [], emit }: Pick<StreamContext, "earlierDeltas" | "emit">,
+  reason: string,
+): void {
+  emit({ type: "message_restart", reason });
+  for (const delta of earlierDeltas) emit(delta);
 }
 
 function toDelta(chunk: Chunk, message: MessageBuilder): OpenDelta | undefined {

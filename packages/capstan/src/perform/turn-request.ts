@@ -75,10 +75,11 @@ function foldToTurn(location: TurnLocation): TurnContext {
   const findEnd = (...ends: readonly Fact["type"][]) =>
     facts.find((fact) => fact.seq > start.seq && fact.runId === runId && ends.includes(fact.type));
   // A turn that failed and was retried has two ends, and one message after the first.
-  const message = findEnd("message");
+  const message = findEnd("message", "message_partial");
   const end = message && isInTurn(message) ? message : findEnd("turn_end", "done");
   for (const fact of facts) if (!end || fact.seq < end.seq) apply(state, fact);
-  const model = end?.type === "message" && isInTurn(end) ? end.model : undefined;
+  const hasModel = end?.type === "message" || end?.type === "message_partial";
+  const model = hasModel && isInTurn(end) ? end.model : undefined;
   return { start, state, model };
 }
 

@@ -99,7 +99,9 @@ describe("the answer", () => {
   });
 
   it("that was truncated is kept, and the status says so (F23, S1-30)", async () => {
-    const { facts, result } = await runWith([{ text: "Once upon a", finish: "length" }]);
+    const { facts, result } = await runWith([{ text: "Once upon a", finish: "length" }], {
+      policy: { onOutputLimit: "stop" },
+    });
     expect(result).toMatchObject({
       ...{ status: "limit", text: "Once upon a", stopReason: "length" },
       error: { code: "output_truncated" },

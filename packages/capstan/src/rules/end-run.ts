@@ -1,5 +1,6 @@
 import { toErrorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
+import { getText } from "../history.ts";
 import type { RunState } from "../state/state.ts";
 import { compactHistory, hasCompacted } from "./compaction.ts";
 import { listToolsTried } from "./limit-answers.ts";
@@ -24,32 +25,16 @@ export function buildCancellation(run: RunState, reason: string): readonly FactB
   return [...settleOpenCalls(run), buildDone(run, { status: "cancelled", text, error })];
 }
 
-const maxRecoveries = 5;
-
-/** Fails a run that repeatedly crashes its process, because it would take other runs down with it. */
-export const stopWhenQuarantined: Rule = ({ run }) => {
-  if (run.recoveries <= maxRecoveries) return undefined;
-  const message = `The process stopped ${run.recoveries} times during turn ${run.turn}. The run will not be resumed.`;
-  const error = { code: "quarantined", message, retryable: false };
-  const facts: FactBody[] = settleOpenCalls(run);
-  return decideFacts(
-    "quarantine",
-    ...facts,
-    { type: "error", ...error },
-    buildDone(run, { status: "failed", text: message, error, canRetry: true }),
-  );
-};
-
 /**
  * Handles a turn without a message: calls the next model of the chain, or the same one again after a crash or a
- * compaction, or fails the run.
+ * compaction or to continue its message, or fails the run.
  */
 export const handleModelFailure: Rule = (context) => {
   const { agent, run } = context;
   const { currentTurn } = run;
   if (!currentTurn || currentTurn.message || run.limit) return undefined;
-  const { turn, tools, chain, notes, usage } = currentTurn;
-  const spent = currentTurn.failure && findSpentBudget(run);
+  const { turn, tools, chain, notes, usage, partial } = currentTurn;
+  const spent = (currentTurn.failure || partial) && findSpentBudget(run);
   if (spent)
     return decideFacts(
       "limit",
@@ -64,7 +49,9 @@ export const handleModelFailure: Rule = (context) => {
   // A tool call that was truncated may fit with a higher output limit.
   const needsMoreRoom = failure?.error.code === "output_truncated" && !failure.hadMoreRoom;
   const hasMoreRoom = needsMoreRoom || (isCompacted && failure.hadMoreRoom);
-  const candidate = failure ? failure.candidate + (needsMoreRoom || isCompacted ? 0 : 1) : 0;
+  const candidate = failure
+    ? failure.candidate + (needsMoreRoom || isCompacted ? 0 : 1)
+    : (partial?.candidate ?? 0);
   if (candidate < agent.models[chain].length) {
     return {
       type: "effects",
@@ -76,7 +63,8 @@ export const handleModelFailure: Rule = (context) => {
   if (failure?.retryAt !== undefined) return { type: "stop", reason: "waiting", until: failure.retryAt };
   const error = currentTurn.failure?.error ?? toErrorData("model_failed", "The model returned no answer.");
   const apology = [`The model could not answer: ${error.message}`, ...listToolsTried(run)].join("\n\n");
-  const text = failure?.text?.trim() || apology;
+  const unfinishedText = (partial ? getText(partial.entry) : "") + (failure?.text ?? "");
+  const text = unfinishedText.trim() || apology;
   return decideFacts(
     "failure",
     { type: "turn_end", turn, usage },

@@ -41,6 +41,7 @@ describe("the next turn", () => {
           turn: 1,
           candidate: 0,
           hasMoreRoom: false,
+          continueAfter: ["length", "pause"],
           maxTurns: 10,
           messageCount: 1,
           tools: "offered",

@@ -60,6 +60,18 @@ function chooseToolOffer({ agent, run }: RuleContext, turn: number): ToolOffer {
   return run.policy.requireToolFirst && agent.tools.size > 0 && !hasActed(run) ? "required" : "offered";
 }
 
+/** How often a message is continued, per reason to stop. */
+const maxContinuations = { length: 5, pause: 10 };
+
+/** Lists the stop reasons after which the message is continued. Data and calls are never continued. */
+function listContinuable({ agent, run }: RuleContext): ModelEffect["continueAfter"] {
+  const counts = run.currentTurn?.partial?.counts ?? { length: 0, pause: 0 };
+  const isContinued = run.policy.onOutputLimit !== "stop" && !agent.output;
+  return (["length", "pause"] as const).filter(
+    (reason) => counts[reason] < maxContinuations[reason] && (reason === "pause" || isContinued),
+  );
+}
+
 type TurnPlan = {
   readonly turn: number;
   readonly tools: ToolOffer;
@@ -72,17 +84,25 @@ type TurnPlan = {
 };
 
 export function buildModelEffect(
-  { state, run }: RuleContext,
+  context: RuleContext,
   { turn, tools, chain, notes, candidate, hasMoreRoom = false, isCompacted = false }: TurnPlan,
 ): ModelEffect {
+  const { state, run } = context;
+  const { length, pause } = run.currentTurn?.partial?.counts ?? { length: 0, pause: 0 };
+  const suffixes = [
+    length + pause > 0 && `.part${length + pause + 1}`,
+    hasMoreRoom && ".more",
+    isCompacted && ".compacted",
+  ];
   return {
     type: "model",
-    id: `turn.${turn}.${candidate}${hasMoreRoom ? ".more" : ""}${isCompacted ? ".compacted" : ""}`,
+    id: [`turn.${turn}.${candidate}`, ...suffixes.filter((suffix) => suffix !== false)].join(""),
     agent: run.agent,
     turn,
     chain,
     candidate,
     hasMoreRoom,
+    continueAfter: listContinuable(context),
     maxTurns: run.policy.maxTurns,
     messageCount: state.history.length + run.steering.length,
     tools,

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Clock } from "../clock.ts";
 import type { Fact } from "../event.ts";
+import { createProcessGate } from "../loop/process-gate.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
@@ -115,7 +116,8 @@ describe("a run whose lease is lost", () => {
         return () => undefined;
       },
     };
-    const started = run(agent, "Go.", { store, shared: { owner: "ann", leaseMs: 1000, clock } });
+    const gate = createProcessGate(clock, 1000);
+    const started = run(agent, "Go.", { store, shared: { owner: "ann", leaseMs: 1000, gate, clock } });
     for await (const event of started) {
       if (event.type !== "turn_start") continue;
       setImmediate(() => ticks[0]?.());

@@ -6,6 +6,7 @@ import { createEventStream } from "../loop/event-stream.ts";
 import { createInbox } from "../loop/inbox.ts";
 import type { Log } from "../loop/log.ts";
 import { addPendingDecision, type Message, type PendingDecisions, toFacts } from "../loop/messages.ts";
+import type { ProcessGate } from "../loop/process-gate.ts";
 import { readEnv } from "../models/environment.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import type { CallHooks } from "../perform/io.ts";
@@ -57,7 +58,9 @@ export type OpenRunOptions = ResumeOptions & {
 export type SharedStoreOptions = {
   /** Identifies the executing process in facts and leases. */
   readonly owner: string;
-  readonly leaseMs?: number;
+  readonly leaseMs: number;
+  /** Admits the runs that execute in this process. */
+  readonly gate: ProcessGate;
   /** The clock for leases. */
   readonly clock?: Clock;
   /** Whether the process that executed the run before is gone. */

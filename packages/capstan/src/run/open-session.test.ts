@@ -190,7 +190,7 @@ describe("a long run", () => {
     const callId = pending[0]?.callId ?? "";
     store.takeReads();
     const message = { type: "approve", callId, key: "k" } as const;
-    expect(await engine.checkMessage("run", message)).toEqual({ isNew: true });
+    expect(await engine.checkMessage("run", message)).toMatchObject({ isNew: true, call: { callId } });
     expect(store.takeReads()).toMatchObject({
       calls: 1,
       facts: expect.toSatisfy((facts) => facts <= maxTail),

@@ -133,9 +133,9 @@ describe("retry", () => {
       if (event.type === "tool_call_start") break;
     }
     const origin = { runId: "r", sessionId: "s", agent: "desk", turn: 1, at: 0 };
-    for (let count = 1; count <= 6; count++) {
+    for (let count = 1; count <= 4; count++) {
       const seq = facts.length + 1;
-      facts.push({ type: "recovered", owner: "p", ...origin, seq, id: `recovered/${seq}` });
+      facts.push({ type: "recovered", owner: "p", alone: true, ...origin, seq, id: `recovered/${seq}` });
     }
     const lease = await store.lease("s", "seed", 1000);
     if (!lease) throw new Error("The lease is taken.");

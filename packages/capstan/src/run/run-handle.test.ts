@@ -185,7 +185,7 @@ describe("cancel", () => {
       ...["run_start", "turn_start", "content_delta"],
       ...["message", "warning", "cancel_requested", "turn_end", "done"],
     ]);
-    expect(events.find((event) => event.type === "message")).toMatchObject({ finish: "aborted" });
+    expect(events.find((event) => event.type === "message")).toMatchObject({ stopReason: "aborted" });
   });
 
   it("while tools run: they get the signal, and every call gets its one result (S2-54)", async () => {

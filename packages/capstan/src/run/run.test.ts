@@ -397,7 +397,8 @@ describe("any client", () => {
 describe("finish reasons and failures", () => {
   it("an answer truncated at the output limit is returned with the status `limit` (S1-30)", async () => {
     const model = scriptedModel([{ text: "Half of", finish: "length" }]);
-    const { facts, result } = await collect(run(defineAgent({ name: "a", model }), "Hi"));
+    const policy = { onOutputLimit: "stop" } as const;
+    const { facts, result } = await collect(run(defineAgent({ name: "a", model, policy }), "Hi"));
     expect(listTypes(facts).slice(-3)).toEqual(["turn_end", "limit_reached", "done"]);
     expect(facts.at(-2)).toMatchObject({ code: "output_truncated" });
     expect(facts.find((fact) => fact.type === "message")).toMatchObject({ stopReason: "length" });

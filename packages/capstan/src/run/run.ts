@@ -35,7 +35,7 @@ let machineTimeZone: string | undefined;
 
 /** Starts a run. Await it for its result, or iterate it for its events. */
 export function run(agent: Agent, input: RunInput, options: RunOptions & WithSharedStore = {}): Run {
-  const { session = createId("ses_"), runId = createId("run_") } = options;
+  const { session, runId = createId("run_") } = options;
   processStore ??= memory();
   const { store = processStore } = options;
   return openRun({
@@ -45,8 +45,9 @@ export function run(agent: Agent, input: RunInput, options: RunOptions & WithSha
     store,
     async findSession() {
       const request = { runId, session, store, input };
-      if (options.runId !== undefined) await assertSameRequest(request, options.secrets);
-      return session;
+      const known =
+        options.runId === undefined ? undefined : await findKnownSession(request, options.secrets);
+      return known ?? session ?? createId("ses_");
     },
     async start(log, state) {
       assertNoActiveRun(state);
@@ -57,23 +58,27 @@ export function run(agent: Agent, input: RunInput, options: RunOptions & WithSha
 
 type RunRequest = {
   readonly runId: string;
-  readonly session: string;
+  readonly session: string | undefined;
   readonly store: Store;
   readonly input: RunInput;
 };
 
-/** Throws when the id belongs to a run in another session or with other input. */
-async function assertSameRequest(request: RunRequest, secrets: readonly string[] = []): Promise<void> {
-  const { runId, session, store } = request;
+/** Finds the session of a run that the same request started. Throws when the id belongs to another request. */
+async function findKnownSession(
+  request: RunRequest,
+  secrets: readonly string[] = [],
+): Promise<string | undefined> {
+  const { runId, store } = request;
   const known = await store.findRun(runId);
-  if (!known) return;
+  if (!known) return undefined;
+  const { session = known.sessionId } = request;
   const { value: [start] = [] } = await readRunFacts(store, known).next();
   const body = { input: readInput(request.input).entries };
   const { input } = createMask(collectSecrets(secrets, readEnv))?.fact(body) ?? body;
   const isSame =
     start?.type === "run_start" &&
     toCanonicalJson(start.input as unknown as Json) === toCanonicalJson(input as unknown as Json);
-  if (known.sessionId === session && isSame) return;
+  if (known.sessionId === session && isSame) return session;
   const message = `Run "${runId}" already exists in session "${known.sessionId}" with other input. Use another run id, or omit it.`;
   throw new AgentError("invalid_input", message);
 }

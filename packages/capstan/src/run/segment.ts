@@ -16,6 +16,7 @@ import type { SecretMask } from "../secrets/mask.ts";
 import { withMaskedLog } from "../secrets/masked-log.ts";
 import type { State } from "../state/state.ts";
 import { createEngine } from "./engine.ts";
+import { enterProcess } from "./enter-process.ts";
 import type { OpenRunOptions } from "./open-run.ts";
 import { foldNewFacts, type OpenSession, saveSnapshot } from "./open-session.ts";
 import { buildResult, type Result } from "./result.ts";
@@ -74,6 +75,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
   });
   const abort = (reason = "The run was cancelled.") => controller.abort(new AgentError("cancelled", reason));
   const sync = shared && syncInbox({ store, sessionId, runId, inbox, abort });
+  let leaveProcess: (() => Promise<void>) | undefined;
   try {
     // New facts of a run that was open before were written by another process while the run waited.
     const onFact = session.isFolded ? context.stream.push : undefined;
@@ -82,8 +84,8 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     const { sessionLog, log } = openLogs(options, context, lease);
     if (state.run?.id !== runId) await options.start(log, state);
     if (state.run?.id !== runId) return;
-    await recordContinuation(options, state, log);
-    await sync?.pull();
+    await sync?.pull(); // first, because a cancelled run need not wait until it may execute
+    leaveProcess = await enterProcess(options, { state, log, signal: controller.signal });
     const { context: callContext, hooks = {}, clock = systemClock } = options;
     const { shutdownSignal } = shared ?? {};
     const services = { store, lease, clock, context: callContext, hooks, log: sessionLog, shutdownSignal };
@@ -104,18 +106,9 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     await saveSnapshot(store, lease.lease, session);
   } finally {
     sync?.close();
+    await leaveProcess?.();
     await lease.release();
   }
-}
-
-/** Records that another process takes over, or that the time a run waited for has come. */
-async function recordContinuation({ shared, clock = systemClock }: OpenRunOptions, state: State, log: Log) {
-  const { run } = state;
-  if (!run) return;
-  if (shared?.isTakeover && !run.done && !run.waiting)
-    await log.append([{ type: "recovered", owner: shared.owner }], `${state.seq}`);
-  if (run.wakeAt !== undefined && clock.now() >= run.wakeAt)
-    await log.append([{ type: "woken" }], `${state.seq}`);
 }
 
 /** Truncates the result that a client sent. Masks it first, so that no half of a secret remains. */
@@ -162,6 +155,7 @@ function openLogs(options: OpenRunOptions, context: SegmentContext, { lease }: H
       if (shared && !isFact(event)) store.publish(state.sessionId, [{ after: state.seq, delta: event }]);
       // Another process may have to take over in the middle of a long segment.
       else if (shared) void saveSnapshot(store, lease, session);
+      if (shared && isFact(event) && !state.run?.isAlone) shared.gate.share(runId);
       if (!isHookActive) return;
       try {
         const returned: unknown = hooks?.onEvent?.(event);

@@ -52,7 +52,9 @@ export function maskFact<Body extends object>(body: Body, masks: FactMasks): Bod
 
 /** True for a message that was truncated, perhaps within a secret. */
 export function isTruncatedMessage(body: object): boolean {
-  if ((body as { readonly type?: unknown }).type !== "message") return false;
+  const { type } = body as { readonly type?: unknown };
+  if (type === "message_partial") return true;
+  if (type !== "message") return false;
   const stopReason = getStopReason(body as StoredStopReason);
   return stopReason !== "end" && stopReason !== "tool_calls";
 }

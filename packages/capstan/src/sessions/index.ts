@@ -9,7 +9,7 @@ export {
 } from "./difference.ts";
 export type { ForkOptions } from "./fork.ts";
 export { formatDifference } from "./format-difference.ts";
-export { isInRun } from "./load-facts.ts";
+export { isInRun, loadRunFacts, loadRunStart, readRunFacts } from "./load-facts.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { type Rerun, type RerunOptions, rerun } from "./rerun.ts";
 export { type ExportFormat, type Session, session } from "./session.ts";

@@ -46,6 +46,17 @@ export async function loadRunFacts(store: Store, runId: string): Promise<readonl
   return facts;
 }
 
+type RunStart = Extract<Fact, { readonly type: "run_start" }>;
+
+/** Loads the first fact of a run. */
+export async function loadRunStart(store: Store, runId: string): Promise<RunStart | undefined> {
+  const run = await store.findRun(runId);
+  if (!run) return undefined;
+  for await (const [first] of readRunFacts(store, run))
+    return first?.type === "run_start" ? first : undefined;
+  return undefined;
+}
+
 /** Loads all facts of a session. Rejects with `not_found` if it does not exist. */
 export async function loadFacts(store: Store, sessionId: string): Promise<readonly Fact[]> {
   const facts = await store.read(sessionId);

@@ -68,7 +68,8 @@ export function summarizeRun(facts: readonly Fact[]): RunSummary {
 
 function sumUsage(facts: readonly Fact[]): Usage {
   const usages = facts.map((fact) => {
-    return (fact.type === "message" || fact.type === "compacted" ? fact.usage : undefined) ?? noUsage;
+    const isCounted = fact.type === "message" || fact.type === "message_partial" || fact.type === "compacted";
+    return (isCounted ? fact.usage : undefined) ?? noUsage;
   });
   return usages.reduce(addUsage, noUsage);
 }

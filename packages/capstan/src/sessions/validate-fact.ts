@@ -85,6 +85,13 @@ const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
       citations: array(object({ n: number, id: string, title: string }, { url: string })),
     },
   ],
+  message_partial: [
+    {
+      ...{ entry: assistantEntry, stopReason: literals("length", "pause"), model: string },
+      ...{ candidate: number, usage, ms: number },
+    },
+    { citations: array(object({ n: number, id: string, title: string }, { url: string })) },
+  ],
   model_failed: [
     { model: string, candidate: number, attempts: number, hadMoreRoom: boolean, error },
     { stopReason: string, text: string, compaction: number },
@@ -136,7 +143,8 @@ const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
     { error, by: string },
   ],
   steered: [{ entry: userEntry }],
-  recovered: [{ owner: string }],
+  recovered: [{ owner: string }, { alone: literals(true) }],
+  solo_end: [{}],
   cancel_requested: [{ reason: string }],
   retried: [{}],
   turn_end: [{ turn: number, usage }],

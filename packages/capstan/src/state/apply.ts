@@ -12,12 +12,14 @@ import {
 } from "./apply-handoff.ts";
 import { applyCompaction } from "./compact.ts";
 import { completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
-import { correctEstimate, measureHistory } from "./context-size.ts";
+import { measureHistory } from "./context-size.ts";
 import { applyNested } from "./nested-state.ts";
+import { addModelUsage, addPartialMessage, discardDeltas } from "./partial-message.ts";
 import { startRun } from "./start-run.ts";
 import {
   addUsage,
   type Call,
+  clearCrashes,
   createState,
   noUsage,
   type RunState,
@@ -67,6 +69,7 @@ type Folds = {
 const folds: Folds = {
   turn_start: startTurn,
   message: addMessage,
+  message_partial: addPartialMessage,
   model_failed: failModel,
   compaction_start(_, { compactions }, { number, until }) {
     compactions.open ??= { number, until, candidate: 0 };
@@ -91,8 +94,14 @@ const folds: Folds = {
     run.cancelReason ??= reason;
   },
   retried: reopenRun,
-  recovered(_, run) {
+  recovered(_, run, { alone = false }) {
+    discardDeltas(run);
     run.recoveries += 1;
+    if (run.isAlone) run.soloCrashes += 1;
+    run.isAlone = alone;
+  },
+  solo_end(_, run) {
+    run.isAlone = false;
   },
   turn_end(_, { currentTurn }) {
     if (currentTurn) currentTurn.ended = true;
@@ -115,6 +124,7 @@ const folds: Folds = {
 
 function suspendRun(_: State, run: RunState, { until }: FactOf<"waiting">): void {
   run.waiting = true;
+  run.isAlone = false;
   run.waits += 1;
   run.wakeAt = until;
 }
@@ -131,6 +141,7 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
     tools,
     chain,
     notes,
+    partial: undefined,
     message: undefined,
     stopReason: undefined,
     output: undefined,
@@ -153,6 +164,7 @@ function failModel(_: State, run: RunState, fact: FactOf<"model_failed">): void 
   if (fact.compaction !== undefined) {
     if (compactions.open) compactions.open = { ...compactions.open, candidate: candidate + 1 };
   } else if (currentTurn) {
+    discardDeltas(run);
     // The run waits if at least one model of the chain can be retried later.
     const retryAt = fact.isParked ? fact.at + (error.retryAfterMs ?? 0) : currentTurn.failure?.retryAt;
     currentTurn.failure = {
@@ -173,10 +185,8 @@ function addSteering(state: State, run: RunState): void {
 function addMessage(state: State, run: RunState, fact: FactOf<"message">): void {
   const { currentTurn } = run;
   if (!currentTurn) return;
-  correctEstimate(state, fact.usage);
-  run.recoveries = 0;
-  run.usage = addUsage(run.usage, fact.usage);
-  currentTurn.usage = addUsage(currentTurn.usage, fact.usage);
+  addModelUsage(state, currentTurn, fact);
+  currentTurn.partial = undefined;
   currentTurn.message = fact.entry;
   currentTurn.stopReason = run.stopReason = getStopReason(fact);
   currentTurn.output = fact.output;
@@ -248,7 +258,7 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
     return;
   }
   if (call.result) return;
-  run.recoveries = 0;
+  clearCrashes(run);
   state.hasHandles ||= fact.handle !== undefined;
   if (fact.cacheUntil !== undefined) state.cache.set(toCallKey(call.part), fact);
   call.result = toResultEntry(fact);
@@ -278,7 +288,7 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
 /** Continues a failed run: its model is called again, and agents that waited for it wait again. */
 function reopenRun(state: State, run: RunState): void {
   run.done = undefined;
-  run.recoveries = 0;
+  clearCrashes(run);
   run.retries += 1;
   const { currentTurn } = run;
   if (currentTurn && !currentTurn.message) {

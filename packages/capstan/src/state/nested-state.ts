@@ -6,6 +6,7 @@ import { addFragment } from "./citations.ts";
 import {
   addUsage,
   type Call,
+  clearCrashes,
   createState,
   listAncestors,
   type RunState,
@@ -74,7 +75,7 @@ export function applyNested(state: State, fact: Fact, fold: (state: State, fact:
     updateWaitedTime(run, fact, state.elapsedMs);
     run.startedCalls += calls;
     if (usage) run.usage = addUsage(run.usage, usage);
-    if (fact.type === "message" || fact.type === "tool_call_result") run.recoveries = 0;
+    if (["message", "message_partial", "tool_call_result"].includes(fact.type)) clearCrashes(run);
     if (fact.type === "approval_resolved" && reply) run.approvals.set(fact.callId, reply);
   }
 }
@@ -90,8 +91,15 @@ function createNestedState({ sessionId, callIds, numbers, labels }: State): Stat
 }
 
 function getUsage(fact: Fact): Usage | undefined {
-  if (fact.type === "message" || fact.type === "compacted" || fact.type === "turn_summary") return fact.usage;
-  return undefined;
+  switch (fact.type) {
+    case "message":
+    case "message_partial":
+    case "compacted":
+    case "turn_summary":
+      return fact.usage;
+    default:
+      return undefined;
+  }
 }
 
 /** Merges a finished nested run into its parent: fragments, changes, and labels of the data it read. */

@@ -7,7 +7,7 @@ import { isRecord } from "../json.ts";
 import type { State } from "./state.ts";
 
 /** Version of the text. Raise it when the same facts fold to another state, so that older snapshots are ignored. */
-export const snapshotVersion = 1;
+export const snapshotVersion = 2;
 
 /** Shorter texts are repeated: a reference would not be shorter. */
 const minSharedLength = 256;

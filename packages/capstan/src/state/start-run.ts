@@ -45,6 +45,8 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     waits: 0,
     recoveries: 0,
     retries: 0,
+    isAlone: false,
+    soloCrashes: 0,
     steering: [],
     approvals: new Map(),
     nested: new Map(),

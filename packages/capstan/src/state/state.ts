@@ -85,6 +85,10 @@ export type RunState = {
   waits: number;
   /** How often another process took over since the last message or result. */
   recoveries: number;
+  /** Whether the process executes only this run, so that a crash counts against it. */
+  isAlone: boolean;
+  /** How often the process crashed while it executed only this run, since the last message or result. */
+  soloCrashes: number;
   /** How often the run failed and was retried. */
   retries: number;
   /** Messages sent during the run; added to the history at the next turn. */
@@ -165,6 +169,8 @@ export type TurnState = {
   readonly tools: ToolOffer;
   readonly chain: ModelChain;
   readonly notes: readonly string[];
+  /** The message so far, while the model continues it. */
+  partial: PartialMessage | undefined;
   message: AssistantEntry | undefined;
   stopReason: MessageEnd | undefined;
   output: StructuredOutput | undefined;
@@ -179,6 +185,18 @@ export type TurnState = {
   repeated: { readonly name: string; readonly count: number; readonly before: number } | undefined;
   ended: boolean;
   isSummarized: boolean;
+};
+
+/** A message that the model has not finished yet. */
+export type PartialMessage = {
+  readonly entry: AssistantEntry;
+  readonly citations: readonly Citation[];
+  /** Why it stopped last, and how often for each reason. */
+  readonly stopReason: "length" | "pause";
+  readonly counts: { readonly length: number; readonly pause: number };
+  readonly candidate: number;
+  /** False once a failure made readers discard the text. */
+  isShown: boolean;
 };
 
 export type ModelFailure = {
@@ -282,6 +300,13 @@ export function computeElapsedMs(run: RunState): number {
 /** The run and its ancestors, from the inside out. */
 export function* listAncestors(run: RunState): Generator<RunState> {
   for (let next: RunState | undefined = run; next; next = next.parent?.state.run) yield next;
+}
+
+/** The run made progress, or was released: earlier crashes no longer count against it. */
+export function clearCrashes(run: RunState): void {
+  run.recoveries = 0;
+  run.isAlone = false;
+  run.soloCrashes = 0;
 }
 
 /** Moves the session's time to that of the fact. It never goes back, whatever the wall clock does. */

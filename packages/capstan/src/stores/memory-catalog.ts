@@ -80,10 +80,9 @@ export function createMemoryCatalog(
       const session = sessions.get(sessionId);
       if (session) session.title = title;
     },
-    async listRuns(sessionId) {
-      return [...runs.values()]
-        .filter(({ info }) => info.sessionId === sessionId)
-        .map(({ info }) => ({ ...info }));
+    async listRuns(sessionId, limit = Number.POSITIVE_INFINITY) {
+      const infos = [...runs.values()].map(({ info }) => info).filter((info) => info.sessionId === sessionId);
+      return infos.slice(Math.max(0, infos.length - clampRowLimit(limit))).map((info) => ({ ...info }));
     },
     async listOrphans() {
       const newest = new Map([...runs.values()].map((run) => [run.info.sessionId, run]));

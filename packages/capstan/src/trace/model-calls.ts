@@ -17,7 +17,7 @@ export interface ModelCalls {
   start(purpose: "message" | "summary", at: number): void;
   /** Collects input messages for the next model call, if spans include content. Returns all collected messages. */
   addInput(messages: readonly TraceMessage[]): readonly TraceMessage[];
-  endMessage(fact: FactOf<"message">): void;
+  endMessage(fact: FactOf<"message"> | FactOf<"message_partial">): void;
   fail(fact: FactOf<"model_failed">): void;
   endSummary(fact: FactOf<"compacted"> | FactOf<"turn_summary">): void;
   /** Returns false if no model call is active. */
@@ -76,7 +76,8 @@ export function trackModelCalls(factory: SpanFactory, spans: RunSpans): ModelCal
         span.setAttribute("gen_ai.output.messages", factory.toMaskedJson([output]));
       }
       inputMessages = [];
-      startTimes.message = undefined;
+      // A continuation starts without a `turn_start`.
+      startTimes.message = fact.type === "message" ? undefined : at;
       span.end(toDate(at));
     },
     fail(fact) {

@@ -62,6 +62,7 @@ function recordFact(context: TraceContext, fact: Fact): void {
       models.start("message", fact.at);
       break;
     case "message":
+    case "message_partial":
       models.endMessage(fact);
       break;
     case "model_failed":
@@ -126,6 +127,7 @@ function buildEventAttributes({ factory }: TraceContext, fact: Fact): Attributes
     case "woken":
     case "retried":
     case "recovered":
+    case "solo_end":
     case "cancel_requested":
     case "compacted":
       return {};

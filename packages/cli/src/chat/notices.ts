@@ -33,7 +33,11 @@ export function toNotice(event: Event): Notice | undefined {
     case "handoff_denied":
       return warn(`Handoff to ${event.to} denied: ${event.reason}`);
     case "recovered":
-      return dim("The previous process stopped. Resuming from the last saved step.");
+      return dim(
+        event.alone
+          ? "The process crashed repeatedly. Resuming this run alone from the last saved step."
+          : "The previous process stopped. Resuming from the last saved step.",
+      );
     case "turn_summary":
       return event.text ? dim(event.text) : undefined;
     case "done":

@@ -1,7 +1,6 @@
 import type { Json, RunInfo } from "capstan";
-import { difference, isInRun } from "capstan/sessions";
+import { difference, loadRunFacts } from "capstan/sessions";
 import { z } from "zod";
-import { createMismatchError } from "../protocols/call-ids.ts";
 import { readEvents } from "../runs/read-events.ts";
 import { rerunRun } from "../runs/rerun.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
@@ -189,11 +188,9 @@ export const runAnswerRoutes: readonly Route[] = [
     responses: accepted,
     async handle({ params: { runId, callId }, body, caller, key }, deployment) {
       const { approved, value, reason, digest } = body;
-      const asked = (await deployment.engine.getResult(runId)).pending.find((one) => one.callId === callId);
-      if (asked && digest !== undefined && digest !== asked.digest) throw createMismatchError(callId);
       await sendToRun(
         deployment,
-        { caller, runId, key },
+        { caller, runId, key, digest },
         approved
           ? { type: "approve", callId, ...(value !== undefined && { value: value as Json }) }
           : { type: "deny", callId, ...(reason !== undefined && { reason }) },
@@ -266,9 +263,9 @@ export const runAgainRoutes: readonly Route[] = [
     params: z.strictObject({ runId: id, otherRunId: id }),
     responses: { 200: { description: "Differences only.", schema: comparison } },
     async handle({ params: { runId, otherRunId } }, { store }) {
-      const readRunFacts = async (wanted: string) =>
-        (await store.read((await store.findSession(wanted)) ?? "")).filter((fact) => isInRun(fact, wanted));
-      return Response.json(difference(await readRunFacts(runId), await readRunFacts(otherRunId)));
+      return Response.json(
+        difference(await loadRunFacts(store, runId), await loadRunFacts(store, otherRunId)),
+      );
     },
   }),
 ];

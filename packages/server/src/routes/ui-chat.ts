@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { AgentError, type Event, type Fact } from "capstan";
+import { AgentError, type Event } from "capstan";
+import { loadRunStart } from "capstan/sessions";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
@@ -115,10 +116,7 @@ async function regenerateAnswer(
   const number = body.messages.filter(({ role }) => role === "user").length;
   // The request that should have started the run was lost.
   if (number === runs.length + 1) return startChatRun(asking, caller, deployment);
-  const { runId } = runs[number - 1] ?? {};
-  const start = (await store.read(sessionId)).find(
-    (fact): fact is Extract<Fact, { type: "run_start" }> => fact.type === "run_start" && fact.runId === runId,
-  );
+  const start = await loadRunStart(store, runs[number - 1]?.runId ?? "");
   if (!start || !isDeepStrictEqual(start.input, [{ type: "user", content: input }]))
     throw new AgentError("not_found", "The chat does not contain this message. Send it as a new one.");
   const again = await rerunRun(deployment, caller, { runId: start.runId, key });

@@ -2,6 +2,7 @@ import { defineAgent, defineTool } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import type { ServerOptions } from "../create-server.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer;
@@ -16,14 +17,18 @@ const pay = defineTool({
   execute: () => "Paid.",
 });
 
-function serve(): ReturnType<typeof memory> {
+function serve(options: Partial<ServerOptions> = {}): ReturnType<typeof memory> {
   const store = memory();
   const model = scriptedModel(({ history }) =>
     history.some(({ type }) => type === "result")
       ? { text: "Done." }
       : { calls: [{ id: "c1", name: "pay", input: {} }] },
   );
-  server = createTestServer({ agents: [defineAgent({ name: "helper", model, tools: [pay] })], store });
+  server = createTestServer({
+    agents: [defineAgent({ name: "helper", model, tools: [pay] })],
+    store,
+    ...options,
+  });
   return store;
 }
 
@@ -38,6 +43,37 @@ async function waitForState(runId: string, state: string): Promise<void> {
   while ((await (await server.send("GET", `/api/runs/${runId}`)).json()).state !== state)
     await new Promise((resolve) => setTimeout(resolve, 5));
 }
+
+describe("a start that is repeated with its Idempotency-Key after its process died", () => {
+  it("waits for the lease of that process, and then starts the run (F84)", async () => {
+    const store = serve({ leaseMs: 300 });
+    const { made: session } = await send("/api/sessions", {});
+    expect(await store.lease(session.id, "a process that died", 300)).toBeDefined();
+    const request = { input: "Pay", sessionId: session.id };
+    const { made, status } = await send("/api/runs", request);
+    expect(status).toBe(201);
+    expect(await send("/api/runs", request)).toMatchObject({ status: 200, made });
+    await waitForState(made.runId, "waiting");
+  });
+
+  it("is refused at once while the session has another run", async () => {
+    serve();
+    const { made: session } = await send("/api/sessions", {});
+    const first = { input: "Pay", sessionId: session.id };
+    const { runId } = await (await server.send("POST", "/api/runs", first)).json();
+    await waitForState(runId, "waiting");
+    expect(await send("/api/runs", first)).toMatchObject({ status: 409, code: "session_busy" });
+  });
+
+  it("is answered at once when the start is stored: the run is taken over later (F84)", async () => {
+    const store = serve();
+    const { made, status } = await send("/api/runs", { input: "Pay" });
+    expect(status).toBe(201);
+    await waitForState(made.runId, "waiting");
+    expect(await store.lease(made.sessionId, "a process that died", 60_000)).toBeDefined();
+    expect(await send("/api/runs", { input: "Pay" })).toMatchObject({ status: 200, made });
+  });
+});
 
 describe("the same Idempotency-Key with another body", () => {
   const asked = { input: "Pay", policy: { maxTurns: 3, budget: { tokens: 900 } }, timeZone: "Europe/Oslo" };

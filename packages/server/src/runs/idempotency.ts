@@ -6,19 +6,23 @@ import type { Deployment } from "../deployment.ts";
 /** Something created at most once, because its id derives from an `Idempotency-Key`. */
 export type UniqueCreation<Made> = {
   readonly id: string;
-  /** Returns the existing value. Throws `idempotency_conflict` if another request created it. */
+  /** Returns the existing value. Throws if it cannot be created: `idempotency_conflict` if another request did. */
   find(): Promise<Made | undefined>;
-  /** Rejects if another process is creating it. */
+  /** Rejects with `session_busy` if another process is creating it, or died while it did. */
   create(): Promise<Made>;
 };
 
 export type CreationResult<Made> = { readonly value: Made; readonly isNew: boolean };
 
 const pendingCreations = new WeakMap<Deployment, Map<string, Promise<unknown>>>();
-const maxWaitMs = 5000;
-const pollMs = 25;
+/** Time to create something after the lease of a process that died has expired. */
+const graceMs = 5000;
+const pollMs = 50;
 
-/** Runs `create` at most once per id, across processes; returns the existing value, if any. */
+/**
+ * Runs `create` at most once per id, across processes; returns the existing value, if any. Waits for another process
+ * that creates it, and longer than the lease of one that died while it did.
+ */
 export async function runOnce<Made>(
   deployment: Deployment,
   unique: UniqueCreation<Made>,
@@ -26,7 +30,7 @@ export async function runOnce<Made>(
   const own = pendingCreations.get(deployment) ?? new Map<string, Promise<unknown>>();
   pendingCreations.set(deployment, own);
   const before = own.get(unique.id) ?? Promise.resolve();
-  const mine = before.then(() => findOrCreate(unique));
+  const mine = before.then(() => findOrCreate(unique, deployment.leaseMs + graceMs));
   const settled = mine.catch(() => undefined);
   own.set(unique.id, settled);
   try {
@@ -36,34 +40,24 @@ export async function runOnce<Made>(
   }
 }
 
-async function findOrCreate<Made>({
-  find,
-  create: make,
-}: UniqueCreation<Made>): Promise<CreationResult<Made>> {
-  const found = await find();
-  if (found !== undefined) return { value: found, isNew: false };
-  try {
-    return { value: await make(), isNew: true };
-  } catch (thrown) {
-    const other = await waitForOther(find, thrown);
-    if (other === undefined) throw thrown;
-    return { value: other, isNew: false };
-  }
-}
-
-/** Waits for a value that another process is creating. */
-async function waitForOther<Made>(
-  find: UniqueCreation<Made>["find"],
-  thrown: unknown,
-): Promise<Made | undefined> {
-  const until = performance.now() + (isBusyError(thrown) ? maxWaitMs : 0);
+async function findOrCreate<Made>(
+  { find, create }: UniqueCreation<Made>,
+  maxWaitMs: number,
+): Promise<CreationResult<Made>> {
+  const deadline = performance.now() + maxWaitMs;
   for (;;) {
     const found = await find();
-    if (found !== undefined || performance.now() >= until) return found;
-    await wait(pollMs);
+    if (found !== undefined) return { value: found, isNew: false };
+    try {
+      return { value: await create(), isNew: true };
+    } catch (thrown) {
+      if (!isBusyError(thrown) || performance.now() >= deadline) throw thrown;
+      await wait(pollMs);
+    }
   }
 }
 
+/** Whether another process has the session, or wrote to it first. */
 function isBusyError(thrown: unknown): boolean {
   const codes = ["session_busy", "position_conflict", "lease_lost"];
   return thrown instanceof AgentError && codes.includes(thrown.code);

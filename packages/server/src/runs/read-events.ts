@@ -1,6 +1,6 @@
 import { AgentError, type Event, type Fact, type Store } from "capstan";
 import { filterEvent, type StreamMode } from "capstan/client";
-import { isInRun, subscribe } from "capstan/sessions";
+import { readRunFacts, subscribe } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { formatEventFrame, maxUnread, streamEvents } from "../http/event-stream.ts";
@@ -52,9 +52,20 @@ function wantsJson(request: Request): boolean {
 type FactPage = { readonly facts: readonly Fact[]; readonly next?: number };
 
 async function readPage(store: Store, { sessionId, runId, after }: ReadEventsOptions): Promise<FactPage> {
-  const stored = await store.read(sessionId, after);
-  const wanted = runId === undefined ? stored : stored.filter((fact) => isInRun(fact, runId));
-  const facts = wanted.slice(0, maxFacts);
+  const found =
+    runId === undefined
+      ? await store.read(sessionId, after, maxFacts + 1)
+      : await readFirstFacts(store, runId, after);
+  const facts = found.slice(0, maxFacts);
   const last = facts.at(-1);
-  return { facts, ...(facts.length < wanted.length && last && { next: last.seq }) };
+  return { facts, ...(facts.length < found.length && last && { next: last.seq }) };
+}
+
+/** Reads more facts of a run than fit on a page, if there are as many. */
+async function readFirstFacts(store: Store, runId: string, after: number): Promise<readonly Fact[]> {
+  const run = await store.findRun(runId);
+  const facts: Fact[] = [];
+  if (run)
+    for await (const page of readRunFacts(store, run, after)) if (facts.push(...page) > maxFacts) break;
+  return facts;
 }

@@ -1,5 +1,6 @@
 import { type Agent, AgentError, type Fact } from "capstan";
 import { clampPolicy } from "capstan/agents";
+import { loadRunStart } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { storeFork } from "../sessions/branches.ts";
@@ -29,16 +30,16 @@ export async function rerunRun(
   { runId, policy, key }: RerunRequest,
 ): Promise<StartedRun> {
   const { store } = deployment;
-  const start = await loadRunStart(deployment, runId);
+  const start = await getRunStart(deployment, runId);
   const sessionId = createSessionId(caller.scope, key);
   const keyed: KeyedRequest = { sessionId, id: "session", request: { runId, policy } };
   const { value: made, isNew } = await runOnce(deployment, {
     id: sessionId,
     async find() {
-      const last = (await store.listRuns(sessionId)).at(-1);
+      const last = (await store.listRuns(sessionId, 1)).at(-1);
       if (!last) return undefined;
       if (await matchesStoredRequest(store, keyed)) return last.runId;
-      if (!includesFields((await loadRunStart(deployment, last.runId)).policy, policy ?? {}))
+      if (!includesFields((await getRunStart(deployment, last.runId)).policy, policy ?? {}))
         throw createKeyConflictError();
       return last.runId;
     },
@@ -79,9 +80,8 @@ async function startRerun(
   }
 }
 
-async function loadRunStart({ store }: Deployment, runId: string): Promise<RunStart> {
-  const facts = await store.read((await store.findSession(runId)) ?? "");
-  const start = facts.find((fact): fact is RunStart => fact.type === "run_start" && fact.runId === runId);
+async function getRunStart({ store }: Deployment, runId: string): Promise<RunStart> {
+  const start = await loadRunStart(store, runId);
   if (!start) throw new AgentError("unknown_run", `Run not found: "${runId}".`);
   return start;
 }

@@ -1,6 +1,8 @@
-import { AgentError, type Fact, type MessageBody, type RunMessage } from "capstan";
+import { AgentError, type MessageBody, type RunMessage } from "capstan";
+import { loadRunFacts } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { createMismatchError } from "../protocols/call-ids.ts";
 import { createKeyConflictError, matchesStoredRequest, storeRequest } from "./idempotency.ts";
 
 const conflictCodes: readonly string[] = ["approval_conflict", "idempotency_conflict"];
@@ -9,17 +11,19 @@ export type MessageTarget = {
   readonly caller: Caller;
   readonly runId: string;
   readonly key?: string | undefined;
+  /** Digest of the call that the user was shown. */
+  readonly digest?: string | undefined;
 };
 
 /**
  * Sends a message to a run, once. Refuses here, where the caller gets an error, any message that the run would
  * ignore: an answer that the question does not allow, a call that waits for something else, or an answer that
- * contradicts an earlier one. Throws `rate_limited` if the message would resume the run and the caller's quota or
- * daily budget is used up.
+ * contradicts an earlier one. Throws `approval_mismatch` if the call is not the one that the user was shown, and
+ * `rate_limited` if the message would resume the run and the caller's quota or daily budget is used up.
  */
 export async function sendToRun(
   deployment: Deployment,
-  { caller, runId, key }: MessageTarget,
+  { caller, runId, key, digest }: MessageTarget,
   body: MessageBody,
 ): Promise<void> {
   const { store, engine } = deployment;
@@ -31,7 +35,8 @@ export async function sendToRun(
   const check = engine.checkMessage(runId, message);
   await check.catch(throwConflict);
   if (key !== undefined && (await matchesStoredRequest(store, request))) return;
-  const { isNew } = await check;
+  const { isNew, call } = await check;
+  if (call && digest !== undefined && digest !== call.digest) throw createMismatchError(call.callId);
   if (isNew) {
     const { facts: position = 0 } = (await store.getSession(sessionId)) ?? {};
     const send = () => engine.send(runId, message);
@@ -47,21 +52,17 @@ function throwConflict(thrown: unknown): void {
   if (thrown instanceof AgentError && conflictCodes.includes(thrown.code)) throw thrown;
 }
 
-type RunLocation = { readonly runId: string; readonly sessionId: string };
-
 type SteerMessage = Extract<RunMessage, { readonly type: "steer" }>;
 
 async function wasDelivered(
   { store }: Deployment,
-  { runId, sessionId, position }: RunLocation & { readonly position: number },
+  { runId, position }: { readonly runId: string; readonly position: number },
   { key, text }: SteerMessage,
 ): Promise<boolean> {
   if ((await store.listMessages(runId)).some((pending) => pending.key === key)) return true;
-  const isSteered = (fact: Fact) => fact.runId === runId && fact.type === "steered";
-  const facts = await store.read(sessionId);
-  return facts.some(
+  return (await loadRunFacts(store, runId)).some(
     (fact) =>
-      isSteered(fact) && (fact.seq > position || (fact.type === "steered" && fact.entry.content === text)),
+      fact.type === "steered" && fact.runId === runId && (fact.seq > position || fact.entry.content === text),
   );
 }
 
@@ -76,7 +77,7 @@ export async function resumeWithinQuota<Told>(
   { caller, runId, sessionId }: ResumeTarget,
   tell: () => Promise<Told>,
 ): Promise<Told> {
-  const run = (await store.listRuns(sessionId)).find((one) => one.runId === runId);
+  const run = await store.findRun(runId);
   const isTold = (await store.listMessages(runId)).length > 0;
   if (run?.state === "active" || isTold) return tell();
   await dailyBudget.clampPolicy(caller, {});

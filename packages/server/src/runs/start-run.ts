@@ -1,14 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  type Agent,
-  AgentError,
-  type Entry,
-  type Fact,
-  type Run,
-  type RunOptions,
-  type UserEntry,
-} from "capstan";
+import { type Agent, AgentError, type Entry, type Run, type RunOptions, type UserEntry } from "capstan";
 import { clampPolicy } from "capstan/agents";
+import { loadRunStart } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import {
@@ -66,9 +59,13 @@ export async function startRun(
   }
   const { isNew } = await runOnce(deployment, {
     id: runId,
-    find: () => findStartedRun(deployment, planned, keyed),
+    async find() {
+      const isStarted = await findStartedRun(deployment, planned, keyed);
+      // Another run of the session may take long: do not wait for it.
+      if (!isStarted) await assertSessionIdle(deployment, planned);
+      return isStarted;
+    },
     async create() {
-      await assertSessionIdle(deployment, planned);
       await launchRun(deployment, caller, planned);
       // Not awaited: the caller subscribes only after this returns and would miss deltas.
       storeRequest(deployment.store, keyed).catch(deployment.report);
@@ -116,17 +113,21 @@ function waitUntilStored(options: RunOptions, start: (options: RunOptions) => Ru
   return new Promise((resolve, reject) => {
     const { hooks } = options;
     const onEvent: NonNullable<typeof hooks>["onEvent"] = (event) => {
-      resolve();
+      resolve(); // in the same tick, so that the caller misses no delta
       hooks?.onEvent?.(event);
     };
-    start({ ...options, hooks: { ...hooks, onEvent } }).then(() => resolve(), reject);
+    readFirstEvent(start({ ...options, hooks: { ...hooks, onEvent } })).then(resolve, reject);
   });
 }
 
+/** The hook is not called for a run that another process executes. */
+async function readFirstEvent(handle: Run): Promise<void> {
+  for await (const _ of handle) return;
+}
+
 async function assertSessionIdle({ store }: Deployment, { sessionId, runId }: RunPlan): Promise<void> {
-  const runs = await store.listRuns(sessionId);
-  const open = runs.find((run) => run.state !== "ended" && run.runId !== runId);
-  if (!open) return;
+  const [open] = await store.listRuns(sessionId, 1);
+  if (!open || open.state === "ended" || open.runId === runId) return;
   const message = `Session "${sessionId}" has an unfinished run, "${open.runId}". Answer it, wait for it, or cancel it.`;
   throw new AgentError("session_busy", message);
 }
@@ -141,10 +142,7 @@ async function findStartedRun(
   const sessionId = await store.findSession(runId);
   if (sessionId === undefined) return undefined;
   if (sessionId === planned.sessionId && (await matchesStoredRequest(store, keyed))) return true;
-  const start = (await store.read(sessionId)).find(
-    (fact): fact is Extract<Fact, { readonly type: "run_start" }> =>
-      fact.type === "run_start" && fact.runId === runId,
-  );
+  const start = await loadRunStart(store, runId);
   const isSame =
     start !== undefined &&
     sessionId === planned.sessionId &&

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Event, isFact, type RunInfo, type Store } from "capstan";
-import { getScope, subscribe } from "capstan/sessions";
+import { getScope, loadRunFacts, subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import { createSessionId } from "./start-run.ts";
 
@@ -37,12 +37,12 @@ function buildThreadSessionId({ protocol, scope, id }: Thread): string {
 }
 
 export async function findLastRun(store: Store, sessionId: string): Promise<RunInfo | undefined> {
-  return (await store.listRuns(sessionId)).at(-1);
+  return (await store.listRuns(sessionId, 1)).at(-1);
 }
 
 /** Returns the position of the run's last `waiting` fact, or 0. */
-export async function findLastWait(store: Store, { sessionId, runId }: RunInfo): Promise<number> {
-  const facts = await store.read(sessionId);
+export async function findLastWait(store: Store, { runId }: RunInfo): Promise<number> {
+  const facts = await loadRunFacts(store, runId);
   return facts.findLast((fact) => fact.type === "waiting" && fact.runId === runId)?.seq ?? 0;
 }
 

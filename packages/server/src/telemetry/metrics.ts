@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
-import { type Agent, type Event, isFact } from "capstan";
+import { type Agent, type Event, type Fact, isFact } from "capstan";
 import { createCounter, createGauge, createHistogram, type Metric } from "./prometheus.ts";
 
 /** Metrics of a server. Contains no content and no user names. */
@@ -55,10 +55,8 @@ export function createMetrics(
         return;
       }
       if (event.type === "done" && event.parentRunId === undefined) runs.add({ status: event.status });
-      if (event.type === "message" || event.type === "compacted" || event.type === "turn_summary") {
-        const { model, ms, usage } = event;
-        if (model !== undefined && usage !== undefined) recordUsage(model, ms, usage);
-      }
+      if (isModelCall(event) && event.model !== undefined && event.usage !== undefined)
+        recordUsage(event.model, event.ms, event.usage);
       if (event.type === "model_failed") failures.add({ error_type: event.error.code });
       if (event.type === "tool_call_result") {
         // Models and clients can invent any number of names.
@@ -116,4 +114,10 @@ export function createToolMatcher(
     parentRunId !== undefined ||
     names.has(name) ||
     sources.some((source) => source().some((tool) => tool.name === name));
+}
+
+const modelCallTypes = ["message", "message_partial", "compacted", "turn_summary"] as const;
+
+function isModelCall(fact: Fact): fact is Extract<Fact, { type: (typeof modelCallTypes)[number] }> {
+  return modelCallTypes.some((type) => type === fact.type);
 }

@@ -96,7 +96,7 @@ function computeStats(facts: readonly Fact[]): SessionStats {
   let [ms, cost, since] = [0, 0, 0];
   let previous: Fact | undefined;
   for (const fact of facts) {
-    if (fact.type === "message") models.add(fact.model);
+    if (fact.type === "message" || fact.type === "message_partial") models.add(fact.model);
     if (fact.parentRunId !== undefined) continue;
     if (fact.type === "message") last = fact.usage;
     if (fact.type === "done") cost += fact.cost;

@@ -93,17 +93,32 @@ describe("the check of a trial", () => {
     ]);
   });
 
-  it("accepts a quarantined run only after too many recoveries in one turn", () => {
+  it("accepts a quarantined run only after crashes during which it was alone, without progress in between", () => {
     const error = { code: "quarantined", message: "", retryable: false };
     const [start] = logOf("look");
     const end = { ...logOf("look").at(-1), status: "failed", error } as Fact;
     const lost = { ...start, type: "recovered", owner: "w" } as Fact;
-    const turnEnd = { ...start, type: "turn_end", turn: 1, usage } as Fact;
+    const alone = { ...lost, alone: true } as Fact;
+    const soloEnd = { ...start, type: "solo_end" } as Fact;
+    const [, message] = logOf("look");
     const numbered = (facts: (Fact | undefined)[]) =>
       facts.map((fact, index) => ({ ...fact, seq: index + 1 }) as Fact);
-    const often = numbered([start, ...Array.from({ length: 6 }, () => lost), turnEnd, end]);
+    const often = numbered([start, lost, alone, alone, alone, lost, end]);
     expect(checkTrial(new Map([["r", often]]), [])).toMatchObject({ problems: [], quarantined: 1 });
-    const seldom = numbered([start, lost, lost, lost, turnEnd, lost, lost, lost, turnEnd, end]);
-    expect(findProblems(seldom, [])).toEqual(["r: ended as failed: "]);
+    for (const facts of [
+      [start, lost, lost, lost, lost, lost, lost, lost, end],
+      [start, lost, alone, alone, alone, soloEnd, lost, end],
+      [
+        start,
+        lost,
+        alone,
+        alone,
+        alone,
+        { ...message, entry: { type: "assistant", parts: [] } } as Fact,
+        lost,
+        end,
+      ],
+    ])
+      expect(findProblems(numbered(facts), [])).toEqual(["r: ended as failed: "]);
   });
 });

@@ -16,7 +16,7 @@ export type TrialCheck = {
   readonly interruptedWithEffect: number;
   /** How often another process took over a run. */
   readonly recoveries: number;
-  /** Runs that were quarantined because they lost their process too often in one turn. */
+  /** Runs that were quarantined because they crashed their process. */
   readonly quarantined: number;
 };
 
@@ -29,7 +29,7 @@ type RunTrace = {
   readonly restarted: Set<string>;
 };
 
-const maxRecoveries = 5;
+const maxSoloCrashes = 3;
 
 /**
  * Compares the logs of all runs with the execution trace. Checks that every run has ended, every acknowledged fact is in
@@ -110,15 +110,21 @@ function checkAcknowledged(facts: readonly Fact[], acknowledged: readonly Acknow
 
 const countRecoveries = (facts: readonly Fact[]) => facts.filter(({ type }) => type === "recovered").length;
 
-/** True if the run ended as quarantined after too many recoveries in one turn. */
+/** True if the run ended as quarantined, and its process had crashed often enough while it executed only this run. */
 function isQuarantined(facts: readonly Fact[]): boolean {
   const end = facts.at(-1);
   if (end?.type !== "done" || end.error?.code !== "quarantined") return false;
-  const turns = facts
-    .map(({ type }) => type)
-    .join(" ")
-    .split("turn_end");
-  return turns.some((turn) => turn.split("recovered").length - 1 > maxRecoveries);
+  let [isAlone, soloCrashes] = [false, 0];
+  for (const fact of facts.slice(0, -1)) {
+    if (fact.type === "recovered") {
+      if (isAlone) soloCrashes += 1;
+      isAlone = fact.alone === true;
+    } else if (fact.type === "solo_end" || fact.type === "waiting") isAlone = false;
+    // The results that quarantine itself stores have no attempts.
+    else if (fact.type === "message" || (fact.type === "tool_call_result" && fact.attempts > 0))
+      [isAlone, soloCrashes] = [false, 0];
+  }
+  return soloCrashes >= maxSoloCrashes;
 }
 
 function checkEnd(facts: readonly Fact[]): string[] {

@@ -18,9 +18,18 @@ type ToolKind = Pick<Tool, "effects" | "idempotent"> & {
   readonly needsApproval?: true;
 };
 
-export type ToolName = `${"" | "slow_" | "long_"}${"look" | "pay"}` | "charge" | "slow_charge" | "sign";
+export type ToolName =
+  | `${"" | "slow_" | "long_"}${"look" | "pay"}`
+  | "charge"
+  | "slow_charge"
+  | "sign"
+  | "exhaust_heap"
+  | "kill_process";
 
-/** `look` may be repeated, `charge` and `sign` are idempotent, `pay` must not run twice. */
+/**
+ * `look` may be repeated, `charge` and `sign` are idempotent, `pay` must not run twice. `exhaust_heap` and `kill_process`
+ * crash their process.
+ */
 export const crashTools: { readonly [Name in ToolName]: ToolKind } = {
   look: { effects: "none", ms: 0 },
   slow_look: { effects: "none", ms: 60 },
@@ -31,6 +40,8 @@ export const crashTools: { readonly [Name in ToolName]: ToolKind } = {
   sign: { effects: "send", idempotent: true, ms: 0, needsApproval: true },
   long_look: { effects: "none", ms: "long" },
   long_pay: { effects: "send", ms: "long" },
+  exhaust_heap: { effects: "none", ms: 0 },
+  kill_process: { effects: "none", ms: 0 },
 };
 
 /** Tool names by turn. */
@@ -108,9 +119,16 @@ async function recordExecution(
     trace.write({ what: "aborted", ...line });
     throw error;
   }
+  if (tool === "exhaust_heap") exhaustHeap();
+  if (tool === "kill_process") process.kill(process.pid, "SIGKILL");
   reach("before_effect");
   trace.write({ what: "effect", ...line });
   reach("after_effect");
   trace.write({ what: "end", ...line });
   return `Done: ${key}`;
+}
+
+function exhaustHeap(): never {
+  const kept: string[][] = [];
+  for (;;) kept.push(Array.from({ length: 10_000 }, (_, index) => `${kept.length}.${index}`));
 }

@@ -40,6 +40,7 @@ export function startWorker(
     [
       "--conditions=capstan-source",
       "--disable-warning=ExperimentalWarning",
+      ...(options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`]),
       program,
       JSON.stringify(options),
     ],

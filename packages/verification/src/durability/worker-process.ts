@@ -17,6 +17,8 @@ export type WorkerOptions = Omit<CrashAgentOptions, "trace" | "reach"> & {
   readonly traceFile: string;
   readonly leaseMs: number;
   readonly breakpoint?: Breakpoint;
+  /** Limit of the heap in megabytes. Default: Node's. */
+  readonly heapMb?: number;
 };
 
 /** A run for a worker to start. */

@@ -95,9 +95,11 @@ function resolveToolChoice({ toolChoice, tools: specs, history }: ModelRequest, 
   return isForbidden ? { type: "none" } : (extra.tool_choice ?? { type: "auto" });
 }
 
-/** Within a turn, names the container of the code that waits for the results. */
+/** Within a turn, names the container of the code that waits for the results or is paused. */
 function buildContainer(history: readonly Entry[], extraTools: Json | undefined): Extra {
-  if (extraTools === undefined || history.at(-1)?.type !== "result") return {};
+  const end = history.at(-1);
+  const isWithinTurn = end?.type === "result" || (end?.type === "assistant" && isPaused(end));
+  if (extraTools === undefined || !isWithinTurn) return {};
   const last = history.findLast((entry) => entry.type === "assistant");
   const container = last && findContainer(last);
   return container === undefined ? {} : { container };

@@ -78,13 +78,10 @@ export function createCatalog(database: Database, schema: string): Catalog {
       const values = [encodeText(sessionId), encodeText(title)];
       await database.query("rename a session", { text, values });
     },
-    async listRuns(sessionId) {
-      const text = `SELECT * FROM ${schema}.runs WHERE session_id = $1 ORDER BY place`;
-      const rows = await database.query("list the runs of a session", {
-        text,
-        values: [encodeText(sessionId)],
-      });
-      return rows.map(toRunInfo);
+    async listRuns(sessionId, limit = Number.POSITIVE_INFINITY) {
+      const text = `SELECT * FROM ${schema}.runs WHERE session_id = $1 ORDER BY place DESC LIMIT $2`;
+      const values = [encodeText(sessionId), clampRowLimit(limit)];
+      return (await database.query("list the runs of a session", { text, values })).map(toRunInfo).reverse();
     },
     async listOrphans() {
       const text = `SELECT * FROM ${schema}.runs WHERE state <> 'ended'

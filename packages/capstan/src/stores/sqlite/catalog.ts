@@ -77,11 +77,14 @@ export function createCatalog(
         const row = connection.get<FoundRun>(sql, encodeText(runId), encodeText(identifyRunStart(runId)));
         return row && toRunInfo(row);
       }),
-    listRuns: (sessionId) =>
+    listRuns: (sessionId, limit = Number.POSITIVE_INFINITY) =>
       read(() => {
         const sql = `SELECT ${runColumns} FROM runs JOIN sessions ON sessions.number = session
-          WHERE sessions.id = ? ORDER BY runs.number`;
-        return connection.all<RunInfo>(sql, encodeText(sessionId)).map(toRunInfo);
+          WHERE sessions.id = ? ORDER BY runs.number DESC LIMIT ?`;
+        return connection
+          .all<RunInfo>(sql, encodeText(sessionId), clampRowLimit(limit))
+          .map(toRunInfo)
+          .reverse();
       }),
     listOrphans: () =>
       read(() => {

@@ -40,6 +40,7 @@ export function runsSuite(getStore: () => Store): void {
         { ...run, runId: "r1", state: "waiting", startedAt: 3, updatedAt: 4 },
         { ...run, runId: "r0", state: "active", startedAt: 5, updatedAt: 6 },
       ]);
+      expect((await store.listRuns("s1", 2)).map(({ runId }) => runId)).toEqual(["r1", "r0"]);
       expect(await store.listRuns("nobody")).toEqual([]);
     });
 

@@ -1,5 +1,5 @@
 import { AgentError, type Fact, isFact } from "capstan";
-import { getScope, isInRun, subscribe } from "capstan/sessions";
+import { getScope, isInRun, loadRunFacts, subscribe } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
 import { toClientError } from "../client-error.ts";
@@ -44,8 +44,7 @@ export async function followTask(
 ): Promise<FollowedTask> {
   const { store, shutdownSignal } = asking.deployment;
   const { runId, sessionId } = place;
-  const facts = await store.read(sessionId);
-  const own = facts.filter((fact) => isInRun(fact, runId));
+  const own = await loadRunFacts(store, runId);
   const read = from === "start" ? own.slice(0, 1) : own;
   const projection = foldTask(asking, place, read);
   let position = read.at(-1)?.seq ?? 0;
@@ -53,7 +52,7 @@ export async function followTask(
   /** A message is either still queued or already in the log; checking in this order cannot miss it. */
   async function isAnswered(): Promise<boolean> {
     if ((await store.listMessages(runId)).length > 0) return true;
-    return (await store.read(sessionId, position)).some((fact) => isInRun(fact, runId));
+    return (await store.read(sessionId, position, 1)).some((fact) => isInRun(fact, runId));
   }
   async function isOver(until: "rest" | "end"): Promise<boolean> {
     if (isTerminal(projection.getState())) return true;

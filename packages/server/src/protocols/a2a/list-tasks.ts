@@ -1,5 +1,5 @@
-import { AgentError, type RunInfo } from "capstan";
-import { getScope, isInRun } from "capstan/sessions";
+import { AgentError } from "capstan";
+import { getScope, loadRunFacts } from "capstan/sessions";
 import { listRuns } from "../../views/run-view.ts";
 import { type A2aContext, foldTask } from "./follow-task.ts";
 import type { ListParams } from "./request.ts";
@@ -40,26 +40,15 @@ async function findTasks(asking: A2aContext, params: ListParams): Promise<readon
   const { contextId, status, statusTimestampAfter } = params;
   if (contextId !== undefined && getScope(contextId) !== caller.scope) return [];
   const wanted = { sessionId: contextId, scope: caller.scope, limit: maxRuns };
-  const runs = Map.groupBy(await listRuns(deployment.store, wanted), ({ sessionId }) => sessionId);
+  const runs = await listRuns(deployment.store, wanted);
   const since = statusTimestampAfter === undefined ? 0 : Date.parse(statusTimestampAfter);
   const tasks: A2aTask[] = [];
-  for (const [sessionId, own] of runs) tasks.push(...(await loadTasks(asking, sessionId, own)));
+  for (const { runId, sessionId } of runs)
+    tasks.push(foldTask(asking, { runId, sessionId }, await loadRunFacts(deployment.store, runId)).getTask());
   return tasks.filter(
     (task) =>
       (status === undefined || task.status.state === status) && Date.parse(task.status.timestamp) >= since,
   );
-}
-
-async function loadTasks(
-  asking: A2aContext,
-  sessionId: string,
-  runs: readonly RunInfo[],
-): Promise<readonly A2aTask[]> {
-  const facts = await asking.deployment.store.read(sessionId);
-  return runs.map(({ runId }) => {
-    const own = facts.filter((fact) => isInRun(fact, runId));
-    return foldTask(asking, { runId, sessionId }, own).getTask();
-  });
 }
 
 function compareByTime(left: A2aTask, right: A2aTask): number {

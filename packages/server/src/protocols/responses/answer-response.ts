@@ -12,7 +12,7 @@ import {
   type RunSegment,
 } from "./ids.ts";
 import { getOutputText, type InputAnswer } from "./input-items.ts";
-import { countSuspensions, type StoredSegment } from "./segments.ts";
+import { countStoredSuspensions, type StoredSegment } from "./segments.ts";
 
 /**
  * Sends answers to the pending calls of a segment and returns the next segment. All answers are stored before the run
@@ -27,7 +27,7 @@ export async function answerSegment(
   const messages = answers.map((answer) => toAnswerMessage(answer, runId));
   const { pending } = await engine.getResult(runId);
   const waiting = new Map(pending.map((call) => [call.callId, call]));
-  const rests = countSuspensions(await store.read(sessionId), runId);
+  const rests = await countStoredSuspensions(store, runId);
   for (const { message, digest } of messages) {
     const call = waiting.get(message.callId);
     if (!call) continue;
@@ -86,7 +86,7 @@ export async function findWaitingSegment(
   if (sessionId === undefined || getScope(sessionId) !== scope) return undefined;
   const { pending } = await engine.getResult(runId);
   if (!calls.every((call) => pending.some(({ callId }) => callId === call?.callId))) return undefined;
-  return { runId, sessionId, segment: countSuspensions(await store.read(sessionId), runId) };
+  return { runId, sessionId, segment: await countStoredSuspensions(store, runId) };
 }
 
 function createStaleError(place: RunSegment): AgentError {

@@ -1,5 +1,5 @@
-import { type Agent, AgentError, type Event, type Fact } from "capstan";
-import { isInRun, subscribe } from "capstan/sessions";
+import { type Agent, AgentError, type Event, type Fact, type Store } from "capstan";
+import { isInRun, loadRunFacts, subscribe } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
 import { toClientError } from "../client-error.ts";
@@ -22,14 +22,15 @@ export async function followSegment(
   sessionId: string,
   act: () => Promise<RunSegment>,
 ): Promise<FollowedSegment> {
-  const past = await store.read(sessionId);
+  const { facts: position = 0 } = (await store.getSession(sessionId)) ?? {};
   // Subscribe before the run starts, because deltas are not stored.
-  const live = subscribe(store, { sessionId, after: past.at(-1)?.seq ?? 0 }, { signal: shutdownSignal });
+  const live = subscribe(store, { sessionId, after: position }, { signal: shutdownSignal });
   const first = live.next();
   first.catch(() => undefined); // reported to the reader of the events
   const stop = () => void live.return?.();
   try {
     const { runId, segment } = await act();
+    const past = (await loadRunFacts(store, runId)).filter((fact) => fact.seq <= position);
     return { runId, segment, sessionId, stop, events: readRunEvents(runId, { past, live, first }) };
   } catch (thrown) {
     stop();
@@ -38,6 +39,7 @@ export async function followSegment(
 }
 
 type EventSources = {
+  /** The facts of the run up to the position that `live` follows. */
   readonly past: readonly Fact[];
   readonly live: AsyncIterableIterator<Event, void, undefined>;
   readonly first: Promise<IteratorResult<Event, void>>;
@@ -49,7 +51,7 @@ async function* readRunEvents(
 ): AsyncGenerator<Event, void, undefined> {
   const isOwnEvent = (event: Event) => isInRun(event as Fact, runId);
   try {
-    yield* past.filter(isOwnEvent);
+    yield* past;
     for (let { done, value } = await first; !done && value; { done, value } = await live.next())
       if (isOwnEvent(value)) yield value;
   } finally {
@@ -58,8 +60,13 @@ async function* readRunEvents(
 }
 
 /** Counts how often a run has suspended to wait for input. */
-export function countSuspensions(facts: readonly Fact[], runId: string): number {
+function countSuspensions(facts: readonly Fact[], runId: string): number {
   return facts.filter((fact) => fact.runId === runId && isSuspension(fact)).length;
+}
+
+/** Counts how often a stored run has suspended to wait for input. */
+export async function countStoredSuspensions(store: Store, runId: string): Promise<number> {
+  return countSuspensions(await loadRunFacts(store, runId), runId);
 }
 
 /** Loads the data of a segment. Throws `unknown_run` if the run has not reached it. */
@@ -69,22 +76,19 @@ export async function loadResponse(
   { runId, segment }: RunSegment,
 ): Promise<ResponseOptions & { readonly facts: readonly Fact[] }> {
   const sessionId = (await store.findSession(runId)) ?? "";
-  const facts = await store.read(sessionId);
-  const starts = facts.filter((fact) => fact.type === "run_start" && fact.parentRunId === undefined);
-  const index = starts.findIndex((fact) => fact.runId === runId);
-  const start = starts[index];
-  const own = facts.filter((fact) => isInRun(fact, runId));
-  const rests = countSuspensions(facts, runId);
-  const isBegun =
-    segment <= rests || !own.at(-1) || !isSuspension(own.at(-1) as Fact) || (await hasMessages());
+  const runs = await store.listRuns(sessionId);
+  const index = runs.findIndex((run) => run.runId === runId);
+  // A message is either still pending or already in the log; reading in this order cannot miss it.
+  const hasMessages = (await store.listMessages(runId)).length > 0;
+  const own = index === -1 ? [] : await loadRunFacts(store, runId);
+  const [start] = own;
+  const rests = countSuspensions(own, runId);
+  const last = own.at(-1);
+  const isBegun = segment <= rests || !last || !isSuspension(last) || hasMessages;
   if (!start || segment > rests + 1 || !isBegun)
     throw new AgentError("unknown_run", `Response not found: "${formatResponseId({ runId, segment })}".`);
-  const before = starts[index - 1]?.runId;
+  const before = runs[index - 1]?.runId;
   const agent = await findAgent(start.agent);
-
-  async function hasMessages(): Promise<boolean> {
-    return (await store.listMessages(runId)).length > 0;
-  }
   return {
     facts: own,
     id: formatResponseId({ runId, segment }),
@@ -94,7 +98,8 @@ export async function loadResponse(
     previousId:
       segment > 1
         ? formatResponseId({ runId, segment: segment - 1 })
-        : before && formatResponseId({ runId: before, segment: countSuspensions(facts, before) + 1 }),
+        : before &&
+          formatResponseId({ runId: before, segment: (await countStoredSuspensions(store, before)) + 1 }),
     functions: agent ? listClientTools(agent) : new Set(),
     isFormed: agent?.output !== undefined,
     showError: (error) => toClientError(error, caller, runId),

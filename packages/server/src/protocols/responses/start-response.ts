@@ -1,4 +1,5 @@
 import type { Agent } from "capstan";
+import { loadRunFacts } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
 import { resolveModelId, storeToolset } from "../../runs/agent-resolver.ts";
@@ -10,7 +11,7 @@ import { readClientHistory } from "../client-history.ts";
 import { toChatMessages } from "./input-items.ts";
 import type { ResponsesRequest } from "./request.ts";
 import {
-  countSuspensions,
+  countStoredSuspensions,
   type FollowedSegment,
   followSegment,
   listClientTools,
@@ -29,9 +30,9 @@ export async function findPreviousSegment(
   { store }: Deployment,
 ): Promise<StoredSegment | undefined> {
   if (runId !== undefined) return { runId, segment, sessionId: (await store.findSession(runId)) ?? "" };
-  const last = sessionId === undefined ? undefined : (await store.listRuns(sessionId)).at(-1);
+  const last = sessionId === undefined ? undefined : (await store.listRuns(sessionId, 1)).at(-1);
   if (!last) return undefined;
-  const rests = countSuspensions(await store.read(last.sessionId), last.runId);
+  const rests = await countStoredSuspensions(store, last.runId);
   return { ...last, segment: last.state === "waiting" ? rests : rests + 1 };
 }
 
@@ -78,8 +79,8 @@ async function resolveSession(
   deployment: Deployment,
 ): Promise<string> {
   const { store } = deployment;
-  if ((await store.listRuns(sessionId)).at(-1)?.runId === runId) return sessionId;
-  const end = (await store.read(sessionId)).findLast((fact) => fact.runId === runId);
+  if ((await store.listRuns(sessionId, 1)).at(-1)?.runId === runId) return sessionId;
+  const end = (await loadRunFacts(store, runId)).findLast((fact) => fact.runId === runId);
   const { value: made } = await forkSession(deployment, { caller, key }, { sessionId, at: end?.seq ?? 0 });
   return made;
 }

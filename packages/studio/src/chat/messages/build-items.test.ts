@@ -1,5 +1,6 @@
 import { type Agent, agentTool, defineAgent, defineTool, type Event, type Fact, isFact, run } from "capstan";
 import { buildView } from "capstan/client";
+import { memory } from "capstan/stores/memory";
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import { expect, test } from "vitest";
 import { buildItems, type Item, reuseItems } from "./build-items.ts";
@@ -33,6 +34,20 @@ test("a run has its question, its turns, and the last one is its answer", async 
 test("a failed run shows its error once", async () => {
   const items = buildItemsFromFacts(await collectRunFacts(createTestAgent([{ error: "invalid_input" }])));
   expect(items).toMatchObject([{ type: "user" }, { type: "end", status: "failed" }]);
+});
+
+test("a run that failed because of its model can be retried, and then shows that it was", async () => {
+  const store = memory();
+  const agent = createTestAgent([{ error: "model_auth" }, { text: "Seen." }]);
+  const handle = run(agent, "Begin", { store, session: "s" });
+  await handle;
+  expect(buildItemsFromFacts(await store.read("s")).at(-1)).toMatchObject({ type: "end", canRetry: true });
+  await handle.retry();
+  expect(buildItemsFromFacts(await store.read("s"))).toMatchObject([
+    { type: "user" },
+    { type: "notice", entry: { code: "retried" } },
+    { type: "assistant", isAnswer: true, entry: { text: "Seen." } },
+  ]);
 });
 
 test("a limit is shown in one line, and the results stay", async () => {

@@ -29,6 +29,8 @@ export type Item = {
       readonly runId: string;
       readonly status: Exclude<RunStatus, "done">;
       readonly error?: ErrorData;
+      /** The run can continue from where it failed. */
+      readonly canRetry?: true;
     }
   /** The answer above is not based on tool results: all calls failed and none was denied. */
   | { readonly type: "ungrounded"; readonly runId: string }
@@ -85,11 +87,11 @@ function collectAnswers(entries: readonly EntryView[]) {
 function buildEndItems(runId: string, runs: Runs, deniedRuns: ReadonlySet<string>): readonly Item[] {
   const end = runs.get(runId)?.end;
   if (!end) return [];
-  const { seq, status, error } = end;
+  const { seq, status, error, canRetry } = end;
   const shared = { key: `${runId} end`, seq, runId };
   if (status === "done")
     return end.grounded || deniedRuns.has(runId) ? [] : [{ type: "ungrounded", ...shared }];
-  return [{ type: "end", ...shared, status, ...(error && { error }) }];
+  return [{ type: "end", ...shared, status, ...(error && { error }), ...(canRetry && { canRetry }) }];
 }
 
 /** Hides entries that are shown elsewhere: errors have their own row, estimates are in the meter. */

@@ -34,18 +34,36 @@ export function RunEnd({ item, onRetry }: RunEndProps): ReactNode {
           </Button>
         )}
       </div>
-      <details className="mt-1.5 pl-6.5 text-quiet">
-        <summary className="cursor-pointer text-xs">Details</summary>
-        <p className="mt-1 font-mono text-xs [overflow-wrap:anywhere]">
-          {code}: {escapeBidi(message)}
-        </p>
-      </details>
+      <ErrorDetails error={{ code, message }} isOpen={item.canRetry} />
     </div>
   );
 }
 
+type ErrorDetailsProps = {
+  readonly error: { readonly code: string; readonly message: string };
+  readonly isOpen?: boolean | undefined;
+};
+
+/** The code and message of an error, folded unless the user needs the reason. */
+export function ErrorDetails({ error: { code, message }, isOpen }: ErrorDetailsProps): ReactNode {
+  return (
+    <details open={isOpen} className="mt-1.5 pl-6.5 text-quiet">
+      <summary className="cursor-pointer text-xs">Details</summary>
+      <p className="mt-1 font-mono text-xs [overflow-wrap:anywhere]">
+        {code}: {escapeBidi(message)}
+      </p>
+    </details>
+  );
+}
+
 const failureMessages: readonly (readonly [RegExp, string])[] = [
-  [/rate|overload|busy/, "The model is overloaded. Try again in a moment."],
+  [
+    /quarantined/,
+    "This run was stopped, because its process crashed each time it continued. Retry to release it.",
+  ],
+  [/rate_limited/, "The model provider limits the rate of requests. Try again in a moment."],
+  [/overload|busy/, "The model is overloaded. Try again in a moment."],
+  [/unreachable/, "The model provider is not reachable. Try again in a moment."],
   [/auth|key|forbidden/, "The provider rejected the API key. Check the Models page."],
   [/timeout|timed/, "The request timed out. Try again, or ask for less at once."],
   [/context|too_long|length/, "The conversation exceeds the model's context. Start a new one."],
@@ -58,7 +76,8 @@ const failureMessages: readonly (readonly [RegExp, string])[] = [
   [/model/, "The model failed to answer. Try again, or choose another model."],
 ];
 
-function formatFailure(code: string): string {
+/** Explains an error code to the user. */
+export function formatFailure(code: string): string {
   return failureMessages.find(([kind]) => kind.test(code))?.[1] ?? "Something went wrong. Try again.";
 }
 

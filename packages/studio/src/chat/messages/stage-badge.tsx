@@ -33,10 +33,14 @@ function formatStage(view: SessionView, stage: Stage): string {
     const failed = stage === "executing" ? "A tool failed" : "The model did not answer";
     return `${failed}. Retrying in ${formatDuration(live.retry.waitMs)} (${live.retry.attempt}).`;
   }
-  if (status === "waiting") return pending.length > 0 ? "Waiting for you" : "Waiting";
+  if (status === "waiting") return pending.length > 0 ? "Waiting for you" : formatWait(view);
   if (status === "cancelled") return "Stopped";
   if (status === "limit") return "Limit reached";
   return stageLabels[stage];
+}
+
+function formatWait({ runs, runId = "" }: SessionView): string {
+  return runs.get(runId)?.resumesAt === undefined ? "Waiting" : "Waiting for the model provider";
 }
 
 const stageLabels: { readonly [S in Stage]: string } = {

@@ -1,6 +1,7 @@
 import type { SessionView } from "capstan/client";
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { getBranchesAt } from "../../data/branches.ts";
+import { client } from "../../data/client.ts";
 import type { OpenSession } from "../../data/open-session.ts";
 import { useInspectorFocus } from "../../inspector/focus.ts";
 import { runWithToast } from "../../shell/toasts.tsx";
@@ -14,6 +15,7 @@ import { buildItems, type Item, reuseItems } from "./build-items.ts";
 import { type ChatLocation, findFactLocation } from "./find-fact-location.ts";
 import { LiveMessage } from "./live-message.tsx";
 import { MessageList } from "./message-list.tsx";
+import { OutageCard } from "./outage-card.tsx";
 import { Replies } from "./replies.tsx";
 import { NoticeLine, RunEnd, UngroundedLine } from "./run-end.tsx";
 import { StageBadge } from "./stage-badge.tsx";
@@ -59,9 +61,12 @@ function useRows({ items, session, branching, highlightedSeq }: RowsProps): read
   const { progress } = live;
   const { retry, ancestry, editing } = branching;
   const isSettled = status !== "running" && status !== "waiting";
-  const onRetry = useCallback(() => {
+  const onRepeat = useCallback(() => {
     if (runId !== undefined) runWithToast(() => retry(runId));
   }, [retry, runId]);
+  const onRetry = useCallback(() => {
+    if (runId !== undefined) runWithToast(() => client.runs.retry(runId));
+  }, [runId]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only these parts of the branching change
   return useMemo(
     () =>
@@ -72,11 +77,11 @@ function useRows({ items, session, branching, highlightedSeq }: RowsProps): read
             nested={nested}
             branching={branching}
             progress={item.type === "assistant" && item.entry.runId === runId ? progress : undefined}
-            onRetry={isSettled && getRunId(item) === runId ? onRetry : undefined}
+            actions={isSettled && getRunId(item) === runId ? { onRepeat, onRetry } : undefined}
           />
         </div>
       )),
-    [items, nested, ancestry, editing, progress, runId, isSettled, onRetry, highlightedSeq],
+    [items, nested, ancestry, editing, progress, runId, isSettled, onRepeat, onRetry, highlightedSeq],
   );
 }
 
@@ -122,13 +127,22 @@ type RowProps = Pick<TranscriptProps, "branching"> & {
   readonly nested: SessionView["nested"];
   readonly item: Item;
   readonly progress: SessionView["live"]["progress"] | undefined;
-  readonly onRetry: (() => void) | undefined;
+  /** Only for the newest run, once it has ended. */
+  readonly actions: RunActions | undefined;
 };
 
-function Row({ item, nested, branching, progress, onRetry }: RowProps): ReactNode {
+type RunActions = {
+  /** Sends the same input again, in a new branch. */
+  onRepeat(): void;
+  /** Continues the run from where it failed. */
+  onRetry(): void;
+};
+
+function Row({ item, nested, branching, progress, actions }: RowProps): ReactNode {
   if (item.type === "notice") return <NoticeLine item={item} />;
   if (item.type === "ungrounded") return <UngroundedLine />;
-  if (item.type === "end") return <RunEnd item={item} onRetry={onRetry} />;
+  if (item.type === "end")
+    return <RunEnd item={item} onRetry={item.canRetry ? actions?.onRetry : actions?.onRepeat} />;
   if (item.type === "assistant") {
     const { calls } = item.entry;
     const isWorking = calls.some(({ state }) => state === "running");
@@ -138,7 +152,7 @@ function Row({ item, nested, branching, progress, onRetry }: RowProps): ReactNod
         item={item}
         nestedSeq={nestedSeq}
         progress={isWorking ? progress : undefined}
-        onRetry={item.isAnswer ? onRetry : undefined}
+        onRetry={item.isAnswer ? actions?.onRepeat : undefined}
       />
     );
   }
@@ -178,12 +192,7 @@ function Tail({ id, view, sentTexts, onReply }: TailProps): ReactNode {
       <StageBadge view={view} />
       <Replies view={view} onSend={onReply} />
       <PendingList view={view} sessionId={id} />
-      {until !== undefined && (
-        <p className="text-sm text-quiet">
-          Rate limited by the model provider. Resumes at{" "}
-          {new Date(until).toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit" })}.
-        </p>
-      )}
+      {until !== undefined && <OutageCard view={view} until={until} />}
       {isPaused && until === undefined && (
         // Delayed, because an answer takes a moment to be processed.
         <p className="animate-[appear_0.2s_0.6s_both] text-sm text-quiet">

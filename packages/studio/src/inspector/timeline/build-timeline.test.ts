@@ -89,6 +89,21 @@ describe("the timeline", () => {
     expect(buildTimeline(facts)).toEqual(buildTimeline([...facts]));
   });
 
+  it("marks a retry, and the run goes on", async () => {
+    const options = createRunOptions();
+    const handle = run(createTestAgent([{ error: "model_auth" }, { text: "Seen." }]), "Go", options);
+    await handle;
+    await handle.retry();
+    const facts = await options.store.read("s");
+    const retried = facts.findIndex(({ type }) => type === "retried");
+    expect(formatTimeline(buildTimeline(facts.slice(0, retried)))[0]).toBe("Go (failed)");
+    expect(formatTimeline(buildTimeline(facts.slice(0, retried + 1)))[0]).toBe("Go (running)");
+    const timeline = buildTimeline(facts);
+    expect(formatTimeline(timeline)[0]).toBe("Go (done)");
+    expect(timeline.runs[0]?.turns[0]?.marks.map(({ label }) => label)).toContain("Retried");
+    expect(timeline.runs[0]?.turns[0]?.bars.map(({ state }) => state)).toEqual(["error", "ok"]);
+  });
+
   it("puts nested runs below their call", async () => {
     const inner = defineAgent({
       name: "inner",

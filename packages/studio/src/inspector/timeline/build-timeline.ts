@@ -158,6 +158,7 @@ function applyToRun(own: OpenRun, fact: Fact): Bar | undefined {
       own.model = startBar(own, fact, { kind: "model", label: "Model" });
       return own.model.bar;
     case "message":
+    case "message_partial":
     case "model_failed":
       return fact.type === "model_failed" && fact.compaction !== undefined
         ? addMark(own, fact, {
@@ -198,12 +199,12 @@ function applyToRun(own: OpenRun, fact: Fact): Bar | undefined {
 const formatModelUsage = (model: string | undefined, usage: Usage) =>
   [model, formatTokenUsage(usage)].filter(Boolean).join(" · ");
 
-function applyModelResult(own: OpenRun, fact: FactOf<"message"> | FactOf<"model_failed">): Bar {
-  const msBefore = fact.type === "message" ? fact.ms : 0;
+function applyModelResult(own: OpenRun, fact: FactOf<"message" | "message_partial" | "model_failed">): Bar {
+  const msBefore = fact.type === "model_failed" ? 0 : fact.ms;
   const location = own.model ?? startBar(own, fact, { kind: "model", label: "Model", msBefore });
   own.model = undefined;
   location.bar.label = fact.model;
-  if (fact.type === "message") {
+  if (fact.type !== "model_failed") {
     const stopReason = getStopReason(fact);
     const state = stopReason === "aborted" ? "interrupted" : "ok";
     const isUnusual = stopReason !== "end" && stopReason !== "tool_calls";
@@ -258,7 +259,7 @@ function applyWaiting(own: OpenRun, fact: FactOf<"waiting">): Bar | undefined {
   if (own.wait) return own.wait.bar;
   const otherCallIds = fact.callIds.filter((callId) => !own.approvals.has(callId));
   if (otherCallIds.length === 0 && fact.until === undefined) return undefined;
-  const label = fact.until === undefined ? "Waiting for an answer" : "Scheduled";
+  const label = fact.until === undefined ? "Waiting for an answer" : "Waiting for the model provider";
   own.wait = startBar(own, fact, { kind: "waiting", label });
   return own.wait.bar;
 }
@@ -299,8 +300,12 @@ function applyMarkFact(own: OpenRun, fact: Fact): undefined {
     case "steered":
       return addMark(own, fact, { label: "Steering message" });
     case "recovered":
-      return addMark(own, fact, { label: "Resumed after a crash", isBad: true });
+      return addMark(own, fact, {
+        label: fact.alone ? "Resumed alone after repeated crashes" : "Resumed after a crash",
+        isBad: true,
+      });
     case "retried":
+      own.run.status = "running";
       return addMark(own, fact, { label: "Retried" });
     case "cancel_requested":
       return addMark(own, fact, { label: `Cancelled: ${fact.reason}` });

@@ -77,6 +77,7 @@ type ModelFacts =
   | "run_start"
   | "turn_start"
   | "message"
+  | "message_partial"
   | "model_failed"
   | "compaction_start"
   | "compacted"
@@ -118,6 +119,15 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
         { n: 1, id: "f1", title: text(), url: url() },
         { n: 2, id: "f2", title: text(), url: url() },
       ],
+    },
+    message_partial: {
+      entry: { type: "assistant", parts: [{ type: "text", text: text() }] },
+      stopReason: "length",
+      model: text(),
+      candidate: 0,
+      usage,
+      ms: 5,
+      citations: [{ n: 1, id: "f1", title: text(), url: url() }],
     },
     model_failed: {
       model: text(),
@@ -219,7 +229,8 @@ function createRunFacts(hostile: HostileText): Omit<Facts, ModelFacts | ToolFact
     woken: {},
     retried: {},
     steered: { entry: { type: "user", content: text() } },
-    recovered: { owner: text() },
+    recovered: { owner: text(), alone: true },
+    solo_end: {},
     cancel_requested: { reason: text() },
     limit_reached: { code: text(), message: text(), turns: 1 },
     warning: { code: text(), message: text() },
@@ -248,6 +259,7 @@ export function createHostileRun(hostile: HostileText, identity: RunIdentity): r
     ...pickFacts(
       "run_start",
       "recovered",
+      "solo_end",
       "compaction_start",
       "model_failed",
       "compacted",

@@ -1,0 +1,63 @@
+import { systemClock } from "../clock.ts";
+import type { Log } from "../loop/log.ts";
+import { planSoloRetry } from "../rules/crashes.ts";
+import type { RunState, State } from "../state/state.ts";
+import type { OpenRunOptions, SharedStoreOptions } from "./open-run.ts";
+
+type EnterContext = { readonly state: State; readonly log: Log; readonly signal: AbortSignal };
+
+/**
+ * Waits until the run may execute in this process, and records that another process takes over, or that the time a run
+ * waited for has come. The returned function must be called when the segment is over.
+ */
+export async function enterProcess(
+  { shared, clock = systemClock }: OpenRunOptions,
+  context: EnterContext,
+): Promise<() => Promise<void>> {
+  const { state, log } = context;
+  const { run } = state;
+  const isCrash = shared?.isTakeover === true && run !== undefined && !run.done && !run.waiting;
+  const { isAlone, leave } = shared && run ? await passGate(shared, run, { ...context, isCrash }) : outside;
+  const leaveProcess = async () => {
+    // The run stops without a crash: the process shuts down, or the store has failed.
+    if (isAlone && run?.isAlone && !run.done) await endSolo(context).catch(() => undefined);
+    leave();
+  };
+  try {
+    // Stored before the first effect, so that a crash finds it.
+    if (shared && isCrash && !isStopping(shared, context))
+      await log.append(
+        [{ type: "recovered", owner: shared.owner, ...(isAlone && { alone: true }) }],
+        `${state.seq}`,
+      );
+    else if (run?.isAlone && !isCrash) await endSolo(context);
+    if (run?.wakeAt !== undefined && clock.now() >= run.wakeAt)
+      await log.append([{ type: "woken" }], `${state.seq}`);
+  } catch (thrown) {
+    await leaveProcess();
+    throw thrown;
+  }
+  return leaveProcess;
+}
+
+const outside = { isAlone: false, leave: () => undefined };
+
+async function passGate(
+  { gate, leaseMs, shutdownSignal }: SharedStoreOptions,
+  run: RunState,
+  context: EnterContext & { readonly isCrash: boolean },
+): Promise<{ readonly isAlone: boolean; leave(): void }> {
+  const signal = shutdownSignal ? AbortSignal.any([context.signal, shutdownSignal]) : context.signal;
+  const retry = context.isCrash ? planSoloRetry(run) : undefined;
+  if (!retry) return { isAlone: false, leave: await gate.enter(signal) };
+  const trialMs = leaseMs * retry.backoff;
+  return gate.enterAlone({ runId: run.id, trialMs, signal, endSolo: () => endSolo(context) });
+}
+
+function isStopping({ shutdownSignal }: SharedStoreOptions, { signal }: EnterContext): boolean {
+  return signal.aborted || shutdownSignal?.aborted === true;
+}
+
+function endSolo({ state, log }: EnterContext): Promise<void> {
+  return log.append([{ type: "solo_end" }], `${state.seq}`);
+}
