@@ -35,6 +35,8 @@ export type LocalOptions = {
   readonly leaseMs?: number;
   /** The clock for leases and for finding orphaned runs. Default: the machine's. */
   readonly clock?: Clock;
+  /** Facts after which a run stores a snapshot of its session, so that opening the session is cheap. Default: 300. */
+  readonly snapshotEvery?: number;
   /** While it executes this many runs, it takes over no more. Default: 500. Messages are always accepted. */
   readonly maxRuns?: number;
   /** Options of runs that were started elsewhere: their `context`, hooks and secrets are not stored. */
@@ -82,13 +84,14 @@ const defaultMaxRuns = 500;
 
 export function local(options: LocalOptions): LocalEngine {
   const { store, leaseMs = defaultLeaseMs, owner = createId("local_"), clock = backgroundClock } = options;
-  const { maxRuns = defaultMaxRuns, onRunStart, onRunEnd } = options;
+  const { maxRuns = defaultMaxRuns, onRunStart, onRunEnd, snapshotEvery } = options;
   const { assertKnown, resolveAgents } = createAgentResolver(options.agents);
   const shutdown = new AbortController();
   const runs = createRunTracker(clock, () => poll());
   const shutdownSignal = shutdown.signal;
   const gate = createProcessGate(clock, leaseMs);
-  const shared: SharedStoreOptions = { owner, leaseMs, gate, clock, onRunStart, onRunEnd, shutdownSignal };
+  const settings = { owner, leaseMs, gate, clock, snapshotEvery };
+  const shared: SharedStoreOptions = { ...settings, onRunStart, onRunEnd, shutdownSignal };
 
   /** Continues a run, unless another process is faster. */
   async function takeOver(info: RunInfo): Promise<boolean> {

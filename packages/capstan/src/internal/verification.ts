@@ -7,6 +7,7 @@ export type { FactBody, UnplacedFact } from "../event.ts";
 export { identifyFact } from "../ids.ts";
 export { listPendingCalls } from "../rules/pending-calls.ts";
 export { apply, fold } from "../state/apply.ts";
+export { parseState, serializeState } from "../state/snapshot.ts";
 export { createState, type State } from "../state/state.ts";
 export type { StoreNotice } from "../store.ts";
 export { openConnection } from "../stores/sqlite/connection.ts";

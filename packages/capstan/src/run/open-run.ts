@@ -63,6 +63,8 @@ export type SharedStoreOptions = {
   readonly gate: ProcessGate;
   /** The clock for leases. */
   readonly clock?: Clock;
+  /** Facts after which a run stores a snapshot of its session. Default: 300. */
+  readonly snapshotEvery?: number | undefined;
   /** Whether the process that executed the run before is gone. */
   readonly isTakeover?: boolean;
   /** Aborted when the process shuts down: the run stops after the current step and is released. */

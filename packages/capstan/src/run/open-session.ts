@@ -88,19 +88,29 @@ export async function foldNewFacts(
 }
 
 /** Fewer facts are read and folded faster than a snapshot. */
-const minTailFacts = 300;
+const defaultInterval = 300;
 /** A larger snapshot needs more new facts, so that writing snapshots costs at most this many characters per fact. */
 const charactersPerFact = 1000;
 /** Serializing a larger state would block the process for too long. */
 const maxLength = 4_000_000;
 
+type SaveSnapshotOptions = {
+  readonly store: Store;
+  readonly lease: Lease;
+  /** Facts between two snapshots. */
+  readonly every?: number | undefined;
+};
+
 /**
  * Stores a snapshot of the state if enough facts were appended since the last one. Never rejects: without the snapshot,
  * the next reader folds more facts.
  */
-export async function saveSnapshot(store: Store, lease: Lease, session: OpenSession): Promise<void> {
+export async function saveSnapshot(
+  session: OpenSession,
+  { store, lease, every = defaultInterval }: SaveSnapshotOptions,
+): Promise<void> {
   const { state, snapshot, isExact } = session;
-  const minTail = Math.max(minTailFacts, snapshot.length / charactersPerFact);
+  const minTail = Math.max(every, snapshot.length / charactersPerFact);
   if (!isExact || state.seq - snapshot.seq < minTail) return;
   try {
     const { seq } = state;

@@ -103,7 +103,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
       pull: sync?.pull,
       retryPull: sync?.retryPull,
     });
-    await saveSnapshot(store, lease.lease, session);
+    await saveSnapshot(session, { store, lease: lease.lease, every: shared?.snapshotEvery });
   } finally {
     sync?.close();
     await leaveProcess?.();
@@ -154,7 +154,7 @@ function openLogs(options: OpenRunOptions, context: SegmentContext, { lease }: H
       stream.push(event);
       if (shared && !isFact(event)) store.publish(state.sessionId, [{ after: state.seq, delta: event }]);
       // Another process may have to take over in the middle of a long segment.
-      else if (shared) void saveSnapshot(store, lease, session);
+      else if (shared) void saveSnapshot(session, { store, lease, every: shared.snapshotEvery });
       if (shared && isFact(event) && !state.run?.isAlone) shared.gate.share(runId);
       if (!isHookActive) return;
       try {

@@ -184,7 +184,7 @@ async function createEphemeralResponse(
 /** Loads the preceding history, if it is stored. */
 async function loadHistory({ runId, sessionId }: ResponsesRequest, { engine, store }: Deployment) {
   const last =
-    runId ?? (sessionId === undefined ? undefined : (await store.listRuns(sessionId)).at(-1)?.runId);
+    runId ?? (sessionId === undefined ? undefined : (await store.listRuns(sessionId, 1)).at(-1)?.runId);
   if (last === undefined) return [];
   const { history, status } = await engine.getResult(last);
   if (status !== "waiting") return history;

@@ -9,11 +9,10 @@ export type RunView = RunInfo & {
 
 /** Loads the current state without waiting. Throws `unknown_run`. */
 export async function loadRunView({ store, engine }: Deployment, runId: string): Promise<RunView> {
-  const sessionId = await store.findSession(runId);
-  const runs = sessionId === undefined ? [] : await store.listRuns(sessionId);
-  const info = runs.find((run) => run.runId === runId);
-  if (!info) throw new AgentError("unknown_run", `Run not found: "${runId}".`);
-  const { orThrow: _, ...result } = await engine.getResult(runId);
+  const run = await store.findRun(runId);
+  if (!run) throw new AgentError("unknown_run", `Run not found: "${runId}".`);
+  const { firstSeq: _, ...info } = run;
+  const { orThrow: __, ...result } = await engine.getResult(runId);
   // A run that waits for a point in time is listed as active: a process resumes it then.
   const hasResult = info.state !== "active" || result.until !== undefined;
   return { ...info, pending: result.pending, ...(hasResult && { result }) };
@@ -34,7 +33,7 @@ export async function listRuns(
 ): Promise<readonly RunInfo[]> {
   const sessions =
     sessionId === undefined ? await store.list({ scope, limit: maxSessions }) : [{ id: sessionId }];
-  const runs = await Promise.all(sessions.map(({ id }) => store.listRuns(id)));
+  const runs = await Promise.all(sessions.map(({ id }) => store.listRuns(id, most)));
   return runs
     .flat()
     .toSorted((left, right) => right.startedAt - left.startedAt)

@@ -3,6 +3,7 @@ import { memory } from "capstan/stores/memory";
 import { createFactAudit, type FactAudit } from "./fact-audit.ts";
 import { createLeaseAudit, type LeaseAudit } from "./lease-audit.ts";
 import { createMessageAudit, type MessageAudit } from "./message-audit.ts";
+import { withSnapshotAudit } from "./snapshot-audit.ts";
 import type { World } from "./world.ts";
 
 /** The store shared by all workers, with its auditors. */
@@ -26,9 +27,11 @@ export function createAuditedStore(
   const facts = createFactAudit(world);
   const leases = createLeaseAudit(world, now);
   const messages = createMessageAudit(world);
+  const snapshots = withSnapshotAudit(world, { store, facts });
 
   const forWorker = (worker: string): Store => ({
     ...store,
+    ...snapshots,
     async append(batch, at) {
       const placed = await store.append(batch, at);
       const { acknowledged: heard = [] } = at;

@@ -72,6 +72,7 @@ export function createFleet(
       owner: worker.name,
       leaseMs,
       clock,
+      snapshotEvery: random.pick([1, 5, 20, 300]),
       getResumeOptions: () => ({ clock, hooks }),
     });
     members = [

@@ -1,4 +1,5 @@
 import type { Fact, Lease, Store } from "capstan";
+import { fold, serializeState } from "capstan/internal/verification";
 import type { SimulationOptions } from "./simulation.ts";
 
 /**
@@ -36,6 +37,11 @@ export const mutations: readonly (SimulationOptions & { readonly what: string; r
       what: "an inbox that drops messages",
       mutateWorkerStore: withDroppedMessages,
       breaks: "a takeover delivers pending messages first",
+    },
+    {
+      what: "a snapshot that lacks its last fact",
+      mutateWorkerStore: withIncompleteSnapshots,
+      breaks: "a snapshot is the state of its facts",
     },
     {
       what: "a store that does not announce new facts",
@@ -122,5 +128,17 @@ function withoutFactNotices(store: Store): Store {
       store.watch(sessionId, (news) => {
         if (news.type !== "facts") hear(news);
       }),
+  };
+}
+
+/** Stores the state before the last fact as the one after it. */
+function withIncompleteSnapshots(store: Store): Store {
+  return {
+    ...store,
+    async putSnapshot(snapshot, lease) {
+      const facts = await store.read(lease.sessionId, 0, snapshot.seq - 1);
+      const state = Object.assign(fold(lease.sessionId, facts), { seq: snapshot.seq });
+      await store.putSnapshot({ ...snapshot, state: serializeState(state) }, lease);
+    },
   };
 }

@@ -30,7 +30,7 @@ const maxSilenceMs = 60_000;
 const maxReported = 3;
 
 async function simulateBatch(from: number, count: number): Promise<SeedBatch> {
-  const totals: Totals = { runs: 0, facts: 0, events: 0, kills: 0, pauses: 0, faults: 0 };
+  const totals: Totals = { runs: 0, facts: 0, events: 0, kills: 0, pauses: 0, faults: 0, snapshots: 0 };
   const broken: SimulationResult[] = [];
   for (let seed = from; seed < from + count; seed++) {
     const simulated = await simulate(seed);
@@ -110,14 +110,14 @@ function endChild(child: ChildProcess, resolve: () => void): void {
 
 async function simulateMany(seeds: SeedRange): Promise<boolean> {
   const started = performance.now();
-  const totals: Totals = { runs: 0, facts: 0, events: 0, kills: 0, pauses: 0, faults: 0 };
+  const totals: Totals = { runs: 0, facts: 0, events: 0, kills: 0, pauses: 0, faults: 0, snapshots: 0 };
   const broken: SimulationResult[] = [];
   let done = 0;
   let reportedAt = started;
   const formatProgress = () => {
-    const { runs, facts, kills, pauses, faults } = totals;
+    const { runs, facts, kills, pauses, faults, snapshots } = totals;
     const rate = Math.round((1000 * done) / (performance.now() - started));
-    return `${done} of ${seeds.count} seeds, ${rate} per second: ${runs} runs, ${facts} facts, ${kills} kills, ${pauses} pauses, ${faults} store faults, ${broken.length} violations`;
+    return `${done} of ${seeds.count} seeds, ${rate} per second: ${runs} runs, ${facts} facts, ${kills} kills, ${pauses} pauses, ${faults} store faults, ${snapshots} snapshots, ${broken.length} violations`;
   };
   await distributeSeeds(seeds, (portion) => {
     done += portion.count;

@@ -37,15 +37,15 @@ describe("a simulated world", () => {
     }
   });
 
-  it("contains runs, kills, pauses and faults", async () => {
-    const sums = { runs: 0, facts: 0, kills: 0, pauses: 0, faults: 0 };
+  it("contains runs, kills, pauses, faults and snapshots", async () => {
+    const sums = { runs: 0, facts: 0, kills: 0, pauses: 0, faults: 0, snapshots: 0 };
     for (let seed = 1; seed <= 60; seed++) {
       const { totals } = await simulate(seed);
       for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += totals[name];
     }
     expect(sums.runs).toBeGreaterThan(60);
     expect(sums.facts).toBeGreaterThan(600);
-    expect(Math.min(sums.kills, sums.pauses, sums.faults)).toBeGreaterThan(10);
+    expect(Math.min(sums.kills, sums.pauses, sums.faults, sums.snapshots)).toBeGreaterThan(10);
   });
 
   it("restores Math.random and crypto", async () => {

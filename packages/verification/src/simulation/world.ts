@@ -12,6 +12,7 @@ export type Totals = {
   kills: number;
   pauses: number;
   faults: number;
+  snapshots: number;
 };
 
 /** State shared by all parts of a world. */
@@ -45,7 +46,7 @@ export function createWorld({ random, onLine }: WorldOptions): World {
   const world: World = {
     random,
     scheduler,
-    totals: { runs: 0, facts: 0, events: 0, kills: 0, pauses: 0, faults: 0 },
+    totals: { runs: 0, facts: 0, events: 0, kills: 0, pauses: 0, faults: 0, snapshots: 0 },
     isCalm: false,
     violation: undefined,
     reportViolation(invariant, detail) {

@@ -23,9 +23,7 @@ export type TaskLocation = { readonly runId: string; readonly sessionId: string 
 export async function locateTask({ deployment, caller }: A2aContext, taskId: string): Promise<TaskLocation> {
   const { store } = deployment;
   const sessionId = await store.findSession(taskId);
-  const isTheirs = sessionId !== undefined && getScope(sessionId) === caller.scope;
-  const runs = isTheirs ? await store.listRuns(sessionId) : [];
-  if (!isTheirs || !runs.some(({ runId }) => runId === taskId))
+  if (sessionId === undefined || getScope(sessionId) !== caller.scope)
     throw new AgentError("unknown_run", `Task not found: "${taskId}".`);
   return { runId: taskId, sessionId };
 }

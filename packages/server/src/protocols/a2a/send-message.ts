@@ -41,9 +41,8 @@ async function assertContext(asking: A2aContext, contextId: string, key: string)
   const { store } = asking.deployment;
   if (getScope(contextId) !== asking.caller.scope || (await store.getSession(contextId)) === undefined)
     throw new AgentError("not_found", `Context not found: "${contextId}". Omit it to start a new one.`);
-  const runs = await store.listRuns(contextId);
-  const open = runs.find(({ state }) => state !== "ended");
-  if (!open || runs.some(({ runId }) => runId === `run_${key}`)) return;
+  const [open] = await store.listRuns(contextId, 1);
+  if (!open || open.state === "ended" || (await store.findRun(`run_${key}`))?.sessionId === contextId) return;
   const message = `Context "${contextId}" has an unfinished task, "${open.runId}". Answer it, wait for it, or cancel it.`;
   throw new AgentError("session_busy", message);
 }
