@@ -11,6 +11,8 @@ export type ErrorCode =
   | "quarantined"
   | "position_conflict"
   | "lease_lost"
+  | "newer_version"
+  | "run_stuck"
   | "store_failed"
   | "store_busy"
   | "store_full"
@@ -92,6 +94,8 @@ export const errorCodes: Readonly<
   quarantined: { status: 500, retryable: false },
   position_conflict: { status: 409, retryable: true },
   lease_lost: { status: 409, retryable: true },
+  newer_version: { status: 409, retryable: false },
+  run_stuck: { status: 409, retryable: false },
   store_failed: { status: 500, retryable: true },
   store_busy: { status: 503, retryable: true },
   store_full: { status: 507, retryable: true },

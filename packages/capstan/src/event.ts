@@ -16,6 +16,13 @@ import type { HandoffPolicy, Policy } from "./policy.ts";
 import type { MessageEnd } from "./stop-reason.ts";
 import type { Question, Reads } from "./tool.ts";
 
+/**
+ * The version of the facts that this code writes; stored with each of them. Raise it with every change of their shape: a
+ * process of an earlier version then leaves the run to others instead of misreading it. Facts of every earlier version
+ * are folded, so new fields are optional and old ones keep their meaning.
+ */
+export const factVersion = 2;
+
 export type RunStatus = "done" | "limit" | "failed" | "cancelled";
 
 /** Tools in a turn: offered, required, withdrawn at a limit, or unavailable because all of them failed. */

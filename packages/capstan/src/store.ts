@@ -36,6 +36,8 @@ export type RunInfo = {
   readonly state: "active" | "waiting" | "ended";
   readonly startedAt: number;
   readonly updatedAt: number;
+  /** The version of its newest facts, if a newer version of Capstan stored them: only that version can continue it. */
+  readonly newerVersion?: number;
 };
 
 /** A run and the position of its first fact. Its facts and those of its nested runs follow, up to the session's next run. */
@@ -169,10 +171,10 @@ export interface Store extends Records {
   /** Returns the runs of a session in the order they were started; with a `limit`, only the newest ones. */
   listRuns(sessionId: string, limit?: number): Promise<readonly RunInfo[]>;
   /**
-   * Returns the sessions' newest runs that have work to do and no valid lease: active ones, and waiting ones with pending
-   * messages.
+   * Returns the newest runs of sessions without a valid lease that have work to do: active ones, and waiting ones with
+   * pending messages; with `includeWaiting`, all waiting ones.
    */
-  listOrphans(): Promise<readonly RunInfo[]>;
+  listOrphans(options?: { readonly includeWaiting?: boolean }): Promise<readonly RunInfo[]>;
   /**
    * Finds messages and tool results in which every query word starts a word, regardless of case and accents; 50 hits
    * without a `limit`. The best match is first. If there are many more matches than `limit`, the newest ones count.

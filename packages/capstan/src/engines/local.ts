@@ -95,6 +95,7 @@ export function local(options: LocalOptions): LocalEngine {
 
   /** Continues a run, unless another process is faster. */
   async function takeOver(info: RunInfo): Promise<boolean> {
+    if (info.newerVersion !== undefined) return false; // a process of that version continues it
     if (shutdownSignal.aborted || !runs.isDue(info.runId)) return false;
     const agents = await resolveAgents(info.agent);
     if (!agents) return false;

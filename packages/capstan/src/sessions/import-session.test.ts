@@ -2,7 +2,7 @@ import childProcess from "node:child_process";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
-import type { Fact } from "../event.ts";
+import { type Fact, factVersion } from "../event.ts";
 import { resume, run } from "../run/run.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
@@ -229,11 +229,28 @@ describe("usage of an imported run", () => {
   });
 });
 
+describe("the version of a session file", () => {
+  it("is written to it, an earlier one is read, and a later one is a named error (F78)", async () => {
+    const store = memory();
+    const { createAgent } = createFixture();
+    await run(createAgent({ text: "Ahoy." }), "Hello", { store, session: "s1" });
+    const file = JSON.parse(await exportSession(store, "s1"));
+    expect(file).toMatchObject({ version: 1, factVersion });
+    const importFile = (changes: object) => sessions(memory()).import(JSON.stringify({ ...file, ...changes }));
+    expect((await importFile({ factVersion: undefined })).id).toBe("s1");
+    for (const changes of [{ version: 2 }, { factVersion: factVersion + 1 }])
+      await expect(importFile(changes)).rejects.toMatchObject({
+        code: "newer_version",
+        message: expect.stringMatching(/a newer version of Capstan wrote it .* Update this process\./),
+      });
+  });
+});
+
 describe("an invalid session file", () => {
   const damagedFiles: [string, (file: Record<string, never>) => unknown, string][] = [
     ["another format", (file) => ({ ...file, format: "flow" }), 'not a file of the format "capstan-session"'],
-    ["a newer version", (file) => ({ ...file, version: 2 }), "unsupported version 2 (expected 1)"],
-    ["no version", (file) => ({ ...file, version: undefined }), "unsupported version none"],
+    ["no version", (file) => ({ ...file, version: undefined }), "its version is invalid: none"],
+    ["a version of facts below 1", (file) => ({ ...file, factVersion: 0 }), "its factVersion is invalid: 0"],
     ["no facts", (file) => ({ ...file, facts: [] }), "it has no facts"],
     ["facts that are not an array", (file) => ({ ...file, facts: {} }), "file.facts must be an array"],
     ["a title that is not a string", (file) => ({ ...file, title: 7 }), "file.title must be a string"],

@@ -1,5 +1,5 @@
 import { AgentError, describeThrown } from "../errors.ts";
-import type { Fact } from "../event.ts";
+import { type Fact, factVersion } from "../event.ts";
 import { identifyFact } from "../ids.ts";
 import { isRecord } from "../json.ts";
 import { checkPolicy } from "../policy.ts";
@@ -15,7 +15,8 @@ const maxDepth = 128;
 const maxTitleLength = 1000;
 
 /**
- * Parses a session file. Throws `invalid_input` naming the fact and the problem if the file is not a complete session.
+ * Parses a session file. Throws `invalid_input` naming the fact and the problem if the file is not a complete session,
+ * and `newer_version` if a newer version of Capstan wrote it.
  */
 export function readSessionFile(text: string): SessionFile {
   if (text.length > maxCharacters)
@@ -23,10 +24,8 @@ export function readSessionFile(text: string): SessionFile {
   const file = parseFile(text);
   if (!isRecord(file) || file.format !== fileFormat)
     throw createImportError(`it is not a file of the format "${fileFormat}"`);
-  if (file.version !== fileVersion) {
-    const version = JSON.stringify(file.version)?.slice(0, 40) ?? "none";
-    throw createImportError(`unsupported version ${version} (expected ${fileVersion})`);
-  }
+  assertKnownVersion("version", file.version, fileVersion);
+  assertKnownVersion("factVersion", file.factVersion ?? 1, factVersion);
   const problem = validateFile(file, "file");
   if (problem) throw createImportError(problem);
   const { id, title, facts, blobs } = file as SessionFile;
@@ -35,6 +34,15 @@ export function readSessionFile(text: string): SessionFile {
   assertValidFacts(facts);
   for (const [handle, blob] of Object.entries(blobs)) decodeBlob(blob, handle);
   return { id, facts, blobs, ...(title !== undefined && { title }) };
+}
+
+/** Throws `newer_version` for a file that a newer version of Capstan wrote. */
+function assertKnownVersion(field: string, version: unknown, newest: number): void {
+  if (!Number.isInteger(version) || Number(version) < 1)
+    throw createImportError(`its ${field} is invalid: ${JSON.stringify(version)?.slice(0, 40) ?? "none"}`);
+  if (Number(version) <= newest) return;
+  const problem = `a newer version of Capstan wrote it (${field} ${version}; this process reads up to ${newest})`;
+  throw new AgentError("newer_version", `Cannot import the session: ${problem}. Update this process.`);
 }
 
 const validateArray = (value: unknown, path: string) =>

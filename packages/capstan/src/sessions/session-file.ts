@@ -1,9 +1,9 @@
 // Session file format: JSON with sorted keys and one fact per line, so equal sessions give equal text.
-//   { "format": "capstan-session", "version": 1, "id", "title"?, "facts": [ … ],
+//   { "format": "capstan-session", "version": 1, "factVersion": 2, "id", "title"?, "facts": [ … ],
 //     "blobs": { handle: { "mediaType", "text" } or { "mediaType", "base64" } } }
-// Facts are stored unchanged. `title` is present if the session was renamed.
+// Facts are stored unchanged; without `factVersion`, they are of version 1. `title` is present if the session was renamed.
 import { AgentError } from "../errors.ts";
-import type { Fact } from "../event.ts";
+import { type Fact, factVersion } from "../event.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import type { Blob, Store } from "../store.ts";
 
@@ -36,6 +36,7 @@ export async function serializeSession(
     "{",
     `${formatMember("format", fileFormat)},`,
     `${formatMember("version", fileVersion)},`,
+    `${formatMember("factVersion", factVersion)},`,
     `${formatMember("id", id)},`,
     ...(title ? [`${formatMember("title", title)},`] : []),
     `"facts":[\n${facts.map((fact) => toCanonicalJson(toPlainJson(fact))).join(",\n")}\n],`,

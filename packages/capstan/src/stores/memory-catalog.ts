@@ -84,10 +84,10 @@ export function createMemoryCatalog(
       const infos = [...runs.values()].map(({ info }) => info).filter((info) => info.sessionId === sessionId);
       return infos.slice(Math.max(0, infos.length - clampRowLimit(limit))).map((info) => ({ ...info }));
     },
-    async listOrphans() {
+    async listOrphans({ includeWaiting = false } = {}) {
       const newest = new Map([...runs.values()].map((run) => [run.info.sessionId, run]));
       return [...newest.values()]
-        .filter((run) => !isHeld(run.info.sessionId) && hasWork(run))
+        .filter((run) => !isHeld(run.info.sessionId) && hasWork(run, includeWaiting))
         .map(({ info }) => ({ ...info }));
     },
     async search(words, { scope, limit = 50 } = {}) {
@@ -124,8 +124,9 @@ function* filterByScope(
   for (const entry of sessions) if (scope === undefined || getScope(entry[0]) === scope) yield entry;
 }
 
-function hasWork({ info, messages }: MemoryRun): boolean {
+function hasWork({ info, messages }: MemoryRun, includeWaiting: boolean): boolean {
   if (info.state !== "waiting") return info.state === "active";
+  if (includeWaiting) return true;
   return [...(messages?.values() ?? [])].some((message) => message !== undefined);
 }
 

@@ -1,5 +1,5 @@
 import { AgentError } from "../errors.ts";
-import type { Fact, FactBody, UnplacedFact } from "../event.ts";
+import { type Fact, type FactBody, factVersion, type UnplacedFact } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { RunInfo, StoredRecord } from "../store.ts";
 
@@ -13,6 +13,21 @@ export function getRunState(fact: FactBody): RunInfo["state"] {
   if (fact.type === "done") return "ended";
   // A run that waits until a time stays active, so that a process resumes it then.
   return fact.type === "waiting" && fact.until === undefined ? "waiting" : "active";
+}
+
+/**
+ * Throws `newer_version` for a fact that a newer version stored. Facts of earlier versions need no conversion: `apply`
+ * fills in the fields that they do not have.
+ */
+export function assertKnownVersion(version: number): void {
+  if (version <= factVersion) return;
+  const message = `Facts of version ${version} were stored by a newer version of Capstan; this process reads versions up to ${factVersion}. Update this process.`;
+  throw new AgentError("newer_version", message);
+}
+
+/** Returns the version of a run's newest fact if it is newer than this code. */
+export function findNewerVersion(version: number): Pick<RunInfo, "newerVersion"> {
+  return version > factVersion ? { newerVersion: version } : {};
 }
 
 /** Throws `unknown_run` or `run_ended` for a run that cannot receive messages. */

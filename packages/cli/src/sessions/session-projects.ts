@@ -48,10 +48,11 @@ export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphansOpti
       messagedRuns.add(runId);
       await store.sendMessage(runId, message);
     },
-    async listOrphans() {
+    async listOrphans(options) {
       const ownRuns: RunInfo[] = [];
-      for (const run of await store.listOrphans())
+      for (const run of await store.listOrphans(options))
         if (messagedRuns.has(run.runId) || (await belongsToProject(store, run, folder))) ownRuns.push(run);
+      if (options?.includeWaiting) return ownRuns; // listed, not resumed
       const newRuns = ownRuns.filter(({ runId }) => !reportedRuns.has(runId) && !messagedRuns.has(runId));
       for (const { runId } of newRuns) reportedRuns.add(runId);
       if (newRuns.length > 0) onFound?.(newRuns);

@@ -145,7 +145,7 @@ function createPlainCalls(
       call({ name: "putRecord", act: (store) => store.putRecord(record, expected) }),
     removeRecord: (kind, id, expected) =>
       call({ name: "removeRecord", act: (store) => store.removeRecord(kind, id, expected) }),
-    listOrphans: () => call({ name: "listOrphans", act: (store) => store.listOrphans() }),
+    listOrphans: (options) => call({ name: "listOrphans", act: (store) => store.listOrphans(options) }),
     search: (words, options) => call({ name: "search", act: (store) => store.search(words, options) }),
     sendMessage: (runId, message) =>
       call({

@@ -1,5 +1,5 @@
 import { AgentError } from "../../errors.ts";
-import type { Fact, UnplacedFact } from "../../event.ts";
+import { type Fact, factVersion, type UnplacedFact } from "../../event.ts";
 import { identifyFact } from "../../ids.ts";
 import type { Store } from "../../store.ts";
 import { toSearchText } from "../search-text.ts";
@@ -41,7 +41,7 @@ export function createAppendQueue(
   const busySessions = new Set<string>();
   const underWay = new Set<Promise<void>>();
   const text = `SELECT asked.item, answer.* FROM json_array_elements($1::json) WITH ORDINALITY AS asked (append, item),
-    LATERAL ${schema}.append(asked.append, $2) AS answer`;
+    LATERAL ${schema}.append_facts(asked.append, $2) AS answer`;
 
   async function send(batch: readonly QueuedAppend[]): Promise<void> {
     try {
@@ -125,6 +125,7 @@ function toAppendArgument(
   return {
     session: encodeText(lease.sessionId),
     token: lease.token,
+    version: factVersion,
     expected,
     run: encodeText(sent[0]?.fact.runId ?? ""),
     heard: [...new Set(heard)].map(encodeText),
@@ -144,7 +145,7 @@ function toAppendArgument(
 
 function toFact(sent: IdentifiedFact | undefined, row: PostgresRow | undefined): Fact {
   if (!sent || !row) throw new AgentError("store_failed", "Postgres returned no position for a fact.");
-  if (row.known !== null) return decodeFact(row.known, row.placed);
+  if (row.known !== null) return decodeFact({ body: row.known, seq: row.placed });
   return { ...sent.fact, seq: Number(row.placed) };
 }
 

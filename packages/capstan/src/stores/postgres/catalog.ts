@@ -1,6 +1,6 @@
 import { identifyRunStart } from "../../ids.ts";
 import type { ListOptions, RunInfo, SessionInfo, Store } from "../../store.ts";
-import { clampRowLimit } from "../store-rules.ts";
+import { clampRowLimit, findNewerVersion } from "../store-rules.ts";
 import type { Database, Statement } from "./database.ts";
 import { assertStorableId } from "./leases.ts";
 import { isSession, scopeColumn } from "./migrations.ts";
@@ -26,12 +26,15 @@ const sessionColumns = "id, title, facts, created_at, updated_at";
 
 /** Creates the queries for sessions and runs. */
 export function createCatalog(database: Database, schema: string): Catalog {
+  /** The columns of a run, with the version of the newest fact of its session. */
+  const runColumns = `runs.*, (SELECT version FROM ${schema}.facts WHERE facts.session_id = runs.session_id
+    ORDER BY seq DESC LIMIT 1) AS version`;
   return {
     async read(sessionId, after = 0, limit) {
-      const text = `SELECT seq, body FROM ${schema}.facts WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`;
+      const text = `SELECT seq, version, body FROM ${schema}.facts WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`;
       const values = [encodeText(sessionId), Math.min(after, 2 ** 31 - 1), limit ?? null];
       const rows = await database.query("read a session", { text, values });
-      return rows.map(({ seq, body }) => decodeFact(body, seq));
+      return rows.map(decodeFact);
     },
     async findSession(runId) {
       const text = `SELECT session_id FROM ${schema}.runs WHERE id = $1`;
@@ -39,7 +42,7 @@ export function createCatalog(database: Database, schema: string): Catalog {
       return row && decodeText(row.session_id);
     },
     async findRun(runId) {
-      const text = `SELECT runs.*, coalesce((SELECT seq FROM ${schema}.facts
+      const text = `SELECT ${runColumns}, coalesce((SELECT seq FROM ${schema}.facts
           WHERE session_id = runs.session_id AND identity = sha256(convert_to($2, 'UTF8'))), 1) AS first_seq
         FROM ${schema}.runs WHERE id = $1`;
       const values = [encodeText(runId), encodeText(identifyRunStart(runId))];
@@ -79,18 +82,18 @@ export function createCatalog(database: Database, schema: string): Catalog {
       await database.query("rename a session", { text, values });
     },
     async listRuns(sessionId, limit = Number.POSITIVE_INFINITY) {
-      const text = `SELECT * FROM ${schema}.runs WHERE session_id = $1 ORDER BY place DESC LIMIT $2`;
+      const text = `SELECT ${runColumns} FROM ${schema}.runs WHERE session_id = $1 ORDER BY place DESC LIMIT $2`;
       const values = [encodeText(sessionId), clampRowLimit(limit)];
       return (await database.query("list the runs of a session", { text, values })).map(toRunInfo).reverse();
     },
-    async listOrphans() {
-      const text = `SELECT * FROM ${schema}.runs WHERE state <> 'ended'
-        AND (state = 'active' OR EXISTS (SELECT FROM ${schema}.told WHERE run_id = runs.id AND NOT heard))
+    async listOrphans({ includeWaiting = false } = {}) {
+      const text = `SELECT ${runColumns} FROM ${schema}.runs WHERE state <> 'ended'
+        AND (state = 'active' OR $1 OR EXISTS (SELECT FROM ${schema}.told WHERE run_id = runs.id AND NOT heard))
         AND NOT EXISTS (SELECT FROM ${schema}.leases WHERE session_id = runs.session_id AND until > clock_timestamp())
         AND NOT EXISTS (SELECT FROM ${schema}.runs AS later
           WHERE later.session_id = runs.session_id AND later.place > runs.place)
         ORDER BY place`;
-      return (await database.query("list orphaned runs", { text, values: [] })).map(toRunInfo);
+      return (await database.query("list orphaned runs", { text, values: [includeWaiting] })).map(toRunInfo);
     },
   };
 }
@@ -125,7 +128,7 @@ function toSessionInfo({ id, title, facts, created_at, updated_at }: PostgresRow
   };
 }
 
-function toRunInfo({ id, session_id, agent, state, started_at, updated_at }: PostgresRow): RunInfo {
+function toRunInfo({ id, session_id, agent, state, started_at, updated_at, version }: PostgresRow): RunInfo {
   return {
     runId: decodeText(id),
     sessionId: decodeText(session_id),
@@ -133,5 +136,6 @@ function toRunInfo({ id, session_id, agent, state, started_at, updated_at }: Pos
     state: state as RunInfo["state"],
     startedAt: Number(started_at),
     updatedAt: Number(updated_at),
+    ...findNewerVersion(Number(version)),
   };
 }

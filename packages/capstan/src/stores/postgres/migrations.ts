@@ -74,7 +74,6 @@ const migrations: readonly ((schema: string) => string)[] = [
       data bytea NOT NULL,
       PRIMARY KEY (session_id, handle)
     );
-    ${buildAppendFunction(schema)}
     ${buildTellFunction(schema)}
     ${buildRemoveFunction(schema)}`,
   (schema) => `
@@ -91,6 +90,12 @@ const migrations: readonly ((schema: string) => string)[] = [
   (schema) => `
     CREATE INDEX sessions_of_scope ON ${schema}.sessions ((${scopeColumn}), updated_at DESC);`,
   buildPutRecordFunction,
+  // Programs that know the earlier versions would read newer facts as their own. They call `append`, so they cannot
+  // write any longer. New schemas never have it.
+  (schema) => `
+    ALTER TABLE ${schema}.facts ADD COLUMN version integer NOT NULL DEFAULT 1;
+    DROP FUNCTION IF EXISTS ${schema}.append(json, text);
+    ${buildAppendFunction(schema)}`,
 ];
 
 /** A row without facts that was not created explicitly only holds blobs. */
@@ -183,5 +188,5 @@ async function readVersion(from: Pick<PostgresPool, "query">, schema: string): P
   const version = Number(rows[0]?.number ?? 0);
   if (version <= migrations.length) return version;
   const message = `The schema ${schema} has version ${version}, but this version of Capstan supports up to ${migrations.length}. Update Capstan, or use another schema.`;
-  throw new AgentError("store_failed", message, { retryable: false });
+  throw new AgentError("newer_version", message);
 }

@@ -2,7 +2,7 @@ import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan
 import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { FactBody, UnplacedFact } from "../../event.ts";
+import { type FactBody, factVersion, type UnplacedFact } from "../../event.ts";
 import type { Json } from "../../json.ts";
 import type { Lease, ListOptions, Store } from "../../store.ts";
 import { storeSuite } from "../../testing/store-suite.ts";
@@ -51,7 +51,7 @@ describe.skipIf(!findPostgresFolder())(
         await fresh().list();
         await pool(one).query(`UPDATE store_${schemas}.version SET number = 99`);
         const refused = another().list();
-        await expect(refused).rejects.toMatchObject({ code: "store_failed", retryable: false });
+        await expect(refused).rejects.toMatchObject({ code: "newer_version", retryable: false });
         await expect(refused).rejects.toThrow(
           `The schema "store_${schemas}" has version 99, but this version of Capstan`,
         );
@@ -63,6 +63,7 @@ describe.skipIf(!findPostgresFolder())(
         const facts = await old.read("s");
         await pool(one).query(
           `DROP TABLE store_${schemas}.records CASCADE; DROP INDEX store_${schemas}.sessions_of_scope;
+          ALTER TABLE store_${schemas}.facts DROP COLUMN version; DROP FUNCTION store_${schemas}.append_facts;
           UPDATE store_${schemas}.version SET number = 1`,
         );
         const stores = Array.from({ length: 4 }, another);
@@ -72,7 +73,7 @@ describe.skipIf(!findPostgresFolder())(
         expect(await stores[0]?.listRecords("agent")).toMatchObject([{ ...record, version: 1 }]);
         expect(await stores[1]?.read("s")).toEqual(facts);
         const { rows } = await pool(one).query(`SELECT number FROM store_${schemas}.version`);
-        expect(rows).toEqual([{ number: 4 }]);
+        expect(rows).toEqual([{ number: 5 }]);
         await Promise.all(stores.map((store) => store.close()));
       });
 
@@ -86,8 +87,25 @@ describe.skipIf(!findPostgresFolder())(
         await pool(one).query(`SELECT store_${schemas}.remove('s')`);
         const { rows } = await pool(one).query(`SELECT number, (SELECT count(*)::integer FROM
           store_${schemas}.snapshots) AS snapshots FROM store_${schemas}.version`);
-        expect(rows).toEqual([{ number: 4, snapshots: 0 }]);
+        expect(rows).toEqual([{ number: 5, snapshots: 0 }]);
         await store.close();
+      });
+
+      it("leaves a run with facts of a later version to others: it is listed, not read and not found (F78)", async () => {
+        const store = fresh();
+        await store.append([start("s", "r", "rain")], { expected: 0, lease: await held(store, "s") });
+        expect(await store.search("rain")).toHaveLength(1);
+        await pool(one).query(`UPDATE store_${schemas}.facts SET version = ${factVersion + 1};
+          DELETE FROM store_${schemas}.leases`);
+        await expect(store.read("s")).rejects.toMatchObject({ code: "newer_version", retryable: false });
+        expect(await store.list()).toHaveLength(1);
+        for (const [run] of [
+          await store.listOrphans(),
+          await store.listRuns("s"),
+          [await store.findRun("r")],
+        ])
+          expect(run).toMatchObject({ runId: "r", newerVersion: factVersion + 1 });
+        expect(await store.search("rain")).toEqual([]);
       });
 
       it("has an index for the sessions of one scope, in order", async () => {

@@ -105,9 +105,9 @@ function createRunMessages(
 ): Pick<Store, "sendMessage" | "listMessages"> {
   /** Stores a retry and marks the ended run as waiting: it has work again, so that any process takes it over. */
   async function reopenRun(runId: string, session: unknown, message: RunMessage): Promise<void> {
-    const lastFact = `SELECT seq, body FROM ${schema}.facts WHERE session_id = $1 ORDER BY seq DESC LIMIT 1`;
+    const lastFact = `SELECT seq, version, body FROM ${schema}.facts WHERE session_id = $1 ORDER BY seq DESC LIMIT 1`;
     const [row] = await database.query("read a session", { text: lastFact, values: [session] });
-    assertCanRetry(runId, row && decodeFact(row.body, row.seq));
+    assertCanRetry(runId, row && decodeFact(row));
     const text = `WITH reopened AS (
         UPDATE ${schema}.runs SET state = 'waiting' WHERE id = $1 AND state = 'ended' RETURNING id)
       INSERT INTO ${schema}.told (run_id, key, body) SELECT id, $2, $3 FROM reopened ON CONFLICT DO NOTHING`;

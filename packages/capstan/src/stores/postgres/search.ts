@@ -1,4 +1,4 @@
-import type { Fact } from "../../event.ts";
+import { type Fact, factVersion } from "../../event.ts";
 import type { SearchHit, Store } from "../../store.ts";
 import { buildExcerpt, scoreMatch, splitQuery, splitWords, toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
@@ -50,9 +50,9 @@ function buildRecentQuery(schema: string, { queryWords, scope, limit }: Search):
     extent AS (SELECT count(*) < ${maxRecentSessions} AND coalesce(max(facts), 0) <= ${maxRecentFacts} AS is_complete
       FROM recent)
     SELECT is_complete, found.* FROM extent LEFT JOIN (
-      SELECT session_id, seq, body FROM recent CROSS JOIN LATERAL (SELECT * FROM ${schema}.facts
+      SELECT session_id, seq, version, body FROM recent CROSS JOIN LATERAL (SELECT * FROM ${schema}.facts
         WHERE session_id = recent.id AND seq > recent.facts - ${maxRecentFacts}) AS fact
-      WHERE words @@ $1::tsquery ORDER BY updated_at DESC, seq DESC LIMIT $2) AS found ON true`;
+      WHERE words @@ $1::tsquery AND version <= ${factVersion} ORDER BY updated_at DESC, seq DESC LIMIT $2) AS found ON true`;
   const values = [buildWordQuery(queryWords), limitRanked(limit)];
   return { text, values: scope === undefined ? values : [...values, encodeText(scope)] };
 }
@@ -60,7 +60,7 @@ function buildRecentQuery(schema: string, { queryWords, scope, limit }: Search):
 function buildIndexQuery(schema: string, { queryWords, scope, limit }: Search): Statement {
   const query = "$1::tsquery";
   const scopedQuery = scope === undefined ? query : `(${query} && ${schema}.to_scope_word($3)::tsquery)`;
-  const text = `SELECT session_id, seq, body FROM ${schema}.facts WHERE words @@ ${scopedQuery}
+  const text = `SELECT session_id, seq, version, body FROM ${schema}.facts WHERE words @@ ${scopedQuery} AND version <= ${factVersion}
     ORDER BY ts_rank(words, ${query}, 1) DESC, session_id, seq LIMIT $2`;
   const values = [buildWordQuery(queryWords), limitRanked(limit)];
   return { text, values: scope === undefined ? values : [...values, encodeText(scope)] };
@@ -71,7 +71,7 @@ const limitRanked = (limit: number): number => Math.min(Math.max(2 * limit, minR
 function rankRows(rows: readonly PostgresRow[], { queryWords, limit }: Search): SearchHit[] {
   try {
     return rows
-      .map(({ session_id, seq, body }) => toMatch(decodeText(session_id), decodeFact(body, seq), queryWords))
+      .map((row) => toMatch(decodeText(row.session_id), decodeFact(row), queryWords))
       .sort((left, right) => right.score - left.score)
       .slice(0, limit)
       .map(({ sessionId, seq, text }) => ({ sessionId, seq, excerpt: buildExcerpt(text, queryWords) }));

@@ -9,11 +9,12 @@ export function getChannel(schema: string): string {
 
 /**
  * Appends facts. Returns a row per fact: its index in the request, its `seq`, and its body if it was already stored; or
- * one row with a problem and the current number of facts. Rows before a problem must be ignored.
+ * one row with a problem and the current number of facts. Rows before a problem must be ignored. Processes of different
+ * versions call it, so its arguments and its result may only gain optional fields.
  */
 export function buildAppendFunction(schema: string): string {
   return `
-    CREATE FUNCTION ${schema}.append(asked json, origin text)
+    CREATE FUNCTION ${schema}.append_facts(asked json, origin text)
     RETURNS TABLE (problem text, place integer, placed integer, known text)
     LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
     #variable_conflict use_column
@@ -48,8 +49,9 @@ export function buildAppendFunction(schema: string): string {
         next_seq := next_seq + 1;
         first_at := coalesce(first_at, given.at);
         last_at := given.at;
-        INSERT INTO ${schema}.facts (session_id, seq, identity, body, words)
-          VALUES (session, next_seq, sha256(convert_to(given.identity, 'UTF8')), given.body, given.words);
+        INSERT INTO ${schema}.facts (session_id, seq, identity, version, body, words)
+          VALUES (session, next_seq, sha256(convert_to(given.identity, 'UTF8')), (asked->>'version')::integer,
+            given.body, given.words);
         UPDATE ${schema}.runs SET state = given.state, updated_at = given.at WHERE id = given.run;
         IF NOT FOUND AND given.starts THEN
           INSERT INTO ${schema}.runs (id, session_id, agent, state, started_at, updated_at)

@@ -3,6 +3,8 @@
 import { AgentError } from "../../errors.ts";
 import type { Fact } from "../../event.ts";
 import { splitWords } from "../search-text.ts";
+import { assertKnownVersion } from "../store-rules.ts";
+import type { PostgresRow } from "./pool.ts";
 
 /** Encodes an id: unchanged, unless it has characters that JSON escapes. */
 export function encodeText(text: string): string {
@@ -25,8 +27,9 @@ export function decodeJson<Value>(stored: unknown): Value {
   }
 }
 
-/** Decodes the fact of a row. */
-export function decodeFact(body: unknown, seq: unknown): Fact {
+/** Decodes the fact of a row. Throws `newer_version`. */
+export function decodeFact({ body, seq, version }: PostgresRow): Fact {
+  assertKnownVersion(Number(version ?? 0));
   return { ...decodeJson<Fact>(body), seq: Number(seq) };
 }
 

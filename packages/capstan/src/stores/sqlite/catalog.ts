@@ -1,6 +1,6 @@
 import { identifyRunStart } from "../../ids.ts";
 import type { FoundRun, ListOptions, RunInfo, SessionInfo, Store } from "../../store.ts";
-import { clampRowLimit } from "../store-rules.ts";
+import { clampRowLimit, findNewerVersion } from "../store-rules.ts";
 import type { Connection, SqlValue } from "./connection.ts";
 import { isLeaseValid } from "./leases.ts";
 import { isSession, scopeColumn } from "./migrations.ts";
@@ -19,7 +19,8 @@ type SessionRow = {
 
 const sessionColumns = "id, title, facts, created_at AS createdAt, updated_at AS updatedAt";
 const runColumns = `runs.id AS runId, sessions.id AS sessionId, agent, state,
-  started_at AS startedAt, runs.updated_at AS updatedAt`;
+  started_at AS startedAt, runs.updated_at AS updatedAt,
+  (SELECT version FROM facts WHERE facts.session = runs.session ORDER BY seq DESC LIMIT 1) AS version`;
 
 const measuredRows = 1_000;
 
@@ -74,7 +75,11 @@ export function createCatalog(
         const sql = `SELECT ${runColumns}, coalesce(
             (SELECT seq FROM facts WHERE facts.session = runs.session AND identity = ?2), 1) AS firstSeq
           FROM runs JOIN sessions ON sessions.number = runs.session WHERE runs.id = ?1`;
-        const row = connection.get<FoundRun>(sql, encodeText(runId), encodeText(identifyRunStart(runId)));
+        const row = connection.get<FoundRun & RunRow>(
+          sql,
+          encodeText(runId),
+          encodeText(identifyRunStart(runId)),
+        );
         return row && toRunInfo(row);
       }),
     listRuns: (sessionId, limit = Number.POSITIVE_INFINITY) =>
@@ -82,19 +87,19 @@ export function createCatalog(
         const sql = `SELECT ${runColumns} FROM runs JOIN sessions ON sessions.number = session
           WHERE sessions.id = ? ORDER BY runs.number DESC LIMIT ?`;
         return connection
-          .all<RunInfo>(sql, encodeText(sessionId), clampRowLimit(limit))
+          .all<RunRow>(sql, encodeText(sessionId), clampRowLimit(limit))
           .map(toRunInfo)
           .reverse();
       }),
-    listOrphans: () =>
+    listOrphans: ({ includeWaiting = false } = {}) =>
       read(() => {
         const sql = `SELECT ${runColumns} FROM runs JOIN sessions ON sessions.number = runs.session
           LEFT JOIN leases ON leases.session = sessions.id
-          WHERE state <> 'ended' AND ${isLeaseValid} IS NOT TRUE AND (state = 'active' OR EXISTS
+          WHERE state <> 'ended' AND ${isLeaseValid} IS NOT TRUE AND (state = 'active' OR ?2 = 1 OR EXISTS
             (SELECT 1 FROM told WHERE run = runs.number AND message IS NOT NULL))
           AND NOT EXISTS (SELECT 1 FROM runs AS later WHERE later.session = runs.session AND later.number > runs.number)
           ORDER BY runs.number`;
-        return connection.all<RunInfo>(sql, now()).map(toRunInfo);
+        return connection.all<RunRow>(sql, now(), includeWaiting ? 1 : 0).map(toRunInfo);
       }),
   };
 }
@@ -103,13 +108,16 @@ function toSessionInfo({ id, title, ...rest }: SessionRow): SessionInfo {
   return { id: fromStoredText(id), ...(title && { title: fromStoredText(title) }), ...rest };
 }
 
-function toRunInfo<Row extends RunInfo>(row: Row): Row {
+type RunRow = RunInfo & { readonly version: number };
+
+function toRunInfo<Row extends RunRow>({ version, ...row }: Row): Omit<Row, "version"> {
   const { runId, sessionId, agent } = row;
   return {
     ...row,
     runId: fromStoredText(runId),
     sessionId: fromStoredText(sessionId),
     agent: fromStoredText(agent),
+    ...findNewerVersion(version),
   };
 }
 

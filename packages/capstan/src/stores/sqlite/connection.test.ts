@@ -32,7 +32,7 @@ afterEach(() => {
 
 describe("a file that cannot be a store", () => {
   /** Opens it, and holds that the error names the file and that the file is as it was. */
-  function refusal(path = file): string {
+  function refusal(path = file, code = "store_failed"): string {
     const before = statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path) : undefined;
     let thrown: unknown;
     try {
@@ -40,7 +40,7 @@ describe("a file that cannot be a store", () => {
     } catch (error) {
       thrown = error;
     }
-    expect(thrown).toMatchObject({ code: "store_failed", retryable: false });
+    expect(thrown).toMatchObject({ code, retryable: false });
     if (before) expect(readFileSync(path).equals(before)).toBe(true);
     const { message } = thrown as Error;
     expect(message).toContain(path);
@@ -50,8 +50,8 @@ describe("a file that cannot be a store", () => {
   it("is rejected when it has a later version (F71)", async () => {
     await filled();
     change(`PRAGMA user_version = ${fileVersion + 1}`);
-    expect(refusal()).toBe(
-      `The store "/store.db" has version ${fileVersion + 1}, but this program supports versions up to ${fileVersion}. Update the program, or use another file.`,
+    expect(refusal(file, "newer_version")).toBe(
+      `The store "/store.db" has version ${fileVersion + 1}, but this version of Capstan supports up to ${fileVersion}. Update Capstan, or use another file.`,
     );
     change(`PRAGMA user_version = ${fileVersion}`);
     await sqlite(file).close();

@@ -1,10 +1,9 @@
 import { AgentError } from "../../errors.ts";
-import type { Fact, UnplacedFact } from "../../event.ts";
+import { type Fact, factVersion, type UnplacedFact } from "../../event.ts";
 import { identifyFact } from "../../ids.ts";
 import type { Lease, RunInfo, Store } from "../../store.ts";
 import { getRunState, isListedRunStart } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
-import { factVersion } from "./migrations.ts";
 import { indexFact } from "./search.ts";
 import { type FactRow, parseFact } from "./stored-fact.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
@@ -24,7 +23,7 @@ export function createFactLog(
     if (session === undefined) return undefined;
     const sql = "SELECT seq, version, fact FROM facts WHERE session = ? AND identity = ?";
     const row = connection.get<FactRow>(sql, session, identity);
-    return row && parseFact(connection.file, row);
+    return row && parseFact(row);
   }
 
   function appendFacts(session: number, facts: readonly UnplacedFact[], position: number): Fact[] {
@@ -62,7 +61,7 @@ export function createFactLog(
           WHERE session = (SELECT number FROM sessions WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?`;
         return connection
           .all<FactRow>(sql, encodeText(sessionId), after, limit)
-          .map((row) => parseFact(connection.file, row));
+          .map(parseFact);
       });
       // Reads are synchronous: let others work between the pages of a long log.
       if (facts.length >= longRead) await new Promise((resolve) => setImmediate(resolve));

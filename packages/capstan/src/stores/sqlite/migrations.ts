@@ -4,9 +4,6 @@ import type { Connection } from "./connection.ts";
 /** Identifies our files: "CAPS", stored in the file header. */
 const applicationId = 0x43415053;
 
-/** Version of the JSON format of facts. Facts of a later version are rejected. */
-export const factVersion = 1;
-
 // One step per file version; a released step is never edited. Free text is encoded as in `stored-text.ts`; times are
 // milliseconds since the epoch. `facts.fact` is the fact as JSON, without its `seq`. `told` holds messages to runs:
 // `told.message` is JSON, and NULL once it is acknowledged. A row of `search` has the words (`splitWords`) of the fact
@@ -141,8 +138,9 @@ export function assertOurs(connection: Connection): void {
   if (id !== applicationId)
     throw createRefusal(`The file "${file}" is a SQLite database of another program. Use another file.`);
   if (version > fileVersion)
-    throw createRefusal(
-      `The store "${file}" has version ${version}, but this program supports versions up to ${fileVersion}. Update the program, or use another file.`,
+    throw new AgentError(
+      "newer_version",
+      `The store "${file}" has version ${version}, but this version of Capstan supports up to ${fileVersion}. Update Capstan, or use another file.`,
     );
 }
 

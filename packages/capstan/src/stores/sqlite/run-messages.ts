@@ -39,7 +39,7 @@ export function createRunMessages(
   function reopenRun(runId: string, { number, sessionNumber }: RunRow): void {
     const sql = "SELECT seq, version, fact FROM facts WHERE session = ? ORDER BY seq DESC LIMIT 1";
     const row = connection.get<FactRow>(sql, sessionNumber);
-    assertCanRetry(runId, row && parseFact(connection.file, row));
+    assertCanRetry(runId, row && parseFact(row));
     connection.run("UPDATE runs SET state = 'waiting' WHERE number = ?", number);
   }
 

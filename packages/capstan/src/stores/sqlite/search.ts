@@ -1,12 +1,11 @@
 // A row of `search` has the words of the fact with the same number, preceded by a word for the scope of its session.
 // Facts are indexed when they are appended. Facts of a program that does not do so, and all facts of an older file, are
 // indexed before the next search, in parts.
-import type { FactBody, UnplacedFact } from "../../event.ts";
+import { type FactBody, factVersion, type UnplacedFact } from "../../event.ts";
 import { getScope, type SearchHit, type SearchOptions, type Store } from "../../store.ts";
 import { buildExcerpt, scoreMatch, splitQuery, splitWords, toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
-import { factVersion } from "./migrations.ts";
 import { type FactRow, parseFact } from "./stored-fact.ts";
 import { fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
@@ -51,8 +50,7 @@ function indexNextPart(connection: Connection): void {
   const rows = connection.all<FoundRow>(sql, indexPartSize);
   for (const row of rows) {
     // Facts of a later version are not searched.
-    const words =
-      row.version <= factVersion ? toWords(fromStoredText(row.id), parseFact(connection.file, row)) : "";
+    const words = row.version <= factVersion ? toWords(fromStoredText(row.id), parseFact(row)) : "";
     connection.run("DELETE FROM search WHERE rowid = ?", row.number);
     if (words) connection.run("INSERT INTO search (rowid, words) VALUES (?, ?)", row.number, words);
   }
@@ -94,7 +92,7 @@ function searchFacts(
 function listRows(connection: Connection, terms: readonly string[], limit: number): IndexedRow[] {
   const sql = (condition: string) => `SELECT search.rowid, words FROM search
     CROSS JOIN facts ON facts.number = search.rowid
-    WHERE ${condition} AND facts.session NOT IN (SELECT session FROM hidden_sessions)
+    WHERE ${condition} AND version <= ${factVersion} AND facts.session NOT IN (SELECT session FROM hidden_sessions)
     ORDER BY search.rowid DESC LIMIT ?`;
   if (terms.length === 0) return connection.all(sql("TRUE"), limit);
   return connection.all(sql("search MATCH ?"), terms.join(" "), limit);
@@ -115,6 +113,6 @@ function loadHit(connection: Connection, number: number, queryWords: readonly st
     WHERE facts.number = ?`;
   const row = connection.get<FoundRow>(sql, number);
   if (!row) return [];
-  const excerpt = buildExcerpt(toSearchText(parseFact(connection.file, row)), queryWords);
+  const excerpt = buildExcerpt(toSearchText(parseFact(row)), queryWords);
   return [{ sessionId: fromStoredText(row.id), seq: row.seq, excerpt }];
 }

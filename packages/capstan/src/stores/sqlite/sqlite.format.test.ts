@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { UnplacedFact } from "../../event.ts";
+import { factVersion, type UnplacedFact } from "../../event.ts";
 import { sqlite } from "./sqlite.ts";
 
 // A store as version 1 of the file has it. It is never edited: files like it are in people's hands.
@@ -207,17 +207,27 @@ describe("a file of version 1", () => {
     expect(tables[0]).toEqual(tables[1]);
   });
 
-  it("with a fact of a later version fails with a named error when the fact is read (F78)", async () => {
+  it("leaves a run with facts of a later version to others: it is listed, not read and not found (F78)", async () => {
     const database = new DatabaseSync(file);
-    database.exec("UPDATE facts SET version = 2 WHERE seq = 7");
+    database.exec(`UPDATE facts SET version = ${factVersion + 1} WHERE seq >= 4`);
     database.close();
     const store = sqlite(file);
     await expect(store.read("trip")).rejects.toMatchObject({
-      code: "store_failed",
+      code: "newer_version",
       retryable: false,
-      message: expect.stringMatching(/store\.db" contains a fact of version 2, .*\. Update the program/),
+      message: expect.stringMatching(
+        /version 3 were stored by a newer version of Capstan.*Update this process/,
+      ),
     });
+    expect(await store.read("trip", 0, 3)).toHaveLength(3);
     expect(await store.list()).toHaveLength(1);
+    expect(await store.listOrphans()).toMatchObject([{ runId: "r2", newerVersion: factVersion + 1 }]);
+    expect(await store.findRun("r2")).toMatchObject({ newerVersion: factVersion + 1 });
+    expect(await store.search("nearest")).toHaveLength(1);
+    const later = new DatabaseSync(file);
+    later.exec(`UPDATE facts SET version = ${factVersion + 1}`);
+    later.close();
+    expect(await store.search("nearest")).toEqual([]);
     await store.close();
   });
 });

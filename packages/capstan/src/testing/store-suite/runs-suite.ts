@@ -92,6 +92,8 @@ export function runsSuite(getStore: () => Store): void {
         sessionId: "told",
         state: "waiting",
       });
+      const all = await store.listOrphans({ includeWaiting: true });
+      expect(all.map(({ runId }) => runId).sort()).toEqual(["active", "lapsed", "told", "waiting"]);
     });
 
     it("are no longer orphaned once a process takes them over, receives their messages, or ends them", async () => {
