@@ -10,7 +10,7 @@ import type { State } from "../state/state.ts";
 import type { Outcome, Reads, Tool, ToolContext } from "../tool.ts";
 import { type AgentRequest, asAgentRequest, callAgent, listNestedReads } from "./call-agent.ts";
 import { createUnknownToolError, validateInput } from "./check-calls.ts";
-import { computeDigest } from "./digest.ts";
+import { matchesDigest } from "./digest.ts";
 import { getAgent, getInput, getRunId, type HookCall, type Io } from "./io.ts";
 import { createFailedOutcome, filterForModel, interrupted, toOutcome } from "./outcome.ts";
 import { asQuestion, buildQuestionFact, toAnswers } from "./question.ts";
@@ -173,10 +173,12 @@ async function matchesApproval(tool: Tool, { effect, io }: ToolCallContext): Pro
   if (effect.digest === undefined && !effect.asked) return true;
   const call = { id: effect.callId, input: getInput(effect) };
   const runId = getRunId(io);
-  if (effect.digest !== undefined && (await computeDigest(runId, tool, call)) !== effect.digest) return false;
-  for (const [index, { question, digest }] of effect.asked?.entries() ?? [])
-    if ((await computeDigest(runId, tool, { ...call, asked: [index + 1, question] })) !== digest)
-      return false;
+  if (effect.digest !== undefined && !(await matchesDigest(effect.digest, runId, { tool, call })))
+    return false;
+  for (const [index, { question, digest }] of effect.asked?.entries() ?? []) {
+    const asked = [index + 1, question] as const;
+    if (!(await matchesDigest(digest, runId, { tool, call: { ...call, asked } }))) return false;
+  }
   return true;
 }
 

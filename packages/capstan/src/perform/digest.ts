@@ -8,16 +8,27 @@ type ApprovedCall = Pick<CallPart, "id" | "input"> & {
 };
 
 /** Computes the digest an approval is bound to: run, call, tool definition, arguments and question. */
-export async function computeDigest(runId: string, tool: Tool, call: ApprovedCall): Promise<string> {
+export function computeDigest(runId: string, tool: Tool, call: ApprovedCall): Promise<string> {
   const { name, description, schema, effects, reads, foreign, idempotent } = tool;
   const definition = { name, description, schema: schema.json, effects, reads, foreign, idempotent };
-  const subject = toCanonicalJson([
-    runId,
-    call.id,
-    JSON.parse(JSON.stringify(definition)),
-    call.input,
-    ...(call.asked ?? []),
-  ] as Json);
+  return hashParts([runId, call.id, definition, call.input, ...(call.asked ?? [])]);
+}
+
+/** Whether an approval with this digest covers the call. */
+export async function matchesDigest(
+  digest: string,
+  runId: string,
+  { tool, call }: { readonly tool: Tool; readonly call: ApprovedCall },
+): Promise<boolean> {
+  if (digest === (await computeDigest(runId, tool, call))) return true;
+  // Facts of version 1: approvals requested before an upgrade are bound to fewer parts of the definition.
+  const { name, description, schema } = tool;
+  const { id, input, asked = [] } = call;
+  return digest === (await hashParts([runId, id, name, description, schema.json, input, ...asked]));
+}
+
+async function hashParts(parts: readonly unknown[]): Promise<string> {
+  const subject = toCanonicalJson(JSON.parse(JSON.stringify(parts)) as Json);
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(subject));
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -236,7 +236,8 @@ describe("the version of a session file", () => {
     await run(createAgent({ text: "Ahoy." }), "Hello", { store, session: "s1" });
     const file = JSON.parse(await exportSession(store, "s1"));
     expect(file).toMatchObject({ version: 1, factVersion });
-    const importFile = (changes: object) => sessions(memory()).import(JSON.stringify({ ...file, ...changes }));
+    const importFile = (changes: object) =>
+      sessions(memory()).import(JSON.stringify({ ...file, ...changes }));
     expect((await importFile({ factVersion: undefined })).id).toBe("s1");
     for (const changes of [{ version: 2 }, { factVersion: factVersion + 1 }])
       await expect(importFile(changes)).rejects.toMatchObject({

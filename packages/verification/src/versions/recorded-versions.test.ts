@@ -93,10 +93,9 @@ describe.each(cases)("a $name database of version $version", ({ version, name })
     expect(outcomes("killed_during_pay")).toEqual(["look: ok", "pay: interrupted"]);
     expect(outcomes("nested_waiting")).toEqual(["helper: ok"]);
     expect(outcomes("waiting_for_client")).toEqual(["measure: ok"]);
-    // Digests of version 1 do not cover the effects of a tool, so its approvals do not count: the model is told to ask again.
-    expect(outcomes("waiting_for_question")).toEqual(["ask: denied"]);
-    expect(outcomes("waiting_for_approval")).toEqual(["send: denied", "look: ok"]);
-    expect(outcomes("with_pending_message")).toEqual(["send: denied"]);
+    expect(outcomes("waiting_for_question")).toEqual(["ask: ok"]);
+    expect(outcomes("waiting_for_approval")).toEqual(["send: ok", "look: ok"]);
+    expect(outcomes("with_pending_message")).toEqual(["send: ok"]);
     expect((await listAllRuns(store)).filter(({ state }) => state !== "ended")).toEqual([]);
   });
 

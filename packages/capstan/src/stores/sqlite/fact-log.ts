@@ -59,9 +59,7 @@ export function createFactLog(
       const facts = await read(() => {
         const sql = `SELECT seq, version, fact FROM facts
           WHERE session = (SELECT number FROM sessions WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?`;
-        return connection
-          .all<FactRow>(sql, encodeText(sessionId), after, limit)
-          .map(parseFact);
+        return connection.all<FactRow>(sql, encodeText(sessionId), after, limit).map(parseFact);
       });
       // Reads are synchronous: let others work between the pages of a long log.
       if (facts.length >= longRead) await new Promise((resolve) => setImmediate(resolve));
