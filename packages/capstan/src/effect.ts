@@ -73,6 +73,15 @@ export type SummaryEffect = {
   readonly retry: Retry;
 };
 
+/** Shortens results of the last turns, which alone exceed the context budget. */
+export type ShortenEffect = {
+  readonly type: "shorten";
+  readonly id: string;
+  /** Number of the compaction within the run. */
+  readonly number: number;
+  readonly results: readonly { readonly callId: string; readonly maxCharacters: number }[];
+};
+
 /** Calls a model to describe a turn for the user. */
 export type TurnSummaryEffect = {
   readonly type: "turn_summary";
@@ -88,7 +97,13 @@ export type TurnSummaryEffect = {
 export type NoteEffect = { readonly type: "note"; readonly id: string; readonly facts: readonly FactBody[] };
 
 /** One unit of work, as JSON. `id` is derived from its position in the run, so it is the same after a crash. */
-export type Effect = ModelEffect | ToolEffect | SummaryEffect | TurnSummaryEffect | NoteEffect;
+export type Effect =
+  | ModelEffect
+  | ToolEffect
+  | SummaryEffect
+  | ShortenEffect
+  | TurnSummaryEffect
+  | NoteEffect;
 
 /**
  * Performs one effect: the seam between the loop and the outside world. Failures of models and tools are returned as
@@ -116,6 +131,7 @@ export function toIntent(effect: Effect): readonly FactBody[] {
     case "summary":
       return [{ type: "compaction_start", number: effect.number, until: effect.until }];
     // Without side effects: simply repeated after a crash.
+    case "shorten":
     case "turn_summary":
     case "note":
       return [];

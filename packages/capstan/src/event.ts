@@ -125,6 +125,12 @@ export type FactBody =
       readonly type: "compacted";
       readonly number: number;
       readonly until: number;
+      /** Results of the last turns that were shortened instead, because those turns alone exceed the budget. */
+      readonly results?: readonly {
+        readonly callId: string;
+        readonly content: string;
+        readonly handle: string;
+      }[];
       /** The summary that replaces them. Without it, only their tool results are shortened. */
       readonly text?: string;
       /** The model that wrote the summary. Without it, no model could, and the text is a generated note. */

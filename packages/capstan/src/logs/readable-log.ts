@@ -114,7 +114,9 @@ function formatProblem(
   return `${format.name(code)} ${format.text(message)}`;
 }
 
-function formatCompaction({ until, text, model }: FactOf<"compacted">, format: LogFormatter): string {
+function formatCompaction(fact: FactOf<"compacted">, format: LogFormatter): string {
+  const { until, text, model, results } = fact;
+  if (results) return `Shortened ${results.length} results of the last turns`;
   if (text === undefined) return `Shortened results in ${until} earlier entries`;
   return `${until} earlier entries ${model === undefined ? "dropped" : `summarized by ${format.name(model)}`}: ${format.text(text)}`;
 }

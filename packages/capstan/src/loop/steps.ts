@@ -1,5 +1,13 @@
 import { type Clock, sleep } from "../clock.ts";
-import { type Engine, findFailure, type Step, toIntent } from "../effect.ts";
+import {
+  type Effect,
+  type Engine,
+  findFailure,
+  type NoteEffect,
+  type ShortenEffect,
+  type Step,
+  toIntent,
+} from "../effect.ts";
 import { AgentError } from "../errors.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
 import type { Retry } from "../policy.ts";
@@ -50,11 +58,16 @@ export function withJournal(step: Step, journal: Journal): Step {
   };
 }
 
+/** Whether an effect needs neither a model nor a tool, and so neither a time limit nor a retry. */
+function isLocal(effect: Effect): effect is NoteEffect | ShortenEffect {
+  return effect.type === "note" || effect.type === "shorten";
+}
+
 /** Aborts an effect after one of its two time limits. The facts it returns after the abort still count. */
 export function withTimeout(step: Step, clock: Clock, limit: "timeoutMs" | "deadlineMs"): Step {
   return async (effect, signal) => {
     // `unlimited` is stored as the largest integer: no timer then.
-    if (effect.type === "note" || effect[limit] === Number.MAX_SAFE_INTEGER) return step(effect, signal);
+    if (isLocal(effect) || effect[limit] === Number.MAX_SAFE_INTEGER) return step(effect, signal);
     const deadline = new AbortController();
     const forward = () => deadline.abort(signal.reason);
     if (signal.aborted) forward();
@@ -86,7 +99,7 @@ const maxWaitMs = 60_000;
 /** Retries an effect that failed with a retryable error, as its `retry` settings say. */
 export function withRetry(step: Step, { clock, canSuspend = false, emit }: RetryOptions): Step {
   return async (effect, signal) => {
-    if (effect.type === "note") return step(effect, signal);
+    if (isLocal(effect)) return step(effect, signal);
     for (let attempt = 1; ; attempt++) {
       const facts = await step(effect, signal);
       const failure = findFailure(facts);

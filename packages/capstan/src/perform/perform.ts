@@ -3,6 +3,7 @@ import type { FactBody } from "../event.ts";
 import { callModel } from "./call-model.ts";
 import { callTool } from "./call-tool.ts";
 import type { Io } from "./io.ts";
+import { shortenResults } from "./shorten-results.ts";
 import { summarizeHistory } from "./summarize-history.ts";
 import { summarizeTurn } from "./summarize-turn.ts";
 
@@ -18,6 +19,8 @@ export async function perform(effect: Effect, io: Io, signal: AbortSignal): Prom
       return callTool(effect, io, signal);
     case "summary":
       return summarizeHistory(effect, io, signal);
+    case "shorten":
+      return shortenResults(effect, io);
     case "turn_summary":
       return summarizeTurn(effect, io, signal);
     case "note":

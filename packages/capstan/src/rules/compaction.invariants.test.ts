@@ -12,7 +12,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { defineAgent, indexAgents } from "../agent.ts";
 import { type Effect, toIntent } from "../effect.ts";
-import type { FactBody } from "../event.ts";
+import type { Fact, FactBody } from "../event.ts";
 import { type Entry, getCalls } from "../history.ts";
 import { createFactId } from "../ids.ts";
 import { type Policy, resolvePolicy } from "../policy.ts";
@@ -20,6 +20,7 @@ import type { Result } from "../run/result.ts";
 import { resume, run } from "../run/run.ts";
 import { apply } from "../state/apply.ts";
 import { createState } from "../state/state.ts";
+import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
@@ -90,7 +91,10 @@ function findNextTurn(history: readonly Entry[]): number {
   return Number(calls.at(-1)?.input.round ?? -1) + 1;
 }
 
-const options = () => ({ store: memory(), session: "s", clock: fakeClock({ skipUpToMs: 60_000 }) });
+/** Blobs have the same handle in every copy of a session. */
+const createStore = (): Store => ({ ...memory(), putBlob: async () => "blob" });
+
+const options = () => ({ store: createStore(), session: "s", clock: fakeClock({ skipUpToMs: 60_000 }) });
 
 function expectValid(history: readonly Entry[]): void {
   expect(history[0]?.type === "user" || history[0]?.type === "summary").toBe(true);
@@ -103,6 +107,16 @@ function expectValid(history: readonly Entry[]): void {
     }
   }
   expect(open).toEqual([]);
+}
+
+/** A copy of a session's first facts. */
+async function copyStore(facts: readonly Fact[]): Promise<Store> {
+  const store = createStore();
+  const lease = await store.lease("s", "copy", 1000);
+  if (!lease) throw new Error("The copy has no lease.");
+  await store.append(facts, { expected: 0, lease });
+  await store.release(lease);
+  return store;
 }
 
 describe("whatever the model, the tools and the budget", () => {
@@ -132,7 +146,9 @@ describe("whatever the model, the tools and the budget", () => {
         const start = facts.findLastIndex(({ type }) => type === "run_start");
         for (let count = start + 1; count <= facts.length; count++) {
           const clock = fakeClock({ skipUpToMs: 60_000 });
-          const resumed: Result = await resume(createPlannedAgent(plan), facts.slice(0, count), { clock });
+          const store = await copyStore(facts.slice(0, count));
+          const from = { store, runId: result.runId };
+          const resumed: Result = await resume(createPlannedAgent(plan), from, { clock });
           expect(resumed.history).toEqual(result.history);
           expect(resumed.context).toEqual(result.context);
         }
@@ -230,6 +246,8 @@ function countReads(
         const about = { is_error: false, status: "ok", attempts: 1, ms: 0 } as const;
         return [{ type: "tool_call_result", id: effect.callId, name: effect.name, result: [part], ...about }];
       }
+      case "shorten":
+        return [];
     }
   };
   say({ type: "run_start", input: [{ type: "user", content: "Go." }], policy, timeZone: "UTC" });

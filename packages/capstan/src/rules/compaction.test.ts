@@ -6,6 +6,7 @@ import { type Entry, getCalls, toPlainText, type UserEntry } from "../history.ts
 import type { ModelRequest } from "../model.ts";
 import { readInput } from "../run/input.ts";
 import { resume, run } from "../run/run.ts";
+import { estimateTokens } from "../state/context-size.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
@@ -175,6 +176,55 @@ describe("when the context budget is exceeded", () => {
     const warnings = facts.filter((fact) => fact.type === "warning" && fact.code === "context_budget_passed");
     expect(warnings).toHaveLength(1);
     expect(requests()).toHaveLength(7);
+  });
+
+  it("the results of the last turns are shortened if they alone exceed it, and stay readable by handle", async () => {
+    const pages: Record<string, string> = {
+      big: "b".repeat(30_000),
+      small: "Small result.",
+      medium: "m".repeat(4000),
+    };
+    const read = defineTool({
+      ...{ name: "read", description: "Reads.", effects: "none", reads: [], maxResultSize: "unlimited" },
+      input: { type: "object", properties: { page: { type: "string" } } },
+      execute: ({ page = "" }: { page?: string }) => pages[page] ?? "",
+    });
+    const handles = (history: readonly Entry[]) =>
+      history.flatMap((entry) => (entry.type === "result" ? (entry.handle ?? []) : []));
+    const model = scriptedModel(({ history }, index) => {
+      if (index === 0)
+        return { calls: Object.keys(pages).map((page) => ({ name: "read", input: { page } })), usage: null };
+      if (index > 1) return { text: "Done.", usage: null };
+      const input = { handle: handles(history)[0] ?? "none", from: 29_990, length: 5 };
+      return { calls: [{ name: "read_result", input }], usage: null };
+    });
+    const agent = defineAgent({ name: "a", model, tools: [read], policy: { contextBudget: 1500 } });
+    const { facts, result } = await collect(run(agent, "Go.", options()));
+    expect(result.status).toBe("done");
+    const sent = model.requests[1]?.history ?? [];
+    expect(estimateTokens(sent)).toBeLessThanOrEqual(1500);
+    // The largest ones make room; each is cut to the same size, and the small one is whole.
+    const contents = sent.flatMap((entry) => (entry.type === "result" ? [String(entry.content)] : []));
+    expect(contents.map((content) => content.length < 3000)).toEqual([true, true, true]);
+    expect(contents[1]).toBe("Small result.");
+    expect(contents[0]).toMatch(/^b+\n… \(\d.* characters left out; read_result .* has all of it\) …\nb+$/);
+    // Read with its handle, all of the largest is there.
+    expect(result.toolCalls.at(-1)).toMatchObject({ name: "read_result", status: "ok" });
+    expect(String(result.toolCalls.at(-1)?.result)).toContain("of 30000");
+    expect(facts.some((fact) => fact.type === "warning" && fact.code === "context_budget_passed")).toBe(
+      false,
+    );
+    expect(listCompactions(facts)).toMatchObject([
+      { results: [{ callId: "call_1_0" }, { callId: "call_1_2" }] },
+    ]);
+  });
+
+  it("no request of a run with large results exceeds it", async () => {
+    const { agent, requests } = createWorker({ rounds: 8, result: 12_000, policy: { contextBudget: 2000 } });
+    const { result } = await collect(run(agent, "Go.", options()));
+    expect(result.status).toBe("done");
+    expect(requests()).toHaveLength(9);
+    for (const { history } of requests()) expect(estimateTokens(history)).toBeLessThanOrEqual(2000);
   });
 
   it("the result reports the size of the next request", async () => {

@@ -1,4 +1,5 @@
 import type { FactBody } from "../event.ts";
+import { toPlainText } from "../history.ts";
 import {
   buildOmissionNote,
   countLeadingSummaries,
@@ -7,7 +8,7 @@ import {
   selectLastingEntries,
   shortenResult,
 } from "../state/compact.ts";
-import { estimateRequestTokens, estimateTokens } from "../state/context-size.ts";
+import { estimateEntryTokens, estimateRequestTokens, estimateTokens } from "../state/context-size.ts";
 import type { Compactions } from "../state/state.ts";
 import { computeRemainingMs, maxCallMs, modelRetry } from "./limits.ts";
 import { type Decision, decideFacts, type RuleContext } from "./rule.ts";
@@ -24,7 +25,8 @@ type OpenSummary = NonNullable<Compactions["open"]>;
 
 /**
  * Compacts the history before a model call: shortens older results first and, if that is not enough, summarizes
- * everything before the last two turns. Returns undefined if no compaction is needed or possible.
+ * everything before the last two turns, and then shortens the results in these. Returns undefined if no compaction is
+ * needed or possible.
  */
 export function compactHistory(context: RuleContext, because: "budget" | "overflow"): Decision | undefined {
   const { state, run } = context;
@@ -40,7 +42,8 @@ export function compactHistory(context: RuleContext, because: "budget" | "overfl
     return decideFacts(`compact.${number}`, { type: "compacted", number, until });
   if (compactions.summarizedAt !== point && isWorthwhile(context, until, because))
     return requestSummary(context, { number, until, candidate: 0 });
-  return because === "budget" ? warnOverBudget(context) : undefined;
+  if (because === "overflow" || !exceedsShare(context, 1)) return undefined;
+  return shortenRecentResults(context, until) ?? warnOverBudget(context);
 }
 
 /** Whether the history was compacted in the current turn. */
@@ -109,10 +112,59 @@ function dropUnsummarized({ state, run }: RuleContext, number: number, until: nu
   return decideFacts(`compact.${number}`, { type: "compacted", number, until, text }, ...warnings);
 }
 
-/** Warns once that the last two turns alone exceed the budget; the model is called anyway. */
+/** The model has to see what a result is about. */
+const minResultTokens = 100;
+
+/**
+ * Shortens the largest results of the last turns if these turns alone exceed the budget: no result keeps more than what
+ * leaves enough room. Undefined if that has been done, or if no result is large.
+ */
+function shortenRecentResults({ state, run }: RuleContext, from: number): Decision | undefined {
+  const { contextBudget } = run.policy;
+  const { compactions } = run;
+  if (contextBudget === "unlimited" || compactions.recentShortenedAt === getCompactionPoint(run))
+    return undefined;
+  const results = state.history
+    .slice(from)
+    .filter((entry) => entry.type === "result")
+    .map((entry) => ({ entry, tokens: estimateEntryTokens(entry) }));
+  const excess = estimateRequestTokens(state, run.steering) - contextBudget * targetShare;
+  const limit = Math.max(
+    minResultTokens,
+    findTokenLimit(
+      results.map(({ tokens }) => tokens),
+      excess,
+    ),
+  );
+  const large = results.filter(({ tokens }) => tokens > limit);
+  if (large.length === 0) return undefined;
+  const number = compactions.count + 1;
+  const shortened = large.map(({ entry, tokens }) => ({
+    callId: entry.callId,
+    maxCharacters: Math.floor((toPlainText(entry.content).length * limit) / tokens),
+  }));
+  return {
+    type: "effects",
+    effects: [{ type: "shorten", id: `compact.${number}`, number, results: shortened }],
+  };
+}
+
+/** Returns the size to which the larger results have to shrink so that `excess` tokens are saved in total. */
+function findTokenLimit(sizes: readonly number[], excess: number): number {
+  const descending = sizes.toSorted((left, right) => right - left);
+  let total = 0;
+  for (const [index, size] of descending.entries()) {
+    total += size;
+    const limit = (total - excess) / (index + 1);
+    if (limit >= (descending[index + 1] ?? 0)) return Math.max(0, limit);
+  }
+  return 0;
+}
+
+/** Warns once that the last two turns alone exceed the budget in spite of it; the model is called anyway. */
 function warnOverBudget({ run }: RuleContext): Decision | undefined {
   const code = "context_budget_passed";
   if (run.warned.has(code)) return undefined;
-  const message = `The last two turns alone exceed the contextBudget of ${run.policy.contextBudget} tokens.`;
+  const message = `The last two turns alone exceed the contextBudget of ${run.policy.contextBudget} tokens, also with shortened results.`;
   return decideFacts("context", { type: "warning", code, message });
 }

@@ -120,7 +120,9 @@ describe("decide", () => {
               ? effect.facts
               : effect.type === "turn_summary"
                 ? effect.turn
-                : getEffectPosition(effect);
+                : effect.type === "shorten"
+                  ? effect.results
+                  : getEffectPosition(effect);
         const known = ids.get(effect.id);
         if (known !== undefined) expect(JSON.stringify(what)).toBe(known);
         ids.set(effect.id, JSON.stringify(what));

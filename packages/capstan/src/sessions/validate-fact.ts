@@ -99,7 +99,10 @@ const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
   compaction_start: [{ number, until: number }],
   compacted: [
     { number, until: number },
-    { text: string, model: string, usage, ms: number },
+    {
+      ...{ text: string, model: string, usage, ms: number },
+      results: array(object({ callId: string, content: string, handle: string })),
+    },
   ],
   tool_call_start: [{ id: string, name: string, arguments: any, attempt: number }],
   tool_call_result: [

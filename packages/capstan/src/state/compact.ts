@@ -45,7 +45,10 @@ export function applyCompaction(state: State, run: RunState, fact: CompactedFact
   run.compactions.count = number;
   run.compactions.open = undefined;
   if (usage) run.usage = addUsage(run.usage, usage);
-  if (text === undefined) {
+  if (fact.results) {
+    run.compactions.recentShortenedAt = point;
+    replaceResults(state, fact.results);
+  } else if (text === undefined) {
     run.compactions.shortenedAt = point;
     replaceFront(state, until, state.history.slice(0, until).map(shortenResult));
   } else {
@@ -58,6 +61,21 @@ export function applyCompaction(state: State, run: RunState, fact: CompactedFact
     for (const frame of run.handoffs)
       frame.base = until <= frame.base ? frame.base + front.length - until : front.length;
   }
+}
+
+/** Replaces results wherever they are. Older entries that were shortened before stay as they are. */
+function replaceResults(state: State, results: NonNullable<CompactedFact["results"]>): void {
+  const replaced = new Map(results.map((result) => [result.callId, result]));
+  const { shortened } = state.context;
+  const history = state.history.map((entry): Entry => {
+    const { content, handle } = (entry.type === "result" && replaced.get(entry.callId)) || {};
+    return entry.type === "result" && content !== undefined && handle !== undefined
+      ? { ...entry, content, handle }
+      : entry;
+  });
+  replaceFront(state, history.length, history);
+  state.context.shortened = shortened;
+  state.hasHandles = true;
 }
 
 /** Replaces the first `until` entries. Creates a new array, because caches are keyed by the old one. */

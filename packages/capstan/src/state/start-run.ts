@@ -67,7 +67,10 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     stopReason: undefined,
     citations: [],
     invalidOutputs: 0,
-    compactions: { count: 0, open: undefined, shortenedAt: undefined, summarizedAt: undefined },
+    compactions: {
+      ...{ count: 0, open: undefined },
+      ...{ shortenedAt: undefined, summarizedAt: undefined, recentShortenedAt: undefined },
+    },
     done: undefined,
   };
 }

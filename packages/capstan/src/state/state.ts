@@ -161,6 +161,8 @@ export type Compactions = {
   /** Points at which results were last shortened and the history was last summarized. */
   shortenedAt: string | undefined;
   summarizedAt: string | undefined;
+  /** Point at which results of the last turns were last shortened. */
+  recentShortenedAt: string | undefined;
 };
 
 /** One turn: the tools and notes of the request, the model's message, and the state of its calls. */

@@ -141,7 +141,10 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
       compaction: 1,
     },
     compaction_start: { number: 1, until: 1 },
-    compacted: { number: 1, until: 1, text: text(), model: text(), usage, ms: 5 },
+    compacted: {
+      ...{ number: 1, until: 1, text: text(), model: text(), usage, ms: 5 },
+      results: [{ callId: "c1", content: text(), handle: "h" }],
+    },
     turn_end: { usage },
     turn_summary: { text: text(), model: text(), usage, ms: 5, error: error() },
   };
