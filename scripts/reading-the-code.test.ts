@@ -38,8 +38,8 @@ describe("the table “Where is …” of docs/architecture.md", () => {
   );
   const rows = table.split("\n").filter((line) => line.includes("]("));
 
-  it("has a row for each of the twelve behaviors", () => {
-    expect(rows).toHaveLength(12);
+  it("has at least twelve rows", () => {
+    expect(rows.length).toBeGreaterThanOrEqual(12);
   });
 
   it.each(rows)("links to files that declare the functions they name: %s", (row) => {

@@ -555,7 +555,7 @@ describe("the contract of a model", () => {
     const words = await chunksFrom({ ...requestOf([user("hi")], map), thinking: false });
     expect(words.filter(({ type }) => type === "text").length).toBeGreaterThan(5);
     expect(words.map(({ type }) => type)).not.toContain("reasoning");
-    expect(words.at(-1)).toEqual({ type: "finish", reason: "stop" });
+    expect(words.at(-1)).toEqual({ type: "finish", reason: "end" });
   });
 
   it("stops when it is aborted", async () => {
