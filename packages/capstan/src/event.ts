@@ -242,7 +242,11 @@ export type FactBody =
   | { readonly type: "solo_end" }
   | { readonly type: "cancel_requested"; readonly reason: string }
   /** A failed run continues: from the model call that failed, or, if it was quarantined, where it stopped. */
-  | { readonly type: "retried" }
+  | {
+      readonly type: "retried";
+      /** Usage up to the failed end. The next end includes it. */
+      readonly usageBefore?: Usage;
+    }
   | { readonly type: "turn_end"; readonly turn: number; readonly usage: Usage }
   /** A description of the turn for the user; never sent to the model. Empty if it could not be generated. */
   | {

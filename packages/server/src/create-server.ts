@@ -14,7 +14,7 @@ import { type ApiKeys, apiKeys } from "./access/api-keys.ts";
 import { createAuthenticator } from "./access/authenticate.ts";
 import type { UserLimits } from "./access/caller.ts";
 import { checkInstructions } from "./access/check-instructions.ts";
-import { createDailyBudget } from "./access/daily-budget.ts";
+import { createDailyBudget, findRunUsage } from "./access/daily-budget.ts";
 import { createCapacityCheck, createQuota } from "./access/quota.ts";
 import { createSignIns } from "./access/sign-ins.ts";
 import type { Deployment } from "./deployment.ts";
@@ -155,17 +155,13 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   const mcpCalls = createMcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
 
   function onEvent(event: Event): void {
-    if (event.type === "done" && event.parentRunId === undefined) onRunDone(event);
+    const usage = findRunUsage(event);
+    if (usage) dailyBudget.addUsage(getScope(event.sessionId), usage).catch((thrown) => report(thrown));
+    const failure = findFailure(event);
+    if (failure) report(failure, buildFailureId(event.runId));
     if (options.mcp) mcpCalls.record(event);
     metrics.record(event);
     options.onEvent?.(event);
-  }
-  function onRunDone(event: Extract<Event, { readonly type: "done" }>): void {
-    dailyBudget
-      .addUsage(getScope(event.sessionId), { ...event.usage, cost: event.cost })
-      .catch((thrown) => report(thrown));
-    const failure = event.status === "failed" ? findFailure(event) : undefined;
-    if (failure) report(failure, buildFailureId(event.runId));
   }
   const getRunOptions: Deployment["getRunOptions"] = async ({ scope, sessionId }) => ({
     context: await context({ user: scope, sessionId }),

@@ -47,7 +47,7 @@ export function toFacts(message: Message, context: MessageContext): readonly Fac
       return [{ type: "steered", entry: { type: "user", content: message.text } }];
     case "retry":
       assertRetryable(context);
-      return [{ type: "retried" }];
+      return [{ type: "retried", usageBefore: run.usage }];
     case "approve":
     case "deny":
       return toDecisionFacts(message, context);

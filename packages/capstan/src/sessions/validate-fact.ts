@@ -149,7 +149,7 @@ const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
   recovered: [{ owner: string }, { alone: literals(true) }],
   solo_end: [{}],
   cancel_requested: [{ reason: string }],
-  retried: [{}],
+  retried: [{}, { usageBefore: usage }],
   turn_end: [{ turn: number, usage }],
   turn_summary: [
     { turn: number, text: string },

@@ -275,6 +275,8 @@ function createUsageUpdates(): { fromEvent(event: Event): Updates } {
         const { contextBudget } = event.policy;
         size = typeof contextBudget === "number" ? contextBudget : undefined;
       }
+      // The next end of the run counts its cost again.
+      if (event.type === "retried") amount -= event.usageBefore?.cost ?? 0;
       if (event.type === "message") used = event.usage.inputTokens + event.usage.outputTokens;
       if (event.type !== "done") return [];
       amount += event.cost;

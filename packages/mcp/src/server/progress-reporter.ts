@@ -10,7 +10,7 @@ export type ProgressReporter = {
   flush(): Promise<void>;
 };
 
-/** Sends one notification per turn and tool call to a client that sent a progress token. The number only grows. */
+/** Sends one notification per turn, tool call and failed attempt to a client that sent a progress token. The number only grows. */
 export function createProgressReporter({ mcpReq }: ServerContext, from = 0): ProgressReporter {
   const progressToken = mcpReq._meta?.progressToken;
   let count = from;
@@ -30,6 +30,7 @@ export function createProgressReporter({ mcpReq }: ServerContext, from = 0): Pro
     onEvent(event) {
       if (event.type === "turn_start") notify(`Turn ${event.turn}`);
       if (event.type === "tool_call_start") notify(`calling ${event.name}`);
+      if (event.type === "retry") notify(`attempt ${event.attempt} failed: ${event.code}`);
     },
     count: () => count,
     async flush() {

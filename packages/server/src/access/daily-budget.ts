@@ -1,4 +1,12 @@
-import { AgentError, type Json, type PolicyOverrides, type Store, systemClock, type Usage } from "capstan";
+import {
+  AgentError,
+  type Event,
+  type Json,
+  type PolicyOverrides,
+  type Store,
+  systemClock,
+  type Usage,
+} from "capstan";
 import type { Caller } from "./caller.ts";
 
 /** Usage per user and day, shared by all processes on the store. */
@@ -7,7 +15,7 @@ export interface DailyBudget {
    * Lowers the policy's budget to the caller's remaining budget of today. Throws `rate_limited` when it is used up.
    */
   clampPolicy(caller: Caller, policy: PolicyOverrides): Promise<PolicyOverrides>;
-  /** Adds the usage of a finished run. */
+  /** Adds usage; see `findRunUsage`. */
   addUsage(scope: string, usage: Usage): Promise<void>;
 }
 
@@ -60,6 +68,18 @@ export function createDailyBudget(store: Store, now: () => number = systemClock.
       return written;
     },
   };
+}
+
+/**
+ * Returns the usage that an event adds. The end of a run adds all of it. A retry takes that back, because the next end
+ * includes it; so each is counted once, whichever processes execute the run.
+ */
+export function findRunUsage(event: Event): Usage | undefined {
+  if (event.parentRunId !== undefined) return undefined;
+  if (event.type === "done") return { ...event.usage, cost: event.cost };
+  if (event.type !== "retried" || !event.usageBefore) return undefined;
+  const { inputTokens, outputTokens, cost = 0 } = event.usageBefore;
+  return { inputTokens: -inputTokens, outputTokens: -outputTokens, cost: -cost };
 }
 
 function parseUsage(body: Json | undefined): DailyUsage {

@@ -1,11 +1,11 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
-import type { Event } from "capstan";
+import type { Event, Result } from "capstan";
 import { describe, expect, it } from "vitest";
 import { createTaskProjection } from "./a2a/task.ts";
 import { createAgUiStream } from "./ag-ui/ag-ui-stream.ts";
 import { createUiMessageStream } from "./ai-sdk/ui-message-stream.ts";
 import { chatEvents } from "./chat/chat-events.ts";
-import { createCompletionCollector } from "./chat-completions/completion.ts";
+import { computeEnding, createCompletionCollector } from "./chat-completions/completion.ts";
 import { createResponseEncoder } from "./responses/response-encoder.ts";
 
 const origin = { runId: "r", sessionId: "s", agent: "helper", turn: 1 };
@@ -91,6 +91,93 @@ describe.each(restarts)("after %s, readers replace the text", (_, between) => {
     expect(chunks.join("")).toBe("Snow fa\n\nIt rains.");
     expect(collector.getText()).toBe("It rains.");
   });
+});
+
+describe("an outage of the model provider", () => {
+  const outage = [
+    fact(start),
+    delta({ type: "retry", attempt: 1, code: "model_overloaded", waitMs: 500 }),
+    failure,
+    fact({ type: "waiting", callIds: [], until: 9000 }),
+    fact({ type: "woken" }),
+    fact(start),
+    fact({ type: "message", entry, model: "two", usage, stopReason: "end" }),
+    fact({ type: "turn_end", turn: 1, usage }),
+    fact({ type: "done", status: "done", text: "It rains.", usage, cost: 0 }),
+  ];
+
+  it("is shown by the UI message stream while it lasts, and leaves no trace in the message", async () => {
+    const stream = createUiMessageStream({ runId: "r", sessionId: "s" });
+    const chunks = [...stream.begin(), ...outage.flatMap(stream.encode), ...stream.end()];
+    expect(chunks.filter(({ transient }) => transient)).toMatchObject([
+      { type: "data-retry", data: { attempt: 1, code: "model_overloaded", waitMs: 500 } },
+      { type: "data-waiting", data: { until: 9000 } },
+    ]);
+    expect(chunks.at(-1)).toMatchObject({ type: "finish", finishReason: "stop" });
+    const { parts } = await readUiMessage(chunks as UIMessageChunk[]);
+    expect(parts.filter(({ type }) => type !== "step-start")).toMatchObject([{ text: "It rains." }]);
+  });
+
+  it("is shown by AG-UI, and the run goes on", () => {
+    const stream = createAgUiStream({ threadId: "t", runId: "r" });
+    const wire = [...stream.begin(), ...outage.flatMap(stream.encode), ...stream.end([])];
+    expect(wire.filter(({ type }) => type === "CUSTOM")).toMatchObject([
+      { name: "retry", value: { attempt: 1, code: "model_overloaded", waitMs: 500 } },
+      { name: "waiting", value: { until: 9000 } },
+    ]);
+    expect(wire.at(-1)).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "success" } });
+    expect(wire.filter(({ type }) => type === "RUN_FINISHED")).toHaveLength(1);
+  });
+
+  it("does not end a response, a simple chat or an A2A task", () => {
+    const encoder = createResponseEncoder({
+      ...{ id: "resp_1", model: "helper", place: { runId: "r", segment: 1 }, sessionId: "s" },
+      ...{ functions: new Set<string>(), isFormed: false, showError: (shown) => shown },
+    });
+    for (const event of outage) encoder.encode(event);
+    expect(encoder.getResponse()).toMatchObject({
+      ...{ status: "completed", output: [{ content: [{ text: "It rains." }] }] },
+    });
+    expect(outage.flatMap(chatEvents())).toEqual([
+      { event: "content_delta", data: { delta: "It rains." } },
+      { event: "done", data: {} },
+    ]);
+    const task = createTaskProjection({ taskId: "r", contextId: "s" }, (shown) => shown);
+    const states = outage.map((event) => {
+      task.apply(event);
+      return task.getState();
+    });
+    expect(states.slice(0, -1)).not.toContain("TASK_STATE_INPUT_REQUIRED");
+    expect(states.at(-1)).toBe("TASK_STATE_COMPLETED");
+  });
+});
+
+it("a response that failed is in progress again after a retry, and ends once more", () => {
+  const encoder = createResponseEncoder({
+    ...{ id: "resp_1", model: "helper", place: { runId: "r", segment: 1 }, sessionId: "s" },
+    ...{ functions: new Set<string>(), isFormed: false, showError: (shown) => shown },
+  });
+  const end = { type: "done", status: "failed", text: "Cut off.", usage, cost: 0, error, canRetry: true };
+  for (const event of [fact(start), failure, fact(end)]) encoder.encode(event);
+  expect(encoder.getResponse().status).toBe("failed");
+  encoder.encode(fact({ type: "retried", usageBefore: usage }));
+  expect(encoder.isOver()).toBe(false);
+  encoder.encode(fact({ type: "message", entry, model: "two", usage, stopReason: "end" }));
+  encoder.encode(fact({ type: "done", status: "done", text: "It rains.", usage, cost: 0 }));
+  expect(encoder.getResponse()).toMatchObject({
+    ...{ status: "completed", error: null, output: [{ content: [{ text: "It rains." }] }] },
+    usage: { input_tokens: 1 },
+  });
+});
+
+it("an answer that is only a part is not a plain stop", () => {
+  const collector = createCompletionCollector();
+  const limit = { status: "limit", text: "It ra", pending: [], runId: "r" };
+  const finish = (code: string) =>
+    computeEnding({ ...limit, error: { code } } as unknown as Result, collector, new Set())?.finish;
+  expect(["output_truncated", "answer_incomplete", "budget_tokens", "max_turns"].map(finish)).toEqual([
+    ...["length", "length", "length", "stop"],
+  ]);
 });
 
 async function readUiMessage(chunks: readonly UIMessageChunk[]): Promise<UIMessage> {

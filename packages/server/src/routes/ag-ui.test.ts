@@ -271,6 +271,7 @@ it("shows a handoff, and a message that the model restarts", async () => {
   const custom = filterType(events, EventType.CUSTOM).map(({ name, value }) => ({ name, value }));
   expect(custom).toMatchObject([
     { name: "message_restart", value: { messageId: expect.any(String) } },
+    { name: "retry", value: { attempt: 1, code: "stream_truncated" } },
     { name: "handoff", value: { from: "main", to: "expert" } },
   ]);
   expect(joinMessages(client.messages)).toEqual(["It is", "I ask.", "I know.", "So it is."]);

@@ -1,8 +1,10 @@
 import { defineAgent, defineTool, type Fact } from "capstan";
 import { createClient } from "capstan/client";
+import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
+import { readUntilSuspended } from "../runs/threads.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer;
@@ -10,7 +12,8 @@ afterEach(() => server.close(0));
 
 /** A server whose provider refuses the key until `fixed` is set, after the agent has booked. */
 function serve(options: Partial<ServerOptions> = {}) {
-  const provider = { fixed: false, bookings: 0 };
+  const store = memory();
+  const provider = { fixed: false, bookings: 0, store };
   const book = defineTool({
     ...{ name: "book", description: "Books", input: {}, effects: "state" },
     execute: () => `Booked ${++provider.bookings}.`,
@@ -22,7 +25,7 @@ function serve(options: Partial<ServerOptions> = {}) {
     return provider.fixed ? { text: "Your table is booked." } : { error: "model_auth" };
   };
   const agent = defineAgent({ name: "desk", model: scriptedModel(script), tools: [book] });
-  server = createTestServer({ agents: [agent], ...options });
+  server = createTestServer({ agents: [agent], store, ...options });
   return provider;
 }
 
@@ -78,6 +81,38 @@ describe("retrying a failed run", () => {
     for await (const event of client.runs.events(runId)) types.push(event.type);
     expect(types.filter((type) => type === "done")).toHaveLength(2);
     await expect(client.runs.retry(runId)).rejects.toMatchObject({ code: "not_retryable" });
+  });
+
+  it("shows a UI chat that is read again only the end that counts", async () => {
+    const provider = serve();
+    const message = { id: "1", role: "user", parts: [{ type: "text", text: "A table" }] };
+    const body = { id: "chat", messages: [message], trigger: "submit-message" };
+    const response = await server.send("POST", "/api/ui/chat", body);
+    const runId = response.headers.get("x-run-id") ?? "";
+    expect(await response.text()).toContain('"type":"error"');
+    provider.fixed = true;
+    await send(`/api/runs/${runId}/retry`);
+    await waitFor(runId, { state: "ended", result: { status: "done" } });
+    const events = readUntilSuspended(
+      { store: provider.store, shutdownSignal: new AbortController().signal },
+      { runId },
+    );
+    const types: string[] = [];
+    for await (const event of events) types.push(event.type);
+    expect(types.filter((type) => type === "done")).toHaveLength(1);
+    expect(types.at(-1)).toBe("done");
+  });
+
+  it("counts the usage of the run once against the daily budget (A92)", async () => {
+    const provider = serve();
+    const runId = await startFailing();
+    provider.fixed = true;
+    await send(`/api/runs/${runId}/retry`);
+    await waitFor(runId, { result: { status: "done" } });
+    const { usage } = (await load(runId)).result;
+    await expect
+      .poll(() => provider.store.listRecords("spent"), { timeout: 30_000 })
+      .toMatchObject([{ body: { tokens: usage.inputTokens + usage.outputTokens } }]);
   });
 
   it("is refused for a run that did not fail, for one that is not the newest, and for other users' runs", async () => {

@@ -33,6 +33,7 @@ const pendingCall = z.looseObject({
 const result = z.looseObject({
   status: z.enum(["done", "limit", "failed", "cancelled", "waiting"]),
   text: z.string(),
+  stopReason: z.string().optional().describe("Why the model stopped; only `end` is a complete answer."),
   turns: z.number(),
   toolCalls: z.array(z.looseObject({})),
   usage,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Event, isFact, type RunInfo, type Store } from "capstan";
+import { type Event, type Fact, isFact, type RunInfo, type Store } from "capstan";
 import { getScope, loadRunFacts, subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import { createSessionId } from "./start-run.ts";
@@ -53,17 +53,23 @@ export function waitsForInput(event: Event): boolean {
 
 /**
  * Yields the events of a run after a position until it ends or waits for input. Continues if the run only waits for a
- * point in time or has queued messages. Ends early on shutdown.
+ * point in time or has queued messages. Omits an end after which the run was retried. Ends early on shutdown.
  */
 export async function* readUntilSuspended(
   { store, shutdownSignal }: Pick<Deployment, "store" | "shutdownSignal">,
   { runId, after = 0 }: { readonly runId: string; readonly after?: number },
 ): AsyncGenerator<Event, void, undefined> {
   for await (const event of subscribe(store, { runId, after }, { signal: shutdownSignal })) {
+    if (event.type === "done" && event.canRetry && (await wasRetried(store, event))) continue;
     yield event;
     if (!isFact(event) || event.runId !== runId || !waitsForInput(event)) continue;
     const isTold = (await store.listMessages(runId)).length > 0;
     const { facts = 0 } = (await store.getSession(event.sessionId)) ?? {};
     if (!isTold && facts === event.seq) return;
   }
+}
+
+async function wasRetried(store: Store, { sessionId, seq }: Fact): Promise<boolean> {
+  const [next] = await store.read(sessionId, seq, 1);
+  return next?.type === "retried";
 }

@@ -85,7 +85,7 @@ export function createAgUiEncoder(runId: string, options: AgUiEncoderOptions): A
         return encodeMessage("user", { id, text: toPlainText(event.entry.content), tag });
       }
       default:
-        return calls.encode(event, text.messageId());
+        return [...calls.encode(event, text.messageId()), ...encodeCustom(event, tag)];
     }
   }
 
@@ -100,6 +100,21 @@ export function createAgUiEncoder(runId: string, options: AgUiEncoderOptions): A
       return [...discarded, ...encodeEvent(event)];
     },
   };
+}
+
+/** Encodes events that have no event of their own in AG-UI. */
+function encodeCustom(event: Event, tag: object): readonly AgUiEvent[] {
+  const custom = (name: string, value: object) => [{ type: "CUSTOM", name, value, ...tag }];
+  if (event.type === "tool_progress")
+    return custom("tool_progress", { toolCallId: event.id, data: event.data });
+  if (event.type === "handoff") return custom("handoff", { from: event.from, to: event.to });
+  if (event.type === "retry") {
+    const { attempt, code, waitMs } = event;
+    return custom("retry", { attempt, code, waitMs });
+  }
+  return event.type === "waiting" && event.until !== undefined
+    ? custom("waiting", { until: event.until })
+    : [];
 }
 
 type WholeMessage = { readonly id: string; readonly text: string; readonly tag: object };
@@ -259,12 +274,6 @@ function createCallEncoder(tag: object, { shown, answered, clientTools }: AgUiEn
     encode(event: Event, messageId: string): readonly AgUiEvent[] {
       if (event.type === "tool_call_start" && !shown.has(event.id))
         return encodeCall({ ...event, input: event.arguments }, messageId);
-      if (event.type === "tool_progress") {
-        const value = { toolCallId: event.id, data: event.data };
-        return [{ type: "CUSTOM", name: "tool_progress", value, ...tag }];
-      }
-      if (event.type === "handoff")
-        return [{ type: "CUSTOM", name: "handoff", value: { from: event.from, to: event.to }, ...tag }];
       return event.type === "tool_call_result" ? settle(event, messageId) : [];
     },
   };

@@ -22,10 +22,11 @@ export const agUiMapping: Readonly<Record<string, string>> = {
   tool_progress: "CUSTOM tool_progress",
   tool_call_result: "TOOL_CALL_RESULT; ACTIVITY_SNAPSHOT for a ui hint",
   approval_required: "RUN_FINISHED with the outcome interrupt, when the run suspends",
+  retry: "CUSTOM retry",
   handoff: "CUSTOM handoff",
   steered: "TEXT_MESSAGE_* of the user",
   turn_end: "STEP_FINISHED",
-  waiting: "RUN_FINISHED: interrupt, or success with pendingToolCallIds",
+  waiting: "RUN_FINISHED: interrupt, or success with pendingToolCallIds; CUSTOM waiting until a time",
   done: "RUN_FINISHED with usage (success, cancelled) or RUN_ERROR; SUBAGENT_FINISHED or SUBAGENT_ERROR",
 };
 

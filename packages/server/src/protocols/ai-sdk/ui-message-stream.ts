@@ -24,10 +24,11 @@ export const uiMessageMapping: Readonly<Record<string, string>> = {
   tool_call_result: "tool-output-available, -error or -denied; data-ui",
   approval_required: "tool-approval-request, data-approval",
   approval_resolved: "tool-approval-response (in a replay)",
+  retry: "data-retry (transient)",
   handoff: "data-handoff",
   steered: "data-steered",
   turn_end: "finish-step",
-  waiting: "finish (tool-calls)",
+  waiting: "finish (tool-calls); data-waiting (transient) until a time",
   done: "finish with usage, abort or error; [DONE]",
 };
 
@@ -135,6 +136,13 @@ export function createUiMessageStream({
 /** Events without a dedicated chunk become data chunks. */
 function toDataChunks(event: Event): readonly UiChunk[] {
   if (event.type === "handoff") return [{ type: "data-handoff", data: { from: event.from, to: event.to } }];
+  // Transient: shown while it lasts, but not part of the message.
+  if (event.type === "retry") {
+    const { attempt, code, waitMs } = event;
+    return [{ type: "data-retry", data: { attempt, code, waitMs }, transient: true }];
+  }
+  if (event.type === "waiting" && event.until !== undefined)
+    return [{ type: "data-waiting", data: { until: event.until }, transient: true }];
   if (event.type === "steered")
     return [{ type: "data-steered", data: { text: toPlainText(event.entry.content) } }];
   return [];

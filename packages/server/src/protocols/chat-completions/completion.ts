@@ -3,6 +3,7 @@ import { getText } from "capstan";
 import { restartsMessage } from "capstan/client";
 import { createClientCallId } from "../call-ids.ts";
 import { getMissingText } from "../chat/chat-events.ts";
+import { isCut } from "../is-cut.ts";
 
 /*
  * Responses of `POST /v1/chat/completions`. Calls of the agent's own tools are hidden, because a client would try to
@@ -46,8 +47,7 @@ export function computeEnding(
       function: { name, arguments: JSON.stringify(input) },
     }));
   if (calls.length > 0) return { finish: "tool_calls", calls, missingText: "" };
-  const isCut = error?.code === "output_truncated" || error?.code === "budget_tokens";
-  const finish = isFiltered ? "content_filter" : isCut ? "length" : "stop";
+  const finish = isFiltered ? "content_filter" : isCut(error?.code) ? "length" : "stop";
   return { finish, calls, missingText: getMissingText(collector.getLastText(), text) };
 }
 

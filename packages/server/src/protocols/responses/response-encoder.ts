@@ -33,7 +33,8 @@ export const responsesMapping: Readonly<Partial<Record<Event["type"], string>>> 
     "`output_item.added` (`mcp_call`), `mcp_call.in_progress`, `mcp_call_arguments.delta` and `.done`",
   tool_call_result: "`mcp_call.completed` or `.failed`, `output_item.done`",
   handoff: "the `mcp_call` of the handoff starts",
-  waiting: "`mcp_approval_request` and `function_call` items, then `response.completed`",
+  waiting:
+    "`mcp_approval_request` and `function_call` items, then `response.completed`; nothing while a stored run waits for a time",
   done: "`response.completed`, `.incomplete` (truncated, filtered or cancelled) or `.failed`, with the usage of all models",
 };
 
@@ -93,6 +94,7 @@ export function createResponseEncoder(options: ResponseOptions): ResponseEncoder
 
   return {
     encode(event) {
+      if (event.type === "retried" && event.parentRunId === undefined) current = { status: "in_progress" };
       if (current.status !== "in_progress") return [];
       if ("at" in event && !hasStarted) createdAt = event.at;
       trackEvent(event);

@@ -1,4 +1,5 @@
 import type { Fact, Usage } from "capstan";
+import { isCut } from "../is-cut.ts";
 import { toOpenaiError } from "../openai-error.ts";
 import type { OutputItem } from "./response-output.ts";
 
@@ -97,6 +98,5 @@ export function toEndStatus(
   if (error?.code === "content_filter") return { status: "incomplete", reason: "content_filter" };
   if (status === "failed")
     return { status: "failed", error: showError(error ?? { code: status, message: text }) };
-  const isCut = error?.code === "output_truncated" || error?.code === "budget_tokens";
-  return isCut ? { status: "incomplete", reason: "max_output_tokens" } : { status: "completed" };
+  return isCut(error?.code) ? { status: "incomplete", reason: "max_output_tokens" } : { status: "completed" };
 }

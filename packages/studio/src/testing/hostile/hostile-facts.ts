@@ -230,7 +230,7 @@ function createRunFacts(hostile: HostileText): Omit<Facts, ModelFacts | ToolFact
   return {
     waiting: { callIds: ["c1"], until: 1 },
     woken: {},
-    retried: {},
+    retried: { usageBefore: usage },
     steered: { entry: { type: "user", content: text() } },
     recovered: { owner: text(), alone: true },
     solo_end: {},
