@@ -395,7 +395,7 @@ describe("the request", () => {
     const request = requestOf(history, { instructions: "Be brief.", tools: [weather] });
     expect(bodyOf(request, { temperature: 0.5 })).toEqual({
       model: "claude-sonnet-4-5",
-      max_tokens: 8192,
+      max_tokens: 64_000,
       temperature: 0.5,
       stream: true,
       system: [{ type: "text", text: "Be brief.", ...mark }],
@@ -622,6 +622,35 @@ describe("the request", () => {
     expect(rolesIn([{ type: "user", content: "?" }, paused])).toEqual(["user", "assistant"]);
   });
 
+  it.each([
+    ["claude-3-haiku-20240307", 4096, 4096],
+    ["claude-3-5-haiku-latest", 8192, 8192],
+    ["claude-3-7-sonnet-20250219", 64_000, 64_000],
+    ["claude-sonnet-4-20250514", 64_000, 64_000],
+    ["claude-opus-4-1-20250805", 32_000, 32_000],
+    ["claude-opus-4-5", 64_000, 64_000],
+    ["anthropic.claude-haiku-4-5-20251001-v1:0", 64_000, 64_000],
+    ["claude-opus-4-6", 128_000, 128_000],
+    ["claude-sonnet-5@20260901", 128_000, 128_000],
+    ["claude-test", 8192, 32_000],
+    ["kimi-k2", 8192, 32_000],
+  ])("of %s may be as long as the model can write: %i tokens, and %i with more room", (model, usual, more) => {
+    const request = requestOf([{ type: "user", content: "?" }]);
+    expect(bodyOf(request, { model }).max_tokens).toBe(usual);
+    expect(bodyOf(request, { model, maxOutputTokens: 100 }).max_tokens).toBe(100);
+    const raised = bodyOf({ ...request, maxOutputTokens: 32_000 }, { model, maxOutputTokens: 32_000 });
+    expect(raised.max_tokens).toBe(more);
+  });
+
+  it("leaves room for a long input, and ends before a connection without a stream times out", () => {
+    const model = "claude-sonnet-4-0";
+    const limitOf = (length: number) =>
+      bodyOf(requestOf([{ type: "user", content: "x".repeat(length) }]), { model }).max_tokens;
+    expect(limitOf(500_000)).toBeLessThan(34_000);
+    expect(limitOf(900_000)).toBe(8192);
+    expect(bodyOf(requestOf([]), { model, stream: false }).max_tokens).toBe(20_000);
+  });
+
   it("raises the limit above a thinking budget, and omits thinking where the API rejects it (C-21)", () => {
     const thinking = { type: "enabled", budget_tokens: 10_000 };
     const question: Entry = { type: "user", content: "?" };
@@ -631,8 +660,8 @@ describe("the request", () => {
       const body = bodyOf(request, { extra: { thinking }, temperature: 0 });
       return [body.max_tokens, body.thinking, body.temperature];
     };
-    const on = [18_192, thinking, undefined];
-    const off = [8192, undefined, 0];
+    const on = [64_000, thinking, undefined];
+    const off = [64_000, undefined, 0];
     expect(headOf([question])).toEqual(on);
     expect(headOf([question], "required")).toEqual(off);
     expect(headOf([question, { type: "assistant", parts: [call("a", "Oslo")] }, result])).toEqual(off);

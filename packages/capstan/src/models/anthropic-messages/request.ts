@@ -12,9 +12,9 @@ import {
   toTextBlock,
 } from "./content.ts";
 import { anthropicName, anthropicToolNames, sanitizeId } from "./names.ts";
+import { getDefaultMaxTokens, raiseMaxTokens } from "./output-limit.ts";
 import { toOutputSchema, toToolInputSchema } from "./tool-schema.ts";
 
-const defaultMaxTokens = 8192;
 const cachePoint = ',"cache_control":{"type":"ephemeral"}}';
 /** The API requires the first message to be the user's, and newer models reject a trailing assistant message. */
 const placeholder = stringify(toTextBlock("Continue."));
@@ -29,11 +29,12 @@ const serializedTools = new WeakMap<ToolSpec, string>();
 export function buildAnthropicRequest(request: ModelRequest, settings: WireSettings): string {
   const { tools: extraTools, system: _system, messages: _messages, ...extra } = settings.extra ?? {};
   const usesCachePoints = !("cache_control" in extra);
-  const messages = buildMessages(request.history);
+  const messages = serializeMessages(buildMessages(request.history), usesCachePoints);
   const toolsJson = serializeTools(request, filterRecords(extraTools) as readonly Extra[], usesCachePoints);
   const system = request.instructions.trim() === "" ? "" : stringify(toTextBlock(request.instructions));
+  const inputCharacters = messages.reduce((sum, text) => sum + text.length, system.length + toolsJson.length);
   const head = stringify({
-    ...buildHead(request, settings, extra),
+    ...buildHead(request, settings, { extra, inputCharacters }),
     ...buildContainer(request.history, extraTools),
     ...(toolsJson !== "" && { tool_choice: resolveToolChoice(request, extra) }),
     ...(settings.stream && { stream: true }),
@@ -43,14 +44,18 @@ export function buildAnthropicRequest(request: ModelRequest, settings: WireSetti
     system && `,"system":[${usesCachePoints ? addCachePoint(system) : system}]`,
     toolsJson && `,"tools":[${toolsJson}]`,
     ',"messages":[',
-    ...serializeMessages(messages, usesCachePoints),
+    ...messages,
     "]}]}",
   ].join("");
 }
 
 type Extra = { readonly [field: string]: Json };
 
-function buildHead(request: ModelRequest, settings: WireSettings, extra: Extra): Extra {
+function buildHead(
+  request: ModelRequest,
+  settings: WireSettings,
+  { extra, inputCharacters }: { readonly extra: Extra; readonly inputCharacters: number },
+): Extra {
   const { output_config: config, thinking, tool_choice: _choice, ...rest } = extra;
   const wantsThinking = isRecord(thinking) && thinking.type !== "disabled";
   const isThinkingAllowed = !wantsThinking || canThink(request, thinking);
@@ -60,7 +65,7 @@ function buildHead(request: ModelRequest, settings: WireSettings, extra: Extra):
     isRecord(thinking) && typeof thinking.budget_tokens === "number" && isThinkingAllowed
       ? thinking.budget_tokens
       : 0;
-  const maxTokens = settings.maxOutputTokens ?? defaultMaxTokens;
+  const maxTokens = chooseMaxTokens(request, settings, inputCharacters);
   return {
     model: settings.model,
     // The thinking budget counts towards max_tokens and must be below it.
@@ -74,6 +79,13 @@ function buildHead(request: ModelRequest, settings: WireSettings, extra: Extra):
       : (format || config) && { output_config: { ...format, ...config } }),
     ...rest,
   };
+}
+
+function chooseMaxTokens(request: ModelRequest, settings: WireSettings, inputCharacters: number): number {
+  const byDefault = getDefaultMaxTokens(settings, inputCharacters);
+  if (request.maxOutputTokens === undefined) return settings.maxOutputTokens ?? byDefault;
+  // The request wants more room than usual.
+  return raiseMaxTokens(settings.model, byDefault, settings.maxOutputTokens ?? request.maxOutputTokens);
 }
 
 /**
