@@ -1,0 +1,221 @@
+// Measures what a session costs as it grows, and prints tables. See README.md.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { parseArgs } from "node:util";
+import { defineAgent, defineTool, type Fact, run, type Store } from "capstan";
+import { type LocalEngine, local } from "capstan/engines/local";
+import { session, subscribe } from "capstan/sessions";
+import { memory } from "capstan/stores/memory";
+import { postgres } from "capstan/stores/postgres";
+import { sqlite } from "capstan/stores/sqlite";
+import pg from "pg";
+import { computeGrowthExponent, computeMedian } from "./statistics.ts";
+
+const help = `Measures opening, continuing, following, forking and removing sessions of several sizes.
+
+  npm run bench:sessions                        about three minutes; updates the tables in bench/README.md
+  npm run bench:sessions -- --quick             rough figures of small sessions
+  npm run bench:sessions -- --postgres <url>    includes PostgreSQL: a server where schemas can be created
+`;
+
+export type SessionCell = {
+  readonly store: string;
+  readonly facts: number;
+  readonly work: string;
+  /** Elapsed time, and CPU time of this process. */
+  readonly ms: readonly number[];
+  readonly cpuMs: readonly number[];
+  /** The longest time for which nothing else could run in the process. */
+  readonly blockedMs: number;
+};
+
+export type SessionPlan = {
+  readonly sizes: readonly number[];
+  readonly samples: number;
+  readonly postgres?: string;
+  log(text: string): void;
+};
+
+type Model = Exclude<Parameters<typeof defineAgent>[0]["model"], string | readonly unknown[]>;
+
+/** Calls its tool twice for each message, then answers. */
+const model: Model = {
+  id: "counting",
+  async *stream({ history }) {
+    const question = history.findLastIndex(({ type }) => type === "user");
+    const results = history.slice(question).filter(({ type }) => type === "result").length;
+    const usage = { type: "usage", usage: { inputTokens: 10, outputTokens: 5 } } as const;
+    if (results >= 2) yield [{ type: "text", text: "It is done." }, usage, { type: "finish", reason: "end" }];
+    else
+      yield [
+        { type: "call_start", index: 0, name: "look" },
+        { type: "call_delta", index: 0, text: `{"step":${results}}` },
+        usage,
+        { type: "finish", reason: "tool_calls" },
+      ];
+  },
+};
+const look = defineTool({
+  name: "look",
+  description: "Looks at something.",
+  input: {},
+  effects: "none",
+  execute: () => "Something to look at. ".repeat(20),
+});
+// The history is bounded, as in any long conversation: what remains is the length of the log.
+const agent = defineAgent({ name: "bench", model, tools: [look], policy: { historyLimit: 20 } });
+
+const sessionId = "long";
+const getRunId = (index: number) => `run_${index}`;
+
+/** Fills a session with copies of one real run. Returns the number of its runs. */
+async function fillSession(store: Store, size: number): Promise<number> {
+  const source = memory();
+  await run(agent, "Look.", { store: source, session: sessionId, runId: "run_template" });
+  const template = JSON.stringify((await source.read(sessionId)).map(({ seq: _, ...fact }) => fact));
+  const createRun = (index: number): Omit<Fact, "seq">[] =>
+    JSON.parse(
+      template.replaceAll("run_template", getRunId(index)).replaceAll(/"call_(?=\d)/g, `"call_${index}_`),
+    );
+  const runs = Math.ceil(size / createRun(0).length);
+  const lease = await store.lease(sessionId, "bench", 600_000);
+  if (!lease) throw new Error("The session is in use.");
+  let expected = 0;
+  for (let first = 0; first < runs; first += 100) {
+    const count = Math.min(100, runs - first);
+    const facts = Array.from({ length: count }, (_, index) => createRun(first + index)).flat();
+    await store.append(facts as Fact[], { expected, lease });
+    expected += facts.length;
+  }
+  await store.release(lease);
+  return runs;
+}
+
+type Work = { readonly title: string; readonly once?: true; act(): Promise<unknown> };
+
+/** In this order: the first work finds no snapshot, and the last one removes the session. */
+function createWorks(store: Store, engine: LocalEngine): readonly Work[] {
+  let newest = getRunId(0);
+  const continueSession = async () => {
+    const started = engine.run(agent, "Look.", { session: sessionId });
+    newest = started.id;
+    const { status } = await started;
+    if (status !== "done") throw new Error(`A run ended as ${status}.`);
+  };
+  return [
+    { title: "new run, no snapshot", once: true, act: continueSession },
+    { title: "new run", act: continueSession },
+    { title: "open the newest run", act: () => engine.getResult(newest) },
+    { title: "follow the newest run", act: () => readEvents(store, { runId: newest }) },
+    { title: "follow the session", act: () => readEvents(store, { sessionId }) },
+    { title: "fork", once: true, act: () => forkSession(store) },
+    { title: "remove", once: true, act: () => store.remove(sessionId) },
+  ];
+}
+
+async function readEvents(store: Store, source: { runId: string } | { sessionId: string }): Promise<void> {
+  for await (const _ of subscribe(store, source, { untilRest: true }));
+}
+
+async function forkSession(store: Store): Promise<void> {
+  const { facts = 0 } = (await store.getSession(sessionId)) ?? {};
+  await session(store, sessionId).fork(facts);
+}
+
+async function measureStore(name: string, store: Store, plan: SessionPlan): Promise<SessionCell[]> {
+  const cells: SessionCell[] = [];
+  for (const facts of plan.sizes) {
+    await fillSession(store, facts);
+    const engine = local({ store, agents: agent });
+    for (const { title, once, act } of createWorks(store, engine)) {
+      if (!once) await act(); // warm up
+      const delay = monitorEventLoopDelay({ resolution: 1 });
+      delay.enable();
+      const [ms, cpuMs]: [number[], number[]] = [[], []];
+      for (let sample = 0; sample < (once ? 1 : plan.samples); sample++) {
+        const startedAt = performance.now();
+        const before = process.cpuUsage();
+        await act();
+        const { user, system } = process.cpuUsage(before);
+        ms.push(performance.now() - startedAt);
+        cpuMs.push((user + system) / 1000);
+        await new Promise((resolve) => setTimeout(resolve, 5)); // lets the monitor see a block at the end
+      }
+      delay.disable();
+      cells.push({ store: name, facts, work: title, ms, cpuMs, blockedMs: delay.max / 1e6 });
+      plan.log(`${name}, ${facts} facts: ${title}, ${computeMedian(ms).toFixed(1)} ms`);
+    }
+    await engine.close();
+  }
+  return cells;
+}
+
+export async function measureSessions(plan: SessionPlan): Promise<readonly SessionCell[]> {
+  const folder = mkdtempSync(join(tmpdir(), "capstan-bench-"));
+  const file = sqlite(join(folder, "bench.db"));
+  const cells = await measureStore("SQLite", file, plan);
+  await file.close();
+  rmSync(folder, { recursive: true });
+  if (plan.postgres === undefined) return cells;
+  const pool = new pg.Pool({ connectionString: plan.postgres });
+  const schema = `bench_${folder.slice(-6).toLowerCase()}`;
+  const database = postgres(pool, { schema });
+  cells.push(...(await measureStore("PostgreSQL", database, plan)));
+  await database.close();
+  await pool.query(`DROP SCHEMA "${schema}" CASCADE`);
+  await pool.end();
+  return cells;
+}
+
+export function formatSessionReport(cells: readonly SessionCell[]): string {
+  const processor = cpus()[0]?.model.trim() ?? "an unknown processor";
+  const date = new Date().toISOString().slice(0, 10);
+  const about = `${date}, Node ${process.version}, ${cpus().length} × ${processor}, \`npm run bench:sessions\`. Milliseconds of CPU time and, in parentheses, of elapsed time; the exponent is that of CPU time.`;
+  const stores = Map.groupBy(cells, ({ store }) => store);
+  return [about, ...[...stores].map(([store, own]) => formatTable(store, own))].join("\n\n");
+}
+
+function formatTable(store: string, cells: readonly SessionCell[]): string {
+  const sizes = [...new Set(cells.map(({ facts }) => facts))];
+  const rows = [...Map.groupBy(cells, ({ work }) => work)].map(([work, own]) => {
+    const points = own.map(({ facts, cpuMs }) => ({ size: facts, cost: computeMedian(cpuMs) }));
+    const figures = own.map(
+      ({ ms, cpuMs }) => `${computeMedian(cpuMs).toFixed(1)} (${computeMedian(ms).toFixed(0)})`,
+    );
+    const blockedMs = Math.max(...own.map((cell) => cell.blockedMs)).toFixed(0);
+    return [work, ...figures, computeGrowthExponent(points).toFixed(2), blockedMs];
+  });
+  const head = [
+    store,
+    ...sizes.map((size) => `${size.toLocaleString("en")} facts`),
+    "exponent",
+    "longest block",
+  ];
+  const lines = [head, head.map((_, column) => (column === 0 ? "---" : "---:")), ...rows];
+  return lines.map((line) => `| ${line.join(" | ")} |`).join("\n");
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: "boolean", default: false },
+      postgres: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return console.log(help);
+  const sizes = values.quick ? [100, 1000] : [100, 1000, 10_000, 100_000];
+  const plan = { sizes, samples: values.quick ? 2 : 5, log: (text: string) => console.error(text) };
+  const { postgres: url } = values;
+  const report = formatSessionReport(await measureSessions({ ...plan, ...(url && { postgres: url }) }));
+  console.log(report);
+  if (values.quick) return;
+  const readme = join(import.meta.dirname, "README.md");
+  const [before, rest = ""] = readFileSync(readme, "utf8").split("<!-- sessions -->");
+  const [, after = ""] = rest.split("<!-- end of sessions -->");
+  writeFileSync(readme, `${before}<!-- sessions -->\n\n${report}\n\n<!-- end of sessions -->${after}`);
+}
+
+if (process.argv[1] === import.meta.filename) await main();
