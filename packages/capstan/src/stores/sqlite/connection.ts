@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { AgentError } from "../../errors.ts";
+import { createFileGuard } from "./file-guard.ts";
 import { assertOurs, migrate } from "./migrations.ts";
 import { isBusy, toStoreError } from "./store-error.ts";
 
@@ -16,6 +17,8 @@ export interface Connection {
   run(sql: string, ...values: SqlValue[]): number;
   exec(sql: string): void;
   isTransaction(): boolean;
+  /** Throws `store_failed` when the file was deleted or replaced since it was opened. */
+  assertFileInPlace(): void;
   close(): void;
 }
 
@@ -31,7 +34,7 @@ export function openConnection(file: string, busyTimeoutMs: number): Connection 
     const connection = createConnection(file, new DatabaseSync(file, { timeout: busyTimeoutMs }));
     try {
       prepareDatabase(connection, busyTimeoutMs);
-      return connection;
+      return { ...connection, assertFileInPlace: createFileGuard(file) };
     } catch (error) {
       connection.close();
       throw error;
@@ -81,6 +84,7 @@ export function createConnection(file: string, database: DatabaseSync): Connecti
     run: (sql, ...values) => Number(statement(sql).run(...values).changes),
     exec: (sql) => database.exec(sql),
     isTransaction: () => database.isTransaction,
+    assertFileInPlace: () => undefined,
     close: () => database.close(),
   };
 }

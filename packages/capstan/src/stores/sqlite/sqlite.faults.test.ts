@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -17,6 +17,60 @@ beforeEach(() => {
   file = join(folder, "store.db");
 });
 afterEach(() => rmSync(folder, { recursive: true }));
+
+describe.each([
+  ["deleted", () => rmSync(file)],
+  ["deleted with its write-ahead log", () => removeDatabase(file)],
+  ["without its write-ahead log", () => rmSync(`${file}-wal`)],
+  ["replaced", () => replaceDatabase(file)],
+])("a file that is %s while it is in use", (_, damage) => {
+  const refusal = { code: "store_failed", retryable: false, message: expect.stringContaining(file) };
+
+  it("fails every later read and write with a named error (F70)", async () => {
+    const store = sqlite(file);
+    const lease = await held(store, "s1");
+    await store.append([note("s1", 0)], { expected: 0, lease });
+    damage();
+    await expect(store.append([note("s1", 1)], { expected: 1, lease })).rejects.toMatchObject(refusal);
+    await expect(store.renew(lease, 1000)).rejects.toMatchObject(refusal);
+    await expect(store.read("s1")).rejects.toMatchObject(refusal);
+    await store.close();
+  });
+
+  it("fails the write during which that happened (F70)", async () => {
+    const store = storeOn(
+      watched(openConnection(file, 100), (sql) => {
+        if (sql === "COMMIT" && isArmed) damage();
+      }),
+    );
+    let isArmed = false;
+    const lease = await held(store, "s1");
+    isArmed = true;
+    await expect(store.append([note("s1", 0)], { expected: 0, lease })).rejects.toMatchObject(refusal);
+    await store.close();
+  });
+});
+
+it("a file that is put back after it was moved away is used again (F70)", async () => {
+  const store = sqlite(file);
+  const lease = await held(store, "s1");
+  for (const suffix of ["", "-wal"]) renameSync(file + suffix, `${file}.away${suffix}`);
+  await expect(store.read("s1")).rejects.toMatchObject({ code: "store_failed" });
+  for (const suffix of ["", "-wal"]) renameSync(`${file}.away${suffix}`, file + suffix);
+  await store.append([note("s1", 0)], { expected: 0, lease });
+  expect(await codes(store, "s1")).toEqual(["0"]);
+  await store.close();
+});
+
+function removeDatabase(path: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix);
+}
+
+/** Another program deletes the file and creates one with the same name. */
+function replaceDatabase(path: string): void {
+  renameSync(path, `${path}.old`); // keeps its inode in use
+  new DatabaseSync(path).close();
+}
 
 describe("writes of the same moment", () => {
   it("are one transaction, and a refused write does not affect the others", async () => {

@@ -28,6 +28,7 @@ export function createWorkQueue(connection: Connection, busyTimeoutMs: number): 
     const deadline = performance.now() + busyTimeoutMs;
     for (;;)
       try {
+        connection.assertFileInPlace();
         if (connection.isTransaction()) connection.run("ROLLBACK"); // left by a write whose rollback failed
         return action();
       } catch (error) {
@@ -83,6 +84,7 @@ function commitBatch(
   try {
     const reports = batch.map((write) => applyWrite(connection, write));
     connection.run("COMMIT");
+    connection.assertFileInPlace(); // a commit to a deleted file succeeds
     for (const report of reports) report();
   } catch (error) {
     rejectAll(toStoreError(connection.file, error));
