@@ -269,8 +269,9 @@ describe("a run that waits for an answer", () => {
 
   it("resumes in another process, even for a tool that may not be repeated", async () => {
     const settings = options();
-    await run(agentWith([createAskingTool([whichSeat]).tool]), "Book.", settings);
-    const { tool, executed } = createAskingTool([whichSeat], { effects: "send" });
+    const effects = "send" as const;
+    await run(agentWith([createAskingTool([whichSeat], { effects }).tool]), "Book.", settings);
+    const { tool, executed } = createAskingTool([whichSeat], { effects });
     const from = { store: settings.store ?? memory(), runId: "r" };
     const resumed = resume(agentWith([tool]), from, settings).approve("c1", { seat: "3A" });
     expect(listContents(await resumed)).toEqual(['ok {"told":[{"seat":"3A"}]}']);
