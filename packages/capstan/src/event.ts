@@ -164,6 +164,8 @@ export type FactBody =
       readonly message?: string;
       /** Handle of the complete result if it was too large for the model. */
       readonly handle?: string;
+      /** The tool returned more data than is kept: the content ends early. */
+      readonly isPartial?: true;
       /** Time until which an identical call may reuse this result. */
       readonly cacheUntil?: number;
       /** Labels of the data that the result adds to the conversation. */

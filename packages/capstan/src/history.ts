@@ -82,6 +82,8 @@ export type ResultEntry = {
   readonly message?: string;
   /** Handle of the complete result if it was too large for the model. */
   readonly handle?: string;
+  /** The tool returned more data than is kept: the content ends early. */
+  readonly isPartial?: true;
 };
 
 /** One item of the history. In the history sent to a model, every call has its result, in call order. */

@@ -262,6 +262,8 @@ export type Outcome = {
   readonly affected?: Json;
   /** A one-line description of the result. */
   readonly message?: string;
+  /** The tool returned more data than is kept: the content ends early. */
+  readonly isPartial?: true;
   /** Binary data that the content only refers to. Never stored in a fact. */
   readonly binary?: { readonly mediaType: string; readonly bytes: Uint8Array };
 };

@@ -246,6 +246,23 @@ describe("every call has one result of one shape", () => {
   });
 });
 
+it.each([
+  ["more than is kept", 21, "what was kept of it; the rest was too large"],
+  ["a lot", 2, "all of it"],
+])("a tool that returns %s: the model is told what it can read (F47)", async (_, count, kept) => {
+  const rows = Array.from({ length: count }, () => "x".repeat(1_000_000));
+  const list = tool("list", () => ({ rows }));
+  const { agent, options, store } = createCallingAgent([{ id: "c1", name: "list" }], [list]);
+  const { facts } = await collect(run(agent, "Go", options));
+  const [result] = listResults(facts);
+  expect(result?.result).toContain(
+    `read_result { "handle": "${result?.handle}" } has ${kept}`.replaceAll('"', '\\"'),
+  );
+  expect(result?.isPartial).toBe(kept === "all of it" ? undefined : true);
+  const { data = "" } = (await store.getBlob("ses", result?.handle ?? "")) ?? {};
+  expect(data.length > 20_000_000 || data === JSON.stringify({ rows })).toBe(kept === "all of it");
+});
+
 describe("several calls of a turn", () => {
   it("run at the same time, and their results come back in call order (S2-43, S4-05, S3-14)", async () => {
     const meeting = Promise.withResolvers<void>();

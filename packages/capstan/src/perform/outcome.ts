@@ -10,7 +10,7 @@ import type { Part } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Outcome, Tool, ToolReturn } from "../tool.ts";
 import { isBinary } from "./binary.ts";
-import { toJson } from "./to-json.ts";
+import { toLimitedJson } from "./to-json.ts";
 import { asToolReturn } from "./tool-return.ts";
 import { formatNumber } from "./truncate-text.ts";
 
@@ -31,15 +31,17 @@ export function toOutcome(returned: unknown): Outcome {
   }
   const toolReturn = asToolReturn(returned);
   if (toolReturn) return fromToolReturn(toolReturn);
-  const data = toJson(returned, outcomeLimits);
-  return { status: "ok", content: JSON.stringify(data), data };
+  const { json: data, isCut } = toLimitedJson(returned, outcomeLimits);
+  return { status: "ok", content: JSON.stringify(data), data, ...(isCut && { isPartial: true }) };
 }
 
 function fromToolReturn(toolReturn: ToolReturn): Outcome {
   const { error, content, message, ui, contexts, affected } = toolReturn;
-  const data = toolReturn.data === undefined ? undefined : toJson(toolReturn.data, outcomeLimits);
+  const limited = toolReturn.data === undefined ? undefined : toLimitedJson(toolReturn.data, outcomeLimits);
+  const data = limited?.json;
   const rest = {
     ...(data !== undefined && { data }),
+    ...(limited?.isCut && content === undefined && { isPartial: true as const }),
     ...(ui && { ui }),
     ...(contexts && { contexts }),
     ...(affected !== undefined && { affected }),

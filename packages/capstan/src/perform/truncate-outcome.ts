@@ -1,3 +1,4 @@
+import { formatReadHint } from "../builtin-tools.ts";
 import type { FactBody } from "../event.ts";
 import { toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
@@ -6,7 +7,7 @@ import type { Outcome, Tool } from "../tool.ts";
 import type { Io } from "./io.ts";
 import { filterForModel } from "./outcome.ts";
 import { toLimitedJson } from "./to-json.ts";
-import { formatReadHint, truncateText } from "./truncate-text.ts";
+import { truncateText } from "./truncate-text.ts";
 
 /** Larger data is stored only in the blob, because the log is read often. */
 const maxDataInLog = 100_000;
@@ -37,10 +38,11 @@ export async function truncateOutcome(
   if (content.length <= maxCharacters && !isLarge) return outcome;
   const mediaType = json === undefined ? "text/plain" : "application/json";
   const handle = await blobs.put({ mediaType, data: content });
+  const readHint = formatReadHint({ ...rest, handle });
   const shown =
     json === undefined
-      ? truncateText(content, maxCharacters, handle)
-      : truncateJson(json, maxCharacters, handle).text;
+      ? truncateText(content, maxCharacters, readHint)
+      : truncateJson(json, maxCharacters, readHint).text;
   return { ...rest, content: shown, ...(data !== undefined && !isLarge && { data }), handle };
 }
 
@@ -90,16 +92,15 @@ export async function truncateAnswer(
 
 /**
  * Returns valid JSON text of at most `maxCharacters`. A larger value is truncated: each array, object and text in it
- * notes how much is missing, and the top level names the handle. If not even that fits, the result is `null`, `""` or `0`.
+ * notes how much is missing, and the top level has the hint. If not even that fits, the result is `null`, `""` or `0`.
  */
 export function truncateJson(
   value: Json,
   maxCharacters: number,
-  handle?: string,
+  readHint = "",
 ): { readonly text: string; readonly cut: boolean } {
   const whole = JSON.stringify(value);
   if (whole.length <= maxCharacters) return { text: whole, cut: false };
-  const note = handle === undefined ? "" : formatReadHint(handle);
-  const { json, isCut } = toLimitedJson(value, { characters: maxCharacters, note });
+  const { json, isCut } = toLimitedJson(value, { characters: maxCharacters, note: readHint });
   return { text: JSON.stringify(json), cut: isCut };
 }

@@ -1,18 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { formatReadHint } from "../builtin-tools.ts";
 import type { Json } from "../json.ts";
 import { truncateJson } from "./truncate-outcome.ts";
 import { truncateText } from "./truncate-text.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 400 });
 const limit = fc.integer({ min: 0, max: 300 });
-const handle = fc.option(fc.constantFrom("blob_1", 'a"b'), { nil: undefined });
+const readHint = formatReadHint({ handle: "blob_1" });
+const hint = fc.option(fc.constantFrom(readHint, formatReadHint({ handle: 'a"b' })), { nil: undefined });
 
 describe("a truncated text", () => {
   it("is never longer than the limit, and unchanged when it fits (F47)", () => {
     fc.assert(
-      fc.property(text, limit, handle, (text, limit, handle) => {
-        const cut = truncateText(text, limit, handle);
+      fc.property(text, limit, hint, (text, limit, hint) => {
+        const cut = truncateText(text, limit, hint);
         expect(cut.length).toBeLessThanOrEqual(limit);
         if (text.length <= limit) expect(cut).toBe(text);
       }),
@@ -38,7 +40,7 @@ describe("a truncated text", () => {
   });
 
   it("says how to read the rest (F47, C-22)", () => {
-    const cut = truncateText(`A${"x".repeat(100_000)}Z`, 200, "blob_1");
+    const cut = truncateText(`A${"x".repeat(100_000)}Z`, 200, readHint);
     expect(cut).toMatch(
       /^Ax+\n… \(99,\d{3} characters left out; read_result \{ "handle": "blob_1" \} has all of it\) …\nx+Z$/,
     );
@@ -46,8 +48,8 @@ describe("a truncated text", () => {
 
   it("drops the hint, and then everything but its beginning, when the limit is too small", () => {
     const long = "x".repeat(1000);
-    expect(truncateText(long, 60, "blob_1")).toMatch(/^x+\n… \(9\d\d characters left out\) …\nx+$/);
-    expect(truncateText(long, 5, "blob_1")).toBe("xxxx…");
+    expect(truncateText(long, 60, readHint)).toMatch(/^x+\n… \(9\d\d characters left out\) …\nx+$/);
+    expect(truncateText(long, 5, readHint)).toBe("xxxx…");
     expect(truncateText("😀😀", 2)).toBe("…");
     expect(truncateText(long, 0)).toBe("");
     expect(truncateText(long, -1)).toBe("");
@@ -58,8 +60,8 @@ describe("a truncated text", () => {
 describe("truncated JSON", () => {
   it("is valid and never longer than the limit; when it fits, it equals JSON.stringify (S2-30)", () => {
     fc.assert(
-      fc.property(fc.jsonValue({ stringUnit: "binary" }), limit, handle, (value, limit, handle) => {
-        const { text, cut } = truncateJson(value as Json, limit, handle);
+      fc.property(fc.jsonValue({ stringUnit: "binary" }), limit, hint, (value, limit, hint) => {
+        const { text, cut } = truncateJson(value as Json, limit, hint);
         expect(() => JSON.parse(text)).not.toThrow();
         expect(text.length).toBeLessThanOrEqual(Math.max(limit, 1));
         const whole = JSON.stringify(value);
@@ -76,7 +78,7 @@ describe("truncated JSON", () => {
       total: 1e21,
     };
     for (let limit = 0; limit <= 300; limit += 1) {
-      const { text } = truncateJson(value, limit, "blob_1");
+      const { text } = truncateJson(value, limit, readHint);
       expect(() => JSON.parse(text)).not.toThrow();
       expect(text.length).toBeLessThanOrEqual(Math.max(limit, 1));
     }
@@ -90,7 +92,7 @@ describe("truncated JSON", () => {
     [4, "null"],
     [20, "null"],
   ])("with a limit of %i characters is %s, without a truncation mark", (limit, text) => {
-    expect(truncateJson([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], limit, "blob_1")).toEqual({
+    expect(truncateJson([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], limit, readHint)).toEqual({
       text,
       cut: true,
     });
@@ -99,7 +101,7 @@ describe("truncated JSON", () => {
   const rows = Array.from({ length: 1000 }, (_, id) => ({ id, name: `Row ${id}` }));
 
   it("shows the beginning of an array, says how much that is, and names the handle (S2-29, S2-30, C-22)", () => {
-    const { text, cut } = truncateJson(rows, 4000, "blob_1");
+    const { text, cut } = truncateJson(rows, 4000, readHint);
     const shown = JSON.parse(text);
     expect(cut).toBe(true);
     expect(text.length).toBeGreaterThan(3900);
@@ -111,7 +113,7 @@ describe("truncated JSON", () => {
 
   it("notes in each object, array and text how much is missing, and names the handle once at the top level (S2-30)", () => {
     const value = { message: "Found", data: { rows, total: 1000 } };
-    const { text } = truncateJson(value, 300, "blob_1");
+    const { text } = truncateJson(value, 300, readHint);
     expect(JSON.parse(text)).toEqual({
       message: "Found",
       data: {
@@ -124,13 +126,13 @@ describe("truncated JSON", () => {
   });
 
   it("says how much of a text is missing (S2-30)", () => {
-    expect(JSON.parse(truncateJson("x".repeat(5000), 100, "blob_1").text)).toMatch(
+    expect(JSON.parse(truncateJson("x".repeat(5000), 100, readHint).text)).toMatch(
       /^x+… \(4,\d{3} more characters; read_result \{ "handle": "blob_1" \} has all of it\)$/,
     );
     expect(JSON.parse(truncateJson("x".repeat(5000), 100).text)).toMatch(/^x+… \(4,\d{3} more characters\)$/);
   });
 
   it("is deterministic", () => {
-    expect(truncateJson(rows, 777, "blob_1")).toEqual(truncateJson(rows, 777, "blob_1"));
+    expect(truncateJson(rows, 777, readHint)).toEqual(truncateJson(rows, 777, readHint));
   });
 });

@@ -1,11 +1,11 @@
 /**
  * Returns the text if it has at most `maxCharacters`, else its beginning and end with a note between them: how much is
- * missing and, with a handle, how to read it. Never exceeds the limit and never splits a surrogate pair.
+ * missing and, with `readHint`, how to read it. Never exceeds the limit and never splits a surrogate pair.
  */
-export function truncateText(text: string, maxCharacters: number, handle?: string): string {
+export function truncateText(text: string, maxCharacters: number, readHint = ""): string {
   if (text.length <= maxCharacters) return text;
   const limit = maxCharacters > 0 ? Math.floor(maxCharacters) : 0;
-  const notes = handle === undefined ? [""] : [`; ${formatReadHint(handle)}`, ""];
+  const notes = readHint === "" ? [""] : [`; ${readHint}`, ""];
   for (const note of notes) {
     const formatMark = (missing: number) => `\n… (${formatNumber(missing)} characters left out${note}) …\n`;
     const kept = limit - formatMark(text.length).length;
@@ -16,10 +16,6 @@ export function truncateText(text: string, maxCharacters: number, handle?: strin
     return copyText(cut);
   }
   return limit === 0 ? "" : copyText(`${text.slice(0, alignEnd(text, limit - 1))}…`);
-}
-
-export function formatReadHint(handle: string): string {
-  return `read_result { "handle": ${JSON.stringify(handle)} } has all of it`;
 }
 
 function alignEnd(text: string, end: number): number {

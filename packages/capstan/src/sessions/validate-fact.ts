@@ -49,6 +49,7 @@ const entry = taggedUnion({
       contexts: array(fragment),
       message: string,
       handle: string,
+      isPartial: literals(true),
     },
   ),
   summary: object({ text: string }),

@@ -102,6 +102,11 @@ describe("shortenResult", () => {
       'First line. … (shortened; read_result { "handle": "h1" } has all of it)',
     ],
     [
+      "how to read what was kept",
+      { content: long, handle: "h1", isPartial: true },
+      'First line. … (shortened; read_result { "handle": "h1" } has what was kept of it; the rest was too large)',
+    ],
+    [
       "a name for what is no text",
       { content: [{ type: "image", mediaType: "image/png" }] },
       "[image image/png] … (shortened)",

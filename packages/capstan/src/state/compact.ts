@@ -1,3 +1,4 @@
+import { formatReadHint } from "../builtin-tools.ts";
 import type { Fact } from "../event.ts";
 import { type Entry, getCalls, type ResultEntry, toPlainText } from "../history.ts";
 import { createContextSize, estimateTokens, measureHistory } from "./context-size.ts";
@@ -131,11 +132,10 @@ export function shortenResult(entry: Entry): Entry {
     : entry;
 }
 
-function buildShortContent({ content, message, handle }: ResultEntry): string {
+function buildShortContent({ content, message, handle, isPartial }: ResultEntry): string {
   const [line = ""] = (message ?? toPlainText(content)).trimStart().split("\n", 1);
   const shortLine = line.length > maxLineLength ? line.slice(0, maxLineLength).toWellFormed() : line;
-  const rest =
-    handle === undefined ? "" : `; read_result { "handle": ${JSON.stringify(handle)} } has all of it`;
+  const rest = handle === undefined ? "" : `; ${formatReadHint({ handle, ...(isPartial && { isPartial }) })}`;
   return `${shortLine.trimEnd()} … (shortened${rest})`;
 }
 

@@ -54,7 +54,7 @@ export function toCallRecord(fact: ResultFact, input: Json): ToolCallRecord {
 }
 
 export function toResultEntry(fact: ResultFact): ResultEntry {
-  const { id, name, status, result, data, error, ui, contexts, affected, message, handle } = fact;
+  const { id, name, status, result, data, error, ui, contexts, affected, message, handle, isPartial } = fact;
   return {
     type: "result",
     callId: id,
@@ -68,5 +68,6 @@ export function toResultEntry(fact: ResultFact): ResultEntry {
     ...(affected !== undefined && { affected }),
     ...(message !== undefined && { message }),
     ...(handle !== undefined && { handle }),
+    ...(isPartial && { isPartial }),
   };
 }

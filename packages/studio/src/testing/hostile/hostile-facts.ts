@@ -181,6 +181,7 @@ function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
       cacheUntil: 1,
       reads: ["untrusted"],
       cached: true,
+      isPartial: true,
       retry: 1,
     },
     approval_required: {
