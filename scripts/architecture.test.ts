@@ -83,7 +83,7 @@ const world: WorldRule = {
   },
   allowedIn: [
     ...["loop/steps.ts", "perform/", "models/", "stores/", "engines/", "clock.ts", "client/environment.ts"],
-    ...["run/", "ids.ts", "testing/"],
+    ...["run/", "ids.ts", "testing/", "node/isolated-worker.ts"],
   ],
 };
 

@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { getEntries } from "./build.ts";
 
@@ -33,6 +35,39 @@ describe("the built package", () => {
       encoding: "utf8",
     });
     expect(output.trim()).toBe("Built. true");
+  });
+
+  it("executes an isolated tool in a process of its own (F42)", () => {
+    const scratch = mkdtempSync(join(tmpdir(), "capstan-isolated-"));
+    symlinkSync(join(root, "node_modules"), join(scratch, "node_modules"));
+    const tools = `
+      import { defineTool } from "capstan";
+      export const pid = defineTool({
+        name: "pid", description: "", input: {}, isolate: true, execute: () => String(process.pid),
+      });
+    `;
+    const program = `
+      import { defineAgent, run } from "capstan";
+      import { scriptedModel } from "capstan/testing";
+      import { pid } from ${JSON.stringify(pathToFileURL(join(scratch, "tools.ts")).href)};
+      const agent = defineAgent({
+        name: "a",
+        model: scriptedModel([{ calls: [{ name: "pid", input: {} }] }, { text: "Over." }]),
+        tools: [pid],
+      });
+      const { toolCalls: [call] } = await run(agent, "Go.");
+      console.log(call.status, Number(call.result) !== process.pid);
+    `;
+    try {
+      writeFileSync(join(scratch, "tools.ts"), tools);
+      const output = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
+        cwd: root,
+        encoding: "utf8",
+      });
+      expect(output.trim()).toBe("ok true");
+    } finally {
+      rmSync(scratch, { recursive: true });
+    }
   });
 
   it("loads neither a schema library nor a Node module on import", () => {

@@ -44,6 +44,7 @@ export type ErrorCode =
   | "tool_denied"
   | "tool_skipped"
   | "tool_interrupted"
+  | "tool_crashed"
   | "too_many_calls"
   | "approval_mismatch"
   | "result_invalid"
@@ -127,6 +128,7 @@ export const errorCodes: Readonly<
   tool_denied: { status: 403, retryable: false },
   tool_skipped: { status: 409, retryable: false },
   tool_interrupted: { status: 500, retryable: false },
+  tool_crashed: { status: 500, retryable: false },
   too_many_calls: { status: 429, retryable: false },
   approval_mismatch: { status: 409, retryable: false },
   result_invalid: { status: 500, retryable: false },

@@ -29,6 +29,7 @@ export {
   type UiHint,
   type UserEntry,
 } from "./history.ts";
+export type { Isolation } from "./isolation.ts";
 export { isRecord, type Json, toCanonicalJson } from "./json.ts";
 export type { Source } from "./labels.ts";
 export type { Chunk, Model, ModelRequest, StopReason, ToolSpec, Usage } from "./model.ts";

@@ -15,6 +15,13 @@ import {
 } from "./definition.ts";
 import { AgentError, type ErrorData } from "./errors.ts";
 import type { Fragment, Part, UiHint } from "./history.ts";
+import {
+  getIsolatedTools,
+  type IsolatedExecute,
+  type Isolation,
+  locateTool,
+  type ToolLocation,
+} from "./isolation.ts";
 import { isRecord, type Json } from "./json.ts";
 import { checkPolicy, type ResultSize, type Retry } from "./policy.ts";
 import { type Infer, type JsonSchema, type Schema, type SchemaInput, toSchema } from "./schema/schema.ts";
@@ -116,6 +123,8 @@ export interface Tool extends ToolSettings {
   readonly outputSchema?: Schema;
   // Methods, because their parameters are bivariant: a tool with typed input is then assignable to `Tool`.
   execute?(input: unknown, context: ToolContext): unknown;
+  /** Where the process of an isolated call finds the tool. */
+  readonly isolate?: ToolLocation;
   /** The agent that answers the calls of a tool made with `agentTool`. */
   readonly agent?: Agent;
   needsApproval?(input: unknown, options: { readonly context: unknown }): Approval | Promise<Approval>;
@@ -130,6 +139,12 @@ export interface ToolDefinition<Input extends SchemaInput> extends ToolSettings 
   readonly input: Input;
   /** Schema of the result: of its text if it is a text, otherwise of its data. An invalid result becomes an error. */
   readonly output?: SchemaInput;
+  /**
+   * Executes each call in a process of its own, so that a blocking loop or exhausted memory is a failed call. That process
+   * imports the module of the tool again: closures over run-time values do not work there, and the module must not start
+   * anything when it is imported.
+   */
+  readonly isolate?: true | Isolation;
   /** JSON Schema for the model. Required for libraries that do not provide one (valibot); overrides it otherwise. */
   readonly jsonSchema?: object;
   /** Returns the destination of a call (a URL, an address). The safety gate allows destinations that the user named. */
@@ -156,7 +171,7 @@ export function defineTool<const Input extends SchemaInput>(
 export function defineTool(
   definition: Omit<ToolDefinition<object>, "needsApproval"> & { needsApproval?: unknown },
 ): object {
-  const { input, output, jsonSchema, needsApproval, ...settings } = definition;
+  const { input, output, jsonSchema, needsApproval, isolate, ...settings } = definition;
   const { name, description, retry } = settings;
   const owner = `tool ${formatValue(name)}`;
   checkDefinition(owner, definition, toolFields);
@@ -171,6 +186,8 @@ export function defineTool(
       `The tool "${name}" needs a description for the model to read.`,
     );
   }
+  const location = isolate && locateTool(name, isolate);
+  if (location) registerIsolated(name, Reflect.get(definition, "execute"));
   const checkApproval = typeof needsApproval === "function" ? needsApproval : () => needsApproval;
   const plain = toSchema(input, { owner: `the tool "${name}"`, jsonSchema });
   const { examples } = settings;
@@ -180,8 +197,25 @@ export function defineTool(
     ...settings,
     schema,
     ...(outputSchema && { outputSchema }),
+    ...(location && { isolate: location }),
     ...(needsApproval ? { needsApproval: checkApproval } : {}),
   };
+}
+
+function registerIsolated(name: string, execute: IsolatedExecute | undefined): void {
+  if (!execute) {
+    const message = `The tool "${name}" has no \`execute\`: the client runs it, so it cannot be isolated.`;
+    throw new AgentError("invalid_definition", message);
+  }
+  getIsolatedTools()?.set(name, execute);
+}
+
+function isIsolation(value: unknown): boolean {
+  if (value === true) return true;
+  if (!isRecord(value)) return false;
+  const { module, memoryMb, ...others } = value;
+  const isModule = module === undefined || (typeof module === "string" && module.startsWith("file:"));
+  return isModule && (memoryMb === undefined || isAtLeast(8, memoryMb)) && Object.keys(others).length === 0;
 }
 
 const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", FieldRule>> = {
@@ -203,6 +237,10 @@ const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", Fiel
   timeoutMs: toMinimumRule(1),
   retry: anyValue,
   cacheMs: toMinimumRule(0),
+  isolate: {
+    hint: "true, or an object with `module` (such as `import.meta.url`) and `memoryMb` (from 8)",
+    accepts: isIsolation,
+  },
   maxResultSize: {
     hint: 'a number from 0, "unlimited", or an object with both `data` and `text`',
     accepts: isResultSize,

@@ -14,14 +14,11 @@ import { matchesDigest } from "./digest.ts";
 import { getAgent, getInput, getRunId, type HookCall, type Io } from "./io.ts";
 import { createFailedOutcome, filterForModel, interrupted, toOutcome } from "./outcome.ts";
 import { asQuestion, buildQuestionFact, toAnswers } from "./question.ts";
-import { readToolOutput } from "./read-tool-output.ts";
+import { outputLimits, readToolOutput } from "./read-tool-output.ts";
 import { type TruncatedOutcome, truncateOutcome } from "./truncate-outcome.ts";
 
 const maxBlockMs = 1000;
 const maxHookMs = 1000;
-/** Limits for a streamed result; the rest is not read. */
-const maxCharacters = 10_000_000;
-const maxBytes = 50_000_000;
 
 /** One tool call in progress. `facts` collects the facts to report besides its result. */
 type ToolCallContext = {
@@ -132,7 +129,7 @@ async function readReturnedValue(
 ): Promise<Outcome | undefined> {
   const question = asQuestion(returned);
   if (!question) {
-    const output = await readToolOutput(returned, { signal: context.signal, maxCharacters, maxBytes });
+    const output = await readToolOutput(returned, { signal: context.signal, ...outputLimits });
     return checkOutcome(toOutcome(output), tool);
   }
   context.facts.unshift(await buildQuestionFact(question, tool, context));
@@ -160,7 +157,11 @@ async function startExecution(
   { effect, io, signal, facts }: ToolCallContext,
 ): Promise<unknown> {
   const startedAt = io.clock.monotonic();
-  const work = tool.execute?.(input, createToolContext(effect, io, signal));
+  const context = createToolContext(effect, io, signal);
+  const work =
+    tool.isolate && io.executeIsolated
+      ? io.executeIsolated(tool, input, context)
+      : tool.execute?.(input, context);
   const ms = io.clock.monotonic() - startedAt;
   if (ms >= maxBlockMs) {
     const message = `The tool "${tool.name}" blocked the process for ${ms} ms.`;

@@ -7,7 +7,7 @@ import type { Json } from "../json.ts";
 import type { Model } from "../model.ts";
 import type { State } from "../state/state.ts";
 import type { Blob } from "../store.ts";
-import type { Outcome } from "../tool.ts";
+import type { Outcome, Tool, ToolContext } from "../tool.ts";
 import type { AgentRequest } from "./call-agent.ts";
 
 /** Dependencies of `perform`. */
@@ -25,6 +25,8 @@ export type Io = {
   mask?<Body extends object>(body: Body): Body;
   /** Answers a call with an agent, in a run nested in this one. Resolves when that run ends or waits. */
   runNested?(request: AgentRequest, callId: string, signal: AbortSignal): Promise<void>;
+  /** Executes an isolated tool in a process of its own. */
+  executeIsolated?(tool: Tool, input: unknown, context: ToolContext): Promise<unknown>;
   readonly blobs: {
     put(blob: { readonly mediaType: string; readonly data: string | Uint8Array }): Promise<string>;
     get(handle: string): Promise<Blob | undefined>;

@@ -21,6 +21,9 @@ export type OutputLimits = {
   readonly maxBytes: number;
 };
 
+/** Limits for the output of a tool; the rest is not read. */
+export const outputLimits = { maxCharacters: 10_000_000, maxBytes: 50_000_000 } as const;
+
 /**
  * Reads streams, responses, blobs and async iterables to their end; returns any other value unchanged. An output that
  * fails midway becomes a failure with the part that was read. Rejects when the signal is aborted, and when nothing could

@@ -8,6 +8,7 @@ import { runLoop } from "../loop/loop.ts";
 import { direct, withConcurrencyLimit, withJournal, withRetry, withTimeout } from "../loop/steps.ts";
 import type { Model } from "../model.ts";
 import { getNamedModel } from "../models/named-model.ts";
+import { executeIsolated } from "../node/isolated-call.ts";
 import type { AgentRequest } from "../perform/call-agent.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import type { Io } from "../perform/io.ts";
@@ -67,6 +68,7 @@ function createStep(services: RunServices, { agents, state, log, canSuspend }: E
     },
     emit: log.emit,
     resolveModel,
+    executeIsolated,
     runNested: (request, callId, signal) => runNested(services, state, { request, callId, signal }),
   };
   const io = masking ? withMaskedIo(unmaskedIo, masking) : unmaskedIo;

@@ -3,6 +3,7 @@ import { AgentError } from "../errors.ts";
 import { toPlainText } from "../history.ts";
 import { getLabels } from "../labels.ts";
 import type { Model } from "../model.ts";
+import { executeIsolated } from "../node/isolated-call.ts";
 import { toOutcome } from "../perform/outcome.ts";
 import { asQuestion } from "../perform/question.ts";
 import { readToolOutput } from "../perform/read-tool-output.ts";
@@ -42,7 +43,7 @@ export function quarantine(tool: Tool, options: QuarantineOptions): Tool {
     output,
     policy: { maxTurns: 3 },
   });
-  const { target, needsApproval, execute, ...settings } = tool;
+  const { target, needsApproval, execute, isolate, ...settings } = tool;
   if (!execute)
     throw new AgentError(
       "invalid_definition",
@@ -57,7 +58,9 @@ export function quarantine(tool: Tool, options: QuarantineOptions): Tool {
     outputSchema: schema,
     reads: getLabels(tool).filter((label) => label !== "untrusted"),
     async execute(input, context) {
-      const text = await readUntrustedText(() => execute.call(tool, input, context), context);
+      const call = () =>
+        isolate ? executeIsolated(tool, input, context) : execute.call(tool, input, context);
+      const text = await readUntrustedText(call, context);
       if (text === undefined) return createFailure(`"${tool.name}" failed.`);
       const result = await run(reader, text, { store: memory(), signal: context.signal });
       return result.status === "done"
