@@ -16,11 +16,13 @@ import {
   checkStoredMessage,
   createStoredRun,
   loadResult,
+  loadRunState,
   loadTurnRequest,
   type MessageCheck,
 } from "./stored-run.ts";
+import { assertResumable, listStuckRuns, type StuckRun } from "./stuck-runs.ts";
 
-export type { MessageCheck, TurnRequest };
+export type { MessageCheck, StuckRun, TurnRequest };
 
 /** Returns the agent with this name, with the agents it hands off to; undefined when it does not exist. */
 export type FindAgent = (name: string) => Agent | undefined | Promise<Agent | undefined>;
@@ -67,20 +69,28 @@ export interface LocalEngine {
   rerun(options: RerunOptions): Promise<Rerun>;
   /**
    * Checks a message before it is sent. Rejects when the run, in its
-   * current state, cannot accept it: with `unknown_call`, `approval_conflict`, `idempotency_conflict`, `run_ended`, or
-   * `invalid_input` for an answer that does not match the schema of its question.
+   * current state, cannot accept it: with `unknown_call`, `approval_conflict`, `idempotency_conflict`, `run_ended`,
+   * `run_stuck`, or `invalid_input` for an answer that does not match the schema of its question.
    */
   checkMessage(runId: string, message: RunMessage): Promise<MessageCheck>;
-  /** Sends a message to a run, and resumes the run when no process executes it. Resolves when the message is stored. */
+  /**
+   * Sends a message to a run, and resumes the run when no process executes it. Resolves when the message is stored.
+   * Rejects with `run_stuck` if this process cannot resume the run, except to cancel it, and with `newer_version`.
+   */
   send(runId: string, message: RunMessage): Promise<void>;
   /** Takes over runs whose process is gone, and returns their ids. Also called automatically, at the start and then regularly. */
   recover(): Promise<readonly string[]>;
+  /** Lists the unfinished runs that no process executes and this one cannot continue, with the reason. */
+  listStuck(): Promise<readonly StuckRun[]>;
   /** Stops after the current step and releases its runs, so that another process can resume them. */
   close(): Promise<void>;
 }
 
 const defaultLeaseMs = 15_000;
 const defaultMaxRuns = 500;
+/** A run that cannot continue is tried again after this long: the agents of a process may change. */
+const retryStuckMs = 60_000;
+const stuckCodes: readonly string[] = ["unknown_agent", "newer_version"];
 
 export function local(options: LocalOptions): LocalEngine {
   const { store, leaseMs = defaultLeaseMs, owner = createId("local_"), clock = backgroundClock } = options;
@@ -94,10 +104,12 @@ export function local(options: LocalOptions): LocalEngine {
   const shared: SharedStoreOptions = { ...settings, onRunStart, onRunEnd, shutdownSignal };
 
   /** Continues a run, unless another process is faster. */
-  async function takeOver(info: RunInfo): Promise<boolean> {
+  async function takeOver(info: RunInfo, isCancelled = false): Promise<boolean> {
     if (info.newerVersion !== undefined) return false; // a process of that version continues it
     if (shutdownSignal.aborted || !runs.isDue(info.runId)) return false;
-    const agents = await resolveAgents(info.agent);
+    const resolving = resolveAgents(info.agent);
+    // Cancelling needs no agent, so that a stuck run does not block its session for ever.
+    const agents = isCancelled ? ((await resolving.catch(() => undefined)) ?? []) : await resolving;
     if (!agents) return false;
     const resumeOptions = (await options.getResumeOptions?.(info)) ?? {};
     if (shutdownSignal.aborted || !runs.isDue(info.runId)) return false;
@@ -119,10 +131,11 @@ export function local(options: LocalOptions): LocalEngine {
   }
 
   async function send(runId: string, message: RunMessage): Promise<void> {
+    await assertResumable({ store, resolveAgents }, runId, message);
     await store.sendMessage(runId, message);
     runs.unschedule(runId);
     const orphan = (await store.listOrphans()).find((info) => info.runId === runId);
-    if (orphan) await takeOver(orphan);
+    if (orphan) await takeOver(orphan, message.type === "cancel");
   }
 
   function assertUsable(agent: Agent): Agent {
@@ -144,7 +157,7 @@ export function local(options: LocalOptions): LocalEngine {
       return runOptions.runId === undefined ? started : attachWhenBusy(started, { store, open });
     },
     open,
-    ...createRunReader(store, resolveAgents),
+    ...createRunReader({ store, resolveAgents }),
     rerun: async (rerunOptions) => {
       const agent = assertUsable(rerunOptions.agent);
       return rerun(store, { ...rerunOptions, agent, shared, onStarted: runs.track });
@@ -159,15 +172,17 @@ export function local(options: LocalOptions): LocalEngine {
   };
 }
 
-type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage">;
+type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage" | "listStuck">;
 
 /** Reads runs from the store, whichever process executes them. */
-function createRunReader(store: Store, resolveAgents: AgentResolver["resolveAgents"]): RunReader {
+function createRunReader(
+  source: Pick<AgentResolver, "resolveAgents"> & { readonly store: Store },
+): RunReader {
   return {
-    getResult: (runId) => loadResult({ store, resolveAgents, runId }),
-    getTurnRequest: (runId, turn, options = {}) =>
-      loadTurnRequest({ store, resolveAgents, runId }, turn, options),
-    checkMessage: (runId, message) => checkStoredMessage({ store, resolveAgents, runId }, message),
+    getResult: (runId) => loadResult({ ...source, runId }),
+    getTurnRequest: (runId, turn, options = {}) => loadTurnRequest({ ...source, runId }, turn, options),
+    checkMessage: (runId, message) => checkStoredMessage({ ...source, runId }, message),
+    listStuck: () => listStuckRuns(source, (runId) => loadRunState({ ...source, runId })),
   };
 }
 
@@ -180,7 +195,7 @@ interface RunTracker {
   isDue(runId: string): boolean;
   /** Makes a run due before the time it waits for: it has received a message. */
   unschedule(runId: string): void;
-  /** Whether the run failed here because of its store, so that no process is gone. Forgets it. */
+  /** Whether the run failed here because of its store or its agents, so that no process is gone. Forgets it. */
   takeFailure(runId: string): boolean;
 }
 
@@ -201,7 +216,9 @@ function createRunTracker(clock: Clock, poll: () => void): RunTracker {
         clock.after(Math.max(0, until - clock.now()), poll);
       };
       handle.then(onSuspend, (thrown) => {
-        if (describeThrown(thrown, "store_failed").code.startsWith("store_")) failedRuns.add(handle.id);
+        const { code } = describeThrown(thrown, "store_failed");
+        if (code.startsWith("store_") || stuckCodes.includes(code)) failedRuns.add(handle.id);
+        if (stuckCodes.includes(code)) scheduledRuns.set(handle.id, clock.now() + retryStuckMs);
         removeRun();
       });
       return handle;

@@ -1,6 +1,6 @@
 import { type Agent, type Agents, hasDynamicTools, indexAgents } from "../agent.ts";
 import { repeatEvery, systemClock } from "../clock.ts";
-import { AgentError } from "../errors.ts";
+import { AgentError, describeThrown } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import { createId } from "../ids.ts";
 import { toFacts, validateMessage } from "../loop/messages.ts";
@@ -19,6 +19,7 @@ import { subscribe } from "../sessions/subscribe.ts";
 import { createState, type RunState, type State } from "../state/state.ts";
 import type { FoundRun, RunMessage, Store } from "../store.ts";
 import { isRepeatedMessage } from "./repeated-message.ts";
+import { assertHasTools, assertResumable } from "./stuck-runs.ts";
 
 type RunLocation = {
   readonly store: Store;
@@ -99,8 +100,10 @@ export type MessageCheck = { readonly isNew: boolean; readonly call?: PendingCal
  */
 export async function checkStoredMessage(location: RunLocation, message: RunMessage): Promise<MessageCheck> {
   const { store, runId } = location;
+  await assertResumable(location, runId, message);
   const pending = await store.listMessages(runId);
   const context = await loadRunState(location);
+  assertHasTools(context, message);
   const loadFacts = () => loadRunFacts(store, runId);
   if (await isRepeatedMessage(message, { ...context, pending, loadFacts })) return { isNew: false };
   await validateMessage(message, context);
@@ -119,7 +122,7 @@ type StoredState = {
 };
 
 /** Folds a run from the newest snapshot before or within it, up to the next run of its session. */
-async function loadRunState({ store, resolveAgents, runId }: RunLocation): Promise<StoredState> {
+export async function loadRunState({ store, resolveAgents, runId }: RunLocation): Promise<StoredState> {
   const { sessionId, agent } = await findRun(store, runId);
   const session = await openSession(sessionId, { store, runId });
   const isOutdated = await foldNewFacts(session, { store, runId });
@@ -127,10 +130,15 @@ async function loadRunState({ store, resolveAgents, runId }: RunLocation): Promi
   const { run } = state;
   if (run?.id !== runId)
     throw new AgentError("unknown_run", `Run "${runId}" not found in session "${sessionId}".`);
-  const agents = indexAgents((await resolveAgents(agent)) ?? []);
+  const agents = indexAgents((await resolveAgents(agent).catch(ignorePermanent)) ?? []);
   const tools = hasDynamicTools(agents) ? createDynamicTools(agents) : undefined;
   tools?.refresh(run.agent, run.turn);
   return { agents: tools?.agents ?? agents, state, run, isOutdated };
+}
+
+/** A run can be read, though not continued, when its agent cannot be built. */
+function ignorePermanent(thrown: unknown): undefined {
+  if (describeThrown(thrown, "invalid_definition").retryable) throw thrown;
 }
 
 async function findRun(store: Store, runId: string): Promise<FoundRun> {

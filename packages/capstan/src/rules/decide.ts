@@ -1,14 +1,14 @@
 import type { Agents } from "../agent.ts";
 import { AgentError } from "../errors.ts";
-import type { State } from "../state/state.ts";
+import type { RunState, State } from "../state/state.ts";
 import { acceptAnswer, answerWhenToolsFailed } from "./answer.ts";
 import { stopWhenQuarantined } from "./crashes.ts";
-import { handleModelFailure, stopWhenCancelled, stopWhenEnded } from "./end-run.ts";
+import { buildCancellation, handleModelFailure, stopWhenCancelled, stopWhenEnded } from "./end-run.ts";
 import { failOnDeniedHandoff, performHandoff, settleHandoffCalls, settleOpenHandoffs } from "./handoffs.ts";
 import { answerOnLimit } from "./limit-answers.ts";
 import { stopAtBudget, stopOnRepetition } from "./limits.ts";
 import { refuseCalls } from "./refusals.ts";
-import type { Decision, Rule } from "./rule.ts";
+import { type Decision, decideFacts, type Rule } from "./rule.ts";
 import { requestApprovals, reuseCachedResults, runToolCalls } from "./tool-calls.ts";
 import { endTurn, startNextTurn, stopAtTurnLimit, summarizeTurn } from "./turns.ts";
 
@@ -44,13 +44,7 @@ export function decide(agents: Agents, state: State): Decision {
   const { run } = state;
   if (!run) throw new AgentError("unknown_run", `The session "${state.sessionId}" has no run to continue.`);
   const agent = agents.get(run.agent);
-  if (!agent) {
-    const available = [...agents.keys()].map((name) => `"${name}"`).join(", ");
-    throw new AgentError(
-      "unknown_agent",
-      `The run "${run.id}" needs the agent "${run.agent}"; available: ${available || "none"}.`,
-    );
-  }
+  if (!agent) return decideWithoutAgent(agents, run);
   for (const rule of rules) {
     const decision = rule({ agent, state, run });
     if (decision) return settleOpenHandoffs(run, decision);
@@ -58,5 +52,17 @@ export function decide(agents: Agents, state: State): Decision {
   throw new AgentError(
     "invalid_definition",
     "No rule returned a decision; the last rule must always return one.",
+  );
+}
+
+/** Ends a cancelled run, which needs no agent. Throws `unknown_agent` for any other. */
+function decideWithoutAgent(agents: Agents, run: RunState): Decision {
+  if (run.done) return { type: "stop", reason: "done" };
+  if (run.cancelReason !== undefined)
+    return settleOpenHandoffs(run, decideFacts("cancel", ...buildCancellation(run, run.cancelReason)));
+  const available = [...agents.keys()].map((name) => `"${name}"`).join(", ");
+  throw new AgentError(
+    "unknown_agent",
+    `The run "${run.id}" needs the agent "${run.agent}"; available: ${available || "none"}.`,
   );
 }

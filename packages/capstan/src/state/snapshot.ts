@@ -3,11 +3,18 @@
 // nested run shares with its parent). The text is `[shared, state]`, where `shared` has every object and every long text
 // that occurs more than once. An object with the key `$` stands for something else: `["ref", index]` for a shared value,
 // `["map", entries]`, `["set", items]`, or `["object", members]` for an object that has a key `$` itself.
+import { factVersion } from "../event.ts";
 import { isRecord } from "../json.ts";
 import type { State } from "./state.ts";
 
-/** Version of the text. Raise it when the same facts fold to another state, so that older snapshots are ignored. */
-export const snapshotVersion = 2;
+/** Raise it when the same facts fold to another state. */
+const stateVersion = 2;
+
+/**
+ * Version of the text. Snapshots of other versions are ignored. It contains the version of the facts, so that facts of a
+ * newer version are never hidden behind a snapshot.
+ */
+export const snapshotVersion: number = factVersion * 1_000 + stateVersion;
 
 /** Shorter texts are repeated: a reference would not be shorter. */
 const minSharedLength = 256;

@@ -1,0 +1,92 @@
+import type { Agent, Agents } from "../agent.ts";
+import { findTool } from "../builtin-tools.ts";
+import { AgentError, describeThrown, type ErrorData, toErrorData } from "../errors.ts";
+import { factVersion } from "../event.ts";
+import type { RunState } from "../state/state.ts";
+import type { MessageBody, RunInfo, Store } from "../store.ts";
+
+/** An unfinished run that this process cannot continue, and why. The reason is not stored: it depends on the process. */
+export type StuckRun = RunInfo & { readonly reason: ErrorData };
+
+type RunSource = {
+  readonly store: Store;
+  /** Returns every agent that a run of this agent may need; undefined when the agent does not exist. */
+  resolveAgents(agent: string): Promise<readonly Agent[] | undefined>;
+};
+
+type LoadedRun = { readonly agents: Agents; readonly run: RunState };
+
+/** Lists the unfinished runs that no process executes and this one cannot continue. `load` folds one of them. */
+export async function listStuckRuns(
+  source: RunSource,
+  load: (runId: string) => Promise<LoadedRun>,
+): Promise<readonly StuckRun[]> {
+  const stuckRuns: StuckRun[] = [];
+  for (const info of await source.store.listOrphans({ includeWaiting: true })) {
+    const reason = (await findObstacle(source, info)) ?? findMissingPart(await load(info.runId));
+    if (reason) stuckRuns.push({ ...info, reason });
+  }
+  return stuckRuns;
+}
+
+/**
+ * Rejects with `run_stuck` or `newer_version` when no process executes the run and this one cannot. Only cancelling is
+ * allowed then, which needs no agent.
+ */
+export async function assertResumable(source: RunSource, runId: string, message: MessageBody): Promise<void> {
+  const info = await source.store.findRun(runId);
+  if (!info || (info.state === "ended" && message.type !== "retry")) return;
+  const obstacle = await findObstacle(source, info);
+  if (!obstacle) return;
+  // Another process may have what is missing here.
+  const orphans = await source.store.listOrphans({ includeWaiting: true });
+  const isOrphan = info.state === "ended" || orphans.some((orphan) => orphan.runId === runId);
+  if (obstacle.code === "newer_version") throw new AgentError("newer_version", obstacle.message);
+  if (isOrphan && message.type !== "cancel") throw createStuckError(runId, obstacle);
+}
+
+/** Throws `run_stuck` for a message to a run that waits for a missing tool. Denying the call is allowed. */
+export function assertHasTools(loaded: LoadedRun, message: MessageBody): void {
+  const reason = findMissingTool(loaded);
+  if (reason && message.type !== "cancel" && message.type !== "deny")
+    throw createStuckError(loaded.run.id, reason);
+}
+
+/** Returns why this process cannot open the run, without reading its facts. */
+async function findObstacle({ resolveAgents }: RunSource, info: RunInfo): Promise<ErrorData | undefined> {
+  if (info.newerVersion !== undefined) {
+    const message = `A newer version of Capstan stored the facts of run "${info.runId}" (version ${info.newerVersion}; this process reads up to ${factVersion}). Update this process.`;
+    return toErrorData("newer_version", message);
+  }
+  try {
+    return (await resolveAgents(info.agent)) ? undefined : describeMissingAgent(info.agent);
+  } catch (thrown) {
+    const error = describeThrown(thrown, "invalid_definition");
+    if (error.retryable) throw thrown; // the store that the agents come from
+    return error; // the agent exists, but not its model or one of its tools
+  }
+}
+
+function findMissingPart(loaded: LoadedRun): ErrorData | undefined {
+  const { agents, run } = loaded;
+  return agents.has(run.agent) ? findMissingTool(loaded) : describeMissingAgent(run.agent);
+}
+
+function findMissingTool({ agents, run }: LoadedRun): ErrorData | undefined {
+  const agent = agents.get(run.agent);
+  if (!agent || !run.waiting) return undefined;
+  const openCalls = [...(run.currentTurn?.calls.values() ?? [])].filter((call) => !call.result);
+  const name = openCalls.map(({ part }) => part.name).find((each) => !findTool(agent, each));
+  if (name === undefined) return undefined;
+  const message = `The tool "${name}", which the run waits for, is not configured. Add it to the agent "${agent.name}", or deny the call.`;
+  return toErrorData("unknown_tool", message);
+}
+
+function describeMissingAgent(name: string): ErrorData {
+  const message = `The agent "${name}" is not configured. Add it to the agents of this process, or cancel the run.`;
+  return toErrorData("unknown_agent", message);
+}
+
+function createStuckError(runId: string, reason: ErrorData): AgentError {
+  return new AgentError("run_stuck", `Run "${runId}" cannot continue. ${reason.message}`);
+}
