@@ -199,22 +199,29 @@ describe("the protocol of its guide", () => {
   });
 });
 
-const line = (body: object): string => `${JSON.stringify(body)}\n`;
 const ends = { stop: "stop", length: "length", content_filter: "filter" };
 
 modelSuite(
   "of the guide",
   {
-    encode({ text, calls = [], finish = "stop" }) {
+    encode({ text, calls = [], finish = "stop", reason, id: answer = "1" }) {
+      const line = (body: object): string => `${JSON.stringify({ answer, ...body })}\n`;
       const said = text === undefined ? [] : (text.match(/.{1,5}/gsu) ?? []).map((say) => line({ say }));
       const called = calls.flatMap(({ id, name, arguments: written }, index) => [
         line({ call: { index, id, name } }),
         ...(written.match(/.{1,20}/gsu) ?? []).map((piece) => line({ arguments: { index, text: piece } })),
       ]);
-      const end = finish === "stop" && calls.length > 0 ? "calls" : ends[finish];
+      const end = reason ?? (finish === "stop" && calls.length > 0 ? "calls" : ends[finish]);
       return { body: [...said, ...called].join(""), end: line({ used: { in: 12, out: 7 } }) + line({ end }) };
     },
-    overloaded: line({ error: "overloaded" }),
+    overloaded: `${JSON.stringify({ answer: "1", error: "overloaded" })}\n`,
+    stopReasons: {
+      stop: "end",
+      calls: "tool_calls",
+      length: "length",
+      filter: "content_filter",
+      tired: "other",
+    },
   },
   (baseURL) => acme({ model: "sailor-1", apiKey: "none", baseURL }),
 );

@@ -40,9 +40,10 @@ export function acme({ model, apiKey, idleMs = 60_000, ...options }: AcmeOptions
           signal: AbortSignal.any([signal, silence.signal]),
         });
         if (!response.ok || !response.body) throw toError(response.status);
+        const readLine = createLineReader();
         for await (const lines of readLines(response.body)) {
           timer.refresh();
-          yield lines.map(fromLine);
+          yield lines.map(readLine);
         }
       } finally {
         clearTimeout(timer);
@@ -84,6 +85,8 @@ function toMessage(entry: Entry): Json {
 }
 
 type Line = {
+  /** Id of the answer, in every line. */
+  readonly answer: string;
   readonly say?: string;
   readonly call?: { readonly index: number; readonly id: string; readonly name: string };
   readonly arguments?: { readonly index: number; readonly text: string };
@@ -99,9 +102,19 @@ const stopReasons: { readonly [end: string]: StopReason } = {
   filter: "content_filter",
 };
 
-/** Pure: parses one line of the response. */
-export function fromLine(text: string): Chunk {
-  const line = parseLine(text);
+/** Reads the lines of one response, in order. A line of another answer means that a gateway has started over. */
+export function createLineReader(): (text: string) => Chunk {
+  let answer: string | undefined;
+  return (text) => {
+    const line = parseLine(text);
+    answer ??= line.answer;
+    if (line.answer === answer) return fromLine(line);
+    throw new AgentError("stream_inconsistent", "Acme started a second answer in the same stream.");
+  };
+}
+
+/** Pure: converts one line of the response. */
+function fromLine(line: Line): Chunk {
   if (line.error !== undefined) throw new AgentError("model_overloaded", `Acme says: ${line.error}`);
   if (line.say !== undefined) return { type: "text", text: line.say };
   if (line.call) return { type: "call_start", ...line.call };

@@ -2,8 +2,10 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { isFact } from "../event.ts";
+import { restartsMessage } from "../client/restarts-message.ts";
+import { type Event, isFact } from "../event.ts";
 import type { Model } from "../model.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { defineTool } from "../tool.ts";
@@ -15,13 +17,16 @@ import type { Encoder, Speech } from "./wire-encoders.ts";
 type Answer = Speech & {
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
-  /** `cut`: ends without the end event. `reset`: the connection breaks. `stall`: nothing more is sent. */
-  readonly fault?: "cut" | "half" | "reset" | "stall" | "junk" | "empty" | "overloaded";
+  /**
+   * `cut`: ends without the end event. `reset`: the connection breaks. `stall`: nothing more is sent. `restart`: a second
+   * answer starts in the same stream, and is complete.
+   */
+  readonly fault?: "cut" | "half" | "reset" | "stall" | "junk" | "empty" | "overloaded" | "restart";
 };
 
 /** The contract of every provider client, over a real connection. `make` gets the URL of the server. */
 export function modelSuite(name: string, encoder: Encoder, make: (baseURL: string) => Model): void {
-  const runConversation = async (answers: readonly Answer[]) => {
+  const runConversation = async (answers: readonly Answer[], policy: PolicyOverrides = {}) => {
     const clock = fakeClock({ skipUpToMs: 59_000 }); // retries cost no time, and no silence times out by itself
     const { url, requests } = await startProvider(encoder, answers, clock);
     const paid: number[] = [];
@@ -45,6 +50,7 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       model: make(url),
       instructions: "Pay the bills.",
       tools: [pay],
+      policy,
     });
     const { events, result } = await collect(
       run(agent, "Pay.", { store: memory(), session: "s", runId: "r", clock }),
@@ -113,6 +119,73 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       expect(events.filter((event) => isFact(event) && event.type === "tool_call_start")).toHaveLength(1);
     });
 
+    it.each<[string, Answer]>([
+      ["a text", { text: "I have paid ten euros.", fault: "restart" }],
+      ["a call", { calls: [call(10)], fault: "restart" }],
+      ["a text and calls", { text: "I will pay.", calls: [call(10, "a"), call(11, "b")], fault: "restart" }],
+    ])("refuses a second answer that starts in one stream after %s: nothing is run twice or mixed (F15)", async (_what, broken) => {
+      const { paid, result, requests, events } = await runConversation([
+        broken,
+        { text: "Paying.", calls: [call(7)] },
+        thanks,
+      ]);
+      expect(paid).toEqual([7]);
+      expect(result).toMatchObject({ status: "done", text: "Thank you." });
+      expect(requests).toHaveLength(3);
+      expect(events.filter((event) => event.type === "retry")).toMatchObject([
+        { code: "stream_inconsistent" },
+      ]);
+      expect(readTexts(events)).toEqual(["Paying.", "Thank you."]);
+    });
+
+    it.each(
+      Object.entries(encoder.stopReasons),
+    )("that stopped with %s: %s is never half an answer as `done` (F22, F23, F25)", async (reason, stopReason) => {
+      const half: Answer = { text: "One half", reason };
+      const { result, events, paid } = await runConversation([half, { text: " and another." }]);
+      expect(paid).toEqual([]);
+      const stopReasons = events.filter(
+        (event) => event.type === "message" || event.type === "message_partial",
+      );
+      if (stopReason === "end" || stopReason === "tool_calls")
+        expect(result).toMatchObject({ status: "done", text: "One half", stopReason });
+      else if (stopReason === "length" || stopReason === "pause") {
+        expect(stopReasons[0]).toMatchObject({ type: "message_partial", stopReason });
+        expect(result).toMatchObject({ status: "done", text: "One half and another.", stopReason: "end" });
+      } else if (stopReason === "other") {
+        expect(events.find((event) => event.type === "retry")).toMatchObject({ code: "answer_incomplete" });
+        expect(result).toMatchObject({ status: "done", text: "and another.", stopReason: "end" });
+      } else
+        expect(result).toMatchObject({
+          ...{ status: "failed", text: "One half", stopReason },
+          error: { code: "content_filter" },
+        });
+    });
+
+    it.each(
+      Object.entries(encoder.stopReasons).filter(([, reason]) => reason !== "end" && reason !== "tool_calls"),
+    )("does not run a call of an answer that stopped with %s: %s (F22, F24, F25)", async (reason) => {
+      const { paid, events } = await runConversation([{ calls: [call(10)], reason }, thanks]);
+      expect(paid).toEqual([]);
+      expect(events.some((event) => event.type === "tool_call_start")).toBe(false);
+    });
+
+    it("continues a text at the output limit, or stops and says so, as the policy says (F23)", async () => {
+      const parts: Answer[] = [
+        { text: "One part, ", finish: "length" },
+        { text: "another part, ", finish: "length" },
+        { text: "and the last." },
+      ];
+      const joined = await runConversation(parts);
+      expect(joined.result).toMatchObject({ status: "done", text: "One part, another part, and the last." });
+      expect(readTexts(joined.events)).toEqual(["One part, another part, and the last."]);
+      const stopped = await runConversation(parts, { onOutputLimit: "stop" });
+      expect(stopped.requests).toHaveLength(1);
+      expect(stopped.result).toMatchObject({
+        ...{ status: "limit", text: "One part,", stopReason: "length", error: { code: "output_truncated" } },
+      });
+    });
+
     it.each<[string, Answer, string]>([
       ["whole arguments at the output limit", { calls: [call(10)], finish: "length" }, "output_truncated"],
       [
@@ -165,6 +238,18 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       expect(requests).toHaveLength(1);
     });
   });
+}
+
+/** Returns the text of each message as a reader of the deltas sees it. */
+function readTexts(events: readonly Event[]): string[] {
+  const texts: string[] = [];
+  let text = "";
+  for (const event of events) {
+    if (restartsMessage(event)) text = "";
+    else if (event.type === "content_delta") text += event.delta;
+    else if (event.type === "message") texts.push(text);
+  }
+  return texts;
 }
 
 const servers: ReturnType<typeof createServer>[] = [];
@@ -222,7 +307,10 @@ function sendAnswer(encoder: Encoder, answer: Answer, response: ServerResponse):
   else if (fault === "half") response.end(body.slice(0, body.lastIndexOf("amount") + 12));
   else if (fault === "junk") response.end(`${body}data: {"half":\n\n${end}`);
   else if (fault === "overloaded") response.end(body + encoder.overloaded);
-  else {
+  else if (fault === "restart") {
+    const second = encoder.encode({ ...answer, id: "2" });
+    response.end(body + second.body + second.end);
+  } else {
     response.write(body);
     if (fault === "reset") setTimeout(() => response.destroy(), 5);
   }

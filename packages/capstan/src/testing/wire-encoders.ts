@@ -1,10 +1,15 @@
 import type { Json } from "../json.ts";
+import type { StopReason } from "../model.ts";
 
 /** A provider's answer, independent of the wire. `arguments` is text so that it can be truncated. */
 export type Speech = {
   readonly text?: string;
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly finish?: "stop" | "length" | "content_filter";
+  /** The provider's own word for why it stopped; replaces `finish`. */
+  readonly reason?: string;
+  /** Identifies the answer, as far as the wire does. Default: `1`. */
+  readonly id?: string;
 };
 
 /** Encodes an answer as a provider would stream it. */
@@ -13,6 +18,8 @@ export type Encoder = {
   encode(speech: Speech): { readonly body: string; readonly end: string };
   /** An event that reports an overloaded provider. */
   readonly overloaded: string;
+  /** Every documented reason for the end of a text, in the provider's words, and what the client makes of it. */
+  readonly stopReasons: { readonly [reason: string]: StopReason };
 };
 
 const formatEvent = (data: Json, name?: string) =>
@@ -20,11 +27,11 @@ const formatEvent = (data: Json, name?: string) =>
 const splitPieces = (text: string) => text.match(/.{1,5}/gsu) ?? [];
 
 export const openAiChatEncoder: Encoder = {
-  encode({ text = "", calls = [], finish = "stop" }) {
+  encode({ text = "", calls = [], finish = "stop", reason: word, id: answerId = "1" }) {
+    const head = { id: `chatcmpl-${answerId}`, object: "chat.completion.chunk" };
     const delta = (piece: Json) =>
       formatEvent({
-        id: "chatcmpl-1",
-        object: "chat.completion.chunk",
+        ...head,
         choices: [{ index: 0, delta: piece, finish_reason: null }],
       });
     const textEvents = splitPieces(text).map((content) => delta({ content }));
@@ -34,12 +41,19 @@ export const openAiChatEncoder: Encoder = {
         delta({ tool_calls: [{ index, function: { arguments: piece } }] }),
       ),
     ]);
-    const reason = finish === "stop" && calls.length > 0 ? "tool_calls" : finish;
+    const reason = word ?? (finish === "stop" && calls.length > 0 ? "tool_calls" : finish);
     const usage = { prompt_tokens: 12, completion_tokens: 7 };
+    const ending = formatEvent({ ...head, choices: [{ index: 0, delta: {}, finish_reason: reason }] });
     return {
-      body: [...textEvents, ...callEvents].join(""),
-      end: `${formatEvent({ choices: [{ index: 0, delta: {}, finish_reason: reason }] })}${formatEvent({ choices: [], usage })}data: [DONE]\n\n`,
+      body: [delta({ role: "assistant", content: "" }), ...textEvents, ...callEvents].join(""),
+      end: `${ending}${formatEvent({ ...head, choices: [], usage })}data: [DONE]\n\n`,
     };
+  },
+  stopReasons: {
+    ...{ stop: "end", length: "length", content_filter: "content_filter", refusal: "refusal" },
+    // Without calls, these end a text.
+    ...{ tool_calls: "end", function_call: "end" },
+    ...{ abort: "other", reason_of_the_future: "other" },
   },
   overloaded: formatEvent({
     error: { message: "The server is overloaded.", type: "server_error", code: "server_error" },
@@ -47,9 +61,12 @@ export const openAiChatEncoder: Encoder = {
 };
 
 export const openAiResponsesEncoder: Encoder = {
-  encode({ text = "", calls = [], finish = "stop" }) {
+  encode({ text = "", calls = [], finish = "stop", reason: word, id: answerId = "1" }) {
+    let count = 0;
     const formatTypedEvent = (type: string, fields: { [key: string]: Json }) =>
-      formatEvent({ type, ...fields }, type);
+      formatEvent({ type, sequence_number: count++, ...fields }, type);
+    const response = { id: `resp_${answerId}`, status: "in_progress", output: [] };
+    const start = formatTypedEvent("response.created", { response });
     const message = {
       type: "message",
       id: "msg_1",
@@ -104,16 +121,20 @@ export const openAiResponsesEncoder: Encoder = {
     ]);
     const output = [...(text ? [message] : []), ...items];
     const usage = { input_tokens: 12, output_tokens: 7, total_tokens: 19 };
-    const reason = finish === "length" ? "max_output_tokens" : finish;
+    const reason = word ?? (finish === "length" ? "max_output_tokens" : finish);
     const end =
-      finish === "stop"
+      reason === "stop"
         ? formatTypedEvent("response.completed", {
-            response: { id: "resp_1", status: "completed", output, usage },
+            response: { ...response, status: "completed", output, usage },
           })
         : formatTypedEvent("response.incomplete", {
-            response: { id: "resp_1", status: "incomplete", incomplete_details: { reason }, output, usage },
+            response: { ...response, status: "incomplete", incomplete_details: { reason }, output, usage },
           });
-    return { body: [...textEvents, ...callEvents].join(""), end };
+    return { body: [start, ...textEvents, ...callEvents].join(""), end };
+  },
+  stopReasons: {
+    ...{ stop: "end", max_output_tokens: "length", content_filter: "content_filter" },
+    ...{ max_tool_calls: "other", reason_of_the_future: "other" },
   },
   overloaded: formatEvent(
     { type: "error", code: "server_error", message: "The server is overloaded." },
@@ -122,12 +143,12 @@ export const openAiResponsesEncoder: Encoder = {
 };
 
 export const anthropicEncoder: Encoder = {
-  encode({ text = "", calls = [], finish = "stop" }) {
+  encode({ text = "", calls = [], finish = "stop", reason: word, id: answerId = "1" }) {
     const formatTypedEvent = (type: string, fields: { [key: string]: Json } = {}) =>
       formatEvent({ type, ...fields }, type);
     const start = formatTypedEvent("message_start", {
       message: {
-        id: "msg_1",
+        id: `msg_${answerId}`,
         type: "message",
         role: "assistant",
         content: [],
@@ -160,10 +181,15 @@ export const anthropicEncoder: Encoder = {
     };
     const end =
       formatTypedEvent("message_delta", {
-        delta: { stop_reason: reasons[finish] },
+        delta: { stop_reason: word ?? reasons[finish] },
         usage: { output_tokens: 7 },
       }) + formatTypedEvent("message_stop");
     return { body: [start, formatTypedEvent("ping"), ...textEvents, ...callEvents].join(""), end };
+  },
+  stopReasons: {
+    ...{ end_turn: "end", stop_sequence: "end", tool_use: "tool_calls", refusal: "refusal" },
+    ...{ max_tokens: "length", model_context_window_exceeded: "length" },
+    ...{ pause_turn: "pause", compaction: "pause", reason_of_the_future: "other" },
   },
   overloaded: formatEvent(
     { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
@@ -172,7 +198,7 @@ export const anthropicEncoder: Encoder = {
 };
 
 export const geminiEncoder: Encoder = {
-  encode({ text = "", calls = [], finish = "stop" }) {
+  encode({ text = "", calls = [], finish = "stop", reason: word, id: responseId = "1" }) {
     const parts = [
       ...splitPieces(text).map((piece): Json => ({ text: piece })),
       ...calls.map(
@@ -182,14 +208,27 @@ export const geminiEncoder: Encoder = {
       ),
     ];
     const body = parts
-      .map((part) => formatEvent({ candidates: [{ index: 0, content: { role: "model", parts: [part] } }] }))
+      .map((part) =>
+        formatEvent({ candidates: [{ index: 0, content: { role: "model", parts: [part] } }], responseId }),
+      )
       .join("");
     const reasons = { stop: "STOP", length: "MAX_TOKENS", content_filter: "SAFETY" };
     const usageMetadata = { promptTokenCount: 12, candidatesTokenCount: 7 };
     return {
       body,
-      end: formatEvent({ candidates: [{ index: 0, finishReason: reasons[finish] }], usageMetadata }),
+      end: formatEvent({
+        ...{ candidates: [{ index: 0, finishReason: word ?? reasons[finish] }], usageMetadata, responseId },
+      }),
     };
+  },
+  stopReasons: {
+    ...{ STOP: "end", MAX_TOKENS: "length", SAFETY: "content_filter", RECITATION: "content_filter" },
+    ...{ BLOCKLIST: "content_filter", PROHIBITED_CONTENT: "content_filter", SPII: "content_filter" },
+    ...{ MODEL_ARMOR: "content_filter", IMAGE_SAFETY: "content_filter", IMAGE_RECITATION: "content_filter" },
+    ...{ IMAGE_PROHIBITED_CONTENT: "content_filter", IMAGE_OTHER: "other", NO_IMAGE: "other" },
+    ...{ LANGUAGE: "other", OTHER: "other", MALFORMED_FUNCTION_CALL: "other", MALFORMED_RESPONSE: "other" },
+    ...{ UNEXPECTED_TOOL_CALL: "other", TOO_MANY_TOOL_CALLS: "other", MISSING_THOUGHT_SIGNATURE: "other" },
+    ...{ REASON_OF_THE_FUTURE: "other" },
   },
   overloaded: formatEvent({
     error: { code: 503, status: "UNAVAILABLE", message: "The model is overloaded." },
