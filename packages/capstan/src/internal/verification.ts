@@ -3,7 +3,7 @@
 export { indexAgents } from "../agent.ts";
 export { sleep } from "../clock.ts";
 export { describeThrown } from "../errors.ts";
-export type { FactBody, UnplacedFact } from "../event.ts";
+export { type FactBody, factVersion, type UnplacedFact } from "../event.ts";
 export { identifyFact } from "../ids.ts";
 export { listPendingCalls } from "../rules/pending-calls.ts";
 export { apply, fold } from "../state/apply.ts";

@@ -26,9 +26,10 @@ export interface CrashHarness {
 
 const waitTimeoutMs = 30_000;
 
-export function openCrashHarness(leaseMs = 500): CrashHarness {
+/** Opens the store, by default a SQLite file in a folder of its own. */
+export function openCrashHarness(leaseMs = 500, storeAddress?: StoreAddress): CrashHarness {
   const folder = mkdtempSync(join(tmpdir(), "capstan-crash-"));
-  const address: StoreAddress = { type: "sqlite", file: join(folder, "store.db") };
+  const address = storeAddress ?? { type: "sqlite", file: join(folder, "store.db") };
   const traceFile = join(folder, "trace.jsonl");
   const store = openSharedStore(address);
   const workers: WorkerProcess[] = [];

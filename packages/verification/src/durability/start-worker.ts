@@ -41,6 +41,7 @@ export function startWorker(
       "--conditions=capstan-source",
       "--disable-warning=ExperimentalWarning",
       ...(options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`]),
+      ...(options.preload === undefined ? [] : [`--import=${options.preload}`]),
       program,
       JSON.stringify(options),
     ],

@@ -19,6 +19,10 @@ export type WorkerOptions = Omit<CrashAgentOptions, "trace" | "reach"> & {
   readonly breakpoint?: Breakpoint;
   /** Limit of the heap in megabytes. Default: Node's. */
   readonly heapMb?: number;
+  /** Facts after which a snapshot is stored. Default: the engine's. */
+  readonly snapshotEvery?: number;
+  /** A file that is imported before the program. */
+  readonly preload?: string;
 };
 
 /** A run for a worker to start. */
@@ -50,6 +54,7 @@ function runWorker(options: WorkerOptions): void {
     store,
     agents: agent,
     leaseMs: options.leaseMs,
+    ...(options.snapshotEvery !== undefined && { snapshotEvery: options.snapshotEvery }),
     owner: `worker ${process.pid}`,
     getResumeOptions: () => ({ hooks }),
   });
