@@ -56,7 +56,10 @@ export type Snapshot = {
 export type MessageBody =
   | { readonly type: "steer"; readonly text: string }
   | { readonly type: "cancel"; readonly reason?: string }
-  /** Continues a run that failed because of its model, or was quarantined. The only message an ended run accepts. */
+  /**
+   * Continues a run that failed because of its model, was quarantined, or waits for its provider. The only message an
+   * ended run accepts.
+   */
   | { readonly type: "retry" }
   | { readonly type: "approve"; readonly callId: string; readonly value?: Json }
   | { readonly type: "deny"; readonly callId: string; readonly reason?: string }

@@ -5,10 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestServer, type TestServer } from "./testing/test-server.ts";
 
 let server: TestServer;
+let isBusy: boolean;
 beforeEach(() => {
   const retryAfterMs = 3_600_000;
   const busy = new AgentError("model_rate_limited", "Too many requests.", { retryAfterMs });
-  const model = scriptedModel(() => ({ error: busy }));
+  isBusy = true;
+  const model = scriptedModel(() => (isBusy ? { error: busy } : { text: "Hello." }));
   server = createTestServer({ agents: [defineAgent({ name: "helper", model })] });
 });
 afterEach(() => server.close(0));
@@ -41,6 +43,16 @@ describe("while a run waits for its model provider", () => {
       expect(text).not.toContain("Waiting");
       expect(text).toContain('event: error\ndata: {"code":"cancelled"');
     }
+  });
+
+  it("the run can be told to try now", async () => {
+    const { runId } = await (await server.send("POST", "/api/runs", { input: "Go." })).json();
+    await waitUntilParked(runId);
+    isBusy = false;
+    expect((await server.send("POST", `/api/runs/${runId}/retry`, {})).status).toBe(202);
+    await expect
+      .poll(() => loadRun(runId), { timeout: 30_000 })
+      .toMatchObject({ result: { status: "done", text: "Hello." } });
   });
 
   it("a UI chat that was left can be read again", async () => {

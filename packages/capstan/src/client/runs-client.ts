@@ -68,8 +68,8 @@ export interface RunsClient extends RunRecords {
   approve(runId: string, callId: string, approval?: Approval): Promise<void>;
   deny(runId: string, callId: string, reason?: string): Promise<void>;
   /**
-   * Continues a run that failed because of its model, or was quarantined. Finished calls are not repeated. Rejects with
-   * `not_retryable` for any other run.
+   * Continues a run that failed because of its model, was quarantined, or waits for its provider. Finished calls are not
+   * repeated. Rejects with `not_retryable` for any other run.
    */
   retry(runId: string): Promise<void>;
   /** Answers a call that the client executes. */

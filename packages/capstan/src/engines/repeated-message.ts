@@ -34,7 +34,10 @@ export async function isRepeatedMessage(message: RunMessage, log: MessageLog): P
     throw createAnswerConflictError(message.callId);
   }
   if (message.type === "cancel") return log.run.cancelReason !== undefined;
-  if (message.type === "retry") return log.run.retries > 0 && !log.run.done;
+  if (message.type === "retry") {
+    const { retries, done, wakeAt } = log.run;
+    return retries > 0 && !done && wakeAt === undefined;
+  }
   if (!("callId" in message)) return false;
   return message.type === "result" ? hasResult(message, log) : hasDecision(message, log);
 }

@@ -46,6 +46,8 @@ export function toFacts(message: Message, context: MessageContext): readonly Fac
       }
       return [{ type: "steered", entry: { type: "user", content: message.text } }];
     case "retry":
+      // A run that waits for its provider calls the model now.
+      if (!run.done && run.wakeAt !== undefined) return [{ type: "woken" }];
       assertRetryable(context);
       return [{ type: "retried", usageBefore: run.usage }];
     case "approve":

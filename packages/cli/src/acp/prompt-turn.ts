@@ -90,8 +90,7 @@ async function followRun(turn: PromptTurn): Promise<Result> {
     if (result.status !== "waiting") return result;
     if (turn.stopSignal.aborted || result.pending.length === 0) {
       const { workspace, lastSeq } = turn.session;
-      const position = { runId: turn.run.id, after: lastSeq };
-      if (!turn.stopSignal.aborted) await waitForWake(workspace, position, turn.stopSignal);
+      await waitForWake(workspace, { runId: turn.run.id, after: lastSeq });
       turn.run = workspace.engine.open(turn.run.id);
     } else await decideCalls(turn, result.pending);
   }

@@ -162,6 +162,21 @@ describe.concurrent("the chat in a terminal", () => {
     await program.waitFor("did not fail because of");
   });
 
+  it("counts down while the model provider is not available, and stops waiting with Esc", async ({
+    expect,
+  }) => {
+    const { program } = await begin({ rows: 30 });
+    await using _ = program;
+    await program.waitFor(ready);
+    program.type("busy\r");
+    const screen = await program.waitFor(/next in (?:60|59) min/);
+    expect(screen).toMatch(
+      /! scripted failed: Slow down\.\n[\s\S]*waiting for the model provider until \d\d:/,
+    );
+    program.type("\x1b");
+    await program.waitFor(/! Stopped\.\s+[\s\S]*› Ask anything/);
+  });
+
   it("steers a run with text typed meanwhile, and lets the user answer tools", async ({ expect }) => {
     const { program } = await begin({ rows: 60, env: { NAP_MS: "400" } });
     await using _ = program;

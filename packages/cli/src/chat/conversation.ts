@@ -173,7 +173,7 @@ async function followRun(activeRun: ActiveRun, options: ConversationOptions): Pr
         continue;
       }
       const position = { runId: result.runId, after: activeRun.lastSeq };
-      await waitForWake(chatState.workspace, position, activeRun.stopped.signal);
+      await waitForWake(chatState.workspace, position);
     } catch (error) {
       // An invalid answer has no effect: ask again.
       if (!isAgentError(error) || error.code !== "invalid_input" || activeRun.lastSeq === 0) throw error;

@@ -9,15 +9,14 @@ export function isWaitingForProvider({ status, pending, until }: Result): boolea
 
 const keepAliveMs = 3_600_000;
 
-/** Resolves when a suspended run continues: when there is a fact after position `after`. Ends early when aborted. */
+/** Resolves when a suspended run continues, also to be cancelled: when there is a fact after position `after`. */
 export async function waitForWake(
   { store }: Pick<Workspace, "store">,
-  { runId, after }: { readonly runId: string; readonly after: number },
-  signal?: AbortSignal,
+  position: { readonly runId: string; readonly after: number },
 ): Promise<void> {
   // The timers of the store and the engine do not keep the process alive.
   const keepAlive = setInterval(() => undefined, keepAliveMs);
-  const events = subscribe(store, { runId, after }, signal ? { signal } : {});
+  const events = subscribe(store, position);
   try {
     await events.next();
   } finally {

@@ -1,4 +1,4 @@
-import type { Entry } from "capstan";
+import { AgentError, type Entry } from "capstan";
 import type { ScriptedStep } from "capstan/testing";
 
 const words = "One two three four five six seven eight nine ten. ";
@@ -65,4 +65,5 @@ const scripts: Readonly<Record<string, readonly ScriptedStep[]>> = {
     { text: "Changed it." },
   ],
   fail: [{ error: "model_failed" }],
+  busy: [{ error: new AgentError("model_rate_limited", "Slow down.", { retryAfterMs: 3_600_000 }) }],
 };

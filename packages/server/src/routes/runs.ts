@@ -161,7 +161,7 @@ export const runAnswerRoutes: readonly Route[] = [
     method: "POST",
     path: "/api/runs/{runId}/retry",
     summary:
-      "Continue a run that failed because of its model, from the call that failed, or release a quarantined one. Finished calls are not repeated.",
+      "Continue a run that failed because of its model, from the call that failed, or release a quarantined one. A run that waits for its provider calls the model now. Finished calls are not repeated.",
     params,
     body: z.strictObject({}).default({}),
     startsWork: true,

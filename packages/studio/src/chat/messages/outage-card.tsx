@@ -32,9 +32,14 @@ export function OutageCard({ view, until }: OutageCardProps): ReactNode {
             <Countdown until={until} />.
           </p>
         </div>
-        <Button size="small" onClick={() => runWithToast(() => client.runs.cancel(runId))}>
-          Cancel
-        </Button>
+        <div className="flex gap-2">
+          <Button size="small" onClick={() => runWithToast(() => client.runs.retry(runId))}>
+            Try now
+          </Button>
+          <Button size="small" onClick={() => runWithToast(() => client.runs.cancel(runId))}>
+            Cancel
+          </Button>
+        </div>
       </div>
       {outage && <ErrorDetails error={outage.error} />}
     </section>
