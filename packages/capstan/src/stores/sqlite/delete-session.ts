@@ -1,5 +1,6 @@
 import type { Connection } from "./connection.ts";
 import { findExpired, hideSession } from "./hidden-sessions.ts";
+import { lowerIndexed } from "./migrations.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 /** Limits of one transaction, so that each blocks the process for some milliseconds. */
@@ -8,6 +9,8 @@ const maxRows = 250;
 const maxErasedRows = 20;
 const maxBytes = 256 * 1024;
 const maxPages = 100;
+/** A merge of the index stops after some pages, but not while it skips deleted words, so these must stay few. */
+const partsPerRewrite = 25;
 /** From this share of all facts on, rewriting the index costs less than erasing the words of each fact in place. */
 const minRewrittenShare = 1 / 50;
 
@@ -25,9 +28,11 @@ export function createSessionDeletion(connection: Connection, { read, write }: W
   async function deleteHidden(session: number): Promise<void> {
     const isRewriting = await write(() => chooseRewriting(connection, session));
     const rowLimit = isRewriting ? maxRows : maxErasedRows;
-    while (await write(() => deleteFacts(connection, session, rowLimit)));
+    for (let parts = 1; await write(() => deleteFacts(connection, session, rowLimit)); parts++)
+      if (isRewriting && parts % partsPerRewrite === 0) await rewriteIndex();
     while (await write(() => deleteBlob(connection, session)));
     if (isRewriting) await rewriteIndex();
+    if (isRewriting) await write(() => setErasing(connection, true));
     await write(() => connection.run("DELETE FROM sessions WHERE number = ?", session));
     while (await write(() => releasePages(connection)));
     // The deleted pages are still in the write-ahead log, which is truncated as far as readers allow.
@@ -39,7 +44,6 @@ export function createSessionDeletion(connection: Connection, { read, write }: W
     const merge = (pages: number) => write(() => mergeIndex(connection, pages));
     await merge(-maxPages);
     while (await merge(maxPages));
-    await write(() => setErasing(connection, true));
   }
 
   return {
@@ -76,10 +80,10 @@ function setErasing(connection: Connection, isErasing: boolean): void {
   connection.exec(`INSERT INTO search (search, rank) VALUES ('secure-delete', ${isErasing ? 1 : 0})`);
 }
 
-/** Deletes the newest facts. Returns false if none was left. */
+/** Deletes the next facts. Returns false if none was left. The index writes ascending numbers at once, descending ones each. */
 function deleteFacts(connection: Connection, session: number, rowLimit: number): boolean {
   const sql =
-    "SELECT number, octet_length(fact) AS bytes FROM facts WHERE session = ? ORDER BY seq DESC LIMIT ?";
+    "SELECT number, octet_length(fact) AS bytes FROM facts WHERE session = ? ORDER BY seq LIMIT ?";
   let bytes = 0;
   for (const row of connection.all<{ number: number; bytes: number }>(sql, session, rowLimit)) {
     connection.run("DELETE FROM search WHERE rowid = ?", row.number);
@@ -87,6 +91,7 @@ function deleteFacts(connection: Connection, session: number, rowLimit: number):
     bytes += row.bytes;
     if (bytes >= maxBytes) break;
   }
+  connection.run(lowerIndexed);
   return bytes > 0;
 }
 

@@ -89,6 +89,10 @@ export const isSession = "(facts > 0 OR created_at > 0)";
 /** The part of a stored id before the first "~". */
 export const scopeColumn = "substr(id, 1, max(0, instr(id, '~') - 1))";
 
+/** Numbers of deleted facts are used again if they were the last ones; then the counter must not be above them. */
+export const lowerIndexed = `UPDATE counters SET value = (SELECT ifnull(max(number), 0) FROM facts)
+  WHERE name = 'indexed' AND value > (SELECT ifnull(max(number), 0) FROM facts)`;
+
 /**
  * Tables and indexes that an earlier version of this program does not need, by the name of one of them. They do not
  * raise the file's version, so that such a program can still use the file: deleting a session deletes their rows, and
@@ -114,15 +118,12 @@ CREATE TABLE hidden_sessions (
 ) STRICT;
 `,
   // Words are indexed without case and accents, so the index is built again.
-  facts_deleted: `
+  session_deleted: `
 DROP TABLE search;
 CREATE VIRTUAL TABLE search USING fts5(words, tokenize = 'ascii', detail = none);
 INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
 INSERT INTO counters VALUES ('indexed', 0);
-CREATE TRIGGER facts_deleted AFTER DELETE ON facts BEGIN
-  UPDATE counters SET value = (SELECT ifnull(max(number), 0) FROM facts)
-    WHERE name = 'indexed' AND value > (SELECT ifnull(max(number), 0) FROM facts);
-END;
+CREATE TRIGGER session_deleted AFTER DELETE ON sessions BEGIN ${lowerIndexed}; END;
 `,
 };
 
