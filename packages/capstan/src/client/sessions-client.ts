@@ -1,5 +1,5 @@
 import type { Event } from "../event.ts";
-import type { ExportFormat } from "../sessions/session.ts";
+import type { ExportFormat } from "../sessions/export-session.ts";
 import type { FoundSession, ListedSession } from "../sessions/sessions.ts";
 import type { SessionSummary } from "../sessions/summary.ts";
 import type { Connection } from "./connection.ts";

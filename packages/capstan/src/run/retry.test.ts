@@ -5,7 +5,7 @@ import { buildView } from "../client/reduce.ts";
 import { local } from "../engines/local.ts";
 import type { Event, Fact } from "../event.ts";
 import { importSession } from "../sessions/import-session.ts";
-import { serializeSession } from "../sessions/session-file.ts";
+import { session } from "../sessions/session.ts";
 import { subscribe } from "../sessions/subscribe.ts";
 import { summarizeRun } from "../sessions/summary.ts";
 import { fold } from "../state/apply.ts";
@@ -208,8 +208,7 @@ describe("retry", () => {
     const policy = { approvals: "allow" as const };
     const handle = run(agent, "hi", { store, session: "s", runId: "r", policy });
     await handle;
-    const serialize = async () =>
-      serializeSession(store, { id: "s", title: "t", facts: await readFacts(store) });
+    const serialize = () => session(store, "s").export("json");
     const failed = await serialize();
     await handle.retry();
     const target = memory();

@@ -1,16 +1,23 @@
 import { AgentError } from "../errors.ts";
-import type { Fact } from "../event.ts";
+import type { Fact, UnplacedFact } from "../event.ts";
 import { createId } from "../ids.ts";
-import type { Blob, Store } from "../store.ts";
-import { suspendFacts } from "./suspend-facts.ts";
+import type { Call } from "../state/state.ts";
+import type { Blob, SessionWriter, Store } from "../store.ts";
+import { type CopyPlan, planCopy, type RunOrigin } from "./plan-copy.ts";
 import { withNewIds } from "./with-new-ids.ts";
 
 /** A session to write: facts from elsewhere, their new run ids, and the blobs they refer to. */
 export type SessionCopy = {
   readonly id: string;
   readonly title: string;
-  readonly facts: readonly Fact[];
-  readonly runIds: ReadonlyMap<string, string>;
+  /** Reads the facts in pages. They are read twice. */
+  readPages(): AsyncIterable<readonly Fact[]>;
+  /** Returns the new run ids by old run id. */
+  assignRunIds(
+    runs: readonly RunOrigin[],
+  ): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
+  /** Whether an open call must be refused, because its approval does not count in the copy. */
+  needsNewDecision(call: Call): boolean;
   loadBlob(handle: string): Promise<Pick<Blob, "mediaType" | "data"> | undefined>;
 };
 
@@ -23,16 +30,12 @@ export async function writeSessionCopy(store: Store, copy: SessionCopy): Promise
   if (!lease) throw new AgentError("session_busy", `Session "${id}" is in use. Choose another id.`);
   try {
     await assertIdIsFree(store, id);
-    const handles = await copyBlobs(store, copy);
-    const facts = suspendFacts(copy.facts).map((fact) =>
-      withNewIds(fact, { sessionId: id, runIds: copy.runIds, handles }),
+    const plan = await planCopy(copy.readPages(), copy.needsNewDecision);
+    const runIds = await copy.assignRunIds(plan.runs);
+    await store.writeSession({ lease, title }, (writer) =>
+      // The lease must be valid at the end, however long the copy takes.
+      writeFacts({ copy, plan, runIds, writer, renewLease: () => store.renew(lease, leaseMs) }),
     );
-    await store.append(facts, { expected: 0, lease });
-    await store.rename(id, title);
-  } catch (error) {
-    // Blobs may have been written before the failure.
-    if (!(await store.getSession(id))) await store.remove(id);
-    throw error;
   } finally {
     await store.release(lease);
   }
@@ -44,34 +47,55 @@ export async function assertIdIsFree(store: Store, id: string): Promise<void> {
     throw new AgentError("invalid_input", `Session "${id}" already exists. Choose another id.`);
 }
 
-async function copyBlobs(store: Store, { id, facts, loadBlob }: SessionCopy): Promise<Map<string, string>> {
+type WriteContext = {
+  readonly copy: SessionCopy;
+  readonly plan: CopyPlan;
+  readonly runIds: ReadonlyMap<string, string>;
+  readonly writer: SessionWriter;
+  renewLease(): Promise<unknown>;
+};
+
+async function writeFacts({ copy, plan, runIds, writer, renewLease }: WriteContext): Promise<void> {
   const handles = new Map<string, string>();
-  for (const fact of facts) {
+  const toCopy = (fact: Fact): UnplacedFact => withNewIds(fact, { sessionId: copy.id, runIds, handles });
+  for await (const page of copy.readPages()) {
+    await copyBlobs(copy, page, { handles, writer });
+    await writer.append(page.map((fact) => toCopy(plan.refuseCalls(fact))));
+    await renewLease();
+  }
+  if (plan.suspension) await writer.append([toCopy(plan.suspension)]);
+}
+
+/** A handle occurs in the result that it belongs to, or later, so the blobs of a page are copied before its facts. */
+async function copyBlobs(
+  { loadBlob }: SessionCopy,
+  page: readonly Fact[],
+  { handles, writer }: { readonly handles: Map<string, string>; readonly writer: SessionWriter },
+): Promise<void> {
+  for (const fact of page) {
     if (fact.type !== "tool_call_result" || fact.handle === undefined || handles.has(fact.handle)) continue;
     const blob = await loadBlob(fact.handle);
-    if (blob)
-      handles.set(fact.handle, await store.putBlob(id, { mediaType: blob.mediaType, data: blob.data }));
+    if (blob) handles.set(fact.handle, await writer.putBlob({ mediaType: blob.mediaType, data: blob.data }));
   }
-  return handles;
 }
 
 /** Derives the run ids of a copy from its session id, so repeating the copy gives the same ids. */
-export function buildRunIds(id: string, facts: readonly Fact[]): Map<string, string> {
+export function buildRunIds(id: string, runs: readonly RunOrigin[]): Map<string, string> {
   let count = 0;
-  return addNestedRunIds(facts, new Map(), () => {
+  return addNestedRunIds(runs, new Map(), () => {
     count += 1;
     return `${id}.run${count}`;
   });
 }
 
-/** Adds ids for all runs in these facts. Ids of nested runs derive from the id of their root run. */
+/** Adds ids for all these runs. Ids of nested runs derive from the id of their root run. */
 export function addNestedRunIds(
-  facts: readonly Fact[],
+  runs: readonly RunOrigin[],
   runIds: Map<string, string>,
   createRunId: (runId: string) => string,
 ): Map<string, string> {
   let rootRunId = "";
-  for (const { runId, parentRunId, parentCallId } of facts) {
+  for (const { runId, parentRunId, parentCallId } of runs) {
     if (parentRunId === undefined) rootRunId = runIds.get(runId) ?? createRunId(runId);
     if (!runIds.has(runId))
       runIds.set(runId, parentRunId === undefined ? rootRunId : `${rootRunId}~${parentCallId}`);

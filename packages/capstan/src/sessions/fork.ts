@@ -1,10 +1,9 @@
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import { createId } from "../ids.ts";
-import type { Store } from "../store.ts";
+import type { SessionInfo, Store } from "../store.ts";
 import { buildRunIds, writeSessionCopy } from "./copy-session.ts";
-import { loadFacts } from "./load-facts.ts";
-import { refuseOpenCalls } from "./suspend-facts.ts";
+import { loadSessionInfo, readFacts } from "./load-facts.ts";
 import { addForkSuffix, getTitle } from "./title.ts";
 
 export type ForkOptions = {
@@ -20,15 +19,26 @@ export async function fork(
   sessionId: string,
   { at, id = createId("ses_"), title }: ForkOptions & { readonly at: number },
 ): Promise<string> {
-  const facts = await loadFacts(store, sessionId);
-  assertPosition(facts, at);
+  const info = await loadSessionInfo(store, sessionId);
+  assertPosition(info, at);
   await writeFork(store, {
     sessionId,
     id,
-    facts: facts.slice(0, at),
-    title: title ?? (await createForkTitle(store, facts)),
+    readPages: () => readFirstFacts(store, sessionId, at),
+    title: title ?? (await createForkTitle(store, info)),
   });
   return id;
+}
+
+async function* readFirstFacts(
+  store: Store,
+  sessionId: string,
+  count: number,
+): AsyncGenerator<readonly Fact[], void, undefined> {
+  for await (const page of readFacts(store, sessionId)) {
+    yield page.filter(({ seq }) => seq <= count);
+    if ((page.at(-1)?.seq ?? 0) >= count) return;
+  }
 }
 
 /** Writes facts of a session, with the blobs they refer to, as a new session. */
@@ -37,33 +47,33 @@ export async function writeFork(
   options: {
     readonly sessionId: string;
     readonly id: string;
-    readonly facts: readonly Fact[];
+    readPages(): AsyncIterable<readonly Fact[]>;
     readonly title: string;
   },
 ): Promise<void> {
-  const { sessionId, id, title, facts } = options;
+  const { sessionId, id, title, readPages } = options;
   await writeSessionCopy(store, {
     id,
     title,
+    readPages,
     // Approvals are bound to the original run.
-    facts: refuseOpenCalls(facts, (call) => call.check?.approval !== undefined),
-    runIds: buildRunIds(id, facts),
+    needsNewDecision: (call) => call.check?.approval !== undefined,
+    assignRunIds: (runs) => buildRunIds(id, runs),
     loadBlob: (handle) => store.getBlob(sessionId, handle),
   });
 }
 
-/** Returns the default title for a fork of the session with these facts. */
-export async function createForkTitle(store: Store, facts: readonly Fact[]): Promise<string> {
-  const info = await store.getSession(facts[0]?.sessionId ?? "");
-  return addForkSuffix(getTitle(facts, info?.title));
+/** Returns the default title for a fork of a session. */
+export async function createForkTitle(store: Store, { id, title }: SessionInfo): Promise<string> {
+  return addForkSuffix(getTitle(await store.read(id, 0, 1), title));
 }
 
 /** Throws `invalid_input` for a position without a fact. */
-export function assertPosition(facts: readonly Fact[], at: number): void {
-  if (Number.isInteger(at) && at >= 1 && at <= facts.length) return;
-  const [first] = facts;
-  const message = first
-    ? `Session "${first.sessionId}" has no fact at ${at}. Valid positions are 1 to ${facts.length}.`
-    : `The session has no fact at ${at}: it is empty.`;
+export function assertPosition({ id, facts }: Pick<SessionInfo, "id" | "facts">, at: number): void {
+  if (Number.isInteger(at) && at >= 1 && at <= facts) return;
+  const message =
+    facts > 0
+      ? `Session "${id}" has no fact at ${at}. Valid positions are 1 to ${facts}.`
+      : `The session has no fact at ${at}: it is empty.`;
   throw new AgentError("invalid_input", message);
 }

@@ -126,11 +126,12 @@ describe("an exported session", () => {
       ...{ store, session: "s1" },
     });
     const other = memory();
-    const putBlob: Store["putBlob"] = async (id, blob) => {
-      await other.putBlob(id, { mediaType: "a/b", data: "in the way" });
-      return other.putBlob(id, blob);
-    };
-    await sessions({ ...other, putBlob }).import(await exportSession(store, "s1"));
+    const writeSession: Store["writeSession"] = (at, write) =>
+      other.writeSession(at, async (writer) => {
+        await writer.putBlob({ mediaType: "a/b", data: "in the way" });
+        await write(writer);
+      });
+    await sessions({ ...other, writeSession }).import(await exportSession(store, "s1"));
     const text = JSON.stringify(await other.read("s1"));
     expect(text).not.toContain("blob_1");
     expect(text.match(/blob_2/g)?.length).toBeGreaterThan(3);
@@ -417,10 +418,13 @@ describe("an invalid session file", () => {
 
   it("leaves nothing behind when the store fails halfway", async () => {
     const store = memory();
-    const append = () => Promise.reject(new Error("disk full"));
-    await expect(sessions({ ...store, append }).import(JSON.stringify(await file()))).rejects.toThrow(
-      "disk full",
-    );
+    const writeSession: Store["writeSession"] = (at, write) =>
+      store.writeSession(at, async (writer) => {
+        await write(writer);
+        throw new Error("disk full");
+      });
+    const failing = sessions({ ...store, writeSession });
+    await expect(failing.import(JSON.stringify(await file()))).rejects.toThrow("disk full");
     expect(await store.list()).toEqual([]);
     await sessions(store).import(JSON.stringify(await file()));
   });

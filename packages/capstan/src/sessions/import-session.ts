@@ -4,10 +4,10 @@ import { createId } from "../ids.ts";
 import { resolvePolicy } from "../policy.ts";
 import type { Store } from "../store.ts";
 import { addNestedRunIds, buildRunIds, writeSessionCopy } from "./copy-session.ts";
-import { isNested } from "./load-facts.ts";
+import { isNested, toPages } from "./load-facts.ts";
+import type { RunOrigin } from "./plan-copy.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import { decodeBlob } from "./session-file.ts";
-import { refuseOpenCalls } from "./suspend-facts.ts";
 
 /**
  * Writes the session in a file to the store and returns its id: `newId`, which must be free, or the id in the file, or
@@ -16,14 +16,16 @@ import { refuseOpenCalls } from "./suspend-facts.ts";
  * approval in the file counts: the model has to request the calls again.
  */
 export async function importSession(store: Store, text: string, newId?: string): Promise<string> {
-  const { id: fileId, title = "", facts, blobs } = readSessionFile(text);
+  const { id: fileId, title = "", facts, blobs } = await readSessionFile(text);
   for (const fact of facts) assertNoNegativeUsage(fact);
   const id = newId ?? ((await store.getSession(fileId)) ? createId("ses_") : fileId);
+  const strictFacts = withStrictPolicy(facts);
   await writeSessionCopy(store, {
     id,
     title,
-    facts: refuseOpenCalls(withStrictPolicy(facts), () => true),
-    runIds: newId === undefined ? await assignRunIds(store, facts) : buildRunIds(newId, facts),
+    readPages: () => toPages(strictFacts),
+    needsNewDecision: () => true,
+    assignRunIds: (runs) => (newId === undefined ? assignRunIds(store, runs) : buildRunIds(newId, runs)),
     async loadBlob(handle) {
       const blob = Object.hasOwn(blobs, handle) ? blobs[handle] : undefined;
       return blob && { mediaType: blob.mediaType, data: decodeBlob(blob, handle) };
@@ -55,13 +57,12 @@ function withStrictPolicy(facts: readonly Fact[]): readonly Fact[] {
   });
 }
 
-async function assignRunIds(store: Store, facts: readonly Fact[]): Promise<Map<string, string>> {
+async function assignRunIds(store: Store, runs: readonly RunOrigin[]): Promise<Map<string, string>> {
   const runIds = new Map<string, string>();
-  for (const fact of facts) {
-    const { runId } = fact;
-    if (runIds.has(runId) || isNested(fact)) continue;
+  for (const { runId, parentRunId } of runs) {
+    if (parentRunId !== undefined) continue;
     const isTaken = (await store.findSession(runId)) !== undefined;
     runIds.set(runId, isTaken ? createId("run_") : runId);
   }
-  return addNestedRunIds(facts, runIds, (runId) => runId);
+  return addNestedRunIds(runs, runIds, (runId) => runId);
 }

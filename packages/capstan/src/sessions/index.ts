@@ -7,12 +7,13 @@ export {
   type Pair,
   type TurnDifference,
 } from "./difference.ts";
+export type { ExportFormat } from "./export-session.ts";
 export type { ForkOptions } from "./fork.ts";
 export { formatDifference } from "./format-difference.ts";
 export { isInRun, loadRunFacts, loadRunStart, readRunFacts } from "./load-facts.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { type Rerun, type RerunOptions, rerun } from "./rerun.ts";
-export { type ExportFormat, type Session, session } from "./session.ts";
+export { type Session, session } from "./session.ts";
 export { type FoundSession, type ListedSession, type Sessions, sessions } from "./sessions.ts";
 export {
   type Cursor,

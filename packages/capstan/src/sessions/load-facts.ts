@@ -1,9 +1,10 @@
+import { systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import type { FoundRun, SessionInfo, Store } from "../store.ts";
 
 /** Facts per read: a page is read, parsed and folded in a few milliseconds. */
-const pageSize = 500;
+export const pageSize = 500;
 
 /** Reads the facts after a position, page by page, until the end of the log. */
 export async function* readFacts(
@@ -16,7 +17,38 @@ export async function* readFacts(
     if (page.length > 0) yield page;
     if (page.length < pageSize) return;
     position = page.at(-1)?.seq ?? position;
+    await yieldToEventLoop();
   }
+}
+
+/** Lets other work of the process run. Called between parts of a long operation. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => systemClock.after(0, () => resolve()));
+}
+
+/** Splits facts in memory into pages like those of `readFacts`. */
+export async function* toPages(facts: readonly Fact[]): AsyncGenerator<readonly Fact[], void, undefined> {
+  for (let from = 0; from < facts.length; from += pageSize) {
+    if (from > 0) await yieldToEventLoop();
+    yield facts.slice(from, from + pageSize);
+  }
+}
+
+/** Reads the facts of each run and its nested runs, in start order. */
+export async function* readRuns(
+  store: Store,
+  sessionId: string,
+): AsyncGenerator<readonly Fact[], void, undefined> {
+  let run: Fact[] = [];
+  for await (const page of readFacts(store, sessionId))
+    for (const fact of page) {
+      if (run[0] && fact.type === "run_start" && !isNested(fact)) {
+        yield run;
+        run = [];
+      }
+      run.push(fact);
+    }
+  if (run.length > 0) yield run;
 }
 
 /** Reads the facts of a run and its nested runs, page by page, from its first fact or after a position. */
@@ -59,7 +91,8 @@ export async function loadRunStart(store: Store, runId: string): Promise<RunStar
 
 /** Loads all facts of a session. Rejects with `not_found` if it does not exist. */
 export async function loadFacts(store: Store, sessionId: string): Promise<readonly Fact[]> {
-  const facts = await store.read(sessionId);
+  const facts: Fact[] = [];
+  for await (const page of readFacts(store, sessionId)) facts.push(...page);
   if (facts.length === 0) await loadSessionInfo(store, sessionId);
   return facts;
 }
@@ -86,16 +119,4 @@ export function isNested({ parentRunId }: Event): boolean {
 export function findEnd(runFacts: readonly Fact[]): Extract<Fact, { type: "done" }> | undefined {
   const last = runFacts.findLast(({ type }) => type === "done" || type === "retried");
   return last?.type === "done" ? last : undefined;
-}
-
-/** Groups facts by run, in start order. Facts of nested runs are omitted. */
-export function groupByRun(facts: readonly Fact[]): Map<string, Fact[]> {
-  const runs = new Map<string, Fact[]>();
-  for (const fact of facts) {
-    if (isNested(fact)) continue;
-    const runFacts = runs.get(fact.runId);
-    if (runFacts) runFacts.push(fact);
-    else runs.set(fact.runId, [fact]);
-  }
-  return runs;
 }

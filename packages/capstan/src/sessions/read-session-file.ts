@@ -3,8 +3,9 @@ import { type Fact, factVersion } from "../event.ts";
 import { identifyFact } from "../ids.ts";
 import { isRecord } from "../json.ts";
 import { checkPolicy } from "../policy.ts";
-import { fold } from "../state/apply.ts";
-import { isNested } from "./load-facts.ts";
+import { apply } from "../state/apply.ts";
+import { createState } from "../state/state.ts";
+import { isNested, pageSize, toPages, yieldToEventLoop } from "./load-facts.ts";
 import { decodeBlob, fileFormat, fileVersion, type SessionFile } from "./session-file.ts";
 import { validateFact } from "./validate-fact.ts";
 import { object, record, string, union } from "./validators.ts";
@@ -18,7 +19,7 @@ const maxTitleLength = 1000;
  * Parses a session file. Throws `invalid_input` naming the fact and the problem if the file is not a complete session,
  * and `newer_version` if a newer version of Capstan wrote it.
  */
-export function readSessionFile(text: string): SessionFile {
+export async function readSessionFile(text: string): Promise<SessionFile> {
   if (text.length > maxCharacters)
     throw createImportError(`it has ${text.length} characters; the limit is ${maxCharacters}`);
   const file = parseFile(text);
@@ -31,7 +32,7 @@ export function readSessionFile(text: string): SessionFile {
   const { id, title, facts, blobs } = file as SessionFile;
   if (title !== undefined && title.length > maxTitleLength)
     throw createImportError(`the title has more than ${maxTitleLength} characters`);
-  assertValidFacts(facts);
+  await assertValidFacts(facts);
   for (const [handle, blob] of Object.entries(blobs)) decodeBlob(blob, handle);
   return { id, facts, blobs, ...(title !== undefined && { title }) };
 }
@@ -79,7 +80,7 @@ function isDeeperThan(value: unknown, limit: number): boolean {
   return false;
 }
 
-function assertValidFacts(facts: readonly Fact[]): void {
+async function assertValidFacts(facts: readonly Fact[]): Promise<void> {
   if (facts.length === 0) throw createImportError("it has no facts");
   if (facts.length > maxFacts)
     throw createImportError(`it has ${facts.length} facts; the limit is ${maxFacts}`);
@@ -88,6 +89,7 @@ function assertValidFacts(facts: readonly Fact[]): void {
   const openNestedRuns = new Set<string>();
   let openRunId: string | undefined;
   for (const [index, fact] of facts.entries()) {
+    if (index % pageSize === pageSize - 1) await yieldToEventLoop();
     const createFactError = (problem: string) =>
       createImportError(`fact ${index + 1} is invalid: ${problem}`);
     const problem = validateFact(fact, "fact");
@@ -128,7 +130,7 @@ function assertValidFacts(facts: readonly Fact[]): void {
     openRunId = undefined;
     openNestedRuns.clear();
   }
-  assertFoldable(facts);
+  await assertFoldable(facts);
 }
 
 function assertValidPolicy(
@@ -143,9 +145,10 @@ function assertValidPolicy(
 }
 
 /** Facts that cannot be folded can be neither shown nor continued. */
-function assertFoldable(facts: readonly Fact[]): void {
+async function assertFoldable(facts: readonly Fact[]): Promise<void> {
+  const state = createState(facts[0]?.sessionId ?? "");
   try {
-    fold(facts[0]?.sessionId ?? "", facts);
+    for await (const page of toPages(facts)) for (const fact of page) apply(state, fact);
   } catch (thrown) {
     throw createImportError(
       `the facts do not form a session (${describeThrown(thrown, "invalid_input").message})`,

@@ -2,7 +2,7 @@ import { type Clock, sleep, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Store } from "../store.ts";
-import { isInRun, loadFacts } from "./load-facts.ts";
+import { isInRun, loadSessionInfo, readFacts } from "./load-facts.ts";
 import { replayDeltas } from "./replay-deltas.ts";
 
 export type ReplayOptions = {
@@ -26,20 +26,24 @@ export async function* replay(
 ): AsyncGenerator<Event, void, undefined> {
   const { runId, from = 1, deltas = false } = options;
   assertSpeed(options.speed);
-  const stored = await loadFacts(store, sessionId);
-  const facts = stored.filter((fact) => fact.seq >= from && (runId === undefined || isInRun(fact, runId)));
-  if (runId !== undefined && !stored.some((fact) => fact.runId === runId))
-    throw new AgentError("unknown_run", `Session "${sessionId}" has no run "${runId}".`);
-  let previousAt = facts[0]?.at ?? 0;
-  for (const fact of facts) {
-    const events = deltas ? [...buildDeltas(fact), fact] : [fact];
-    const gap = Math.max(0, fact.at - previousAt) / events.length;
-    for (const event of events) {
-      await waitForGap(gap, options);
-      yield event;
+  let isKnown = false;
+  let previousAt: number | undefined;
+  for await (const page of readFacts(store, sessionId, Math.max(0, from - 1)))
+    for (const fact of page) {
+      if (runId !== undefined && !isInRun(fact, runId)) continue;
+      isKnown = true;
+      const events = deltas ? [...buildDeltas(fact), fact] : [fact];
+      const gap = Math.max(0, fact.at - (previousAt ?? fact.at)) / events.length;
+      for (const event of events) {
+        await waitForGap(gap, options);
+        yield event;
+      }
+      previousAt = fact.at;
     }
-    previousAt = fact.at;
-  }
+  if (isKnown) return;
+  await loadSessionInfo(store, sessionId);
+  if (runId !== undefined && (await store.findRun(runId))?.sessionId !== sessionId)
+    throw new AgentError("unknown_run", `Session "${sessionId}" has no run "${runId}".`);
 }
 
 function buildDeltas(fact: Fact): readonly Event[] {

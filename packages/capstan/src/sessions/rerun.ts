@@ -11,7 +11,7 @@ import type { Run } from "../run/run-handle.ts";
 import type { Store } from "../store.ts";
 import { buildRunIds } from "./copy-session.ts";
 import { assertPosition, createForkTitle, writeFork } from "./fork.ts";
-import { isNested, loadFacts } from "./load-facts.ts";
+import { isNested, loadFacts, loadSessionInfo, toPages } from "./load-facts.ts";
 import type { Cursor } from "./subscribe.ts";
 
 export type RerunOptions = ResumeOptions & {
@@ -47,10 +47,11 @@ export async function rerun(store: Store, options: RerunOptions & EngineOptions)
     const message = `The user's message can be edited only at the start of its run. Use \`at: ${start.seq}\`.`;
     throw new AgentError("invalid_input", message);
   }
-  const title = await createForkTitle(store, facts);
+  const title = await createForkTitle(store, await loadSessionInfo(store, session));
   const newStart = { ...start, policy: resolvePolicy(options.policy, start.policy) };
   const prefix = facts.slice(0, forkAt).map((fact) => (fact.seq === start.seq ? newStart : fact));
-  if (prefix.length > 0) await writeFork(store, { sessionId: session, id, facts: prefix, title });
+  if (prefix.length > 0)
+    await writeFork(store, { sessionId: session, id, readPages: () => toPages(prefix), title });
   const newRun =
     forkAt >= start.seq
       ? resumeFork(store, options, { id, prefix })
@@ -69,7 +70,7 @@ function findForkPoint(
   facts: readonly Fact[],
   at: number | undefined,
 ): { readonly start: Start; readonly forkAt: number } {
-  if (at !== undefined) assertPosition(facts, at);
+  if (at !== undefined) assertPosition({ id: facts[0]?.sessionId ?? "", facts: facts.length }, at);
   const ownFacts = facts.slice(0, at).filter((fact) => !isNested(fact));
   const start = ownFacts.findLast((fact) => fact.type === "run_start");
   if (!start)

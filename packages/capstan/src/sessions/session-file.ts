@@ -6,6 +6,7 @@ import { AgentError } from "../errors.ts";
 import { type Fact, factVersion } from "../event.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import type { Blob, Store } from "../store.ts";
+import { readFacts } from "./load-facts.ts";
 
 /** Identifies the file format. */
 export const fileFormat = "capstan-session";
@@ -24,25 +25,35 @@ export type SessionFile = {
   readonly blobs: { readonly [handle: string]: FileBlob };
 };
 
-/** Serializes a session and its blobs. */
-export async function serializeSession(
+/** Serializes a session and its blobs, in parts: one for each page of facts and for each blob. */
+export async function* serializeSession(
   store: Store,
-  { id, title, facts }: Omit<SessionFile, "blobs">,
-): Promise<string> {
-  const blobs = Object.entries(await loadBlobs(store, id, facts)).map(([handle, blob]) =>
-    formatMember(handle, blob),
-  );
-  return [
-    "{",
-    `${formatMember("format", fileFormat)},`,
-    `${formatMember("version", fileVersion)},`,
-    `${formatMember("factVersion", factVersion)},`,
-    `${formatMember("id", id)},`,
-    ...(title ? [`${formatMember("title", title)},`] : []),
-    `"facts":[\n${facts.map((fact) => toCanonicalJson(toPlainJson(fact))).join(",\n")}\n],`,
-    `"blobs":{${blobs.length > 0 ? `\n${blobs.join(",\n")}\n` : ""}}`,
-    "}\n",
-  ].join("\n");
+  { id, title }: Pick<SessionFile, "id" | "title">,
+): AsyncGenerator<string, void, undefined> {
+  const members = [
+    formatMember("format", fileFormat),
+    formatMember("version", fileVersion),
+    formatMember("factVersion", factVersion),
+    formatMember("id", id),
+    ...(title ? [formatMember("title", title)] : []),
+  ];
+  yield `{\n${members.join(",\n")},\n"facts":[`;
+  const handles = new Set<string>();
+  let separator = "\n";
+  for await (const page of readFacts(store, id)) {
+    yield separator + page.map((fact) => toCanonicalJson(toPlainJson(fact))).join(",\n");
+    separator = ",\n";
+    for (const fact of page) if (fact.type === "tool_call_result" && fact.handle) handles.add(fact.handle);
+  }
+  yield `\n],\n"blobs":{`;
+  separator = "\n";
+  for (const handle of handles) {
+    const blob = await store.getBlob(id, handle);
+    if (!blob) continue;
+    yield separator + formatMember(handle, toFileBlob(blob));
+    separator = ",\n";
+  }
+  yield separator === "\n" ? "}\n}\n" : "\n}\n}\n";
 }
 
 function formatMember(key: string, value: Json): string {
@@ -52,20 +63,6 @@ function formatMember(key: string, value: Json): string {
 /** Drops undefined fields. */
 function toPlainJson(fact: Fact): Json {
   return JSON.parse(JSON.stringify(fact));
-}
-
-async function loadBlobs(
-  store: Store,
-  id: string,
-  facts: readonly Fact[],
-): Promise<{ [handle: string]: FileBlob }> {
-  const blobs: [string, FileBlob][] = [];
-  const handles = facts.flatMap((fact) => (fact.type === "tool_call_result" ? (fact.handle ?? []) : []));
-  for (const handle of new Set(handles)) {
-    const blob = await store.getBlob(id, handle);
-    if (blob) blobs.push([handle, toFileBlob(blob)]);
-  }
-  return Object.fromEntries(blobs);
 }
 
 function toFileBlob({ mediaType, data }: Blob): FileBlob {

@@ -1,23 +1,21 @@
 import type { Event, Fact } from "../event.ts";
 import type { Entry } from "../history.ts";
-import { fold } from "../state/apply.ts";
+import { apply } from "../state/apply.ts";
+import { createState } from "../state/state.ts";
 import type { Store } from "../store.ts";
+import { type ExportFormat, exportSession } from "./export-session.ts";
 import { type ForkOptions, fork } from "./fork.ts";
-import { loadFacts, loadSessionInfo } from "./load-facts.ts";
+import { loadSessionInfo, readFacts } from "./load-facts.ts";
 import { type ReplayOptions, replay } from "./replay.ts";
-import { serializeSession } from "./session-file.ts";
 import { type SessionSummary, summarizeSession } from "./summary.ts";
-import { toHtml } from "./to-html.ts";
-import { toMarkdown } from "./to-markdown.ts";
-import { buildTranscript } from "./transcript.ts";
-
-/** `markdown` and `html` are for reading, `json` for importing. */
-export type ExportFormat = "markdown" | "json" | "html";
+import { getTitle } from "./title.ts";
 
 /** A stored session. Every method except `facts` rejects with `not_found` if the session does not exist. */
 export interface Session {
   readonly id: string;
   info(): Promise<SessionSummary>;
+  /** Returns the title: the one that was set, or the start of the first message. */
+  title(): Promise<string>;
   /** Sets the title. An empty title restores the default, the start of the first message. */
   rename(title: string): Promise<void>;
   /** Permanently deletes the session with its facts and blobs. */
@@ -26,7 +24,10 @@ export interface Session {
   facts(after?: number): Promise<readonly Fact[]>;
   /** Returns the history that the next run would start with. */
   history(): Promise<readonly Entry[]>;
+  /** Exports the session as one text. */
   export(format: ExportFormat): Promise<string>;
+  /** Exports the session in parts, for sessions that should not be in memory as a whole. */
+  exportParts(format: ExportFormat): AsyncIterableIterator<string, void, undefined>;
   /**
    * Creates a session with the facts up to and including position `at`. A run cut off there is suspended and can be
    * resumed.
@@ -39,9 +40,13 @@ export interface Session {
 /** Returns a handle on a stored session. Nothing is read until a method is called. */
 export function session(store: Store, id: string): Session {
   const loadInfo = () => loadSessionInfo(store, id);
+  async function* exportParts(format: ExportFormat): AsyncGenerator<string, void, undefined> {
+    yield* exportSession(store, await loadInfo(), format);
+  }
   return {
     id,
-    info: async () => summarizeSession(await loadInfo(), await store.read(id)),
+    info: async () => summarizeSession(store, await loadInfo()),
+    title: async () => getTitle(await store.read(id, 0, 1), (await loadInfo()).title),
     async rename(title) {
       await loadInfo();
       await store.rename(id, title);
@@ -50,16 +55,23 @@ export function session(store: Store, id: string): Session {
       await loadInfo();
       await store.remove(id);
     },
-    facts: (after) => store.read(id, after),
-    history: async () => fold(id, await loadFacts(store, id)).history,
-    async export(format) {
-      const { title, ...info } = await loadInfo();
-      const facts = await store.read(id);
-      const titleField = title === undefined ? {} : { title };
-      if (format === "json") return serializeSession(store, { id, facts, ...titleField });
-      const transcript = buildTranscript({ ...info, ...titleField }, facts);
-      return format === "html" ? toHtml(transcript) : toMarkdown(transcript);
+    async facts(after) {
+      const facts: Fact[] = [];
+      for await (const page of readFacts(store, id, after)) facts.push(...page);
+      return facts;
     },
+    async history() {
+      await loadInfo();
+      const state = createState(id);
+      for await (const page of readFacts(store, id)) for (const fact of page) apply(state, fact);
+      return state.history;
+    },
+    async export(format) {
+      const parts: string[] = [];
+      for await (const part of exportParts(format)) parts.push(part);
+      return parts.join("");
+    },
+    exportParts,
     fork: async (at, options = {}) => session(store, await fork(store, id, { ...options, at })),
     replay: (options) => replay(store, id, options),
   };

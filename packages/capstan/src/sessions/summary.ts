@@ -1,8 +1,8 @@
 import type { Fact, RunStatus } from "../event.ts";
 import type { Usage } from "../model.ts";
 import { addUsage, noUsage } from "../state/state.ts";
-import type { SessionInfo } from "../store.ts";
-import { findEnd, groupByRun } from "./load-facts.ts";
+import type { SessionInfo, Store } from "../store.ts";
+import { findEnd, isNested, readRuns } from "./load-facts.ts";
 import { getTitle, getUserText, truncateTitle } from "./title.ts";
 
 /** Summary of a run. `active` means started, and neither finished nor suspended. */
@@ -32,15 +32,21 @@ export type SessionSummary = {
   readonly cost: number;
 };
 
-/** Summarizes a session. The facts may be newer than `info`. */
-export function summarizeSession(info: SessionInfo, facts: readonly Fact[]): SessionSummary {
-  const runs = [...groupByRun(facts).values()].map(summarizeRun);
+/** Summarizes a session. Its facts may be newer than `info`. */
+export async function summarizeSession(store: Store, info: SessionInfo): Promise<SessionSummary> {
+  const runs: RunSummary[] = [];
+  let [first, last]: (Fact | undefined)[] = [];
+  for await (const run of readRuns(store, info.id)) {
+    first ??= run[0];
+    last = run.at(-1);
+    runs.push(summarizeRun(run.filter((fact) => !isNested(fact))));
+  }
   return {
     id: info.id,
-    title: getTitle(facts, info.title),
-    facts: facts.length,
-    createdAt: facts[0]?.at ?? info.createdAt,
-    updatedAt: facts.at(-1)?.at ?? info.updatedAt,
+    title: getTitle(first ? [first] : [], info.title),
+    facts: last?.seq ?? 0,
+    createdAt: first?.at ?? info.createdAt,
+    updatedAt: last?.at ?? info.updatedAt,
     runs,
     usage: runs.map((run) => run.usage).reduce(addUsage, noUsage),
     cost: runs.reduce((sum, run) => sum + run.cost, 0),
@@ -60,7 +66,7 @@ export function summarizeRun(facts: readonly Fact[]): RunSummary {
     words: first?.type === "run_start" ? truncateTitle(getUserText(first)) : "",
     startedAt: first?.at ?? 0,
     updatedAt: last?.at ?? 0,
-    turns: Math.max(0, ...facts.map((fact) => fact.turn)),
+    turns: facts.reduce((turns, fact) => Math.max(turns, fact.turn), 0),
     usage,
     cost: done?.cost ?? usage.cost ?? 0,
   };

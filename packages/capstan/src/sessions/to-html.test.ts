@@ -6,8 +6,9 @@ import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
+import type { ExportFormat } from "./export-session.ts";
 import { htmlStyle, htmlStyleHash } from "./html-style.ts";
-import { type ExportFormat, session } from "./session.ts";
+import { session } from "./session.ts";
 
 const hostile = [
   "</script><script>alert(1)</script>",

@@ -2,15 +2,15 @@ import { escapeControls } from "../escape-text.ts";
 import type { Part } from "../history.ts";
 import { formatCount, formatDuration, formatTime, formatUsage } from "./format-values.ts";
 import { htmlStyle, htmlStyleHash } from "./html-style.ts";
+import type { SessionSummary } from "./summary.ts";
 import { formatCallInput } from "./to-markdown.ts";
-import type { Transcript, TranscriptCall, TranscriptItem, TranscriptRun } from "./transcript.ts";
+import type { TranscriptCall, TranscriptItem, TranscriptRun } from "./transcript.ts";
 
 // Blocks scripts and external resources: a session may contain hostile content.
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${htmlStyleHash}'; img-src data:; base-uri 'none'; form-action 'none'`;
 
-/** Renders a session as a self-contained HTML page. */
-export function toHtml(transcript: Transcript): string {
-  const { title, createdAt, runs, usage, cost } = transcript;
+/** The start of an HTML export, a self-contained page. */
+export function renderHtmlHead({ title, createdAt, usage, cost }: SessionSummary): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -27,28 +27,27 @@ export function toHtml(transcript: Transcript): string {
 <h1>${escapeHtml(title)}</h1>
 <p class="small">${formatTime(createdAt)} · ${escapeHtml(formatUsage(usage, cost))}</p>
 </header>
-${runs.map(renderRun).join("\n")}
-</main>
-</body>
-</html>
 `;
 }
+
+export const htmlEnd = "</main>\n</body>\n</html>\n";
 
 /** Escapes text for use between tags and in quoted attributes. Control characters become visible. */
 export function escapeHtml(text: string): string {
   return escapeControls(text).replaceAll(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-function renderRun(run: TranscriptRun): string {
+/** Renders a run as HTML, item by item. */
+export function* renderHtmlRun(run: TranscriptRun): Generator<string, void, undefined> {
   const sources = run.sources.map(
     ({ title, url }) => `<li>${escapeHtml(url === undefined ? title : `${title} ${url}`)}</li>`,
   );
   const usage = `${formatDuration(run.updatedAt - run.startedAt)}, ${formatUsage(run.usage, run.cost)}`;
-  return `<section>
-${run.items.map(renderItem).join("\n")}
-${sources.length > 0 ? `<h2>Sources</h2>\n<ul>${sources.join("")}</ul>` : ""}
-<p class="small ${run.status}">${escapeHtml(`${run.status}${run.end && ` (${run.end})`} · ${formatCount(run.turns, "turn")}, ${usage}`)}</p>
-</section>`;
+  yield "<section>\n";
+  for (const item of run.items) yield `${renderItem(item)}\n`;
+  if (sources.length > 0) yield `<h2>Sources</h2>\n<ul>${sources.join("")}</ul>\n`;
+  yield `<p class="small ${run.status}">${escapeHtml(`${run.status}${run.end && ` (${run.end})`} · ${formatCount(run.turns, "turn")}, ${usage}`)}</p>
+</section>\n`;
 }
 
 function renderItem(item: TranscriptItem): string {

@@ -3,29 +3,25 @@ import { toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import { formatCount, formatDuration, formatTime, formatUsage } from "./format-values.ts";
 import { escapeMarkdown, sanitizeMarkdown } from "./sanitize-markdown.ts";
-import type { Transcript, TranscriptCall, TranscriptItem, TranscriptRun } from "./transcript.ts";
+import type { SessionSummary } from "./summary.ts";
+import type { TranscriptCall, TranscriptItem, TranscriptRun } from "./transcript.ts";
 
-/** Renders a session as Markdown, with tool calls and reasoning in collapsed sections. */
-export function toMarkdown(transcript: Transcript): string {
-  const { title, createdAt, runs, usage, cost } = transcript;
-  const head = [
-    `# ${escapeMarkdown(title)}`,
-    `${formatTime(createdAt)} · ${formatCount(runs.length, "run")} · ${formatUsage(usage, cost)}`,
-  ];
-  return `${[...head, ...runs.flatMap(formatRun)].join("\n\n")}\n`;
+/** The start of a Markdown export. */
+export function formatMarkdownHead({ title, createdAt, runs, usage, cost }: SessionSummary): string {
+  const line = `${formatTime(createdAt)} · ${formatCount(runs.length, "run")} · ${formatUsage(usage, cost)}`;
+  return `# ${escapeMarkdown(title)}\n\n${line}\n`;
 }
 
-function formatRun(run: TranscriptRun): string[] {
+/** Renders a run as Markdown, item by item, with tool calls and reasoning in collapsed sections. */
+export function* formatMarkdownRun(run: TranscriptRun): Generator<string, void, undefined> {
   const sources = run.sources.map(
     ({ title, url }) => `- ${escapeMarkdown(title)}${url === undefined ? "" : ` ${escapeMarkdown(url)}`}`,
   );
   const usage = `${formatDuration(run.updatedAt - run.startedAt)}, ${formatUsage(run.usage, run.cost)}`;
-  return [
-    "---",
-    ...run.items.map(formatItem),
-    ...(sources.length > 0 ? [`**Sources**\n\n${sources.join("\n")}`] : []),
-    `*${run.status}${run.end && ` (${escapeMarkdown(run.end)})`} · ${formatCount(run.turns, "turn")}, ${usage}*`,
-  ];
+  yield "\n---\n";
+  for (const item of run.items) yield `\n${formatItem(item)}\n`;
+  if (sources.length > 0) yield `\n**Sources**\n\n${sources.join("\n")}\n`;
+  yield `\n*${run.status}${run.end && ` (${escapeMarkdown(run.end)})`} · ${formatCount(run.turns, "turn")}, ${usage}*\n`;
 }
 
 function formatItem(item: TranscriptItem): string {

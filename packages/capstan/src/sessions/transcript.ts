@@ -1,9 +1,8 @@
 import type { Fact } from "../event.ts";
 import { type Entry, type Fragment, type Part, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { SessionInfo } from "../store.ts";
-import { findEnd, groupByRun } from "./load-facts.ts";
-import { type RunSummary, type SessionSummary, summarizeRun, summarizeSession } from "./summary.ts";
+import { findEnd, toPages } from "./load-facts.ts";
+import { type RunSummary, summarizeRun } from "./summary.ts";
 
 /** A tool call with its outcome. */
 export type TranscriptCall = {
@@ -31,25 +30,16 @@ export type TranscriptRun = RunSummary & {
   readonly end: string;
 };
 
-/** A readable form of a session, the source of the Markdown and HTML exports. */
-export type Transcript = Omit<SessionSummary, "runs"> & { readonly runs: readonly TranscriptRun[] };
-
-export function buildTranscript(info: SessionInfo, facts: readonly Fact[]): Transcript {
-  return {
-    ...summarizeSession(info, facts),
-    runs: [...groupByRun(facts).values()].map(buildRunTranscript),
-  };
-}
-
 type TranscriptBuilder = {
   readonly items: TranscriptItem[];
   readonly calls: Map<string, TranscriptCall>;
   lastText: string;
 };
 
-function buildRunTranscript(facts: readonly Fact[]): TranscriptRun {
+/** Builds the readable form of a run, the source of the Markdown and HTML exports. */
+export async function buildRunTranscript(facts: readonly Fact[]): Promise<TranscriptRun> {
   const builder: TranscriptBuilder = { items: [], calls: new Map(), lastText: "" };
-  for (const fact of facts) addFactItems(builder, fact);
+  for await (const page of toPages(facts)) for (const fact of page) addFactItems(builder, fact);
   return {
     ...summarizeRun(facts),
     items: builder.items,

@@ -118,12 +118,19 @@ function withAbsolutePaths(flags: WorkspaceFlags, { cwd }: Io): WorkspaceFlags {
   };
 }
 
+/** Facts per read. */
+const pageSize = 500;
+
 async function replayFacts(session: AcpSession, editor: Editor): Promise<void> {
   const { store } = session.workspace;
   if (!(await store.getSession(session.id))) throw RequestError.sessionNotFound(session.id);
-  for (const fact of await store.read(session.id)) {
-    session.lastSeq = fact.seq;
-    for (const update of session.updates.fromStoredFact(fact)) await editor.update(session.id, update);
+  for (;;) {
+    const page = await store.read(session.id, session.lastSeq, pageSize);
+    for (const fact of page) {
+      session.lastSeq = fact.seq;
+      for (const update of session.updates.fromStoredFact(fact)) await editor.update(session.id, update);
+    }
+    if (page.length < pageSize) return;
   }
 }
 

@@ -149,8 +149,7 @@ export const sessionCopyRoutes: readonly Route[] = [
     responses: { 200: { description: "The file.", type: "text/markdown, text/html, application/json" } },
     async handle({ params: { sessionId }, query: { format } }, { store }) {
       const known = session(store, sessionId);
-      const { title } = await known.info();
-      return createExportResponse(await known.export(format), format, title);
+      return createExportResponse(known.exportParts(format), format, await known.title());
     },
   }),
   defineRoute({

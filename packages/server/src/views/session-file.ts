@@ -12,9 +12,28 @@ const noScriptPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
 
 /** Creates a download of an exported session. */
-export function createExportResponse(text: string, format: ExportFormat, title: string): Response {
+export function createExportResponse(
+  parts: AsyncIterator<string>,
+  format: ExportFormat,
+  title: string,
+): Response {
   const { type, ending } = exportTypes[format];
-  return createAttachment(text, type, `${toFileName(title)}.${ending}`);
+  return createAttachment(toByteStream(parts), type, `${toFileName(title)}.${ending}`);
+}
+
+/** Reads the next part when the client has taken the previous one. */
+function toByteStream(parts: AsyncIterator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await parts.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await parts.return?.();
+    },
+  });
 }
 
 type StoredBlob = NonNullable<Awaited<ReturnType<Store["getBlob"]>>>;
@@ -26,7 +45,7 @@ export function createBlobResponse({ data, mediaType }: StoredBlob, handle: stri
   return createAttachment(bytes, isType ? mediaType : "application/octet-stream", toFileName(handle));
 }
 
-function createAttachment(body: string | Uint8Array<ArrayBuffer>, type: string, name: string): Response {
+function createAttachment(body: BodyInit, type: string, name: string): Response {
   return new Response(body, {
     headers: {
       "content-type": type,

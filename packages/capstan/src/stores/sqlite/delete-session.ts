@@ -82,8 +82,7 @@ function setErasing(connection: Connection, isErasing: boolean): void {
 
 /** Deletes the next facts. Returns false if none was left. The index writes ascending numbers at once, descending ones each. */
 function deleteFacts(connection: Connection, session: number, rowLimit: number): boolean {
-  const sql =
-    "SELECT number, octet_length(fact) AS bytes FROM facts WHERE session = ? ORDER BY seq LIMIT ?";
+  const sql = "SELECT number, octet_length(fact) AS bytes FROM facts WHERE session = ? ORDER BY seq LIMIT ?";
   let bytes = 0;
   for (const row of connection.all<{ number: number; bytes: number }>(sql, session, rowLimit)) {
     connection.run("DELETE FROM search WHERE rowid = ?", row.number);

@@ -25,11 +25,14 @@ export async function exportSession(beginning: string, flags: ExportFlags, io: I
   if (!format)
     throw new AgentError("invalid_input", `Unknown format "${flags.format}". Use md, json or html.`);
   await withStore(flags, io, async ({ store }) => {
-    const text = await session(store, await findSession(store, beginning)).export(format);
-    const ended = text.endsWith("\n") ? text : `${text}\n`;
-    if (flags.output === "-") return io.stdout.write(formatOutput(ended, io.stdout));
+    const parts = session(store, await findSession(store, beginning)).exportParts(format);
+    if (flags.output === "-") {
+      for await (const part of parts) io.stdout.write(formatOutput(part, io.stdout));
+      return;
+    }
     const file = resolve(io.cwd, flags.output);
-    await writeFile(file, ended, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+    await writeFile(file, parts, { mode: 0o600 }).catch((error: unknown) => {
+      if (!(error instanceof Error && "code" in error) || error instanceof AgentError) throw error;
       throw new AgentError(
         "invalid_input",
         `${file} cannot be written (${error.code}). Choose another file with -o.`,

@@ -1,0 +1,126 @@
+import { toErrorData } from "../errors.ts";
+import type { CallCheck, Fact, FactBody, Origin } from "../event.ts";
+import { createFactId } from "../ids.ts";
+import { apply } from "../state/apply.ts";
+import { type Call, createState, type RunState, type State } from "../state/state.ts";
+import { isNested } from "./load-facts.ts";
+
+/** A run of a session, nested or not. */
+export type RunOrigin = Pick<Origin, "runId" | "parentRunId" | "parentCallId">;
+
+/** What changes in the copy of a session. */
+export type CopyPlan = {
+  /** All runs, in start order. */
+  readonly runs: readonly RunOrigin[];
+  /** Returns the fact with its open calls refused. */
+  refuseCalls(fact: Fact): Fact;
+  /** The `waiting` fact to append to an unfinished run. */
+  readonly suspension: Fact | undefined;
+};
+
+type Survey = {
+  readonly runs: Map<string, RunOrigin>;
+  /** Position of the last message of each run since the last root run started. */
+  readonly messages: Map<string, number>;
+  state: State | undefined;
+  newest: Fact | undefined;
+  lastOfRun: Fact | undefined;
+};
+
+/**
+ * Reads the facts of a copy and plans its changes. Open calls selected by `needsNewDecision` are refused: when the run
+ * resumes, the model sees the refusals, and calls it requests again go through the usual checks and approvals.
+ */
+export async function planCopy(
+  pages: AsyncIterable<readonly Fact[]>,
+  needsNewDecision: (call: Call) => boolean,
+): Promise<CopyPlan> {
+  const survey: Survey = {
+    ...{ runs: new Map(), messages: new Map() },
+    ...{ state: undefined, newest: undefined, lastOfRun: undefined },
+  };
+  for await (const page of pages) for (const fact of page) addFact(survey, fact);
+  const checks = collectRefusals(survey, needsNewDecision);
+  return {
+    runs: [...survey.runs.values()],
+    refuseCalls(fact) {
+      const refusals = fact.type === "message" ? checks.get(fact.seq) : undefined;
+      return fact.type === "message" && refusals
+        ? { ...fact, checks: { ...fact.checks, ...refusals } }
+        : fact;
+    },
+    suspension: createSuspension(survey),
+  };
+}
+
+/** Only the last run can have open calls, so the state starts again with each run. */
+function addFact(survey: Survey, fact: Fact): void {
+  const { runId, parentRunId, parentCallId, sessionId } = fact;
+  if (!survey.runs.has(runId))
+    survey.runs.set(runId, {
+      runId,
+      ...(parentRunId !== undefined && { parentRunId }),
+      ...(parentCallId !== undefined && { parentCallId }),
+    });
+  if (!survey.state || (fact.type === "run_start" && !isNested(fact))) {
+    survey.state = createState(sessionId);
+    survey.messages.clear();
+  }
+  apply(survey.state, fact);
+  if (fact.type === "message") survey.messages.set(runId, fact.seq);
+  survey.newest = fact;
+  // Nested runs suspend with their root run.
+  if (!isNested(fact)) survey.lastOfRun = fact;
+}
+
+/** Returns the refusals by the position of the message that has the calls. */
+function collectRefusals(
+  { state, messages }: Survey,
+  needsNewDecision: (call: Call) => boolean,
+): Map<number, { [callId: string]: CallCheck }> {
+  const refusals = new Map<number, { [callId: string]: CallCheck }>();
+  const run = state?.run;
+  for (const openRun of run && !run.done ? listActiveRuns(run) : []) {
+    const calls = [...(openRun.currentTurn?.calls.values() ?? [])];
+    const openCalls = calls.filter((call) => !call.result && !call.check?.error && needsNewDecision(call));
+    const error = toErrorData("approval_mismatch", refusalMessage);
+    const message = messages.get(openRun.id);
+    if (openCalls.length > 0 && message !== undefined)
+      refusals.set(message, Object.fromEntries(openCalls.map(({ part }) => [part.id, { error }])));
+  }
+  return refusals;
+}
+
+/**
+ * Creates a `waiting` fact for an unfinished run. Otherwise a copy would look like an orphaned run, and an engine on the
+ * same store would take it over.
+ */
+function createSuspension({ state, newest, lastOfRun }: Survey): Fact | undefined {
+  if (!lastOfRun || !newest || (isSettled(newest) && !isNested(newest))) return undefined;
+  const { runId, sessionId, agent, turn } = lastOfRun;
+  const body: FactBody = { type: "waiting", callIds: [] };
+  const { waits = 0, retries = 0 } = state?.run ?? {};
+  return {
+    ...body,
+    ...{ runId, sessionId, agent, turn, at: newest.at },
+    id: createFactId(body, { runId, retries }, String(waits)),
+    seq: newest.seq + 1,
+  };
+}
+
+/**
+ * True if nothing happens after this fact by itself. A wait until a given time does not count: an engine would resume
+ * it.
+ */
+function isSettled(last: Fact): boolean {
+  return last.type === "done" || (last.type === "waiting" && last.until === undefined);
+}
+
+/** Returns the run and its unfinished nested runs. */
+function listActiveRuns(run: RunState): RunState[] {
+  const nested = [...run.nested.values()].flatMap((state) => state.run ?? []);
+  return [run, ...nested.filter((nestedRun) => !nestedRun.done).flatMap(listActiveRuns)];
+}
+
+const refusalMessage =
+  "The call was not made. It was open when the session was copied, and approvals are not copied. Call the tool again if it is still needed.";
