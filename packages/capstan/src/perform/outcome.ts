@@ -10,6 +10,7 @@ import type { Part } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Outcome, Tool, ToolReturn } from "../tool.ts";
 import { isBinary } from "./binary.ts";
+import { isPartialList } from "./read-tool-output.ts";
 import { toLimitedJson } from "./to-json.ts";
 import { asToolReturn } from "./tool-return.ts";
 import { formatNumber } from "./truncate-text.ts";
@@ -32,7 +33,8 @@ export function toOutcome(returned: unknown): Outcome {
   const toolReturn = asToolReturn(returned);
   if (toolReturn) return fromToolReturn(toolReturn);
   const { json: data, isCut } = toLimitedJson(returned, outcomeLimits);
-  return { status: "ok", content: JSON.stringify(data), data, ...(isCut && { isPartial: true }) };
+  const isPartial = isCut || isPartialList(returned);
+  return { status: "ok", content: JSON.stringify(data), data, ...(isPartial && { isPartial }) };
 }
 
 function fromToolReturn(toolReturn: ToolReturn): Outcome {

@@ -188,6 +188,7 @@ describe("endless output is read up to the limit and then closed", () => {
       { text: expect.stringMatching(/^x+… \(\d+ more characters\)$/) },
       "… only the first 1 items were read",
     ]);
+    expect(toOutcome(value)).toMatchObject({ status: "ok", isPartial: true });
   });
 
   it("a stream is cancelled (F50)", async () => {

@@ -166,7 +166,17 @@ function joinPieces({ items, isCut }: Pieces, maxCharacters: number): unknown {
     return decodeUntyped({ bytes: concatBytes(chunks), isCut }, maxCharacters);
   }
   const list = items.map((item) => (isJsonPiece(item) ? item.json : toJson(item)));
-  return isCut ? [...list, `… only the first ${formatNumber(list.length)} items were read`] : list;
+  if (!isCut) return list;
+  const partialList = [...list, `… only the first ${formatNumber(list.length)} items were read`];
+  partialLists.add(partialList);
+  return partialList;
+}
+
+const partialLists = new WeakSet<object>();
+
+/** Whether the value is a list of which only the first items were read. */
+export function isPartialList(value: unknown): boolean {
+  return partialLists.has(value as object);
 }
 
 function isJsonPiece(piece: Piece): piece is { readonly json: Json } {

@@ -26,7 +26,7 @@ export type State = {
   /** The position of the last fact folded in, and its time. */
   seq: number;
   at: number;
-  /** How long the runs of the session took, waits included, as measured by the monotonic clocks of their processes. */
+  /** Milliseconds from the first fact to the last, on the monotonic clocks of the processes that ran. Never decreases. */
   elapsedMs: number;
   /** Complete turns only: a message is added once all its calls have results, so the history is always valid. */
   history: Entry[];
