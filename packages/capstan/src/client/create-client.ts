@@ -5,7 +5,7 @@ import { createEnvironment, type Fetch } from "./environment.ts";
 import { createRunsClient, type RunsClient } from "./runs-client.ts";
 import { createServerClient, type ServerClient } from "./server-client.ts";
 import { createSessionsClient, type SessionsClient } from "./sessions-client.ts";
-import { type SessionWatch, watchSession } from "./watch-session.ts";
+import { type SessionWatch, type WatchOptions, watchSession } from "./watch-session.ts";
 
 /** Options for `createClient`. */
 export type ClientOptions = {
@@ -30,7 +30,7 @@ export interface Client extends ServerClient {
   readonly sessions: SessionsClient;
   readonly runs: RunsClient;
   /** Keeps a live view of a session for a user interface. Close it when the session is no longer shown. */
-  watch(sessionId: string): SessionWatch;
+  watch(sessionId: string, options?: WatchOptions): SessionWatch;
   health(): Promise<Health>;
   /** Exchanges a key or a one-time code for a session cookie, so that no page has to store it. */
   signIn(credentials: { readonly key: string } | { readonly code: string }): Promise<void>;
@@ -49,7 +49,8 @@ export function createClient(options: ClientOptions = {}): Client {
     agents: createAgentsClient(server),
     sessions,
     runs,
-    watch: (sessionId) => watchSession({ sessionId, runs, sessions, environment }),
+    watch: (sessionId, watchOptions) =>
+      watchSession({ ...watchOptions, sessionId, runs, sessions, environment }),
     health: () => server.request({ method: "GET", path: "/api/health", acceptedStatuses: [503] }),
     async signIn(credentials) {
       await server.request({ method: "POST", path: "/api/sign-in", body: credentials });

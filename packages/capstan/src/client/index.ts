@@ -38,6 +38,7 @@ export {
 export type {
   Branch,
   ExportFormat,
+  FactPage,
   FoundSession,
   ListedSession,
   SessionDetails,
@@ -46,4 +47,4 @@ export type {
 } from "./sessions-client.ts";
 export { nextStage, type Stage, stageOf } from "./stage.ts";
 export { filterEvent, type StreamMode, streamView } from "./stream-view.ts";
-export type { SessionWatch, WatchState } from "./watch-session.ts";
+export type { SessionWatch, WatchOptions, WatchState } from "./watch-session.ts";

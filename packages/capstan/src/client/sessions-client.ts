@@ -1,4 +1,4 @@
-import type { Event } from "../event.ts";
+import type { Event, Fact } from "../event.ts";
 import type { ExportFormat } from "../sessions/export-session.ts";
 import type { FoundSession, ListedSession } from "../sessions/sessions.ts";
 import type { SessionSummary } from "../sessions/summary.ts";
@@ -15,6 +15,15 @@ export type Branch = { readonly sessionId: string; readonly at: number };
 export type SessionDetails = SessionSummary & {
   readonly origin?: Branch;
   readonly forks: readonly (Branch & { readonly title: string })[];
+};
+
+/** A page of a session, counted from its end. */
+export type FactPage = {
+  readonly facts: readonly Fact[];
+  /** The first fact of the run in which the page starts, if the page does not contain it. */
+  readonly start?: Fact;
+  /** Pass it as `before` for the page before this one. Absent on the first page of the session. */
+  readonly previous?: number;
 };
 
 /** Manages the current user's sessions on a server. */
@@ -35,6 +44,11 @@ export interface SessionsClient {
   export(sessionId: string, format: ExportFormat): Promise<string>;
   /** Stores an exported session (`json`). Starts no run. */
   import(file: string, options?: { readonly title?: string }): Promise<SessionSummary>;
+  /** Returns the last `limit` facts (100 by default), or the last ones before a position. */
+  page(
+    sessionId: string,
+    options?: { readonly before?: number | undefined; readonly limit?: number | undefined },
+  ): Promise<FactPage>;
   /** Follows the events of all its runs across reconnects and server restarts, until aborted. */
   events(sessionId: string, options?: FollowOptions): AsyncIterableIterator<Event, void, undefined>;
 }
@@ -73,6 +87,8 @@ export function createSessionsClient(connection: Connection, environment: Client
     export: (sessionId, format) =>
       requestText({ method: "GET", path: `${getSessionPath(sessionId)}/export`, query: { format } }),
     import: (file, options = {}) => createSession(collectionPath, { file, ...options }),
+    page: (sessionId, query = {}) =>
+      request({ method: "GET", path: `${getSessionPath(sessionId)}/facts`, query }),
     events: (sessionId, options = {}) =>
       followEvents(
         {

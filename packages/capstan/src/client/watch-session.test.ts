@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { type Event, isFact } from "../event.ts";
+import { type Event, type Fact, isFact } from "../event.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
@@ -187,5 +187,61 @@ describe("reduce", () => {
     expect(reduce(half, recovered).live).toEqual(emptyView.live);
     const back = { type: "message_restart", reason: "reconnected", ...origin } as const;
     expect(reduce(half, back).live).toEqual(emptyView.live);
+  });
+});
+
+describe("a watch of the end of a session", () => {
+  it("shows the last facts first and earlier ones on request, up to the same view as a full watch", async () => {
+    const agent = defineAgent({ name: "a", model: scriptedModel(() => ({ text: "Fine." })) });
+    const store = memory();
+    for (let index = 0; index < 4; index++)
+      await run(agent, `Question ${index}.`, { store, session: "s", runId: `r${index}` });
+    const stored = await store.read("s");
+    const asked: string[] = [];
+    const client = createClient({
+      baseURL: "http://127.0.0.1:1",
+      fetch: async (url, { headers }) => {
+        const { pathname, searchParams } = new URL(url);
+        asked.push(`${pathname} ${new Headers(headers).get("last-event-id") ?? ""}`);
+        if (pathname.endsWith("/events"))
+          return new Response(new ReadableStream(), { headers: { "content-type": "text/event-stream" } });
+        const end = Number(searchParams.get("before") ?? stored.length + 1) - 1;
+        const from = Math.max(0, end - Number(searchParams.get("limit")));
+        const facts = stored.slice(from, end);
+        const start = stored.find((fact) => fact.runId === facts[0]?.runId);
+        return Response.json({
+          facts,
+          ...(start !== facts[0] && { start }),
+          ...(from > 0 && { previous: from + 1 }),
+        });
+      },
+    });
+    const watch = client.watch("s", { tail: 7 });
+    await expect.poll(() => watch.facts().length).toBe(7);
+    const start = stored.find((fact) => fact.runId === stored.at(-7)?.runId) as Fact;
+    expect(start).not.toBe(stored.at(-7));
+    expect(watch.view()).toEqual(buildView([start, ...stored.slice(-7)]));
+    expect(watch.hasEarlier()).toBe(true);
+    for (const known = watch.facts(); watch.hasEarlier(); ) {
+      await Promise.all([watch.loadEarlier(), watch.loadEarlier()]);
+      expect(watch.facts()).not.toBe(known);
+    }
+    expect(watch.facts()).toEqual(stored);
+    expect(watch.view()).toEqual(buildView(stored));
+    await watch.loadEarlier();
+    expect(asked.filter((path) => path.includes("/facts"))).toHaveLength(Math.ceil(stored.length / 7));
+    expect(asked.find((path) => path.includes("/events"))).toBe(`/api/sessions/s/events ${stored.length}`);
+    watch.close();
+  });
+
+  it("shows all facts if the server has no pages", async () => {
+    const server = createFetch({ "GET /api/sessions/s/facts": () => new Response("", { status: 404 }) });
+    const watch = server.client.watch("s", { tail: 2 });
+    const events = await collectRunEvents("Done.");
+    await waitForFrame();
+    server.say(events);
+    await expect.poll(() => watch.view()).toEqual(buildView(events));
+    expect(watch.hasEarlier()).toBe(false);
+    watch.close();
   });
 });

@@ -2,7 +2,7 @@ import { type AgentError, describeThrown, type ErrorData } from "../errors.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import type { ConnectionState } from "./follow-events.ts";
-import { reduceAll } from "./reduce.ts";
+import { buildView, reduceAll } from "./reduce.ts";
 import type { RunRequest, RunsClient } from "./runs-client.ts";
 import { emptyView, type SessionView } from "./session-view.ts";
 import type { SessionsClient } from "./sessions-client.ts";
@@ -14,8 +14,15 @@ export type WatchState = ConnectionState | { readonly type: "ended"; readonly er
 export interface SessionWatch {
   /** Returns the same object until something changes. */
   readonly view: () => SessionView;
-  /** The facts behind the view, in order. The list is mutated as it grows; compare `view().seq`. */
+  /**
+   * The facts behind the view, in order. The list is mutated as it grows; compare `view().seq`. `loadEarlier` creates a
+   * new list.
+   */
   readonly facts: () => readonly Fact[];
+  /** Whether the session has facts before the first one in the list. */
+  readonly hasEarlier: () => boolean;
+  /** Adds a page of earlier facts to the view. */
+  loadEarlier(): Promise<void>;
   readonly state: () => WatchState;
   /** Calls `listener` after changes, at most once per animation frame. */
   readonly subscribe: (listener: () => void) => () => void;
@@ -24,17 +31,29 @@ export interface SessionWatch {
   close(): void;
 }
 
-type WatchOptions = {
+export type WatchOptions = {
+  /**
+   * Shows only the last facts of the session at first, at most 1,000, and as many more with each `loadEarlier`. The view
+   * then counts only the runs and the usage of these facts. Default: all facts.
+   */
+  readonly tail?: number;
+};
+
+type WatchSessionOptions = WatchOptions & {
   readonly sessionId: string;
   readonly runs: RunsClient;
   readonly sessions: SessionsClient;
   readonly environment: ClientEnvironment;
 };
 
-export function watchSession({ sessionId, runs, sessions, environment }: WatchOptions): SessionWatch {
+export function watchSession(options: WatchSessionOptions): SessionWatch {
+  const { sessionId, sessions, environment, tail } = options;
   const stop = new AbortController();
   const listeners = new Set<() => void>();
-  const facts: Fact[] = [];
+  let facts: Fact[] = [];
+  /** Position of the first loaded fact, if there are earlier ones. */
+  let previous: number | undefined;
+  let loading: Promise<void> | undefined;
   let currentView = emptyView;
   let queuedEvents: Event[] = [];
   let state: WatchState = { type: "connecting" };
@@ -58,9 +77,21 @@ export function watchSession({ sessionId, runs, sessions, environment }: WatchOp
     state = next;
     scheduleNotify();
   }
+  /** Puts a page before the loaded facts. */
+  async function loadPage(before?: number): Promise<void> {
+    const page = await sessions.page(sessionId, { before, limit: tail });
+    const { live } = view();
+    facts = [...page.facts, ...facts];
+    previous = page.previous;
+    currentView = { ...buildView(page.start ? [page.start, ...facts] : facts), live };
+    scheduleNotify();
+  }
   async function follow(): Promise<void> {
     try {
-      for await (const event of sessions.events(sessionId, { signal: stop.signal, onState })) {
+      // If the page cannot be loaded, the stream reports the problem, or all facts come with the stream.
+      if (tail !== undefined) await loadPage().catch(() => undefined);
+      const after = facts.at(-1)?.seq ?? 0;
+      for await (const event of sessions.events(sessionId, { signal: stop.signal, onState, after })) {
         queuedEvents.push(event);
         if (isFact(event)) facts.push(event);
         scheduleNotify();
@@ -72,39 +103,54 @@ export function watchSession({ sessionId, runs, sessions, environment }: WatchOp
   }
   void follow();
 
-  async function findActiveRun(isViewStale: boolean): Promise<string | undefined> {
-    const { status, runId } = view();
-    if ((status === "running" || status === "waiting") && runId !== undefined && !isViewStale) return runId;
-    return (await runs.list({ sessionId })).find((run) => run.state !== "ended")?.runId;
-  }
-
   return {
     view,
     facts: () => facts,
+    hasEarlier: () => previous !== undefined,
+    loadEarlier() {
+      if (previous === undefined) return Promise.resolve();
+      loading ??= loadPage(previous).finally(() => {
+        loading = undefined;
+      });
+      return loading;
+    },
     state: () => state,
     subscribe(listener) {
       const notify = () => listener(); // lets the same function subscribe twice
       listeners.add(notify);
       return () => void listeners.delete(notify);
     },
-    async send(input, options = {}) {
-      // A run may start or end between the check and the send: then try the other way.
-      for (let tries = 0; ; tries++) {
-        const runId = typeof input === "string" ? await findActiveRun(tries > 0) : undefined;
-        try {
-          if (runId === undefined) await runs.start({ ...options, input, sessionId });
-          else await runs.steer(runId, input as string);
-          return;
-        } catch (thrown) {
-          const { code } = thrown as AgentError;
-          const isStale = code === (runId === undefined ? "session_busy" : "run_ended");
-          if (!isStale || typeof input !== "string" || tries >= 2) throw thrown;
-        }
-      }
-    },
+    send: createSend(options, view),
     close() {
       listeners.clear();
       stop.abort();
     },
+  };
+}
+
+/** Creates the function that sends a message to the active run, or starts a run. */
+function createSend(
+  { runs, sessionId }: Pick<WatchSessionOptions, "runs" | "sessionId">,
+  view: () => SessionView,
+): SessionWatch["send"] {
+  async function findActiveRun(isViewStale: boolean): Promise<string | undefined> {
+    const { status, runId } = view();
+    if ((status === "running" || status === "waiting") && runId !== undefined && !isViewStale) return runId;
+    return (await runs.list({ sessionId })).find((run) => run.state !== "ended")?.runId;
+  }
+  return async (input, options = {}) => {
+    // A run may start or end between the check and the send: then try the other way.
+    for (let tries = 0; ; tries++) {
+      const runId = typeof input === "string" ? await findActiveRun(tries > 0) : undefined;
+      try {
+        if (runId === undefined) await runs.start({ ...options, input, sessionId });
+        else await runs.steer(runId, input as string);
+        return;
+      } catch (thrown) {
+        const { code } = thrown as AgentError;
+        const isStale = code === (runId === undefined ? "session_busy" : "run_ended");
+        if (!isStale || typeof input !== "string" || tries >= 2) throw thrown;
+      }
+    }
   };
 }

@@ -71,6 +71,23 @@ describe("in a session with more than a thousand facts", () => {
     expect(countRead()).toBeLessThanOrEqual(320);
   });
 
+  it("pages of facts are read from its end, each with the start of its first run", async () => {
+    const facts = await store.read(sessionId);
+    const path = `/api/sessions/${sessionId}/facts`;
+    const found: object[] = [];
+    for (let before: number | undefined; ; ) {
+      const { body } = await request("GET", `${path}?limit=300${before ? `&before=${before}` : ""}`);
+      expect(reads[0]).toBeLessThanOrEqual(300);
+      const [first] = body.facts;
+      expect(body.start ?? first).toEqual(facts.find((fact) => fact.runId === first.runId));
+      found.unshift(...body.facts);
+      before = body.previous;
+      if (before === undefined) break;
+    }
+    expect(found).toEqual(facts);
+    expect((await request("GET", "/api/sessions/ses_none/facts")).status).toBe(404);
+  });
+
   it("the facts of one run are read from its first fact on", async () => {
     for (const runId of ["run_0", "run_120", "run_249"]) {
       const { body } = await request("GET", `/api/runs/${runId}/events`);

@@ -60,7 +60,7 @@ export const problem: z.ZodType = z.object({
 });
 
 /** A stored fact; each type adds more fields. */
-const fact = z.looseObject({
+export const fact: z.ZodType = z.looseObject({
   type: z.string(),
   seq: z.int().min(1),
   at: z.number(),

@@ -4,10 +4,11 @@ import { z } from "zod";
 import { readEvents } from "../runs/read-events.ts";
 import { loadBranches } from "../sessions/branches.ts";
 import { createSession, forkSession } from "../sessions/create-session.ts";
+import { readFactPage } from "../sessions/read-fact-page.ts";
 import { removeSession } from "../sessions/remove-session.ts";
 import { createBlobResponse, createExportResponse } from "../views/session-file.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { after, factPage, id, limit, stream, title, usage } from "./schemas.ts";
+import { after, fact, factPage, id, limit, stream, title, usage } from "./schemas.ts";
 
 const params = z.strictObject({ sessionId: id });
 
@@ -167,6 +168,26 @@ export const sessionCopyRoutes: readonly Route[] = [
 ];
 
 export const sessionEventRoutes: readonly Route[] = [
+  defineRoute({
+    method: "GET",
+    path: "/api/sessions/{sessionId}/facts",
+    summary: "Get the last `limit` facts of a session, or the last ones before the position `before`.",
+    params,
+    query: z.strictObject({ before: z.coerce.number().int().min(1).optional(), limit }),
+    responses: {
+      200: {
+        description:
+          "In order. `start` is the first fact of the run in which the page starts; `previous` is the `before` of the page before it.",
+        schema: z.object({
+          facts: z.array(fact),
+          start: fact.optional(),
+          previous: z.int().min(1).optional(),
+        }),
+      },
+    },
+    handle: async ({ params: { sessionId }, query }, { store }) =>
+      Response.json(await readFactPage(store, sessionId, query)),
+  }),
   defineRoute({
     method: "GET",
     path: "/api/sessions/{sessionId}/events",

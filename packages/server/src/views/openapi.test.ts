@@ -158,6 +158,9 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
     const handle = await store.putBlob(sessionId, { mediaType: "text/plain", data: "all of it" });
     return { path: `/api/sessions/${sessionId}/blobs/${handle}` };
   },
+  "GET /api/sessions/{sessionId}/facts": async () => ({
+    path: `/api/sessions/${(await run("Hi", "ended")).sessionId}/facts?limit=2`,
+  }),
   "GET /api/sessions/{sessionId}/events": async () => ({
     path: `/api/sessions/${(await run("Hi", "ended")).sessionId}/events`,
     headers: json,

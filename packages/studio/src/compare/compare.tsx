@@ -66,7 +66,10 @@ export function Compare({ left, right }: CompareProps): ReactNode {
 type ComparisonProps = CompareProps & { readonly ids: { readonly left: string; readonly right: string } };
 
 function Comparison({ left, right, ids }: ComparisonProps): ReactNode {
-  const [first, second] = [useOpenSession(ids.left), useOpenSession(ids.right)];
+  const [first, second] = [
+    useOpenSession(ids.left, { isWhole: true }),
+    useOpenSession(ids.right, { isWhole: true }),
+  ];
   const [before, after] = [first?.facts ?? noFacts, second?.facts ?? noFacts];
   const [beforeSeq, afterSeq] = [first?.view.seq ?? 0, second?.view.seq ?? 0];
   // biome-ignore lint/correctness/useExhaustiveDependencies: the lists grow; the positions tell when

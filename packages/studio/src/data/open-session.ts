@@ -17,8 +17,10 @@ export type OpenSession = {
 type Subscribe = SessionWatch["subscribe"];
 type SharedWatch = { readonly watch: SessionWatch; readonly subscribe: Subscribe; users: number };
 
-/** One shared watch per session that is shown. */
+/** One shared watch per session that is shown, and one more if all its facts are needed. */
 const watches = new Map<string, SharedWatch>();
+/** Facts that are loaded at first. */
+const tail = 1000;
 /** Keeps a watch open for the next page that shows the same session. */
 const releaseDelayMs = 2000;
 
@@ -50,22 +52,25 @@ function throttleHistory(watch: SessionWatch): Subscribe {
   };
 }
 
-function createSharedWatch(id: string): SharedWatch {
-  const watch = client.watch(id);
+function createSharedWatch(id: string, isWhole: boolean): SharedWatch {
+  const watch = client.watch(id, isWhole ? {} : { tail });
   return { watch, subscribe: throttleHistory(watch), users: 0 };
 }
 
-function acquireWatch(id: string): { readonly shared: SharedWatch; release(): void } {
-  const shared = watches.get(id) ?? createSharedWatch(id);
-  watches.set(id, shared);
+const getWatchKey = (id: string, isWhole: boolean) => (isWhole ? `${id} whole` : id);
+
+function acquireWatch(id: string, isWhole: boolean): { readonly shared: SharedWatch; release(): void } {
+  const key = getWatchKey(id, isWhole);
+  const shared = watches.get(key) ?? createSharedWatch(id, isWhole);
+  watches.set(key, shared);
   shared.users++;
   return {
     shared,
     release() {
       shared.users--;
       setTimeout(() => {
-        if (shared.users > 0 || watches.get(id) !== shared) return;
-        watches.delete(id);
+        if (shared.users > 0 || watches.get(key) !== shared) return;
+        watches.delete(key);
         shared.watch.close();
       }, releaseDelayMs);
     },
@@ -74,8 +79,10 @@ function acquireWatch(id: string): { readonly shared: SharedWatch; release(): vo
 
 /** Closes the watch, so that the session is loaded again when it is shown next. */
 export function dropWatch(id: string): void {
-  watches.get(id)?.watch.close();
-  watches.delete(id);
+  for (const key of [getWatchKey(id, false), getWatchKey(id, true)]) {
+    watches.get(key)?.watch.close();
+    watches.delete(key);
+  }
 }
 
 /** Sessions deleted on this page. A URL or the browser history may still point to them. */
@@ -90,14 +97,18 @@ export async function deleteSession(id: string): Promise<void> {
   dropWatch(id);
 }
 
-/** Follows a session while the component is mounted. */
-export function useOpenSession(id: string): OpenSession | undefined {
+/** Follows a session while the component is mounted: its end, and with `isWhole` all of it. */
+export function useOpenSession(
+  id: string,
+  options: { readonly isWhole?: boolean } = {},
+): OpenSession | undefined {
+  const { isWhole = false } = options;
   const [{ watch, subscribe } = noWatch, setShared] = useState<SharedWatch>();
   useEffect(() => {
-    const { shared, release } = acquireWatch(id);
+    const { shared, release } = acquireWatch(id, isWhole);
     setShared(shared);
     return release;
-  }, [id]);
+  }, [id, isWhole]);
   const view = useSyncExternalStore(subscribe, () => watch?.view());
   const state = useSyncExternalStore(subscribe, () => watch?.state());
   if (!watch || !view || !state) return undefined;

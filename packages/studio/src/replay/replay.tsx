@@ -24,7 +24,7 @@ import { usePlayback } from "./use-playback.ts";
 
 /** Steps through a session. Nothing is executed. */
 export function Replay({ sessionId }: { readonly sessionId: string }): ReactNode {
-  const session = useOpenSession(sessionId);
+  const session = useOpenSession(sessionId, { isWhole: true });
   const error = session?.state.type === "ended" ? session.state.error : undefined;
   if (error && session?.facts.length === 0) return <ErrorMessage message={error.message} />;
   if (!session || (session.facts.length === 0 && session.state.type === "connecting"))

@@ -1,5 +1,6 @@
 import { ArrowDown } from "lucide-react";
 import {
+  isValidElement,
   memo,
   type NamedExoticComponent,
   type ReactNode,
@@ -15,6 +16,8 @@ import { Virtualizer, type VirtualizerHandle } from "virtua";
 import type { ChatLocation } from "./find-fact-location.ts";
 
 type MessageListProps = {
+  /** Shown above the rows. */
+  readonly head?: ReactNode;
   /** Stable while no row changes. */
   readonly rows: readonly ReactNode[];
   /** Live output and pending calls, always rendered below the rows. */
@@ -29,7 +32,7 @@ type MessageListProps = {
 const endThresholdPx = 48;
 
 /** Virtualized list that follows its end until the user scrolls away. */
-export function MessageList({ rows, tail, scrollKey, location }: MessageListProps): ReactNode {
+export function MessageList({ head, rows, tail, scrollKey, location }: MessageListProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
@@ -54,7 +57,12 @@ export function MessageList({ rows, tail, scrollKey, location }: MessageListProp
         className="h-full overflow-y-auto overflow-x-hidden [overflow-anchor:none] [scrollbar-gutter:stable_both-edges] focus-visible:outline-none"
       >
         <div ref={content} className="mx-auto max-w-3xl px-4 pb-6 pt-6 sm:px-6">
-          <Rows rows={rows} scroller={scroller} list={list} />
+          {head && (
+            <div className="text-center" style={{ height: headPx }}>
+              {head}
+            </div>
+          )}
+          <Rows rows={rows} hasHead={head !== undefined} scroller={scroller} list={list} />
           {tail}
         </div>
       </section>
@@ -73,16 +81,21 @@ export function MessageList({ rows, tail, scrollKey, location }: MessageListProp
 }
 
 type RowsProps = Pick<MessageListProps, "rows"> & {
+  readonly hasHead: boolean;
   readonly scroller: ElementRef;
   readonly list: RefObject<VirtualizerHandle | null>;
 };
 
+const paddingPx = 24;
+const headPx = 56;
 /** Estimated height of an unrendered row. Too small an estimate would render too many rows. */
 const estimatedRowPx = 180;
 
 /** Does not re-render for every delta. */
-const Rows: NamedExoticComponent<RowsProps> = memo(function Rows({ rows, scroller, list }: RowsProps) {
+const Rows: NamedExoticComponent<RowsProps> = memo(function Rows(props: RowsProps) {
+  const { rows, hasHead, scroller, list } = props;
   const mountedRows = useMountedRows(rows.length);
+  const isPrepended = useIsPrepended(rows);
   return (
     // The virtualizer disables pointer events while scrolling. That is inherited, so every row would be restyled at each
     // start and end, even when the list only follows streamed text.
@@ -90,7 +103,8 @@ const Rows: NamedExoticComponent<RowsProps> = memo(function Rows({ rows, scrolle
       <Virtualizer
         ref={list}
         scrollRef={scroller}
-        startMargin={24}
+        startMargin={paddingPx + (hasHead ? headPx : 0)}
+        shift={isPrepended}
         itemSize={estimatedRowPx}
         bufferSize={600}
         keepMounted={mountedRows}
@@ -100,6 +114,17 @@ const Rows: NamedExoticComponent<RowsProps> = memo(function Rows({ rows, scrolle
     </div>
   );
 });
+
+/** Whether rows were added before the first one: then the list keeps what is in view in place. */
+function useIsPrepended(rows: readonly ReactNode[]): boolean {
+  const [first] = rows;
+  const key = isValidElement(first) ? first.key : null;
+  const previousKey = useRef(key);
+  useEffect(() => {
+    previousKey.current = key;
+  }, [key]);
+  return previousKey.current !== null && previousKey.current !== key;
+}
 
 /** The newest rows stay mounted for the browser's search and for screen readers. */
 const maxMountedRows = 60;

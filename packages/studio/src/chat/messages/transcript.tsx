@@ -5,6 +5,7 @@ import { client } from "../../data/client.ts";
 import type { OpenSession } from "../../data/open-session.ts";
 import { useInspectorFocus } from "../../inspector/focus.ts";
 import { runWithToast } from "../../shell/toasts.tsx";
+import { Button } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { escapeBidi } from "../../ui/escape-text.ts";
 import { EmptyState } from "../../ui/state.tsx";
@@ -45,8 +46,14 @@ export function Transcript(props: TranscriptProps): ReactNode {
         <EmptyState title="No messages yet">Send a message to start.</EmptyState>
       </div>
     );
+  const head = session.watch.hasEarlier() ? <EarlierButton watch={session.watch} /> : undefined;
   const tail = <Tail id={id} view={view} sentTexts={sentTexts} onReply={onReply} />;
-  return <MessageList rows={rows} scrollKey={scrollKey} location={location} tail={tail} />;
+  return <MessageList head={head} rows={rows} scrollKey={scrollKey} location={location} tail={tail} />;
+}
+
+/** Loads the messages before the first one that is shown. */
+function EarlierButton({ watch }: Pick<OpenSession, "watch">): ReactNode {
+  return <Button onClick={() => runWithToast(() => watch.loadEarlier())}>Load earlier messages</Button>;
 }
 
 type RowsProps = Pick<TranscriptProps, "session" | "branching"> & {
@@ -96,14 +103,17 @@ function getRowStyle(item: Item, highlightedSeq: number | undefined): string {
 const highlightMs = 1600;
 
 /** The location selected in the inspector, highlighted for a moment. */
-function useFocusedLocation(items: readonly Item[], { facts }: OpenSession): ChatLocation | undefined {
+function useFocusedLocation(items: readonly Item[], { facts, watch }: OpenSession): ChatLocation | undefined {
   const { inChat, set } = useInspectorFocus();
   const [location, setLocation] = useState<ChatLocation>();
   useEffect(() => {
     if (!inChat) return;
+    // The effect runs again with the new list of facts.
+    if (watch.hasEarlier() && inChat.factSeq < (facts[0]?.seq ?? 0))
+      return runWithToast(() => watch.loadEarlier());
     set({ inChat: undefined });
     setLocation(findFactLocation(items, facts, inChat.factSeq));
-  }, [inChat, set, items, facts]);
+  }, [inChat, set, items, facts, watch]);
   useEffect(() => {
     if (!location) return;
     const timer = setTimeout(() => setLocation(undefined), highlightMs);
