@@ -7,7 +7,7 @@ export function createInconsistencyError(what: string): AgentError {
 
 /** Checks that all events of a stream belong to one response. */
 export type StreamIdentity = {
-  /** Throws `stream_inconsistent` if the event belongs to a second response. `hasOutput`: it adds text or a call. */
+  /** Throws `stream_inconsistent` if the event belongs to a second response. `hasOutput`: it adds to the answer or ends it. */
   check(id: unknown, hasOutput: boolean): void;
 };
 

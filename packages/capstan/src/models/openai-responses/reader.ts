@@ -15,6 +15,7 @@ import {
   getSlot,
   type OutputSlot,
   type OutputSlots,
+  setType,
 } from "./slots.ts";
 import { responsesToolNames, toWireId } from "./tools.ts";
 import { toUsageChunks } from "./usage.ts";
@@ -118,6 +119,7 @@ function getDelta({ delta }: Item): string {
 function startItem(state: ResponsesReaderState, slot: OutputSlot, item: unknown): readonly Chunk[] {
   if (!isRecord(item)) return [];
   slot.itemId = item.id;
+  setType(slot, item.type);
   return item.type === "function_call" ? [toCallStart(state, slot, item)] : [];
 }
 
@@ -139,8 +141,7 @@ function toCallStart(
 function closeItem(state: ResponsesReaderState, slot: OutputSlot, item: unknown): readonly Chunk[] {
   if (!isRecord(item)) return [];
   slot.itemId = item.id;
-  if (slot.text !== "" && item.type !== "message" && item.type !== "function_call")
-    throw createInconsistencyError(`a text or a call became an item of the type ${String(item.type)}`);
+  setType(slot, item.type);
   if (!slot.isOpen) return compareItem(slot, item);
   slot.isOpen = false;
   switch (item.type) {

@@ -10,6 +10,8 @@ export type OutputSlot = {
   readonly index: number;
   /** The provider's id of the item, as last reported. */
   itemId: unknown;
+  /** Type of the item, once it is known. */
+  type: unknown;
   /** Name of the function that the item calls. */
   name: string | undefined;
   isOpen: boolean;
@@ -31,19 +33,30 @@ export function getSlot(slots: OutputSlots, { output_index, item_id, item }: Ite
   const known = slots.get(key);
   if (known) return known;
   const slot: OutputSlot = {
-    ...{ index: slots.size, itemId: undefined, name: undefined, isOpen: true, text: "" },
+    ...{ index: slots.size, itemId: undefined, type: undefined, name: undefined, isOpen: true, text: "" },
     ...{ hasReasoning: false, isConfirmed: false, paragraph: "" },
   };
   slots.set(key, slot);
   return slot;
 }
 
+/** Sets the type of an item. It never changes, except in a stream that started over. */
+export function setType(slot: OutputSlot, type: unknown): void {
+  slot.type ??= type;
+  if (type !== slot.type)
+    throw createInconsistencyError(
+      `an item of the type ${String(slot.type)} became one of the type ${String(type)}`,
+    );
+}
+
 export function emitText(slot: OutputSlot, text: string): readonly Chunk[] {
+  setType(slot, "message");
   slot.text += text;
   return text === "" ? [] : [{ type: "text", text }];
 }
 
 export function emitArguments(slot: OutputSlot, text: string): readonly Chunk[] {
+  setType(slot, "function_call");
   slot.text += text;
   return text === "" ? [] : [{ type: "call_delta", index: slot.index, text }];
 }

@@ -1,0 +1,3 @@
+import { spliceSuite } from "../testing/splice-suite.ts";
+
+spliceSuite(80, 1);
