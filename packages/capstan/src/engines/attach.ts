@@ -18,21 +18,32 @@ type AttachOptions = {
 export function attachWhenBusy(started: Run, { store, open }: AttachOptions): Run {
   const { id } = started;
   let stored: Run | undefined;
-  const earlyMessages: Message[] = [];
+  /** Messages that no process has received if the run turns out to be busy. */
+  let unsentMessages: Message[] | undefined = [];
 
-  /** Returns nothing: a promise of a run would resolve with the run's result. */
   async function attach(thrown: unknown): Promise<void> {
     const isBusy = describeThrown(thrown, "store_failed").code === "session_busy";
-    if (!isBusy || (await store.findSession(id)) === undefined) throw thrown;
-    if (stored) return;
+    if (!isBusy || (await store.findSession(id)) === undefined) return;
     stored = open(id);
-    for (const message of earlyMessages) sendMessage(stored, message);
+    for (const message of unsentMessages ?? []) sendMessage(stored, message);
+  }
+  // Only the start can find the run busy: later segments have received messages that must not be sent twice.
+  const isDecided = Promise.resolve(started.then(() => undefined, attach))
+    .catch(() => undefined)
+    .then(() => {
+      unsentMessages = undefined;
+    });
+
+  /** Returns nothing, because a promise of a run resolves with the result of the run. */
+  async function assertAttached(thrown: unknown): Promise<void> {
+    await isDecided;
+    if (!stored) throw thrown;
   }
   async function* readEvents(source: AsyncIterator<Event>): AsyncGenerator<Event> {
     try {
       yield* toIterable(source);
     } catch (thrown) {
-      await attach(thrown);
+      await assertAttached(thrown);
       if (stored) yield* stored;
     }
   }
@@ -40,13 +51,13 @@ export function attachWhenBusy(started: Run, { store, open }: AttachOptions): Ru
     id,
     send(message) {
       sendMessage(stored ?? started, message);
-      if (!stored) earlyMessages.push(message);
+      unsentMessages?.push(message);
     },
     readEvents: () => (stored ?? readEvents(started[Symbol.asyncIterator]()))[Symbol.asyncIterator](),
     async getResult(): Promise<Result> {
       if (stored) return stored;
       return started.then(undefined, async (thrown) => {
-        await attach(thrown);
+        await assertAttached(thrown);
         return stored as Run;
       });
     },

@@ -397,6 +397,31 @@ describe("a run whose process has died", () => {
     expect(facts.filter(({ type }) => type === "run_start" || type === "steered")).toHaveLength(2);
   });
 
+  it("is not sent messages twice when another process has it later (F84)", async () => {
+    const store = memory({ clock });
+    const look = defineTool({
+      name: "look",
+      description: "",
+      input: {},
+      needsApproval: true,
+      execute: () => "Seen.",
+    });
+    const agent = createToolAgent(look);
+    const engine = openEngine(store, agent);
+    const started = engine.run(agent, "Go.", { runId: "run_1" });
+    started.steer("Be brief.");
+    const { pending } = await started;
+    const sessionId = (await store.findSession("run_1")) ?? "";
+    const lease = await store.lease(sessionId, "another process", leaseMs);
+    expect(lease).toBeDefined();
+    await expect(started.approve(pending[0]?.callId ?? "")).rejects.toMatchObject({ code: "session_busy" });
+    expect(await store.listMessages("run_1")).toEqual([]);
+    if (lease) await store.release(lease);
+    expect(await engine.open("run_1").approve(pending[0]?.callId ?? "")).toMatchObject({ status: "done" });
+    const steered = (await loadRunFacts(store, "run_1")).filter(({ type }) => type === "steered");
+    expect(steered).toHaveLength(1);
+  });
+
   it("is refused for another run while the session is in use", async () => {
     const store = memory({ clock });
     await store.lease("s", "another process", leaseMs);
