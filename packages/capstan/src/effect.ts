@@ -1,8 +1,18 @@
 import type { ErrorData } from "./errors.ts";
 import type { FactBody, ModelChain, ToolOffer } from "./event.ts";
 import type { Json } from "./json.ts";
-import type { Retry } from "./policy.ts";
+import type { ModelRetry, Retry } from "./policy.ts";
 import type { Question, Reply } from "./tool.ts";
+
+/** How a model call is repeated: the policy, and what happened before this effect. */
+export type ModelRetryPlan = ModelRetry & {
+  /** How long the models of this call have been failing. */
+  readonly failingMs: number;
+  /** How often the run suspended because of that. */
+  readonly suspensions: number;
+  /** Whether another model answers if this one fails: then there is no reason to wait for this one. */
+  readonly hasAlternative: boolean;
+};
 
 /** Calls a model for the next message. */
 export type ModelEffect = {
@@ -26,7 +36,7 @@ export type ModelEffect = {
   readonly timeoutMs: number;
   /** Limit for all attempts, including the waits between them. */
   readonly deadlineMs: number;
-  readonly retry: Retry;
+  readonly retry: ModelRetryPlan;
 };
 
 /** Runs one tool call. */
@@ -70,7 +80,7 @@ export type SummaryEffect = {
   readonly timeoutMs: number;
   /** Limit for all attempts, including the waits between them. */
   readonly deadlineMs: number;
-  readonly retry: Retry;
+  readonly retry: ModelRetryPlan;
 };
 
 /** Shortens results of the last turns, which alone exceed the context budget. */
@@ -90,7 +100,6 @@ export type TurnSummaryEffect = {
   readonly turn: number;
   readonly timeoutMs: number;
   readonly deadlineMs: number;
-  readonly retry: Retry;
 };
 
 /** Records facts without calling a model or a tool. */

@@ -161,6 +161,26 @@ export const errorCodes: Readonly<
   stuck_loop: { status: 422, retryable: false },
 };
 
+/** Errors that a provider which is down causes, and that pass when it is back. */
+const outageCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  "model_unreachable",
+  "model_overloaded",
+  "model_rate_limited",
+  "model_timeout",
+  "stream_truncated",
+]);
+
+/** Whether the error means that the model's provider is down. Other errors blame the request or one answer. */
+export function isOutage({
+  code,
+  retryable = true,
+}: {
+  readonly code: string;
+  readonly retryable?: boolean;
+}): boolean {
+  return retryable && outageCodes.has(code);
+}
+
 /** An error as plain data, for facts, results and wire formats. `code` may be defined by a tool. */
 export type ErrorData = {
   readonly code: string;

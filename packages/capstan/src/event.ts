@@ -105,8 +105,12 @@ export type FactBody =
       readonly attempts: number;
       /** Whether the output limit had already been raised. */
       readonly hadMoreRoom: boolean;
-      /** The provider asks for a long wait: the run suspends and calls the model again later. */
+      /** The provider is down or asks for a long wait: the run suspends and calls the model again later. */
       readonly isParked?: true;
+      /** How long a parked run waits. Default: as long as the provider asks for in `error`. */
+      readonly waitMs?: number;
+      /** Characters of a partial answer that were discarded. */
+      readonly discarded?: number;
       readonly error: ErrorData;
       /** Why the model stopped, and the text it gave, if its answer ended but cannot be used. */
       readonly stopReason?: StopReason;
@@ -296,8 +300,22 @@ export type DeltaBody =
   | { readonly type: "tool_call_delta"; readonly id: string; readonly name: string; readonly delta: string }
   | { readonly type: "tool_progress"; readonly id: string; readonly data: Json }
   /** Discards the deltas of this message so far: it is generated again. */
-  | { readonly type: "message_restart"; readonly reason: string }
-  | { readonly type: "retry"; readonly attempt: number; readonly code: string; readonly waitMs: number };
+  | {
+      readonly type: "message_restart";
+      readonly reason: string;
+      /** The model whose partial answer is discarded, and its length in characters. */
+      readonly model?: string;
+      readonly discarded?: number;
+    }
+  /** A call failed and is made again at `at`, after `waitMs`. */
+  | {
+      readonly type: "retry";
+      readonly attempt: number;
+      readonly code: string;
+      readonly message: string;
+      readonly waitMs: number;
+      readonly at: number;
+    };
 
 /** The run, session, agent and turn of an event. */
 export type Origin = {

@@ -36,8 +36,8 @@ export type Chunk =
     }
   | { readonly type: "call_delta"; readonly index: number; readonly text: string }
   | { readonly type: "opaque"; readonly data: Json }
-  /** Discards the message so far: another model starts over. */
-  | { readonly type: "restart"; readonly reason: string }
+  /** Discards the message so far, which `model` wrote: another model starts over. */
+  | { readonly type: "restart"; readonly reason: string; readonly model?: string }
   | { readonly type: "usage"; readonly usage: Usage }
   /** `stop` is an alias of `end`. `detail` is the provider's own word for `other`. */
   | { readonly type: "finish"; readonly reason: StopReason | "stop"; readonly detail?: string };

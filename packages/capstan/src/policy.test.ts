@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type AgentDefinition, defineAgent } from "./agent.ts";
+import type { ErrorCode } from "./errors.ts";
 import type { Event, Fact } from "./event.ts";
 import type { Fragment } from "./history.ts";
 import { checkPolicy, defaultPolicy, type Policy, type PolicyOverrides, resolvePolicy } from "./policy.ts";
@@ -87,6 +88,12 @@ const findTurns = (text: string, { requests }: Seen): number[] =>
   requests.flatMap(({ instructions }, index) => (instructions.includes(text) ? [index + 1] : []));
 const listWaits = ({ events }: Seen): number[] =>
   events.flatMap((event) => (event.type === "retry" ? [event.waitMs] : []));
+/** The waits of a run without their random part. */
+async function listFullWaits(policy: PolicyOverrides, script: Script): Promise<number[]> {
+  vi.spyOn(Math, "random").mockReturnValue(0);
+  return listWaits(await observe(policy, script));
+}
+const failForever = (error: ErrorCode) => (): ScriptedStep => ({ error });
 const countRequests = (seen: Seen): number => seen.requests.length;
 const withRetry = (retry: PolicyOverrides["retry"], policy: PolicyOverrides): PolicyOverrides => ({
   ...policy,
@@ -252,6 +259,30 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
       listWaits(await observe(withRetry({ maxAttempts: 3, baseMs: 50_000 }, policy), failingOnce)),
     byDefault: [50_000, 60_000],
     once: [50_000, 70_000],
+  },
+  "modelRetry.attempts": {
+    value: 5,
+    see: async (policy) => countRequests(await observe(policy, failForever("empty_response"))),
+    byDefault: 3,
+    once: 5,
+  },
+  "modelRetry.minMs": {
+    value: 100,
+    see: async (policy) => listFullWaits(policy, failForever("empty_response")),
+    byDefault: [500, 1000],
+    once: [100, 200],
+  },
+  "modelRetry.maxMs": {
+    value: 1000,
+    see: async (policy) => (await listFullWaits(policy, failForever("model_overloaded"))).slice(0, 7),
+    byDefault: [500, 1000, 2000, 4000, 8000, 10_000, 10_000],
+    once: [500, 1000, 1000, 1000, 1000, 1000, 1000],
+  },
+  "modelRetry.patienceMs": {
+    value: 3000,
+    see: async (policy) => listFullWaits(policy, failForever("model_unreachable")),
+    byDefault: [500, 1000, 2000, 4000, 8000, ...Array(7).fill(10_000)],
+    once: [500, 1000],
   },
   "retry.jitter": {
     value: 1,
@@ -467,6 +498,12 @@ describe("the defaults", () => {
         },
         "maxTurns": 10,
         "memory": "session",
+        "modelRetry": {
+          "attempts": 3,
+          "maxMs": 300000,
+          "minMs": 500,
+          "patienceMs": "auto",
+        },
         "onAllToolsFailed": "continue",
         "onLimit": [
           "best-effort",
@@ -519,6 +556,10 @@ const otherValues: { readonly [Path in Leaf]: unknown } = {
   "retry.factor": "linear",
   "retry.maxMs": 1,
   "retry.jitter": 0.5,
+  "modelRetry.attempts": 1,
+  "modelRetry.minMs": 0,
+  "modelRetry.maxMs": 7,
+  "modelRetry.patienceMs": 7,
   toolTimeoutMs: 1,
   maxToolResultSize: "unlimited",
   includeToolData: true,

@@ -14,6 +14,22 @@ export type Retry = {
   readonly jitter: number;
 };
 
+/** How a failed model call is repeated. */
+export type ModelRetry = {
+  /** Total attempts of a call whose answers are unusable: empty, malformed or cut off. */
+  readonly attempts: number;
+  /** The first wait; it doubles with each attempt. Half of each wait is random. */
+  readonly minMs: number;
+  /** The longest wait of a suspended run. A run that cannot suspend waits at most 10 seconds between attempts. */
+  readonly maxMs: number;
+  /**
+   * How long an outage of the model may last: while the provider cannot be reached, is overloaded, limits the rate or
+   * stalls, the call is repeated. `auto`: a day under an engine, which suspends the run meanwhile, also if answers are cut
+   * off; otherwise 90 seconds.
+   */
+  readonly patienceMs: number | "auto";
+};
+
 export type Budget = {
   readonly tokens: number | "unlimited";
   /** In US dollars. */
@@ -43,7 +59,9 @@ export type Policy = {
   readonly toolExecution: "parallel" | "sequential";
   readonly maxConcurrency: number;
   readonly onToolError: "continue" | "stop";
+  /** How a failed tool call is repeated. */
   readonly retry: Retry;
+  readonly modelRetry: ModelRetry;
   readonly toolTimeoutMs: number;
   /** Maximum characters of a result that the model receives: one number, or one each for JSON data and plain text. */
   readonly maxToolResultSize: ResultSize;
@@ -105,6 +123,7 @@ export const defaultPolicy: Policy = {
   maxConcurrency: 8,
   onToolError: "continue",
   retry: { maxAttempts: 2, baseMs: 1000, factor: "linear", maxMs: 60_000, jitter: 0 },
+  modelRetry: { attempts: 3, minMs: 500, maxMs: 300_000, patienceMs: "auto" },
   toolTimeoutMs: 60_000,
   maxToolResultSize: { data: 4000, text: 16_000 },
   includeToolData: true,
@@ -185,6 +204,7 @@ const integerFields: readonly string[] = [
   "wrapUpAt",
   "maxConcurrency",
   "maxAttempts",
+  "attempts",
   "nudgeAt",
   "stopAt",
   "toolCalls",
@@ -196,6 +216,7 @@ const minimums: { readonly [field: string]: number } = {
   maxTurns: 1,
   maxConcurrency: 1,
   maxAttempts: 1,
+  attempts: 1,
   toolTimeoutMs: 1,
   nudgeAt: 1,
   stopAt: 1,
@@ -249,6 +270,7 @@ function isAllowed(field: string, value: unknown): boolean {
     return Array.isArray(value) && value.every((action) => limitActions.includes(action));
   if (Object.hasOwn(choices, field)) return choices[field]?.includes(value) ?? false;
   if (value === "unlimited") return unlimitedFields.includes(field);
+  if (value === "auto") return field === "patienceMs";
   if (typeof value !== "number" || !Number.isFinite(value)) return false;
   if (integerFields.includes(field) && !Number.isInteger(value)) return false;
   return value >= (minimums[field] ?? 0) && !(field === "jitter" && value > 1);
@@ -259,5 +281,10 @@ function formatExpected(field: string): string {
   if (Object.hasOwn(choices, field)) return `use ${choices[field]?.join(", ")}`;
   const kind = integerFields.includes(field) ? "a whole number" : "a number";
   const maximum = field === "jitter" ? " to 1" : "";
-  return `use ${kind} from ${minimums[field] ?? 0}${maximum}${unlimitedFields.includes(field) ? ' or "unlimited"' : ""}`;
+  return `use ${kind} from ${minimums[field] ?? 0}${maximum}${formatAlternative(field)}`;
+}
+
+function formatAlternative(field: string): string {
+  if (field === "patienceMs") return ' or "auto"';
+  return unlimitedFields.includes(field) ? ' or "unlimited"' : "";
 }

@@ -1,6 +1,6 @@
 import { type Agent, indexAgents } from "../agent.ts";
 import { backgroundClock, type Clock, repeatEvery } from "../clock.ts";
-import { AgentError, describeThrown } from "../errors.ts";
+import { AgentError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { createProcessGate } from "../loop/process-gate.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
@@ -12,6 +12,8 @@ import type { Run } from "../run/run-handle.ts";
 import { type Rerun, type RerunOptions, rerun } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage, Store } from "../store.ts";
 import { attachWhenBusy } from "./attach.ts";
+import { createOutages, type SuspendedRun } from "./outages.ts";
+import { createRunTracker, type RunTracker } from "./run-tracker.ts";
 import {
   checkStoredMessage,
   createStoredRun,
@@ -88,65 +90,17 @@ export interface LocalEngine {
 
 const defaultLeaseMs = 15_000;
 const defaultMaxRuns = 500;
-/** A run that cannot continue is tried again after this long: the agents of a process may change. */
-const retryStuckMs = 60_000;
-const stuckCodes: readonly string[] = ["unknown_agent", "newer_version"];
 
 export function local(options: LocalOptions): LocalEngine {
-  const { store, leaseMs = defaultLeaseMs, owner = createId("local_"), clock = backgroundClock } = options;
-  const { maxRuns = defaultMaxRuns, onRunStart, onRunEnd, snapshotEvery } = options;
+  const { store } = options;
   const { assertKnown, resolveAgents } = createAgentResolver(options.agents);
-  const shutdown = new AbortController();
-  const runs = createRunTracker(clock, () => poll());
-  const shutdownSignal = shutdown.signal;
-  const gate = createProcessGate(clock, leaseMs);
-  const settings = { owner, leaseMs, gate, clock, snapshotEvery };
-  const shared: SharedStoreOptions = { ...settings, onRunStart, onRunEnd, shutdownSignal };
-
-  /** Continues a run, unless another process is faster. */
-  async function takeOver(info: RunInfo, isCancelled = false): Promise<boolean> {
-    if (info.newerVersion !== undefined) return false; // a process of that version continues it
-    if (shutdownSignal.aborted || !runs.isDue(info.runId)) return false;
-    const resolving = resolveAgents(info.agent);
-    // Cancelling needs no agent, so that a stuck run does not block its session for ever.
-    const agents = isCancelled ? ((await resolving.catch(() => undefined)) ?? []) : await resolving;
-    if (!agents) return false;
-    const resumeOptions = (await options.getResumeOptions?.(info)) ?? {};
-    if (shutdownSignal.aborted || !runs.isDue(info.runId)) return false;
-    const isTakeover = info.state === "active" && !runs.takeFailure(info.runId);
-    const source = { store, runId: info.runId };
-    const handle = resume(agents, source, { ...resumeOptions, shared: { ...shared, isTakeover } });
-    runs.track(handle).then(undefined, () => undefined);
-    return true;
-  }
-
-  async function recover(): Promise<readonly string[]> {
-    const recovered: string[] = [];
-    for (const info of await store.listOrphans()) {
-      if (runs.list().length >= maxRuns) break;
-      // A run that cannot be taken over now must not hold up the others.
-      if (await takeOver(info).catch(() => false)) recovered.push(info.runId);
-    }
-    return recovered;
-  }
-
-  async function send(runId: string, message: RunMessage): Promise<void> {
-    await assertResumable({ store, resolveAgents }, runId, message);
-    await store.sendMessage(runId, message);
-    runs.unschedule(runId);
-    const orphan = (await store.listOrphans()).find((info) => info.runId === runId);
-    if (orphan) await takeOver(orphan, message.type === "cancel");
-  }
+  const { runs, shared, send, recover, close } = createScheduler(options, resolveAgents);
 
   function assertUsable(agent: Agent): Agent {
-    if (shutdownSignal.aborted) throw new AgentError("aborted", "The engine is closed. Create a new one.");
+    if (shared.shutdownSignal?.aborted)
+      throw new AgentError("aborted", "The engine is closed. Create a new one.");
     return assertKnown(agent);
   }
-
-  // If the store cannot be read now, the next poll tries again.
-  const poll = () => void recover().catch(() => undefined);
-  const stopPolling = repeatEvery(clock, leaseMs / 2, poll);
-  poll();
 
   const open = (runId: string) =>
     createStoredRun({ store, resolveAgents, runId, send: (message) => send(runId, message) });
@@ -164,12 +118,98 @@ export function local(options: LocalOptions): LocalEngine {
     },
     send,
     recover,
-    async close() {
-      stopPolling();
-      shutdown.abort();
-      await Promise.allSettled(runs.list().map(async (handle) => handle));
-    },
+    close,
   };
+}
+
+/** Resumes stored runs in this process: orphaned ones, due ones, and those that receive a message. */
+type Scheduler = Pick<LocalEngine, "send" | "recover" | "close"> & {
+  readonly runs: RunTracker;
+  readonly shared: SharedStoreOptions;
+};
+
+function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["resolveAgents"]): Scheduler {
+  const { store, clock = backgroundClock, maxRuns = defaultMaxRuns } = options;
+  const shutdown = new AbortController();
+  const outages = createOutages({ clock, wake });
+  const runs = createRunTracker(clock, outages.add);
+  const shared = buildSharedOptions(options, {
+    shutdownSignal: shutdown.signal,
+    onModelCall: outages.report,
+  });
+
+  /** Continues a run, unless another process is faster. */
+  async function takeOver(info: RunInfo, how: { isCancelled?: boolean; isWakeup?: boolean } = {}) {
+    const { runId } = info;
+    if (info.newerVersion !== undefined) return false; // a process of that version continues it
+    const isLeft = () => shutdown.signal.aborted || !runs.isDue(runId) || outages.has(runId);
+    if (isLeft()) return false;
+    const resolving = resolveAgents(info.agent);
+    // Cancelling needs no agent, so that a stuck run does not block its session for ever.
+    const agents = how.isCancelled ? ((await resolving.catch(() => undefined)) ?? []) : await resolving;
+    if (!agents) return false;
+    const resumeOptions = (await options.getResumeOptions?.(info)) ?? {};
+    if (isLeft()) return false;
+    const isTakeover = info.state === "active" && !runs.takeFailure(runId);
+    const { isWakeup = false } = how;
+    const ownShared = { ...shared, isTakeover, isWakeup };
+    const handle = resume(agents, { store, runId }, { ...resumeOptions, shared: ownShared });
+    runs.track(handle).then(undefined, () => undefined);
+    return true;
+  }
+
+  /** Continues a suspended run before its time, because the provider of its model may be back. */
+  async function wake({ runId, sessionId }: SuspendedRun): Promise<boolean> {
+    if (runs.list().length >= maxRuns) return false;
+    const info = (await store.listRuns(sessionId)).find((listed) => listed.runId === runId);
+    // Otherwise it has ended, or waits for an answer.
+    if (info?.state === "active") await takeOver(info, { isWakeup: true });
+    return true;
+  }
+
+  async function recover(): Promise<readonly string[]> {
+    const recovered: string[] = [];
+    for (const info of await store.listOrphans()) {
+      if (runs.list().length >= maxRuns) break;
+      // A run that cannot be taken over now must not hold up the others.
+      if (await takeOver(info).catch(() => false)) recovered.push(info.runId);
+    }
+    return recovered;
+  }
+
+  async function send(runId: string, message: RunMessage): Promise<void> {
+    await assertResumable({ store, resolveAgents }, runId, message);
+    await store.sendMessage(runId, message);
+    runs.unschedule(runId);
+    outages.remove(runId); // a cancellation does not wait until the provider is back
+    const orphan = (await store.listOrphans()).find((info) => info.runId === runId);
+    if (orphan) await takeOver(orphan, { isCancelled: message.type === "cancel" });
+  }
+
+  const poll = () => {
+    outages.wakeDueRuns(); // the machine may have slept
+    recover().catch(() => undefined); // if the store cannot be read now, the next poll tries again
+  };
+  const stopPolling = repeatEvery(clock, shared.leaseMs / 2, poll);
+  poll();
+
+  async function close(): Promise<void> {
+    stopPolling();
+    outages.close();
+    shutdown.abort();
+    await Promise.allSettled(runs.list().map(async (handle) => handle));
+  }
+  return { runs, shared, send, recover, close };
+}
+
+function buildSharedOptions(
+  options: LocalOptions,
+  hooks: Pick<SharedStoreOptions, "shutdownSignal" | "onModelCall">,
+): SharedStoreOptions {
+  const { leaseMs = defaultLeaseMs, owner = createId("local_"), clock = backgroundClock } = options;
+  const { onRunStart, onRunEnd, snapshotEvery } = options;
+  const gate = createProcessGate(clock, leaseMs);
+  return { owner, leaseMs, gate, clock, snapshotEvery, onRunStart, onRunEnd, ...hooks };
 }
 
 type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage" | "listStuck">;
@@ -183,54 +223,6 @@ function createRunReader(
     getTurnRequest: (runId, turn, options = {}) => loadTurnRequest({ ...source, runId }, turn, options),
     checkMessage: (runId, message) => checkStoredMessage({ ...source, runId }, message),
     listStuck: () => listStuckRuns(source, (runId) => loadRunState({ ...source, runId })),
-  };
-}
-
-/** The runs that this process executes, or resumes at a known time. */
-interface RunTracker {
-  /** Lists a run until it suspends or ends. */
-  track(handle: Run): Run;
-  list(): readonly Run[];
-  /** False while this process executes the run, and before the time the run waits for. */
-  isDue(runId: string): boolean;
-  /** Makes a run due before the time it waits for: it has received a message. */
-  unschedule(runId: string): void;
-  /** Whether the run failed here because of its store or its agents, so that no process is gone. Forgets it. */
-  takeFailure(runId: string): boolean;
-}
-
-function createRunTracker(clock: Clock, poll: () => void): RunTracker {
-  const activeRuns = new Map<string, Run>();
-  const failedRuns = new Set<string>();
-  const scheduledRuns = new Map<string, number>();
-  return {
-    track(handle) {
-      activeRuns.set(handle.id, handle);
-      const removeRun = () => {
-        if (activeRuns.get(handle.id) === handle) activeRuns.delete(handle.id);
-      };
-      const onSuspend = ({ until }: Result) => {
-        removeRun();
-        if (until === undefined) return;
-        scheduledRuns.set(handle.id, until);
-        clock.after(Math.max(0, until - clock.now()), poll);
-      };
-      handle.then(onSuspend, (thrown) => {
-        const { code } = describeThrown(thrown, "store_failed");
-        if (code.startsWith("store_") || stuckCodes.includes(code)) failedRuns.add(handle.id);
-        if (stuckCodes.includes(code)) scheduledRuns.set(handle.id, clock.now() + retryStuckMs);
-        removeRun();
-      });
-      return handle;
-    },
-    list: () => [...activeRuns.values()],
-    isDue(runId) {
-      if (activeRuns.has(runId) || (scheduledRuns.get(runId) ?? 0) > clock.now()) return false;
-      scheduledRuns.delete(runId);
-      return true;
-    },
-    unschedule: (runId) => void scheduledRuns.delete(runId),
-    takeFailure: (runId) => failedRuns.delete(runId),
   };
 }
 

@@ -32,7 +32,7 @@ const ask: Effect = {
   thinking: false,
   timeoutMs: 1000,
   deadlineMs: 1e9,
-  retry: defaultPolicy.retry,
+  retry: { ...defaultPolicy.modelRetry, failingMs: 0, suspensions: 0, hasAlternative: false },
 };
 const warningFact: FactBody = { type: "warning", code: "x", message: "y" };
 const note: Effect = { type: "note", id: "n", facts: [warningFact] };

@@ -85,9 +85,9 @@ describe("withRetry", () => {
     const startedAt = patient.clock.now();
     await patient.try(call({ maxAttempts: 4 }), signal);
     expect(patient.deltas).toEqual([
-      { type: "retry", attempt: 1, code: "tool_failed", waitMs: 1000 },
-      { type: "retry", attempt: 2, code: "tool_failed", waitMs: 2000 },
-      { type: "retry", attempt: 3, code: "tool_failed", waitMs: 3000 },
+      { type: "retry", attempt: 1, code: "tool_failed", message: "no", waitMs: 1000, at: startedAt + 1000 },
+      { type: "retry", attempt: 2, code: "tool_failed", message: "no", waitMs: 2000, at: startedAt + 3000 },
+      { type: "retry", attempt: 3, code: "tool_failed", message: "no", waitMs: 3000, at: startedAt + 6000 },
     ]);
     expect(patient.clock.now() - startedAt).toBe(6000);
   });
@@ -100,20 +100,6 @@ describe("withRetry", () => {
     const { asked, step } = createFactStep(fact);
     expect(await runWithoutWaiting(step).try(call({ maxAttempts: 5 }), signal)).toEqual([fact]);
     expect(asked).toHaveLength(1);
-  });
-
-  it("retries a failed model call and counts its attempts", async () => {
-    const failure: FactBody = {
-      type: "model_failed",
-      model: "m",
-      candidate: 0,
-      attempts: 1,
-      hadMoreRoom: false,
-      error: { code: "stream_truncated", message: "", retryable: true },
-    };
-    const { step } = createFactStep(failure);
-    const effect = { ...call({ maxAttempts: 3 }), type: "model" } as unknown as Effect;
-    expect(await runWithoutWaiting(step).try(effect, signal)).toEqual([{ ...failure, attempts: 3 }]);
   });
 
   it("returns the failure at once when cancelled while waiting", async () => {

@@ -33,7 +33,7 @@ const ask: Effect = {
   thinking: false,
   timeoutMs: 5000,
   deadlineMs: 1e9,
-  retry: defaultPolicy.retry,
+  retry: { ...defaultPolicy.modelRetry, failingMs: 0, suspensions: 0, hasAlternative: false },
 };
 
 /** Ends when aborted and reports the reason. */

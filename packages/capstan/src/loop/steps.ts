@@ -8,7 +8,7 @@ import {
   type Step,
   toIntent,
 } from "../effect.ts";
-import { AgentError } from "../errors.ts";
+import { AgentError, type ErrorData } from "../errors.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
 import type { Retry } from "../policy.ts";
 
@@ -86,39 +86,38 @@ export function withTimeout(step: Step, clock: Clock, limit: "timeoutMs" | "dead
   };
 }
 
-type RetryOptions = {
-  readonly clock: Clock;
-  /** Whether the run may suspend when a provider asks for a long wait: an engine resumes it later. */
-  readonly canSuspend?: boolean;
-  emit(delta: DeltaBody): void;
-};
+type RetryOptions = { readonly clock: Clock; emit(delta: DeltaBody): void };
 
-/** Upper bound for a provider's Retry-After; longer waits suspend the run. */
-const maxWaitMs = 60_000;
+/** Longest Retry-After that is waited for while the run holds its process. */
+export const maxRequestedWaitMs = 60_000;
 
-/** Retries an effect that failed with a retryable error, as its `retry` settings say. */
-export function withRetry(step: Step, { clock, canSuspend = false, emit }: RetryOptions): Step {
+/** Retries a tool call that failed with a retryable error, as its `retry` settings say. */
+export function withRetry(step: Step, { clock, emit }: RetryOptions): Step {
   return async (effect, signal) => {
-    if (isLocal(effect)) return step(effect, signal);
+    if (effect.type !== "tool") return step(effect, signal);
     for (let attempt = 1; ; attempt++) {
       const facts = await step(effect, signal);
       const failure = findFailure(facts);
       const shouldRetry = failure?.retryable && attempt < effect.retry.maxAttempts && !signal.aborted;
       if (!shouldRetry) return countAttempts(facts, attempt);
       const requestedMs = failure.retryAfterMs ?? 0;
-      const isLong = requestedMs > maxWaitMs;
-      if (isLong && canSuspend && effect.type === "model")
-        return countAttempts(facts, attempt).map(markSuspended);
       const waitMs = Math.max(
-        isLong ? 0 : requestedMs,
+        requestedMs > maxRequestedWaitMs ? 0 : requestedMs,
         computeBackoffMs(effect.retry, attempt, Math.random()),
       );
-      emit({ type: "retry", attempt, code: failure.code, waitMs });
+      emit(createRetryDelta(failure, { attempt, waitMs, at: clock.now() + waitMs }));
       // If the run is cancelled while waiting, the failure is the result.
       await sleep(clock, waitMs, signal).catch(() => undefined);
       if (signal.aborted) return countAttempts(facts, attempt);
     }
   };
+}
+
+export function createRetryDelta(
+  { code, message }: ErrorData,
+  attempt: { readonly attempt: number; readonly waitMs: number; readonly at: number },
+): DeltaBody {
+  return { type: "retry", code, message, ...attempt };
 }
 
 /** The wait after attempt `attempt`: `baseMs` times the attempt, or doubled each time; `chance` is 0 to 1. */
@@ -131,11 +130,7 @@ export function computeBackoffMs(
   return Math.round(wait * (1 - jitter * chance));
 }
 
-function markSuspended(fact: FactBody): FactBody {
-  return fact.type === "model_failed" ? { ...fact, isParked: true } : fact;
-}
-
-function countAttempts(facts: readonly FactBody[], attempts: number): readonly FactBody[] {
+export function countAttempts(facts: readonly FactBody[], attempts: number): readonly FactBody[] {
   return facts.map((fact) =>
     fact.type === "tool_call_result" || fact.type === "model_failed" ? { ...fact, attempts } : fact,
   );

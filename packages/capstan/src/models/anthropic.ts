@@ -6,7 +6,7 @@ import { createPricer } from "./pricing.ts";
 
 /** Anthropic models. The key defaults to `ANTHROPIC_API_KEY`, or the token `ANTHROPIC_AUTH_TOKEN`. */
 export function anthropic(options: ClientOptions): Model {
-  const { model, stream, fetch, timeouts, circuit, headers } = options;
+  const { model, stream, fetch, timeouts, circuit, clock, headers } = options;
   const base = options.baseURL ?? readEnv("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com";
   return createHttpModel({
     id: `anthropic/${model}`,
@@ -16,6 +16,7 @@ export function anthropic(options: ClientOptions): Model {
     fetch,
     timeouts,
     circuit,
+    clock,
     price: createPricer({ provider: "anthropic", model, prices: options.prices }),
     url: () => joinUrl(base, "/v1/messages"),
     headers: () => ({ ...buildCredentials(options.apiKey), "anthropic-version": "2023-06-01", ...headers }),

@@ -21,12 +21,12 @@ function breaker() {
   const attempt = () => getCircuit(key, { name: "acme/one", now: () => ms });
   const fail = (code: ErrorCode = "model_overloaded") => {
     const view = attempt();
-    view.assertClosed();
+    view.admit();
     view.recordFailure(new AgentError(code, "No."));
   };
   const isOpen = () => {
     try {
-      attempt().assertClosed();
+      attempt().admit();
       return false;
     } catch {
       return true;
@@ -52,11 +52,12 @@ describe("a circuit", () => {
     expect(isOpen()).toBe(false);
     failTimes(1);
     pass(100);
-    expect(() => attempt().assertClosed()).toThrow(
+    expect(() => attempt().admit()).toThrow(
       expect.objectContaining({
         code: "model_overloaded",
         retryable: true,
-        message: "acme/one failed 5 times in a row. No requests are sent for another 30 s.",
+        message: "acme/one failed 5 times in a row. No requests are sent for another 1 s.",
+        retryAfterMs: 900,
       }),
     );
   });
@@ -99,11 +100,11 @@ describe("a circuit", () => {
   it("lets one probe through when its time is over; its success closes it", () => {
     const { failTimes, isOpen, attempt, pass } = breaker();
     failTimes(5);
-    pass(29_999);
+    pass(999);
     expect(isOpen()).toBe(true);
     pass(1);
     const probe = attempt();
-    probe.assertClosed();
+    probe.admit();
     expect(isOpen()).toBe(true);
     probe.recordSuccess();
     expect(isOpen()).toBe(false);
@@ -111,11 +112,11 @@ describe("a circuit", () => {
     expect(isOpen()).toBe(false);
   });
 
-  it("opens for twice as long after each probe that fails, up to five minutes", () => {
+  it("opens for twice as long after each probe that fails, up to 20 seconds", () => {
     const { failTimes, fail, isOpen, pass } = breaker();
     failTimes(5);
-    pass(30_000);
-    for (const openMs of [60_000, 120_000, 240_000, 300_000, 300_000]) {
+    pass(1000);
+    for (const openMs of [2000, 4000, 8000, 16_000, 20_000, 20_000]) {
       fail();
       pass(openMs - 1);
       expect(isOpen()).toBe(true);
@@ -124,26 +125,83 @@ describe("a circuit", () => {
     expect(isOpen()).toBe(false);
   });
 
+  it("stays open as long as the provider asks for, up to 20 seconds", () => {
+    for (const [retryAfterMs, openMs] of [
+      [500, 1000],
+      [7000, 7000],
+      [3_600_000, 20_000],
+    ] as const) {
+      const { failTimes, isOpen, attempt, pass } = breaker();
+      failTimes(4);
+      attempt().recordFailure({ code: "model_rate_limited", retryAfterMs });
+      pass(openMs - 1);
+      expect(isOpen()).toBe(true);
+      pass(1);
+      expect(isOpen()).toBe(false);
+    }
+  });
+
   it("does not stay open longer because of requests in flight when it opened", () => {
     const { failTimes, isOpen, attempt, pass } = breaker();
     const late = Array.from({ length: 50 }, attempt);
-    for (const view of late) view.assertClosed();
+    for (const view of late) view.admit();
     failTimes(5);
-    pass(20_000);
+    pass(900);
     for (const view of late) view.recordFailure({ code: "model_timeout" });
-    pass(10_000);
+    pass(100);
     expect(isOpen()).toBe(false);
   });
 
   it("allows another probe when one never reports", () => {
     const { failTimes, isOpen, attempt, pass } = breaker();
     failTimes(5);
-    pass(30_000);
-    attempt().assertClosed();
-    pass(29_999);
+    pass(1000);
+    attempt().admit();
+    pass(999);
     expect(isOpen()).toBe(true);
     pass(1);
     expect(isOpen()).toBe(false);
+  });
+});
+
+describe("a circuit that closes after an outage", () => {
+  /** A circuit whose probe has just succeeded. */
+  function recover() {
+    const circuit = breaker();
+    circuit.failTimes(5);
+    circuit.pass(1000);
+    const probe = circuit.attempt();
+    probe.admit();
+    const late = circuit.attempt();
+    probe.recordSuccess();
+    return { ...circuit, late };
+  }
+
+  it("lets calls continue at 50 per second, and asks others to come back", () => {
+    const { attempt } = recover();
+    const waits = Array.from({ length: 250 }, () => attempt().admit());
+    expect(waits).toEqual(Array.from({ length: 250 }, (_, index) => (index + 1) * 20));
+    expect(() => attempt().admit()).toThrow(
+      expect.objectContaining({ code: "model_overloaded", retryable: true, retryAfterMs: 5010 }),
+    );
+  });
+
+  it("doubles the rate every five seconds and has no limit after half a minute", () => {
+    const { attempt, pass } = recover();
+    pass(5000);
+    expect([attempt().admit(), attempt().admit(), attempt().admit()]).toEqual([0, 10, 20]);
+    pass(25_001);
+    attempt().recordSuccess();
+    expect(Array.from({ length: 3 }, () => attempt().admit())).toEqual([0, 0, 0]);
+  });
+
+  it("is not opened again by requests of the outage that fail late", () => {
+    const { attempt, isOpen, late, failTimes } = recover();
+    for (let count = 0; count < 10; count++) late.recordFailure({ code: "model_timeout" });
+    expect(isOpen()).toBe(false);
+    attempt().recordSuccess();
+    failTimes(5);
+    expect(isOpen()).toBe(true);
   });
 });
 
@@ -207,7 +265,12 @@ describe("a provider that is down", () => {
   const agentOn = (url: string, name: string) =>
     defineAgent({
       name,
-      model: compatible({ baseURL: url, model: name, apiKey: "sk-test-1234567890" }),
+      model: compatible({
+        baseURL: url,
+        model: name,
+        apiKey: "sk-test-1234567890",
+        circuit: { now: () => 0 },
+      }),
       instructions: "Answer.",
     });
   const asked = (agent: ReturnType<typeof agentOn>, index: number) =>
@@ -216,6 +279,7 @@ describe("a provider that is down", () => {
       session: `s${index}`,
       runId: `r${index}`,
       clock: fakeClock({ skipUpToMs: 59_000 }),
+      policy: { modelRetry: { patienceMs: 0 } },
     });
 
   it("gets five requests from 500 consecutive runs (F39)", async () => {

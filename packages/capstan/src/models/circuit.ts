@@ -1,20 +1,21 @@
-import { AgentError, type ErrorCode } from "../errors.ts";
+import { systemClock } from "../clock.ts";
+import { AgentError, isOutage } from "../errors.ts";
 
 /** A circuit breaker as one request sees it: checked before the request, updated with its outcome. */
 export type Circuit = {
-  /** Throws `model_overloaded` while the circuit is open. */
-  assertClosed(): void;
+  /** Returns how long to wait before the request. Throws `model_overloaded` while the circuit is open. */
+  admit(): number;
   recordSuccess(): void;
   /** Failures that show the provider is reachable (such as a rejected request) close the circuit. */
-  recordFailure(error: Pick<AgentError, "code">): void;
+  recordFailure(error: Pick<AgentError, "code" | "retryAfterMs">): void;
 };
 
 export type CircuitOptions = {
   /** Consecutive failures that open the circuit. Default: 5. */
   readonly failures?: number;
-  /** How long the circuit first stays open; doubles after each failed probe. Default: 30 s. */
+  /** How long the circuit first stays open; doubles after each failed probe. Default: 1 s. */
   readonly openMs?: number;
-  /** Maximum time the circuit stays open. Default: 5 minutes. */
+  /** Maximum time between two probes. Default: 20 s. */
   readonly longestMs?: number;
   /** Name of the provider in the error message. Default: the key. */
   readonly name?: string;
@@ -26,15 +27,14 @@ type CircuitState = {
   /** When the next probe is allowed; undefined while closed. */
   probeAt: number | undefined;
   openMs: number;
+  /** Since when the provider is back, and when the next request may be sent. */
+  recovery: { readonly since: number; nextAt: number } | undefined;
 };
 
-const downCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "model_unreachable",
-  "model_overloaded",
-  "model_timeout",
-  "model_rate_limited",
-  "stream_truncated",
-]);
+/** After an outage requests are this far apart; the rate doubles every few seconds, until there is no limit. */
+const recoveryGapMs = 20;
+const recoveryStepMs = 5_000;
+const recoveryMs = 30_000;
 
 /** Holds failing keys only, most recent last. Bounded, because rotating keys must not fill the memory. */
 const states = new Map<string, CircuitState>();
@@ -42,39 +42,70 @@ const maxStates = 1000;
 
 /**
  * Returns the breaker of a key, shared within the process. After 5 consecutive failures it opens: calls fail at once,
- * without a request. After `openMs` one call passes as a probe, which closes the circuit or opens it for twice as
- * long. If a probe never reports because its caller gave up, another one is allowed after the same time.
+ * without a request, and say when the next one can pass. After `openMs` one call passes as a probe, which closes the
+ * circuit or opens it for twice as long. If a probe never reports because its caller gave up, another one is allowed after
+ * the same time. An open circuit fails no run: it is waited for like any other outage. When it closes, calls continue at 50
+ * per second, and twice as many every five seconds.
  */
 export function getCircuit(key: string, options: CircuitOptions = {}): Circuit {
-  const { failures = 5, openMs = 30_000, longestMs = 300_000, name = key } = options;
-  const now = options.now ?? (() => performance.now());
+  const { failures = 5, openMs = 1_000, longestMs = 20_000, name = key } = options;
+  const now = options.now ?? systemClock.monotonic;
   let isProbe = false;
+  let admittedAt = 0;
   const close = () => {
     isProbe = false;
-    states.delete(key);
+    const state = states.get(key);
+    if (state?.probeAt !== undefined) {
+      state.recovery = { since: now(), nextAt: now() + recoveryGapMs };
+      state.probeAt = undefined;
+      state.openMs = openMs;
+    } else if (!state?.recovery || now() - state.recovery.since > recoveryMs) states.delete(key);
+    if (state) state.failures = 0;
   };
   return {
-    assertClosed() {
+    admit() {
       const state = states.get(key);
-      if (state?.probeAt === undefined) return;
-      const remainingMs = state.probeAt - now();
-      if (remainingMs > 0) throw createOpenCircuitError(name, state, remainingMs);
-      isProbe = true;
-      state.probeAt = now() + state.openMs;
+      admittedAt = now();
+      if (state?.probeAt !== undefined) {
+        const remainingMs = state.probeAt - admittedAt;
+        if (remainingMs > 0) throw createOpenCircuitError(name, state, remainingMs);
+        isProbe = true;
+        state.probeAt = admittedAt + state.openMs;
+      }
+      return state?.recovery && state.probeAt === undefined ? takeSlot(state.recovery, admittedAt, name) : 0;
     },
     recordSuccess: close,
-    recordFailure({ code }) {
-      if (!downCodes.has(code)) return close();
-      const state = states.get(key) ?? { failures: 0, probeAt: undefined, openMs };
+    recordFailure(error) {
+      if (!isOutage(error)) return close();
+      const state = states.get(key) ?? { failures: 0, probeAt: undefined, openMs, recovery: undefined };
+      // The request was sent during the outage that is over.
+      if (state.recovery && admittedAt < state.recovery.since) return;
       storeState(key, state);
       state.failures += 1;
       if (isProbe) state.openMs = Math.min(state.openMs * 2, longestMs);
       // Requests already in flight when the circuit opened fail late; they do not extend it.
-      if (isProbe || (state.probeAt === undefined && state.failures >= failures))
-        state.probeAt = now() + state.openMs;
+      if (isProbe || (state.probeAt === undefined && state.failures >= failures)) {
+        state.probeAt = now() + Math.max(state.openMs, Math.min(error.retryAfterMs ?? 0, longestMs));
+        state.recovery = undefined;
+      }
       isProbe = false;
     },
   };
+}
+
+/** Longest wait for a slot while a call holds its process. */
+const maxSlotWaitMs = 5_000;
+
+/** Assigns the next free slot after an outage and returns the time until then. Throws if that is long. */
+function takeSlot(recovery: { readonly since: number; nextAt: number }, at: number, name: string): number {
+  const slotAt = Math.max(at, recovery.nextAt);
+  const waitMs = slotAt - at;
+  if (waitMs > maxSlotWaitMs) {
+    const message = `${name} is back after an outage. Calls continue gradually.`;
+    throw new AgentError("model_overloaded", message, { retryable: true, retryAfterMs: waitMs });
+  }
+  recovery.nextAt = slotAt + recoveryGapMs / 2 ** Math.floor((slotAt - recovery.since) / recoveryStepMs);
+  return waitMs;
 }
 
 function storeState(key: string, state: CircuitState): void {
@@ -90,7 +121,7 @@ function createOpenCircuitError(name: string, { failures }: CircuitState, remain
   return new AgentError(
     "model_overloaded",
     `${name} failed ${failures} times in a row. No requests are sent for another ${seconds} s.`,
-    { retryable: true },
+    { retryable: true, retryAfterMs: Math.ceil(remainingMs) },
   );
 }
 

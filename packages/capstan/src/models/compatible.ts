@@ -13,7 +13,7 @@ export type CompatibleOptions = ClientOptions & {
 
 /** Any server with an OpenAI-compatible chat completions API: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, Groq and others. */
 export function compatible(options: CompatibleOptions): Model {
-  const { model, apiKey, baseURL, stream, fetch, timeouts, circuit, headers, quirks = {} } = options;
+  const { model, apiKey, baseURL, stream, fetch, timeouts, circuit, clock, headers, quirks = {} } = options;
   const provider = options.provider ?? (URL.canParse(baseURL) ? new URL(baseURL).hostname : "compatible");
   return createHttpModel({
     id: `${provider}/${model}`,
@@ -23,6 +23,7 @@ export function compatible(options: CompatibleOptions): Model {
     fetch,
     timeouts,
     circuit,
+    clock,
     price: createPricer({ provider, model, prices: options.prices }),
     url: () => joinUrl(baseURL, "/chat/completions"),
     headers: () => ({ ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...headers }),

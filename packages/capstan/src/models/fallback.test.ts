@@ -65,7 +65,7 @@ describe("fallback", () => {
     expect(chunks.slice(restart + 1)).toEqual(fine);
     const hasSpoken = step.text !== undefined || step.reasoning !== undefined;
     expect(restart >= 0 ? chunks[restart] : undefined).toEqual(
-      hasSpoken ? { type: "restart", reason } : undefined,
+      hasSpoken ? { type: "restart", reason, model: "a" } : undefined,
     );
   });
 

@@ -22,9 +22,11 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
   return {
     id: models.map(({ id }) => id).join(" | "),
     async *stream(request, { signal }) {
-      let failed: { readonly thrown: unknown; readonly hasSpoken: boolean } | undefined;
+      let failed:
+        | { readonly thrown: unknown; readonly model: string; readonly hasSpoken: boolean }
+        | undefined;
       for (const model of models) {
-        if (failed?.hasSpoken) yield [createRestart(failed.thrown)];
+        if (failed?.hasSpoken) yield [createRestart(failed.thrown, failed.model)];
         signal.throwIfAborted();
         const attempt = createAttempt();
         try {
@@ -38,7 +40,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
           return;
         } catch (thrown) {
           if (signal.aborted) throw thrown;
-          failed = { thrown, hasSpoken: attempt.hasOutput };
+          failed = { thrown, model: model.id, hasSpoken: attempt.hasOutput };
         }
       }
       throw failed?.thrown;
@@ -92,6 +94,6 @@ function assertAnswered(attempt: Attempt): void {
   if (problem && problem.code !== "output_truncated") throw new AgentError(problem.code, problem.message);
 }
 
-function createRestart(thrown: unknown): Chunk {
-  return { type: "restart", reason: describeThrown(thrown, "model_failed").code };
+function createRestart(thrown: unknown, model: string): Chunk {
+  return { type: "restart", reason: describeThrown(thrown, "model_failed").code, model };
 }

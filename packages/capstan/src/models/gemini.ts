@@ -15,7 +15,7 @@ export type GeminiOptions = ClientOptions & {
 
 /** Google models. The key defaults to `GEMINI_API_KEY`, then `GOOGLE_API_KEY`; Vertex uses a token. */
 export function gemini(options: GeminiOptions): Model {
-  const { model, apiKey, stream, fetch, timeouts, circuit, headers, vertex } = options;
+  const { model, apiKey, stream, fetch, timeouts, circuit, clock, headers, vertex } = options;
   const base =
     options.baseURL ?? (vertex ? buildVertexUrl(vertex) : "https://generativelanguage.googleapis.com/v1beta");
   const provider = vertex ? "vertex" : "gemini";
@@ -27,6 +27,7 @@ export function gemini(options: GeminiOptions): Model {
     fetch,
     timeouts,
     circuit,
+    clock,
     price: createPricer({ provider, model, prices: options.prices }),
     url: (streams) =>
       joinUrl(base, `/models/${model}:${streams ? "streamGenerateContent?alt=sse" : "generateContent"}`),

@@ -10,11 +10,13 @@ const maxBodyLength = 65_536;
 /** Converts a non-2xx response into an error. API keys quoted by the provider are masked. */
 export async function createResponseError(reply: PostResponse, wire: Wire, id: string): Promise<AgentError> {
   const { status, header } = reply;
-  const message = maskKeys(parseErrorMessage(await readErrorBody(reply))).slice(0, maxMessageLength);
+  const body = await readErrorBody(reply);
+  const message = maskKeys(parseErrorMessage(body)).slice(0, maxMessageLength);
   const text = `${id} responded with ${status}${message ? `: ${message}` : ""}`;
   const code = wire.isOverflow(message) && status < 500 ? "context_overflow" : toErrorCode(status);
   const retryAfterMs = parseRetryAfter(header);
-  const isRetryForbidden = header("x-should-retry") === "false";
+  // Waiting does not restore an exhausted quota.
+  const isRetryForbidden = header("x-should-retry") === "false" || /"insufficient_quota"/.test(body);
   return new AgentError(code, text, {
     ...(isRetryForbidden && { retryable: false }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),

@@ -1,3 +1,4 @@
+import { type Clock, sleep, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Chunk, Model, ModelRequest, Usage } from "../model.ts";
 import { buildCircuitKey, type Circuit, type CircuitOptions, getCircuit } from "./circuit.ts";
@@ -22,6 +23,8 @@ export type ClientOptions = Omit<WireSettings, "stream"> & {
   readonly timeouts?: Partial<Timeouts>;
   /** Circuit breaker for a provider that keeps failing; false disables it. */
   readonly circuit?: CircuitOptions | false;
+  /** Replaces real time for the timeouts and the circuit breaker, in tests. */
+  readonly clock?: Clock;
   /** In US dollars per million tokens, by `provider/model`. Takes precedence over the built-in price list. */
   readonly prices?: PriceList;
 };
@@ -41,6 +44,7 @@ export type HttpModelOptions = {
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** False disables the circuit breaker. */
   readonly circuit?: CircuitOptions | false | undefined;
+  readonly clock?: Clock | undefined;
 };
 
 /** Creates a model over HTTP: one POST, answered by server-sent events or JSON. The wire interprets the bytes. */
@@ -48,7 +52,7 @@ export function createHttpModel(options: HttpModelOptions): Model {
   return {
     id: options.id,
     stream(request, { signal }) {
-      const timer = createIdleTimer(signal, options.timeouts);
+      const timer = createIdleTimer(signal, options.timeouts, options.clock);
       const batches = createBatchQueue(timer.abort);
       sendRequest(options, { request, timer, batches }).then(
         () => batches.end(),
@@ -72,7 +76,7 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
   let circuit: Circuit | undefined;
   try {
     const headers = await buildHeaders(options);
-    circuit = acquireCircuit(options, headers);
+    circuit = await acquireCircuit(options, headers, timer.signal);
     const body = wire.toRequest(request, { ...settings, stream, ...resolveMaxTokens(request, settings) });
     const httpRequest = { url: options.url(stream), headers, body, signal: timer.signal };
     const response = await post(httpRequest, options.fetch);
@@ -104,13 +108,18 @@ async function buildHeaders({ stream = true, headers }: HttpModelOptions): Promi
   return { "content-type": "application/json", accept, ...(await headers()) };
 }
 
-/** Throws while the circuit is open; that error does not count as another failure of the provider. */
-function acquireCircuit(options: HttpModelOptions, headers: Record<string, string>): Circuit | undefined {
+/** Rejects while the circuit is open; that error does not count as another failure of the provider. */
+async function acquireCircuit(
+  options: HttpModelOptions,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Circuit | undefined> {
   if (options.circuit === false) return undefined;
-  const { id, fetch, stream = true } = options;
+  const { id, fetch, stream = true, clock = systemClock } = options;
   const key = buildCircuitKey({ url: options.url(stream), id, headers, fetch });
-  const circuit = getCircuit(key, { name: id, ...options.circuit });
-  circuit.assertClosed();
+  const circuit = getCircuit(key, { name: id, now: clock.monotonic, ...options.circuit });
+  const waitMs = circuit.admit();
+  if (waitMs > 0) await sleep(clock, waitMs, signal);
   return circuit;
 }
 

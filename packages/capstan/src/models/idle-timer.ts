@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 
 /** Time limits for a response. */
@@ -22,19 +23,23 @@ export type IdleTimer = {
   stop(): void;
 };
 
-/** Uses real time, not the run's clock, because it limits a network connection. */
-export function createIdleTimer(signal: AbortSignal, timeouts: Partial<Timeouts> = {}): IdleTimer {
+/** Uses real time by default, not the run's clock, because it limits a network connection. */
+export function createIdleTimer(
+  signal: AbortSignal,
+  timeouts: Partial<Timeouts> = {},
+  clock: Clock = systemClock,
+): IdleTimer {
   const { firstByteMs, idleMs } = { ...defaultTimeouts, ...timeouts };
   const controller = new AbortController();
   let failure: AgentError | undefined;
   let lastReadAt: number | undefined;
-  let timer = setTimeout(check, firstByteMs);
+  let cancelTimer = clock.after(firstByteMs, check);
 
   // The timer is not restarted on every read, which would cost more than the read itself: when it fires, it checks
   // the time of the last read.
   function check(): void {
-    const remainingMs = lastReadAt === undefined ? 0 : lastReadAt + idleMs - performance.now();
-    if (remainingMs > 0) timer = setTimeout(check, remainingMs);
+    const remainingMs = lastReadAt === undefined ? 0 : lastReadAt + idleMs - clock.monotonic();
+    if (remainingMs > 0) cancelTimer = clock.after(remainingMs, check);
     else timeOut();
   }
   function timeOut(): void {
@@ -50,15 +55,15 @@ export function createIdleTimer(signal: AbortSignal, timeouts: Partial<Timeouts>
     signal: controller.signal,
     reset() {
       if (lastReadAt === undefined) {
-        clearTimeout(timer);
-        timer = setTimeout(check, idleMs);
+        cancelTimer();
+        cancelTimer = clock.after(idleMs, check);
       }
-      lastReadAt = performance.now();
+      lastReadAt = clock.monotonic();
     },
     getFailure: () => failure,
     abort: () => controller.abort(),
     stop() {
-      clearTimeout(timer);
+      cancelTimer();
       signal.removeEventListener("abort", forward);
     },
   };

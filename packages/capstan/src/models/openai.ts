@@ -12,7 +12,7 @@ export type OpenAiOptions = ClientOptions & {
 
 /** OpenAI models. The key defaults to `OPENAI_API_KEY`, the base URL to `OPENAI_BASE_URL`. */
 export function openai(options: OpenAiOptions): Model {
-  const { api = "responses", model, apiKey, stream, fetch, timeouts, circuit, headers } = options;
+  const { api = "responses", model, apiKey, stream, fetch, timeouts, circuit, clock, headers } = options;
   const base = options.baseURL ?? readEnv("OPENAI_BASE_URL") ?? "https://api.openai.com/v1";
   const path = api === "responses" ? "/responses" : "/chat/completions";
   return createHttpModel({
@@ -23,6 +23,7 @@ export function openai(options: OpenAiOptions): Model {
     fetch,
     timeouts,
     circuit,
+    clock,
     price: createPricer({ provider: "openai", model, prices: options.prices }),
     url: () => joinUrl(base, path),
     headers: () => ({

@@ -25,7 +25,7 @@ const effect: ModelEffect = {
   thinking: false,
   timeoutMs: 1000,
   deadlineMs: 1e9,
-  retry: defaultPolicy.retry,
+  retry: { ...defaultPolicy.modelRetry, failingMs: 0, suspensions: 0, hasAlternative: false },
 };
 
 type Setting = {

@@ -60,7 +60,7 @@ export async function callModel(
     startedAt: io.clock.monotonic(),
   };
   if (partial && !partial.isShown)
-    emitRestart({ earlierDeltas: context.earlierDeltas, emit: io.emit }, "continued");
+    emitRestart({ earlierDeltas: context.earlierDeltas, emit: io.emit }, { reason: "continued" });
   try {
     // Do not wait for a model, instructions or a schema that ignore the signal.
     return await rejectOnAbort(requestMessage(context, signal), signal);
@@ -116,7 +116,9 @@ function buildFailure(
   { effect, io, model, message, earlierDeltas }: ModelCallContext,
   error: ErrorData,
 ): readonly FactBody[] {
-  if (message.open.length > 0) emitRestart({ earlierDeltas, emit: io.emit }, error.code);
+  const { size: discarded } = message;
+  if (message.open.length > 0)
+    emitRestart({ earlierDeltas, emit: io.emit }, { reason: error.code, model: model.id, discarded });
   return [
     {
       type: "model_failed",
@@ -125,6 +127,7 @@ function buildFailure(
       attempts: 1,
       hadMoreRoom: effect.hasMoreRoom,
       error,
+      ...(discarded > 0 && { discarded }),
       ...pickUnusedAnswer(message),
     },
   ];

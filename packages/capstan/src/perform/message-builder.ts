@@ -198,10 +198,11 @@ type OpenDelta = Extract<DeltaBody, { delta: string }> & { delta: string };
 
 /** Adds a batch of chunks to the message and emits them as deltas, merging neighbors of the same kind. */
 function handleChunks(batch: readonly Chunk[], context: StreamContext): void {
-  const { message, filter, citationFilter, emit } = context;
+  const { model, message, filter, citationFilter, emit } = context;
   let openDelta: OpenDelta | undefined;
   const filtered = filter ? batch.flatMap(filter) : batch;
   for (const chunk of citationFilter ? filtered.flatMap(citationFilter.filter) : filtered) {
+    const { size } = message;
     addChunk(message, chunk);
     const delta = toDelta(chunk, message);
     if (openDelta && delta && openDelta.type === delta.type && getCallId(openDelta) === getCallId(delta)) {
@@ -210,7 +211,8 @@ function handleChunks(batch: readonly Chunk[], context: StreamContext): void {
       if (openDelta) emit(openDelta);
       openDelta = delta;
     }
-    if (chunk.type === "restart") emitRestart(context, chunk.reason);
+    if (chunk.type === "restart")
+      emitRestart(context, { reason: chunk.reason, model: chunk.model ?? model.id, discarded: size });
   }
   if (openDelta) emit(openDelta);
   for (const citation of citationFilter?.takeCitations() ?? []) emit(citation);
@@ -219,9 +221,9 @@ function handleChunks(batch: readonly Chunk[], context: StreamContext): void {
 /** Tells readers to discard the message, and what of it remains. */
 export function emitRestart(
   { earlierDeltas = [], emit }: Pick<StreamContext, "earlierDeltas" | "emit">,
-  reason: string,
+  restart: Omit<Extract<DeltaBody, { type: "message_restart" }>, "type">,
 ): void {
-  emit({ type: "message_restart", reason });
+  emit({ type: "message_restart", ...restart });
   for (const delta of earlierDeltas) emit(delta);
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent, indexAgents } from "../agent.ts";
 import type { SummaryEffect } from "../effect.ts";
 import type { Entry, UserEntry } from "../history.ts";
+import { defaultPolicy } from "../policy.ts";
 import { createState } from "../state/state.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
@@ -31,7 +32,7 @@ async function summarizeEntries(history: Entry[], step: ScriptedStep, more: Part
     maxSummaryCharacters: 1000,
     timeoutMs: 1000,
     deadlineMs: 1000,
-    retry: { maxAttempts: 1, baseMs: 0, factor: "linear", maxMs: 0, jitter: 0 },
+    retry: { ...defaultPolicy.modelRetry, failingMs: 0, suspensions: 0, hasAlternative: false },
     ...more,
   };
   const facts = await summarizeHistory(effect, io, new AbortController().signal);

@@ -10,7 +10,7 @@ import {
 } from "../state/compact.ts";
 import { estimateEntryTokens, estimateRequestTokens, estimateTokens } from "../state/context-size.ts";
 import type { Compactions } from "../state/state.ts";
-import { computeRemainingMs, maxCallMs, modelRetry } from "./limits.ts";
+import { computeRemainingMs, maxCallMs, planModelRetry } from "./limits.ts";
 import { type Decision, decideFacts, type RuleContext } from "./rule.ts";
 
 /** Compaction continues until the history is below this share of the budget; otherwise every turn would trigger it. */
@@ -94,7 +94,7 @@ function requestSummary(context: RuleContext, { number, until, candidate }: Open
         maxSummaryCharacters: Math.min(maxSummaryLength, tokens),
         timeoutMs: maxCallMs,
         deadlineMs: computeRemainingMs(run),
-        retry: modelRetry,
+        retry: planModelRetry(run, state.at, candidate + 1 < agent.models.summary.length),
       },
     ],
   };

@@ -1,6 +1,7 @@
+import type { ModelRetryPlan } from "../effect.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import type { Budget, Retry } from "../policy.ts";
+import { type Budget, defaultPolicy } from "../policy.ts";
 import { computeElapsedMs, listAncestors, type RunState } from "../state/state.ts";
 import { decideFacts, type Rule } from "./rule.ts";
 
@@ -106,13 +107,12 @@ export function buildBudgetNote(run: RunState): string | undefined {
 /** Timeout of a model call, including its whole stream. */
 export const maxCallMs = 600_000;
 
-export const modelRetry: Retry = {
-  maxAttempts: 3,
-  baseMs: 500,
-  factor: "exponential",
-  maxMs: 30_000,
-  jitter: 1,
-};
+/** Plans the retries of a model call. Logs of earlier versions have no such policy. */
+export function planModelRetry(run: RunState, at: number, hasAlternative: boolean): ModelRetryPlan {
+  const { failingSince = at, suspensions = 0 } = run.currentTurn ?? {};
+  const policy = run.policy.modelRetry ?? defaultPolicy.modelRetry;
+  return { ...policy, failingMs: at - failingSince, suspensions, hasAlternative };
+}
 
 /** Returns the time left in the budget, which limits every effect. */
 export function computeRemainingMs(nested: RunState): number {

@@ -5,7 +5,7 @@ import { formatInput } from "../escape-text.ts";
 import type { FactBody } from "../event.ts";
 import { mergeDefined } from "../policy.ts";
 import { toCallKey } from "../state/complete-turn.ts";
-import { isNestedRunWaiting } from "../state/nested-state.ts";
+import { findNestedWakeTime, isNestedRunWaiting } from "../state/nested-state.ts";
 import type { AskedQuestion, CachedResult, Call, RunState } from "../state/state.ts";
 import { isOrdered, isRepeatable, type Tool } from "../tool.ts";
 import { isHandingOver, isHandoff } from "./handoffs.ts";
@@ -34,7 +34,9 @@ export const runToolCalls: Rule = (context) => {
     if (alone) break;
     first = false;
   }
-  return effects.length > 0 ? { type: "effects", effects } : { type: "stop", reason: "waiting" };
+  if (effects.length > 0) return { type: "effects", effects };
+  const until = findNestedWakeTime(run);
+  return { type: "stop", reason: "waiting", ...(until !== undefined && { until }) };
 };
 
 function isOrderedCall(agent: Agent, call: Call): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type AgentDefinition, defineAgent, indexAgents } from "../agent.ts";
 import type { Fact, ToolOffer } from "../event.ts";
-import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
+import { defaultPolicy, type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import { run } from "../run/run.ts";
 import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
@@ -50,7 +50,12 @@ describe("the next turn", () => {
           thinking: false,
           timeoutMs: 600_000,
           deadlineMs: Number.MAX_SAFE_INTEGER,
-          retry: { maxAttempts: 3, baseMs: 500, factor: "exponential", maxMs: 30_000, jitter: 1 },
+          retry: {
+            ...defaultPolicy.modelRetry,
+            failingMs: 0,
+            suspensions: 0,
+            hasAlternative: false,
+          },
         },
       ],
     });

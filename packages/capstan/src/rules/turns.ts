@@ -13,7 +13,7 @@ import {
   hasSpentToolCalls,
   isLastTurn,
   maxCallMs,
-  modelRetry,
+  planModelRetry,
   spentCallsNote,
 } from "./limits.ts";
 import { type Decision, decideFacts, hasActed, type Rule, type RuleContext } from "./rule.ts";
@@ -87,12 +87,13 @@ export function buildModelEffect(
   context: RuleContext,
   { turn, tools, chain, notes, candidate, hasMoreRoom = false, isCompacted = false }: TurnPlan,
 ): ModelEffect {
-  const { state, run } = context;
+  const { agent, state, run } = context;
   const { length, pause } = run.currentTurn?.partial?.counts ?? { length: 0, pause: 0 };
   const suffixes = [
     length + pause > 0 && `.part${length + pause + 1}`,
     hasMoreRoom && ".more",
     isCompacted && ".compacted",
+    run.waits > 0 && `.wait${run.waits}`,
   ];
   return {
     type: "model",
@@ -110,7 +111,7 @@ export function buildModelEffect(
     thinking: wantsThinking(run),
     timeoutMs: maxCallMs,
     deadlineMs: computeRemainingMs(run),
-    retry: modelRetry,
+    retry: planModelRetry(run, state.at, candidate + 1 < agent.models[chain].length),
   };
 }
 
@@ -168,7 +169,6 @@ export const summarizeTurn: Rule = ({ run }) => {
         turn,
         timeoutMs: maxSummaryMs,
         deadlineMs: Math.min(maxSummaryMs, computeRemainingMs(run)),
-        retry: { ...modelRetry, maxAttempts: 1 },
       },
     ],
   };

@@ -5,6 +5,7 @@ import { createEventStream } from "../loop/event-stream.ts";
 import { createInbox } from "../loop/inbox.ts";
 import type { Log } from "../loop/log.ts";
 import { runLoop } from "../loop/loop.ts";
+import { withModelObserver, withModelRetry } from "../loop/model-retry.ts";
 import { direct, withConcurrencyLimit, withJournal, withRetry, withTimeout } from "../loop/steps.ts";
 import type { Model } from "../model.ts";
 import { getNamedModel } from "../models/named-model.ts";
@@ -24,8 +25,6 @@ export type EngineContext = {
   readonly state: State;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Whether the run may suspend until its model's provider can be called again. */
-  readonly canSuspend: boolean;
 };
 
 /** Creates the engine that performs the effects of one run and executes its nested runs. */
@@ -53,9 +52,10 @@ function getSettledCalls(effect: Effect): readonly string[] {
   return effect.facts.flatMap((fact) => (fact.type === "tool_call_result" ? fact.id : []));
 }
 
-function createStep(services: RunServices, { agents, state, log, canSuspend }: EngineContext): Step {
-  const { store, lease, clock, context, hooks, masking } = services;
+function createStep(services: RunServices, { agents, state, log }: EngineContext): Step {
+  const { store, lease, clock, context, hooks, masking, canSuspend } = services;
   const { sessionId } = state;
+  const { emit } = log;
   const unmaskedIo: Io = {
     agents,
     state,
@@ -66,7 +66,7 @@ function createStep(services: RunServices, { agents, state, log, canSuspend }: E
       put: (blob) => store.putBlob(sessionId, blob),
       get: (handle) => store.getBlob(sessionId, handle),
     },
-    emit: log.emit,
+    emit,
     resolveModel,
     executeIsolated,
     runNested: (request, callId, signal) => runNested(services, state, { request, callId, signal }),
@@ -75,7 +75,8 @@ function createStep(services: RunServices, { agents, state, log, canSuspend }: E
   const step: Step = (effect, signal) =>
     lease.isCurrent() ? perform(effect, io, signal) : lease.renew().then(() => perform(effect, io, signal));
   const attempt = withTimeout(step, clock, "timeoutMs");
-  const attempts = withRetry(attempt, { clock, canSuspend, emit: log.emit });
+  const observed = withModelObserver(attempt, services.onModelCall);
+  const attempts = withModelRetry(withRetry(observed, { clock, emit }), { clock, canSuspend, emit });
   const journaled = withJournal(withTimeout(attempts, clock, "deadlineMs"), log);
   return withConcurrencyLimit(journaled, state.run?.policy.maxConcurrency ?? 1);
 }
@@ -114,7 +115,7 @@ async function runNested(
   const tools = hasDynamicTools(ownAgents) ? createDynamicTools(ownAgents) : undefined;
   const agents = tools?.agents ?? ownAgents;
   try {
-    const context = { agents, state, log, signal: controller.signal, canSuspend: false };
+    const context = { agents, state, log, signal: controller.signal };
     const engine = createEngine(services, context);
     // This stream has no readers: events go to the stream of the root run.
     const stream = createEventStream();

@@ -7,8 +7,8 @@ import type { OpenRunOptions, SharedStoreOptions } from "./open-run.ts";
 type EnterContext = { readonly state: State; readonly log: Log; readonly signal: AbortSignal };
 
 /**
- * Waits until the run may execute in this process, and records that another process takes over, or that the time a run
- * waited for has come. The returned function must be called when the segment is over.
+ * Waits until the run may execute in this process, and records that another process takes over, or that the wait of a
+ * run is over. The returned function must be called when the segment is over.
  */
 export async function enterProcess(
   { shared, clock = systemClock }: OpenRunOptions,
@@ -31,7 +31,7 @@ export async function enterProcess(
         `${state.seq}`,
       );
     else if (run?.isAlone && !isCrash) await endSolo(context);
-    if (run?.wakeAt !== undefined && clock.now() >= run.wakeAt)
+    if (run?.wakeAt !== undefined && (shared?.isWakeup || clock.now() >= run.wakeAt))
       await log.append([{ type: "woken" }], `${state.seq}`);
   } catch (thrown) {
     await leaveProcess();

@@ -6,6 +6,7 @@ import { createEventStream } from "../loop/event-stream.ts";
 import { createInbox } from "../loop/inbox.ts";
 import type { Log } from "../loop/log.ts";
 import { addPendingDecision, type Message, type PendingDecisions, toFacts } from "../loop/messages.ts";
+import type { OnModelCall } from "../loop/model-retry.ts";
 import type { ProcessGate } from "../loop/process-gate.ts";
 import { readEnv } from "../models/environment.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
@@ -67,6 +68,10 @@ export type SharedStoreOptions = {
   readonly snapshotEvery?: number | undefined;
   /** Whether the process that executed the run before is gone. */
   readonly isTakeover?: boolean;
+  /** Whether a run that waits for its model's provider continues before its time, because the provider may be back. */
+  readonly isWakeup?: boolean;
+  /** Called after every model call of the run and its nested runs. */
+  readonly onModelCall?: OnModelCall;
   /** Aborted when the process shuts down: the run stops after the current step and is released. */
   readonly shutdownSignal?: AbortSignal;
   /** Called when this process starts to execute a segment of a run, and when that segment is over. */

@@ -36,8 +36,10 @@ export interface Result {
   /** The structured answer of an agent with an `output` schema. */
   readonly output?: Json;
   readonly pending: readonly PendingCall[];
-  /** When a run that waits for a point in time resumes, if an engine manages it. */
+  /** When a run that waits for a point in time resumes at the latest, if an engine manages it. */
   readonly until?: number;
+  /** The failure that such a run waits out. */
+  readonly outage?: { readonly model: string; readonly error: ErrorData };
   readonly error?: ErrorData;
   /** The run failed because of its model, or was quarantined: `retry` continues it. */
   readonly canRetry?: true;
@@ -52,9 +54,10 @@ export interface Result {
 export function buildResult(agents: Agents, state: State, run: RunState): Result {
   const { done } = run;
   const pending = done ? [] : listPendingCalls(agents, run);
+  const outage = done ? undefined : findOutage(run);
   const result: Result = {
     status: done?.status ?? "waiting",
-    text: done?.text ?? formatWaiting(pending, run.wakeAt),
+    text: done?.text ?? formatWaiting(pending, run.wakeAt, outage),
     ...(run.stopReason && { stopReason: run.stopReason }),
     // Keep the citations when the answer at a limit repeats the last text.
     citations: done?.text.includes(run.lastText) ? run.citations : [],
@@ -69,6 +72,7 @@ export function buildResult(agents: Agents, state: State, run: RunState): Result
     grounded: done?.grounded ?? true,
     pending,
     ...(!done && run.wakeAt !== undefined && { until: run.wakeAt }),
+    ...(outage && { outage }),
     ...(done?.output !== undefined && { output: done.output }),
     ...(done?.error && { error: done.error }),
     ...(done?.canRetry && { canRetry: true }),
@@ -101,9 +105,27 @@ function toError({ status, text, error }: Result): AgentError {
   return new AgentError(code, error.message, { cause: error, retryable: error.retryable });
 }
 
-function formatWaiting(pending: readonly PendingCall[], until: number | undefined): string {
-  if (pending.length === 0 && until !== undefined)
-    return `Waiting until ${new Date(until).toISOString()}, as requested by the model provider.`;
+/** Returns the failure that the run, or one of its nested runs, waits out. */
+function findOutage({ wakeAt, currentTurn, nested }: RunState): Result["outage"] {
+  if (wakeAt === undefined) return undefined;
+  const { model, error } = currentTurn?.failure ?? {};
+  if (model !== undefined && error) return { model, error };
+  for (const { run } of nested.values()) {
+    const outage = run && findOutage(run);
+    if (outage) return outage;
+  }
+  return undefined;
+}
+
+function formatWaiting(
+  pending: readonly PendingCall[],
+  until: number | undefined,
+  outage: Result["outage"],
+): string {
+  if (pending.length === 0 && until !== undefined) {
+    const reason = outage ? `: ${outage.error.message}` : ", as requested by the model provider.";
+    return `Waiting until ${new Date(until).toISOString()}${reason}`;
+  }
   const asks = pending.map(({ name, needs, reason, question }) => {
     if (needs === "answer") return `the result of "${name}"`;
     return `your ${question ? "answer to" : "approval of"} "${name}" (${reason})`;

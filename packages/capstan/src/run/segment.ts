@@ -87,11 +87,11 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     await sync?.pull(); // first, because a cancelled run need not wait until it may execute
     leaveProcess = await enterProcess(options, { state, log, signal: controller.signal });
     const { context: callContext, hooks = {}, clock = systemClock } = options;
-    const { shutdownSignal } = shared ?? {};
+    const { shutdownSignal, onModelCall } = shared ?? {};
     const services = { store, lease, clock, context: callContext, hooks, log: sessionLog, shutdownSignal };
     const engine = createEngine(
-      { ...services, masking: context.masking },
-      { agents, state, log, signal: controller.signal, canSuspend: shared !== undefined },
+      { ...services, masking: context.masking, canSuspend: shared !== undefined, onModelCall },
+      { agents, state, log, signal: controller.signal },
     );
     await runLoop({
       ...context,

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { HeldLease } from "../loop/lease.ts";
 import type { SessionLog } from "../loop/log.ts";
+import type { OnModelCall } from "../loop/model-retry.ts";
 import type { CallHooks } from "../perform/io.ts";
 import type { SecretMask } from "../secrets/mask.ts";
 import type { Store } from "../store.ts";
@@ -17,4 +18,7 @@ export type RunServices = {
   /** Writes without masking. */
   readonly log: SessionLog;
   readonly shutdownSignal: AbortSignal | undefined;
+  /** Whether the run may suspend until its model's provider can be called again. */
+  readonly canSuspend: boolean;
+  readonly onModelCall: OnModelCall | undefined;
 };

@@ -73,10 +73,10 @@ describe("a log with secrets", () => {
   it("masks progress and the names of retries (A110)", () => {
     const { told, log } = recorded();
     log.emit({ type: "tool_progress", id: "1", data: { [secret]: [secret] } });
-    log.emit({ type: "retry", attempt: 1, code: secret, waitMs: 0 });
+    log.emit({ type: "retry", attempt: 1, code: secret, message: `No ${secret}.`, waitMs: 0, at: 1 });
     expect(told).toEqual([
       { type: "tool_progress", id: "1", data: { "***": ["***"] } },
-      { type: "retry", attempt: 1, code: "***", waitMs: 0 },
+      { type: "retry", attempt: 1, code: "***", message: "No ***.", waitMs: 0, at: 1 },
     ]);
   });
 });

@@ -95,7 +95,14 @@ const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
   ],
   model_failed: [
     { model: string, candidate: number, attempts: number, hadMoreRoom: boolean, error },
-    { stopReason: string, text: string, compaction: number },
+    {
+      stopReason: string,
+      text: string,
+      compaction: number,
+      isParked: literals(true),
+      waitMs: number,
+      discarded: number,
+    },
   ],
   compaction_start: [{ number, until: number }],
   compacted: [

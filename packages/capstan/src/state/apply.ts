@@ -3,18 +3,13 @@ import { type CallPart, getCalls, getText } from "../history.ts";
 import { addLabels } from "../labels.ts";
 import { getStopReason } from "../stop-reason.ts";
 import type { Reply } from "../tool.ts";
-import {
-  applyHandoff,
-  applyHandoffReturn,
-  endHandoffs,
-  restoreHandoffs,
-  settleHandoff,
-} from "./apply-handoff.ts";
+import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
 import { applyCompaction } from "./compact.ts";
 import { completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
 import { measureHistory } from "./context-size.ts";
 import { applyNested } from "./nested-state.ts";
 import { addModelUsage, addPartialMessage, discardDeltas } from "./partial-message.ts";
+import { reopenRun, suspendRun, wakeRun } from "./resume-run.ts";
 import { startRun } from "./start-run.ts";
 import {
   addUsage,
@@ -122,18 +117,6 @@ const folds: Folds = {
   done: endRun,
 };
 
-function suspendRun(_: State, run: RunState, { until }: FactOf<"waiting">): void {
-  run.waiting = true;
-  run.isAlone = false;
-  run.waits += 1;
-  run.wakeAt = until;
-}
-
-function wakeRun(_: State, run: RunState): void {
-  run.wakeAt = undefined;
-  if (run.currentTurn) run.currentTurn.failure = undefined;
-}
-
 function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: FactOf<"turn_start">): void {
   run.turn = turn;
   run.currentTurn = {
@@ -148,6 +131,8 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
     calls: new Map(),
     unsettled: 0,
     failure: undefined,
+    failingSince: undefined,
+    suspensions: 0,
     overflows: 0,
     usage: noUsage,
     repeated: undefined,
@@ -159,16 +144,18 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
 }
 
 function failModel(_: State, run: RunState, fact: FactOf<"model_failed">): void {
-  const { candidate, hadMoreRoom, error } = fact;
+  const { model, candidate, hadMoreRoom, error } = fact;
   const { currentTurn, compactions } = run;
   if (fact.compaction !== undefined) {
     if (compactions.open) compactions.open = { ...compactions.open, candidate: candidate + 1 };
   } else if (currentTurn) {
     discardDeltas(run);
     // The run waits if at least one model of the chain can be retried later.
-    const retryAt = fact.isParked ? fact.at + (error.retryAfterMs ?? 0) : currentTurn.failure?.retryAt;
+    const waitMs = fact.waitMs ?? error.retryAfterMs ?? 0;
+    const retryAt = fact.isParked ? fact.at + waitMs : currentTurn.failure?.retryAt;
+    if (fact.isParked) currentTurn.failingSince ??= fact.at;
     currentTurn.failure = {
-      ...{ candidate, hadMoreRoom, error },
+      ...{ model, candidate, hadMoreRoom, error },
       ...(fact.text !== undefined && { text: fact.text }),
       ...(retryAt !== undefined && { retryAt }),
     };
@@ -283,19 +270,6 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
   }
   if (run.handoffs.length > 0) endHandoffs(state, run);
   addSteering(state, run);
-}
-
-/** Continues a failed run: its model is called again, and agents that waited for it wait again. */
-function reopenRun(state: State, run: RunState): void {
-  run.done = undefined;
-  clearCrashes(run);
-  run.retries += 1;
-  const { currentTurn } = run;
-  if (currentTurn && !currentTurn.message) {
-    currentTurn.failure = undefined;
-    currentTurn.ended = false;
-  }
-  restoreHandoffs(state, run);
 }
 
 function recordApprovalRequest(state: State, run: RunState, fact: FactOf<"approval_required">): void {

@@ -41,12 +41,21 @@ export function findRunByCall(run: RunState, callId: string): RunState | undefin
   return undefined;
 }
 
-/** Whether the call's nested run waits for an answer from the user or the client. */
+/** Whether the call's nested run waits: for an answer from the user or the client, or for its model's provider. */
 export function isNestedRunWaiting(run: RunState, callId: string): boolean {
   const child = run.nested.get(callId)?.run;
   if (!child?.waiting || child.done) return false;
+  if (child.wakeAt !== undefined) return true;
   // In a copied session, all open calls may be refused, and then the run does not wait.
   return [...(child.currentTurn?.calls.values() ?? [])].some((call) => !call.result && !call.check?.error);
+}
+
+/** Returns the time at which the first of the nested runs that wait for their models resumes. */
+export function findNestedWakeTime({ nested }: RunState): number | undefined {
+  const times = [...nested.values()].flatMap(({ run }) =>
+    run?.waiting && !run.done ? (run.wakeAt ?? []) : [],
+  );
+  return times.length > 0 ? Math.min(...times) : undefined;
 }
 
 /**

@@ -180,6 +180,9 @@ export type TurnState = {
   readonly calls: Map<string, Call>;
   unsettled: number;
   failure: ModelFailure | undefined;
+  /** Since when all models of the turn are down, and how often the run suspended because of that. */
+  failingSince: number | undefined;
+  suspensions: number;
   /** How often the request exceeded the model's context window. */
   overflows: number;
   usage: Usage;
@@ -202,6 +205,7 @@ export type PartialMessage = {
 };
 
 export type ModelFailure = {
+  readonly model: string;
   readonly candidate: number;
   readonly hadMoreRoom: boolean;
   readonly error: ErrorData;

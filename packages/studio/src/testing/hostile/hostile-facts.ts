@@ -135,6 +135,8 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
       attempts: 2,
       hadMoreRoom: false,
       isParked: true,
+      waitMs: 1,
+      discarded: 1,
       error: error(),
       stopReason: "other",
       text: text(),

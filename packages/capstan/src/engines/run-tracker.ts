@@ -1,0 +1,55 @@
+import type { Clock } from "../clock.ts";
+import { describeThrown } from "../errors.ts";
+import type { Result } from "../run/result.ts";
+import type { Run } from "../run/run-handle.ts";
+
+/** The runs that this process executes, or cannot continue for now. */
+export interface RunTracker {
+  /** Lists a run until it suspends or ends. */
+  track(handle: Run): Run;
+  list(): readonly Run[];
+  /** False while this process executes the run, and for a while after it could not continue the run. */
+  isDue(runId: string): boolean;
+  /** Makes a run due: it has received a message. */
+  unschedule(runId: string): void;
+  /** Whether the run failed here because of its store or its agents, so that no process is gone. Forgets it. */
+  takeFailure(runId: string): boolean;
+}
+
+/** A run that cannot continue is tried again after this long: the agents of a process may change. */
+const retryStuckMs = 60_000;
+const stuckCodes: readonly string[] = ["unknown_agent", "newer_version"];
+
+/** `onSettled` is called when a run suspends or ends. */
+export function createRunTracker(clock: Clock, onSettled: (result: Result) => void): RunTracker {
+  const activeRuns = new Map<string, Run>();
+  const failedRuns = new Set<string>();
+  const scheduledRuns = new Map<string, number>();
+  return {
+    track(handle) {
+      activeRuns.set(handle.id, handle);
+      const removeRun = () => {
+        if (activeRuns.get(handle.id) === handle) activeRuns.delete(handle.id);
+      };
+      const settle = (result: Result) => {
+        removeRun();
+        onSettled(result);
+      };
+      handle.then(settle, (thrown) => {
+        const { code } = describeThrown(thrown, "store_failed");
+        if (code.startsWith("store_") || stuckCodes.includes(code)) failedRuns.add(handle.id);
+        if (stuckCodes.includes(code)) scheduledRuns.set(handle.id, clock.now() + retryStuckMs);
+        removeRun();
+      });
+      return handle;
+    },
+    list: () => [...activeRuns.values()],
+    isDue(runId) {
+      if (activeRuns.has(runId) || (scheduledRuns.get(runId) ?? 0) > clock.now()) return false;
+      scheduledRuns.delete(runId);
+      return true;
+    },
+    unschedule: (runId) => void scheduledRuns.delete(runId),
+    takeFailure: (runId) => failedRuns.delete(runId),
+  };
+}
