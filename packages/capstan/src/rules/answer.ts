@@ -46,7 +46,8 @@ export const acceptAnswer: Rule = (context) => {
   }
   if (cut) {
     const limit: FactBody = { type: "limit_reached", ...cut, turns: run.turn };
-    return decideFacts("answer", ...warnings, limit, buildDone(run, { status: "limit", text, error: cut }));
+    const status = run.policy.onLimit[0] === "fail" ? "failed" : "limit";
+    return decideFacts("answer", ...warnings, limit, buildDone(run, { status, text, error: cut }));
   }
   const unsupported = skippedTool || currentTurn.tools === "unavailable";
   return decideFacts(

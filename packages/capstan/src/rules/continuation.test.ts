@@ -87,6 +87,8 @@ describe("a text cut off at the output limit", () => {
     const { result, model } = await runWith([cut("Half")], { policy });
     expect(model.requests).toHaveLength(1);
     expect(result).toMatchObject({ status: "limit", text: "Half", stopReason: "length" });
+    const failing = await runWith([cut("Half")], { policy: { ...policy, onLimit: ["fail"] } });
+    expect(failing.result).toMatchObject({ status: "failed", error: { code: "output_truncated" } });
   });
 
   it("is never continued if it is data: the model gets more room instead", async () => {

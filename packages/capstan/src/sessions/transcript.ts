@@ -34,11 +34,13 @@ type TranscriptBuilder = {
   readonly items: TranscriptItem[];
   readonly calls: Map<string, TranscriptCall>;
   lastText: string;
+  /** The fact that `lastText` comes from. */
+  textFact: Fact | undefined;
 };
 
 /** Builds the readable form of a run, the source of the Markdown and HTML exports. */
 export async function buildRunTranscript(facts: readonly Fact[]): Promise<TranscriptRun> {
-  const builder: TranscriptBuilder = { items: [], calls: new Map(), lastText: "" };
+  const builder: TranscriptBuilder = { items: [], calls: new Map(), lastText: "", textFact: undefined };
   for await (const page of toPages(facts)) for (const fact of page) addFactItems(builder, fact);
   return {
     ...summarizeRun(facts),
@@ -94,12 +96,20 @@ function addEntryItems(builder: TranscriptBuilder, entry: Entry, fact: Fact): vo
       if (part.type === "reasoning" && part.text) items.push({ type: "reasoning", text: part.text });
       else if (part.type === "call")
         addCallItem(builder, part.id, { name: part.name, input: part.raw ?? part.input });
-      else if (part.type === "text" && part.text.trim()) {
-        builder.lastText = part.text;
-        const model = fact.type === "message" ? fact.model : undefined;
-        items.push({ type: "agent", text: part.text, name: fact.agent, ...(model && { model }) });
-      }
+      else if (part.type === "text" && part.text.trim()) addTextItem(builder, part.text, fact);
     }
+}
+
+/** Adds a text, or continues the one before it: a provider may have marked two parts of one text. */
+function addTextItem(builder: TranscriptBuilder, text: string, fact: Fact): void {
+  const { items } = builder;
+  const last = items.at(-1);
+  const isContinued = last?.type === "agent" && builder.textFact === fact;
+  if (isContinued) items.pop();
+  const model = fact.type === "message" ? fact.model : undefined;
+  builder.lastText = (isContinued ? last.text : "") + text;
+  builder.textFact = fact;
+  items.push({ type: "agent", text: builder.lastText, name: fact.agent, ...(model && { model }) });
 }
 
 function addCallItem(
