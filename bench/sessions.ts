@@ -124,10 +124,16 @@ async function forkSession(store: Store): Promise<void> {
   await session(store, sessionId).fork(facts);
 }
 
-async function measureStore(name: string, store: Store, plan: SessionPlan): Promise<SessionCell[]> {
+type StoreUnderTest = { readonly name: string; readonly store: Store; settle?(): Promise<unknown> };
+
+async function measureStore(
+  { name, store, settle }: StoreUnderTest,
+  plan: SessionPlan,
+): Promise<SessionCell[]> {
   const cells: SessionCell[] = [];
   for (const facts of plan.sizes) {
     await fillSession(store, facts);
+    await settle?.();
     const engine = local({ store, agents: agent });
     for (const { title, once, act } of createWorks(store, engine)) {
       if (!once) await act(); // warm up
@@ -155,14 +161,16 @@ async function measureStore(name: string, store: Store, plan: SessionPlan): Prom
 export async function measureSessions(plan: SessionPlan): Promise<readonly SessionCell[]> {
   const folder = mkdtempSync(join(tmpdir(), "capstan-bench-"));
   const file = sqlite(join(folder, "bench.db"));
-  const cells = await measureStore("SQLite", file, plan);
+  const cells = await measureStore({ name: "SQLite", store: file }, plan);
   await file.close();
   rmSync(folder, { recursive: true });
   if (plan.postgres === undefined) return cells;
   const pool = new pg.Pool({ connectionString: plan.postgres });
   const schema = `bench_${folder.slice(-6).toLowerCase()}`;
   const database = postgres(pool, { schema });
-  cells.push(...(await measureStore("PostgreSQL", database, plan)));
+  // What the server does by itself within a minute of a bulk load.
+  const settle = () => pool.query("ANALYZE");
+  cells.push(...(await measureStore({ name: "PostgreSQL", store: database, settle }, plan)));
   await database.close();
   await pool.query(`DROP SCHEMA "${schema}" CASCADE`);
   await pool.end();

@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
 import { local } from "../engines/local.ts";
 import { loadRunFacts } from "../sessions/load-facts.ts";
+import { session as loadSession } from "../sessions/session.ts";
 import { subscribe } from "../sessions/subscribe.ts";
+import { fold } from "../state/apply.ts";
 import { parseState, snapshotVersion } from "../state/snapshot.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
@@ -75,6 +77,9 @@ describe("a long session", () => {
     store.takeReads();
     await run(createAgent(), "One more.", { store, session });
     expect(store.takeReads().facts).toBeLessThanOrEqual(maxTail);
+    const history = await loadSession(store, session).history();
+    expect(store.takeReads().facts).toBeLessThanOrEqual(maxTail);
+    expect(history).toEqual(fold(session, await store.read(session)).history);
   });
 
   it("has the same next run without its snapshot", async () => {

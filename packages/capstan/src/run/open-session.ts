@@ -20,8 +20,8 @@ export type OpenSession = {
 
 type OpenSessionOptions = {
   readonly store: Store;
-  /** The run to open. Its state cannot be restored from a snapshot of a later run. */
-  readonly runId: string;
+  /** The run to open, which a snapshot of a later run cannot restore. Default: the newest run. */
+  readonly runId?: string;
   readonly masking?: SecretMask | undefined;
 };
 
@@ -48,7 +48,7 @@ async function restoreState(
   if (version !== snapshotVersion) return undefined;
   const state = tryParseState(text);
   if (state?.sessionId !== sessionId || state.seq !== seq) return undefined;
-  if (state.run?.id !== runId) {
+  if (runId !== undefined && state.run?.id !== runId) {
     const run = await store.findRun(runId);
     if (run && run.firstSeq <= seq) return undefined;
   }
@@ -76,7 +76,7 @@ export async function foldNewFacts(
   for await (const page of readFacts(store, state.sessionId, state.seq)) {
     for (const stored of page) {
       const isNextRun = stored.type === "run_start" && stored.parentRunId === undefined;
-      if (isNextRun && state.run?.id === runId) return true;
+      if (isNextRun && state.run && state.run.id === runId) return true;
       // The process that stored the fact may not have known the secrets.
       const fact = masking ? masking.fact(stored) : stored;
       if (fact !== stored) session.isExact = false;

@@ -1,7 +1,6 @@
 import type { Event, Fact } from "../event.ts";
 import type { Entry } from "../history.ts";
-import { apply } from "../state/apply.ts";
-import { createState } from "../state/state.ts";
+import { foldNewFacts, openSession } from "../run/open-session.ts";
 import type { Store } from "../store.ts";
 import { type ExportFormat, exportSession } from "./export-session.ts";
 import { type ForkOptions, fork } from "./fork.ts";
@@ -62,9 +61,9 @@ export function session(store: Store, id: string): Session {
     },
     async history() {
       await loadInfo();
-      const state = createState(id);
-      for await (const page of readFacts(store, id)) for (const fact of page) apply(state, fact);
-      return state.history;
+      const opened = await openSession(id, { store });
+      await foldNewFacts(opened, { store });
+      return opened.state.history;
     },
     async export(format) {
       const parts: string[] = [];
