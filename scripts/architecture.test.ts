@@ -70,6 +70,7 @@ const nodeModulesIn = [
   "models/recorded.ts",
   "models/post.ts", // types only: Node's client is looked up at run time
   "testing/model-suite.ts",
+  "testing/splice-suite.ts",
 ];
 
 // A dot before the name means that it was passed in (`io.fetch(…)`), unless the thing before is the global object.

@@ -27,10 +27,13 @@ const cli = ["serve/reloadable-server.ts", "commands/doctor/check-port.ts"].map(
 /** Serves fake providers and databases on loopback for tests. */
 const testKits = [
   "packages/capstan/src/testing/model-suite.ts",
+  "packages/verification/src/outages/",
   "packages/verification/src/postgres/",
   "packages/cli/src/testing/",
   "packages/server/src/testing/",
 ];
+/** Looks up the modules of Node that start the process of an isolated tool. */
+const isolation = ["packages/capstan/src/isolation.ts"];
 /** Passes the browser's `fetch` to the client and checks the response. */
 const studio = ["packages/studio/src/data/sign-in.ts"];
 const allowed = [
@@ -41,6 +44,7 @@ const allowed = [
   ...mcpServer,
   ...server,
   ...cli,
+  ...isolation,
   ...studio,
   ...testKits,
 ];

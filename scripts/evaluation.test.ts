@@ -19,6 +19,8 @@ const uses = {
 const loaders = ["config/load-project.ts", "workspace/open-store.ts", "serve/studio.ts"].map(
   (file) => `packages/cli/src/${file}`,
 );
+/** Loads the developer's module that defines an isolated tool, and watches its parent in a thread with a fixed program. */
+const isolatedWorker = "packages/capstan/src/node/isolated-worker.ts";
 
 function checkEvaluation(sources: readonly Source[]): string[] {
   const imported = sources.flatMap(({ path, text }) =>
@@ -26,13 +28,17 @@ function checkEvaluation(sources: readonly Source[]): string[] {
       .filter((specifier) => evaluators.test(specifier))
       .map((specifier) => `${path} must not import "${specifier}".`),
   );
-  const { "a module whose name is computed": computed, ...others } = uses;
+  const { "a module whose name is computed": computed, "a worker made of a text": worker, ...others } = uses;
   return [
     ...imported,
     ...checkWorldAccess(sources, "", { uses: others, allowedIn: [] }),
     ...checkWorldAccess(sources, "", {
+      uses: { "a worker made of a text": worker },
+      allowedIn: [isolatedWorker],
+    }),
+    ...checkWorldAccess(sources, "", {
       uses: { "a module whose name is computed": computed },
-      allowedIn: loaders,
+      allowedIn: [...loaders, isolatedWorker],
     }),
   ];
 }
