@@ -147,24 +147,32 @@ describe("an isolated tool", () => {
     expect(write.mock.calls.map(([chunk]) => String(chunk)).join("")).toMatch(/^This must not be/);
   });
 
+  it("has the limit of memory that it asks for", async () => {
+    const [, limitMb] = String((await callTool(tools.inspect))?.result)
+      .split(" ")
+      .map(Number);
+    // The old generation, and a young one of at most a fifth of that.
+    expect(limitMb).toBeGreaterThanOrEqual(50);
+    expect(limitMb).toBeLessThan(65);
+  });
+
   it("can be renamed and quarantined", async () => {
     const renamed: Tool = { ...tools.stream, name: "renamed" };
     expect((await callTool(renamed))?.result).toBe("one two");
-    const model = scriptedModel(({ history }) => ({
-      text: JSON.stringify({ length: JSON.stringify(history).length }),
-    }));
-    const length = {
+    const output = {
       type: "object",
-      properties: { length: { type: "number" } },
-      required: ["length"],
+      properties: { pid: { type: "number" } },
+      required: ["pid"],
       additionalProperties: false,
     } as const;
-    const quarantined = quarantine(tools.exit, { output: length, model, question: "How long is it?" });
-    // In this process, the tool would have ended it.
-    expect(await callTool(quarantined)).toMatchObject({
-      status: "error",
-      error: { message: '"exit" failed.' },
+    const model = scriptedModel(({ history }) => {
+      const [pid] = /\d+/.exec(JSON.stringify(history)) ?? [];
+      return { text: JSON.stringify({ pid: Number(pid) }) };
     });
+    const call = await callTool(quarantine(tools.inspect, { output, model, question: "Which process?" }));
+    const { pid } = call?.data as { pid: number };
+    expect(pid).toBeGreaterThan(0);
+    expect(pid).not.toBe(process.pid);
   });
 
   it("says how to fix a tool that its process cannot find, and a context that cannot be sent", async () => {

@@ -32,7 +32,12 @@ function startProcess(memoryMb: number): ChildProcess {
     : new URL(import.meta.resolve("capstan/isolated-worker"));
   return fork(program, [], {
     serialization: "advanced",
-    execArgv: [...pickFlags(process.execArgv), `--max-old-space-size=${memoryMb}`],
+    execArgv: [
+      ...pickFlags(process.execArgv),
+      `--max-old-space-size=${memoryMb}`,
+      // The young generation has three of these, and by default may grow to 192 MB beyond the limit.
+      `--max-semi-space-size=${Math.ceil(memoryMb / 16)}`,
+    ],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
 }
