@@ -126,6 +126,8 @@ describe("a run whose process crashes repeatedly", () => {
     const facts = await loadFacts("run_1");
     const recoveries = facts.flatMap((fact) => (fact.type === "recovered" ? [fact.alone ?? false] : []));
     expect(recoveries).toEqual([false, true, true, true, false]);
+    const warnings = facts.flatMap((fact) => (fact.type === "warning" ? fact.code : []));
+    expect(warnings).toEqual(["resumes_alone"]);
     expect(facts.at(-1)).toMatchObject({
       type: "done",
       status: "failed",

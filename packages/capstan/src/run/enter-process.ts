@@ -42,6 +42,13 @@ export async function enterProcess(
 
 const outside = { isAlone: false, leave: () => undefined };
 
+const resumesAlone = {
+  type: "warning",
+  code: "resumes_alone",
+  message:
+    "The process of this run crashed repeatedly before the run made progress. The run resumes alone in a process, after a wait that doubles with each crash.",
+} as const;
+
 async function passGate(
   { gate, leaseMs, shutdownSignal }: SharedStoreOptions,
   run: RunState,
@@ -51,6 +58,9 @@ async function passGate(
   const retry = context.isCrash ? planSoloRetry(run) : undefined;
   if (!retry) return { isAlone: false, leave: await gate.enter(signal) };
   const trialMs = leaseMs * retry.backoff;
+  // Once per run: the user sees why nothing happens, and a crash loop does not fill the log.
+  if (!run.warned.has(resumesAlone.code) && !signal.aborted)
+    await context.log.append([resumesAlone], resumesAlone.code);
   return gate.enterAlone({ runId: run.id, trialMs, signal, endSolo: () => endSolo(context) });
 }
 

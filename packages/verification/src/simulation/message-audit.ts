@@ -68,7 +68,7 @@ export function createMessageAudit(world: World): MessageAudit {
         else if (++message.acknowledgements > 1)
           world.reportViolation("a message is delivered once", `"${key}" to ${runId}`);
       }
-      const isWork = facts.some(({ type }) => type !== "recovered" && type !== "run_start");
+      const isWork = facts.some((fact) => !isArrival(fact));
       if (!lease || lease.hasWritten || !isWork) return;
       lease.hasWritten = true;
       for (const { position, key, acknowledgements: times, ...message } of messages.values())
@@ -76,4 +76,10 @@ export function createMessageAudit(world: World): MessageAudit {
           world.reportViolation("a takeover delivers pending messages first", `"${key}" to ${runId}`);
     },
   };
+}
+
+/** Whether a process records this when it starts to execute a run, before any message is delivered. */
+function isArrival(fact: UnplacedFact): boolean {
+  if (fact.type === "warning") return fact.code === "resumes_alone";
+  return fact.type === "recovered" || fact.type === "solo_end" || fact.type === "run_start";
 }
