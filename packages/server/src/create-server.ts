@@ -7,7 +7,7 @@ import {
   type StoredAgentsOptions,
   storedAgents,
 } from "capstan/agents";
-import { local } from "capstan/engines/local";
+import { type FindAgent, local } from "capstan/engines/local";
 import { getScope } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { type ApiKeys, apiKeys } from "./access/api-keys.ts";
@@ -146,9 +146,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   const { agents: coded, policy, context = (owner: RunOwner) => owner, apiKey } = options;
   const { maxRuns = 500, leaseMs = 15_000 } = options;
   const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
-  const agents = storedAgents({ ...options.storedAgents, store, coded });
-  const models = indexModels(options.models ?? []);
-  const resolver = withToolsets(createAgentResolver(agents, models), store);
+  const { agents, models, resolver } = createAgentSource({ ...options, store });
   const dailyBudget = createDailyBudget(store);
   const { agentParts, quota, activeRuns, metrics } = createUsageTracking(options);
   const report = createReporter(options.onError);
@@ -205,6 +203,21 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     signIns: createSignIns(store, { keys }),
     ...{ metrics, shutdownSignal, getRunOptions, report },
   };
+}
+
+type AgentSourceOptions = Pick<ServerOptions, "agents" | "storedAgents" | "models"> & {
+  readonly store: Store;
+};
+
+function createAgentSource({ agents: coded, store, ...options }: AgentSourceOptions) {
+  const agents = storedAgents({ ...options.storedAgents, store, coded });
+  const models = indexModels(options.models ?? []);
+  return { agents, models, resolver: withToolsets(createAgentResolver(agents, models), store) };
+}
+
+/** Returns a function that finds the agent of a stored run as a server with these options does. */
+export function createAgentFinder(options: AgentSourceOptions): FindAgent {
+  return createAgentSource(options).resolver.find;
 }
 
 /** Creates the counters of runs and streams, and the metrics that report them. */

@@ -1,6 +1,12 @@
 export { type ApiKey, type ApiKeys, apiKeys, type NewKey } from "./access/api-keys.ts";
 export type { UserLimits } from "./access/caller.ts";
-export { createServer, type RunOwner, type Server, type ServerOptions } from "./create-server.ts";
+export {
+  createAgentFinder,
+  createServer,
+  type RunOwner,
+  type Server,
+  type ServerOptions,
+} from "./create-server.ts";
 export { type DrainOptions, drainOnSignals } from "./drain-on-signals.ts";
 export { defaultPort, type ListeningServer, type ListenOptions, listen } from "./listen.ts";
 export { type ChatEvent, chatEvents, formatSseEvent, parseSseEvent } from "./protocols/chat/chat-events.ts";

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineAgent } from "capstan";
+import { defineAgent, defineTool, run } from "capstan";
+import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -13,7 +14,9 @@ import { spawnServer } from "./testing/spawn-server.ts";
 import { createViewAgent } from "./testing/view-agent.ts";
 
 const clerk = defineAgent({ name: "clerk", model: scriptedModel([{ text: "Filed." }]) });
+const store = memory();
 const studio = setupStudio(() => ({
+  store,
   agents: [...createChatAgents(), createViewAgent(), clerk, createFlakyAgent()],
   about: { ...agentProfiles, explorer: { title: "Explorer", suggestions: ["Where is gate 15?"] } },
 }));
@@ -448,4 +451,17 @@ describe("with a key", () => {
     await page.getByRole("button", { name: "Look up how to begin", exact: true }).waitFor();
     expect(page.url()).not.toContain("code");
   });
+});
+
+test("a run whose agent is gone explains why it cannot continue, and can be cancelled", async () => {
+  const measure = defineTool({ name: "measure", description: "The client measures", input: {} });
+  const model = scriptedModel([{ calls: [{ name: "measure" }] }]);
+  const gone = defineAgent({ name: "surveyor", model, tools: [measure] });
+  await run(gone, "How long is it?", { store, session: "ses_stuck" });
+  const page = await studio.open("/sessions/ses_stuck");
+  const note = page.getByRole("alert").filter({ hasText: "This run cannot continue." });
+  await note.getByText('The agent "surveyor" is not configured.').waitFor();
+  await note.getByRole("button", { name: "Cancel the run" }).click();
+  await note.waitFor({ state: "detached" });
+  await transcript(page).getByText("Stopped.").waitFor();
 });

@@ -10,9 +10,11 @@ export type {
   Approval,
   RunDetails,
   RunEventsOptions,
+  RunListOptions,
   RunRequest,
   RunsClient,
   StartedRun,
+  StuckRun,
 } from "./runs-client.ts";
 export type {
   About,

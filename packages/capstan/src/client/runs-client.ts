@@ -1,3 +1,4 @@
+import type { ErrorData } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Part } from "../history.ts";
 import type { Json } from "../json.ts";
@@ -50,6 +51,12 @@ export type Approval = {
   readonly value?: Json;
 };
 
+/** Options of `runs.list`. */
+export type RunListOptions = { readonly sessionId?: string; readonly most?: number };
+
+/** A run that cannot continue: its agent, tool or model does not exist, or its facts are newer than the server. */
+export type StuckRun = RunInfo & { readonly reason: ErrorData };
+
 type Abortable = { readonly signal?: AbortSignal };
 
 /** Starts and controls the runs of a server. */
@@ -58,7 +65,9 @@ export interface RunsClient extends RunRecords {
   start(request: RunRequest, options?: Abortable): Promise<StartedRun>;
   get(runId: string): Promise<RunDetails>;
   /** Lists the runs of a session or of all sessions, newest first. */
-  list(options?: { readonly sessionId?: string; readonly most?: number }): Promise<readonly RunInfo[]>;
+  list(options?: RunListOptions): Promise<readonly RunInfo[]>;
+  /** Lists the runs that cannot continue, with the reason. */
+  listStuck(options?: RunListOptions): Promise<readonly StuckRun[]>;
   /** Follows the events of a run across reconnects and server restarts. Ends after `done`. */
   events(runId: string, options?: RunEventsOptions): AsyncIterableIterator<Event, void, undefined>;
   /** Cancels a run. Its output so far is kept. */
@@ -83,8 +92,10 @@ export function createRunsClient(connection: Connection, environment: ClientEnvi
   async function post(path: string, body: object): Promise<void> {
     await request({ method: "POST", path, body, key: environment.createKey() });
   }
-  const list: RunsClient["list"] = async (query = {}) =>
-    (await request<{ runs: readonly RunInfo[] }>({ method: "GET", path: "/api/runs", query })).runs;
+  const requestList = async <Info>(query: object): Promise<readonly Info[]> =>
+    (await request<{ runs: readonly Info[] }>({ method: "GET", path: "/api/runs", query: { ...query } }))
+      .runs;
+  const list: RunsClient["list"] = (options = {}) => requestList(options);
   const get: RunsClient["get"] = (runId) => request({ method: "GET", path: getRunPath(runId) });
 
   /** Whether a run rests at this fact. A run that waits or failed may have continued since. */
@@ -101,6 +112,7 @@ export function createRunsClient(connection: Connection, environment: ClientEnvi
     ) => request({ method: "POST", path: "/api/runs", body: { ...body, timeZone }, key, signal }),
     get,
     list,
+    listStuck: (options = {}) => requestList({ ...options, state: "stuck" }),
     events: (runId, { untilRest = false, ...options } = {}) =>
       followEvents(
         {

@@ -22,9 +22,9 @@ import {
   loadTurnRequest,
   type MessageCheck,
 } from "./stored-run.ts";
-import { assertResumable, listStuckRuns, type StuckRun } from "./stuck-runs.ts";
+import { assertResumable, listStuckRuns, type StuckFilter, type StuckRun } from "./stuck-runs.ts";
 
-export type { MessageCheck, StuckRun, TurnRequest };
+export type { MessageCheck, StuckFilter, StuckRun, TurnRequest };
 
 /** Returns the agent with this name, with the agents it hands off to; undefined when it does not exist. */
 export type FindAgent = (name: string) => Agent | undefined | Promise<Agent | undefined>;
@@ -83,7 +83,7 @@ export interface LocalEngine {
   /** Takes over runs whose process is gone, and returns their ids. Also called automatically, at the start and then regularly. */
   recover(): Promise<readonly string[]>;
   /** Lists the unfinished runs that no process executes and this one cannot continue, with the reason. */
-  listStuck(): Promise<readonly StuckRun[]>;
+  listStuck(filter?: StuckFilter): Promise<readonly StuckRun[]>;
   /** Stops after the current step and releases its runs, so that another process can resume them. */
   close(): Promise<void>;
 }
@@ -120,6 +120,14 @@ export function local(options: LocalOptions): LocalEngine {
     recover,
     close,
   };
+}
+
+/** Lists stuck runs as the engine does, without executing any. */
+export function listStuck(
+  { store, agents }: Pick<LocalOptions, "store" | "agents">,
+  filter?: StuckFilter,
+): Promise<readonly StuckRun[]> {
+  return createRunReader({ store, ...createAgentResolver(agents) }).listStuck(filter);
 }
 
 /** Resumes stored runs in this process: orphaned ones, due ones, and those that receive a message. */
@@ -222,7 +230,8 @@ function createRunReader(
     getResult: (runId) => loadResult({ ...source, runId }),
     getTurnRequest: (runId, turn, options = {}) => loadTurnRequest({ ...source, runId }, turn, options),
     checkMessage: (runId, message) => checkStoredMessage({ ...source, runId }, message),
-    listStuck: () => listStuckRuns(source, (runId) => loadRunState({ ...source, runId })),
+    listStuck: (filter) =>
+      listStuckRuns({ ...source, load: (runId) => loadRunState({ ...source, runId }) }, filter),
   };
 }
 

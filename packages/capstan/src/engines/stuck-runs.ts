@@ -3,7 +3,7 @@ import { findTool } from "../builtin-tools.ts";
 import { AgentError, describeThrown, type ErrorData, toErrorData } from "../errors.ts";
 import { factVersion } from "../event.ts";
 import type { RunState } from "../state/state.ts";
-import type { MessageBody, RunInfo, Store } from "../store.ts";
+import { getScope, type MessageBody, type RunInfo, type Store } from "../store.ts";
 
 /** An unfinished run that this process cannot continue, and why. The reason is not stored: it depends on the process. */
 export type StuckRun = RunInfo & { readonly reason: ErrorData };
@@ -16,17 +16,32 @@ type RunSource = {
 
 type LoadedRun = { readonly agents: Agents; readonly run: RunState };
 
+/** Restricts a listing to one session, or to the sessions of one scope. Default: all. */
+export type StuckFilter = { readonly sessionId?: string | undefined; readonly scope?: string | undefined };
+
 /** Lists the unfinished runs that no process executes and this one cannot continue. `load` folds one of them. */
 export async function listStuckRuns(
-  source: RunSource,
-  load: (runId: string) => Promise<LoadedRun>,
+  source: RunSource & { load(runId: string): Promise<LoadedRun> },
+  filter: StuckFilter = {},
 ): Promise<readonly StuckRun[]> {
   const stuckRuns: StuckRun[] = [];
-  for (const info of await source.store.listOrphans({ includeWaiting: true })) {
-    const reason = (await findObstacle(source, info)) ?? findMissingPart(await load(info.runId));
+  for (const info of await listIdleRuns(source.store, filter)) {
+    const reason = (await findObstacle(source, info)) ?? findMissingPart(await source.load(info.runId));
     if (reason) stuckRuns.push({ ...info, reason });
   }
   return stuckRuns;
+}
+
+/** Lists the unfinished runs that no process executes: of one session without reading those of others. */
+async function listIdleRuns(store: Store, { sessionId, scope }: StuckFilter): Promise<readonly RunInfo[]> {
+  if (sessionId === undefined) {
+    const runs = await store.listOrphans({ includeWaiting: true });
+    return runs.filter((run) => scope === undefined || getScope(run.sessionId) === scope);
+  }
+  const [newest] = await store.listRuns(sessionId, 1);
+  if (!newest || newest.state === "ended") return [];
+  if (newest.state === "waiting") return [newest];
+  return (await store.listOrphans()).filter(({ runId }) => runId === newest.runId);
 }
 
 /**

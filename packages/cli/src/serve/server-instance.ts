@@ -91,7 +91,12 @@ function createWorkspaceServer(
 }
 
 /** Defaults for stored agents: the tools and models that the configured agents use. */
-function getAgentParts({ agent, agents, mcp, config }: Workspace): NonNullable<Config["storedAgents"]> {
+export function getAgentParts({
+  agent,
+  agents,
+  mcp,
+  config,
+}: Pick<Workspace, "agent" | "agents" | "mcp" | "config">): NonNullable<Config["storedAgents"]> {
   const tools = new Map<string, Tool>();
   for (const tool of [...agents.flatMap(getCurrentTools), ...(mcp?.tools ?? [])])
     if (!tools.has(tool.name)) tools.set(tool.name, tool);

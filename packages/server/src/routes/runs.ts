@@ -1,11 +1,11 @@
-import type { Json, RunInfo } from "capstan";
+import type { Json } from "capstan";
 import { difference, loadRunFacts } from "capstan/sessions";
 import { z } from "zod";
 import { readEvents } from "../runs/read-events.ts";
 import { rerunRun } from "../runs/rerun.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
-import { listRuns, loadRunView } from "../views/run-view.ts";
+import { listRuns, listStuckRuns, loadRunView } from "../views/run-view.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { after, content, factPage, id, json, limit, stream, usage } from "./schemas.ts";
 
@@ -16,9 +16,19 @@ const runFields = {
   state: z.enum(["active", "waiting", "ended"]).describe("`active` means that the run has work to do."),
   startedAt: z.number(),
   updatedAt: z.number(),
+  newerVersion: z
+    .int()
+    .optional()
+    .describe("The version of its facts, if this server is too old to continue the run."),
 } as const;
 
-const runInfo: z.ZodType<RunInfo> = z.object(runFields);
+const runInfo: z.ZodType = z.object({
+  ...runFields,
+  reason: z
+    .object({ code: z.string(), message: z.string(), retryable: z.boolean() })
+    .optional()
+    .describe("Why a stuck run cannot continue."),
+});
 
 const pendingCall = z.looseObject({
   callId: z.string(),
@@ -80,10 +90,22 @@ export const runRoutes: readonly Route[] = [
     method: "GET",
     path: "/api/runs",
     summary: "List the runs of a session, or of the newest sessions.",
-    query: z.strictObject({ sessionId: id.optional(), most: limit }),
+    query: z.strictObject({
+      sessionId: id.optional(),
+      most: limit,
+      state: z
+        .literal("stuck")
+        .optional()
+        .describe(
+          "Only runs that cannot continue: their agent, tool or model is gone, or their facts are newer.",
+        ),
+    }),
     responses: { 200: { description: "Newest first.", schema: z.object({ runs: z.array(runInfo) }) } },
-    handle: async ({ query: { sessionId, most }, caller: { scope } }, { store }) =>
-      Response.json({ runs: await listRuns(store, { sessionId, scope, limit: most }) }),
+    async handle({ query: { sessionId, most, state }, caller: { scope } }, { store, engine }) {
+      const options = { sessionId, scope, limit: most };
+      const runs = state === "stuck" ? await listStuckRuns(engine, options) : await listRuns(store, options);
+      return Response.json({ runs });
+    },
   }),
   defineRoute({
     method: "GET",

@@ -1,4 +1,5 @@
 import { AgentError, type PendingCall, type Result, type RunInfo, type Store } from "capstan";
+import type { LocalEngine, StuckRun } from "capstan/engines/local";
 import type { Deployment } from "../deployment.ts";
 
 /** A run with its pending calls and, if it has ended or waits, its result. */
@@ -34,8 +35,17 @@ export async function listRuns(
   const sessions =
     sessionId === undefined ? await store.list({ scope, limit: maxSessions }) : [{ id: sessionId }];
   const runs = await Promise.all(sessions.map(({ id }) => store.listRuns(id, most)));
-  return runs
-    .flat()
-    .toSorted((left, right) => right.startedAt - left.startedAt)
-    .slice(0, most);
+  return sortByStart(runs.flat()).slice(0, most);
+}
+
+/** Lists the runs of the user that cannot continue, with the reason; newest first. */
+export async function listStuckRuns(
+  engine: LocalEngine,
+  { limit, ...filter }: ListRunsOptions,
+): Promise<readonly StuckRun[]> {
+  return sortByStart(await engine.listStuck(filter)).slice(0, limit);
+}
+
+function sortByStart<Run extends RunInfo>(runs: readonly Run[]): readonly Run[] {
+  return runs.toSorted((left, right) => right.startedAt - left.startedAt);
 }

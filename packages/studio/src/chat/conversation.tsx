@@ -15,6 +15,7 @@ import { ConversationHeader } from "./conversation-header.tsx";
 import { Transcript } from "./messages/transcript.tsx";
 import { MissingSession } from "./missing-session.tsx";
 import { type OpenedSource, SourcePanel } from "./source-panel.tsx";
+import { StuckNote } from "./stuck-note.tsx";
 import { useBranching } from "./use-branching.ts";
 
 /** A session with its messages and the composer. */
@@ -78,6 +79,7 @@ function ConversationView({ session, onReopen }: ConversationViewProps): ReactNo
           onReply={sendMessage.send}
         />
       )}
+      <StuckNote session={session} />
       <ConversationFooter session={session} branching={branching} sendMessage={sendMessage} />
       <Announcer view={view} />
       <SourcePanel source={source} fragments={view.fragments} onClose={() => setSource(undefined)} />

@@ -4,6 +4,7 @@ import { formatJson } from "../../output/format-json.ts";
 import { escapeTerminal } from "../../terminal/escape-terminal.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
 import { checkPort } from "./check-port.ts";
+import { checkRuns } from "./check-runs.ts";
 import { checkDatabase, checkDataFolder, checkLogs } from "./check-storage.ts";
 import { checkMcpServers, checkModel, checkNode, checkProject, type Finding } from "./findings.ts";
 
@@ -20,6 +21,8 @@ export async function runDoctor(flags: DoctorFlags, io: Io): Promise<ExitCode> {
     finding,
     ...(await checkModel(flags, project, io)),
     ...(await checkMcpServers(flags, project, io)),
+    // Other checks report a database or an agent that cannot be opened.
+    ...(await checkRuns(flags, project, io).catch(() => [])),
     await checkLogs(project, io),
     await checkPort(project, io),
   ];

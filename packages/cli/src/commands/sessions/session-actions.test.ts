@@ -1,5 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { defineAgent, defineTool, run } from "capstan";
+import { sqlite } from "capstan/stores/sqlite";
+import { scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chatKeys } from "../../chat/slash-commands.ts";
 import { runCli } from "../../testing/cli-in-process.ts";
@@ -88,6 +91,28 @@ describe("doctor", () => {
       { what: "Database", advice: expect.stringContaining("--database") },
       { what: "Model", says: "no API key for openai/x", advice: expect.stringContaining("OPENAI_API_KEY") },
     ]);
+  });
+});
+
+describe("doctor on a database with a run that cannot continue", () => {
+  it("names the run, the reason and its session", async () => {
+    const store = sqlite(join(project.folder, "stuck.db"));
+    const agent = defineAgent({
+      name: "gone",
+      model: scriptedModel([{ calls: [{ name: "measure" }] }]),
+      tools: [defineTool({ name: "measure", description: "The client measures", input: {} })],
+    });
+    expect(await run(agent, "Go", { store, runId: "run_1", session: "ses_1" })).toMatchObject({
+      status: "waiting",
+    });
+    await store.close();
+    const { code, stdout } = await told("doctor", "--database", "stuck.db");
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      '! Run run_1: cannot continue. The agent "gone" is not configured. Add it to the agents',
+    );
+    expect(stdout).toContain("→ `capstan sessions show ses_1` shows its session.");
+    expect((await told("doctor")).stdout).toContain("✓ Runs: none is stuck");
   });
 });
 
