@@ -21,7 +21,8 @@ export type SessionCopy = {
   loadBlob(handle: string): Promise<Pick<Blob, "mediaType" | "data"> | undefined>;
 };
 
-const leaseMs = 60_000;
+/** Longer than any copy takes: a store that writes in one transaction could not renew the lease before its end. */
+const leaseMs = 600_000;
 
 /** Writes a new session completely or not at all. An unfinished run is stored as suspended. */
 export async function writeSessionCopy(store: Store, copy: SessionCopy): Promise<void> {
@@ -32,10 +33,7 @@ export async function writeSessionCopy(store: Store, copy: SessionCopy): Promise
     await assertIdIsFree(store, id);
     const plan = await planCopy(copy.readPages(), copy.needsNewDecision);
     const runIds = await copy.assignRunIds(plan.runs);
-    await store.writeSession({ lease, title }, (writer) =>
-      // The lease must be valid at the end, however long the copy takes.
-      writeFacts({ copy, plan, runIds, writer, renewLease: () => store.renew(lease, leaseMs) }),
-    );
+    await store.writeSession({ lease, title }, (writer) => writeFacts({ copy, plan, runIds, writer }));
   } finally {
     await store.release(lease);
   }
@@ -52,16 +50,14 @@ type WriteContext = {
   readonly plan: CopyPlan;
   readonly runIds: ReadonlyMap<string, string>;
   readonly writer: SessionWriter;
-  renewLease(): Promise<unknown>;
 };
 
-async function writeFacts({ copy, plan, runIds, writer, renewLease }: WriteContext): Promise<void> {
+async function writeFacts({ copy, plan, runIds, writer }: WriteContext): Promise<void> {
   const handles = new Map<string, string>();
   const toCopy = (fact: Fact): UnplacedFact => withNewIds(fact, { sessionId: copy.id, runIds, handles });
   for await (const page of copy.readPages()) {
     await copyBlobs(copy, page, { handles, writer });
     await writer.append(page.map((fact) => toCopy(plan.refuseCalls(fact))));
-    await renewLease();
   }
   if (plan.suspension) await writer.append([toCopy(plan.suspension)]);
 }

@@ -4,6 +4,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type FactBody, factVersion, type UnplacedFact } from "../../event.ts";
 import type { Json } from "../../json.ts";
+import { session } from "../../sessions/session.ts";
 import type { Lease, ListOptions, Store } from "../../store.ts";
 import { storeSuite } from "../../testing/store-suite.ts";
 import { memory } from "../memory.ts";
@@ -39,6 +40,14 @@ describe.skipIf(!findPostgresFolder())(
     afterAll(() => server?.stop());
 
     storeSuite("postgres", fresh, { second: another });
+
+    it("copies a session in one transaction, without waiting for itself (F74)", async () => {
+      const store = fresh();
+      await write(store, "s", "a");
+      const copy = await session(store, "s").fork(1, { id: "copy" });
+      expect(await copy.facts()).toMatchObject([{ type: "warning", code: "a" }, { type: "waiting" }]);
+      await store.close();
+    });
 
     describe("the schema", () => {
       it("is created once, however many stores open it at the same time", async () => {
