@@ -31,6 +31,7 @@ import type { Route } from "./routes/route.ts";
 import { trackActiveRuns } from "./runs/active-runs.ts";
 import { createAgentResolver, indexModels, withToolsets } from "./runs/agent-resolver.ts";
 import { createEphemeralRuns } from "./runs/ephemeral-runs.ts";
+import { type Retention, startRetention } from "./sessions/retention.ts";
 import { createMetrics, createToolMatcher } from "./telemetry/metrics.ts";
 import { buildAgentParts } from "./views/agent-parts.ts";
 import { createMcpCalls } from "./views/mcp-server-view.ts";
@@ -57,6 +58,8 @@ export type ServerOptions = GuardOptions & {
   readonly policyLimits?: PolicyLimits;
   /** Limits per user. A key can have its own. */
   readonly limits?: Partial<UserLimits>;
+  /** Removes old or large sessions in the background. Without it, sessions are kept. */
+  readonly retention?: Retention;
   /** Max number of active runs in this process; further runs are refused. Defaults to 500. */
   readonly maxRuns?: number;
   /** Another process may take over a run whose lease was not renewed for this long. Defaults to 15 seconds. */
@@ -115,6 +118,7 @@ export function createServer(options: ServerOptions): Server {
     report,
   });
   for (const warning of checkInstructions(coded)) report(warning);
+  if (options.retention) startRetention(deployment, options.retention);
   return {
     routes,
     keys,

@@ -44,6 +44,7 @@ export type {
   FoundSession,
   ListedSession,
   SessionDetails,
+  SessionPage,
   SessionSummary,
   SessionsClient,
 } from "./sessions-client.ts";

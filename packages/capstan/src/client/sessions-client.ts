@@ -26,10 +26,15 @@ export type FactPage = {
   readonly previous?: number;
 };
 
+/** A page of a list of sessions. */
+export type SessionPage = { readonly sessions: readonly ListedSession[]; readonly next?: string };
+
 /** Manages the current user's sessions on a server. */
 export interface SessionsClient {
   /** Newest first. */
   list(options?: { readonly most?: number }): Promise<readonly ListedSession[]>;
+  /** Returns a page, newest first. `cursor` is `next` of the previous page; the last page has none. */
+  listPage(options?: { readonly most?: number; readonly cursor?: string }): Promise<SessionPage>;
   /** Finds sessions in which one entry contains all these words. */
   search(words: string, options?: { readonly most?: number }): Promise<readonly FoundSession[]>;
   create(options?: { readonly title?: string }): Promise<SessionSummary>;
@@ -59,10 +64,11 @@ export function createSessionsClient(connection: Connection, environment: Client
   const getSessionPath = (sessionId: string) => `${collectionPath}/${encodeURIComponent(sessionId)}`;
   const createSession = (path: string, body: object) =>
     request<SessionSummary>({ method: "POST", path, body, key: environment.createKey() });
+  const listPage: SessionsClient["listPage"] = (query = {}) =>
+    request<SessionPage>({ method: "GET", path: collectionPath, query });
   return {
-    list: async (query = {}) =>
-      (await request<{ sessions: readonly ListedSession[] }>({ method: "GET", path: collectionPath, query }))
-        .sessions,
+    list: async (options) => (await listPage(options)).sessions,
+    listPage,
     search: async (words, { most } = {}) => {
       const query = { search: words, most };
       return (

@@ -11,6 +11,7 @@ export type { ExportFormat } from "./export-session.ts";
 export type { ForkOptions } from "./fork.ts";
 export { formatDifference } from "./format-difference.ts";
 export { isInRun, loadRunFacts, loadRunStart, readRunFacts } from "./load-facts.ts";
+export { type PrunedSession, type PruneOptions, prune } from "./prune.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { type Rerun, type RerunOptions, rerun } from "./rerun.ts";
 export { type Session, session } from "./session.ts";

@@ -1,5 +1,5 @@
 import type { McpTools, ServerConfig } from "@capstan/mcp";
-import type { AgentProfiles, UserLimits } from "@capstan/server";
+import type { AgentProfiles, Retention, UserLimits } from "@capstan/server";
 import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
 import type { PolicyLimits, StoredAgentsOptions } from "capstan/agents";
 
@@ -20,6 +20,8 @@ export type ServerSettings = {
   readonly limits?: Partial<UserLimits>;
   /** Upper bounds for the policy of a request. */
   readonly policyLimits?: PolicyLimits;
+  /** Removes old or large sessions in the background. */
+  readonly retention?: Retention;
 };
 
 /** Settings of the logs. */

@@ -66,7 +66,7 @@ function createWorkspaceServer(
     const line = formatOrphanedRuns(left, agents);
     if (line !== undefined) io.stderr.write(`${line}\n`);
   };
-  const { hosts, origins, limits, policyLimits } = config.server ?? {};
+  const { hosts, origins, limits, policyLimits, retention } = config.server ?? {};
   const apiKey = io.env.CAPSTAN_API_KEY || config.server?.apiKey;
   return createServer({
     // The first agent is the default.
@@ -82,6 +82,7 @@ function createWorkspaceServer(
     ...(origins && { origins }),
     ...(limits && { limits }),
     ...(policyLimits && { policyLimits }),
+    ...(retention && { retention }),
     onEvent(event) {
       onEvent(event);
       logs(event);

@@ -47,6 +47,13 @@ describe("sessions over HTTP", () => {
       { id: first, title: "One" },
     ]);
     expect(await list(server, "?most=1")).toMatchObject([{ id: second }]);
+    const { next } = await (await server.send("GET", "/api/sessions?most=1")).json();
+    const page = await server.send("GET", `/api/sessions?most=1&cursor=${encodeURIComponent(next)}`);
+    expect((await page.json()).sessions).toMatchObject([{ id: first }]);
+    for (const cursor of ["x", "[1]", '["1","a"]'])
+      expect((await server.send("GET", `/api/sessions?cursor=${encodeURIComponent(cursor)}`)).status).toBe(
+        400,
+      );
   });
 
   it("are found by words in them", async () => {

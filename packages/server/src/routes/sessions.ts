@@ -48,6 +48,23 @@ const found = z.object({
   places: z.array(z.object({ seq: z.int().min(1), excerpt: z.string() })),
 });
 
+type ListPosition = { readonly id: string; readonly updatedAt: number };
+
+function encodeCursor({ id, updatedAt }: ListPosition): string {
+  return JSON.stringify([updatedAt, id]);
+}
+
+const position = z.tuple([z.number(), z.string()]);
+
+function decodeCursor(cursor: string): ListPosition {
+  try {
+    const [updatedAt, id] = position.parse(JSON.parse(cursor));
+    return { id, updatedAt };
+  } catch {
+    throw new AgentError("invalid_input", "Invalid `cursor`. Use `next` of the previous page.");
+  }
+}
+
 /** A file may have as many characters as the body has bytes, so one limit covers both. */
 const maxBytes = 16 * 1024 * 1024;
 
@@ -56,18 +73,28 @@ export const sessionRoutes: readonly Route[] = [
     method: "GET",
     path: "/api/sessions",
     summary: "List your sessions, newest first; with `search`, only sessions that contain all words.",
-    query: z.strictObject({ search: z.string().min(1).max(1000).optional(), most: limit }),
+    query: z.strictObject({
+      search: z.string().min(1).max(1000).optional(),
+      most: limit,
+      cursor: z.string().max(1000).optional().describe("`next` of the previous page."),
+    }),
     responses: {
       200: {
-        description: "With `search`, the matches, best first; `most` limits their number.",
-        schema: z.object({ sessions: z.array(z.union([z.object(infoFields), found])) }),
+        description:
+          "With `search`, the matches, best first; `most` limits their number. Without, a page; `next` is set if there are more.",
+        schema: z.object({
+          sessions: z.array(z.union([z.object(infoFields), found])),
+          next: z.string().optional(),
+        }),
       },
     },
-    async handle({ query: { search, most }, caller: { scope } }, { store }) {
-      const all = sessions(store);
-      const found =
-        search === undefined ? all.list({ scope, limit: most }) : all.search(search, { scope, limit: most });
-      return Response.json({ sessions: await found });
+    async handle({ query: { search, most, cursor }, caller: { scope } }, { store }) {
+      if (search !== undefined)
+        return Response.json({ sessions: await sessions(store).search(search, { scope, limit: most }) });
+      const after = cursor === undefined ? {} : { after: decodeCursor(cursor) };
+      const page = await sessions(store).list({ scope, limit: most, ...after });
+      const last = page.length === most ? page.at(-1) : undefined;
+      return Response.json({ sessions: page, ...(last && { next: encodeCursor(last) }) });
     },
   }),
   defineRoute({

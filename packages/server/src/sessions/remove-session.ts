@@ -1,4 +1,4 @@
-import { AgentError } from "capstan";
+import { AgentError, type Store } from "capstan";
 import { subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import { deleteRequests } from "../runs/idempotency.ts";
@@ -14,6 +14,11 @@ export async function removeSession(deployment: Deployment, sessionId: string): 
   const { store } = deployment;
   const runs = await store.listRuns(sessionId);
   for (const { runId, state } of runs) if (state === "active") await cancelRun(deployment, runId);
+  await deleteSession(store, sessionId);
+}
+
+/** Deletes a session and the server's records of it. */
+export async function deleteSession(store: Store, sessionId: string): Promise<void> {
   await store.remove(sessionId);
   await deleteBranches(store, sessionId);
   await deleteRequests(store, sessionId);

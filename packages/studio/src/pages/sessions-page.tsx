@@ -7,6 +7,7 @@ import { useSessionList } from "../data/session-list.ts";
 import { useRequest } from "../data/use-request.ts";
 import { groupSessions } from "../shell/group-sessions.ts";
 import { SessionMenu } from "../shell/session-menu.tsx";
+import { Button } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatTimeAgo } from "../ui/format-age.ts";
 import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
@@ -52,7 +53,7 @@ function SessionImport(): ReactNode {
 }
 
 function AllSessions(): ReactNode {
-  const { sessions, error, refresh } = useSessionList();
+  const { sessions, error, next, refresh, loadMore } = useSessionList();
   if (error !== undefined) return <ErrorMessage message={error} onRetry={() => void refresh()} />;
   if (!sessions) return <Loading label="Loading sessions" />;
   if (sessions.length === 0)
@@ -68,15 +69,20 @@ function AllSessions(): ReactNode {
         Your sessions are stored here with every step.
       </EmptyState>
     );
-  return groupSessions(sessions, new Date()).map(({ title, sessions: members }) => (
-    <Section key={title} title={title}>
-      <ul className="divide-y rounded-lg border bg-raised">
-        {members.map((session) => (
-          <SessionRow key={session.id} session={session} />
-        ))}
-      </ul>
-    </Section>
-  ));
+  return (
+    <>
+      {groupSessions(sessions, new Date()).map(({ title, sessions: members }) => (
+        <Section key={title} title={title}>
+          <ul className="divide-y rounded-lg border bg-raised">
+            {members.map((session) => (
+              <SessionRow key={session.id} session={session} />
+            ))}
+          </ul>
+        </Section>
+      ))}
+      {next !== undefined && <Button onClick={() => void loadMore()}>Show more</Button>}
+    </>
+  );
 }
 
 const getSessionPath = ({ id }: { readonly id: string }) => `/sessions/${encodeURIComponent(id)}`;

@@ -11,6 +11,7 @@ Examples:
   $ capstan sessions rename 1f3a "The whale talk"
   $ capstan sessions retry 1f3a             after the model failed
   $ capstan sessions rm 1f3a 2b --yes
+  $ capstan sessions prune --older-than 90d --dry-run
 
 To resume a session: capstan --resume <id>`;
 
@@ -93,4 +94,18 @@ const addSessionChanges: AddCommand = (sessions, io, outcome) => {
     .action(async (ids, _options, command) =>
       (await actions()).removeSessions(ids, command.optsWithGlobals(), io),
     );
+  sessions
+    .command("prune")
+    .description("delete old or large sessions and their logs permanently")
+    .option("--older-than <time>", "not used for this long: 90d, 12h or 45m")
+    .option("--larger-than <size>", "facts and results of more than this: 500kb, 20mb or 1gb")
+    .option("--user <name>", "only sessions of this user of the server")
+    .option("--unfinished", "also sessions with an active or waiting run")
+    .option("--dry-run", "only list the sessions")
+    .option("-y, --yes", "do not ask for confirmation")
+    .option("--json", "print a JSON list")
+    .action(async (_options, command) => {
+      const { pruneSessions } = await import("./prune-sessions.ts");
+      await pruneSessions(command.optsWithGlobals(), io);
+    });
 };

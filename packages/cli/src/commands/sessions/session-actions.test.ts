@@ -71,6 +71,31 @@ describe("sessions", () => {
   });
 });
 
+describe("prune", () => {
+  it("lists old and large sessions, and deletes them with their logs when that is confirmed", async () => {
+    await told("-p", "Hello shrimp", "--session-id", "ses_gamma");
+    const logs = join(project.folder, ".data", "logs", "ses_gamma");
+    expect(existsSync(logs)).toBe(true);
+    expect(await told("sessions", "prune")).toMatchObject({ code: 2, stderr: /by age, size or scope/ });
+    for (const wrong of ["7", "0d", "3 weeks"])
+      expect(await told("sessions", "prune", "--older-than", wrong)).toMatchObject({ code: 2 });
+    expect((await told("sessions", "prune", "--older-than", "1d")).stderr).toContain("No sessions to delete");
+    const listed = await told("sessions", "prune", "--larger-than", "1kb", "--dry-run", "--json");
+    expect(JSON.parse(listed.stdout)).toContainEqual(
+      expect.objectContaining({ id: "ses_gamma", bytes: expect.any(Number) }),
+    );
+    expect(await told("sessions", "prune", "--larger-than", "1kb")).toMatchObject({ code: 2 });
+    expect((await told("sessions", "prune", "--user", "nobody", "--yes")).stderr).toContain("No sessions");
+    await told("sessions", "rename", "al", "kept");
+    expect(existsSync(logs)).toBe(true);
+    const pruned = await told("sessions", "prune", "--larger-than", "1kb", "--yes");
+    expect(pruned.stderr).toMatch(/Deleted \d sessions and their logs/);
+    expect(existsSync(logs)).toBe(false);
+    expect((await told("sessions", "--json")).stdout).not.toContain("ses_gamma");
+    await told("-p", "Hello whale", "--session-id", "ses_alpha");
+  });
+});
+
 describe("doctor", () => {
   it("reports the checks, the settings to add, and the log location (S4-52)", async () => {
     const { code, stdout } = await told("doctor");

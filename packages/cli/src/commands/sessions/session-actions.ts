@@ -10,7 +10,7 @@ import { formatJson } from "../../output/format-json.ts";
 import { formatOutput } from "../../output/format-output.ts";
 import { type Column, formatCost, formatTable } from "../../output/format-table.ts";
 import { findSession, listSessions, type SessionWithFolder } from "../../sessions/find-session.ts";
-import { withStore } from "../../sessions/read-store.ts";
+import { type StoreContext, withStore } from "../../sessions/read-store.ts";
 import { forgetFolder } from "../../sessions/session-folders.ts";
 import { forgetProject } from "../../sessions/session-projects.ts";
 import { escapeTerminal, escapeTerminalLine } from "../../terminal/escape-terminal.ts";
@@ -118,19 +118,30 @@ export async function removeSessions(
     if (!flags.yes && !(await confirmRemoval(ids, io))) return;
     for (const id of new Set(ids)) {
       await session(store, id).remove();
-      await forgetFolder(store, id);
-      await forgetProject(store, id);
-      await rm(join(getLogFolder(project, io), sessionFolder(id)), { recursive: true, force: true });
+      await deleteTraces({ store, project }, id, io);
       io.stderr.write(`Deleted ${escapeTerminalLine(id)} and its logs.\n`);
     }
   });
 }
 
-async function confirmRemoval(ids: readonly string[], io: Io): Promise<boolean> {
+/** Deletes the logs and records of a removed session. */
+export async function deleteTraces(
+  { store, project }: Pick<StoreContext, "store" | "project">,
+  id: string,
+  io: Io,
+): Promise<void> {
+  await forgetFolder(store, id);
+  await forgetProject(store, id);
+  await rm(join(getLogFolder(project, io), sessionFolder(id)), { recursive: true, force: true });
+}
+
+/** Asks in a terminal whether to delete sessions; without one, throws `invalid_input`. */
+export async function confirmRemoval(ids: readonly string[], io: Io): Promise<boolean> {
   if (!io.stdin.isTTY || !io.stderr.isTTY)
     throw new AgentError("invalid_input", "Sessions are deleted permanently. Pass --yes to confirm.");
   const { confirm, isCancel } = await import("@clack/prompts");
-  const message = `Delete ${ids.map(escapeTerminalLine).join(", ")} permanently?`;
+  const named = ids.length > 10 ? `${ids.length} sessions` : ids.map(escapeTerminalLine).join(", ");
+  const message = `Delete ${named} permanently?`;
   const answer = await confirm({ message, initialValue: false, input: io.stdin, output: io.stderr });
   if (isCancel(answer)) throw new AgentError("aborted", "Cancelled. Nothing was deleted.");
   return answer;

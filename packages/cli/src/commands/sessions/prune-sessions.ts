@@ -1,0 +1,89 @@
+import { AgentError } from "capstan";
+import { type PrunedSession, type PruneOptions, prune } from "capstan/sessions";
+import type { Io } from "../../io.ts";
+import { formatAge } from "../../output/format-age.ts";
+import { formatJson } from "../../output/format-json.ts";
+import { type Column, formatTable } from "../../output/format-table.ts";
+import { withStore } from "../../sessions/read-store.ts";
+import type { WorkspaceFlags } from "../../workspace/workspace.ts";
+import { confirmRemoval, deleteTraces } from "./session-actions.ts";
+
+/** Flags of `capstan sessions prune`. */
+export type PruneFlags = WorkspaceFlags & {
+  readonly olderThan?: string;
+  readonly largerThan?: string;
+  readonly user?: string;
+  readonly unfinished?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+};
+
+const columns: readonly Column<PrunedSession>[] = [
+  { name: "ID", value: ({ id }) => id, shrinks: true },
+  { name: "CHANGED", value: ({ updatedAt }) => formatAge(updatedAt) },
+  { name: "SIZE", value: ({ bytes }) => (bytes === undefined ? "" : formatBytes(bytes)), optional: true },
+];
+
+/** `sessions prune`. Lists the sessions first, and asks before it deletes them. */
+export async function pruneSessions(flags: PruneFlags, io: Io): Promise<void> {
+  const options = toPruneOptions(flags, Date.now());
+  await withStore(flags, io, async (context) => {
+    const { store } = context;
+    const found = await collect(prune(store, { ...options, dryRun: true }));
+    if (flags.json) io.stdout.write(formatJson(found));
+    else if (found.length > 0) io.stdout.write(formatTable(found, columns, io));
+    if (found.length === 0) io.stderr.write("No sessions to delete.\n");
+    if (found.length === 0 || flags.dryRun) return;
+    if (
+      !flags.yes &&
+      !(await confirmRemoval(
+        found.map(({ id }) => id),
+        io,
+      ))
+    )
+      return;
+    let count = 0;
+    for await (const { id } of prune(store, options)) {
+      await deleteTraces(context, id, io);
+      count += 1;
+    }
+    io.stderr.write(`Deleted ${count} ${count === 1 ? "session" : "sessions"} and their logs.\n`);
+  });
+}
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const collected: Item[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}
+
+/** Converts the flags. Throws `invalid_input` for an invalid value. */
+export function toPruneOptions(flags: PruneFlags, now: number): PruneOptions {
+  const { olderThan, largerThan, user, unfinished } = flags;
+  return {
+    ...(olderThan !== undefined && {
+      before: now - parseAmount(olderThan, timeUnits, "--older-than, such as 90d"),
+    }),
+    ...(largerThan !== undefined && {
+      largerThan: parseAmount(largerThan, sizeUnits, "--larger-than, such as 20mb"),
+    }),
+    ...(user !== undefined && { scope: user }),
+    ...(unfinished && { includeUnfinished: true }),
+  };
+}
+
+type Units = { readonly [unit: string]: number };
+const timeUnits: Units = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+const sizeUnits: Units = { kb: 1e3, mb: 1e6, gb: 1e9 };
+
+function parseAmount(text: string, units: Units, flag: string): number {
+  const [, amount, unit = ""] = /^(\d{1,6})([a-z]+)$/.exec(text.toLowerCase()) ?? [];
+  const factor = Object.hasOwn(units, unit) ? units[unit] : undefined;
+  if (amount !== undefined && factor !== undefined && Number(amount) > 0) return Number(amount) * factor;
+  throw new AgentError("invalid_input", `Invalid value "${text}" for ${flag}.`);
+}
+
+function formatBytes(bytes: number): string {
+  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
