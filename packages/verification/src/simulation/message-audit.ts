@@ -81,5 +81,5 @@ export function createMessageAudit(world: World): MessageAudit {
 /** Whether a process records this when it starts to execute a run, before any message is delivered. */
 function isArrival(fact: UnplacedFact): boolean {
   if (fact.type === "warning") return fact.code === "resumes_alone";
-  return fact.type === "recovered" || fact.type === "solo_end" || fact.type === "run_start";
+  return ["recovered", "solo_end", "woken", "run_start"].includes(fact.type);
 }
