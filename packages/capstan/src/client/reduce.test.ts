@@ -55,7 +55,7 @@ function reduceEach(events: readonly Event[]): SessionView[] {
 describe("reduce", () => {
   it("replaces the failed end of a run that is retried by a notice", async () => {
     const store = memory();
-    const steps: ScriptedStep[] = [{ text: "Half.", error: "model_auth" }, { text: "Whole." }];
+    const steps: ScriptedStep[] = [{ error: "model_auth" }, { text: "Whole." }];
     const agent = defineAgent({ name: "a", model: scriptedModel(steps) });
     const handle = run(agent, "Go", { store, session: "s", runId: "r" });
     await handle;
@@ -72,6 +72,33 @@ describe("reduce", () => {
       { type: "notice", code: "retried", message: "Retried after a failure: Scripted: model_auth." },
     ]);
     expect(buildView(facts).entries.at(-1)).toMatchObject({ type: "assistant", text: "Whole." });
+  });
+
+  it("says what was discarded when a model fails in the middle of its answer", () => {
+    const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1 };
+    const error = { code: "stream_truncated", message: "Cut off.", retryable: true };
+    const bodies = [
+      { type: "run_start", input: [], policy: {}, seq: 1 },
+      { type: "turn_start", turn: 1, seq: 2 },
+      { type: "content_delta", delta: "Snow fa" },
+      { type: "message_restart", reason: "stream_truncated", model: "one", discarded: 7 },
+      { type: "retry", attempt: 1, code: "stream_truncated", message: "Cut off.", waitMs: 500, at: 1500 },
+      { type: "content_delta", delta: "It ra" },
+      { type: "model_failed", model: "one", attempts: 2, discarded: 5, error, seq: 3 },
+    ];
+    const events = bodies.map((body) => ({ ...origin, at: 0, id: "", ...body }) as unknown as Event);
+    expect(buildView(events.slice(0, 5)).live).toMatchObject({
+      ...{ text: "", retry: { attempt: 1, message: "Cut off.", at: 1500 } },
+      discarded: { reason: "stream_truncated", model: "one", discarded: 7 },
+    });
+    const { live } = buildView(events.slice(0, 6));
+    expect([live.text, live.retry, live.discarded?.discarded]).toEqual(["It ra", undefined, 7]);
+    expect(buildView(events)).toMatchObject({
+      live: { text: "" },
+      entries: [
+        { type: "notice", code: "answer_discarded", message: expect.stringContaining("5 characters") },
+      ],
+    });
   });
 
   it("counts the failures that a run waits out, until a model answers", () => {

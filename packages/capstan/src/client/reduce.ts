@@ -98,13 +98,36 @@ function applyDelta(view: SessionView, event: Delta): SessionView {
       // After a reconnect, all live deltas are sent again.
       if (event.reason === "reconnected")
         return { ...view, live: { ...nothingLive, ...live.partial, partial: live.partial } };
-      return { ...view, live: { ...live, text: "", reasoning: "", citations: [], calls: [] } };
-    case "retry":
-      return {
-        ...view,
-        live: { ...live, retry: { attempt: event.attempt, code: event.code, waitMs: event.waitMs } },
-      };
+      return applyRestart(view, event);
+    case "retry": {
+      const { attempt, code, message, waitMs, at } = event;
+      return { ...view, live: { ...live, retry: { attempt, code, message, waitMs, at } } };
+    }
   }
+}
+
+/** The message is generated again, so the text so far is replaced. */
+function applyRestart(
+  view: SessionView,
+  { reason, model, discarded }: Extract<Delta, { type: "message_restart" }>,
+): SessionView {
+  const { retry: _, ...live } = view.live;
+  const cut = {
+    reason,
+    ...(model !== undefined && { model }),
+    ...(discarded !== undefined && { discarded }),
+  };
+  return {
+    ...view,
+    live: { ...live, text: "", reasoning: "", citations: [], calls: [], discarded: cut },
+  };
+}
+
+/** Says why the text that was shown is gone. */
+function toDiscardNotice(fact: Extract<Fact, { type: "model_failed" }>): EntryView {
+  const { runId, seq, model, error, discarded } = fact;
+  const message = `${model} failed, and its incomplete answer of ${discarded} characters was discarded: ${error.message}`;
+  return { type: "notice", runId, seq, code: "answer_discarded", message };
 }
 
 function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
@@ -133,6 +156,7 @@ function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
       };
     }
     case "model_failed":
+      return { ...(fact.discarded ? add(running, toDiscardNotice(fact)) : running), live: nothingLive };
     case "recovered":
       return { ...running, live: nothingLive };
     case "compacted":

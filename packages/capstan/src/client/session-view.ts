@@ -1,5 +1,5 @@
 import type { ErrorData } from "../errors.ts";
-import type { Fact, RunStatus } from "../event.ts";
+import type { Delta, Fact, RunStatus } from "../event.ts";
 import type { Citation, Fragment, Part, ResultStatus, UiHint } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Usage } from "../model.ts";
@@ -8,6 +8,7 @@ import type { Question } from "../tool.ts";
 import type { Stage } from "./stage.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
+type DeltaOf<Type extends Delta["type"]> = Extract<Delta, { readonly type: Type }>;
 
 /** A tool call: requested (`said`), waiting for approval (`asking`), running, or finished. */
 export type CallView = {
@@ -74,7 +75,10 @@ export type LiveView = {
   readonly summary: string;
   /** What the stored part of the message says, while the model continues it. */
   readonly partial?: Pick<LiveView, "text" | "reasoning" | "citations"> | undefined;
-  readonly retry?: { readonly attempt: number; readonly code: string; readonly waitMs: number };
+  /** The failed call that is repeated at `at`. */
+  readonly retry?: Pick<DeltaOf<"retry">, "attempt" | "code" | "message" | "waitMs" | "at">;
+  /** Part of the message was discarded, because the model failed in the middle of it. */
+  readonly discarded?: Pick<DeltaOf<"message_restart">, "reason" | "model" | "discarded">;
 };
 
 /** Failed calls in a row. */

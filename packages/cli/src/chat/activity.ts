@@ -1,5 +1,6 @@
 import type { Event } from "capstan";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
+import { truncateColumns } from "../terminal/wrap.ts";
 import { formatDuration, formatTime } from "./format-usage.ts";
 
 /** What a run does now, in a few words. */
@@ -9,6 +10,8 @@ export interface Activity {
   /** Such as "thinking"; empty when unknown. Counts down to the next attempt while a model or tool is not reachable. */
   readonly text: string;
 }
+
+const maxReasonColumns = 50;
 
 /** The next call of a model or tool that failed, by the clock of `getTime`. */
 type NextAttempt = { readonly at: number; readonly reason: string };
@@ -34,8 +37,8 @@ export function createActivity(getTime: () => number): Activity {
 
 function findNextAttempt(event: Event, now: number): NextAttempt | undefined {
   if (event.type === "retry") {
-    const reason = `attempt ${event.attempt} failed (${escapeTerminalLine(event.code)})`;
-    return { at: now + event.waitMs, reason };
+    const message = truncateColumns(escapeTerminalLine(event.message), maxReasonColumns);
+    return { at: now + event.waitMs, reason: `attempt ${event.attempt} failed (${message})` };
   }
   if (event.type !== "waiting" || event.until === undefined) return undefined;
   const reason = `waiting for the model provider until ${formatTime(event.until)}`;

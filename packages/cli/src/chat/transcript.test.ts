@@ -66,9 +66,10 @@ describe("an outage of the model provider", () => {
   });
 
   it("shows each short retry, and nothing more once the model answers", () => {
-    const retry = delta({ type: "retry", attempt: 2, code: "model_overloaded", waitMs: 30_000 });
+    const reason = { code: "model_overloaded", message: "503: busy." };
+    const retry = delta({ type: "retry", attempt: 2, ...reason, waitMs: 30_000, at: 30_000 });
     expect(showEvents([fact({ type: "turn_start" }), retry]).activity).toBe(
-      "attempt 2 failed (model_overloaded), next in 20 s,",
+      "attempt 2 failed (503: busy.), next in 20 s,",
     );
     const answer = delta({ type: "content_delta", delta: "It" });
     expect(showEvents([fact({ type: "turn_start" }), retry, answer]).activity).toBe("writing");

@@ -112,6 +112,14 @@ describe("a script", () => {
     ]);
   });
 
+  it("waits out an outage of the model provider, and reports each attempt", async () => {
+    fake.replies = [{ status: 503 }, { status: 503 }, { text: "Fine now." }];
+    const { code, stdout, stderr } = await ask(["-p", "Hi."]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Fine now.\n" });
+    expect(stderr).toMatch(/· (?:Attempt 2 in|Waiting for the model provider)/);
+    expect(fake.requests).toHaveLength(3);
+  });
+
   it("says how to retry a run that failed because of its model, and continues it then", async () => {
     fake.replies = [{ status: 401 }];
     const failed = await ask(["-p", "Hi."]);

@@ -49,7 +49,7 @@ function createProgressWriter({ stderr }: Io): (event: Event) => void {
     void stderr.write(`${escapeTerminalLine(text).slice(0, (stderr.columns ?? 120) - 1)}\n`);
   return (event) => {
     if (event.type === "retry")
-      writeLine(`· ${event.code}: attempt ${event.attempt + 1} in ${formatDuration(event.waitMs)}`);
+      writeLine(`· Attempt ${event.attempt + 1} in ${formatDuration(event.waitMs)}: ${event.message}`);
     if (event.type === "waiting" && event.until !== undefined)
       writeLine(`· Waiting for the model provider. Next attempt at ${formatTime(event.until)}.`);
     if (!isFact(event)) return;

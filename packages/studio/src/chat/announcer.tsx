@@ -1,7 +1,7 @@
 import type { SessionView } from "capstan/client";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { getReplies } from "./messages/get-replies.ts";
-import { findOutage, formatClock, formatOutage } from "./messages/outage-card.tsx";
+import { findOutage, formatClock, formatOutage } from "./messages/outage.ts";
 
 /** Announces finished answers and pending calls to screen readers, never partial output. */
 export function Announcer({ view }: { readonly view: SessionView }): ReactNode {

@@ -101,3 +101,24 @@ test("the badge shows processing only while the model reads tool results (S2-35)
   expect(renderLive(takeUntil(events, ({ type }) => type === "content_delta"))).toContain("Writing…");
   expect(renderLive(events)).toContain("Done");
 });
+
+test("an answer that starts again replaces its text and says what was discarded", () => {
+  const origin = { runId: "r", sessionId: "s", agent: "helper", turn: 1, at: 0, id: "" };
+  const cut = { type: "message_restart", reason: "stream_truncated", model: "one", discarded: 12 };
+  const reason = { code: "model_overloaded", message: "503: busy." };
+  const bodies = [
+    { type: "run_start", input: [], policy: {}, seq: 1 },
+    { type: "turn_start", turn: 1, seq: 2 },
+    { type: "content_delta", delta: "Half a story" },
+    cut,
+    { type: "retry", attempt: 1, ...reason, waitMs: 2000, at: 2000 },
+    { type: "content_delta", delta: "The whole story" },
+  ];
+  const events = bodies.map((body) => ({ ...origin, ...body }) as unknown as Event);
+  const waiting = renderLive(events.slice(0, -1));
+  expect(waiting).toContain("The model provider is overloaded. Attempt 2 in 2.0 s.");
+  const html = renderLive(events);
+  expect(html).toContain("one failed, and its incomplete answer of 12 characters was discarded.");
+  expect(html).toContain("The whole story");
+  expect(html).not.toContain("Half a story");
+});

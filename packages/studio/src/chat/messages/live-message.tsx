@@ -1,6 +1,7 @@
 import type { SessionView } from "capstan/client";
 import type { ReactNode } from "react";
 import { CitedMarkdown, WorkingNote } from "./assistant-message.tsx";
+import { DiscardedLine } from "./discarded-line.tsx";
 import { getTurnKey, ReasoningFold } from "./reasoning-fold.tsx";
 import { CallLine } from "./tool-card.tsx";
 
@@ -10,6 +11,7 @@ export function LiveMessage({ view }: { readonly view: SessionView }): ReactNode
   if (status !== "running") return null;
   return (
     <div className="grid min-w-0 gap-3" data-live="">
+      {live.discarded && <DiscardedLine discarded={live.discarded} />}
       {live.summary !== "" && <WorkingNote text={live.summary} isLive />}
       {live.reasoning !== "" && (
         <ReasoningFold

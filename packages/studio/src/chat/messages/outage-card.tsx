@@ -1,10 +1,11 @@
-import type { Outage, SessionView } from "capstan/client";
+import type { SessionView } from "capstan/client";
 import { CloudOff } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { client } from "../../data/client.ts";
 import { runWithToast } from "../../shell/toasts.tsx";
 import { Button } from "../../ui/button.tsx";
 import { formatDuration } from "../../ui/format-duration.ts";
+import { findOutage, formatClock, formatOutage } from "./outage.ts";
 import { ErrorDetails } from "./run-end.tsx";
 
 type OutageCardProps = {
@@ -32,7 +33,7 @@ export function OutageCard({ view, until }: OutageCardProps): ReactNode {
             <Countdown until={until} />.
           </p>
         </div>
-        <div className="flex gap-2">
+        <div className="flex gap-2 max-sm:pl-6.5">
           <Button size="small" onClick={() => runWithToast(() => client.runs.retry(runId))}>
             Try now
           </Button>
@@ -44,27 +45,6 @@ export function OutageCard({ view, until }: OutageCardProps): ReactNode {
       {outage && <ErrorDetails error={outage.error} />}
     </section>
   );
-}
-
-/** Returns the outage of the newest run, or of a nested run that it waits for. */
-export function findOutage({ runs, runId = "" }: SessionView): Outage | undefined {
-  const own = runs.get(runId)?.outage;
-  if (own) return own;
-  for (const run of runs.values()) if (run.rootRunId === runId && run.outage) return run.outage;
-  return undefined;
-}
-
-/** Says what is wrong with the model provider. */
-export function formatOutage(code = ""): string {
-  if (code === "model_rate_limited") return "The model provider limits the rate of requests.";
-  if (code === "model_overloaded") return "The model provider is overloaded.";
-  if (code === "model_timeout") return "The model provider does not answer.";
-  return "The model provider is not reachable.";
-}
-
-/** Formats the time of day, such as `14:03:20`. */
-export function formatClock(at: number): string {
-  return new Date(at).toLocaleTimeString("en-GB");
 }
 
 const secondMs = 1000;

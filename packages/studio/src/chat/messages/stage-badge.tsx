@@ -2,6 +2,7 @@ import type { SessionView, Stage } from "capstan/client";
 import type { ReactNode } from "react";
 import { classNames } from "../../ui/class-names.ts";
 import { formatDuration } from "../../ui/format-duration.ts";
+import { formatOutage } from "./outage.ts";
 
 /** Status of the newest run. */
 export function StageBadge({ view }: { readonly view: SessionView }): ReactNode {
@@ -30,8 +31,9 @@ function getCurrentStage({ status, live, stage }: SessionView): Stage {
 function formatStage(view: SessionView, stage: Stage): string {
   const { status, live, pending } = view;
   if (live.retry) {
-    const failed = stage === "executing" ? "A tool failed" : "The model did not answer";
-    return `${failed}. Retrying in ${formatDuration(live.retry.waitMs)} (${live.retry.attempt}).`;
+    const { attempt, code, waitMs } = live.retry;
+    const failed = stage === "executing" ? "A tool failed." : formatOutage(code);
+    return `${failed} Attempt ${attempt + 1} in ${formatDuration(waitMs)}.`;
   }
   if (status === "waiting") return pending.length > 0 ? "Waiting for you" : formatWait(view);
   if (status === "cancelled") return "Stopped";

@@ -211,7 +211,9 @@ function applyModelResult(own: OpenRun, fact: FactOf<"message" | "message_partia
     const detail = formatTokenUsage(fact.usage) + (isUnusual ? ` · stop reason ${stopReason}` : "");
     return endBar(location, fact, { state, detail });
   }
-  return endBar(location, fact, { state: "error", attempts: fact.attempts, detail: fact.error.message });
+  const discarded = fact.discarded ? ` · ${fact.discarded} characters discarded` : "";
+  const detail = fact.error.message + discarded;
+  return endBar(location, fact, { state: "error", attempts: fact.attempts, detail });
 }
 
 function applyCall(own: OpenRun, fact: FactOf<"tool_call_start"> | FactOf<"tool_call_result">): Bar {
