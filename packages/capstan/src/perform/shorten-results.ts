@@ -1,3 +1,4 @@
+import { formatReadHint } from "../builtin-tools.ts";
 import type { ShortenEffect } from "../effect.ts";
 import type { FactBody } from "../event.ts";
 import { type ResultEntry, toPlainText } from "../history.ts";
@@ -15,7 +16,8 @@ export async function shortenResults(
     const entry = entries.get(callId);
     const text = entry ? toPlainText(entry.content) : "";
     const handle = entry?.handle ?? (await blobs.put({ mediaType: "text/plain", data: text }));
-    return { callId, content: truncateText(text, maxCharacters, handle), handle };
+    const readHint = formatReadHint({ handle, ...(entry?.isPartial && { isPartial: true }) });
+    return { callId, content: truncateText(text, maxCharacters, readHint), handle };
   });
   return [{ type: "compacted", number, until: 0, results: await Promise.all(shortened) }];
 }

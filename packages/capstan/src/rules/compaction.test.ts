@@ -207,7 +207,7 @@ describe("when the context budget is exceeded", () => {
     const contents = sent.flatMap((entry) => (entry.type === "result" ? [String(entry.content)] : []));
     expect(contents.map((content) => content.length < 3000)).toEqual([true, true, true]);
     expect(contents[1]).toBe("Small result.");
-    expect(contents[0]).toMatch(/^b+\n… \(\d.* characters left out; read_result .* has all of it\) …\nb+$/);
+    expect(contents[0]).toMatch(/^b+\n… \(\d.* characters left out; read_result .*\) …\nb+$/);
     // Read with its handle, all of the largest is there.
     expect(result.toolCalls.at(-1)).toMatchObject({ name: "read_result", status: "ok" });
     expect(String(result.toolCalls.at(-1)?.result)).toContain("of 30000");
