@@ -11,9 +11,8 @@ import type {
 } from "./history.ts";
 import type { Json } from "./json.ts";
 import type { Source } from "./labels.ts";
-import type { StopReason, Usage } from "./model.ts";
+import type { MessageEnd, StopReason, Usage } from "./model.ts";
 import type { HandoffPolicy, Policy } from "./policy.ts";
-import type { MessageEnd } from "./stop-reason.ts";
 import type { Question, Reads } from "./tool.ts";
 
 /**

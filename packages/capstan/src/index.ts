@@ -33,6 +33,7 @@ export type { Isolation } from "./isolation.ts";
 export { isRecord, type Json, toCanonicalJson } from "./json.ts";
 export type { Source } from "./labels.ts";
 export type { Chunk, Model, ModelRequest, StopReason, ToolSpec, Usage } from "./model.ts";
+export { getStopReason } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
 export type { HookCall } from "./perform/io.ts";
 export { withErrorPrefix } from "./perform/tool-return.ts";
@@ -72,7 +73,6 @@ export type {
   SchemaInput,
   StandardSchema,
 } from "./schema/schema.ts";
-export { getStopReason } from "./stop-reason.ts";
 export type {
   FoundRun,
   Lease,

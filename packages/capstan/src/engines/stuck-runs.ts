@@ -1,7 +1,7 @@
 import type { Agent, Agents } from "../agent.ts";
-import { findTool } from "../builtin-tools.ts";
 import { AgentError, describeThrown, type ErrorData, toErrorData } from "../errors.ts";
 import { factVersion } from "../event.ts";
+import { findTool } from "../prompt/builtin-tools.ts";
 import type { RunState } from "../state/state.ts";
 import { getScope, type MessageBody, type RunInfo, type Store } from "../store.ts";
 

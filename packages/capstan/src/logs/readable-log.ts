@@ -1,6 +1,6 @@
 import { type Event, type Fact, isFact } from "../event.ts";
 import { getText, toPlainText } from "../history.ts";
-import { getStopReason } from "../stop-reason.ts";
+import { getStopReason } from "../model.ts";
 import { createLogFormatter, type LogFormatter } from "./log-formatter.ts";
 
 export type ReadableLogOptions = {

@@ -1,10 +1,10 @@
 import type { Agents } from "../agent.ts";
-import { findTool } from "../builtin-tools.ts";
 import { AgentError } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import { getLabels } from "../labels.ts";
 import { toOutcome } from "../perform/outcome.ts";
+import { findTool } from "../prompt/builtin-tools.ts";
 import { findAgentByCall, listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import { toSchema, type Validation } from "../schema/schema.ts";
 import { findRunByCall } from "../state/nested-state.ts";

@@ -1,6 +1,5 @@
 import { AgentError, describeThrown, type ErrorCode } from "../errors.ts";
-import type { Chunk, Model, StopReason } from "../model.ts";
-import { findAnswerProblem, toStopReason } from "../stop-reason.ts";
+import { type Chunk, findAnswerProblem, type Model, type StopReason, toStopReason } from "../model.ts";
 
 export type FallbackOptions = {
   /**

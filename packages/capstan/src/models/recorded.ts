@@ -4,8 +4,7 @@
 // request the last answer counts. Failed answers are not recorded.
 import { AgentError } from "../errors.ts";
 import { isRecord, type Json, toCanonicalJson } from "../json.ts";
-import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { toStopReason } from "../stop-reason.ts";
+import { type Chunk, type Model, type ModelRequest, toStopReason } from "../model.ts";
 import { describeDifference, findNearest } from "./recorded/request-difference.ts";
 
 export type RecordedOptions = {

@@ -1,5 +1,4 @@
-import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { toStopReason } from "../stop-reason.ts";
+import { type Chunk, type Model, type ModelRequest, toStopReason } from "../model.ts";
 import {
   createHistoryConverter,
   createSanitizer,

@@ -1,8 +1,8 @@
 import { type Agent, handoffName, type Instructions, type InstructionsInput } from "../agent.ts";
-import { buildHandoffSpec, readResult } from "../builtin-tools.ts";
 import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
+import { buildHandoffSpec, readResult } from "../prompt/builtin-tools.ts";
 import { contextSection } from "../prompt/context-section.ts";
 import { citationSection } from "../prompt/prompt.ts";
 import { getHandoffPolicy, listOpenTargets } from "../rules/handoffs.ts";

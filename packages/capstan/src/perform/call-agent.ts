@@ -1,10 +1,10 @@
 import { type Agent, indexAgents } from "../agent.ts";
-import { findTool } from "../builtin-tools.ts";
 import { isDeadline } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
 import { toErrorData } from "../errors.ts";
 import { collectForeignLabels, mergeLabels } from "../labels.ts";
 import type { PolicyOverrides } from "../policy.ts";
+import { findTool } from "../prompt/builtin-tools.ts";
 import { listReads } from "../state/nested-state.ts";
 import { listAncestors, type RunState } from "../state/state.ts";
 import type { Outcome, Reads, Tool } from "../tool.ts";

@@ -1,4 +1,3 @@
-import { findTool } from "../builtin-tools.ts";
 import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
 import { describeThrown, toErrorData } from "../errors.ts";
@@ -6,6 +5,7 @@ import type { FactBody } from "../event.ts";
 import type { Fragment } from "../history.ts";
 import { getLabels } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
+import { findTool } from "../prompt/builtin-tools.ts";
 import type { State } from "../state/state.ts";
 import type { Outcome, Reads, Tool, ToolContext } from "../tool.ts";
 import { type AgentRequest, asAgentRequest, callAgent, listNestedReads } from "./call-agent.ts";

@@ -1,11 +1,11 @@
 import type { Agent } from "../agent.ts";
-import { findTool } from "../builtin-tools.ts";
 import { suggestName } from "../definition.ts";
 import { describeThrown, type ErrorData, toErrorData, truncateMessage } from "../errors.ts";
 import type { CallCheck, FactBody } from "../event.ts";
 import type { AssistantPart, CallPart } from "../history.ts";
 import { collectForeignLabels, mergeLabels } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
+import { findTool } from "../prompt/builtin-tools.ts";
 import { getRootState } from "../state/nested-state.ts";
 import { hasEffect, type Tool } from "../tool.ts";
 import { computeDigest } from "./digest.ts";

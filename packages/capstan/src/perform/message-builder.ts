@@ -1,9 +1,15 @@
 import type { DeltaBody, FactBody } from "../event.ts";
 import type { AssistantPart, CallPart, Entry, OpaquePart, ReasoningPart, TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { Chunk, Model, ModelRequest, StopReason, Usage } from "../model.ts";
+import {
+  type Chunk,
+  type Model,
+  type ModelRequest,
+  type StopReason,
+  toStopReason,
+  type Usage,
+} from "../model.ts";
 import type { State } from "../state/state.ts";
-import { toStopReason } from "../stop-reason.ts";
 import type { CitationFilter } from "./citations/citation-filter.ts";
 import { parseArguments } from "./parse-arguments.ts";
 

@@ -1,7 +1,7 @@
-import { formatReadHint } from "../builtin-tools.ts";
 import type { ShortenEffect } from "../effect.ts";
 import type { FactBody } from "../event.ts";
 import { type ResultEntry, toPlainText } from "../history.ts";
+import { formatReadHint } from "../prompt/builtin-tools.ts";
 import type { Io } from "./io.ts";
 import { truncateText } from "./truncate-text.ts";
 

@@ -3,8 +3,7 @@ import type { SummaryEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { type Entry, getCalls, getText, toPlainText } from "../history.ts";
-import type { ModelRequest } from "../model.ts";
-import { findAnswerProblem } from "../stop-reason.ts";
+import { findAnswerProblem, type ModelRequest } from "../model.ts";
 import { getAgent, type Io } from "./io.ts";
 import {
   createMessageBuilder,

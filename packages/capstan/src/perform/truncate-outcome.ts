@@ -1,8 +1,8 @@
-import { formatReadHint } from "../builtin-tools.ts";
 import type { FactBody } from "../event.ts";
 import { toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Policy, ResultSize } from "../policy.ts";
+import { formatReadHint } from "../prompt/builtin-tools.ts";
 import type { Outcome, Tool } from "../tool.ts";
 import type { Io } from "./io.ts";
 import { filterForModel } from "./outcome.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatReadHint } from "../builtin-tools.ts";
 import type { Json } from "../json.ts";
+import { formatReadHint } from "../prompt/builtin-tools.ts";
 import { truncateJson } from "./truncate-outcome.ts";
 import { truncateText } from "./truncate-text.ts";
 

@@ -1,9 +1,9 @@
 import type { Agent } from "../agent.ts";
-import { findTool } from "../builtin-tools.ts";
 import type { Effect, ToolEffect } from "../effect.ts";
 import { formatInput } from "../escape-text.ts";
 import type { FactBody } from "../event.ts";
 import { mergeDefined } from "../policy.ts";
+import { findTool } from "../prompt/builtin-tools.ts";
 import { toCallKey } from "../state/complete-turn.ts";
 import { findNestedWakeTime, isNestedRunWaiting } from "../state/nested-state.ts";
 import type { AskedQuestion, CachedResult, Call, RunState } from "../state/state.ts";

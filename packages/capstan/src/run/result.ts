@@ -3,11 +3,10 @@ import { AgentError, type ErrorCode, type ErrorData, errorCodes } from "../error
 import type { RunStatus } from "../event.ts";
 import type { Citation, Entry } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { Usage } from "../model.ts";
+import type { MessageEnd, Usage } from "../model.ts";
 import { listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import { estimateRequestTokens } from "../state/context-size.ts";
 import type { RunState, State, ToolCallRecord } from "../state/state.ts";
-import type { MessageEnd } from "../stop-reason.ts";
 
 export interface Result {
   readonly status: RunStatus | "waiting";

@@ -1,5 +1,4 @@
 import type { Agents } from "../agent.ts";
-import { findTool } from "../builtin-tools.ts";
 import { systemClock } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { type FactBody, isFact } from "../event.ts";
@@ -11,6 +10,7 @@ import { type Log, openLog, type SessionLog } from "../loop/log.ts";
 import { runLoop } from "../loop/loop.ts";
 import type { DynamicTools } from "../perform/dynamic-tools.ts";
 import { truncateAnswer } from "../perform/truncate-outcome.ts";
+import { findTool } from "../prompt/builtin-tools.ts";
 import { findAgentByCall } from "../rules/pending-calls.ts";
 import type { SecretMask } from "../secrets/mask.ts";
 import { withMaskedLog } from "../secrets/masked-log.ts";

@@ -1,9 +1,8 @@
 import { errorCodes } from "../errors.ts";
 import { isRecord } from "../json.ts";
-import { getStopReason, type StoredStopReason } from "../stop-reason.ts";
+import { getStopReason, type StoredStopReason } from "../model.ts";
 import type { MaskText } from "./json-text.ts";
-import type { MaskedStream } from "./mask-secrets.ts";
-import { hasCutMark } from "./mask-secrets.ts";
+import { hasCutMark, type MaskedStream } from "./mask-secrets.ts";
 import { mapItems, mapMembers, maskValue, type ValueMasks } from "./mask-value.ts";
 
 export type FactMasks = ValueMasks & {

@@ -1,7 +1,7 @@
 import type { CallCheck, Fact } from "../event.ts";
 import { type CallPart, getCalls, getText } from "../history.ts";
 import { addLabels } from "../labels.ts";
-import { getStopReason } from "../stop-reason.ts";
+import { getStopReason } from "../model.ts";
 import type { Reply } from "../tool.ts";
 import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
 import { applyCompaction } from "./compact.ts";

@@ -1,6 +1,6 @@
-import { formatReadHint } from "../builtin-tools.ts";
 import type { Fact } from "../event.ts";
 import { type Entry, getCalls, type ResultEntry, toPlainText } from "../history.ts";
+import { formatReadHint } from "../prompt/builtin-tools.ts";
 import { createContextSize, estimateTokens, measureHistory } from "./context-size.ts";
 import { addUsage, type RunState, type State } from "./state.ts";
 

@@ -11,9 +11,8 @@ import type {
 } from "../history.ts";
 import type { Json } from "../json.ts";
 import { createLabels, type Labels } from "../labels.ts";
-import type { Usage } from "../model.ts";
+import type { MessageEnd, Usage } from "../model.ts";
 import type { Policy } from "../policy.ts";
-import type { MessageEnd } from "../stop-reason.ts";
 import type { Question, Reply } from "../tool.ts";
 import { type ContextSize, createContextSize } from "./context-size.ts";
 

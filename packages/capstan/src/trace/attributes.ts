@@ -1,8 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import type { Origin } from "../event.ts";
-import type { Usage } from "../model.ts";
+import type { MessageEnd, Usage } from "../model.ts";
 import type { MaskText } from "../secrets/json-text.ts";
-import type { MessageEnd } from "../stop-reason.ts";
 
 /** Operation names of the GenAI conventions. */
 export type Operation = "invoke_agent" | "chat" | "execute_tool";

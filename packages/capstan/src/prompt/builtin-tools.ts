@@ -1,9 +1,9 @@
-import { type Agent, handoffName } from "./agent.ts";
-import { AgentError } from "./errors.ts";
-import type { ResultEntry } from "./history.ts";
-import type { ToolSpec } from "./model.ts";
-import type { HandoffPolicy } from "./policy.ts";
-import { defineTool, type Tool } from "./tool.ts";
+import { type Agent, handoffName } from "../agent.ts";
+import { AgentError } from "../errors.ts";
+import type { ResultEntry } from "../history.ts";
+import type { ToolSpec } from "../model.ts";
+import type { HandoffPolicy } from "../policy.ts";
+import { defineTool, type Tool } from "../tool.ts";
 
 const maxCharacters = 16_000;
 

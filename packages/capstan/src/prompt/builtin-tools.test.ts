@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "./agent.ts";
-import type { PolicyOverrides } from "./policy.ts";
-import { run } from "./run/run.ts";
-import { memory } from "./stores/memory.ts";
-import { type ScriptedStep, scriptedModel } from "./testing/scripted-model.ts";
-import { defineTool, type Tool } from "./tool.ts";
+import { defineAgent } from "../agent.ts";
+import type { PolicyOverrides } from "../policy.ts";
+import { run } from "../run/run.ts";
+import { memory } from "../stores/memory.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool, type Tool } from "../tool.ts";
 
 const numbers = Array.from({ length: 3000 }, (_, index) => index);
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { StopReason } from "./model.ts";
-import { findAnswerProblem, getStopReason, toStopReason } from "./stop-reason.ts";
+import { findAnswerProblem, getStopReason, type StopReason, toStopReason } from "./model.ts";
 
 describe("the reason of a finish chunk", () => {
   it("is one of the union; `stop` is an alias of `end`, and anything else is `other`", () => {
