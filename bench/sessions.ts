@@ -13,7 +13,7 @@ import { sqlite } from "capstan/stores/sqlite";
 import pg from "pg";
 import { computeGrowthExponent, computeMedian } from "./statistics.ts";
 
-const help = `Measures opening, continuing, following, forking and removing sessions of several sizes.
+const help = `Measures opening, continuing, following, exporting, forking and removing sessions of several sizes.
 
   npm run bench:sessions                        about three minutes; updates the tables in bench/README.md
   npm run bench:sessions -- --quick             rough figures of small sessions
@@ -110,6 +110,7 @@ function createWorks(store: Store, engine: LocalEngine): readonly Work[] {
     { title: "open the newest run", act: () => engine.getResult(newest) },
     { title: "follow the newest run", act: () => readEvents(store, { runId: newest }) },
     { title: "follow the session", act: () => readEvents(store, { sessionId }) },
+    { title: "export", once: true, act: () => exportSession(store) },
     { title: "fork", once: true, act: () => forkSession(store) },
     { title: "remove", once: true, act: () => store.remove(sessionId) },
   ];
@@ -117,6 +118,10 @@ function createWorks(store: Store, engine: LocalEngine): readonly Work[] {
 
 async function readEvents(store: Store, source: { runId: string } | { sessionId: string }): Promise<void> {
   for await (const _ of subscribe(store, source, { untilRest: true }));
+}
+
+async function exportSession(store: Store): Promise<void> {
+  for await (const _ of session(store, sessionId).exportParts("json"));
 }
 
 async function forkSession(store: Store): Promise<void> {

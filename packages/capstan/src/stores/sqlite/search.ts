@@ -79,12 +79,13 @@ function searchFacts(
 ): SearchHit[] {
   const maxHits = clampRowLimit(limit);
   const scopeWord = scope === undefined ? [] : [`"${toScopeWord(scope)}"`];
+  const rankedLimit = Math.max(2 * maxHits, minRankedRows);
   const recentRows = listRows(connection, scopeWord, maxRecentRows);
-  let ranked = rankRows(recentRows, queryWords);
-  if (ranked.length < maxHits && recentRows.length === maxRecentRows) {
-    const query = [...scopeWord, ...queryWords.map((word) => `"${word}"*`)];
-    ranked = rankRows(listRows(connection, query, Math.max(2 * maxHits, minRankedRows)), queryWords);
-  }
+  // Words are separated by spaces, and the first one is the scope.
+  let rows = recentRows.filter(({ words }) => queryWords.every((word) => words.includes(` ${word}`)));
+  if (rows.length < maxHits && recentRows.length === maxRecentRows)
+    rows = listRows(connection, [...scopeWord, ...queryWords.map((word) => `"${word}"*`)], rankedLimit);
+  const ranked = rankRows(rows.slice(0, rankedLimit), queryWords);
   return ranked.slice(0, maxHits).flatMap(({ rowid }) => loadHit(connection, rowid, queryWords));
 }
 
@@ -104,7 +105,6 @@ function rankRows(
 ): { readonly rowid: number; readonly score: number }[] {
   return rows
     .map(({ rowid, words }) => ({ rowid, score: scoreMatch(words.split(" ").slice(1), queryWords) }))
-    .filter(({ score }) => score > 0)
     .sort((left, right) => right.score - left.score);
 }
 
