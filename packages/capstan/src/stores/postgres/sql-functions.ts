@@ -20,6 +20,9 @@ export function buildAppendFunction(schema: string): string {
     #variable_conflict use_column
     DECLARE
       session text := asked->>'session';
+      -- Read once: each access parses the whole request, which would make long appends quadratic.
+      expected_length integer := (asked->>'expected')::integer;
+      facts_version integer := (asked->>'version')::integer;
       lease_token bigint;
       length integer;
       next_seq integer;
@@ -42,7 +45,7 @@ export function buildAppendFunction(schema: string): string {
         RETURN QUERY SELECT NULL::text, given.place, seq, body FROM ${schema}.facts
           WHERE session_id = session AND identity = sha256(convert_to(given.identity, 'UTF8'));
         CONTINUE WHEN FOUND;
-        IF length <> (asked->>'expected')::integer THEN
+        IF length <> expected_length THEN
           RETURN QUERY SELECT 'position_conflict', length, NULL::integer, NULL::text;
           RETURN;
         END IF;
@@ -50,7 +53,7 @@ export function buildAppendFunction(schema: string): string {
         first_at := coalesce(first_at, given.at);
         last_at := given.at;
         INSERT INTO ${schema}.facts (session_id, seq, identity, version, body, words)
-          VALUES (session, next_seq, sha256(convert_to(given.identity, 'UTF8')), (asked->>'version')::integer,
+          VALUES (session, next_seq, sha256(convert_to(given.identity, 'UTF8')), facts_version,
             given.body, given.words);
         UPDATE ${schema}.runs SET state = given.state, updated_at = given.at WHERE id = given.run;
         IF NOT FOUND AND given.starts THEN
