@@ -33,8 +33,9 @@ export function locateTool(name: string, isolate: true | Isolation): ToolLocatio
 
 /** The frames are: this function, `locateTool`, `defineTool`, and its caller. */
 function findCallingModule(): string | undefined {
-  const [, , , caller] = getBuiltinLoader()("util").getCallSites(4, { sourceMap: false });
-  const { scriptName = "" } = caller ?? {};
+  // Other runtimes that have Node's modules lack this function.
+  const callSites = getBuiltinLoader()("util").getCallSites?.(4, { sourceMap: false });
+  const { scriptName = "" } = callSites?.[3] ?? {};
   if (/^[\\/]|^[a-z]:[\\/]/i.test(scriptName))
     return new URL(`file://${scriptName.replaceAll("\\", "/")}`).href;
   return scriptName.startsWith("file:") ? scriptName : undefined;

@@ -13,11 +13,13 @@ export async function executeIsolated(tool: Tool, input: unknown, context: ToolC
   // A process of its own needs no other one.
   if (!tool.isolate || getIsolatedTools()) return tool.execute?.(input, context);
   const { signal } = context;
+  signal.throwIfAborted();
+  const request = buildRequest(tool, input, context);
   const child = startProcess(tool.isolate.memoryMb);
   const kill = () => void child.kill("SIGKILL");
   signal.addEventListener("abort", kill, { once: true });
   try {
-    return await exchangeMessages(child, buildRequest(tool, input, context), { tool, context });
+    return await exchangeMessages(child, request, { tool, context });
   } finally {
     signal.removeEventListener("abort", kill);
     kill();

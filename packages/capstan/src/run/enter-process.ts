@@ -18,19 +18,19 @@ export async function enterProcess(
   const { run } = state;
   const isCrash = shared?.isTakeover === true && run !== undefined && !run.done && !run.waiting;
   const { isAlone, leave } = shared && run ? await passGate(shared, run, { ...context, isCrash }) : outside;
+  let isRecordedAlone = false;
   const leaveProcess = async () => {
     // The run stops without a crash: the process shuts down, or the store has failed.
-    if (isAlone && run?.isAlone && !run.done) await endSolo(context).catch(() => undefined);
+    if (isRecordedAlone && run?.isAlone && !run.done) await endSolo(context).catch(() => undefined);
     leave();
   };
   try {
     // Stored before the first effect, so that a crash finds it.
-    if (shared && isCrash && !isStopping(shared, context))
-      await log.append(
-        [{ type: "recovered", owner: shared.owner, ...(isAlone && { alone: true }) }],
-        `${state.seq}`,
-      );
-    else if (run?.isAlone && !isCrash) await endSolo(context);
+    if (shared && isCrash && !isStopping(shared, context)) {
+      const alone = isAlone ? { alone: isAlone } : {};
+      await log.append([{ type: "recovered", owner: shared.owner, ...alone }], `${state.seq}`);
+      isRecordedAlone = isAlone;
+    } else if (run?.isAlone && !isCrash) await endSolo(context);
     if (run?.wakeAt !== undefined && (shared?.isWakeup || clock.now() >= run.wakeAt))
       await log.append([{ type: "woken" }], `${state.seq}`);
   } catch (thrown) {

@@ -1,0 +1,91 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Fact, FactBody } from "../event.ts";
+import type { Log } from "../loop/log.ts";
+import type { ProcessGate } from "../loop/process-gate.ts";
+import { defaultPolicy } from "../policy.ts";
+import { apply } from "../state/apply.ts";
+import { createState, type State } from "../state/state.ts";
+import { memory } from "../stores/memory.ts";
+import { enterProcess } from "./enter-process.ts";
+
+let state: State;
+let facts: string[];
+let log: Log;
+let shutdown: AbortController;
+let hasLeft: boolean;
+
+/** Admits every suspect alone. */
+const gate: ProcessGate = {
+  enter: async () => () => undefined,
+  async enterAlone() {
+    return {
+      isAlone: true,
+      leave() {
+        hasLeft = true;
+      },
+    };
+  },
+  share: () => undefined,
+};
+
+function store(body: FactBody): void {
+  facts.push(body.type);
+  const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1, at: 0, id: body.type };
+  apply(state, { ...body, ...origin, seq: state.seq + 1 } as Fact);
+}
+
+beforeEach(() => {
+  state = createState("s");
+  facts = [];
+  hasLeft = false;
+  shutdown = new AbortController();
+  log = {
+    async append(bodies) {
+      bodies.forEach(store);
+    },
+    emit: () => undefined,
+  };
+  store({ type: "run_start", input: [], policy: defaultPolicy, timeZone: "UTC" });
+  store({ type: "recovered", owner: "first" });
+  store({ type: "recovered", owner: "second", alone: true });
+  facts = [];
+});
+
+function enter(): Promise<() => Promise<void>> {
+  const shared = { owner: "third", leaseMs: 1, gate, isTakeover: true, shutdownSignal: shutdown.signal };
+  const options = { agents: new Map(), runId: "r", store: memory(), shared };
+  const findSession = async () => "s";
+  return enterProcess(
+    { ...options, findSession, start: async () => undefined },
+    { state, log, signal: new AbortController().signal },
+  );
+}
+
+describe("a suspect that enters a process alone", () => {
+  it("is recorded, and its end without a crash too, so that no crash is counted", async () => {
+    const leave = await enter();
+    expect(facts).toEqual(["warning", "recovered"]);
+    expect(state.run).toMatchObject({ isAlone: true, soloCrashes: 1 });
+    await leave();
+    expect(facts.at(-1)).toBe("solo_end");
+    expect(hasLeft).toBe(true);
+    store({ type: "recovered", owner: "fourth" });
+    expect(state.run).toMatchObject({ isAlone: false, soloCrashes: 1 });
+  });
+
+  it("keeps the crash before it when the process shuts down first", async () => {
+    shutdown.abort();
+    await (await enter())();
+    expect(facts).toEqual([]);
+    expect(hasLeft).toBe(true);
+    store({ type: "recovered", owner: "fourth" });
+    expect(state.run).toMatchObject({ soloCrashes: 1 });
+  });
+
+  it("leaves when the takeover cannot be recorded", async () => {
+    store({ type: "warning", code: "resumes_alone", message: "" });
+    log = { ...log, append: () => Promise.reject(new Error("The disk is full.")) };
+    await expect(enter()).rejects.toThrow("The disk is full.");
+    expect(hasLeft).toBe(true);
+  });
+});
