@@ -299,6 +299,22 @@ describe("a provider that is down", () => {
     expect(dead.requests).toBeLessThanOrEqual(1.2 * 500);
   });
 
+  it("fails no run that starts after its return, although the circuit is still open", async () => {
+    const dead = await deadServer();
+    const clock = fakeClock({ skipUpToMs: 59_000 });
+    const model = compatible({ baseURL: dead.url, model: "returning", apiKey: "sk-test-1234567890", clock });
+    const agent = defineAgent({ name: "returning", model });
+    const impatient = { modelRetry: { patienceMs: 0 } };
+    for (let count = 0; count < 2; count += 1)
+      expect(await run(agent, "Hello?", { store: memory(), clock, policy: impatient })).toMatchObject({
+        status: "failed",
+      });
+    expect(dead.requests).toBe(5);
+    dead.isUp = true;
+    expect(await run(agent, "Hello?", { store: memory(), clock })).toMatchObject({ text: "Back." });
+    expect(dead.requests).toBe(6);
+  });
+
   it("is found again by one probe, and can be called without a circuit", async () => {
     const dead = await deadServer();
     let ms = 0;
