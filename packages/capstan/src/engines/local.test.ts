@@ -181,12 +181,17 @@ describe("a run that waits", () => {
     expect(await engine.open(parked.runId).cancel()).toMatchObject({ status: "cancelled" });
   });
 
-  it("calls its model before the time it waits for when it is retried", async () => {
+  it("calls its model before the time it waits for whenever it is retried", async () => {
     const error = new AgentError("model_rate_limited", "Too many requests.", { retryAfterMs: 3_600_000 });
-    const agent = defineAgent({ name: "worker", model: scriptedModel([{ error }, { text: "Back." }]) });
+    let isBack = false;
+    const model = scriptedModel(() => (isBack ? { text: "Back." } : { error }));
+    const agent = defineAgent({ name: "worker", model });
     const engine = openEngine(memory({ clock }), agent, { getResumeOptions: () => ({ clock }) });
     const { runId } = await engine.run(agent, "Go.", { clock });
+    expect(await engine.open(runId).retry()).toMatchObject({ status: "waiting" });
+    expect(model.requests).toHaveLength(2);
     expect(await engine.checkMessage(runId, { type: "retry", key: "k" })).toEqual({ isNew: true });
+    isBack = true;
     expect(await engine.open(runId).retry()).toMatchObject({ status: "done", text: "Back." });
     expect(clock.now()).toBe(Date.UTC(2026, 0, 1));
   });
