@@ -133,15 +133,20 @@ describe("the events of a run", () => {
   it("come as JSON a thousand at a time (F81)", async () => {
     const store = memory();
     const server = serve(scriptedModel(says), { store });
-    const { sessionId, runId } = await start(server);
-    await (await server.send("GET", `/api/runs/${runId}/events`)).text();
-    const lease = await store.lease(sessionId, "more", 60_000);
-    const expected = (await store.read(sessionId)).length;
+    const started = await start(server);
+    const [runStart] = await store.read(started.sessionId);
+    const [sessionId, runId] = ["ses_long", "run_long"];
+    const origin = { runId, sessionId, agent: "helper", turn: 1, at: 1 };
     const more = Array.from({ length: 1500 }, (_, index) => ({
-      ...{ type: "warning" as const, code: "more", message: "more", at: 1, turn: 1, agent: "helper" },
-      ...{ runId, sessionId, id: `${runId}/warning/${index}` },
+      ...{ type: "warning" as const, code: "more", message: "more" },
+      ...{ ...origin, id: `${runId}/warning/${index}` },
     }));
-    if (lease) await store.append(more, { expected, lease });
+    const lease = await store.lease(sessionId, "more", 60_000);
+    if (!lease || !runStart) throw new Error("The run has not started.");
+    await store.append([{ ...runStart, ...origin, id: `${runId}/run_start` }, ...more], {
+      expected: 0,
+      lease,
+    });
     const read: number[] = [];
     for (let after: number | undefined = 0; after !== undefined; ) {
       const answer: Response = await server.send(
@@ -157,7 +162,7 @@ describe("the events of a run", () => {
       read.push(...facts.map((fact: { seq: number }) => fact.seq));
       after = next;
     }
-    expect(read).toEqual(Array.from({ length: expected + 1500 }, (_, index) => index + 1));
+    expect(read).toEqual(Array.from({ length: 1501 }, (_, index) => index + 1));
   });
 
   it.each([
