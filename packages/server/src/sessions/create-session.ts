@@ -36,7 +36,9 @@ export function createSession(
       if (!info) return undefined;
       if (await matchesStoredRequest(store, keyed)) return id;
       const isSame =
-        file === undefined ? info.facts === 0 : isCopyOfFacts(await store.read(id), parseFacts(file));
+        file === undefined
+          ? info.facts === 0
+          : isCopyOfFacts(await session(store, id).facts(), parseFacts(file));
       if (!isSame || (title !== undefined && (info.title ?? "") !== title)) throw createKeyConflictError();
       return id;
     },
@@ -69,9 +71,9 @@ export function forkSession(
       const info = await store.getSession(id);
       if (!info) return undefined;
       if (await matchesStoredRequest(store, keyed)) return id;
-      const first = await store.read(sessionId, 0, at);
+      const first = (await session(store, sessionId).facts()).slice(0, at);
       const isNamed = title === undefined || (info.title ?? "") === title;
-      if (!isNamed || !isCopyOfFacts(await store.read(id), first)) throw createKeyConflictError();
+      if (!isNamed || !isCopyOfFacts(await session(store, id).facts(), first)) throw createKeyConflictError();
       return id;
     },
     async create() {
