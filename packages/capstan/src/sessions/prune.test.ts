@@ -99,8 +99,14 @@ describe.each([
         if (sessionId === "c" && owner.startsWith("prune_")) {
           const lease = await store.lease("c", "writer", 60_000);
           if (lease) {
-            const fact = createFact("c", { type: "warning", code: "x", message: "" }, 9);
-            await store.append([fact], { expected: 2, lease });
+            const usage = { inputTokens: 0, outputTokens: 0 };
+            const start: FactBody = { type: "run_start", input: [], policy: defaultPolicy, timeZone: "UTC" };
+            const end: FactBody = { type: "done", status: "done", text: "", usage, cost: 0, grounded: false };
+            const facts = [start, end].map((body) => ({
+              ...createFact("c", body, 9),
+              ...{ runId: "r2", id: createFactId(body, { runId: "r2", retries: 0 }, "0") },
+            }));
+            await store.append(facts, { expected: 2, lease });
             await store.release(lease);
           }
         }

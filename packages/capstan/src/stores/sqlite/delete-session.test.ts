@@ -151,7 +151,7 @@ it("a session whose writer crashed is deleted after its time, and not before (F7
     connection.failAfter = 0;
   });
   await expect(writing).rejects.toThrow("killed");
-  expect(Math.max(...connection.counts)).toBe(250);
+  expect(Math.max(...connection.counts)).toBe(100);
   connection.close();
   const written = { facts: 600, words: 600, blobs: 1, sessions: 1, hidden: 1, isErasing: 1 };
   const early = open();

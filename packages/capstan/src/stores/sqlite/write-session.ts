@@ -8,8 +8,8 @@ import { createHiddenId, createHiddenSession, keepHidden, showSession } from "./
 import { encodeText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-/** Number of facts that are written in one transaction. */
-const maxRows = 250;
+/** Number of facts that are written in one transaction, which also merges a part of the search index. */
+const maxRows = 100;
 /** How long a hidden session is kept without a new part. */
 const writeTimeoutMs = 60_000;
 
