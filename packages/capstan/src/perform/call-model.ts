@@ -154,7 +154,7 @@ async function buildMessage({
   const isRefused = stopReason === "content_filter" || stopReason === "refusal";
   const builtParts = buildParts(message).filter((part) => !isRefused || part.type !== "call");
   const { parts, checks, repairs } = await checkCalls(builtParts, agent, io);
-  const entry: AssistantEntry = { type: "assistant", parts: joinParts(partial, parts) };
+  const entry: AssistantEntry = { type: "assistant", parts: partial ? joinParts(partial, parts) : parts };
   const output =
     agent.output && message.calls.size === 0 ? await readOutput(getText(entry), agent.output) : undefined;
   const { usage, warnings } = resolveUsage(message, io.state);
@@ -184,7 +184,8 @@ function buildPartialMessage({
 }: ModelCallContext): readonly FactBody[] {
   if (citationFilter) addChunk(message, { type: "text", text: citationFilter.flush() });
   if (!message.hasText && !partial) return [];
-  const parts = joinParts(partial, message.open.filter(isText)).filter(isText);
+  const texts = message.open.filter(isText);
+  const parts = partial ? joinParts(partial, texts).filter(isText) : texts;
   const { usage, warnings } = resolveUsage(message, io.state);
   const ms = io.clock.monotonic() - startedAt;
   const entry: AssistantEntry = { type: "assistant", parts };

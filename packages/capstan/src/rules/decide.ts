@@ -2,8 +2,13 @@ import type { Agents } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { RunState, State } from "../state/state.ts";
 import { acceptAnswer, answerWhenToolsFailed } from "./answer.ts";
-import { stopWhenQuarantined } from "./crashes.ts";
-import { buildCancellation, handleModelFailure, stopWhenCancelled, stopWhenEnded } from "./end-run.ts";
+import {
+  buildCancellation,
+  handleModelFailure,
+  stopWhenCancelled,
+  stopWhenEnded,
+  stopWhenQuarantined,
+} from "./end-run.ts";
 import { failOnDeniedHandoff, performHandoff, settleHandoffCalls, settleOpenHandoffs } from "./handoffs.ts";
 import { answerOnLimit } from "./limit-answers.ts";
 import { stopAtBudget, stopOnRepetition } from "./limits.ts";

@@ -1,6 +1,6 @@
 import { systemClock } from "../clock.ts";
 import type { Log } from "../loop/log.ts";
-import { planSoloRetry } from "../rules/crashes.ts";
+import { planSoloRetry } from "../rules/end-run.ts";
 import type { RunState, State } from "../state/state.ts";
 import type { OpenRunOptions, SharedStoreOptions } from "./open-run.ts";
 

@@ -85,7 +85,8 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     if (state.run?.id !== runId) await options.start(log, state);
     if (state.run?.id !== runId) return;
     await sync?.pull(); // first, because a cancelled run need not wait until it may execute
-    leaveProcess = await enterProcess(options, { state, log, signal: controller.signal });
+    if (shared || state.run.waiting || state.run.isAlone)
+      leaveProcess = await enterProcess(options, { state, log, signal: controller.signal });
     const { context: callContext, hooks = {}, clock = systemClock } = options;
     const { shutdownSignal, onModelCall } = shared ?? {};
     const services = { store, lease, clock, context: callContext, hooks, log: sessionLog, shutdownSignal };

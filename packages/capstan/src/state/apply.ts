@@ -5,10 +5,10 @@ import { getStopReason } from "../model.ts";
 import type { Reply } from "../tool.ts";
 import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
 import { applyCompaction } from "./compact.ts";
-import { completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
+import { addModelUsage, completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
 import { measureHistory } from "./context-size.ts";
 import { applyNested } from "./nested-state.ts";
-import { addModelUsage, addPartialMessage, discardDeltas } from "./partial-message.ts";
+import { addPartialMessage, discardDeltas } from "./partial-message.ts";
 import { reopenRun, suspendRun, wakeRun } from "./resume-run.ts";
 import { startRun } from "./start-run.ts";
 import {

@@ -1,9 +1,19 @@
 import type { Fact } from "../event.ts";
 import { type CallPart, type ResultEntry, toPlainText } from "../history.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
+import type { Usage } from "../model.ts";
 import { addFragment } from "./citations.ts";
+import { correctEstimate } from "./context-size.ts";
 import { mergeNestedRun } from "./nested-state.ts";
-import type { Call, RunState, State, ToolCallRecord, TurnState } from "./state.ts";
+import {
+  addUsage,
+  type Call,
+  clearCrashes,
+  type RunState,
+  type State,
+  type ToolCallRecord,
+  type TurnState,
+} from "./state.ts";
 
 /** Adds a turn to the history once every call has a result, in call order: the outcome does not depend on timing. */
 export function completeTurn(state: State, run: RunState, turnState: TurnState): void {
@@ -70,4 +80,18 @@ export function toResultEntry(fact: ResultFact): ResultEntry {
     ...(handle !== undefined && { handle }),
     ...(isPartial && { isPartial }),
   };
+}
+
+/** Counts a finished model call. A continuation also sends the message so far, which is not in the history yet. */
+export function addModelUsage(
+  state: State,
+  currentTurn: TurnState,
+  { usage }: { readonly usage: Usage },
+): void {
+  const { run } = state;
+  if (!run) return;
+  if (!currentTurn.partial) correctEstimate(state, usage);
+  clearCrashes(run);
+  run.usage = addUsage(run.usage, usage);
+  currentTurn.usage = addUsage(currentTurn.usage, usage);
 }

@@ -1,8 +1,7 @@
 import type { Fact } from "../event.ts";
 import { getText } from "../history.ts";
-import type { Usage } from "../model.ts";
-import { correctEstimate } from "./context-size.ts";
-import { addUsage, clearCrashes, type RunState, type State, type TurnState } from "./state.ts";
+import { addModelUsage } from "./complete-turn.ts";
+import type { RunState, State } from "./state.ts";
 
 /** Keeps what the model said before it stopped; the next call continues it. */
 export function addPartialMessage(
@@ -21,20 +20,6 @@ export function addPartialMessage(
   run.stopReason = stopReason;
   const text = getText(entry).trim();
   if (text) Object.assign(run, { lastText: text, citations });
-}
-
-/** Counts a finished model call. A continuation also sends the message so far, which is not in the history yet. */
-export function addModelUsage(
-  state: State,
-  currentTurn: TurnState,
-  { usage }: { readonly usage: Usage },
-): void {
-  const { run } = state;
-  if (!run) return;
-  if (!currentTurn.partial) correctEstimate(state, usage);
-  clearCrashes(run);
-  run.usage = addUsage(run.usage, usage);
-  currentTurn.usage = addUsage(currentTurn.usage, usage);
 }
 
 /** Called for facts after which readers discard the text of an unfinished message. */
