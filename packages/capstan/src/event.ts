@@ -83,8 +83,8 @@ export type FactBody =
     }
   | {
       /**
-       * The message so far: the model reached its output limit or paused, and is called again to continue it. The
-       * `message` that follows has all of it.
+       * The message so far: the model reached its output limit or paused, and is called again to continue it. The final
+       * `message` contains the complete message.
        */
       readonly type: "message_partial";
       readonly entry: AssistantEntry;
@@ -243,7 +243,7 @@ export type FactBody =
       /** The process executes no other run until this one makes progress or `solo_end` follows. */
       readonly alone?: true;
     }
-  /** Other runs may execute beside this one again, so a crash does not count against it. */
+  /** The run is no longer alone in its process, so a crash does not count against it. */
   | { readonly type: "solo_end" }
   | { readonly type: "cancel_requested"; readonly reason: string }
   /** A failed run continues: from the model call that failed, or, if it was quarantined, where it stopped. */

@@ -3,7 +3,7 @@ import type { FactBody, UnplacedFact } from "./event.ts";
 /**
  * Derives the id of a fact from its content, never from randomness or time, so that a step repeated after a crash
  * records nothing twice: one start per turn, one result per call, one end per run. `idSuffix` distinguishes facts that
- * may occur several times; `retries` those of a run that failed and was retried, such as its second end.
+ * may occur several times; `retries` distinguishes the facts of a retried run, such as its second end.
  */
 export function createFactId(
   body: FactBody,

@@ -1,21 +1,21 @@
 import { AgentError } from "./errors.ts";
 
-/** Runs the calls of a tool in a process of their own. */
+/** Options for executing each call of a tool in a separate process. */
 export type Isolation = {
   /** The module that defines the tool when it is imported. Default: the module that calls `defineTool`. */
   readonly module?: string;
-  /** Limit of the heap of that process. Default: 256. */
+  /** Heap limit of that process. Default: 256. */
   readonly memoryMb?: number;
 };
 
-/** Where the process finds the tool. It keeps the name of its definition, even in a renamed copy. */
+/** Where the process finds the tool. `name` is the name in the definition, even for a renamed copy of the tool. */
 export type ToolLocation = { readonly module: string; readonly name: string; readonly memoryMb: number };
 
 const defaultMemoryMb = 256;
 
 type GetBuiltin = typeof process.getBuiltinModule;
 
-/** Looks modules of Node up at run time, so that browser bundles do not contain them. Throws outside of Node. */
+/** Returns Node's module loader, so that browser bundles do not contain Node modules. Throws outside Node. */
 export function getBuiltinLoader(): GetBuiltin {
   const load = (globalThis as { process?: { getBuiltinModule?: GetBuiltin } }).process?.getBuiltinModule;
   if (load) return load;

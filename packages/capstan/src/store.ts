@@ -40,7 +40,7 @@ export type RunInfo = {
   readonly newerVersion?: number;
 };
 
-/** A run and the position of its first fact. Its facts and those of its nested runs follow, up to the session's next run. */
+/** A run and the position of its first fact. The run, including its nested runs, extends to the session's next run. */
 export type FoundRun = RunInfo & { readonly firstSeq: number };
 
 /** The state of a session up to a fact, as JSON text: a cache that saves reading and folding the facts before it. */

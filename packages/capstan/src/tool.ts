@@ -140,8 +140,8 @@ export interface ToolDefinition<Input extends SchemaInput> extends ToolSettings 
   /** Schema of the result: of its text if it is a text, otherwise of its data. An invalid result becomes an error. */
   readonly output?: SchemaInput;
   /**
-   * Executes each call in a process of its own, so that a blocking loop or exhausted memory is a failed call. That process
-   * imports the module of the tool again: closures over run-time values do not work there, and the module must not start
+   * Executes each call in a separate process, so that a blocking loop or exhausted memory only fails the call. That process
+   * imports the tool's module again: closures over run-time values do not work there, and the module must not start
    * anything when it is imported.
    */
   readonly isolate?: true | Isolation;

@@ -146,7 +146,7 @@ function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
         usage: addUsage(view.usage, fact.usage),
       };
     case "message_partial": {
-      // Deltas follow it from here on, also for readers that missed those before it.
+      // Later deltas append to this message, including for readers that missed its earlier deltas.
       const { text, reasoning } = readAssistantEntry(fact.entry, []);
       const partial = { text, reasoning, citations: fact.citations ?? [] };
       return {

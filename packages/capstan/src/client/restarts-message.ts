@@ -5,8 +5,8 @@ const restartTypes: ReadonlySet<Event["type"]> = new Set([
 ]);
 
 /**
- * Whether the event discards the unfinished message of its run, if there is one: readers replace the text they have
- * shown so far. A reader may miss the delta `message_restart`, which is not stored; the facts around it say the same.
+ * Whether the event discards the unfinished message of its run, if any: readers replace the text they have shown so far.
+ * A reader may miss the delta `message_restart`, because it is not stored; the facts around it have the same effect.
  */
 export function restartsMessage({ type }: Event): boolean {
   return restartTypes.has(type);

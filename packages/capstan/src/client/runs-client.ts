@@ -98,7 +98,7 @@ export function createRunsClient(connection: Connection, environment: ClientEnvi
   const list: RunsClient["list"] = (options = {}) => requestList(options);
   const get: RunsClient["get"] = (runId) => request({ method: "GET", path: getRunPath(runId) });
 
-  /** Whether a run rests at this fact. A run that waits or failed may have continued since. */
+  /** Whether this is the newest fact of its run. A run that waited or failed may have continued since. */
   async function isLastOfRun({ type, sessionId, runId, at }: Fact): Promise<boolean> {
     const run = (await list({ sessionId })).find((info) => info.runId === runId);
     return run?.state === (type === "done" ? "ended" : "waiting") && run.updatedAt === at;

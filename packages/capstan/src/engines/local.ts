@@ -130,7 +130,7 @@ export function listStuck(
   return createRunReader({ store, ...createAgentResolver(agents) }).listStuck(filter);
 }
 
-/** Resumes stored runs in this process: orphaned ones, due ones, and those that receive a message. */
+/** Resumes stored runs in this process when they are orphaned, due, or receive a message. */
 type Scheduler = Pick<LocalEngine, "send" | "recover" | "close"> & {
   readonly runs: RunTracker;
   readonly shared: SharedStoreOptions;

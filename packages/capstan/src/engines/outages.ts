@@ -127,7 +127,7 @@ function createOutage(now: number): Outage {
   return { runs: new Map(), isOver: false, probeAt: now + minProbeMs, probeMs: minProbeMs };
 }
 
-/** Returns the runs that continue now: those whose time has come, or one that looks whether the provider is back. */
+/** Returns the runs to wake now: all due runs, up to a limit, or one run that probes the provider. */
 function selectRuns(outage: Outage, clock: Clock): readonly SuspendedRun[] {
   const runs = [...outage.runs.values()];
   const due = outage.isOver ? runs : runs.filter(({ until }) => until <= clock.now());

@@ -85,7 +85,7 @@ function differsFromDecision(reply: Reply, message: DecisionMessage): boolean {
   return reply.approved && message.type === "approve" && !isEqual(reply.value, message.value);
 }
 
-/** Compares as far as the log allows: it keeps text as content and other values as data, and truncates large results. */
+/** Returns false for truncated results, which cannot be compared. The log stores text as content, other values as data. */
 function differsFromResult(result: StoredResult, value: Json): boolean {
   if (result.handle !== undefined) return false;
   if (typeof value === "string") return result.content !== value.toWellFormed();

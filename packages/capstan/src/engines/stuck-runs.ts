@@ -32,7 +32,7 @@ export async function listStuckRuns(
   return stuckRuns;
 }
 
-/** Lists the unfinished runs that no process executes: of one session without reading those of others. */
+/** Lists the unfinished runs that no process executes. For one session, avoids listing the runs of other sessions. */
 async function listIdleRuns(store: Store, { sessionId, scope }: StuckFilter): Promise<readonly RunInfo[]> {
   if (sessionId === undefined) {
     const runs = await store.listOrphans({ includeWaiting: true });

@@ -11,18 +11,18 @@ export type ModelRetryOptions = {
   emit(delta: DeltaBody): void;
 };
 
-/** Patience with an outage if the policy leaves it open: of a run that holds its process, and of one that can suspend. */
+/** Default patience with an outage: for a run that waits in its process, and for a run that can suspend. */
 const heldPatienceMs = 90_000;
 const suspendedPatienceMs = 86_400_000;
-/** Longest own wait of a run that holds its process, so that it notices soon when the provider is back. */
+/** Longest backoff of a run that waits in its process, so that it notices soon when the provider is back. */
 const maxHeldWaitMs = 10_000;
-/** First wait of a suspended run. Shorter ones would cost more than they gain. */
+/** First wait of a suspended run. Suspending for less costs more than it saves. */
 const minSuspensionMs = 5_000;
 
 /**
- * Repeats a model call that failed with a retryable error. An unusable answer is requested a few times. An outage is
- * waited out as long as the policy's patience lasts: the run holds its process, or, under an engine, suspends after a few
- * attempts. If another model can answer instead, that one is called first.
+ * Repeats a model call that failed with a retryable error. An unusable answer is requested a few times. During an outage
+ * the call is repeated until the policy's patience ends: the run waits in its process or, under an engine, suspends after
+ * a few attempts. If another model can answer instead, a run that cannot suspend does not wait.
  */
 export function withModelRetry(step: Step, options: ModelRetryOptions): Step {
   const { clock, canSuspend, emit } = options;
@@ -50,10 +50,10 @@ export function withModelRetry(step: Step, options: ModelRetryOptions): Step {
   };
 }
 
-/** Returns how much longer an outage may last; 0 for an unusable answer, and for a model that need not be waited for. */
+/** Returns how much longer an outage may last: 0 for an unusable answer, and if waiting for this model is not worthwhile. */
 function computePatienceMs(failure: ErrorData, retry: ModelRetryPlan, canSuspend: boolean): number {
   if (!isOutage(failure)) return 0;
-  // Without a suspension, another model answers sooner, and an answer that is cut off again and again only costs.
+  // Unless the run can suspend, another model answers sooner, and repeating an answer that is always cut off only costs.
   if (!canSuspend && (retry.hasAlternative || failure.code === "stream_truncated")) return 0;
   const defaultMs = canSuspend ? suspendedPatienceMs : heldPatienceMs;
   return (retry.patienceMs === "auto" ? defaultMs : retry.patienceMs) - retry.failingMs;

@@ -7,8 +7,8 @@ export type LeaveProcess = () => void;
 export type Suspect = {
   readonly runId: string;
   /**
-   * The run enters after the process has been up for this long without it, and is alone for at most this long: a process
-   * that crashes by itself crashes before the trial, or is as likely to survive it.
+   * The run enters after the process has been up for this long without it, and is alone for at most this long. A process
+   * that crashes for another reason does so before the trial, or is as likely to survive it.
    */
   readonly trialMs: number;
   readonly signal: AbortSignal;
@@ -16,14 +16,14 @@ export type Suspect = {
   endSolo(): Promise<void>;
 };
 
-/** Decides which runs execute in this process: any number side by side, or one suspect alone. */
+/** Decides which runs execute in this process: either any number of runs, or one suspect alone. */
 export interface ProcessGate {
   /**
-   * Enters beside other runs. While a suspect is alone or about to be, waits for up to `maxWaitMs`; then the suspect has to
-   * share the process.
+   * Enters together with other runs. While a suspect is alone or about to be, waits for up to `maxWaitMs`; then the suspect
+   * has to share the process.
    */
   enter(signal: AbortSignal): Promise<LeaveProcess>;
-  /** Enters alone, when it is the suspect's turn; or beside other runs, if they do not leave. */
+  /** Enters alone, when it is the suspect's turn; or together with other runs, if they do not leave. */
   enterAlone(suspect: Suspect): Promise<{ readonly isAlone: boolean; readonly leave: LeaveProcess }>;
   /** Ends the turn of the suspect: it has made progress, and other runs may enter. Ignored for any other run. */
   share(runId: string): void;

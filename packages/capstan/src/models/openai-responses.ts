@@ -1,5 +1,5 @@
 // OpenAI's responses API (`POST /responses`), used without server-side state (`store: false`): every request carries
-// the whole conversation as a list of items (message, reasoning, function_call, function_call_output, and those of the
+// the whole conversation as a list of items (message, reasoning, function_call, function_call_output, and items of the
 // provider's own tools), and the provider's items are sent back unchanged. The provider reads reasoning only in its
 // encrypted form, which must be requested; a reasoning item without it, or with no item after it, would be rejected and
 // is dropped. `extra` adds to `tools`, `include` and `text`; its other fields override ours.

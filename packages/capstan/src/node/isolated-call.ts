@@ -1,6 +1,6 @@
-// Executes a tool in a process of its own: one process per call, which imports the module of the tool. A process survives
-// what a worker thread does not (a crash of native code, `process.exit`, memory outside of the heap), and is killed when
-// the call is cancelled or times out, whatever it does.
+// Executes each call of a tool in a separate process, which imports the tool's module. Unlike a worker thread, a process
+// also contains native crashes, `process.exit` and memory outside the heap. It is killed when the call is cancelled or
+// times out, even if its event loop is blocked.
 import type { ChildProcess } from "node:child_process";
 import { AgentError, describeThrown } from "../errors.ts";
 import { getBuiltinLoader, getIsolatedTools } from "../isolation.ts";
@@ -10,7 +10,7 @@ import type { IsolatedReport, IsolatedRequest } from "./isolated-worker.ts";
 
 /** Executes an isolated tool. Rejects with `tool_crashed` when its process ends without a result. */
 export async function executeIsolated(tool: Tool, input: unknown, context: ToolContext): Promise<unknown> {
-  // A process of its own needs no other one.
+  // This process was started for the call, so it does not start another one.
   if (!tool.isolate || getIsolatedTools()) return tool.execute?.(input, context);
   const { signal } = context;
   signal.throwIfAborted();
@@ -85,7 +85,7 @@ function exchangeMessages(
   let output = "";
   const forward = (chunk: Buffer) => {
     output = `${output}${chunk}`.slice(-10_000);
-    // Not to the standard output, which may be a protocol, such as that of an MCP server.
+    // Not to stdout, which may carry a protocol: an MCP server uses stdout for its messages.
     process.stderr.write(chunk);
   };
   child.stdout?.on("data", forward);

@@ -75,12 +75,12 @@ function citesSources({ fragments, run }: State): boolean {
   return citations === "on" || (citations === "auto" && fragments.size > 0);
 }
 
-/** Longer ids, such as those with a signature in them, do not fit into the indexes of a database. */
+/** Longer ids (some providers put a signature into the id) do not fit into a database index. */
 const maxCallIdLength = 200;
 
 /**
- * Keeps the provider's id if it is new to the session; a call without one, or with one that is too long, is numbered by
- * turn and index. Nested runs are concurrent, so their ids start with the id of the call they answer.
+ * Keeps the provider's id if it is new to the session. Calls without an id, or with an id that is too long, are numbered
+ * by turn and index. Nested runs are concurrent, so their ids start with the id of the call they answer.
  */
 function createCallIds(turn: number, { callIds: sessionIds, run }: State): MessageBuilder["nameCall"] {
   const messageIds = new Set<string>();

@@ -3,13 +3,13 @@ import { type AssistantEntry, type AssistantPart, type Citation, type Entry, get
 import type { Chunk } from "../model.ts";
 import type { PartialMessage } from "../state/state.ts";
 
-/** Length of the last words that the model is asked to repeat: they show where its text continues. */
+/** Length of the end of the text, which the model has to repeat: it shows where the continuation starts. */
 const anchorLength = 60;
 /** Longest repetition that is recognized if the model repeats something else. */
 const maxOverlap = 300;
 const minOverlap = 16;
 
-/** Adds the message so far to the history of a request; after the output limit, also a request to go on. */
+/** Adds the message so far to the history of a request; after the output limit, also a request to continue it. */
 export function continueHistory(history: readonly Entry[], partial: PartialMessage): readonly Entry[] {
   const { entry, stopReason } = partial;
   if (stopReason === "pause") return [...history, entry];
@@ -92,7 +92,7 @@ export function joinParts(
   return [...previous.slice(0, -1), { ...first, text: last.text + first.text }, ...others];
 }
 
-/** Merges the citations of the message so far with those of its continuation. */
+/** Merges the citations of the message so far with the citations of its continuation. */
 export function joinCitations(
   partial: PartialMessage | undefined,
   citations: readonly Citation[] = [],

@@ -25,7 +25,7 @@ export type Io = {
   mask?<Body extends object>(body: Body): Body;
   /** Answers a call with an agent, in a run nested in this one. Resolves when that run ends or waits. */
   runNested?(request: AgentRequest, callId: string, signal: AbortSignal): Promise<void>;
-  /** Executes an isolated tool in a process of its own. */
+  /** Executes an isolated tool in a separate process. */
   executeIsolated?(tool: Tool, input: unknown, context: ToolContext): Promise<unknown>;
   readonly blobs: {
     put(blob: { readonly mediaType: string; readonly data: string | Uint8Array }): Promise<string>;

@@ -33,7 +33,7 @@ export const readResult: Tool = defineTool({
   },
 });
 
-/** Tells the model how to read a truncated result, and whether all of it was kept. */
+/** Tells the model how to read a truncated result, and whether the stored result is complete. */
 export function formatReadHint({
   handle,
   isPartial,

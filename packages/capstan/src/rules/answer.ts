@@ -99,7 +99,7 @@ function retryInvalidOutput(context: RuleContext, text: string): ReturnType<Rule
   );
 }
 
-/** Fails a run whose answer was filtered by the provider or refused by the model; `stopReason` says which. */
+/** Fails a run whose answer was filtered by the provider or refused by the model, depending on `stopReason`. */
 function failRefused({ run }: RuleContext, text: string): ReturnType<Rule> {
   const isRefusal = run.currentTurn?.stopReason === "refusal";
   const message = isRefusal

@@ -78,7 +78,7 @@ const maxSoloCrashes = 3;
 const maxBackoff = 256;
 
 /**
- * Fails a run whose process crashed repeatedly while it executed no other run. Crashes in the company of other runs do not
+ * Fails a run whose process crashed repeatedly while it executed no other run. Crashes while other runs executed do not
  * count, because any of them may be the cause.
  */
 export const stopWhenQuarantined: Rule = ({ run }) => {
@@ -100,8 +100,8 @@ function describeWork({ turn, currentTurn }: RunState): string {
 }
 
 /**
- * How a run resumes after its process crashed. Undefined: immediately, beside other runs. A run that makes no progress
- * between two crashes is a suspect: it resumes alone, and later after each further crash.
+ * Decides how a run resumes after its process crashed. Undefined: immediately, together with other runs. A run that makes
+ * no progress between two crashes is a suspect: it resumes alone, after a wait that grows with each further crash.
  */
 export function planSoloRetry(run: RunState): { readonly backoff: number } | undefined {
   const crashes = run.soloCrashes + (run.isAlone ? 1 : 0);

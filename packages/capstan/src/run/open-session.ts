@@ -7,7 +7,7 @@ import { parseState, serializeState, snapshotVersion } from "../state/snapshot.t
 import { createState, type State } from "../state/state.ts";
 import type { Lease, Snapshot, Store } from "../store.ts";
 
-/** A session as far as it is folded, and its newest snapshot. */
+/** A session, folded up to `state.seq`, and the size of its newest snapshot. */
 export type OpenSession = {
   readonly state: State;
   /** Whether the facts after the snapshot are in the state, too. */

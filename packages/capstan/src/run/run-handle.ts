@@ -27,9 +27,9 @@ export interface Run extends PromiseLike<Result>, AsyncIterable<Event> {
   /** Sets the result of a call that the client executes. */
   answer(callId: string, value: unknown): Run;
   /**
-   * Continues a run that failed because of its model, from the call that failed, or one that was quarantined. A run that
-   * waits for its provider calls the model now. Completed calls are not repeated. Throws or rejects with `not_retryable` for a run that has not failed so, or that is not the
-   * newest of its session.
+   * Continues a quarantined run, or a run that failed because of its model, from the call that failed. A run that waits for
+   * its provider calls the model immediately. Completed calls are not repeated. Throws or rejects with `not_retryable` for
+   * any other run, and for a run that is not the newest of its session.
    */
   retry(): Run;
 }

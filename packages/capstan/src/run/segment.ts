@@ -84,7 +84,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     const { sessionLog, log } = openLogs(options, context, lease);
     if (state.run?.id !== runId) await options.start(log, state);
     if (state.run?.id !== runId) return;
-    await sync?.pull(); // first, because a cancelled run need not wait until it may execute
+    await sync?.pull(); // first, because a cancelled run does not have to wait at the gate
     if (shared || state.run.waiting || state.run.isAlone)
       leaveProcess = await enterProcess(options, { state, log, signal: controller.signal });
     const { context: callContext, hooks = {}, clock = systemClock } = options;

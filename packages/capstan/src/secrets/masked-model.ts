@@ -4,7 +4,7 @@ import type { MaskedStream } from "./mask-secrets.ts";
 
 /**
  * Wraps a model so that its requests and calls contain no secrets. Calls are masked before they are checked and
- * approved, so that the approved call is the one that is stored and run. Text is masked when it is emitted and stored.
+ * approved, so that exactly the approved call is stored and run. Text is masked when it is emitted and stored.
  */
 export function withMaskedModel(model: Model, secretMask: SecretMask): Model {
   return {

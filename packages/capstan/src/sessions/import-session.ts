@@ -43,7 +43,7 @@ function assertNoNegativeUsage(fact: Fact): void {
   throw new AgentError("invalid_input", `Cannot import the session: ${problem}.`);
 }
 
-/** An unfinished run, or a failed one that can be retried, must not bring a policy that disables approvals or the gate. */
+/** Re-enables approvals and the gate in the policy of a run that can still continue: unfinished, or failed but retryable. */
 function withStrictPolicy(facts: readonly Fact[]): readonly Fact[] {
   const start = facts.findLastIndex((fact) => fact.type === "run_start" && !isNested(fact));
   const last = facts.at(-1);

@@ -26,7 +26,7 @@ export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => systemClock.after(0, () => resolve()));
 }
 
-/** Splits facts in memory into pages like those of `readFacts`. */
+/** Splits facts in memory into pages, as `readFacts` does for stored facts. */
 export async function* toPages(facts: readonly Fact[]): AsyncGenerator<readonly Fact[], void, undefined> {
   for (let from = 0; from < facts.length; from += pageSize) {
     if (from > 0) await yieldToEventLoop();
@@ -57,7 +57,7 @@ export async function* readRunFacts(
   { runId, sessionId, firstSeq }: FoundRun,
   after = 0,
 ): AsyncGenerator<readonly Fact[], void, undefined> {
-  // Position 1 may stand for an unknown one, so that other runs come first.
+  // `firstSeq` is also 1 if the position is unknown, so facts of other runs may come first.
   let isStarted = firstSeq > 1 && after >= firstSeq;
   for await (const page of readFacts(store, sessionId, Math.max(after, firstSeq - 1))) {
     const first = isStarted ? 0 : page.findIndex((fact) => isInRun(fact, runId));

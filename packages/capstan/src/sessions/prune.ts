@@ -38,7 +38,7 @@ export async function* prune(
   const { before, largerThan, scope, signal } = options;
   if (before === undefined && largerThan === undefined && scope === undefined)
     throw new AgentError("invalid_input", "Choose sessions to prune by age, size or scope.");
-  // Comes after every session of that time, so that the list starts with the first one that is older.
+  // This id sorts after every session of that time, so the list starts with the first older session.
   let after = before === undefined ? undefined : { id: "\u{10ffff}", updatedAt: before };
   for (;;) {
     const page = await store.list({

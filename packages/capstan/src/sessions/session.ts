@@ -13,7 +13,7 @@ import { getTitle } from "./title.ts";
 export interface Session {
   readonly id: string;
   info(): Promise<SessionSummary>;
-  /** Returns the title: the one that was set, or the start of the first message. */
+  /** Returns the title set with `rename`, or the start of the first message. */
   title(): Promise<string>;
   /** Sets the title. An empty title restores the default, the start of the first message. */
   rename(title: string): Promise<void>;

@@ -1,8 +1,8 @@
 // A state as JSON text. Maps, sets and sharing survive: the fold compares some objects by identity (the question of a
 // run is an entry of its history) and changes others through several paths (a call that handed off, the ids that a
 // nested run shares with its parent). The text is `[shared, state]`, where `shared` has every object and every long text
-// that occurs more than once. An object with the key `$` stands for something else: `["ref", index]` for a shared value,
-// `["map", entries]`, `["set", items]`, or `["object", members]` for an object that has a key `$` itself.
+// that occurs more than once. An object with the key `$` encodes another value: `["ref", index]` a shared value,
+// `["map", entries]` a map, `["set", items]` a set, `["object", members]` an object that has a key `$` itself.
 import { factVersion } from "../event.ts";
 import { isRecord } from "../json.ts";
 import type { State } from "./state.ts";
@@ -16,10 +16,10 @@ const stateVersion = 2;
  */
 export const snapshotVersion: number = factVersion * 1_000 + stateVersion;
 
-/** Shorter texts are repeated: a reference would not be shorter. */
+/** Shorter texts are repeated, because a reference would not be shorter. */
 const minSharedLength = 256;
 
-/** Serializes a state. `undefined` members are left out. */
+/** Serializes a state, without `undefined` members. */
 export function serializeState(state: State): string {
   const shared = findShared(state);
   const encode = (value: unknown): unknown => {

@@ -314,7 +314,7 @@ export function clearCrashes(run: RunState): void {
   run.soloCrashes = 0;
 }
 
-/** Moves the session's time to that of the fact. It never goes back, whatever the wall clock does. */
+/** Advances the session's time to the time of the fact. `elapsedMs` never decreases, even if the wall clock is set back. */
 export function updateElapsedTime(state: State, { at, elapsedMs }: Fact): void {
   state.elapsedMs += elapsedMs ?? (state.seq > 0 ? Math.max(0, at - state.at) : 0);
   state.at = at;

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { type SchemaInput, toSchema } from "../schema/schema.ts";
 
 /**
- * The schema of a trip, written in one more way: an object of
- * - `city`: a text of at least two characters
+ * The schema of a trip, written for one schema library:
+ * - `city`: a string of at least two characters
  * - `unit`: "celsius" or "fahrenheit"
- * - `days`, which may be left out: a whole number from 1 to 7
- * - `place`, which may be left out: an object of `lat`, a number, and `label`, a text which may be left out; nothing else
- * - `tags`, which may be left out: a list of texts
+ * - `days` (optional): an integer from 1 to 7
+ * - `place` (optional): an object with `lat`, a number, and `label`, an optional string; no other fields
+ * - `tags` (optional): a list of strings
  */
 export type TripSchema = {
   readonly schema: SchemaInput;

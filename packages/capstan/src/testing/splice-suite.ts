@@ -29,7 +29,7 @@ const root = fileURLToPath(new URL("../../../../../shared/wire/", import.meta.ur
 type Family = {
   readonly wire: Wire;
   readonly encoder: Encoder;
-  /** Whether every event says to which response it belongs: otherwise only a whole second answer can be told apart. */
+  /** Whether every event carries its response's id. Without ids, only a complete second answer can be detected. */
   readonly hasIds: boolean;
 };
 const families: Readonly<Record<string, Family>> = {

@@ -6,9 +6,9 @@ export type Speech = {
   readonly text?: string;
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly finish?: "stop" | "length" | "content_filter";
-  /** The provider's own word for why it stopped; replaces `finish`. */
+  /** The provider's own stop reason; replaces `finish`. */
   readonly reason?: string;
-  /** Identifies the answer, as far as the wire does. Default: `1`. */
+  /** Identifies the answer, on wires that have such an id. Default: `1`. */
   readonly id?: string;
 };
 

@@ -44,7 +44,7 @@ export function createAnswerStream({ view, getTime, onThought }: AnswerStreamOpt
     }
     thought = { text: "", from: 0 };
   }
-  /** Printed text cannot be taken back, so a line below it says that it does not count. */
+  /** Printed text cannot be removed, so a line below it marks it as discarded. */
   function discardMessage(): void {
     if (printer.hasOutput) view.print([style.dim("· Discarded the incomplete answer above.")]);
     printer.reset();

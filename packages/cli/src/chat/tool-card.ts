@@ -120,7 +120,7 @@ function renderFolded(card: Card, drawing: RenderOptions): string[] {
   if (!isSettled(card)) return [];
   const lines = renderResult(card, drawing);
   const left = lines.length - maxFoldedLines;
-  // One line more takes as much room as to say that there is one.
+  // A single hidden line would take as much space as the note about it.
   if (left <= 1) return lines;
   return [
     ...lines.slice(0, maxFoldedLines),

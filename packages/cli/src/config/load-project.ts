@@ -43,7 +43,7 @@ export async function loadProject(flags: WorkspaceFlags, io: Io, need: ConfigNee
   const foundConfig = namedConfig ?? findUpwards(configNames, search);
   const mcpFile = findUpwards([".mcp.json"], search);
   const files = [...(namedConfig ? [] : [foundConfig]), mcpFile].filter((file) => file !== undefined);
-  // A user who answers no continues without the config; a script cannot be asked.
+  // A user who answers no continues without the config; a script has no user to ask.
   const canAsk =
     need === "required" && !flags.isScript && io.stdin.isTTY === true && io.stderr.isTTY === true;
   const untrusted = await findUntrusted(files, { ...flags, asks: canAsk }, io);

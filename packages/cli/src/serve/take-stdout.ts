@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 
 /**
- * Reserves the process's stdout for the returned stream, permanently. Other output, such as that of a config that prints
+ * Reserves the process's stdout for the returned stream, permanently. Other output, for example of a config that prints
  * when imported, goes to stderr.
  */
 export function claimStdout(): Writable {

@@ -57,7 +57,7 @@ function describeEntry(key: string, value: Json, options: DescribeOptions): stri
     const told = describeItem(inner, { ...options, maxProperties: 12 });
     return told === "" ? [] : [endSentence(`${capitalize(formatName(key))}: ${told}`)];
   }
-  // The message already says whether the call succeeded and that nothing was found.
+  // The message already reports success or failure, and an empty result.
   const isTold = options.said && (typeof value === "boolean" || value === 0 || key === "id");
   if (isTold || isAlreadySaid(value, options)) return [];
   return [

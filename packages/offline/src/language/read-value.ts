@@ -39,7 +39,7 @@ export function parseNumber(word: string): number | undefined {
   return index < 0 ? undefined : index;
 }
 
-/** The choice that the phrase names, exactly or with typos, and its words. */
+/** Finds the choice that the phrase names, exactly or with typos, and the words that name it. */
 export function findChoice(
   words: readonly Word[],
   choices: readonly Json[],

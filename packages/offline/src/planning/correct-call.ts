@@ -7,8 +7,8 @@ import { getProperties } from "../matching/properties.ts";
 import type { PlanContext } from "./plan-step.ts";
 
 /**
- * Retries the last call with the correction that its error message suggests. Undefined if there is none or it was tried
- * before.
+ * Retries the last call with the correction that its error message suggests. Undefined if the message suggests none, or
+ * if it was tried before.
  */
 export function correctCall(plan: PlanContext): Call | undefined {
   const { request, records } = plan;
@@ -35,7 +35,7 @@ export function correctCall(plan: PlanContext): Call | undefined {
 }
 
 /**
- * The tool named in a message such as "That is a folder. Use listFolder". None if the message says that something is
+ * Finds the tool named in a message such as "That is a folder. Use listFolder". Undefined if the message reports something
  * missing.
  */
 function findAdvisedTool(message: string, tools: readonly ToolSpec[]): ToolSpec | undefined {

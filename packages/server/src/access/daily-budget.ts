@@ -71,8 +71,8 @@ export function createDailyBudget(store: Store, now: () => number = systemClock.
 }
 
 /**
- * Returns the usage that an event adds. The end of a run adds all of it. A retry takes that back, because the next end
- * includes it; so each is counted once, whichever processes execute the run.
+ * Returns the usage that an event adds. The end of a run adds the run's total. A retry subtracts it again, because the
+ * next end includes it. So usage is counted once, no matter which processes execute the run.
  */
 export function findRunUsage(event: Event): Usage | undefined {
   if (event.parentRunId !== undefined) return undefined;

@@ -19,7 +19,7 @@ const durationBuckets = [
 
 type ToolResultEvent = Extract<Event, { readonly type: "tool_call_result" }>;
 
-/** Creates the metrics. `isOwn` tells the server's tools from those of clients; by default all are the server's. */
+/** Creates the metrics. `isOwn` tells the server's tools from client tools; by default all are the server's. */
 export function createMetrics(
   gauges: Gauges,
   isOwn: (call: ToolResultEvent) => boolean = () => true,

@@ -97,7 +97,7 @@ export async function deleteSession(id: string): Promise<void> {
   dropWatch(id);
 }
 
-/** Follows a session while the component is mounted: its end, and with `isWhole` all of it. */
+/** Follows a session while the component is mounted. Loads its last facts, with `isWhole` the whole session. */
 export function useOpenSession(
   id: string,
   options: { readonly isWhole?: boolean } = {},

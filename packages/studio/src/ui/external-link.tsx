@@ -31,7 +31,7 @@ export function getTrustedHosts(): readonly string[] {
 /** Empty for links without a host, such as `mailto:`. */
 export const getHost = (href: string): string => URL.parse(href)?.host ?? "";
 
-/** Opens links to this host without confirmation from now on. */
+/** Remembers that links to this host open without confirmation. */
 export function trustHost(host: string): void {
   localStorage.setItem(storageKey, JSON.stringify([...new Set([...getTrustedHosts(), host])]));
 }

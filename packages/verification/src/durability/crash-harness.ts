@@ -26,7 +26,7 @@ export interface CrashHarness {
 
 const waitTimeoutMs = 30_000;
 
-/** Opens the store, by default a SQLite file in a folder of its own. */
+/** Opens the store, by default a SQLite file in a new folder. */
 export function openCrashHarness(leaseMs = 500, storeAddress?: StoreAddress): CrashHarness {
   const folder = mkdtempSync(join(tmpdir(), "capstan-crash-"));
   const address = storeAddress ?? { type: "sqlite", file: join(folder, "store.db") };

@@ -13,7 +13,7 @@ export interface OutageServer {
   readonly url: string;
   goDown(kind: OutageKind): Promise<void>;
   comeBack(): Promise<void>;
-  /** Requests that are not answered yet, without those that a stall keeps. */
+  /** Counts the requests that are not answered yet, except stalled ones. */
   countOpen(): number;
   countStalled(): number;
   close(): Promise<void>;

@@ -117,11 +117,11 @@ export function findPeak(
   return peak;
 }
 
-/** While the provider is down, after the first second: one call at a time looks whether it is back. */
+/** While the provider is down, after the first second: one call at a time probes it. */
 const maxDuringOutage = 2;
 /** After that: 50 runs per second continue, and the simulated time moves in steps. */
 const maxAfterOutage = 70;
-/** The last look at the provider may be half a minute old, and a stalled request takes its timeout to fail. */
+/** The last probe may be half a minute old, and a stalled request fails only after its timeout. */
 const maxPauseMs = 60_000;
 
 /** Asserts that every run ended without repeating its tool, and how often the provider was called. */
@@ -136,7 +136,7 @@ export function assertSurvived({ runs, outageMs }: OutageOptions, report: Outage
   expect(report.lastEndMs).toBeLessThanOrEqual(maxPauseMs + (runs / 50) * 2_000);
 }
 
-/** A `fetch` that notes the simulated time of each request, including those that no server sees. */
+/** Creates a `fetch` that records the simulated time of each request, even if no server receives the request. */
 function countRequests(clock: FakeClock) {
   const times: number[] = [];
   let pending = 0;

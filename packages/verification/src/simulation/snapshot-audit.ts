@@ -20,7 +20,7 @@ export function withSnapshotAudit(
       totals.snapshots += 1;
       stored.set(sessionId, [...(stored.get(sessionId) ?? []), snapshot]);
       const folded = fold(sessionId, facts.getSession(sessionId).facts.slice(0, snapshot.seq));
-      // Serialized as well, because a snapshot leaves out members that are undefined.
+      // Serialized as well, because a snapshot omits undefined members.
       if (!isDeepStrictEqual(parseState(snapshot.state), parseState(serializeState(folded))))
         reportViolation("a snapshot is the state of its facts", `${sessionId} at ${snapshot.seq}`);
     },

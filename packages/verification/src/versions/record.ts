@@ -17,7 +17,7 @@ import { startPostgres } from "../postgres/start-postgres.ts";
 const schema = "recorded";
 const killed = ["killed_during_look", "killed_during_pay", "killed_during_model_call"];
 
-/** Runs the scenarios in processes of their own, some of which are killed. `expireLeases` ends the leases they leave. */
+/** Runs each scenario in a separate process, killing some of them. `expireLeases` ends the leases they leave. */
 async function recordRuns(address: StoreAddress, expireLeases: () => unknown): Promise<void> {
   await recordRun(address, "recovered", "SIGKILL");
   await expireLeases();

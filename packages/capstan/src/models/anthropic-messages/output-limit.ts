@@ -24,8 +24,8 @@ export function findMaxOutputTokens(model: string): number | undefined {
 const maxTokensWithoutStream = 20_000;
 
 /**
- * Returns the default of `max_tokens`, which the API requires: the model's own maximum, as far as the input leaves room
- * for it.
+ * Returns the default for `max_tokens`, which the API requires: the model's maximum, reduced if the input leaves less of
+ * the context window.
  */
 export function getDefaultMaxTokens(
   { model, stream }: Pick<WireSettings, "model" | "stream">,

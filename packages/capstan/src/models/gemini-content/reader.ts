@@ -155,7 +155,7 @@ function readUsage(state: GeminiReaderState, usage: Record<string, unknown>, chu
   });
 }
 
-/** Reasons that are missing here map to `other`, as do those that say why there is no usable answer. */
+/** Reasons that are not listed map to `other`, like the listed reasons for an unusable answer. */
 const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
   ["STOP", "end"],
   ["MAX_TOKENS", "length"],

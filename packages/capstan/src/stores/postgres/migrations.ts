@@ -102,9 +102,9 @@ const migrations: readonly ((schema: string) => string)[] = [
 export const isSession = "(facts > 0 OR created_at > 0)";
 
 /**
- * Tables and indexes that an earlier version of this program does not need, by the name of one of them. They do not
- * raise the schema's version, so that such a program can still use the schema: deleting a session deletes their rows, and
- * a trigger indexes the words of facts that it writes.
+ * Tables and indexes that earlier versions of Capstan do not need, each keyed by the name of one of its relations. They do
+ * not raise the schema's version, so that earlier versions can still use the schema: deleting a session deletes their
+ * rows, and a trigger indexes the facts that an earlier version writes.
  */
 const additions: Readonly<Record<string, (schema: string) => string>> = {
   snapshots: (schema) => `

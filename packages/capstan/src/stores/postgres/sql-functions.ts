@@ -159,8 +159,8 @@ export function buildPutRecordFunction(schema: string): string {
 }
 
 /**
- * Creates what prepares the words of a fact for the index: without accents, also if a program sends them with accents,
- * and with a word for the scope of the session, which begins with a private-use character that no word of a text has.
+ * Creates the functions that prepare a fact's words for the index. They remove accents, in case the caller
+ * did not, and add a word for the scope of the session. It starts with a private-use character that no word of a text has.
  */
 export function buildSearchFunctions(schema: string): string {
   return `

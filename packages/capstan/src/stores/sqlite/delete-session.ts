@@ -11,7 +11,7 @@ const maxBytes = 256 * 1024;
 const maxPages = 100;
 /** A merge of the index stops after some pages, but not while it skips deleted words, so these must stay few. */
 const partsPerRewrite = 25;
-/** From this share of all facts on, rewriting the index costs less than erasing the words of each fact in place. */
+/** For at least this share of all facts, rewriting the index costs less than erasing each fact's words in place. */
 const minRewrittenShare = 1 / 50;
 
 export interface SessionDeletion {
@@ -23,7 +23,7 @@ export interface SessionDeletion {
   deleteExpired(now: () => number): Promise<void>;
 }
 
-/** Creates what deletes sessions, in parts. Deleted data is overwritten, and its space reclaimed. */
+/** Deletes sessions in parts. Deleted data is overwritten, and its space reclaimed. */
 export function createSessionDeletion(connection: Connection, { read, write }: WorkQueue): SessionDeletion {
   async function deleteHidden(session: number): Promise<void> {
     const isRewriting = await write(() => chooseRewriting(connection, session));
@@ -35,11 +35,11 @@ export function createSessionDeletion(connection: Connection, { read, write }: W
     if (isRewriting) await write(() => setErasing(connection, true));
     await write(() => connection.run("DELETE FROM sessions WHERE number = ?", session));
     while (await write(() => releasePages(connection)));
-    // The deleted pages are still in the write-ahead log, which is truncated as far as readers allow.
+    // The deleted pages are still in the write-ahead log, so truncate it unless a reader still needs it.
     await read(() => connection.all("PRAGMA wal_checkpoint(TRUNCATE)")).catch(() => undefined);
   }
 
-  /** Merges all parts of the index into one, which leaves out deleted words. */
+  /** Merges all parts of the index into one, which drops deleted words. */
   async function rewriteIndex(): Promise<void> {
     const merge = (pages: number) => write(() => mergeIndex(connection, pages));
     await merge(-maxPages);
@@ -64,7 +64,7 @@ export function createSessionDeletion(connection: Connection, { read, write }: W
   };
 }
 
-/** Returns whether the index is rewritten after the deletion; then the words of each fact need not be erased. */
+/** Returns whether to rewrite the index after the deletion, instead of erasing each fact's words. */
 function chooseRewriting(connection: Connection, session: number): boolean {
   const sql = `SELECT (SELECT count(*) FROM facts WHERE session = ?) AS own,
     (SELECT ifnull(max(number), 0) FROM facts) AS total,
@@ -80,7 +80,7 @@ function setErasing(connection: Connection, isErasing: boolean): void {
   connection.exec(`INSERT INTO search (search, rank) VALUES ('secure-delete', ${isErasing ? 1 : 0})`);
 }
 
-/** Deletes the next facts. Returns false if none was left. The index writes ascending numbers at once, descending ones each. */
+/** Deletes the next facts, in ascending order, which the index writes in one batch. Returns false if none remained. */
 function deleteFacts(connection: Connection, session: number, rowLimit: number): boolean {
   const sql = "SELECT number, octet_length(fact) AS bytes FROM facts WHERE session = ? ORDER BY seq LIMIT ?";
   let bytes = 0;

@@ -77,7 +77,7 @@ export function createFactLog(
 
 type FactPlace = { readonly session: number; readonly seq: number; readonly state: RunInfo["state"] };
 
-/** Inserts a fact at a position, sets its run to a state, and indexes its words. */
+/** Inserts a fact at a position, updates the state of its run, and adds the fact to the search index. */
 export function insertFact(connection: Connection, place: FactPlace, fact: UnplacedFact): void {
   const { session, seq } = place;
   const sql =

@@ -24,13 +24,13 @@ export function keepHidden(connection: Connection, session: number, until: numbe
   connection.run("UPDATE hidden_sessions SET until = ? WHERE session = ?", until, session);
 }
 
-/** Returns the number of a hidden session that nobody is writing anymore. */
+/** Returns the number of a hidden session that no process is writing or deleting anymore. */
 export function findExpired(connection: Connection, now: number): number | undefined {
   const sql = "SELECT session FROM hidden_sessions WHERE until <= ? ORDER BY session LIMIT 1";
   return connection.get<{ session: number }>(sql, now)?.session;
 }
 
-/** Hides a session and deletes its runs, so that nothing of it is found anymore. Returns its number. */
+/** Hides a session and deletes its runs, so that no query finds it anymore. Returns its number. */
 export function hideSession(connection: Connection, sessionId: string): number | undefined {
   const id = encodeText(sessionId);
   connection.run("DELETE FROM leases WHERE session = ?", id);

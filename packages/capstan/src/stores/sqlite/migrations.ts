@@ -6,7 +6,7 @@ const applicationId = 0x43415053;
 
 // One step per file version; a released step is never edited. Free text is encoded as in `stored-text.ts`; times are
 // milliseconds since the epoch. `facts.fact` is the fact as JSON, without its `seq`. `told` holds messages to runs:
-// `told.message` is JSON, and NULL once it is acknowledged. A row of `search` has the words (`splitWords`) of the fact
+// `told.message` is JSON, and NULL once it is acknowledged. A row of `search` has the text (`splitWords`) of the fact
 // with the same number, and its scope; the counter `indexed` is the number up to which all facts are in it. `blobs.form`
 // is `bytes`, `utf8` or `utf16le`. `records.body` is JSON, and NULL for a removed record, whose row reserves its version
 // number. `snapshots.state` is JSON. `hidden_sessions` are being written or deleted; after `until`, any process may

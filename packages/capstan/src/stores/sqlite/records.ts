@@ -74,7 +74,7 @@ export function createRecords(
     },
     async removeRecord(kind, id, expectedVersion) {
       await write(() => remove(kind, id, expectedVersion));
-      // The deleted pages are still in the write-ahead log, which is truncated as far as readers allow.
+      // The deleted pages are still in the write-ahead log, so truncate it unless a reader still needs it.
       await read(() => connection.all("PRAGMA wal_checkpoint(TRUNCATE)")).catch(() => undefined);
     },
   };

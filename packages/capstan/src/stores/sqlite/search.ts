@@ -1,6 +1,6 @@
-// A row of `search` has the words of the fact with the same number, preceded by a word for the scope of its session.
-// Facts are indexed when they are appended. Facts of a program that does not do so, and all facts of an older file, are
-// indexed before the next search, in parts.
+// A row of `search` holds the text of the fact with the same number, preceded by a word for the scope of its session.
+// Facts are indexed when they are appended. Facts that an older version of Capstan appended are indexed before the next
+// search, in parts.
 import { type FactBody, factVersion, type UnplacedFact } from "../../event.ts";
 import { getScope, type SearchHit, type SearchOptions, type Store } from "../../store.ts";
 import { buildExcerpt, scoreMatch, splitQuery, splitWords, toSearchText } from "../search-text.ts";

@@ -41,8 +41,8 @@ type AuthorizationFlow = Required<
 > & { waitForSignIn(): Promise<void>; cancelSignIn(): void };
 
 /**
- * The part of a provider that asks the user to sign in. There is one sign-in at a time. Concurrent requests may all
- * prepare one: the first is shown to the user, the others wait for it (`UnauthorizedError`).
+ * The part of a provider that asks the user to sign in, once at a time. Concurrent requests may each prepare a sign-in:
+ * the first is shown to the user, the others wait for it (`UnauthorizedError`).
  */
 export function createAuthorizationFlow(context: FlowContext): AuthorizationFlow {
   const { server } = context;
@@ -72,7 +72,7 @@ export function createAuthorizationFlow(context: FlowContext): AuthorizationFlow
       if (!pending) throw createSignInError(server, "the sign-in has ended. Start again");
       return pending.verifier;
     },
-    // Fixed during a sign-in: the code must go to the authorization server that was asked. Not kept longer, so that a
+    // Fixed during a sign-in: the code must go to the authorization server that issued it. Not kept longer, so that a
     // change of the authorization server is noticed.
     saveDiscoveryState(found) {
       if (!pending) discovery = found;

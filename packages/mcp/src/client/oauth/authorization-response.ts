@@ -2,7 +2,7 @@ import { AgentError } from "capstan";
 import { areSecretsEqual } from "./compare-secrets.ts";
 import { createSignInError } from "./sign-in-error.ts";
 
-/** For the SDK, which compares `iss` with the authorization server that was asked. */
+/** For the SDK, which checks that `iss` is the authorization server that received the request. */
 export type AuthorizationCode = { readonly authorizationCode: string; readonly iss?: string };
 
 /** Codes of RFC 6749, 4.1.2.1, and OpenID Connect. Other codes are not repeated in messages. */

@@ -5,7 +5,7 @@ import type { RequestHandler, ServerRequest } from "./request-handler.ts";
 
 /**
  * A server of revision 2026-07-28 ends a call with its requests. They are answered one by one, then the call is repeated
- * with the answers and the server's state. All of it is stored with each question, so that it survives a restart.
+ * with the answers and the server's state. The round is stored with each question, so that it survives a restart.
  */
 export type InputRound = {
   readonly requests: { readonly [key: string]: ServerRequest };
@@ -15,7 +15,7 @@ export type InputRound = {
   readonly asking?: string;
 };
 
-/** A question for the user, or everything the server asked for. */
+/** A question for the user, or the answers to all of the server's requests. */
 export type FillResult = { readonly ask: Question } | { readonly resumed: CallOptions["resumed"] };
 
 export function createRound({ inputRequests = {}, requestState }: InputRequiredResult): InputRound {
@@ -42,7 +42,7 @@ export async function addAnswer(
 
 export type RoundContext = { readonly requestHandler: RequestHandler; readonly signal: AbortSignal };
 
-/** Answers the requests that need no user, up to the first one that does. */
+/** Answers the requests in order, up to the first request that needs the user. */
 export async function fillRound(
   round: InputRound,
   { requestHandler, signal }: RoundContext,

@@ -1,5 +1,5 @@
-// A server whose tools ask for input and return the answers: with requests of their own (2025 revisions), or by ending
-// the call with their requests (2026-07-28).
+// A server whose tools ask for input and return the answers: with separate requests (2025 revisions), or by ending the
+// call with their requests (2026-07-28).
 import {
   completeFields,
   createDiscoverResult,

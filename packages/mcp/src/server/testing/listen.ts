@@ -4,7 +4,7 @@ import type { McpHandler } from "../mcp-handler.ts";
 
 export type TestListener = { readonly url: URL; close(): Promise<void> };
 
-/** Serves a handler on a free loopback port. The header `x-user` stands in for authentication. */
+/** Serves a handler on a free loopback port. The header `x-user` replaces authentication. */
 export async function listenOnLoopback(handler: Pick<McpHandler, "fetch" | "close">): Promise<TestListener> {
   const server = createAdaptorServer({
     fetch(request) {

@@ -27,7 +27,7 @@ type Decision = z.output<typeof decision>;
 
 /**
  * Parses the answers in a message to a waiting task. Programs send one data part per call, including the digest of
- * what they approve. A user who is asked one thing can answer in text.
+ * what they approve. If only one call is pending, the user can answer in text.
  */
 export function parseAnswers(
   { parts, digest }: AnswerInput,

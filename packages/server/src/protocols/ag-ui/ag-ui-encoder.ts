@@ -102,7 +102,7 @@ export function createAgUiEncoder(runId: string, options: AgUiEncoderOptions): A
   };
 }
 
-/** Encodes events that have no event of their own in AG-UI. */
+/** Encodes events that have no equivalent in AG-UI. */
 function encodeCustom(event: Event, tag: object): readonly AgUiEvent[] {
   const custom = (name: string, value: object) => [{ type: "CUSTOM", name, value, ...tag }];
   if (event.type === "tool_progress")

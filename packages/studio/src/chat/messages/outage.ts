@@ -8,7 +8,7 @@ export function findOutage({ runs, runId = "" }: SessionView): Outage | undefine
   return undefined;
 }
 
-/** Says what is wrong with the model provider. */
+/** Describes an outage of the model provider. */
 export function formatOutage(code = ""): string {
   if (code === "model_rate_limited") return "The model provider limits the rate of requests.";
   if (code === "model_overloaded") return "The model provider is overloaded.";

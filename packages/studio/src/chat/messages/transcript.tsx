@@ -51,7 +51,7 @@ export function Transcript(props: TranscriptProps): ReactNode {
   return <MessageList head={head} rows={rows} scrollKey={scrollKey} location={location} tail={tail} />;
 }
 
-/** Loads the messages before the first one that is shown. */
+/** Loads the messages before the first visible one. */
 function EarlierButton({ watch }: Pick<OpenSession, "watch">): ReactNode {
   return <Button onClick={() => runWithToast(() => watch.loadEarlier())}>Load earlier messages</Button>;
 }

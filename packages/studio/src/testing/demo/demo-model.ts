@@ -1,6 +1,6 @@
 import { type Clock, defineTool, type Model, type Part, type Reads, type Tool, type UiHint } from "capstan";
 
-/** A clock that only advances when a model or tool says so. */
+/** A clock that only advances when a model or tool calls `pass`. */
 export type DemoClock = Clock & { pass(ms: number): void; set(at: number): void };
 
 /** A scripted turn and its duration. */

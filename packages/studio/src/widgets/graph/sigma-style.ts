@@ -62,7 +62,7 @@ export function createLabelDrawer(style: GraphStyle): Settings["defaultDrawNodeL
 
 type LabelledNode = { readonly x: number; readonly y: number; readonly size: number; readonly label: string };
 
-/** Places the label beside the node, or below it if it would be cut off. */
+/** Places the label next to the node, or below it if it would be cut off. */
 function placeLabel(
   context: CanvasRenderingContext2D,
   { x, y, size, label }: LabelledNode,
