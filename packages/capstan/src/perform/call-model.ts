@@ -2,7 +2,7 @@ import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { ModelEffect } from "../effect.ts";
 import { describeThrown, type ErrorData } from "../errors.ts";
 import type { DeltaBody, FactBody, StructuredOutput } from "../event.ts";
-import { type AssistantEntry, getText, type TextPart } from "../history.ts";
+import { type AssistantEntry, type Citation, getText, type TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
 import { findAnswerProblem, type Model, type StopReason } from "../model.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -161,7 +161,7 @@ async function buildMessage({
   const ms = io.clock.monotonic() - startedAt;
   const details = {
     ...{ entry, model: model.id, usage, ms },
-    ...joinCitations(partial, citationFilter?.getCitationFields().citations),
+    ...buildCitationFields({ citationFilter, partial }),
   };
   const notices = [...repairs, ...warnings, ...(citationFilter?.getWarnings() ?? [])];
   const { candidate, continueAfter } = effect;
@@ -197,11 +197,20 @@ function buildPartialMessage({
       usage,
       ms,
       stopReason: "aborted",
-      ...joinCitations(partial, citationFilter?.getCitationFields().citations),
+      ...buildCitationFields({ citationFilter, partial }),
     },
     ...warnings,
     ...(citationFilter?.getWarnings() ?? []),
   ];
+}
+
+/** Includes the citations of the message that this call continues. */
+function buildCitationFields({
+  citationFilter,
+  partial,
+}: Pick<ModelCallContext, "citationFilter" | "partial">): { readonly citations?: readonly Citation[] } {
+  const fields = citationFilter?.getCitationFields() ?? {};
+  return partial ? joinCitations(partial, fields.citations) : fields;
 }
 
 const isText = (part: { readonly type: string }): part is TextPart => part.type === "text";

@@ -84,7 +84,6 @@ describe("the parts of a message", () => {
     const marked = { type: "text", text: "a ti", opaque: { id: 1 } } as const;
     const partial = { ...createPartial(""), entry: { type: "assistant", parts: [marked] } } as const;
     expect(joinParts(partial, [next])).toEqual([marked, next]);
-    expect(joinParts(undefined, [next])).toEqual([next]);
   });
 
   it("cite every source once, in the order of their first mention", () => {
@@ -93,6 +92,5 @@ describe("the parts of a message", () => {
     expect(joinCitations(partial, [citation(1), citation(2)])).toEqual({
       citations: [citation(2), citation(1)],
     });
-    expect(joinCitations(undefined, undefined)).toEqual({});
   });
 });

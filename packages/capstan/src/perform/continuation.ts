@@ -81,10 +81,10 @@ function findOverlap(previousText: string, text: string): number {
 
 /** Joins the parts of a message. A text that the provider has not marked continues the one before it. */
 export function joinParts(
-  partial: PartialMessage | undefined,
+  partial: PartialMessage,
   parts: readonly AssistantPart[],
 ): readonly AssistantPart[] {
-  const previous = partial?.entry.parts ?? [];
+  const previous = partial.entry.parts;
   const last = previous.at(-1);
   const [first, ...others] = parts;
   if (last?.type !== "text" || first?.type !== "text" || last.opaque !== undefined)
@@ -94,10 +94,10 @@ export function joinParts(
 
 /** Merges the citations of the message so far with the citations of its continuation. */
 export function joinCitations(
-  partial: PartialMessage | undefined,
+  partial: PartialMessage,
   citations: readonly Citation[] = [],
 ): { readonly citations?: readonly Citation[] } {
-  const known = partial?.citations ?? [];
+  const known = partial.citations;
   const added = citations.filter(({ n }) => !known.some((citation) => citation.n === n));
   return known.length + added.length > 0 ? { citations: [...known, ...added] } : {};
 }
