@@ -41,6 +41,7 @@ export {
   type Budget,
   defaultPolicy,
   type LimitAction,
+  type ModelRetry,
   type Policy,
   type PolicyOverrides,
   type Retry,

@@ -2,7 +2,7 @@ import { type Clock, sleep } from "../clock.ts";
 import { findFailure, type ModelRetryPlan, type Step } from "../effect.ts";
 import { type ErrorData, isOutage } from "../errors.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
-import { countAttempts, createRetryDelta, maxRequestedWaitMs } from "./steps.ts";
+import { countAttempts, createRetryDelta, maxRequestedWaitMs } from "./attempts.ts";
 
 export type ModelRetryOptions = {
   readonly clock: Clock;

@@ -8,9 +8,10 @@ import {
   type Step,
   toIntent,
 } from "../effect.ts";
-import { AgentError, type ErrorData } from "../errors.ts";
+import { AgentError } from "../errors.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
 import type { Retry } from "../policy.ts";
+import { countAttempts, createRetryDelta, maxRequestedWaitMs } from "./attempts.ts";
 
 /** Runs effects in this process, concurrently. */
 export function direct(step: Step, signal: AbortSignal): Engine {
@@ -88,9 +89,6 @@ export function withTimeout(step: Step, clock: Clock, limit: "timeoutMs" | "dead
 
 type RetryOptions = { readonly clock: Clock; emit(delta: DeltaBody): void };
 
-/** Longest Retry-After that is waited for while the run holds its process. */
-export const maxRequestedWaitMs = 60_000;
-
 /** Retries a tool call that failed with a retryable error, as its `retry` settings say. */
 export function withRetry(step: Step, { clock, emit }: RetryOptions): Step {
   return async (effect, signal) => {
@@ -113,13 +111,6 @@ export function withRetry(step: Step, { clock, emit }: RetryOptions): Step {
   };
 }
 
-export function createRetryDelta(
-  { code, message }: ErrorData,
-  attempt: { readonly attempt: number; readonly waitMs: number; readonly at: number },
-): DeltaBody {
-  return { type: "retry", code, message, ...attempt };
-}
-
 /** The wait after attempt `attempt`: `baseMs` times the attempt, or doubled each time; `chance` is 0 to 1. */
 export function computeBackoffMs(
   { baseMs, factor, maxMs, jitter }: Retry,
@@ -128,10 +119,4 @@ export function computeBackoffMs(
 ): number {
   const wait = Math.min(maxMs, factor === "linear" ? baseMs * attempt : baseMs * 2 ** (attempt - 1));
   return Math.round(wait * (1 - jitter * chance));
-}
-
-export function countAttempts(facts: readonly FactBody[], attempts: number): readonly FactBody[] {
-  return facts.map((fact) =>
-    fact.type === "tool_call_result" || fact.type === "model_failed" ? { ...fact, attempts } : fact,
-  );
 }
