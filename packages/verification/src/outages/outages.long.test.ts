@@ -9,8 +9,11 @@ const cases = [1, 20, 1_000].flatMap((runs) =>
   ),
 );
 
+/** Six hours of 1,000 runs are about 100,000 wake-ups. */
+const timeout = 1_800_000;
+
 describe("durable runs survive an outage of their provider", () => {
-  it.each(cases)("$runs runs, $duration: $kind (F39)", async (outage) => {
+  it.each(cases)("$runs runs, $duration: $kind (F39)", { timeout }, async (outage) => {
     const report = await simulateOutage(outage);
     assertSurvived(outage, report);
     expect(report.maxFacts).toBeLessThan(10_000);
