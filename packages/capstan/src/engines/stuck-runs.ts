@@ -53,11 +53,12 @@ export async function assertResumable(source: RunSource, runId: string, message:
   if (!info || (info.state === "ended" && message.type !== "retry")) return;
   const obstacle = await findObstacle(source, info);
   if (!obstacle) return;
-  // Another process may have what is missing here.
-  const orphans = await source.store.listOrphans({ includeWaiting: true });
-  const isOrphan = info.state === "ended" || orphans.some((orphan) => orphan.runId === runId);
   if (obstacle.code === "newer_version") throw new AgentError("newer_version", obstacle.message);
-  if (isOrphan && message.type !== "cancel") throw createStuckError(runId, obstacle);
+  if (message.type === "cancel") return;
+  // A process that executes the run has what is missing here.
+  const orphans = await source.store.listOrphans({ includeWaiting: true });
+  if (info.state === "ended" || orphans.some((orphan) => orphan.runId === runId))
+    throw createStuckError(runId, obstacle);
 }
 
 /** Throws `run_stuck` for a message to a run that waits for a missing tool. Denying the call is allowed. */
