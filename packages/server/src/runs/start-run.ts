@@ -66,7 +66,8 @@ export async function startRun(
       return isStarted;
     },
     async create() {
-      await launchRun(deployment, caller, planned);
+      // Another process has just started the same run: find it instead.
+      if (!(await launchRun(deployment, caller, planned))) throw createBusyError(sessionId, runId);
       // Not awaited: the caller subscribes only after this returns and would miss deltas.
       storeRequest(deployment.store, keyed).catch(deployment.report);
       return true;
@@ -75,14 +76,16 @@ export async function startRun(
   return { runId, sessionId, isNew };
 }
 
-async function launchRun(deployment: Deployment, caller: Caller, planned: RunPlan): Promise<void> {
+/** Resolves when the start is stored. False if another process has started the run. */
+async function launchRun(deployment: Deployment, caller: Caller, planned: RunPlan): Promise<boolean> {
   const { agent, input, runId, sessionId, timeZone } = planned;
   const asked = planned.policy === undefined ? {} : clampPolicy(planned.policy, deployment.policyLimits);
   const policy = await deployment.dailyBudget.clampPolicy(caller, { ...deployment.policy, ...asked });
   const options = await deployment.getRunOptions({ scope: caller.scope, sessionId });
   const { release } = deployment.activeRuns.reserve(caller, sessionId);
   const place = timeZone !== undefined && isKnownTimeZone(timeZone) ? { timeZone } : {};
-  await waitUntilStored({ ...options, session: sessionId, runId, policy, ...place }, (given) => {
+  const runOptions = { ...options, session: sessionId, runId, policy, ...place };
+  const isStartedHere = await waitUntilStored(runOptions, (given) => {
     try {
       const handle = deployment.engine.run(agent, toEntries(input), given);
       handle.then(release, release);
@@ -92,6 +95,8 @@ async function launchRun(deployment: Deployment, caller: Caller, planned: RunPla
       throw thrown;
     }
   });
+  if (!isStartedHere) release();
+  return isStartedHere;
 }
 
 /** A browser may know time zones that this process does not. */
@@ -108,15 +113,15 @@ function toEntries(input: RunRequest["input"]): readonly Entry[] {
   return [{ type: "user", content: input }];
 }
 
-/** Resolves at the first event, which is emitted after it is stored. */
-function waitUntilStored(options: RunOptions, start: (options: RunOptions) => Run): Promise<void> {
+/** Resolves at the first event, which is emitted after it is stored. True if this process executes the run. */
+function waitUntilStored(options: RunOptions, start: (options: RunOptions) => Run): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const { hooks } = options;
     const onEvent: NonNullable<typeof hooks>["onEvent"] = (event) => {
-      resolve(); // in the same tick, so that the caller misses no delta
+      resolve(true); // in the same tick, so that the caller misses no delta
       hooks?.onEvent?.(event);
     };
-    readFirstEvent(start({ ...options, hooks: { ...hooks, onEvent } })).then(resolve, reject);
+    readFirstEvent(start({ ...options, hooks: { ...hooks, onEvent } })).then(() => resolve(false), reject);
   });
 }
 
@@ -127,9 +132,12 @@ async function readFirstEvent(handle: Run): Promise<void> {
 
 async function assertSessionIdle({ store }: Deployment, { sessionId, runId }: RunPlan): Promise<void> {
   const [open] = await store.listRuns(sessionId, 1);
-  if (!open || open.state === "ended" || open.runId === runId) return;
-  const message = `Session "${sessionId}" has an unfinished run, "${open.runId}". Answer it, wait for it, or cancel it.`;
-  throw new AgentError("session_busy", message);
+  if (open && open.state !== "ended" && open.runId !== runId) throw createBusyError(sessionId, open.runId);
+}
+
+function createBusyError(sessionId: string, runId: string): AgentError {
+  const message = `Session "${sessionId}" has an unfinished run, "${runId}". Answer it, wait for it, or cancel it.`;
+  return new AgentError("session_busy", message);
 }
 
 /** Returns true if the same request started the run; throws if a different one did. */
