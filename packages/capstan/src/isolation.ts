@@ -19,7 +19,7 @@ type GetBuiltin = typeof process.getBuiltinModule;
 export function getBuiltinLoader(): GetBuiltin {
   const load = (globalThis as { process?: { getBuiltinModule?: GetBuiltin } }).process?.getBuiltinModule;
   if (load) return load;
-  const message = "Isolated tools need Node: only there can a call have a process of its own.";
+  const message = "Isolated tools require Node, which starts a separate process for each call.";
   throw new AgentError("invalid_definition", message);
 }
 

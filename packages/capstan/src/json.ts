@@ -12,6 +12,15 @@ export function toCanonicalJson(value: Json): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${toCanonicalJson(member)}`).join(",")}}`;
 }
 
+/** Compares two JSON texts by value. False if one of them is not complete JSON. */
+export function isSameJson(left: string, right: string): boolean {
+  try {
+    return toCanonicalJson(JSON.parse(left) as Json) === toCanonicalJson(JSON.parse(right) as Json);
+  } catch {
+    return false;
+  }
+}
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -294,13 +294,13 @@ function applyWaiting(view: SessionView, callIds: readonly string[]): SessionVie
       (callId) => !view.pending.some((asked) => asked.callId === callId || asked.parentCallId === callId),
     )
     .map((callId) => {
-      return { callId, name: findCall(view, callId)?.name ?? "", needs: "answer" as const };
+      return { callId, name: findCallView(view, callId)?.name ?? "", needs: "answer" as const };
     });
   return { ...view, status: "waiting", live: nothingLive, pending: [...view.pending, ...clientCalls] };
 }
 
 /** Finds the newest call with this id. */
-function findCall(view: SessionView, callId: string): CallView | undefined {
+function findCallView(view: SessionView, callId: string): CallView | undefined {
   const isIt = ({ id }: CallView) => id === callId;
   const entry = view.entries[findLastAssistant(view, ({ calls }) => calls.some(isIt))];
   return entry?.type === "assistant" ? entry.calls.findLast(isIt) : undefined;

@@ -70,7 +70,7 @@ function formatFactLine(fact: Fact, format: LogFormatter): string | undefined {
     case "recovered":
       return `Taken over by ${format.name(fact.owner)}${fact.alone ? ", which executes no other run meanwhile" : ""}`;
     case "solo_end":
-      return "Executed beside other runs again";
+      return "No longer alone in its process";
     case "cancel_requested":
       return `Cancel requested: ${format.text(fact.reason)}`;
     case "turn_summary":

@@ -91,7 +91,7 @@ export function openLog({
 
   async function commit(): Promise<void> {
     // Do not commit the end of a run while messages are queued: decide again with them applied.
-    const pushed = inbox.isEmpty() ? queue : queue.filter(({ facts }) => !facts.some(isEnd));
+    const pushed = inbox.isEmpty() ? queue : queue.filter(({ facts }) => !facts.some(isRunEnd));
     const batch = addElapsedTime(pushed, lastTime);
     const acknowledged = acknowledgedKeys;
     queue = [];
@@ -99,7 +99,7 @@ export function openLog({
     open = undefined;
     if (batch.length === 0) return;
     // Refuse messages while the end is being written: they would be neither stored nor rejected.
-    if (batch.some(isEnd)) inbox.close();
+    if (batch.some(isRunEnd)) inbox.close();
     const options = { expected: state.seq, lease, ...(acknowledged.length > 0 && { acknowledged }) };
     const stored = await store.append(batch, options).catch(reopenInbox);
     const fresh: Fact[] = []; // the others were stored by an earlier attempt, or repeat a fact
@@ -176,6 +176,6 @@ function findOwner({ run }: State, self: RunOrigin, body: FactBody): RunOrigin {
   return { runId: owner.id, agent: owner.agent, parentRunId: state.run?.id ?? "", parentCallId: callId };
 }
 
-function isEnd(fact: UnplacedFact): boolean {
+function isRunEnd(fact: UnplacedFact): boolean {
   return fact.type === "done" && fact.parentRunId === undefined;
 }

@@ -51,7 +51,7 @@ function reinterpret(coercion: Coercion, value: Json, { rules, path }: SchemaLoc
   const types = intersectTypes(rules);
   if (types === undefined || types.some((type) => isOfType(value, type)))
     return matchChoiceCase(value, rules);
-  const read = typeof value === "string" ? readText(value, types) : undefined;
+  const read = typeof value === "string" ? coerceText(value, types) : undefined;
   if (read !== undefined || !types.includes("array") || !isSingle(value)) return read;
   const items = rules.flatMap((rule) => resolveRules(coercion, rule.items));
   if (intersectTypes(items)?.includes("array")) return undefined; // ambiguous: one value for a list of lists
@@ -59,7 +59,7 @@ function reinterpret(coercion: Coercion, value: Json, { rules, path }: SchemaLoc
   return matchesRules(item, items) ? [item] : undefined;
 }
 
-function readText(text: string, types: readonly string[]): Json | undefined {
+function coerceText(text: string, types: readonly string[]): Json | undefined {
   const isNumeral = /^-?\d+(?:\.\d+)?$/.test(text) && String(Number(text)) === text;
   if (isNumeral && types.some((type) => isOfType(Number(text), type))) return Number(text);
   if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";

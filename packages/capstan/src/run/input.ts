@@ -32,7 +32,7 @@ function readMessages(items: readonly unknown[]): ReadInput {
     if (!isRecord(item) || !isContent(item.content))
       throw createInputError(`Message ${index + 1} needs a role and a content`, item);
     if (item.role === "user") entries.push({ type: "user", content: item.content });
-    else if (item.role === "assistant" && isText(item.content)) {
+    else if (item.role === "assistant" && hasTextOnly(item.content)) {
       const parts =
         typeof item.content === "string" ? [{ type: "text" as const, text: item.content }] : item.content;
       entries.push({ type: "assistant", parts });
@@ -77,7 +77,7 @@ function isContent(content: unknown): content is string | readonly Part[] {
   return typeof content === "string" || (Array.isArray(content) && content.every(isPart));
 }
 
-function isText(content: string | readonly Part[]): content is string | readonly TextPart[] {
+function hasTextOnly(content: string | readonly Part[]): content is string | readonly TextPart[] {
   return typeof content === "string" || content.every((part) => part.type === "text");
 }
 

@@ -23,12 +23,12 @@ export async function* exportSession(
   yield format === "html" ? renderHtmlHead(summary) : formatMarkdownHead(summary);
   for await (const facts of readRuns(store, info.id)) {
     const run = await buildRunTranscript(facts.filter((fact) => !isNested(fact)));
-    yield* joinParts(format === "html" ? renderHtmlRun(run) : formatMarkdownRun(run));
+    yield* groupBySize(format === "html" ? renderHtmlRun(run) : formatMarkdownRun(run));
   }
   if (format === "html") yield htmlEnd;
 }
 
-async function* joinParts(items: Iterable<string>): AsyncGenerator<string, void, undefined> {
+async function* groupBySize(items: Iterable<string>): AsyncGenerator<string, void, undefined> {
   let part = "";
   for (const item of items) {
     part += item;

@@ -118,8 +118,8 @@ async function* follow(
         if (wanted.length > 0) yield wanted;
         // A run that failed may have been retried: it has ended if facts of another run follow, or none.
         const isLast = last && (last.seq < position || (unread.length === 0 && !buffer.hasFacts()));
-        if (last && isLast && isEnd(last, subscription, false)) return;
-      } else if (last && isEnd(last, subscription, untilRest)) return;
+        if (last && isLast && endsSubscription(last, subscription, false)) return;
+      } else if (last && endsSubscription(last, subscription, untilRest)) return;
       else if (deltaPosition !== position) {
         // A delta may arrive before the fact it follows.
         if (deltaPosition < position) buffer.dropDeltas();
@@ -181,7 +181,7 @@ async function findStart(
 }
 
 /** True if this fact ends the subscription. */
-function isEnd({ type }: Fact, { runId }: Subscription, untilRest: boolean): boolean {
+function endsSubscription({ type }: Fact, { runId }: Subscription, untilRest: boolean): boolean {
   return (type === "done" && (runId !== undefined || untilRest)) || (type === "waiting" && untilRest);
 }
 

@@ -58,7 +58,7 @@ export function summarizeRun(facts: readonly Fact[]): RunSummary {
   const [first] = facts;
   const last = facts.at(-1);
   const done = findEnd(facts);
-  const usage = done?.usage ?? sumUsage(facts);
+  const usage = done?.usage ?? sumFactUsage(facts);
   return {
     runId: first?.runId ?? "",
     agent: last?.agent ?? "",
@@ -72,7 +72,7 @@ export function summarizeRun(facts: readonly Fact[]): RunSummary {
   };
 }
 
-function sumUsage(facts: readonly Fact[]): Usage {
+function sumFactUsage(facts: readonly Fact[]): Usage {
   const usages = facts.map((fact) => {
     const isCounted = fact.type === "message" || fact.type === "message_partial" || fact.type === "compacted";
     return (isCounted ? fact.usage : undefined) ?? noUsage;

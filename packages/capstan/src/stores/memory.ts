@@ -36,9 +36,9 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     ...createLazyRecords(() => createMemoryRecords(clock.now)),
     publish,
     watch,
-    ...createRunMessages(sessions, runs, notify),
+    ...createMemoryMessages(sessions, runs, notify),
     ...createMemoryCatalog(sessions, runs, isHeld),
-    ...createSnapshots(sessions, assertHeld),
+    ...createMemorySnapshots(sessions, assertHeld),
     async append(facts, { expected, lease, acknowledged = [] }) {
       assertHeld(lease);
       const identified = facts.map((fact) => ({ fact, identity: identifyFact(fact) }));
@@ -57,7 +57,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     async read(sessionId, after = 0, limit = Infinity) {
       return sessions.get(sessionId)?.facts.slice(after, after + limit) ?? [];
     },
-    writeSession: createWriteSession({ sessions, runs, assertHeld, notify, now: clock.now }),
+    writeSession: createMemoryWriter({ sessions, runs, assertHeld, notify, now: clock.now }),
     async create(sessionId, title = "") {
       const session = getOrCreateSession(sessionId);
       if (session.facts.length > 0 || session.createdAt !== undefined) return;
@@ -90,7 +90,7 @@ function createSession(): MemorySession {
   };
 }
 
-function createWriteSession({
+function createMemoryWriter({
   sessions,
   runs,
   assertHeld,
@@ -149,7 +149,7 @@ function createLazyRecords(create: () => Records): Records {
   };
 }
 
-function createSnapshots(
+function createMemorySnapshots(
   sessions: ReadonlyMap<string, MemorySession>,
   assertHeld: (lease: Lease) => void,
 ): Pick<Store, "putSnapshot" | "getSnapshot"> {
@@ -186,7 +186,7 @@ function acknowledgeMessages(run: MemoryRun | undefined, keys: readonly string[]
   for (const key of keys) run.messages.set(key, undefined);
 }
 
-function createRunMessages(
+function createMemoryMessages(
   sessions: ReadonlyMap<string, MemorySession>,
   runs: ReadonlyMap<string, MemoryRun>,
   notify: Watchers["notify"],

@@ -31,7 +31,7 @@ export function buildProposedDiff(input: Json): string | undefined {
   if (!Array.isArray(input.edits)) return undefined;
   const edits: readonly Json[] = input.edits;
   const pairs = edits.map((edit) => (isJsonObject(edit) ? [edit.find, edit.replace] : []));
-  if (pairs.length === 0 || !pairs.every(([find, replace]) => isText(find) && isText(replace)))
+  if (pairs.length === 0 || !pairs.every(([find, replace]) => isString(find) && isString(replace)))
     return undefined;
   const where = typeof input.path === "string" ? [`--- ${input.path}`] : [];
   const changes = pairs.flatMap(([find, replace]) => [
@@ -42,7 +42,7 @@ export function buildProposedDiff(input: Json): string | undefined {
   return [...where, ...changes].join("\n");
 }
 
-function isText(value: Json | undefined): boolean {
+function isString(value: Json | undefined): boolean {
   return typeof value === "string";
 }
 

@@ -51,7 +51,7 @@ export function withoutCredentials(request: Request): Request {
 }
 
 /** Parses the JSON body of a POST, or returns an error response if it exceeds a limit. */
-export async function readBody(request: Request): Promise<{ readonly parsed: unknown } | Response> {
+export async function parseJsonBody(request: Request): Promise<{ readonly parsed: unknown } | Response> {
   if (request.method !== "POST") return { parsed: undefined };
   if (!isJsonContentType(request.headers.get("content-type")))
     return createErrorResponse(415, {

@@ -4,7 +4,7 @@ import {
   checkHost,
   createErrorResponse,
   type HostRules,
-  readBody,
+  parseJsonBody,
   withoutCredentials,
 } from "./check-request.ts";
 import { createLegacySessions, type SessionLimits } from "./legacy-sessions.ts";
@@ -70,7 +70,7 @@ export function mcpHandler(factory: McpServerFactory, options: McpHandlerOptions
   async function fetch(request: Request, { user }: { readonly user?: string } = {}): Promise<Response> {
     const refused = isClosed ? createClosedResponse() : checkHost(request, options);
     if (refused) return refused;
-    const body = await readBody(request);
+    const body = await parseJsonBody(request);
     if (body instanceof Response) return body;
     const sanitized = withoutCredentials(request);
     if (await isLegacyRequest(sanitized, body.parsed))

@@ -33,9 +33,9 @@ export function createFixtureAgents(mode: FixtureMode): readonly [Agent, Agent] 
 }
 
 function answerPlan(history: readonly Entry[], mode: FixtureMode): ScriptedStep {
-  const start = history.findLastIndex((entry) => entry.type === "user" && readText(entry).startsWith("["));
+  const start = history.findLastIndex((entry) => entry.type === "user" && getUserText(entry).startsWith("["));
   if (start === -1) return { text: "Noted." }; // the summary of a turn or of the history
-  const plan: Plan = JSON.parse(readText(history[start]));
+  const plan: Plan = JSON.parse(getUserText(history[start]));
   const turn = history.slice(start).filter(({ type }) => type === "assistant").length;
   const last = history.at(-1);
   // A compacted history has lost turns, so the last call of a plan ends it as well.
@@ -62,7 +62,7 @@ function createSender(id: string) {
   );
 }
 
-function readText(entry: Entry | undefined): string {
+function getUserText(entry: Entry | undefined): string {
   return entry?.type === "user" ? toPlainText(entry.content) : "";
 }
 

@@ -48,7 +48,7 @@ export function createAnthropicReader(): WireReader {
     read(event) {
       if (answer.isEnded || event.event === "ping") return [];
       answer.chunks = [];
-      readAnthropicEvent(answer, parseEvent(event));
+      readAnthropicEvent(answer, parseAnthropicEvent(event));
       return answer.chunks;
     },
   };
@@ -87,7 +87,7 @@ function createAnswer(): Answer {
   };
 }
 
-function parseEvent({ event, data }: WireEvent): Fields {
+function parseAnthropicEvent({ event, data }: WireEvent): Fields {
   let value: unknown;
   try {
     value = JSON.parse(data);

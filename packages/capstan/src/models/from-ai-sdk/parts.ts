@@ -1,5 +1,5 @@
 import { AgentError } from "../../errors.ts";
-import { isRecord, type Json, toCanonicalJson } from "../../json.ts";
+import { isRecord, isSameJson } from "../../json.ts";
 import type { Chunk } from "../../model.ts";
 import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
 import { createFinish } from "../wire.ts";
@@ -155,14 +155,6 @@ function readCall(state: PartReaderState, part: AiSdkCall & Metadata): readonly 
   const rest = state.emitted.filter((chunk) => chunk.type !== "call_delta" || chunk.index !== call.index);
   state.emitted.length = 0;
   return [{ type: "restart", reason: "arguments_corrected" }, ...rest, head, delta(input)];
-}
-
-function isSameJson(left: string, right: string): boolean {
-  try {
-    return toCanonicalJson(JSON.parse(left) as Json) === toCanonicalJson(JSON.parse(right) as Json);
-  } catch {
-    return false; // incomplete JSON equals nothing
-  }
 }
 
 /** Keeps a provider-executed call or result in the form in which the prompt needs it. It never runs here. */

@@ -46,18 +46,18 @@ function serializeEntry(entry: Exclude<Entry, ResultEntry>, needsSignatures: boo
   switch (entry.type) {
     case "user": {
       const parts = toUserParts(entry.content);
-      return { role: "user", parts: joinParts(parts.length > 0 ? parts : [{ text: " " }]) };
+      return { role: "user", parts: serializeParts(parts.length > 0 ? parts : [{ text: " " }]) };
     }
     case "summary":
       return {
         role: "user",
-        parts: joinParts([{ text: `Summary of the conversation so far:\n${entry.text}` }]),
+        parts: serializeParts([{ text: `Summary of the conversation so far:\n${entry.text}` }]),
       };
     case "assistant": {
       const first = entry.parts.find((part) => part.type === "call");
       return {
         role: "model",
-        parts: joinParts(
+        parts: serializeParts(
           entry.parts.flatMap((part) => toModelParts(part, needsSignatures && part === first)),
         ),
       };
@@ -65,7 +65,7 @@ function serializeEntry(entry: Exclude<Entry, ResultEntry>, needsSignatures: boo
   }
 }
 
-function joinParts(parts: readonly object[]): string {
+function serializeParts(parts: readonly object[]): string {
   return parts.map((part) => JSON.stringify(part)).join(",");
 }
 
@@ -122,9 +122,9 @@ function serializeResult(entry: ResultEntry, call: CallPart | undefined): Serial
   const files = typeof content === "string" ? [] : content.filter((part) => part.type !== "text");
   return {
     role: "results",
-    parts: joinParts([{ functionResponse }]),
+    parts: serializeParts([{ functionResponse }]),
     ...(files.length > 0 && {
-      attachments: joinParts([{ text: `From the result of ${entry.name}:` }, ...files.map(toUserPart)]),
+      attachments: serializeParts([{ text: `From the result of ${entry.name}:` }, ...files.map(toUserPart)]),
     }),
   };
 }

@@ -39,7 +39,7 @@ export function addCallPieces(calls: ChatCalls, pieces: readonly unknown[], serv
   for (const rawPiece of pieces) {
     if (!isRecord(rawPiece)) continue;
     const piece = parsePiece(rawPiece);
-    const known = findCall(calls, piece, updatedCalls);
+    const known = findContinuedCall(calls, piece, updatedCalls);
     const call = known ?? createChatCall(calls);
     if (piece.index !== undefined) calls.byIndex.set(piece.index, call);
     calls.last = call;
@@ -97,7 +97,7 @@ function createChatCall({ all }: ChatCalls): ChatCall {
 }
 
 /** Returns the call that a piece continues; undefined if it starts a new one. */
-function findCall(
+function findContinuedCall(
   calls: ChatCalls,
   piece: CallPiece,
   updatedCalls: ReadonlySet<ChatCall>,

@@ -106,14 +106,14 @@ function readChunk(state: ChatReaderState, chunk: Fields): Chunk[] {
     if (isRecord(choice.delta)) readDelta(state, choice.delta, chunks);
     readFinishReason(state, choice.finish_reason);
   }
-  state.identity.check(chunk.id, chunks.length > 0 || isEnd(first));
+  state.identity.check(chunk.id, chunks.length > 0 || hasFinishReason(first));
   const usage = findChatUsage(chunk, first);
   if (usage) chunks.push({ type: "usage", usage });
   if (state.reason !== undefined && !state.quirks.needsDone) emitFinish(state, chunks);
   return chunks;
 }
 
-function isEnd(choice: Fields | undefined): boolean {
+function hasFinishReason(choice: Fields | undefined): boolean {
   return typeof choice?.finish_reason === "string" && choice.finish_reason !== "";
 }
 

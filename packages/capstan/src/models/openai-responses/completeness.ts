@@ -1,4 +1,4 @@
-import { type Json, toCanonicalJson } from "../../json.ts";
+import { isSameJson } from "../../json.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
 
 /** Follows the numbers of the events. */
@@ -37,12 +37,4 @@ export function findRest(streamed: string, whole: string, what: "text" | "argume
   // Some servers send no complete text, trim it, or write the arguments with other white space.
   if (whole === "" || whole.trim() === streamed.trim() || isSameJson(streamed, whole)) return "";
   throw createInconsistencyError(`the complete ${what} differs from what was streamed`);
-}
-
-function isSameJson(left: string, right: string): boolean {
-  try {
-    return toCanonicalJson(JSON.parse(left) as Json) === toCanonicalJson(JSON.parse(right) as Json);
-  } catch {
-    return false; // not JSON: two different texts
-  }
 }

@@ -48,7 +48,7 @@ export function createResponsesReader(): WireReader {
   return {
     read({ event, data }: WireEvent): readonly Chunk[] {
       if (state.isEnded || data.trim() === "[DONE]") return [];
-      const parsed = parseEvent(data);
+      const parsed = parseResponsesEvent(data);
       const type = typeof parsed.type === "string" ? parsed.type : event;
       state.sequence.check(parsed.sequence_number);
       return readResponsesEvent(state, type, parsed);
@@ -62,7 +62,7 @@ export function parseResponse(body: unknown): readonly Chunk[] {
   return finishResponse(createResponsesState(), body, undefined);
 }
 
-function parseEvent(data: string): Item {
+function parseResponsesEvent(data: string): Item {
   try {
     const parsed: unknown = JSON.parse(data);
     if (isRecord(parsed)) return parsed;
@@ -160,7 +160,7 @@ function closeMessage(state: ResponsesReaderState, slot: OutputSlot, item: Item)
   const { content, role: _role, type: _type, status: _status, ...head } = item;
   const parts = Array.isArray(content) ? content.filter(isRecord) : [];
   if (parts.some((part) => part.type === "refusal")) state.isRefused = true;
-  const text = findRest(slot.text, joinParts(parts), "text");
+  const text = findRest(slot.text, joinTextParts(parts), "text");
   slot.text += text;
   if (slot.text === "") return [];
   // A plain message is rebuilt from its text; one with citations, refusals or several parts is kept unchanged.
@@ -169,7 +169,7 @@ function closeMessage(state: ResponsesReaderState, slot: OutputSlot, item: Item)
   return [{ type: "text", text, opaque }];
 }
 
-function joinParts(parts: readonly Item[]): string {
+function joinTextParts(parts: readonly Item[]): string {
   return parts.map((part) => String(part.text ?? part.refusal ?? "")).join("");
 }
 
@@ -177,7 +177,7 @@ function joinParts(parts: readonly Item[]): string {
 function compareItem(slot: OutputSlot, item: Item): readonly Chunk[] {
   if (item.type === "function_call") return completeArguments(slot, item.arguments);
   if (item.type !== "message" || !Array.isArray(item.content)) return [];
-  return emitText(slot, findRest(slot.text, joinParts(item.content.filter(isRecord)), "text"));
+  return emitText(slot, findRest(slot.text, joinTextParts(item.content.filter(isRecord)), "text"));
 }
 
 function isPlainText({ type, annotations }: Item): boolean {

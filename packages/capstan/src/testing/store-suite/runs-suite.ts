@@ -62,7 +62,7 @@ export function runsSuite(getStore: () => Store): void {
       expect(await store.findRun("r2~c")).toBeUndefined();
     });
 
-    it("have the position 1 if their first fact was imported with an id of its own", async () => {
+    it("have the position 1 if their first fact was imported with its own id", async () => {
       const lease = await acquireTestLease(store, "s1");
       const imported = { ...createStartFact("s1", "r1"), id: "foreign" };
       await store.append([imported, createDoneFact("s1", "r1")], { expected: 0, lease });

@@ -36,7 +36,7 @@ export function createOpenCalls(requestHandler: RequestHandler): OpenCalls {
   return {
     get: (key) => calls.get(key),
     start(key, work) {
-      const call = openCall(work);
+      const call = createTrackedCall(work);
       calls.set(key, call);
       return call;
     },
@@ -76,7 +76,7 @@ function askInCall(call: TrackedCall, question: Question): Promise<Answer> {
   });
 }
 
-function openCall(work: (signal: AbortSignal) => Promise<ServerResult>): TrackedCall {
+function createTrackedCall(work: (signal: AbortSignal) => Promise<ServerResult>): TrackedCall {
   const controller = new AbortController();
   const questions: PendingQuestion[] = [];
   let questionAdded = Promise.withResolvers<void>();

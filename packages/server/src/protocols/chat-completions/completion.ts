@@ -4,6 +4,7 @@ import { restartsMessage } from "capstan/client";
 import { createClientCallId } from "../call-ids.ts";
 import { getMissingText } from "../chat/chat-events.ts";
 import { isCut } from "../is-cut.ts";
+import { sumUsage } from "../sum-usage.ts";
 
 /*
  * Responses of `POST /v1/chat/completions`. Calls of the agent's own tools are hidden, because a client would try to
@@ -105,15 +106,6 @@ export function createCompletionCollector({
     getReasoning: () => thoughts.join(""),
     getLastText: () => texts.at(-1) ?? "",
     getUsage: () => used.reduce(sumUsage, { inputTokens: 0, outputTokens: 0 }),
-  };
-}
-
-function sumUsage(left: Usage, right: Usage): Usage {
-  return {
-    inputTokens: left.inputTokens + right.inputTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-    cachedTokens: (left.cachedTokens ?? 0) + (right.cachedTokens ?? 0),
-    reasoningTokens: (left.reasoningTokens ?? 0) + (right.reasoningTokens ?? 0),
   };
 }
 

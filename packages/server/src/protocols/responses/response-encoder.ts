@@ -2,6 +2,7 @@ import { type Event, type Fact, getText, type Usage } from "capstan";
 import { restartsMessage } from "capstan/client";
 import { type ErrorFormatter, getMissingText } from "../chat/chat-events.ts";
 import { toOpenaiError } from "../openai-error.ts";
+import { sumUsage } from "../sum-usage.ts";
 import type { RunSegment } from "./ids.ts";
 import { createResponseCalls } from "./response-calls.ts";
 import {
@@ -180,12 +181,3 @@ function toJsonText(given: unknown): string {
 }
 
 const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
-
-function sumUsage(left: Usage, right: Usage): Usage {
-  return {
-    inputTokens: left.inputTokens + right.inputTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-    cachedTokens: (left.cachedTokens ?? 0) + (right.cachedTokens ?? 0),
-    reasoningTokens: (left.reasoningTokens ?? 0) + (right.reasoningTokens ?? 0),
-  };
-}
