@@ -6,7 +6,7 @@ import type { Fact } from "../event.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { type LocalEngine, local } from "./local.ts";
 
@@ -15,12 +15,15 @@ let clock: FakeClock;
 let store: Store;
 /** Makes calls of the tool return. Without it they take forever. */
 let answer: (() => unknown) | undefined;
+/** What the model does instead. */
+let step: ScriptedStep | undefined;
 const processes: { engine: LocalEngine; kill(): void }[] = [];
 
 beforeEach(() => {
   clock = fakeClock();
   store = memory({ clock });
   answer = undefined;
+  step = undefined;
 });
 afterEach(() => {
   for (const { kill } of processes.splice(0)) kill();
@@ -35,6 +38,7 @@ const tool = defineTool({
 });
 /** Makes as many calls as the user asks for, one per turn. */
 const model = scriptedModel(({ history }) => {
+  if (step) return step;
   const results = history.filter((entry) => entry.type === "result");
   const [question] = history.filter((entry) => entry.type === "user");
   const calls = Number(question?.content);
@@ -177,6 +181,27 @@ describe("a run whose process crashes repeatedly", () => {
     const results = facts.flatMap((fact) => (fact.type === "tool_call_result" ? fact.status : []));
     expect(results).toEqual(["interrupted", "ok"]);
     expect(calls).toBe(1);
+  });
+
+  it("is retried after it failed while it was alone, and nothing but the retry follows its end (F77)", async () => {
+    const findTypes = async () => (await loadFacts("run_1")).map(({ type }) => type);
+    step = { hang: true };
+    const first = startProcess();
+    first.engine.run(agent, "0", { runId: "run_1" }).then(undefined, () => undefined);
+    await expect.poll(async () => (await findTypes()).at(-1)).toBe("turn_start");
+    first.kill();
+    const second = startProcess();
+    await advanceUntil(async () => expect((await findTypes()).at(-1)).toBe("recovered"));
+    second.kill();
+    step = { error: "model_auth" };
+    const { engine } = startProcess();
+    await advanceUntil(async () => expect((await findTypes()).at(-1)).toBe("done"));
+    expect((await loadFacts("run_1")).filter(isRecovery)).toMatchObject([{}, { alone: true }]);
+    step = undefined;
+    await engine.send("run_1", { type: "retry", key: "again" });
+    await expect.poll(async () => (await loadFacts("run_1")).at(-1)).toMatchObject({ status: "done" });
+    const types = await findTypes();
+    expect(types[types.indexOf("done") + 1]).toBe("retried");
   });
 
   it("shares its process with a new run only once that is recorded, and the crash does not count (F77)", async () => {

@@ -30,7 +30,7 @@ export async function enterProcess(
       const alone = isAlone ? { alone: isAlone } : {};
       await log.append([{ type: "recovered", owner: shared.owner, ...alone }], `${state.seq}`);
       isRecordedAlone = isAlone;
-    } else if (run?.isAlone && !isCrash) await endSolo(context);
+    } else if (run?.isAlone && !run.done && !isCrash) await endSolo(context);
     if (run?.wakeAt !== undefined && (shared?.isWakeup || clock.now() >= run.wakeAt))
       await log.append([{ type: "woken" }], `${state.seq}`);
   } catch (thrown) {
