@@ -259,6 +259,27 @@ describe("an active run", () => {
     const starts = (await loadRunFacts(store, "run_1")).filter((fact) => fact.type === "tool_call_start");
     expect(starts).toHaveLength(1);
   });
+
+  it("is released when its engine closes after an answer on its handle has continued it (F82)", async () => {
+    const store = memory({ clock });
+    const going = Promise.withResolvers<string>();
+    const slow = defineTool({
+      name: "slow",
+      description: "",
+      input: {},
+      needsApproval: true,
+      execute: () => going.promise,
+    });
+    const agent = createToolAgent(slow);
+    const engine = openEngine(store, agent);
+    const started = engine.run(agent, "Go.", { runId: "run_1" });
+    const { pending } = await started;
+    started.approve(pending[0]?.callId ?? "");
+    await expect.poll(() => findLastFactType(store, "run_1")).toBe("tool_call_start");
+    setImmediate(() => going.resolve("Went."));
+    await engine.close();
+    expect(await store.listOrphans()).toMatchObject([{ runId: "run_1" }]);
+  });
 });
 
 describe("a run whose model asks for a long wait", () => {

@@ -144,6 +144,14 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
   const shared = buildSharedOptions(options, {
     shutdownSignal: shutdown.signal,
     onModelCall: outages.report,
+    onRunStart(executed) {
+      runs.onStart(executed.runId);
+      options.onRunStart?.(executed);
+    },
+    onRunEnd(executed) {
+      runs.onEnd(executed.runId);
+      options.onRunEnd?.(executed);
+    },
   });
 
   /** Continues a run, unless another process is faster. */
@@ -206,18 +214,19 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
     outages.close();
     shutdown.abort();
     await Promise.allSettled(runs.list().map(async (handle) => handle));
+    await runs.whenIdle();
   }
   return { runs, shared, send, recover, close };
 }
 
 function buildSharedOptions(
   options: LocalOptions,
-  hooks: Pick<SharedStoreOptions, "shutdownSignal" | "onModelCall">,
+  hooks: Pick<SharedStoreOptions, "shutdownSignal" | "onModelCall" | "onRunStart" | "onRunEnd">,
 ): SharedStoreOptions {
   const { leaseMs = defaultLeaseMs, owner = createId("local_"), clock = backgroundClock } = options;
-  const { onRunStart, onRunEnd, snapshotEvery } = options;
+  const { snapshotEvery } = options;
   const gate = createProcessGate(clock, leaseMs);
-  return { owner, leaseMs, gate, clock, snapshotEvery, onRunStart, onRunEnd, ...hooks };
+  return { owner, leaseMs, gate, clock, snapshotEvery, ...hooks };
 }
 
 type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage" | "listStuck">;

@@ -7,6 +7,11 @@ import type { Run } from "../run/run-handle.ts";
 export interface RunTracker {
   /** Lists a run until it suspends or ends. */
   track(handle: Run): Run;
+  /** Called when this process begins to execute a run, also after an answer on the handle, and when it stops. */
+  onStart(runId: string): void;
+  onEnd(runId: string): void;
+  /** Resolves when this process executes no run. */
+  whenIdle(): Promise<void>;
   list(): readonly Run[];
   /** False while this process executes the run, and for a while after it could not continue the run. */
   isDue(runId: string): boolean;
@@ -23,8 +28,11 @@ const stuckCodes: readonly string[] = ["unknown_agent", "newer_version"];
 /** `onSettled` is called when a run suspends or ends. */
 export function createRunTracker(clock: Clock, onSettled: (result: Result) => void): RunTracker {
   const activeRuns = new Map<string, Run>();
+  /** Segments in progress by run: a message on the handle of a run that waits starts one. */
+  const segments = new Map<string, number>();
   const failedRuns = new Set<string>();
   const scheduledRuns = new Map<string, number>();
+  let onIdle: (() => void)[] = [];
   return {
     track(handle) {
       activeRuns.set(handle.id, handle);
@@ -43,9 +51,21 @@ export function createRunTracker(clock: Clock, onSettled: (result: Result) => vo
       });
       return handle;
     },
+    onStart: (runId) => void segments.set(runId, (segments.get(runId) ?? 0) + 1),
+    onEnd(runId) {
+      const count = (segments.get(runId) ?? 0) - 1;
+      if (count > 0) segments.set(runId, count);
+      else segments.delete(runId);
+      if (segments.size > 0) return;
+      for (const resolve of onIdle) resolve();
+      onIdle = [];
+    },
+    async whenIdle() {
+      if (segments.size > 0) await new Promise<void>((resolve) => onIdle.push(resolve));
+    },
     list: () => [...activeRuns.values()],
     isDue(runId) {
-      if (activeRuns.has(runId) || (scheduledRuns.get(runId) ?? 0) > clock.now()) return false;
+      if (activeRuns.has(runId) || segments.has(runId) || (scheduledRuns.get(runId) ?? 0) > clock.now()) return false;
       scheduledRuns.delete(runId);
       return true;
     },
