@@ -150,6 +150,30 @@ describe("a run whose provider is down", () => {
     await expect.poll(() => engine.getResult("r"), { timeout: 30_000 }).toMatchObject({ status: "done" });
   });
 
+  it("has all of its patience again in the next turn", async () => {
+    const clock = fakeClock();
+    let isDown = true;
+    const model = scriptedModel(({ history }) => {
+      if (isDown) return { error: "model_overloaded" };
+      return history.at(-1)?.type === "result" ? { text: "Done." } : { calls: [{ name: "work" }] };
+    });
+    const execute = () => new Promise<string>((resolve) => clock.after(30_000, () => resolve("Worked.")));
+    const work = defineTool({ name: "work", description: "", input: {}, execute });
+    const policy = { modelRetry: { attempts: 1, patienceMs: 20_000 } };
+    const agent = defineAgent({ name: "a", model, tools: [work], policy });
+    const engine = openEngine(memory({ clock }), clock, agent);
+    engine.run(agent, "Hi.", { runId: "r", clock }).then(undefined, () => undefined);
+    await pass(clock, 5_000);
+    isDown = false;
+    await pass(clock, 10_000);
+    isDown = true;
+    await pass(clock, 30_000);
+    expect(await engine.getResult("r")).toMatchObject({ status: "waiting", outage: { model: "scripted" } });
+    isDown = false;
+    await pass(clock, 10_000);
+    expect(await engine.getResult("r")).toMatchObject({ status: "done", text: "Done." });
+  });
+
   it("uses the next model of its chain, and waits if none can answer", async () => {
     const { clock, store, provider } = setUp();
     const spare = scriptedModel([{ text: "Spare." }, { error: "model_auth" }]);

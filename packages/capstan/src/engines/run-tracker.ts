@@ -65,7 +65,8 @@ export function createRunTracker(clock: Clock, onSettled: (result: Result) => vo
     },
     list: () => [...activeRuns.values()],
     isDue(runId) {
-      if (activeRuns.has(runId) || segments.has(runId) || (scheduledRuns.get(runId) ?? 0) > clock.now()) return false;
+      if (activeRuns.has(runId) || segments.has(runId) || (scheduledRuns.get(runId) ?? 0) > clock.now())
+        return false;
       scheduledRuns.delete(runId);
       return true;
     },

@@ -92,6 +92,8 @@ export function addModelUsage(
   if (!run) return;
   if (!currentTurn.partial) correctEstimate(state, usage);
   clearCrashes(run);
+  currentTurn.failingSince = undefined;
+  currentTurn.suspensions = 0;
   run.usage = addUsage(run.usage, usage);
   currentTurn.usage = addUsage(currentTurn.usage, usage);
 }
