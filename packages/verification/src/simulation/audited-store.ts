@@ -3,23 +3,33 @@ import { memory } from "capstan/stores/memory";
 import { createFactAudit, type FactAudit } from "./fact-audit.ts";
 import { createLeaseAudit, type LeaseAudit } from "./lease-audit.ts";
 import { createMessageAudit, type MessageAudit } from "./message-audit.ts";
+import type { PlannedRun } from "./plan.ts";
+import { createRequestAudit, type RequestAudit } from "./request-audit.ts";
 import { withSnapshotAudit } from "./snapshot-audit.ts";
+import { createVersionAudit, type VersionAudit, type VersionOptions } from "./version-view.ts";
 import type { World } from "./world.ts";
 
 /** The store shared by all workers, with its auditors. */
 export interface AuditedStore {
-  /** The store as seen by one worker. */
-  forWorker(worker: string): Store;
+  /** The store as seen by one worker, which runs a version of the runtime. */
+  forWorker(worker: string, version: number): Store;
   readonly facts: FactAudit;
   readonly leases: LeaseAudit;
   readonly messages: MessageAudit;
+  readonly requests: RequestAudit;
+  readonly versions: VersionAudit;
   /** Advances the store's clock, so that leases expire at once. */
   jumpClock(ms: number): void;
 }
 
+export type AuditOptions = VersionOptions & {
+  readonly runs: readonly PlannedRun[];
+  readonly mutateStore?: ((store: Store) => Store) | undefined;
+};
+
 export function createAuditedStore(
   world: World,
-  mutate: (store: Store) => Store = (store) => store,
+  { runs, mutateStore: mutate = (store) => store, ...options }: AuditOptions,
 ): AuditedStore {
   let skewMs = 0;
   const now = () => world.scheduler.now() + skewMs;
@@ -27,16 +37,20 @@ export function createAuditedStore(
   const facts = createFactAudit(world);
   const leases = createLeaseAudit(world, now);
   const messages = createMessageAudit(world);
+  const requests = createRequestAudit(world, runs);
+  const versions = createVersionAudit(world, options);
   const snapshots = withSnapshotAudit(world, { store, facts });
 
-  const forWorker = (worker: string): Store => ({
+  const createView = (worker: string): Store => ({
     ...store,
     ...snapshots,
     async append(batch, at) {
       const placed = await store.append(batch, at);
       const { acknowledged: heard = [] } = at;
       messages.onWrite(leases.onWrite(at.lease), batch, heard);
+      const known = facts.getSession(at.lease.sessionId).facts.length;
       facts.read(at.lease.sessionId, placed);
+      for (const fact of placed) if (fact.seq > known) requests.onFact(fact);
       return placed;
     },
     async lease(sessionId, owner, ms) {
@@ -60,10 +74,12 @@ export function createAuditedStore(
   });
 
   return {
-    forWorker,
+    forWorker: (worker, version) => versions.view(createView(worker), version),
     facts,
     leases,
     messages,
+    requests,
+    versions,
     jumpClock(ms) {
       skewMs += ms;
       world.log("clock", `of the store jumps by ${ms} ms`);

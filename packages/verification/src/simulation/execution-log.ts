@@ -59,6 +59,7 @@ export function createExecutionLog(world: World, audited: AuditedStore): Executi
           !execution.outcome && !execution.signal.aborted && audited.leases.wasReleased(execution.token),
       );
       if (isStillRunning) world.reportViolation("no effect is in progress when its lease is released", id);
+      checkSolitude(world, audited, { worker, runId });
       byCall.set(id, [...earlier, execution]);
       return execution;
     },
@@ -86,4 +87,19 @@ export function createExecutionLog(world: World, audited: AuditedStore): Executi
         }
     },
   };
+}
+
+/** Checks that no other run executes in a process while a suspect is alone in it. */
+export function checkSolitude(
+  world: World,
+  { facts, leases }: AuditedStore,
+  { worker, runId }: { readonly worker: string; readonly runId: string },
+): void {
+  for (const { sessionId, runId: suspect, recoveredBy } of facts.runs.values()) {
+    if (suspect === runId || recoveredBy !== worker) continue;
+    const { run } = facts.getSession(sessionId).state;
+    const isAlone = run?.id === suspect && run.isAlone;
+    if (isAlone && leases.findHolder(sessionId)?.worker === worker)
+      world.reportViolation("a suspect is alone in its process", `${suspect} beside ${runId} in ${worker}`);
+  }
 }

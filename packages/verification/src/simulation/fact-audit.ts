@@ -1,5 +1,6 @@
-import { type Fact, getCalls } from "capstan";
+import { type Fact, getCalls, getText } from "capstan";
 import { apply, createState, identifyFact, type State } from "capstan/internal/verification";
+import { isWhole } from "./plan.ts";
 import type { World } from "./world.ts";
 
 /** State of a call according to the log. */
@@ -19,12 +20,23 @@ export type AuditedRun = {
   readonly calls: Map<string, AuditedCall>;
   readonly steered: Map<string, number>;
   messages: number;
+  compactions: number;
   recoveries: number;
+  /** The process that took over last. */
+  recoveredBy: string | undefined;
   isCancelled: boolean;
+  /** The end of the run, unless it was retried since. */
   done: Extract<Fact, { type: "done" }> | undefined;
+  /** Statuses with which the run has ended so far: several, if it was retried. */
+  readonly statuses: Set<string>;
 };
 
-export type AuditedSession = { readonly facts: Fact[]; readonly state: State; open: AuditedRun | undefined };
+export type AuditedSession = {
+  readonly facts: Fact[];
+  readonly state: State;
+  open: AuditedRun | undefined;
+  newest: AuditedRun | undefined;
+};
 
 /** Checks every stored fact, in order, against the invariants. */
 export interface FactAudit {
@@ -41,7 +53,7 @@ export function createFactAudit(world: World): FactAudit {
   function getSession(sessionId: string): AuditedSession {
     const known = sessions.get(sessionId);
     if (known) return known;
-    const session = { facts: [], state: createState(sessionId), open: undefined };
+    const session = { facts: [], state: createState(sessionId), open: undefined, newest: undefined };
     sessions.set(sessionId, session);
     return session;
   }
@@ -54,12 +66,21 @@ export function createFactAudit(world: World): FactAudit {
       world.reportViolation("no fact without its run", describeFact(fact));
       return;
     }
+    if (fact.type === "retried") reopenRun(session, run, fact);
     if (run.done) world.reportViolation("`done` comes once and last", `${describeFact(fact)} follows it`);
     if (session.open !== run) world.reportViolation("a session has one run at a time", describeFact(fact));
     applyToAuditedRun(world, run, fact);
     if (fact.type === "done") session.open = undefined;
     apply(session.state, fact);
     if (fact.type === "run_start" || fact.type === "done") checkHistory(world, session.state.history);
+  }
+
+  /** Only the newest run of a session can be retried, and only if it failed because of its model. */
+  function reopenRun(session: AuditedSession, run: AuditedRun, fact: Fact): void {
+    if (!run.done?.canRetry || session.newest !== run)
+      world.reportViolation("only a run that failed because of its model is retried", describeFact(fact));
+    run.done = undefined;
+    session.open ??= run;
   }
 
   function startRun(session: AuditedSession, { runId, sessionId, seq }: Fact): void {
@@ -71,12 +92,16 @@ export function createFactAudit(world: World): FactAudit {
       calls: new Map(),
       steered: new Map(),
       messages: 0,
+      compactions: 0,
       recoveries: 0,
+      recoveredBy: undefined,
       isCancelled: false,
       done: undefined,
+      statuses: new Set(),
     };
     runs.set(runId, run);
     session.open = run;
+    session.newest = run;
   }
 
   return {
@@ -106,6 +131,7 @@ function applyToAuditedRun(world: World, run: AuditedRun, fact: Fact): void {
   switch (fact.type) {
     case "message":
       run.messages += 1;
+      checkWhole(world, fact);
       for (const { id, name } of getCalls(fact.entry)) {
         if (run.calls.has(id))
           world.reportViolation("a call id is used once", `${id} in ${describeFact(fact)}`);
@@ -131,19 +157,44 @@ function applyToAuditedRun(world: World, run: AuditedRun, fact: Fact): void {
       return;
     case "recovered":
       run.recoveries += 1;
+      run.recoveredBy = fact.owner;
+      if (fact.alone) world.totals.trials += 1;
+      return;
+    case "message_partial":
+      world.totals.continuations += 1;
+      return;
+    case "waiting":
+      if (fact.until !== undefined) world.totals.suspensions += 1;
+      return;
+    case "retried":
+      world.totals.retries += 1;
+      return;
+    case "compacted":
+      world.totals.compactions += 1;
+      run.compactions += 1;
+      if (fact.number !== run.compactions)
+        world.reportViolation("a compaction is performed once", describeFact(fact));
       return;
     case "turn_end":
       checkSettled(world, run, fact);
       return;
     case "done":
       run.done = fact;
+      run.statuses.add(fact.status);
       if (run.isCancelled !== (fact.status === "cancelled"))
         world.reportViolation("only a cancelled run ends as cancelled", `${run.runId}: ${fact.status}`);
+      if (fact.status === "done" && !isWhole(fact.text))
+        world.reportViolation("no half answer ends a run as done", `${run.runId}: ${fact.text}`);
       if (fact.text === "") world.reportViolation("a run ends with a text", run.runId);
       checkSettled(world, run, fact);
       return;
     default:
   }
+}
+
+function checkWhole(world: World, fact: Extract<Fact, { type: "message" }>): void {
+  if (fact.stopReason === "aborted" || isWhole(getText(fact.entry))) return;
+  world.reportViolation("the parts of a message are joined", `${describeFact(fact)}: ${getText(fact.entry)}`);
 }
 
 function applyToAuditedCall(
@@ -176,6 +227,7 @@ function applyApproval(
   if (call.answered.has(number))
     world.reportViolation("a question is answered once", `${fact.callId} of ${run.runId}`);
   call.answered.add(number);
+  if (number > 0) world.totals.questions += 1;
   if (number === 0) call.isAllowed = approved;
 }
 

@@ -22,9 +22,12 @@ type StoreCall<Value> = { readonly name: string; readonly about?: string; act(st
  * The shared store behind an unreliable connection. A request may arrive after its sender was killed, or after later
  * requests. The response is delivered as a step of the worker.
  */
-export function createFaultyStore(world: World, { audited, worker, storeFaults }: FaultyStoreOptions): Store {
+export function createFaultyStore(
+  world: World,
+  { audited, worker, version, storeFaults }: FaultyStoreOptions,
+): Store {
   const { random, scheduler } = world;
-  const shared = audited.forWorker(worker.name);
+  const shared = audited.forWorker(worker.name, version);
   let isNotifying = false;
 
   function drawLatency(): number {
@@ -108,6 +111,7 @@ export function createFaultyStore(world: World, { audited, worker, storeFaults }
 export type FaultyStoreOptions = {
   readonly audited: AuditedStore;
   readonly worker: SimulatedWorker;
+  readonly version: number;
   readonly storeFaults: StoreFaults;
 };
 

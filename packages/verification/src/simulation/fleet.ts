@@ -15,6 +15,9 @@ export type FleetMember = {
   readonly agent: Agent;
   readonly engine: LocalEngine;
   readonly hooks: Hooks;
+  /** Version of the facts that the worker stores. */
+  readonly version: number;
+  isClosing: boolean;
 };
 
 /** All workers of a world and their faults. */
@@ -32,14 +35,17 @@ export type FaultRates = {
   /** Probability per step of a worker. */
   readonly kills: number;
   readonly pauses: number;
+  readonly closes: number;
   readonly maxPauseMs: number;
+  /** Versions of the runtime that workers run. */
+  readonly versions: readonly number[];
 };
 
 const maxProcesses = 9;
 
 export function createFleet(
   { world, audited, ...rest }: Omit<AgentContext, "worker">,
-  { storeFaults, kills, pauses, maxPauseMs }: FaultRates,
+  { storeFaults, kills, pauses, closes, maxPauseMs, versions }: FaultRates,
   mutate: (store: Store) => Store = (store) => store,
 ): Fleet {
   const { random, scheduler, totals } = world;
@@ -52,17 +58,28 @@ export function createFleet(
     if (draw < kills && started < maxProcesses) {
       totals.kills += 1;
       worker.kill();
-      scheduler.after(random.below(2500), start);
+      scheduler.after(random.below(2500), () => start());
     } else if (draw >= kills && draw < kills + pauses) {
       totals.pauses += 1;
       worker.pause(random.below(maxPauseMs));
+    } else if (draw > 1 - closes && started < maxProcesses) {
+      const member = members.find((each) => each.worker === worker);
+      if (member && !member.isClosing) void closeMember(member);
     }
   }
 
-  function start(): void {
+  /** Closes the engine, ends the process, and starts another one, as a deployment does. */
+  async function closeMember(member: FleetMember): Promise<void> {
+    totals.closes += 1;
+    await closeEngine(world, audited, { member, isExact: storeFaults.failureRate === 0 });
+    scheduler.after(random.below(500), () => start());
+  }
+
+  function start(version = random.pick(versions)): void {
     started += 1;
+    totals.processes += 1;
     const worker = createWorker(world, `worker_${started}`, applyFault);
-    const store = mutate(createFaultyStore(world, { audited, worker, storeFaults }));
+    const store = mutate(createFaultyStore(world, { audited, worker, version, storeFaults }));
     const agent = createPlannedAgent({ world, audited, ...rest, worker });
     const hooks = createEventCheck(world, audited);
     const { clock } = worker;
@@ -77,15 +94,15 @@ export function createFleet(
     });
     members = [
       ...members.filter((member) => member.worker.isAlive()),
-      { worker, store, agent, engine, hooks },
+      { worker, store, agent, engine, hooks, version, isClosing: false },
     ];
-    world.log(worker.name, "starts");
+    world.log(worker.name, versions.length > 1 ? `starts with version ${version}` : "starts");
   }
 
   return {
-    start,
+    start: () => start(),
     pickAwake() {
-      const awake = members.filter((member) => member.worker.isAwake());
+      const awake = members.filter((member) => member.worker.isAwake() && !member.isClosing);
       return awake.length > 0 ? random.pick(awake) : undefined;
     },
     listAlive: () => members.filter((member) => member.worker.isAlive()),
@@ -93,12 +110,31 @@ export function createFleet(
       world.isCalm = true;
       world.log("world", "stops its faults");
       const alive = members.filter((member) => member.worker.isAlive());
-      const [chosen] = alive.length > 0 ? [random.pick(alive)] : [];
+      // Only the newest version can end all runs.
+      const newest = Math.max(...versions);
+      const capable = alive.filter(({ version, isClosing }) => version === newest && !isClosing);
+      const [chosen] = capable.length > 0 ? [random.pick(capable)] : [];
       for (const member of alive) if (member !== chosen) member.worker.kill();
       if (chosen) chosen.worker.wake();
-      else start();
+      else start(newest);
     },
   };
+}
+
+/** Closes the engine of a worker, and ends it. `isExact`: the store has no faults, so that a release cannot fail. */
+async function closeEngine(
+  world: World,
+  { leases }: AuditedStore,
+  { member, isExact }: { readonly member: FleetMember; readonly isExact: boolean },
+): Promise<void> {
+  const { worker, engine } = member;
+  member.isClosing = true;
+  world.log(worker.name, "closes");
+  await engine.close();
+  const held = leases.findHeldBy(worker.name);
+  if (held !== undefined && isExact)
+    world.reportViolation("a closed engine holds no lease", `${worker.name} holds ${held}`);
+  worker.exit();
 }
 
 /** Checks that events are emitted only for stored facts. */

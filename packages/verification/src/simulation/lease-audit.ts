@@ -22,6 +22,8 @@ export interface LeaseAudit {
   wasReleased(token: number | undefined): boolean;
   /** The holder of an unexpired lease. */
   findHolder(sessionId: string): AuditedLease | undefined;
+  /** A session on which the worker holds an unexpired lease. */
+  findHeldBy(worker: string): string | undefined;
 }
 
 export function createLeaseAudit(world: World, now: () => number): LeaseAudit {
@@ -68,6 +70,8 @@ export function createLeaseAudit(world: World, now: () => number): LeaseAudit {
       return undefined;
     },
     wasReleased: (token) => token !== undefined && releasedTokens.has(token),
-    findHolder: findHolder,
+    findHolder,
+    findHeldBy: (worker) =>
+      [...newestLeases.keys()].find((sessionId) => findHolder(sessionId)?.worker === worker),
   };
 }

@@ -1,11 +1,8 @@
-import type { Fact, Lease, Store } from "capstan";
+import type { Fact, Lease, Model, Store } from "capstan";
 import { fold, serializeState } from "capstan/internal/verification";
 import type { SimulationOptions } from "./simulation.ts";
 
-/**
- * Broken stores that the simulation must detect, and the invariant that each violates. Shows that the simulation can
- * fail.
- */
+/** Broken parts that the simulation must detect, and the invariant that each violates: the simulation can fail. */
 export const mutations: readonly (SimulationOptions & { readonly what: string; readonly breaks: string })[] =
   [
     {
@@ -48,7 +45,106 @@ export const mutations: readonly (SimulationOptions & { readonly what: string; r
       mutateWorkerStore: withoutFactNotices,
       breaks: "a reader gets every fact",
     },
+    {
+      what: "a run that does not suspend during an outage",
+      mutateWorkerStore: (store) => withChangedFacts(store, withoutSuspension),
+      breaks: "no outage ends a run that has patience left",
+    },
+    {
+      what: "a model client that repeats requests on its own",
+      mutateModel: withOwnRetry,
+      breaks: "nothing is requested more often than the policy says",
+    },
+    {
+      what: "a retry that forgets a finished tool",
+      mutateWorkerStore: withForgetfulRetry,
+      breaks: "a completed step is never performed again",
+    },
+    {
+      what: "a compaction that separates a call from its result",
+      mutateWorkerStore: (store) => withChangedFacts(store, withMisplacedCompaction),
+      breaks: "the history is valid",
+    },
+    {
+      what: "a continuation that repeats a part",
+      mutateWorkerStore: (store) => withChangedFacts(store, withRepeatedPart),
+      breaks: "the parts of a message are joined",
+    },
+    {
+      what: "an engine that keeps its leases when it closes",
+      mutateWorkerStore: (store) => ({ ...store, release: async () => undefined }),
+      breaks: "a closed engine holds no lease",
+    },
+    {
+      what: "a process that runs others beside a suspect",
+      mutateWorkerStore: (store) => withChangedFacts(store, withFalseSolitude),
+      breaks: "a suspect is alone in its process",
+    },
+    {
+      what: "a process that continues runs of a newer version",
+      ignoresVersions: true,
+      breaks: "runs of a newer version are left to others",
+    },
   ];
+
+type ChangeFact = <Unplaced extends Omit<Fact, "seq">>(fact: Unplaced) => Unplaced;
+
+/** Stores other facts than the runtime means to. */
+function withChangedFacts(store: Store, change: (fact: Fact) => Fact): Store {
+  return { ...store, append: (facts, at) => store.append(facts.map(change as ChangeFact), at) };
+}
+
+function withoutSuspension(fact: Fact): Fact {
+  if (fact.type !== "model_failed") return fact;
+  const { isParked, ...others } = fact;
+  return others;
+}
+
+function withMisplacedCompaction(fact: Fact): Fact {
+  return fact.type === "compacted" && fact.until > 1 ? { ...fact, until: fact.until - 1 } : fact;
+}
+
+function withRepeatedPart(fact: Fact): Fact {
+  if (fact.type !== "message_partial") return fact;
+  return { ...fact, entry: { ...fact.entry, parts: [...fact.entry.parts, ...fact.entry.parts] } };
+}
+
+/** Claims for every takeover that the run is alone. */
+function withFalseSolitude(fact: Fact): Fact {
+  return fact.type === "recovered" ? { ...fact, alone: true } : fact;
+}
+
+function withOwnRetry(model: Model): Model {
+  return {
+    ...model,
+    async *stream(request, signal) {
+      for (let attempt = 1; attempt < 4; attempt++) {
+        try {
+          return yield* model.stream(request, signal);
+        } catch {
+          // The next attempt follows at once.
+        }
+      }
+      yield* model.stream(request, signal);
+    },
+  };
+}
+
+/** Hides the last tool result of a run that has failed. */
+function withForgetfulRetry(store: Store): Store {
+  return {
+    ...store,
+    getSnapshot: async () => undefined,
+    putSnapshot: async () => undefined,
+    async read(sessionId, after = 0) {
+      const facts = await store.read(sessionId, after);
+      const last = facts.at(-1);
+      if (last?.type !== "done" || !last.canRetry) return facts;
+      const hidden = facts.findLastIndex((fact) => fact.type === "tool_call_result");
+      return facts.filter((_, index) => index !== hidden);
+    },
+  };
+}
 
 function withoutFencing(store: Store): Store {
   const newest = new Map<string, Lease>();

@@ -53,7 +53,18 @@ export type PlannedRun = {
   readonly maxTurns: number;
   readonly sequential: boolean;
   readonly startAtMs: number;
+  /** Parts of the last answer: the model stops after each, for the given reason, and is asked to continue. */
+  readonly answerParts: number;
+  readonly stopsAt: "length" | "pause";
+  readonly contextBudget: number | "unlimited";
+  /** Requests of one model call, and how long the run waits for its provider. */
+  readonly attempts: number;
+  readonly patienceMs: number;
+  /** Whether the user retries the run if it fails because of its model. */
+  readonly isRetried: boolean;
 };
+
+const dayMs = 86_400_000;
 
 /** Number range of a run's calls: at most ten calls in each of ten turns. */
 const callsPerRun = 100;
@@ -71,6 +82,12 @@ export function planRuns(random: Random): readonly PlannedRun[] {
     maxTurns: random.between(2, 6),
     sequential: random.chance(0.2),
     startAtMs: random.below(300),
+    answerParts: random.chance(0.3) ? random.between(2, 4) : 1,
+    stopsAt: random.pick(["length", "pause"]),
+    contextBudget: random.chance(0.2) ? random.pick([30, 60, 120]) : "unlimited",
+    attempts: random.between(1, 3),
+    patienceMs: random.pick([dayMs, dayMs, 4000, 20_000]),
+    isRetried: random.chance(0.7),
   }));
 }
 
@@ -94,4 +111,17 @@ function planTurn(random: Random, first: number): PlannedTurn {
 export function findPlannedCall(runs: readonly PlannedRun[], n: number): PlannedCall | undefined {
   const run = runs[Math.floor(n / callsPerRun)];
   return run?.turns[Math.floor((n % callsPerRun) / 10)]?.calls[n % 10];
+}
+
+/** The last answer of a run, in its parts. */
+export function listAnswerParts({ answerParts }: PlannedRun): readonly string[] {
+  if (answerParts === 1) return ["Here is the answer."];
+  return Array.from({ length: answerParts }, (_, index) => `This is part ${index + 1} of ${answerParts}. `);
+}
+
+/** Whether a text has all of its parts once and in order. */
+export function isWhole(text: string): boolean {
+  const parts = [...text.matchAll(/part (\d) of (\d)/g)];
+  const count = Number(parts[0]?.[2] ?? 0);
+  return parts.length === count && parts.every(([, number], index) => Number(number) === index + 1);
 }

@@ -41,7 +41,7 @@ export function createReader(
       }
     } catch (thrown) {
       const { code } = describeThrown(thrown, "tool_failed");
-      if (code !== "store_failed" && code !== "unknown_run")
+      if (!["store_failed", "unknown_run", "newer_version"].includes(code))
         world.reportViolation("only store errors disconnect a reader", `${code} ${thrown}`);
     }
   }
@@ -66,7 +66,8 @@ export function createReader(
     if (!member) return;
     readFrom(member, () => current === attempt).then(
       () => {
-        if (!isComplete()) calmAttempt = undefined;
+        // Without faults, the stream ends only at the end of the run, which may be retried.
+        calmAttempt = undefined;
       },
       (error) => world.reportViolation("readers work", String(error)),
     );

@@ -1,10 +1,10 @@
 // Simulates many seeds and reports violations of an invariant. Batches of seeds are distributed to child processes.
-// A child that reports nothing for a minute is stuck.
+// A child that reports nothing for five minutes is stuck.
 import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { formatReport, type SimulationResult, simulate } from "./simulation.ts";
-import type { Totals, Violation } from "./world.ts";
+import { createTotals, type Totals, type Violation } from "./world.ts";
 
 const help = `Simulates workers, runs, users and faults, and checks the invariants of the runtime.
 
@@ -26,11 +26,11 @@ type SeedBatch = {
 };
 
 const batchSize = 100;
-const maxSilenceMs = 60_000;
+const maxSilenceMs = 300_000;
 const maxReported = 3;
 
 async function simulateBatch(from: number, count: number): Promise<SeedBatch> {
-  const totals: Totals = { runs: 0, facts: 0, events: 0, kills: 0, pauses: 0, faults: 0, snapshots: 0 };
+  const totals = createTotals();
   const broken: SimulationResult[] = [];
   for (let seed = from; seed < from + count; seed++) {
     const simulated = await simulate(seed);
@@ -110,14 +110,14 @@ function endChild(child: ChildProcess, resolve: () => void): void {
 
 async function simulateMany(seeds: SeedRange): Promise<boolean> {
   const started = performance.now();
-  const totals: Totals = { runs: 0, facts: 0, events: 0, kills: 0, pauses: 0, faults: 0, snapshots: 0 };
+  const totals = createTotals();
   const broken: SimulationResult[] = [];
   let done = 0;
   let reportedAt = started;
   const formatProgress = () => {
-    const { runs, facts, kills, pauses, faults, snapshots } = totals;
+    const counts = Object.entries(totals).map(([name, count]) => `${count} ${name}`);
     const rate = Math.round((1000 * done) / (performance.now() - started));
-    return `${done} of ${seeds.count} seeds, ${rate} per second: ${runs} runs, ${facts} facts, ${kills} kills, ${pauses} pauses, ${faults} store faults, ${snapshots} snapshots, ${broken.length} violations`;
+    return `${done} of ${seeds.count} seeds, ${rate} per second: ${counts.join(", ")}, ${broken.length} violations`;
   };
   await distributeSeeds(seeds, (portion) => {
     done += portion.count;

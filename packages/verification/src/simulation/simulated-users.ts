@@ -10,6 +10,10 @@ export interface SimulatedUsers {
   start(run: PlannedRun): void;
   sendRandomMessages(run: PlannedRun): void;
   answerPendingCalls(run: PlannedRun): void;
+  /** Retries the run whenever it has failed because of its model. */
+  retryFailures(run: PlannedRun): void;
+  /** Whether the run has ended and is not going to be retried. */
+  isFinished(run: PlannedRun): boolean;
 }
 
 type UserContext = { readonly world: World; readonly fleet: Fleet; readonly audited: AuditedStore };
@@ -27,31 +31,6 @@ export function createSimulatedUsers(context: UserContext): SimulatedUsers {
     scheduler.after(random.between(200, 900), () => start(run));
   }
 
-  /** Repeats a message until it is acknowledged or the run has ended. */
-  function sendUntilAcknowledged(runId: string, message: RunMessage): void {
-    let isSettled = false;
-    const attempt = () => {
-      if (isSettled) return;
-      const member = fleet.pickAwake();
-      const send = () =>
-        member?.engine.send(runId, message).then(
-          () => {
-            isSettled = true;
-            audited.messages.onAcknowledge(runId, message.key);
-          },
-          (thrown) => {
-            isSettled ||=
-              checkErrorCode(world, thrown, ["run_ended", "store_failed"]) &&
-              getThrownCode(thrown) === "run_ended";
-          },
-        );
-      member?.worker.schedule(0, () => void send());
-      if (random.chance(0.1)) fleet.pickAwake()?.worker.schedule(random.below(50), () => void send());
-      scheduler.after(1500, attempt);
-    };
-    attempt();
-  }
-
   function sendRandomMessages(run: PlannedRun): void {
     const { runId } = run;
     if (isEnded(run) || !audited.facts.runs.has(runId)) return;
@@ -60,11 +39,12 @@ export function createSimulatedUsers(context: UserContext): SimulatedUsers {
     const callId = random.chance(0.5)
       ? (getPendingCalls(context, run)[0]?.callId ?? "call_1_0")
       : `call_${random.between(1, 3)}_0`;
-    if (drawn < 0.35) sendUntilAcknowledged(runId, { key, type: "steer", text: `steer ${key}` });
-    else if (drawn < 0.5) sendUntilAcknowledged(runId, { key, type: "cancel", reason: "Enough." });
-    else if (drawn < 0.6) sendUntilAcknowledged(runId, { key, type: "approve", callId });
-    else if (drawn < 0.7) sendUntilAcknowledged(runId, { key, type: "deny", callId });
-    else if (drawn < 0.75) sendUntilAcknowledged(runId, { key, type: "result", callId, value: "random" });
+    if (drawn < 0.35) sendUntilAcknowledged(context, runId, { key, type: "steer", text: `steer ${key}` });
+    else if (drawn < 0.5) sendUntilAcknowledged(context, runId, { key, type: "cancel", reason: "Enough." });
+    else if (drawn < 0.6) sendUntilAcknowledged(context, runId, { key, type: "approve", callId });
+    else if (drawn < 0.7) sendUntilAcknowledged(context, runId, { key, type: "deny", callId });
+    else if (drawn < 0.75)
+      sendUntilAcknowledged(context, runId, { key, type: "result", callId, value: "random" });
     else sendThroughOpenedRun(context, runId, key);
   }
 
@@ -72,19 +52,70 @@ export function createSimulatedUsers(context: UserContext): SimulatedUsers {
   function answerPendingCalls(run: PlannedRun): void {
     const answered = new Set<string>();
     const poll = () => {
-      if (isEnded(run)) return;
+      if (isEnded(run) && !run.isRetried) return;
       for (const call of isWaiting(context, run) ? getPendingCalls(context, run) : []) {
         const key = `${call.callId}/${call.needs}/${call.digest ?? ""}`;
         if (answered.has(key) || (!world.isCalm && random.chance(0.6))) continue;
         answered.add(key);
-        sendUntilAcknowledged(run.runId, { key, ...createReply(world, call) });
+        sendUntilAcknowledged(context, run.runId, { key, ...createReply(world, call) });
       }
       scheduler.after(world.isCalm ? 300 : random.between(50, 600), poll);
     };
     poll();
   }
 
-  return { start, sendRandomMessages, answerPendingCalls };
+  function retryFailures(run: PlannedRun): void {
+    let retriedAt = -1;
+    const poll = () => {
+      const at = audited.facts.runs.get(run.runId)?.done?.seq ?? -1;
+      if (canBeRetried(context, run) && at > retriedAt) {
+        retriedAt = at;
+        sendUntilAcknowledged(context, run.runId, { key: `retry_${at}`, type: "retry" });
+      }
+      scheduler.after(random.between(300, 2500), poll);
+    };
+    poll();
+  }
+
+  return {
+    start,
+    sendRandomMessages,
+    answerPendingCalls,
+    retryFailures,
+    isFinished: (run) => isEnded(run) && !canBeRetried(context, run),
+  };
+}
+
+/** Repeats a message until it is acknowledged or the run has ended. */
+function sendUntilAcknowledged(context: UserContext, runId: string, message: RunMessage): void {
+  const { world, fleet, audited } = context;
+  const { random, scheduler } = world;
+  let isSettled = false;
+  const attempt = () => {
+    if (isSettled) return;
+    const member = fleet.pickAwake();
+    const send = () =>
+      member?.engine.send(runId, message).then(
+        () => {
+          isSettled = true;
+          audited.messages.onAcknowledge(runId, message.key);
+        },
+        (thrown) => {
+          isSettled ||=
+            checkErrorCode(world, thrown, [...refusals, "store_failed", ...versionCodes]) &&
+            refusals.includes(getThrownCode(thrown));
+        },
+      );
+    member?.worker.schedule(0, () => void send());
+    if (random.chance(0.1)) fleet.pickAwake()?.worker.schedule(random.below(50), () => void send());
+    scheduler.after(1500, attempt);
+  };
+  attempt();
+}
+
+function canBeRetried({ audited }: UserContext, { runId, session, isRetried }: PlannedRun): boolean {
+  const run = audited.facts.runs.get(runId);
+  return isRetried && run?.done?.canRetry === true && audited.facts.getSession(session).newest === run;
 }
 
 function isWaiting({ audited }: UserContext, { session, runId }: PlannedRun): boolean {
@@ -113,32 +144,44 @@ function createReply({ random }: World, { callId, needs, question }: PendingCall
   return { type: "approve", callId, ...(question && { value: 7 }) };
 }
 
-function startSimulatedRun(
-  context: UserContext,
-  { worker, engine, agent, hooks }: FleetMember,
-  run: PlannedRun,
-): void {
+function startSimulatedRun(context: UserContext, member: FleetMember, run: PlannedRun): void {
   const { world } = context;
-  const { number, runId, session, maxTurns, sequential } = run;
-  const policy = { maxTurns, toolExecution: sequential ? "sequential" : "parallel" } as const;
+  const { worker, engine, agent, hooks } = member;
+  const { number, runId, session, maxTurns, sequential, contextBudget, attempts, patienceMs } = run;
+  const policy = {
+    maxTurns,
+    toolExecution: sequential ? "sequential" : "parallel",
+    contextBudget,
+    modelRetry: { attempts, patienceMs },
+  } as const;
   worker.schedule(0, () => {
+    if (member.isClosing) return;
     world.log(worker.name, `is asked to start ${runId} in ${session}`);
     const { clock } = worker;
     const options = { session, runId, clock, hooks, policy, timeZone: "UTC" };
     const handle = engine.run(agent, `plan ${number}`, options);
     followSimulatedRun(context, run, handle).catch((thrown) =>
-      checkErrorCode(world, thrown, [...retryableCodes, ...lateCodes]),
+      checkErrorCode(world, thrown, [
+        ...retryableCodes,
+        ...lateCodes,
+        ...versionCodes,
+        ...(member.isClosing ? ["aborted"] : []),
+      ]),
     );
   });
 }
 
 /** Errors with which a run may reject: another process resumes it, or it can be started again. */
 const retryableCodes: readonly string[] = ["store_failed", "lease_lost", "session_busy", "position_conflict"];
+/** Errors of a message that comes too late: the run has ended, or a later one of its session has started. */
+const refusals: readonly string[] = ["run_ended", "not_retryable"];
+/** Errors of a process that meets facts of a newer version. */
+const versionCodes: readonly string[] = ["newer_version"];
 const lateCodes: readonly string[] = ["unknown_call", "approval_conflict", "run_ended"];
 
 /** Awaits or iterates the run, and sometimes answers its pending calls directly. */
 async function followSimulatedRun(context: UserContext, run: PlannedRun, handle: Run): Promise<void> {
-  const { world, audited } = context;
+  const { world } = context;
   let last = 0;
   if (world.random.chance(0.5))
     for await (const event of handle) {
@@ -148,12 +191,7 @@ async function followSimulatedRun(context: UserContext, run: PlannedRun, handle:
       last = event.seq;
     }
   const result = await handle;
-  const done = audited.facts.runs.get(run.runId)?.done;
-  if (result.status !== "waiting" && result.status !== done?.status)
-    world.reportViolation(
-      "a run ends in exactly one status",
-      `${run.runId}: ${result.status}, stored: ${done?.status}`,
-    );
+  checkStatus(context, run.runId, result.status);
   if (result.status !== "waiting" || !world.random.chance(0.3)) return;
   for (const call of result.pending) {
     const reply = createReply(world, call);
@@ -169,7 +207,8 @@ async function followSimulatedRun(context: UserContext, run: PlannedRun, handle:
 }
 
 /** Sends a message through a handle from `open` and checks the result. */
-function sendThroughOpenedRun({ world, fleet, audited }: UserContext, runId: string, key: string): void {
+function sendThroughOpenedRun(context: UserContext, runId: string, key: string): void {
+  const { world, fleet } = context;
   const member = fleet.pickAwake();
   const drawn = world.random.next();
   member?.worker.schedule(0, () => {
@@ -177,17 +216,20 @@ function sendThroughOpenedRun({ world, fleet, audited }: UserContext, runId: str
     if (drawn < 0.5) opened.steer(`steer ${key}`);
     else if (drawn < 0.6) opened.cancel("Opened and closed.");
     opened.then(
-      ({ status }) => {
-        const done = audited.facts.runs.get(runId)?.done;
-        if (status !== "waiting" && status !== done?.status)
-          world.reportViolation(
-            "a run ends in exactly one status",
-            `${runId}: ${status}, stored: ${done?.status}`,
-          );
-      },
-      (thrown) => checkErrorCode(world, thrown, ["run_ended", "store_failed"]),
+      ({ status }) => checkStatus(context, runId, status),
+      (thrown) => checkErrorCode(world, thrown, ["run_ended", "store_failed", ...versionCodes]),
     );
   });
+}
+
+/** Checks that a run which is reported as ended has ended so. */
+function checkStatus({ world, audited }: UserContext, runId: string, status: string): void {
+  const { statuses = new Set() } = audited.facts.runs.get(runId) ?? {};
+  if (status !== "waiting" && !statuses.has(status))
+    world.reportViolation(
+      "a run ends in exactly one status",
+      `${runId}: ${status}, stored: ${[...statuses]}`,
+    );
 }
 
 /** Reports a violation if the error code is not expected. */

@@ -12,6 +12,8 @@ export interface SimulatedWorker {
   isAlive(): boolean;
   isAwake(): boolean;
   kill(): void;
+  /** Ends the process in order. */
+  exit(): void;
   pause(ms: number): void;
   wake(): void;
 }
@@ -27,6 +29,7 @@ export function createWorker(world: World, name: string, onStep: StepHandler): S
   let suspendedSteps: (() => void)[] = [];
   // Clocks of different machines differ; ordering must not depend on them.
   let skewMs = random.chance(0.3) ? random.between(-3_600_000, 3_600_000) : 0;
+  world.addClockSkew(skewMs);
 
   function runStep(fire: () => void): void {
     if (state === "awake") onStep(worker);
@@ -34,11 +37,21 @@ export function createWorker(world: World, name: string, onStep: StepHandler): S
     else if (state === "paused") suspendedSteps.push(fire);
   }
 
+  function end(how: string): void {
+    if (state === "dead") return;
+    state = "dead";
+    suspendedSteps = [];
+    world.log(name, how);
+  }
+
   const worker: SimulatedWorker = {
     name,
     clock: {
       now: () => {
-        if (!world.isCalm && random.chance(0.0005)) skewMs += random.pick([1000, 3_600_000, 315_360_000_000]);
+        if (!world.isCalm && random.chance(0.0005)) {
+          skewMs += random.pick([1000, 3_600_000, 315_360_000_000]);
+          world.addClockSkew(skewMs);
+        }
         return epoch + scheduler.now() + skewMs;
       },
       monotonic: () => scheduler.now(),
@@ -62,12 +75,8 @@ export function createWorker(world: World, name: string, onStep: StepHandler): S
       }),
     isAlive: () => state !== "dead",
     isAwake: () => state === "awake",
-    kill() {
-      if (state === "dead") return;
-      state = "dead";
-      suspendedSteps = [];
-      world.log(name, "is killed");
-    },
+    kill: () => end("is killed"),
+    exit: () => end("exits"),
     pause(ms) {
       if (state !== "awake") return;
       state = "paused";

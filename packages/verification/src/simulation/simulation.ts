@@ -1,8 +1,9 @@
-import type { Store } from "capstan";
+import type { Model, Store } from "capstan";
 import { createAuditedStore } from "./audited-store.ts";
 import { createExecutionLog, type ExecutionLog } from "./execution-log.ts";
 import { createFleet, type FaultRates } from "./fleet.ts";
 import { type PlannedRun, planRuns } from "./plan.ts";
+import { planOutages } from "./provider.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createReader, type Reader } from "./readers.ts";
 import { withSeededGlobals } from "./seeded-globals.ts";
@@ -15,6 +16,8 @@ export type SimulationOptions = {
   /** Breaks the shared store, or each worker's view of it, to show that the simulation can fail. */
   readonly mutateStore?: (store: Store) => Store;
   readonly mutateWorkerStore?: (store: Store) => Store;
+  readonly mutateModel?: (model: Model) => Model;
+  readonly ignoresVersions?: boolean;
 };
 
 /** Result of one simulation. */
@@ -25,7 +28,7 @@ export type SimulationResult = {
 };
 
 /** Virtual time in which a healthy worker must end all runs once the faults have stopped. */
-const calmTimeoutMs = 120_000;
+const calmTimeoutMs = 300_000;
 
 /** Simulates the world of a seed and checks the invariants. The same seed gives the same trace. */
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
@@ -37,14 +40,16 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   return { seed, totals, ...(violation && { violation: { ...violation, trace: world.trace() } }) };
 }
 
-async function runWorld(world: World, { mutateStore, mutateWorkerStore }: SimulationOptions): Promise<void> {
+async function runWorld(world: World, options: SimulationOptions): Promise<void> {
+  const { mutateStore, mutateWorkerStore, mutateModel, ignoresVersions = false } = options;
   const { random, scheduler } = world;
-  const audited = createAuditedStore(world, mutateStore);
-  const executionLog = createExecutionLog(world, audited);
   const runs = planRuns(random);
+  const outages = planOutages(random);
+  const audited = createAuditedStore(world, { runs, mutateStore, ignoresVersions });
+  const executionLog = createExecutionLog(world, audited);
   world.totals.runs = runs.length;
   const fleet = createFleet(
-    { world, audited, runs, executionLog, attempts: new Map() },
+    { world, audited, runs, executionLog, attempts: new Map(), outages, mutateModel },
     chooseFaultRates(random),
     mutateWorkerStore,
   );
@@ -56,7 +61,7 @@ async function runWorld(world: World, { mutateStore, mutateWorkerStore }: Simula
   scheduleUsers(world, users, runs);
   if (random.chance(0.15)) scheduler.after(random.below(2000), () => audited.jumpClock(3_600_000));
 
-  const haveAllEnded = () => runs.every(({ runId }) => audited.facts.runs.get(runId)?.done);
+  const haveAllEnded = () => runs.every(users.isFinished);
   const isOver = () =>
     world.violation !== undefined || (haveAllEnded() && readers.every((reader) => reader.isComplete()));
   await scheduler.run(isOver, random.between(1000, 5000));
@@ -64,8 +69,8 @@ async function runWorld(world: World, { mutateStore, mutateWorkerStore }: Simula
   fleet.stopFaults();
   await scheduler.run(isOver, scheduler.now() + calmTimeoutMs);
   if (world.violation) return;
-  for (const { runId } of runs)
-    if (!audited.facts.runs.get(runId)?.done) world.reportViolation("no run is lost or stuck", runId);
+  for (const run of runs)
+    if (!users.isFinished(run)) world.reportViolation("no run is lost or stuck", run.runId);
   checkEnd(world, { executionLog, readers });
 }
 
@@ -90,6 +95,7 @@ function scheduleUsers(
   for (const run of runs) {
     scheduler.after(run.startAtMs, () => users.start(run));
     users.answerPendingCalls(run);
+    if (run.isRetried) users.retryFailures(run);
     for (let count = 0; count < messagesPerRun; count++)
       scheduler.after(run.startAtMs + random.below(random.pick([200, 1500])), () =>
         users.sendRandomMessages(run),
@@ -108,6 +114,8 @@ function chooseFaultRates(random: Random): FaultRates {
     kills: random.pick([0, 0.003, 0.01, 0.03]),
     pauses: random.pick([0, 0, 0.005, 0.02]),
     maxPauseMs: random.pick([500, 4000]),
+    closes: random.pick([0, 0, 0.005, 0.02]),
+    versions: random.pick([[1], [1], [1], [1], [1, 2]]),
   };
 }
 

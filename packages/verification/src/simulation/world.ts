@@ -13,7 +13,43 @@ export type Totals = {
   pauses: number;
   faults: number;
   snapshots: number;
+  /** Workers that started, and those that closed in order. */
+  processes: number;
+  closes: number;
+  /** Requests that failed in an outage, and runs that suspended because of one. */
+  outages: number;
+  suspensions: number;
+  retries: number;
+  compactions: number;
+  continuations: number;
+  questions: number;
+  /** Suspects that executed alone after a crash. */
+  trials: number;
+  /** Reads of facts that a newer version stored. */
+  newerFacts: number;
 };
+
+export function createTotals(): Totals {
+  return {
+    runs: 0,
+    facts: 0,
+    events: 0,
+    kills: 0,
+    pauses: 0,
+    faults: 0,
+    snapshots: 0,
+    processes: 0,
+    closes: 0,
+    outages: 0,
+    suspensions: 0,
+    retries: 0,
+    compactions: 0,
+    continuations: 0,
+    questions: 0,
+    trials: 0,
+    newerFacts: 0,
+  };
+}
 
 /** State shared by all parts of a world. */
 export interface World {
@@ -23,6 +59,10 @@ export interface World {
   /** True once the faults have stopped. */
   isCalm: boolean;
   violation: Violation | undefined;
+  /** Records how far the wall clock of a worker is off. */
+  addClockSkew(ms: number): void;
+  /** Largest difference between two readings of wall clocks at the same time. */
+  clockErrorMs(): number;
   /** Only the first violation is kept, because later ones follow from it. */
   reportViolation(invariant: string, detail: string): void;
   log(who: string, what: string): void;
@@ -43,12 +83,18 @@ export function createWorld({ random, onLine }: WorldOptions): World {
   const lines: [at: number, who: string, what: string][] = [];
   const formatLine = ([at, who, what]: (typeof lines)[number]) =>
     `${String(at).padStart(6)} ms  ${who.padEnd(10)} ${what}`;
+  let [minSkewMs, maxSkewMs] = [0, 0];
   const world: World = {
     random,
     scheduler,
-    totals: { runs: 0, facts: 0, events: 0, kills: 0, pauses: 0, faults: 0, snapshots: 0 },
+    totals: createTotals(),
     isCalm: false,
     violation: undefined,
+    addClockSkew(ms) {
+      minSkewMs = Math.min(minSkewMs, ms);
+      maxSkewMs = Math.max(maxSkewMs, ms);
+    },
+    clockErrorMs: () => maxSkewMs - minSkewMs,
     reportViolation(invariant, detail) {
       world.log("!", `${invariant}: ${detail}`);
       world.violation ??= { invariant, detail };
