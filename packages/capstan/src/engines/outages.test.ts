@@ -126,6 +126,17 @@ describe("a run whose provider is down", () => {
       .toMatchObject({ status: "cancelled" });
   });
 
+  it("is not woken once it was cancelled, also when it is opened after its wait", async () => {
+    const { clock, store, engine, start } = setUp();
+    start("r").then(undefined, () => undefined);
+    await pass(clock, 5_000);
+    await engine.send("r", { type: "cancel", key: "k" });
+    await expect.poll(async () => (await store.read("r")).at(-1)?.type).toBe("done");
+    await pass(clock, 600_000);
+    expect(await start("r")).toMatchObject({ status: "cancelled" });
+    expect((await store.read("r")).at(-1)?.type).toBe("done");
+  });
+
   it.each<ErrorCode>([
     "model_auth",
     "model_rejected",

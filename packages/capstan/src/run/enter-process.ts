@@ -31,7 +31,7 @@ export async function enterProcess(
       await log.append([{ type: "recovered", owner: shared.owner, ...alone }], `${state.seq}`);
       isRecordedAlone = isAlone;
     } else if (run?.isAlone && !run.done && !isCrash) await endSolo(context);
-    if (run?.wakeAt !== undefined && (shared?.isWakeup || clock.now() >= run.wakeAt))
+    if (run?.wakeAt !== undefined && !run.done && (shared?.isWakeup || clock.now() >= run.wakeAt))
       await log.append([{ type: "woken" }], `${state.seq}`);
   } catch (thrown) {
     await leaveProcess();
