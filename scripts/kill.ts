@@ -9,6 +9,7 @@ const help = `npm run kill -- [options]
 
   --kills NUMBER   number of kills; default 10000
   --store NAME     sqlite (default) or postgres, which is started for the test
+  --seed NUMBER    choose the same kills and runs again; the processes still differ. Default: a random one
   --keep           keep the files of a trial that found problems
   --help           show this text
 
@@ -21,12 +22,15 @@ async function main(): Promise<void> {
     options: {
       kills: { type: "string", default: "10000" },
       store: { type: "string", default: "sqlite" },
+      seed: { type: "string" },
       keep: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   const [kills, store] = [Number(values.kills), values.store];
-  if (values.help || !Number.isInteger(kills) || kills < 1 || (store !== "sqlite" && store !== "postgres")) {
+  const seed = values.seed === undefined ? undefined : Number(values.seed);
+  const isValid = Number.isInteger(kills) && kills >= 1 && (seed === undefined || Number.isInteger(seed));
+  if (values.help || !isValid || (store !== "sqlite" && store !== "postgres")) {
     console.log(help);
     process.exitCode = values.help ? 0 : 2;
     return;
@@ -37,6 +41,7 @@ async function main(): Promise<void> {
     kills,
     store,
     folder,
+    ...(seed !== undefined && { seed }),
     onBatch(done, total) {
       const seconds = Math.round((performance.now() - startedAt) / 1000);
       console.log(

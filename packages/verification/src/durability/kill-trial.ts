@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Fact, Store } from "capstan";
+import { createRandom, type Random } from "../simulation/random.ts";
 import { pointNames } from "./breakpoints.ts";
 import { checkTrial, type TrialCheck } from "./check-trial.ts";
 import type { PlannedCalls, ToolName } from "./crash-agent.ts";
@@ -15,10 +16,13 @@ export type TrialOptions = {
   /** Folder of the trace file. */
   readonly folder: string;
   readonly kills: number;
+  /** Chooses what the runs do, and which worker is killed when. The processes themselves are never the same twice. */
+  readonly seed?: number | undefined;
   onKill?(kills: number): void;
 };
 
 export type TrialReport = TrialCheck & {
+  readonly seed: number;
   /** Kills by cause: a signal at a random instant, or a breakpoint. */
   readonly kills: { readonly [by: string]: number };
   /** Runs that a worker reported as stored. */
@@ -33,6 +37,8 @@ const settleTimeoutMs = 60_000;
 
 type Trial = {
   readonly options: TrialOptions;
+  readonly seed: number;
+  readonly random: Random;
   readonly store: Store;
   readonly workers: WorkerProcess[];
   readonly problems: string[];
@@ -46,8 +52,11 @@ type Trial = {
 /** Runs two workers on one store and kills them repeatedly. In the end every run must be complete. */
 export async function runKillTrial(options: TrialOptions): Promise<TrialReport> {
   mkdirSync(options.folder, { recursive: true });
+  const { seed = Math.floor(Math.random() * 1_000_000) } = options;
   const trial: Trial = {
     options,
+    seed,
+    random: createRandom(seed),
     store: openSharedStore(options.store),
     workers: [],
     problems: [],
@@ -85,14 +94,15 @@ async function warmUp(trial: Trial): Promise<void> {
 }
 
 function startTrialWorker(trial: Trial, mayBreak = true): WorkerProcess {
+  const { random } = trial;
   const { store, folder } = trial.options;
   const options: WorkerOptions = {
     store,
     traceFile: join(folder, "trace.jsonl"),
     leaseMs,
     ...(mayBreak &&
-      Math.random() < 0.4 && {
-        breakpoint: { point: pickRandom(pointNames), count: 1 + randomBelow(25), signal: "SIGKILL" },
+      random.chance(0.4) && {
+        breakpoint: { point: random.pick(pointNames), count: random.between(1, 25), signal: "SIGKILL" },
       }),
   };
   return startWorker(options, (report) => onWorkerReport(trial, report));
@@ -105,15 +115,16 @@ function onWorkerReport(trial: Trial, report: WorkerReport): void {
 }
 
 async function killRandomWorker(trial: Trial): Promise<void> {
-  const index = randomBelow(trial.workers.length);
+  const { random } = trial;
+  const index = random.below(trial.workers.length);
   const victim = trial.workers[index];
   if (!victim) return;
   // Sometimes kill a worker before it is ready.
-  if (Math.random() < 0.9) await victim.ready;
+  if (random.chance(0.9)) await victim.ready;
   const { breakpoint } = victim.options;
   const by = await Promise.race([
     victim.ended.then(() => breakpoint?.point ?? "itself"),
-    pause(breakpoint ? 1_500 : randomBelow(300), "a random instant", { ref: false }),
+    pause(breakpoint ? 1_500 : random.below(300), "a random instant", { ref: false }),
   ]);
   victim.signal("SIGKILL");
   const { code, signal, errors } = await victim.ended;
@@ -147,24 +158,24 @@ async function checkRun(trial: Trial, runId: string): Promise<void> {
 }
 
 function startMissingRuns(trial: Trial): void {
-  const { workers, options, kills, open } = trial;
+  const { workers, options, kills, open, random } = trial;
   const killed = [...kills.values()].reduce((sum, kill) => sum + kill, 0);
   if (killed >= options.kills) return;
   for (let count = open.size; count < maxOpenRuns; count++) {
-    const worker = pickRandom(workers);
+    const worker = random.pick(workers);
     if (!worker.isReady()) continue;
     trial.asked += 1;
-    worker.start({ runId: `run_${trial.asked}`, plan: createPlan() });
+    worker.start({ runId: `run_${trial.asked}`, plan: createPlan(random) });
   }
 }
 
 const randomTools: readonly ToolName[] = ["look", "slow_look", "charge", "slow_charge", "pay", "slow_pay"];
 
-function createPlan(): PlannedCalls {
-  const turns = Array.from({ length: 1 + randomBelow(3) }, () =>
-    Array.from({ length: 1 + randomBelow(3) }, () => pickRandom(randomTools)),
+function createPlan(random: Random): PlannedCalls {
+  const turns = Array.from({ length: random.between(1, 3) }, () =>
+    Array.from({ length: random.between(1, 3) }, () => random.pick(randomTools)),
   );
-  return Math.random() < 0.2 ? [...turns, ["sign"]] : turns;
+  return random.chance(0.2) ? [...turns, ["sign"]] : turns;
 }
 
 /** Waits until all runs in the store have ended. Runs that do not end are reported from their logs. */
@@ -198,23 +209,17 @@ async function stopWorkers(trial: Trial): Promise<void> {
   }
 }
 
-async function buildReport({ store, options, problems, kills, acknowledged }: Trial): Promise<TrialReport> {
+async function buildReport(trial: Trial): Promise<TrialReport> {
+  const { store, options, problems, kills, acknowledged, seed } = trial;
   const sessions = new Map<string, readonly Fact[]>();
   for (const { id } of await store.list()) sessions.set(id, await store.read(id));
   const lost = [...acknowledged].filter((runId) => !sessions.has(runId));
   const check = checkTrial(sessions, readTrace(join(options.folder, "trace.jsonl")));
   return {
     ...check,
+    seed,
     problems: [...problems, ...lost.map((runId) => `${runId}: lost`), ...check.problems],
     kills: Object.fromEntries(kills),
     acknowledged: acknowledged.size,
   };
-}
-
-const randomBelow = (limit: number): number => Math.floor(Math.random() * limit);
-
-function pickRandom<Item>(items: readonly Item[]): Item {
-  const item = items[randomBelow(items.length)];
-  if (item === undefined) throw new Error("Cannot pick from an empty list.");
-  return item;
 }

@@ -8,6 +8,8 @@ export type TrialsOptions = {
   readonly kills: number;
   readonly store: StoreAddress["type"];
   readonly folder: string;
+  /** Seed of the first batch; each further one has the next. Default: a random one. */
+  readonly seed?: number;
   /** Kills per store, after which all runs are checked. Default: 250. */
   readonly batch?: number;
   onBatch?(kills: number, sum: TrialReport): void;
@@ -15,7 +17,7 @@ export type TrialsOptions = {
 
 /** Runs the given number of kills in batches, each with its own store. Stops early when a batch has problems. */
 export async function runKillTrials(options: TrialsOptions): Promise<TrialReport> {
-  const { kills, folder, batch = 250 } = options;
+  const { kills, folder, batch = 250, seed: firstSeed } = options;
   const server = options.store === "postgres" ? await startPostgres() : undefined;
   let total: TrialReport | undefined;
   try {
@@ -25,7 +27,8 @@ export async function runKillTrials(options: TrialsOptions): Promise<TrialReport
       const store: StoreAddress = server
         ? { type: "postgres", url: server.url, schema: `after_${done}` }
         : { type: "sqlite", file: join(batchFolder, "store.db") };
-      const report = await runKillTrial({ store, folder: batchFolder, kills: count });
+      const seed = total ? total.seed + done / batch : firstSeed;
+      const report = await runKillTrial({ store, folder: batchFolder, kills: count, seed });
       if (report.problems.length === 0) rmSync(batchFolder, { recursive: true });
       total = total ? mergeReports(total, report) : report;
       done += count;
@@ -42,6 +45,7 @@ function mergeReports(left: TrialReport, right: TrialReport): TrialReport {
   const kills: { [by: string]: number } = { ...left.kills };
   for (const [by, count] of Object.entries(right.kills)) kills[by] = (kills[by] ?? 0) + count;
   return {
+    seed: left.seed,
     problems: [...left.problems, ...right.problems],
     kills,
     acknowledged: left.acknowledged + right.acknowledged,
