@@ -98,7 +98,7 @@ export function checkSolitude(
   for (const { sessionId, runId: suspect, recoveredBy } of facts.runs.values()) {
     if (suspect === runId || recoveredBy !== worker) continue;
     const { run } = facts.getSession(sessionId).state;
-    const isAlone = run?.id === suspect && run.isAlone;
+    const isAlone = run?.id === suspect && run.isAlone && !run.done;
     if (isAlone && leases.findHolder(sessionId)?.worker === worker)
       world.reportViolation("a suspect is alone in its process", `${suspect} beside ${runId} in ${worker}`);
   }
