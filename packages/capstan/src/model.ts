@@ -85,7 +85,7 @@ export type MessageEnd = StopReason | "aborted";
 /** The fields of a `message` fact that say why the model stopped; facts of version 1 have `finish`. */
 export type StoredStopReason = { readonly stopReason?: MessageEnd; readonly finish?: MessageEnd | "stop" };
 
-/** Returns why the model stopped, also for facts of version 1. */
+/** Returns why the model stopped. Supports facts of version 1. */
 export function getStopReason({ stopReason, finish = "other" }: StoredStopReason): MessageEnd {
   return stopReason ?? (finish === "stop" ? "end" : finish);
 }

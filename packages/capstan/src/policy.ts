@@ -24,8 +24,8 @@ export type ModelRetry = {
   readonly maxMs: number;
   /**
    * How long an outage of the model may last: while the provider cannot be reached, is overloaded, limits the rate or
-   * stalls, the call is repeated. `auto`: a day under an engine, which suspends the run meanwhile, also if answers are cut
-   * off; otherwise 90 seconds.
+   * stalls, the call is repeated. `auto`: 90 seconds, or a day under an engine, which suspends the run between attempts.
+   * Under an engine, answers that are cut off count as an outage too.
    */
   readonly patienceMs: number | "auto";
 };

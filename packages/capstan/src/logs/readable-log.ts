@@ -68,7 +68,7 @@ function formatFactLine(fact: Fact, format: LogFormatter): string | undefined {
     case "retried":
       return "Retried";
     case "recovered":
-      return `Taken over by ${format.name(fact.owner)}${fact.alone ? ", which executes no other run meanwhile" : ""}`;
+      return `Taken over by ${format.name(fact.owner)}${fact.alone ? ", alone in its process" : ""}`;
     case "solo_end":
       return "No longer alone in its process";
     case "cancel_requested":

@@ -11,7 +11,7 @@ import { callNextModel } from "./turns.ts";
 
 /**
  * Accepts a message without calls as the answer, for the user or for the agent that handed off, unless the user has sent
- * a message meanwhile or a tool call is required first.
+ * a message in the meantime or a tool call is required first.
  */
 export const acceptAnswer: Rule = (context) => {
   const { agent, run } = context;
@@ -21,7 +21,7 @@ export const acceptAnswer: Rule = (context) => {
   const { stopReason } = currentTurn;
   if (stopReason === "content_filter" || stopReason === "refusal") return failRefused(context, text);
   if (run.steering.length > 0 && !isLastTurn(run, run.turn)) return undefined;
-  const skippedTool = skippedRequiredTool(context);
+  const skippedTool = hasSkippedRequiredTool(context);
   if (skippedTool && run.turn === 1 && !isLastTurn(run, run.turn)) {
     return callNextModel(context, {
       notes: ["Note: call a tool first. Do not answer from general knowledge."],
@@ -71,7 +71,7 @@ function pickOutput({ run }: RuleContext): { output?: Json } {
   return output && "value" in output ? { output: output.value } : {};
 }
 
-function skippedRequiredTool({ agent, run }: RuleContext): boolean {
+function hasSkippedRequiredTool({ agent, run }: RuleContext): boolean {
   return run.policy.requireToolFirst && agent.tools.size > 0 && !hasActed(run);
 }
 

@@ -28,8 +28,8 @@ const pageSize = 100;
 const leaseMs = 60_000;
 
 /**
- * Removes sessions one after the other, the most recently used first, and yields each. Skips a session that has an
- * active or waiting run or is in use, and one that changes meanwhile. Rejects with `invalid_input` without a condition.
+ * Removes sessions one at a time, the most recently used first, and yields each. Skips sessions that have an active or
+ * waiting run, are in use, or change before they are removed. Rejects with `invalid_input` if no condition is set.
  */
 export async function* prune(
   store: Store,

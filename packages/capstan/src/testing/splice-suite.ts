@@ -170,7 +170,7 @@ function parseEvent(event: string): Record<string, unknown> {
 
 const countIds = ({ events }: Recording): number => new Set(events.map((event) => parseEvent(event).id)).size;
 
-/** The second answer has another id, also if both are the same recording. */
+/** Gives the second answer another id, even if both are the same recording. */
 function withOtherId({ events }: Recording): readonly string[] {
   const first = events.map(parseEvent).find(({ id, responseId }) => id || responseId);
   const id = String(first?.id ?? first?.responseId ?? "");

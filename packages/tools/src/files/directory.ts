@@ -112,7 +112,7 @@ export async function openPath(
 /** A directory entry under the name it has on disk. */
 export type FoundEntry = { readonly name: string; readonly stats: BigIntStats };
 
-/** Finds an entry by name, also if the disk stores accents in another Unicode form. Does not follow links. */
+/** Finds an entry by name, even if the disk stores accents in another Unicode form. Does not follow links. */
 export async function findEntry(directory: Directory, name: string): Promise<FoundEntry | undefined> {
   const stats = await readStats(directory.at(name));
   if (stats) return { name, stats };

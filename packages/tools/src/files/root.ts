@@ -55,7 +55,7 @@ export function resolveRoot({ root, protect = [], strict = false }: RootOptions)
   };
 }
 
-/** Resolves links, also for a path that does not exist yet. */
+/** Resolves links, including for a path that does not exist yet. */
 function resolveRealPath(path: string): string {
   if (existsSync(path)) return realpathSync.native(path);
   const above = dirname(path);

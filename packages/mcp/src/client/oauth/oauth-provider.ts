@@ -34,7 +34,7 @@ export type SignInProvider = OAuthClientProvider & {
   readonly server: string;
   /** The guarded `fetch`, for the transport and the sign-in. */
   readonly fetch: FetchLike;
-  /** Settles with the last sign-in. Rejects with an `AgentError`, also if none was started. */
+  /** Settles with the last sign-in. Rejects with an `AgentError`, including when none was started. */
   waitForSignIn(): Promise<void>;
   cancelSignIn(): void;
 };

@@ -19,7 +19,7 @@ export type A2aContext = {
 
 export type TaskLocation = { readonly runId: string; readonly sessionId: string };
 
-/** Finds the caller's run of a task. Throws `unknown_run`, also for runs of other users. */
+/** Finds the caller's run of a task. Throws `unknown_run`, including for runs of other users. */
 export async function locateTask({ deployment, caller }: A2aContext, taskId: string): Promise<TaskLocation> {
   const { store } = deployment;
   const sessionId = await store.findSession(taskId);
