@@ -53,7 +53,7 @@ export type PlannedRun = {
   readonly maxTurns: number;
   readonly sequential: boolean;
   readonly startAtMs: number;
-  /** Parts of the last answer: the model stops after each, for the given reason, and is asked to continue. */
+  /** Parts of the last answer: the model stops after each one, for the reason `stopsAt`, and is called again. */
   readonly answerParts: number;
   readonly stopsAt: "length" | "pause";
   readonly contextBudget: number | "unlimited";

@@ -98,7 +98,7 @@ function createPlannedModel(context: AgentContext): Model {
   };
 }
 
-/** Summarizes whatever it is given. The outages are those of the other model. */
+/** Creates a model that returns the same summary for any history. It has the same outages as the main model. */
 function createSummaryModel(context: AgentContext): Model {
   return {
     id: "summary",
@@ -143,11 +143,11 @@ async function* streamFailure(
 type Position = {
   readonly run: PlannedRun | undefined;
   readonly turn: number;
-  /** The text of a message that is to be continued, and the words to repeat. */
+  /** The text of a message to continue, and the end of it that the model has to repeat. */
   readonly partial: { readonly text: string; readonly anchor: string };
 };
 
-/** The run that a history belongs to, and its number of completed turns. */
+/** Finds the run that a history belongs to, and its number of completed turns. */
 function findPosition({ runs, audited }: AgentContext, history: readonly Entry[]): Position {
   const start = history.findLastIndex(
     (entry) => entry.type === "user" && planText.test(String(entry.content)),
@@ -177,7 +177,7 @@ function finishChunks(reason: "end" | "tool_calls" | PlannedRun["stopsAt"]): rea
   ];
 }
 
-/** The next part of the last answer. After the output limit it begins with the words that the request names. */
+/** Builds the next part of the last answer. After the output limit, it starts with the text that the request quotes. */
 function createAnswer(run: PlannedRun, { text, anchor }: Position["partial"]): readonly (readonly Chunk[])[] {
   const parts = listAnswerParts(run);
   const next = parts.findIndex(

@@ -13,7 +13,7 @@ export type Totals = {
   pauses: number;
   faults: number;
   snapshots: number;
-  /** Workers that started, and those that closed in order. */
+  /** Workers that started, and workers that shut down gracefully. */
   processes: number;
   closes: number;
   /** Requests that failed in an outage, and runs that suspended because of one. */
