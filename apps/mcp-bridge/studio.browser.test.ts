@@ -130,7 +130,7 @@ test("bridge scenario 3: if every tool fails, the model answers without them; a 
   await takePicture(page, "bridge-failed");
   await sendMessage(page, failing);
   await getCards(page, "running").waitFor();
-  await page.locator("[data-stage]").getByText("Retrying in 1.0 s (1).").waitFor();
+  await page.locator("[data-stage]").getByText("A tool failed. Attempt 2 in 1.0 s.").waitFor();
   await takePicture(page, "bridge-retry");
   await getTranscript(page).getByText("High water is at 06:12.").waitFor();
   await waitUntilIdle(page);
