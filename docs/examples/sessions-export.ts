@@ -1,5 +1,5 @@
 import { defineAgent, run } from "capstan";
-import { session, sessions } from "capstan/sessions";
+import { prune, session, sessions } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 
@@ -27,3 +27,6 @@ console.log(page.split("\n")[0]);
 const file = await trip.export("json");
 const copy = await sessions(memory()).import(file);
 console.log(`imported: ${(await copy.info()).title}, ${(await copy.history()).length} entries`);
+
+const ninetyDays = 90 * 86_400_000;
+for await (const { id } of prune(store, { before: Date.now() - ninetyDays })) console.log(`Removed ${id}`);

@@ -78,8 +78,8 @@ export function createMessageAudit(world: World): MessageAudit {
   };
 }
 
-/** Whether a process records this when it starts to execute a run, before any message is delivered. */
+/** Whether a process records this when it starts to execute a run, before other messages are delivered. */
 function isArrival(fact: UnplacedFact): boolean {
   if (fact.type === "warning") return fact.code === "resumes_alone";
-  return ["recovered", "solo_end", "woken", "run_start"].includes(fact.type);
+  return ["recovered", "solo_end", "woken", "run_start", "retried"].includes(fact.type);
 }
