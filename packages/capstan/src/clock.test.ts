@@ -1,6 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
-import { sleep, systemClock } from "./clock.ts";
+import { defineAgent } from "./agent.ts";
+import { sleep, systemClock, toClock } from "./clock.ts";
+import { run } from "./run/run.ts";
 import { fakeClock } from "./testing/fake-clock.ts";
+import { scriptedModel } from "./testing/scripted-model.ts";
 
 describe("the system clock", () => {
   it("returns milliseconds since the epoch as an integer", () => {
@@ -84,4 +87,15 @@ describe("sleep", () => {
     await expect(sleep(clock, 1000, AbortSignal.abort(new Error("before")))).rejects.toThrow("before");
     expect(clock.pending).toBe(0);
   });
+});
+
+it("a clock without `monotonic` measures durations with `now`", async () => {
+  let at = 5;
+  const clock = toClock({ now: () => at, after: () => () => undefined });
+  expect([clock.now(), clock.monotonic()]).toEqual([5, 5]);
+  at = 7;
+  expect(clock.monotonic()).toBe(7);
+  const options = { clock: { now: () => 1, after: systemClock.after } };
+  const agent = defineAgent({ name: "a", model: scriptedModel([{ text: "Hello." }]) });
+  expect(await run(agent, "Hi.", options)).toMatchObject({ status: "done", text: "Hello." });
 });

@@ -13,6 +13,18 @@ export interface Clock {
   after(ms: number, fire: () => void): () => void;
 }
 
+/** A clock passed as an option. Without `monotonic`, it measures durations with `now`. */
+export type ClockOption = Pick<Clock, "now" | "after"> & Partial<Pick<Clock, "monotonic">>;
+
+export function toClock(clock: ClockOption): Clock {
+  const { monotonic = clock.now } = clock;
+  return {
+    now: () => clock.now(),
+    monotonic: () => monotonic.call(clock),
+    after: (ms, fire) => clock.after(ms, fire),
+  };
+}
+
 /** The clock of the machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -6,7 +6,7 @@ export {
   type Instructions,
   type InstructionsInput,
 } from "./agent.ts";
-export { type Clock, systemClock } from "./clock.ts";
+export { type Clock, type ClockOption, systemClock } from "./clock.ts";
 export { suggestName } from "./definition.ts";
 export { AgentError, type ErrorCode, type ErrorData, errorCodes } from "./errors.ts";
 export { escapeInvisible } from "./escape-text.ts";

@@ -1,5 +1,5 @@
 import { type Agent, indexAgents } from "../agent.ts";
-import { backgroundClock, type Clock, repeatEvery } from "../clock.ts";
+import { backgroundClock, type ClockOption, repeatEvery, toClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { createProcessGate } from "../loop/process-gate.ts";
@@ -38,7 +38,7 @@ export type LocalOptions = {
   /** Another process may take over a run after this long without a sign of life. Default: 15 seconds. */
   readonly leaseMs?: number;
   /** The clock for leases and for finding orphaned runs. Default: the machine's. */
-  readonly clock?: Clock;
+  readonly clock?: ClockOption;
   /** Facts after which a run stores a snapshot of its session, so that opening the session is cheap. Default: 300. */
   readonly snapshotEvery?: number;
   /** While it executes this many runs, it takes over no more. Default: 500. Messages are always accepted. */
@@ -137,7 +137,8 @@ type Scheduler = Pick<LocalEngine, "send" | "recover" | "close"> & {
 };
 
 function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["resolveAgents"]): Scheduler {
-  const { store, clock = backgroundClock, maxRuns = defaultMaxRuns } = options;
+  const { store, maxRuns = defaultMaxRuns } = options;
+  const clock = toClock(options.clock ?? backgroundClock);
   const shutdown = new AbortController();
   const outages = createOutages({ clock, wake });
   const runs = createRunTracker(clock, outages.add);
@@ -223,7 +224,8 @@ function buildSharedOptions(
   options: LocalOptions,
   hooks: Pick<SharedStoreOptions, "shutdownSignal" | "onModelCall" | "onRunStart" | "onRunEnd">,
 ): SharedStoreOptions {
-  const { leaseMs = defaultLeaseMs, owner = createId("local_"), clock = backgroundClock } = options;
+  const { leaseMs = defaultLeaseMs, owner = createId("local_") } = options;
+  const clock = toClock(options.clock ?? backgroundClock);
   const { snapshotEvery } = options;
   const gate = createProcessGate(clock, leaseMs);
   return { owner, leaseMs, gate, clock, snapshotEvery, ...hooks };

@@ -1,5 +1,5 @@
 import { type Agents, hasDynamicTools } from "../agent.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock, ClockOption } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { Event } from "../event.ts";
 import { createEventStream } from "../loop/event-stream.ts";
@@ -32,7 +32,7 @@ export type ResumeOptions = {
   /** Aborting it cancels the run. */
   readonly signal?: AbortSignal;
   readonly hooks?: Hooks;
-  readonly clock?: Clock;
+  readonly clock?: ClockOption;
   /**
    * Values of at least six characters to mask in everything that leaves the run: facts (and so the store, the history and
    * the result), deltas, model requests and errors. API keys of model providers in the environment are always masked.
@@ -43,7 +43,8 @@ export type ResumeOptions = {
   readonly secrets?: readonly string[];
 };
 
-export type OpenRunOptions = ResumeOptions & {
+export type OpenRunOptions = Omit<ResumeOptions, "clock"> & {
+  readonly clock?: Clock;
   readonly agents: Agents;
   readonly runId: string;
   readonly store: Store;

@@ -1,4 +1,5 @@
 import { type Agent, indexAgents } from "../agent.ts";
+import { type Clock, toClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact, FactBody } from "../event.ts";
 import { createId } from "../ids.ts";
@@ -39,7 +40,7 @@ export function run(agent: Agent, input: RunInput, options: RunOptions & WithSha
   processStore ??= memory();
   const { store = processStore } = options;
   return openRun({
-    ...options,
+    ...withClock(options),
     agents: indexAgents(agent),
     runId,
     store,
@@ -54,6 +55,13 @@ export function run(agent: Agent, input: RunInput, options: RunOptions & WithSha
       await log.append([buildRunStart(agent, input, options)], "start");
     },
   });
+}
+
+function withClock<Options extends ResumeOptions>({
+  clock,
+  ...options
+}: Options): Omit<Options, "clock"> & { readonly clock?: Clock } {
+  return clock ? { ...options, clock: toClock(clock) } : options;
 }
 
 type RunRequest = {
@@ -121,7 +129,12 @@ export function resume(
   options: ResumeOptions & WithSharedStore = {},
 ): Run {
   const source = "store" in from ? fromStore(from.store, from.runId) : fromFacts(from);
-  return openRun({ ...options, ...source, agents: indexAgents(agents), start: async () => undefined });
+  return openRun({
+    ...withClock(options),
+    ...source,
+    agents: indexAgents(agents),
+    start: async () => undefined,
+  });
 }
 
 type RunSource = { readonly store: Store; readonly runId: string; findSession(): Promise<string> };
