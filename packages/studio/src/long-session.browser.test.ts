@@ -37,7 +37,7 @@ test("a long session is loaded from its end, and earlier messages on request", a
     }
     return transcript.getByText("About question 0.").isVisible();
   };
-  await expect.poll(loadEarlier, { timeout: 30_000 }).toBe(true);
+  await expect.poll(loadEarlier, { timeout: 120_000 }).toBe(true);
   expect(clicks).toBeGreaterThanOrEqual(2);
   expect(await button.count()).toBe(0);
 });

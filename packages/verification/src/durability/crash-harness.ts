@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Fact, Store } from "capstan";
 import { checkTrial, type TrialCheck } from "./check-trial.ts";
@@ -14,6 +15,8 @@ export interface CrashHarness {
   readonly store: Store;
   /** Starts a worker and waits until it is ready. */
   startWorker(more?: Partial<WorkerOptions>): Promise<WorkerProcess>;
+  /** Stops a worker with SIGSTOP, but not in the middle of a write: it would keep the database locked. */
+  pauseWorker(worker: WorkerProcess): Promise<void>;
   /** The lines of one kind in the trace file. */
   getTrace(what: TraceLine["what"]): TraceLine[];
   /** Waits for a line of this kind. */
@@ -42,6 +45,14 @@ export function openCrashHarness(leaseMs = 500, storeAddress?: StoreAddress): Cr
       await worker.ready;
       return worker;
     },
+    async pauseWorker(worker) {
+      for (;;) {
+        worker.signal("SIGSTOP");
+        if (canWrite(address)) return;
+        worker.signal("SIGCONT");
+        await pause(20);
+      }
+    },
     getTrace,
     waitForTrace: (what) =>
       pollUntil(`a line "${what}"`, async () => getTrace(what).length > 0 || undefined).then(() => undefined),
@@ -62,6 +73,19 @@ export function openCrashHarness(leaseMs = 500, storeAddress?: StoreAddress): Cr
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+function canWrite(address: StoreAddress): boolean {
+  if (address.type !== "sqlite") return true;
+  const database = new DatabaseSync(address.file, { timeout: 100 });
+  try {
+    database.exec("BEGIN IMMEDIATE; ROLLBACK");
+    return true;
+  } catch {
+    return false; // locked
+  } finally {
+    database.close();
+  }
 }
 
 async function pollUntil<Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> {

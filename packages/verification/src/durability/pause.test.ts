@@ -12,7 +12,7 @@ describe("a process that was paused for longer than its lease", () => {
     const first = await harness.startWorker({ longMs: 600_000 });
     first.start({ runId: "r", plan: [["long_look"]] });
     await harness.waitForTrace("begin");
-    first.signal("SIGSTOP");
+    await harness.pauseWorker(first);
     const second = await harness.startWorker();
     const facts = await harness.waitForFact("r", "done");
     first.signal("SIGCONT");
@@ -31,7 +31,7 @@ describe("a process that was paused for longer than its lease", () => {
     const first = await harness.startWorker({ longMs: 600_000 });
     first.start({ runId: "r", plan: [["long_pay"]] });
     await harness.waitForTrace("begin");
-    first.signal("SIGSTOP");
+    await harness.pauseWorker(first);
     await harness.startWorker();
     expect((await harness.waitForFact("r", "done")).at(-1)).toMatchObject({ text: "Calls: interrupted" });
     first.signal("SIGCONT");
