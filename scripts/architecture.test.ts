@@ -83,16 +83,7 @@ const world: WorldRule = {
     crypto: /(?<![\w$.])crypto\.|globalThis\.crypto\b/,
   },
   allowedIn: [
-    ...[
-      "loop/steps.ts",
-      "loop/model-retry.ts",
-      "perform/",
-      "models/",
-      "stores/",
-      "engines/",
-      "clock.ts",
-      "client/environment.ts",
-    ],
+    ...["loop/steps.ts", "perform/", "models/", "stores/", "engines/", "clock.ts", "client/environment.ts"],
     ...["run/", "ids.ts", "testing/", "node/isolated-worker.ts"],
   ],
 };

@@ -6,8 +6,8 @@
  * any time. Thinking is sent back only with its signature; unknown blocks are sent back unchanged.
  */
 
+import { anthropicName } from "./anthropic-messages/content.ts";
 import { isAnthropicOverflow } from "./anthropic-messages/failure.ts";
-import { anthropicName } from "./anthropic-messages/names.ts";
 import { createAnthropicReader, parseAnthropicAnswer } from "./anthropic-messages/reader.ts";
 import { buildAnthropicRequest } from "./anthropic-messages/request.ts";
 import type { Wire } from "./wire.ts";

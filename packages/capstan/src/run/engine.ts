@@ -5,8 +5,15 @@ import { createEventStream } from "../loop/event-stream.ts";
 import { createInbox } from "../loop/inbox.ts";
 import type { Log } from "../loop/log.ts";
 import { runLoop } from "../loop/loop.ts";
-import { withModelObserver, withModelRetry } from "../loop/model-retry.ts";
-import { direct, withConcurrencyLimit, withJournal, withRetry, withTimeout } from "../loop/steps.ts";
+import {
+  direct,
+  withConcurrencyLimit,
+  withJournal,
+  withModelObserver,
+  withModelRetry,
+  withRetry,
+  withTimeout,
+} from "../loop/steps.ts";
 import type { Model } from "../model.ts";
 import { getNamedModel } from "../models/named-model.ts";
 import { executeIsolated } from "../node/isolated-call.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { HeldLease } from "../loop/lease.ts";
 import type { SessionLog } from "../loop/log.ts";
-import type { OnModelCall } from "../loop/model-retry.ts";
+import type { OnModelCall } from "../loop/steps.ts";
 import type { CallHooks } from "../perform/io.ts";
 import type { SecretMask } from "../secrets/mask.ts";
 import type { Store } from "../store.ts";

@@ -7,8 +7,17 @@ import type {
   ResultEntry,
 } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
-import { getOwnData } from "../wire.ts";
-import { anthropicName, anthropicToolNames } from "./names.ts";
+import { createToolNames, getOwnData, type ToolNames } from "../wire.ts";
+
+/** Tags opaque data as Anthropic's. */
+export const anthropicName = "anthropic";
+
+/** Converts a call id to the characters that Anthropic accepts. */
+export function sanitizeId(id: string): string {
+  return id.replace(/[^\w-]/g, "_") || "call";
+}
+
+export const anthropicToolNames: ToolNames = createToolNames(/^[\w-]{1,64}$/, /[^\w-]/g);
 
 const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 

@@ -3,8 +3,8 @@ import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, StopReason, Usage } from "../../model.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
+import { anthropicName, anthropicToolNames, sanitizeId } from "./content.ts";
 import { createBadChunkError, toStreamError } from "./failure.ts";
-import { anthropicName, anthropicToolNames, sanitizeId } from "./names.ts";
 
 type Fields = { readonly [field: string]: unknown };
 

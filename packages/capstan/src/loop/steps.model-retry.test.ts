@@ -3,7 +3,7 @@ import type { ModelEffect, ModelRetryPlan, Step } from "../effect.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
 import { defaultPolicy } from "../policy.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { withModelObserver, withModelRetry } from "./model-retry.ts";
+import { withModelObserver, withModelRetry } from "./steps.ts";
 
 const { signal } = new AbortController();
 
