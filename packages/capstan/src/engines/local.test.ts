@@ -353,6 +353,33 @@ describe("a run whose model asks for a long wait", () => {
   });
 });
 
+describe("a failed run that is retried", () => {
+  it("ignores a cancel message that it had not received before it failed", async () => {
+    const store = memory({ clock });
+    // The process that executes the run does not notice messages.
+    const deaf: Store = { ...store, listMessages: async () => [], watch: () => () => undefined };
+    const failing: Model = {
+      id: "failing",
+      // biome-ignore lint/correctness/useYield: it fails before its first chunk
+      async *stream() {
+        await store.sendMessage("run_1", { key: "late", type: "cancel" });
+        throw new AgentError("model_auth", "No key.");
+      },
+    };
+    const agent = defineAgent({ name: "a", model: failing });
+    const first = openEngine(deaf, agent);
+    expect(await first.run(agent, "Hi.", { runId: "run_1" })).toMatchObject({
+      status: "failed",
+      canRetry: true,
+    });
+    await first.close();
+    const next = openEngine(store, defineAgent({ name: "a", model: scriptedModel([{ text: "Hello." }]) }));
+    await next.send("run_1", { key: "again", type: "retry" });
+    expect(await next.open("run_1")).toMatchObject({ status: "done", text: "Hello." });
+    expect(await store.listMessages("run_1")).toEqual([]);
+  });
+});
+
 describe("a run whose process has died", () => {
   /** Kills the process of a run in the middle of its call. */
   async function killDuringCall(store: Store, tool: (isSecond: boolean) => Tool): Promise<LocalEngine> {

@@ -73,7 +73,17 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     clock: shared?.clock,
     onLost: (error) => controller.abort(error),
   });
-  const abort = (reason = "The run was cancelled.") => controller.abort(new AgentError("cancelled", reason));
+  let isFolded = false;
+  let cancelReason: string | undefined;
+  // A cancel message that an ended run has not received is dropped, and must not abort the run once it is retried.
+  const abortEffects = () => {
+    if (isFolded && cancelReason !== undefined && !state.run?.done)
+      controller.abort(new AgentError("cancelled", cancelReason));
+  };
+  const abort = (reason = "The run was cancelled.") => {
+    cancelReason = reason;
+    abortEffects();
+  };
   const sync = shared && syncInbox({ store, sessionId, runId, inbox, abort });
   let leaveProcess: (() => Promise<void>) | undefined;
   try {
@@ -81,6 +91,8 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     const onFact = session.isFolded ? context.stream.push : undefined;
     const isOutdated = await foldNewFacts(session, { store, runId, masking: context.masking }, onFact);
     session.isFolded = true;
+    isFolded = true;
+    abortEffects();
     const { sessionLog, log } = openLogs(options, context, lease);
     if (state.run?.id !== runId) await options.start(log, state);
     if (state.run?.id !== runId) return;
