@@ -61,14 +61,14 @@ const longPlan: SlowPlan = Array.from({ length: 6 }, (_, turn) => ({
 /** Collects all events, and texts that were shown twice. */
 async function collectEvents(
   events: AsyncIterable<Event>,
-  onEvent?: () => void,
+  onEvent?: (event: Event) => void,
 ): Promise<{ heard: Event[]; doubled: string[] }> {
   const heard: Event[] = [];
   const doubled: string[] = [];
   let view = emptyView;
   for await (const event of events) {
     heard.push(event);
-    onEvent?.();
+    onEvent?.(event);
     view = reduce(view, event);
     const { text } = view.live;
     const isBeginning = text.startsWith("Done: ") || longPlan.some(({ say = "" }) => say.startsWith(text));
@@ -90,11 +90,18 @@ it("after kill -9 in mid-run readers reconnect by themselves, and get every fact
   runs.push(await client.runs.start({ input: JSON.stringify(longPlan) }));
   const states: ConnectionState["type"][] = [];
   let events = 0;
-  const listening = runs.map(({ runId }) =>
-    collectEvents(client.runs.events(runId, { onState: ({ type }) => states.push(type) }), () => events++),
+  const readersOfText = new Set<number>();
+  const onEvent = (reader: number) => (event: Event) => {
+    events++;
+    if (event.type === "content_delta") readersOfText.add(reader);
+  };
+  const listening = runs.map(({ runId }, index) =>
+    collectEvents(client.runs.events(runId, { onState: ({ type }) => states.push(type) }), onEvent(index)),
   );
   const [first] = runs;
-  listening.push(collectEvents(untilDone(client.sessions.events(first?.sessionId ?? ""))));
+  listening.push(collectEvents(untilDone(client.sessions.events(first?.sessionId ?? "")), onEvent(2)));
+  // After a kill, a reader may be disconnected until the run has ended, and misses all of its deltas.
+  await expect.poll(() => readersOfText.size, { interval: 5 }).toBe(3);
   for (let kills = 0; kills < 3; kills++) {
     const next = events + 1 + Math.floor(Math.random() * 12);
     await expect.poll(() => events, { interval: 5 }).toBeGreaterThanOrEqual(next);
@@ -110,9 +117,8 @@ it("after kill -9 in mid-run readers reconnect by themselves, and get every fact
     expect(stored.at(-1)).toMatchObject({ type: "done", status: "done" });
     // The kills must have hit something.
     expect(stored.filter(({ type }) => type === "recovered").length).toBeGreaterThan(0);
+    expect(listener?.heard.some(({ type }) => type === "content_delta")).toBe(true);
   }
-  // Deltas are not stored, so a reader that was disconnected misses some.
-  expect(heard.flatMap((listener) => listener.heard).some(({ type }) => type === "content_delta")).toBe(true);
   expect(states.filter((type) => type === "lost").length).toBeGreaterThanOrEqual(6);
 });
 
