@@ -6,7 +6,7 @@ import { defaultPolicy } from "../policy.ts";
 import { apply } from "../state/apply.ts";
 import { createState, type State } from "../state/state.ts";
 import { memory } from "../stores/memory.ts";
-import { enterProcess } from "./enter-process.ts";
+import { enterProcess, type ProcessEntry } from "./enter-process.ts";
 
 let state: State;
 let facts: string[];
@@ -51,7 +51,7 @@ beforeEach(() => {
   facts = [];
 });
 
-function enter(): Promise<() => Promise<void>> {
+function enter(): Promise<ProcessEntry> {
   const shared = { owner: "third", leaseMs: 1, gate, isTakeover: true, shutdownSignal: shutdown.signal };
   const options = { agents: new Map(), runId: "r", store: memory(), shared };
   const findSession = async () => "s";
@@ -63,11 +63,13 @@ function enter(): Promise<() => Promise<void>> {
 
 describe("a suspect that enters a process alone", () => {
   it("is recorded, and its end without a crash too, so that no crash is counted", async () => {
-    const leave = await enter();
+    const entry = await enter();
     expect(facts).toEqual(["warning", "recovered"]);
     expect(state.run).toMatchObject({ isAlone: true, soloCrashes: 1 });
-    await leave();
+    await entry.stop();
     expect(facts.at(-1)).toBe("solo_end");
+    expect(hasLeft).toBe(false);
+    entry.leave();
     expect(hasLeft).toBe(true);
     store({ type: "recovered", owner: "fourth" });
     expect(state.run).toMatchObject({ isAlone: false, soloCrashes: 1 });
@@ -75,7 +77,9 @@ describe("a suspect that enters a process alone", () => {
 
   it("keeps the crash before it when the process shuts down first", async () => {
     shutdown.abort();
-    await (await enter())();
+    const entry = await enter();
+    await entry.stop();
+    entry.leave();
     expect(facts).toEqual([]);
     expect(hasLeft).toBe(true);
     store({ type: "recovered", owner: "fourth" });

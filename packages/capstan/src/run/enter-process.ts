@@ -6,23 +6,29 @@ import type { OpenRunOptions, SharedStoreOptions } from "./open-run.ts";
 
 type EnterContext = { readonly state: State; readonly log: Log; readonly signal: AbortSignal };
 
+export type ProcessEntry = {
+  /** Records that a run that stops without a crash is no longer alone. Needs the lease. */
+  stop(): Promise<void>;
+  /** Admits other runs. Must follow the release of the lease: until then, a crash would count against this run. */
+  leave(): void;
+};
+
 /**
  * Waits until the run may execute in this process, and records that another process takes over, or that the wait of a
- * run is over. The returned function must be called when the segment is over.
+ * run is over.
  */
 export async function enterProcess(
   { shared, clock = systemClock }: OpenRunOptions,
   context: EnterContext,
-): Promise<() => Promise<void>> {
+): Promise<ProcessEntry> {
   const { state, log } = context;
   const { run } = state;
   const isCrash = shared?.isTakeover === true && run !== undefined && !run.done && !run.waiting;
   const { isAlone, leave } = shared && run ? await passGate(shared, run, { ...context, isCrash }) : outside;
   let isRecordedAlone = false;
-  const leaveProcess = async () => {
-    // The run stops without a crash: the process shuts down, or the store has failed.
+  const stop = async () => {
+    // The process shuts down, or the store has failed.
     if (isRecordedAlone && run?.isAlone && !run.done) await endSolo(context).catch(() => undefined);
-    leave();
   };
   try {
     // Stored before the first effect, so that a crash finds it.
@@ -34,10 +40,11 @@ export async function enterProcess(
     if (run?.wakeAt !== undefined && !run.done && (shared?.isWakeup || clock.now() >= run.wakeAt))
       await log.append([{ type: "woken" }], `${state.seq}`);
   } catch (thrown) {
-    await leaveProcess();
+    await stop();
+    leave();
     throw thrown;
   }
-  return leaveProcess;
+  return { stop, leave };
 }
 
 const outside = { isAlone: false, leave: () => undefined };

@@ -16,7 +16,7 @@ import type { SecretMask } from "../secrets/mask.ts";
 import { withMaskedLog } from "../secrets/masked-log.ts";
 import type { State } from "../state/state.ts";
 import { createEngine } from "./engine.ts";
-import { enterProcess } from "./enter-process.ts";
+import { enterProcess, type ProcessEntry } from "./enter-process.ts";
 import type { OpenRunOptions } from "./open-run.ts";
 import { foldNewFacts, type OpenSession, saveSnapshot } from "./open-session.ts";
 import { buildResult, type Result } from "./result.ts";
@@ -85,7 +85,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     abortEffects();
   };
   const sync = shared && syncInbox({ store, sessionId, runId, inbox, abort });
-  let leaveProcess: (() => Promise<void>) | undefined;
+  let entry: ProcessEntry | undefined;
   try {
     // New facts of a run that was open before were written by another process while the run waited.
     const onFact = session.isFolded ? context.stream.push : undefined;
@@ -98,7 +98,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     if (state.run?.id !== runId) return;
     await sync?.pull(); // first, because a cancelled run does not have to wait at the gate
     if (shared || state.run.waiting || state.run.isAlone)
-      leaveProcess = await enterProcess(options, { state, log, signal: controller.signal });
+      entry = await enterProcess(options, { state, log, signal: controller.signal });
     const { context: callContext, hooks = {}, clock = systemClock } = options;
     const { shutdownSignal, onModelCall } = shared ?? {};
     const services = { store, lease, clock, context: callContext, hooks, log: sessionLog, shutdownSignal };
@@ -119,8 +119,8 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     await saveSnapshot(session, { store, lease: lease.lease, every: shared?.snapshotEvery });
   } finally {
     sync?.close();
-    await leaveProcess?.();
-    await lease.release();
+    await entry?.stop();
+    await lease.release().finally(entry?.leave);
   }
 }
 

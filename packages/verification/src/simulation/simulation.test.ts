@@ -25,6 +25,11 @@ describe("a simulated world", () => {
     expect(broken && formatReport(broken)).toBeUndefined();
   }, 600_000);
 
+  it("keeps other runs out until the lease of a suspect is released, also when the store has failed", async () => {
+    const simulated = await simulate(602_862, {});
+    expect(simulated.violation && formatReport(simulated)).toBeUndefined();
+  });
+
   it("is the same for the same seed", async () => {
     const recordTrace = async (seed: number) => {
       const lines: string[] = [];
