@@ -1,9 +1,10 @@
 // Measures the cold start of the command line, compared with a bare Node process. See README.md.
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
+import { formatEnvironment, formatRounds, formatTable, updateReadme } from "./markdown.ts";
 import { computeMedian } from "./statistics.ts";
 
 const help = `Measures the cold start of \`capstan\`, compared with a bare \`node -e 0\` and \`import "capstan"\`.
@@ -84,17 +85,14 @@ async function startOnce(words: readonly string[], home: string): Promise<Cost> 
 
 export function formatColdStartReport(starts: Starts): string {
   const [[, floor = []] = []] = starts;
-  const processor = cpus()[0]?.model.trim() ?? "an unknown processor";
-  const date = new Date().toISOString().slice(0, 10);
-  const about = `${date}, Node ${process.version}, ${cpus().length} × ${processor}, ${floor.length} ${floor.length === 1 ? "round" : "rounds"}, \`npm run bench:cold-start\`.`;
+  const about = `${formatEnvironment("npm run bench:cold-start", formatRounds(floor.length))}.`;
   const rows = [...starts].map(([title, costs]) => {
     const formatMedian = (field: keyof Cost) => computeMedian(costs.map((cost) => cost[field])).toFixed(0);
     const ratios = costs.map(({ cpuMs }, round) => cpuMs / (floor[round]?.cpuMs ?? Number.NaN));
     const spread = `${computeMedian(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`;
-    return `| ${title} | ${formatMedian("ms")} | ${formatMedian("cpuMs")} | ${spread} |`;
+    return [title, formatMedian("ms"), formatMedian("cpuMs"), spread];
   });
-  const head = ["|  | ms | ms of CPU | CPU, times `node -e 0` |", "| --- | ---: | ---: | ---: |"];
-  return [about, "", ...head, ...rows].join("\n");
+  return `${about}\n\n${formatTable(["", "ms", "ms of CPU", "CPU, times `node -e 0`"], rows)}`;
 }
 
 async function main(): Promise<void> {
@@ -110,11 +108,7 @@ async function main(): Promise<void> {
   const log = (text: string) => console.error(text);
   const report = formatColdStartReport(await measureColdStart({ rounds, starts: listStarts("build"), log }));
   console.log(report);
-  if (values.quick) return;
-  const readme = join(import.meta.dirname, "README.md");
-  const [before, rest = ""] = readFileSync(readme, "utf8").split("<!-- cold start -->");
-  const [, after = ""] = rest.split("<!-- end of cold start -->");
-  writeFileSync(readme, `${before}<!-- cold start -->\n\n${report}\n\n<!-- end of cold start -->${after}`);
+  if (!values.quick) updateReadme("cold start", report);
 }
 
 if (process.argv[1] === import.meta.filename) await main();

@@ -1,11 +1,12 @@
 // Measures the cost of durable runs and prints tables. See README.md.
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import pg from "pg";
 import type { DurableCell, DurableOrder, DurableStore } from "./durable-cell.ts";
+import { formatEnvironment, formatRounds, formatTable, updateReadme } from "./markdown.ts";
 import { computeMedian } from "./statistics.ts";
 
 const help = `Measures durable runs, compared with runs in memory and with plain disk writes.
@@ -110,9 +111,7 @@ const titles: { readonly [Store in DurableStore]: string } = {
 };
 
 export function formatDurableReport(cells: readonly DurableCell[], rounds: number): string {
-  const processor = cpus()[0]?.model.trim() ?? "an unknown processor";
-  const date = new Date().toISOString().slice(0, 10);
-  const about = `${date}, Node ${process.version}, ${cpus().length} × ${processor}, ${rounds} ${rounds === 1 ? "round" : "rounds"}, \`npm run bench:durable\`.`;
+  const about = `${formatEnvironment("npm run bench:durable", formatRounds(rounds))}.`;
   const runs = cells.filter(({ order }) => order.work === "runs");
   const [one, many] = [
     runs.filter(({ order }) => order.runs === 1),
@@ -124,15 +123,6 @@ export function formatDurableReport(cells: readonly DurableCell[], rounds: numbe
     formatRunsTable("Many runs at once", many),
     formatWaitingTable(cells),
   ].join("\n\n");
-}
-
-function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const formatLine = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [
-    formatLine(head),
-    formatLine(head.map((_, column) => (column === 0 ? "---" : "---:"))),
-    ...rows.map(formatLine),
-  ].join("\n");
 }
 
 type Series = "turnMs" | "turnCpu" | "stepsPerSecond";
@@ -199,11 +189,7 @@ async function main(): Promise<void> {
   const plan = { rounds, quick, ...(postgres && { postgres }), log: (text: string) => console.error(text) };
   const report = formatDurableReport(await measureDurable(plan), rounds);
   console.log(report);
-  if (quick) return;
-  const readme = join(import.meta.dirname, "README.md");
-  const [before, rest = ""] = readFileSync(readme, "utf8").split("<!-- durable -->");
-  const [, after = ""] = rest.split("<!-- end of durable -->");
-  writeFileSync(readme, `${before}<!-- durable -->\n\n${report}\n\n<!-- end of durable -->${after}`);
+  if (!quick) updateReadme("durable", report);
 }
 
 if (process.argv[1] === import.meta.filename) await main();

@@ -1,15 +1,16 @@
 // Measures lists and searches of many sessions, and prints tables. See README.md.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { defineAgent, type Fact, run, type Store } from "capstan";
 import { sessions } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
-import { postgres } from "capstan/stores/postgres";
-import { sqlite } from "capstan/stores/sqlite";
-import pg from "pg";
+import { formatEnvironment } from "./markdown.ts";
 import { computeMedian } from "./statistics.ts";
+import {
+  formatStoreTables,
+  measureStores,
+  runStoreBench,
+  type StorePlan,
+  type StoreUnderTest,
+} from "./store-bench.ts";
 
 const help = `Measures the first page of lists and searches in stores with many sessions.
 
@@ -23,13 +24,6 @@ export type ListCell = {
   readonly sessions: number;
   readonly work: string;
   readonly ms: readonly number[];
-};
-
-export type ListPlan = {
-  readonly sizes: readonly number[];
-  readonly samples: number;
-  readonly postgres?: string;
-  log(text: string): void;
 };
 
 const userCount = 100;
@@ -87,15 +81,13 @@ function createWorks(store: Store, size: number): readonly Work[] {
   ];
 }
 
-type StoreUnderTest = { readonly name: string; readonly store: Store; settle?(): Promise<unknown> };
-
-async function measureStore({ name, store, settle }: StoreUnderTest, plan: ListPlan): Promise<ListCell[]> {
+async function measureStore({ name, store, settle }: StoreUnderTest, plan: StorePlan): Promise<ListCell[]> {
   const cells: ListCell[] = [];
   let filled = 0;
   for (const size of plan.sizes) {
     await addSessions(store, filled, size);
     filled = size;
-    await settle?.();
+    await settle();
     plan.log(`${name}: ${size} sessions`);
     for (const { title, act } of createWorks(store, size)) {
       const found = await act(); // warm up
@@ -113,64 +105,31 @@ async function measureStore({ name, store, settle }: StoreUnderTest, plan: ListP
   return cells;
 }
 
-export async function measureLists(plan: ListPlan): Promise<readonly ListCell[]> {
-  const folder = mkdtempSync(join(tmpdir(), "capstan-bench-"));
-  const file = sqlite(join(folder, "bench.db"));
-  const cells = await measureStore({ name: "SQLite", store: file }, plan);
-  await file.close();
-  rmSync(folder, { recursive: true });
-  if (plan.postgres === undefined) return cells;
-  const pool = new pg.Pool({ connectionString: plan.postgres });
-  const schema = `bench_${folder.slice(-6).toLowerCase()}`;
-  const database = postgres(pool, { schema });
-  // What autovacuum does within a minute of a bulk load.
-  const settle = () => pool.query(`VACUUM ANALYZE "${schema}".facts, "${schema}".sessions`);
-  cells.push(...(await measureStore({ name: "PostgreSQL", store: database, settle }, plan)));
-  await database.close();
-  await pool.query(`DROP SCHEMA "${schema}" CASCADE`);
-  await pool.end();
-  return cells;
+export function measureLists(plan: StorePlan): Promise<readonly ListCell[]> {
+  return measureStores(plan, (subject) => measureStore(subject, plan));
 }
 
 export function formatListReport(cells: readonly ListCell[]): string {
-  const processor = cpus()[0]?.model.trim() ?? "an unknown processor";
-  const date = new Date().toISOString().slice(0, 10);
-  const about = `${date}, Node ${process.version}, ${cpus().length} × ${processor}, \`npm run bench:lists\`. Milliseconds for a page of up to 50 results with titles, median; in parentheses, the longest.`;
-  const stores = Map.groupBy(cells, ({ store }) => store);
-  return [about, ...[...stores].map(([store, own]) => formatTable(store, own))].join("\n\n");
-}
-
-function formatTable(store: string, cells: readonly ListCell[]): string {
-  const sizes = [...new Set(cells.map((cell) => cell.sessions))];
-  const rows = [...Map.groupBy(cells, ({ work }) => work)].map(([work, own]) => {
-    const medians = own.map(({ ms }) => computeMedian(ms));
-    const figures = own.map(({ ms }) => `${computeMedian(ms).toFixed(1)} (${Math.max(...ms).toFixed(0)})`);
-    return [work, ...figures, ((medians.at(-1) ?? 0) / (medians[0] ?? 1)).toFixed(2)];
-  });
-  const head = [store, ...sizes.map((size) => `${size.toLocaleString("en")} sessions`), "last to first"];
-  const lines = [head, head.map((_, column) => (column === 0 ? "---" : "---:")), ...rows];
-  return lines.map((line) => `| ${line.join(" | ")} |`).join("\n");
-}
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      quick: { type: "boolean", default: false },
-      postgres: { type: "string" },
-      help: { type: "boolean", default: false },
+  const about = `${formatEnvironment("npm run bench:lists")}. Milliseconds for a page of up to 50 results with titles, median; in parentheses, the longest.`;
+  const tables = formatStoreTables(cells, {
+    head(own) {
+      const sizes = [...new Set(own.map((cell) => cell.sessions))];
+      return [...sizes.map((size) => `${size.toLocaleString("en")} sessions`), "last to first"];
+    },
+    row(own) {
+      const medians = own.map(({ ms }) => computeMedian(ms));
+      const figures = own.map(({ ms }) => `${computeMedian(ms).toFixed(1)} (${Math.max(...ms).toFixed(0)})`);
+      return [...figures, ((medians.at(-1) ?? 0) / (medians[0] ?? 1)).toFixed(2)];
     },
   });
-  if (values.help) return console.log(help);
-  const sizes = values.quick ? [200, 1_000] : [1_000, 100_000];
-  const plan = { sizes, samples: values.quick ? 3 : 15, log: (text: string) => console.error(text) };
-  const { postgres: url } = values;
-  const report = formatListReport(await measureLists({ ...plan, ...(url && { postgres: url }) }));
-  console.log(report);
-  if (values.quick) return;
-  const readme = join(import.meta.dirname, "README.md");
-  const [before, rest = ""] = readFileSync(readme, "utf8").split("<!-- lists -->");
-  const [, after = ""] = rest.split("<!-- end of lists -->");
-  writeFileSync(readme, `${before}<!-- lists -->\n\n${report}\n\n<!-- end of lists -->${after}`);
+  return `${about}\n\n${tables}`;
 }
 
-if (process.argv[1] === import.meta.filename) await main();
+if (process.argv[1] === import.meta.filename)
+  await runStoreBench({
+    help,
+    section: "lists",
+    quick: { sizes: [200, 1_000], samples: 3 },
+    full: { sizes: [1_000, 100_000], samples: 15 },
+    report: async (plan) => formatListReport(await measureLists(plan)),
+  });

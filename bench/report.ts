@@ -1,7 +1,7 @@
-import { cpus } from "node:os";
 import { computeCost, computeGrowth, computeRatio, type Figure } from "./compare.ts";
 import { goals } from "./goals.ts";
 import { loopSizes } from "./loop.ts";
+import { formatEnvironment, formatRounds, formatTable } from "./markdown.ts";
 import { formatVersions, type Peer } from "./peers.ts";
 import type { Results } from "./rounds.ts";
 import { computeMedian, computeQuantile } from "./statistics.ts";
@@ -13,7 +13,7 @@ const wires = ["chat", "responses", "anthropic", "gemini"] as const;
 /** Formats all results as Markdown. */
 export function formatReport(results: Results): string {
   const parts = [
-    formatEnvironment(results),
+    `${formatEnvironment("npm run bench", formatRounds(results.plan.rounds))}.`,
     formatGoals(results),
     formatRatios(results),
     formatFirstText(results),
@@ -26,20 +26,8 @@ export function formatReport(results: Results): string {
   return `${parts.filter(Boolean).join("\n\n")}\n`;
 }
 
-function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const formatLine = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  const rule = head.map((_, column) => (column === 0 ? "---" : "---:"));
-  return [formatLine(head), formatLine(rule), ...rows.map(formatLine)].join("\n");
-}
-
 const formatFigure = (figure: Figure | undefined): string =>
   figure ? `${figure.middle.toFixed(2)} (${figure.low.toFixed(2)} to ${figure.high.toFixed(2)})` : none;
-
-function formatEnvironment({ plan }: Results): string {
-  const processor = cpus()[0]?.model.trim() ?? "an unknown processor";
-  const date = new Date().toISOString().slice(0, 10);
-  return `${date}, Node ${process.version}, ${cpus().length} × ${processor}, ${plan.rounds} ${plan.rounds === 1 ? "round" : "rounds"}, \`npm run bench\`.`;
-}
 
 function formatGoals(results: Results): string {
   const rows = goals.flatMap(({ title, limit, measure }) => {

@@ -1,8 +1,9 @@
 // Compares Capstan with a hand-written floor and other frameworks, and prints tables. See README.md.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Effort } from "./cell.ts";
+import { updateReadme } from "./markdown.ts";
 import { getPeer, type Peer, peers } from "./peers.ts";
 import { createPlot } from "./plot.ts";
 import { formatReport } from "./report.ts";
@@ -61,10 +62,7 @@ function parseOptions(args: readonly string[]): Options | undefined {
 }
 
 function writeResults(tables: string, picture: string): void {
-  const readme = join(import.meta.dirname, "README.md");
-  const [before, rest = ""] = readFileSync(readme, "utf8").split("<!-- results -->");
-  const [, after = ""] = rest.split("<!-- end of results -->");
-  writeFileSync(readme, `${before}<!-- results -->\n\n${tables}\n<!-- end of results -->${after}`);
+  updateReadme("results", tables);
   writeFileSync(join(import.meta.dirname, "results.svg"), picture);
 }
 

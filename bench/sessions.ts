@@ -1,17 +1,18 @@
 // Measures what a session costs as it grows, and prints tables. See README.md.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { parseArgs } from "node:util";
 import { defineAgent, defineTool, type Fact, run, type Store } from "capstan";
 import { type LocalEngine, local } from "capstan/engines/local";
 import { session, subscribe } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
-import { postgres } from "capstan/stores/postgres";
-import { sqlite } from "capstan/stores/sqlite";
-import pg from "pg";
+import { formatEnvironment } from "./markdown.ts";
 import { computeGrowthExponent, computeMedian } from "./statistics.ts";
+import {
+  formatStoreTables,
+  measureStores,
+  runStoreBench,
+  type StorePlan,
+  type StoreUnderTest,
+} from "./store-bench.ts";
 
 const help = `Measures opening, continuing, following, exporting, forking and removing sessions of several sizes.
 
@@ -29,13 +30,6 @@ export type SessionCell = {
   readonly cpuMs: readonly number[];
   /** The longest time for which nothing else could run in the process. */
   readonly blockedMs: number;
-};
-
-export type SessionPlan = {
-  readonly sizes: readonly number[];
-  readonly samples: number;
-  readonly postgres?: string;
-  log(text: string): void;
 };
 
 type Model = Exclude<Parameters<typeof defineAgent>[0]["model"], string | readonly unknown[]>;
@@ -129,16 +123,14 @@ async function forkSession(store: Store): Promise<void> {
   await session(store, sessionId).fork(facts);
 }
 
-type StoreUnderTest = { readonly name: string; readonly store: Store; settle?(): Promise<unknown> };
-
 async function measureStore(
   { name, store, settle }: StoreUnderTest,
-  plan: SessionPlan,
+  plan: StorePlan,
 ): Promise<SessionCell[]> {
   const cells: SessionCell[] = [];
   for (const facts of plan.sizes) {
     await fillSession(store, facts);
-    await settle?.();
+    await settle();
     const engine = local({ store, agents: agent });
     for (const { title, once, act } of createWorks(store, engine)) {
       if (!once) await act(); // warm up
@@ -163,72 +155,34 @@ async function measureStore(
   return cells;
 }
 
-export async function measureSessions(plan: SessionPlan): Promise<readonly SessionCell[]> {
-  const folder = mkdtempSync(join(tmpdir(), "capstan-bench-"));
-  const file = sqlite(join(folder, "bench.db"));
-  const cells = await measureStore({ name: "SQLite", store: file }, plan);
-  await file.close();
-  rmSync(folder, { recursive: true });
-  if (plan.postgres === undefined) return cells;
-  const pool = new pg.Pool({ connectionString: plan.postgres });
-  const schema = `bench_${folder.slice(-6).toLowerCase()}`;
-  const database = postgres(pool, { schema });
-  // What the server does by itself within a minute of a bulk load.
-  const settle = () => pool.query("ANALYZE");
-  cells.push(...(await measureStore({ name: "PostgreSQL", store: database, settle }, plan)));
-  await database.close();
-  await pool.query(`DROP SCHEMA "${schema}" CASCADE`);
-  await pool.end();
-  return cells;
+export function measureSessions(plan: StorePlan): Promise<readonly SessionCell[]> {
+  return measureStores(plan, (subject) => measureStore(subject, plan));
 }
 
 export function formatSessionReport(cells: readonly SessionCell[]): string {
-  const processor = cpus()[0]?.model.trim() ?? "an unknown processor";
-  const date = new Date().toISOString().slice(0, 10);
-  const about = `${date}, Node ${process.version}, ${cpus().length} × ${processor}, \`npm run bench:sessions\`. Milliseconds of CPU time and, in parentheses, of elapsed time; the exponent is that of CPU time.`;
-  const stores = Map.groupBy(cells, ({ store }) => store);
-  return [about, ...[...stores].map(([store, own]) => formatTable(store, own))].join("\n\n");
-}
-
-function formatTable(store: string, cells: readonly SessionCell[]): string {
-  const sizes = [...new Set(cells.map(({ facts }) => facts))];
-  const rows = [...Map.groupBy(cells, ({ work }) => work)].map(([work, own]) => {
-    const points = own.map(({ facts, cpuMs }) => ({ size: facts, cost: computeMedian(cpuMs) }));
-    const figures = own.map(
-      ({ ms, cpuMs }) => `${computeMedian(cpuMs).toFixed(1)} (${computeMedian(ms).toFixed(0)})`,
-    );
-    const blockedMs = Math.max(...own.map((cell) => cell.blockedMs)).toFixed(0);
-    return [work, ...figures, computeGrowthExponent(points).toFixed(2), blockedMs];
-  });
-  const head = [
-    store,
-    ...sizes.map((size) => `${size.toLocaleString("en")} facts`),
-    "exponent",
-    "longest block",
-  ];
-  const lines = [head, head.map((_, column) => (column === 0 ? "---" : "---:")), ...rows];
-  return lines.map((line) => `| ${line.join(" | ")} |`).join("\n");
-}
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      quick: { type: "boolean", default: false },
-      postgres: { type: "string" },
-      help: { type: "boolean", default: false },
+  const about = `${formatEnvironment("npm run bench:sessions")}. Milliseconds of CPU time and, in parentheses, of elapsed time; the exponent is that of CPU time.`;
+  const tables = formatStoreTables(cells, {
+    head(own) {
+      const sizes = [...new Set(own.map(({ facts }) => facts))];
+      return [...sizes.map((size) => `${size.toLocaleString("en")} facts`), "exponent", "longest block"];
+    },
+    row(own) {
+      const points = own.map(({ facts, cpuMs }) => ({ size: facts, cost: computeMedian(cpuMs) }));
+      const figures = own.map(
+        ({ ms, cpuMs }) => `${computeMedian(cpuMs).toFixed(1)} (${computeMedian(ms).toFixed(0)})`,
+      );
+      const blockedMs = Math.max(...own.map((cell) => cell.blockedMs)).toFixed(0);
+      return [...figures, computeGrowthExponent(points).toFixed(2), blockedMs];
     },
   });
-  if (values.help) return console.log(help);
-  const sizes = values.quick ? [100, 1000] : [100, 1000, 10_000, 100_000];
-  const plan = { sizes, samples: values.quick ? 2 : 5, log: (text: string) => console.error(text) };
-  const { postgres: url } = values;
-  const report = formatSessionReport(await measureSessions({ ...plan, ...(url && { postgres: url }) }));
-  console.log(report);
-  if (values.quick) return;
-  const readme = join(import.meta.dirname, "README.md");
-  const [before, rest = ""] = readFileSync(readme, "utf8").split("<!-- sessions -->");
-  const [, after = ""] = rest.split("<!-- end of sessions -->");
-  writeFileSync(readme, `${before}<!-- sessions -->\n\n${report}\n\n<!-- end of sessions -->${after}`);
+  return `${about}\n\n${tables}`;
 }
 
-if (process.argv[1] === import.meta.filename) await main();
+if (process.argv[1] === import.meta.filename)
+  await runStoreBench({
+    help,
+    section: "sessions",
+    quick: { sizes: [100, 1_000], samples: 2 },
+    full: { sizes: [100, 1_000, 10_000, 100_000], samples: 5 },
+    report: async (plan) => formatSessionReport(await measureSessions(plan)),
+  });

@@ -1,9 +1,8 @@
 // Measures the server's event streams, compared with a bare Hono server, and prints a table. See README.md.
 import { execFile, fork } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
+import { formatEnvironment, formatTable, updateReadme } from "./markdown.ts";
 import { computeMedian, computeQuantile } from "./statistics.ts";
 import type { Readings } from "./streams-client.ts";
 import type { ServerMessage } from "./streams-server.ts";
@@ -82,28 +81,22 @@ const titles = {
 
 /** Formats the medians of the rounds as a Markdown table. */
 function formatStreamReport(cells: readonly StreamCell[], { streams, everyMs }: StreamOrder): string {
-  const processor = cpus()[0]?.model.trim() ?? "an unknown processor";
-  const date = new Date().toISOString().slice(0, 10);
   const rows = (["bare", "capstan", "sleeper"] as const).map((kind) => {
     const kindCells = cells.filter((cell) => cell.kind === kind);
     const computeMiddle = (pick: (cell: StreamCell) => number) => computeMedian(kindCells.map(pick));
     const lost = kindCells.reduce((sum, cell) => sum + cell.lost, 0);
-    const figures = [
+    return [
+      titles[kind],
       computeMiddle(({ medianMs }) => medianMs).toFixed(1),
       computeMiddle(({ p99Ms }) => p99Ms).toFixed(1),
       computeMiddle(({ cpuUsPerEvent }) => cpuUsPerEvent).toFixed(1),
       `${lost}`,
       (computeMiddle(({ leftBytes }) => leftBytes) / 1e6).toFixed(1),
     ];
-    return `| ${titles[kind]} | ${figures.join(" | ")} |`;
   });
-  return [
-    `${date}, Node ${process.version}, ${cpus().length} × ${processor}, \`npm run bench:streams\`: ${streams} streams at once, ${1000 / everyMs} events a second each. The readers share the processors with the server.`,
-    "",
-    "|  | median delay, ms | 99 of 100 within, ms | CPU per event, µs | lost | heap left, MB |",
-    "| --- | ---: | ---: | ---: | ---: | ---: |",
-    ...rows,
-  ].join("\n");
+  const about = `${formatEnvironment("npm run bench:streams")}: ${streams} streams at once, ${1000 / everyMs} events a second each. The readers share the processors with the server.`;
+  const head = ["", "median delay, ms", "99 of 100 within, ms", "CPU per event, µs", "lost", "heap left, MB"];
+  return `${about}\n\n${formatTable(head, rows)}`;
 }
 
 async function main(): Promise<void> {
@@ -120,10 +113,7 @@ async function main(): Promise<void> {
     }
   const report = formatStreamReport(cells, order);
   process.stdout.write(`${report}\n`);
-  if (values.quick) return;
-  const file = join(here, "README.md");
-  const marks = /(<!-- streams -->\n)[\s\S]*(\n<!-- \/streams -->)/;
-  writeFileSync(file, readFileSync(file, "utf8").replace(marks, `$1\n${report}\n$2`));
+  if (!values.quick) updateReadme("streams", report);
 }
 
 if (process.argv[1] === import.meta.filename) await main();

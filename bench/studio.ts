@@ -1,7 +1,4 @@
 // Measures the studio in a real browser: a session of 10,000 events, and streaming text. See README.md.
-import { readFileSync, writeFileSync } from "node:fs";
-import { cpus } from "node:os";
-import { join } from "node:path";
 import { createServer, listen } from "@capstan/server";
 import { studioFolder } from "@capstan/studio";
 import { defaultPolicy, defineAgent, type Model, type Store } from "capstan";
@@ -9,6 +6,7 @@ import { memory } from "capstan/stores/memory";
 import type { Page } from "playwright-core";
 import { withBuiltStudio } from "../packages/studio/src/testing/build-studio.ts";
 import { launchBrowser, sizes } from "../packages/studio/src/testing/launch-browser.ts";
+import { formatEnvironment, formatTable, updateReadme } from "./markdown.ts";
 
 type Facts = Parameters<Store["append"]>[0];
 const events = 10_000;
@@ -126,14 +124,14 @@ const resetWatch = (page: Page) =>
     ),
   );
 
-function formatRow(name: string, { long, frames }: Watch, first = ""): string {
+function formatRow(name: string, { long, frames }: Watch, first = ""): readonly string[] {
   const total = frames.reduce((sum, ms) => sum + ms, 0);
   const rate = total > 0 ? Math.round((1000 * frames.length) / total) : 0;
   const worst = Math.round(Math.max(0, ...long));
-  return `| ${name} | ${first} | ${long.length} | ${worst} | ${rate} |`;
+  return [name, `${first}`, `${long.length}`, `${worst}`, `${rate}`];
 }
 
-async function measureLong(page: Page, url: string): Promise<readonly string[]> {
+async function measureLong(page: Page, url: string): Promise<readonly (readonly string[])[]> {
   const started = Date.now();
   await page.goto(`${url}/sessions/ses_long`);
   await page.locator("[data-call]").first().waitFor();
@@ -154,7 +152,7 @@ async function measureLong(page: Page, url: string): Promise<readonly string[]> 
   return [opened, formatRow("scrolling through it", await readWatch(page))];
 }
 
-async function measureStream(page: Page, url: string): Promise<string> {
+async function measureStream(page: Page, url: string): Promise<readonly string[]> {
   await page.goto(url);
   await page.locator("[data-prompt]").fill("Talk");
   await page.keyboard.press("Enter");
@@ -181,15 +179,11 @@ async function main(): Promise<void> {
   const rows = [...(await measureLong(page, listening.url)), await measureStream(page, listening.url)];
   await browser.close();
   await listening.close(500);
-  const head = `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}, Chromium without a graphics card, \`npm run bench:studio\`.`;
-  const table = `${head}\n\n|  | ms to the first entry | tasks over 50 ms | longest, ms | frames a second |\n| --- | ---: | ---: | ---: | ---: |\n${rows.join("\n")}`;
-  process.stdout.write(`${table}\n`);
-  const readme = join(import.meta.dirname, "README.md");
-  const marks = /(<!-- studio -->\n).*?(<!-- end of studio -->)/s;
-  writeFileSync(
-    readme,
-    readFileSync(readme, "utf8").replace(marks, (_, before, after) => `${before}\n${table}\n\n${after}`),
-  );
+  const about = `${formatEnvironment("npm run bench:studio", "Chromium without a graphics card")}.`;
+  const head = ["", "ms to the first entry", "tasks over 50 ms", "longest, ms", "frames a second"];
+  const report = `${about}\n\n${formatTable(head, rows)}`;
+  process.stdout.write(`${report}\n`);
+  updateReadme("studio", report);
   process.exit(0);
 }
 
