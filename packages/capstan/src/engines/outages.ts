@@ -13,9 +13,9 @@ export type SuspendedRun = {
 };
 
 /**
- * Schedules suspended runs: knows which models are down and which runs wait for them. While a model is down, one of its runs at a time calls it
- * again, at intervals that grow from one second to half a minute. Once a call succeeds, by whichever run, the others
- * continue, 50 per second. A run whose own time has come continues at the same pace.
+ * Schedules suspended runs: knows which models are down and which runs wait for them. While a model is down, one of its
+ * runs at a time calls it again, at intervals that grow from one second to half a minute. Once a call succeeds, by
+ * whichever run, the others continue, 50 per second. A run whose own time has come continues at the same pace.
  */
 export interface Outages {
   /** Adds a run that suspended until a time. Other runs are ignored. */
