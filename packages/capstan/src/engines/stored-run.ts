@@ -4,16 +4,14 @@ import { AgentError, describeThrown } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import { createId } from "../ids.ts";
 import { toFacts, validateMessage } from "../loop/messages.ts";
-import { readEnv } from "../models/environment.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import { toJson } from "../perform/to-json.ts";
 import { buildTurnRequest, type TurnRequest } from "../perform/turn-request.ts";
 import { listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
-import type { ResumeOptions } from "../run/open-run.ts";
+import { createRunMask, type ResumeOptions } from "../run/open-run.ts";
 import { foldNewFacts, openSession } from "../run/open-session.ts";
 import { buildResult, type Result } from "../run/result.ts";
 import { createRunHandle, type Run } from "../run/run-handle.ts";
-import { collectSecrets, createMask } from "../secrets/mask.ts";
 import { loadRunFacts, readFacts } from "../sessions/load-facts.ts";
 import { subscribe } from "../sessions/subscribe.ts";
 import { createState, type RunState, type State } from "../state/state.ts";
@@ -88,7 +86,7 @@ export async function loadTurnRequest(
   for await (const page of readFacts(store, found.sessionId, state.seq)) facts.push(...page);
   const agents = indexAgents((await resolveAgents(found.agent)) ?? []);
   const request = await buildTurnRequest(agents, { state, facts, runId, turn }, context);
-  return createMask(collectSecrets(secrets, readEnv))?.value(request) ?? request;
+  return createRunMask(secrets)?.value(request) ?? request;
 }
 
 /** `isNew` is false when the run received the message before. `call` is the pending call that a new message answers. */

@@ -54,7 +54,7 @@ beforeEach(() => {
 function enter(): Promise<ProcessEntry> {
   const shared = { owner: "third", leaseMs: 1, gate, isTakeover: true, shutdownSignal: shutdown.signal };
   const options = { agents: new Map(), runId: "r", store: memory(), shared };
-  const findSession = async () => "s";
+  const findSession = async () => ({ id: "s" });
   return enterProcess(
     { ...options, findSession, start: async () => undefined },
     { state, log, signal: new AbortController().signal },

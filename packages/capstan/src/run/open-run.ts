@@ -8,10 +8,10 @@ import type { Log } from "../loop/log.ts";
 import { addPendingDecision, type Message, type PendingDecisions, toFacts } from "../loop/messages.ts";
 import type { ProcessGate } from "../loop/process-gate.ts";
 import type { OnModelCall } from "../loop/steps.ts";
-import { readEnv } from "../models/environment.ts";
+import { listKeys } from "../models/environment.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import type { CallHooks } from "../perform/io.ts";
-import { collectSecrets, createMask } from "../secrets/mask.ts";
+import { createMask, type SecretMask } from "../secrets/mask.ts";
 import { maskError } from "../secrets/mask-error.ts";
 import type { RunState, State } from "../state/state.ts";
 import type { Store } from "../store.ts";
@@ -50,8 +50,8 @@ export type OpenRunOptions = Omit<ResumeOptions, "clock"> & {
   readonly store: Store;
   /** Set when other processes use the store too: they may send messages, watch the run, and take it over. */
   readonly shared?: SharedStoreOptions | undefined;
-  /** Returns the session of the run. */
-  findSession(): Promise<string>;
+  /** Returns the session of the run. `isNew`: its id was just created, so nothing can be stored under it. */
+  findSession(): Promise<{ readonly id: string; readonly isNew?: boolean }>;
   /** Appends `run_start` for a new run; does nothing for a run that is already in the log. */
   start(log: Log, state: State): Promise<void>;
 };
@@ -108,9 +108,9 @@ export function openRun(options: OpenRunOptions): Run {
     signal?.addEventListener("abort", cancelBySignal, { once: true });
     const result = previous.then(async () => {
       if (signal?.aborted) cancelBySignal();
-      const masking = createMask(collectSecrets(options.secrets ?? [], readEnv));
+      const masking = createRunMask(options.secrets);
       try {
-        session ??= await openSession(await options.findSession(), { ...options, masking });
+        session ??= await openFoundSession(options, masking);
         const context = { agents, tools, masking, session, state: session.state, inbox, controller: abort };
         return await runSegment(options, { ...context, stream: segmentStream, onSuspend });
       } catch (thrown) {
@@ -171,6 +171,20 @@ export function openRun(options: OpenRunOptions): Run {
       return segment.result;
     },
   });
+}
+
+async function openFoundSession(
+  options: OpenRunOptions,
+  masking: SecretMask | undefined,
+): Promise<OpenSession> {
+  const { id, isNew } = await options.findSession();
+  return openSession(id, { ...options, masking, isNew });
+}
+
+/** Masks the given secrets and the keys of model providers in the environment; undefined without any. */
+export function createRunMask(given: readonly string[] = []): SecretMask | undefined {
+  const secrets = [...new Set([...given, ...listKeys()])];
+  return secrets.length > 0 ? createMask(secrets) : undefined;
 }
 
 function hasEnded(session: OpenSession | undefined): boolean {

@@ -69,6 +69,16 @@ async function fillSession(store: Store, runs: number, agent = createAgent()): P
   return (await store.getSession(session))?.facts ?? 0;
 }
 
+describe("a new session", () => {
+  it("is not read before its first run, because nothing is stored yet", async () => {
+    const store = createCountingStore();
+    const { sessionId } = await run(createAgent(), "Look.", { store });
+    expect(store.takeReads().calls).toBe(0);
+    await run(createAgent(), "Look.", { store, session: sessionId });
+    expect(store.takeReads().calls).toBe(1);
+  });
+});
+
 describe("a long session", () => {
   it("is opened by a new run at the cost of its tail", async () => {
     const store = createCountingStore();

@@ -10,6 +10,8 @@ import type { Lease, Snapshot, Store } from "../store.ts";
 /** A session, folded up to `state.seq`, and the size of its newest snapshot. */
 export type OpenSession = {
   readonly state: State;
+  /** Whether nothing has been stored yet, so that the first segment has nothing to fold. */
+  isNew: boolean;
   /** Whether the facts after the snapshot are in the state, too. */
   isFolded: boolean;
   /** Position and length of the newest snapshot; 0 without one. */
@@ -23,17 +25,21 @@ type OpenSessionOptions = {
   /** The run to open, which a snapshot of a later run cannot restore. Default: the newest run. */
   readonly runId?: string;
   readonly masking?: SecretMask | undefined;
+  /** Whether the id of the session was just created, so that nothing can be stored under it. */
+  readonly isNew?: boolean | undefined;
 };
 
 /** Opens a session at its newest snapshot, or at its beginning. The facts after `state.seq` are yet to be folded. */
 export async function openSession(sessionId: string, options: OpenSessionOptions): Promise<OpenSession> {
+  const { isNew = false } = options;
   // A snapshot saves time only: without it, all facts are folded.
-  const snapshot = await options.store.getSnapshot(sessionId).catch(() => undefined);
+  const snapshot = isNew ? undefined : await options.store.getSnapshot(sessionId).catch(() => undefined);
   const state = snapshot && (await restoreState(sessionId, snapshot, options));
   const isKnown = snapshot?.version === snapshotVersion;
   return {
     state: state ?? createState(sessionId),
     snapshot: isKnown ? { seq: snapshot.seq, length: snapshot.state.length } : { seq: 0, length: 0 },
+    isNew,
     isFolded: false,
     isExact: true,
   };

@@ -4,15 +4,19 @@ import { AgentError } from "../errors.ts";
 import type { Fact, FactBody } from "../event.ts";
 import { createId } from "../ids.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
-import { readEnv } from "../models/environment.ts";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
-import { collectSecrets, createMask } from "../secrets/mask.ts";
 import { readRunFacts } from "../sessions/load-facts.ts";
 import type { State } from "../state/state.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { type RunInput, readInput } from "./input.ts";
-import { openRun, type ResumeOptions, type SharedStoreOptions } from "./open-run.ts";
+import {
+  createRunMask,
+  type OpenRunOptions,
+  openRun,
+  type ResumeOptions,
+  type SharedStoreOptions,
+} from "./open-run.ts";
 import type { Run } from "./run-handle.ts";
 
 export type RunOptions = ResumeOptions & {
@@ -48,7 +52,8 @@ export function run(agent: Agent, input: RunInput, options: RunOptions & WithSha
       const request = { runId, session, store, input };
       const known =
         options.runId === undefined ? undefined : await findKnownSession(request, options.secrets);
-      return known ?? session ?? createId("ses_");
+      const id = known ?? session;
+      return id === undefined ? { id: createId("ses_"), isNew: true } : { id };
     },
     async start(log, state) {
       assertNoActiveRun(state);
@@ -82,7 +87,7 @@ async function findKnownSession(
   const { session = known.sessionId } = request;
   const { value: [start] = [] } = await readRunFacts(store, known).next();
   const body = { input: readInput(request.input).entries };
-  const { input } = createMask(collectSecrets(secrets, readEnv))?.fact(body) ?? body;
+  const { input } = createRunMask(secrets)?.fact(body) ?? body;
   const isSame =
     start?.type === "run_start" &&
     toCanonicalJson(start.input as unknown as Json) === toCanonicalJson(input as unknown as Json);
@@ -137,7 +142,7 @@ export function resume(
   });
 }
 
-type RunSource = { readonly store: Store; readonly runId: string; findSession(): Promise<string> };
+type RunSource = Pick<OpenRunOptions, "store" | "runId" | "findSession">;
 
 function fromStore(store: Store, runId: string): RunSource {
   return {
@@ -147,7 +152,7 @@ function fromStore(store: Store, runId: string): RunSource {
       const sessionId = await store.findSession(runId);
       if (sessionId === undefined)
         throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
-      return sessionId;
+      return { id: sessionId };
     },
   };
 }
@@ -169,7 +174,7 @@ function fromFacts(facts: readonly Fact[]): RunSource {
       if (lease && (await store.read(sessionId, 0, 1)).length === 0)
         await store.append(facts, { expected: 0, lease });
       if (lease) await store.release(lease);
-      return sessionId;
+      return { id: sessionId };
     },
   };
 }

@@ -89,7 +89,9 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
   try {
     // New facts of a run that was open before were written by another process while the run waited.
     const onFact = session.isFolded ? context.stream.push : undefined;
-    const isOutdated = await foldNewFacts(session, { store, runId, masking: context.masking }, onFact);
+    const folding = { store, runId, masking: context.masking };
+    const isOutdated = !session.isNew && (await foldNewFacts(session, folding, onFact));
+    session.isNew = false;
     session.isFolded = true;
     isFolded = true;
     abortEffects();

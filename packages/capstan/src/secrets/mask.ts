@@ -4,30 +4,6 @@ import { createStreamFactory, createTextMask, type MaskedStream, maskCutText } f
 import { maskValue } from "./mask-value.ts";
 import { listSecretForms } from "./secret-forms.ts";
 
-/** Environment variables that hold the keys of model providers. */
-const keyVariables: readonly string[] = [
-  ...["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
-  ...["GOOGLE_ACCESS_TOKEN", "OPENROUTER_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY"],
-  ...["XAI_API_KEY", "CEREBRAS_API_KEY", "TOGETHER_API_KEY", "FIREWORKS_API_KEY", "HF_TOKEN"],
-  ...["AI_GATEWAY_API_KEY", "CAPSTAN_API_KEY"],
-];
-
-const minKeyLength = 6;
-
-/** Returns the secrets of a run: the given ones, and the keys of model providers in the environment. */
-export function collectSecrets(
-  secrets: readonly string[],
-  readEnv: (name: string) => string | undefined,
-): readonly string[] {
-  const found = keyVariables.map((key) => readEnv(key)?.trim() ?? "").filter(isKey);
-  return secrets.length + found.length > 0 ? [...new Set([...secrets, ...found])] : [];
-}
-
-/** Excludes placeholder keys of local servers, such as "ollama" or "not-needed": masking them would corrupt texts. */
-function isKey(value: string): boolean {
-  return value.length >= minKeyLength && !/^[a-z]+(?:[-_ ][a-z]+)*$/i.test(value);
-}
-
 /** Masks the secrets of a run in everything that leaves it. */
 export interface SecretMask {
   /** Masks a whole text. */
@@ -47,12 +23,8 @@ const minFormLength = 6;
 const maxCachedMasks = 32;
 const cachedMasks = new Map<string, SecretMask>();
 
-/**
- * Returns the mask for these secrets (see `maskSecrets`), or undefined without secrets. Prepared once per set of
- * secrets.
- */
-export function createMask(secrets: readonly string[]): SecretMask | undefined {
-  if (secrets.length === 0) return undefined;
+/** Returns the mask for these secrets (see `maskSecrets`). Prepared once per set of secrets. */
+export function createMask(secrets: readonly string[]): SecretMask {
   const key = JSON.stringify(secrets);
   const known = cachedMasks.get(key);
   if (known) return known;

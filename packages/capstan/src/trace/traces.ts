@@ -47,7 +47,7 @@ const maxRuns = 4096;
  * links to it.
  */
 export function traces(options: TracesOptions = {}): Traces {
-  const secretMask = createMask(options.secrets ?? []);
+  const secretMask = options.secrets?.length ? createMask(options.secrets) : undefined;
   const factory = createSpanFactory(options, secretMask);
   const runs = new Map<string, RunTrace>();
 
