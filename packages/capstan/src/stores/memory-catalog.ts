@@ -2,13 +2,15 @@ import type { Fact } from "../event.ts";
 import { identifyRunStart } from "../ids.ts";
 import {
   type Blob,
+  type FoundRun,
   getScope,
+  type ListOptions,
   type RunInfo,
   type RunMessage,
   type SearchHit,
+  type SearchOptions,
   type SessionInfo,
   type Snapshot,
-  type Store,
 } from "../store.ts";
 import { buildExcerpt, scoreMatch, splitQuery, splitWords, toSearchText } from "./search-text.ts";
 import { clampRowLimit } from "./store-rules.ts";
@@ -29,71 +31,62 @@ export type MemoryRun = {
   messages: Map<string, RunMessage | undefined> | undefined;
 };
 
-type MemoryCatalog = Pick<
-  Store,
-  | "findSession"
-  | "findRun"
-  | "getSession"
-  | "list"
-  | "measureSession"
-  | "rename"
-  | "listRuns"
-  | "listOrphans"
-  | "search"
->;
+type Sessions = ReadonlyMap<string, MemorySession>;
+type Runs = ReadonlyMap<string, MemoryRun>;
 
-/** Creates the queries for sessions, runs and search. */
-export function createMemoryCatalog(
-  sessions: ReadonlyMap<string, MemorySession>,
-  runs: ReadonlyMap<string, MemoryRun>,
+export function findRun(sessions: Sessions, runs: Runs, runId: string): FoundRun | undefined {
+  const info = runs.get(runId)?.info;
+  const start = sessions.get(info?.sessionId ?? "")?.byIdentity.get(identifyRunStart(runId));
+  return info && { ...info, firstSeq: start?.seq ?? 1 };
+}
+
+export function listSessions(
+  sessions: Sessions,
+  { scope, after, limit = Number.POSITIVE_INFINITY }: ListOptions,
+): readonly SessionInfo[] {
+  const infos = [...filterByScope(sessions, scope)].map(([id, session]) => toSessionInfo(id, session));
+  return infos
+    .filter((info) => info !== undefined)
+    .filter((info) => !after || compareSessions(after, info) < 0)
+    .sort(compareSessions)
+    .slice(0, clampRowLimit(limit));
+}
+
+export function measureSession({ facts, blobs }: MemorySession): number {
+  const sizes = [
+    ...facts.map((fact) => countBytes(JSON.stringify(fact))),
+    ...[...blobs.values()].map(({ data }) => (typeof data === "string" ? countBytes(data) : data.length)),
+  ];
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+export function listRuns(
+  runs: Runs,
+  sessionId: string,
+  limit: number = Number.POSITIVE_INFINITY,
+): readonly RunInfo[] {
+  const infos = [...runs.values()].map(({ info }) => info).filter((info) => info.sessionId === sessionId);
+  return infos.slice(Math.max(0, infos.length - clampRowLimit(limit))).map((info) => ({ ...info }));
+}
+
+/** Lists the newest run of each session that has work to do and is not held. */
+export function listOrphans(
+  runs: Runs,
   isHeld: (sessionId: string) => boolean,
-): MemoryCatalog {
-  return {
-    async findSession(runId) {
-      return runs.get(runId)?.info.sessionId;
-    },
-    async findRun(runId) {
-      const info = runs.get(runId)?.info;
-      const start = sessions.get(info?.sessionId ?? "")?.byIdentity.get(identifyRunStart(runId));
-      return info && { ...info, firstSeq: start?.seq ?? 1 };
-    },
-    async getSession(sessionId) {
-      return toSessionInfo(sessionId, sessions.get(sessionId));
-    },
-    async list({ scope, after, limit = Number.POSITIVE_INFINITY } = {}) {
-      const infos = [...filterByScope(sessions, scope)].map(([id, session]) => toSessionInfo(id, session));
-      return infos
-        .filter((info) => info !== undefined)
-        .filter((info) => !after || compareSessions(after, info) < 0)
-        .sort(compareSessions)
-        .slice(0, clampRowLimit(limit));
-    },
-    async measureSession(sessionId) {
-      const { facts = [], blobs = new Map<string, Blob>() } = sessions.get(sessionId) ?? {};
-      const sizes = [
-        ...facts.map((fact) => countBytes(JSON.stringify(fact))),
-        ...[...blobs.values()].map(({ data }) => (typeof data === "string" ? countBytes(data) : data.length)),
-      ];
-      return sizes.reduce((sum, size) => sum + size, 0);
-    },
-    async rename(sessionId, title) {
-      const session = sessions.get(sessionId);
-      if (session) session.title = title;
-    },
-    async listRuns(sessionId, limit = Number.POSITIVE_INFINITY) {
-      const infos = [...runs.values()].map(({ info }) => info).filter((info) => info.sessionId === sessionId);
-      return infos.slice(Math.max(0, infos.length - clampRowLimit(limit))).map((info) => ({ ...info }));
-    },
-    async listOrphans({ includeWaiting = false } = {}) {
-      const newest = new Map([...runs.values()].map((run) => [run.info.sessionId, run]));
-      return [...newest.values()]
-        .filter((run) => !isHeld(run.info.sessionId) && hasWork(run, includeWaiting))
-        .map(({ info }) => ({ ...info }));
-    },
-    async search(words, { scope, limit = 50 } = {}) {
-      return searchSessions(filterByScope(sessions, scope), splitQuery(words)).slice(0, clampRowLimit(limit));
-    },
-  };
+  includeWaiting: boolean,
+): readonly RunInfo[] {
+  const newest = new Map([...runs.values()].map((run) => [run.info.sessionId, run]));
+  return [...newest.values()]
+    .filter((run) => !isHeld(run.info.sessionId) && hasWork(run, includeWaiting))
+    .map(({ info }) => ({ ...info }));
+}
+
+export function searchSessions(
+  sessions: Sessions,
+  words: string,
+  { scope, limit = 50 }: SearchOptions,
+): readonly SearchHit[] {
+  return findMatches(filterByScope(sessions, scope), splitQuery(words)).slice(0, clampRowLimit(limit));
 }
 
 type ListPosition = Pick<SessionInfo, "id" | "updatedAt">;
@@ -131,7 +124,7 @@ function hasWork({ info, messages }: MemoryRun, includeWaiting: boolean): boolea
 }
 
 /** Returns all matches, best first; of equal ones, the newest first. */
-function searchSessions(
+function findMatches(
   sessions: Iterable<readonly [string, MemorySession]>,
   queryWords: readonly string[],
 ): SearchHit[] {

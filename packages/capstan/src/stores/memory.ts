@@ -3,7 +3,17 @@ import { AgentError } from "../errors.ts";
 import type { Fact, UnplacedFact } from "../event.ts";
 import { identifyFact } from "../ids.ts";
 import type { Lease, NewBlob, Records, Store } from "../store.ts";
-import { createMemoryCatalog, type MemoryRun, type MemorySession, toSessionInfo } from "./memory-catalog.ts";
+import {
+  findRun,
+  listOrphans,
+  listRuns,
+  listSessions,
+  type MemoryRun,
+  type MemorySession,
+  measureSession,
+  searchSessions,
+  toSessionInfo,
+} from "./memory-catalog.ts";
 import { createMemoryRecords } from "./memory-records.ts";
 import { assertAcceptsMessages, assertCanRetry, getRunState, isListedRunStart } from "./store-rules.ts";
 import { createWatchers, type Watchers } from "./watchers.ts";
@@ -37,7 +47,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     publish,
     watch,
     ...createMemoryMessages(sessions, runs, notify),
-    ...createMemoryCatalog(sessions, runs, isHeld),
+    ...createMemoryQueries(sessions, runs, isHeld),
     ...createMemorySnapshots(sessions, assertHeld),
     async append(facts, { expected, lease, acknowledged = [] }) {
       assertHeld(lease);
@@ -76,6 +86,43 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
       return sessions.get(sessionId)?.blobs.get(handle);
     },
     close: () => Promise.resolve(),
+  };
+}
+
+type MemoryQueries = Pick<
+  Store,
+  | "findSession"
+  | "findRun"
+  | "getSession"
+  | "list"
+  | "search"
+  | "listRuns"
+  | "listOrphans"
+  | "measureSession"
+  | "rename"
+>;
+
+function createMemoryQueries(
+  sessions: ReadonlyMap<string, MemorySession>,
+  runs: ReadonlyMap<string, MemoryRun>,
+  isHeld: (sessionId: string) => boolean,
+): MemoryQueries {
+  return {
+    findSession: async (runId) => runs.get(runId)?.info.sessionId,
+    findRun: async (runId) => findRun(sessions, runs, runId),
+    getSession: async (sessionId) => toSessionInfo(sessionId, sessions.get(sessionId)),
+    list: async (options = {}) => listSessions(sessions, options),
+    search: async (words, options = {}) => searchSessions(sessions, words, options),
+    listRuns: async (sessionId, limit) => listRuns(runs, sessionId, limit),
+    listOrphans: async ({ includeWaiting = false } = {}) => listOrphans(runs, isHeld, includeWaiting),
+    async measureSession(sessionId) {
+      const session = sessions.get(sessionId);
+      return session ? measureSession(session) : 0;
+    },
+    async rename(sessionId, title) {
+      const session = sessions.get(sessionId);
+      if (session) session.title = title;
+    },
   };
 }
 
