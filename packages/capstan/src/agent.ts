@@ -241,3 +241,9 @@ export function indexAgents(agents: Agent | readonly Agent[]): Agents {
   }
   return byName;
 }
+
+export function getAgent(agents: Agents, name: string): Agent {
+  const agent = agents.get(name);
+  if (!agent) throw new AgentError("unknown_agent", `No agent named "${name}".`);
+  return agent;
+}

@@ -1,4 +1,4 @@
-import { type Agent, handoffName, type Instructions, type InstructionsInput } from "../agent.ts";
+import { type Agent, getAgent, handoffName, type Instructions, type InstructionsInput } from "../agent.ts";
 import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
@@ -8,7 +8,7 @@ import { citationSection } from "../prompt/prompt.ts";
 import { getHandoffPolicy, listOpenTargets } from "../rules/handoffs.ts";
 import type { State } from "../state/state.ts";
 import { continueHistory } from "./continuation.ts";
-import { getAgent, type Io } from "./io.ts";
+import type { Io } from "./io.ts";
 
 /** Output limit after a truncated tool call. A model that allows less rejects the request with a clear error. */
 const largeOutputTokens = 32_000;
@@ -17,7 +17,7 @@ const largeOutputTokens = 32_000;
 export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRequest> {
   const { state } = io;
   const partial = state.run?.currentTurn?.partial;
-  const agent = getAgent(effect.agent, io);
+  const agent = getAgent(io.agents, effect.agent);
   const withdrawn = effect.tools === "withdrawn" || effect.tools === "unavailable";
   const tools = withdrawn ? [] : listToolSpecs(agent, state);
   const fixed = state.run?.instructions ?? agent.instructions;
@@ -72,7 +72,7 @@ async function buildInstructions(
   io: Io,
 ): Promise<string> {
   const { state, clock, context } = io;
-  const agent = getAgent(effect.agent, io);
+  const agent = getAgent(io.agents, effect.agent);
   const timeZone = state.run?.timeZone ?? "UTC";
   const input: InstructionsInput = {
     now: formatNow(clock.now(), timeZone),

@@ -1,4 +1,4 @@
-import { type Agent, indexAgents } from "../agent.ts";
+import { type Agent, getAgent, indexAgents } from "../agent.ts";
 import { isDeadline } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
 import { toErrorData } from "../errors.ts";
@@ -8,7 +8,7 @@ import { findTool } from "../prompt/builtin-tools.ts";
 import { listReads } from "../state/nested-state.ts";
 import { listAncestors, type RunState } from "../state/state.ts";
 import type { Outcome, Reads, Tool } from "../tool.ts";
-import { getAgent, type Io } from "./io.ts";
+import type { Io } from "./io.ts";
 import { createFailedOutcome, interrupted } from "./outcome.ts";
 
 /** Returned by a tool that delegates its call to an agent. */
@@ -67,7 +67,7 @@ export async function callAgent(
 export function listNestedReads({ callId, agent, name }: ToolEffect, io: Io): readonly Reads[] {
   const nestedState = io.state.run?.nested.get(callId);
   if (!nestedState) return [];
-  const subAgent = findTool(getAgent(agent, io), name)?.agent;
+  const subAgent = findTool(getAgent(io.agents, agent), name)?.agent;
   const tools = subAgent ? [...indexAgents(subAgent).values()].flatMap(listTools) : [];
   return listReads(mergeLabels(nestedState.labels, collectForeignLabels(tools)));
 }

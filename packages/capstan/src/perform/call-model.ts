@@ -1,3 +1,4 @@
+import { getAgent } from "../agent.ts";
 import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { ModelEffect } from "../effect.ts";
 import { describeThrown, type ErrorData } from "../errors.ts";
@@ -12,7 +13,7 @@ import { checkCalls } from "./check-calls.ts";
 import { type CitationFilter, createCitationFilter } from "./citations/citation-filter.ts";
 import { coerce } from "./coerce.ts";
 import { createOverlapFilter, joinCitations, joinParts, listPartialDeltas } from "./continuation.ts";
-import { getAgent, type Io } from "./io.ts";
+import type { Io } from "./io.ts";
 import { parseLenient } from "./lenient-json.ts";
 import {
   addChunk,
@@ -45,7 +46,7 @@ export async function callModel(
   io: Io,
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
-  const agent = getAgent(effect.agent, io);
+  const agent = getAgent(io.agents, effect.agent);
   const models = agent.models[effect.chain];
   const choice = models[effect.candidate] ?? models[0];
   const model = io.resolveModel(choice);
@@ -106,7 +107,7 @@ async function requestMessage(context: ModelCallContext, signal: AbortSignal): P
   const { stopReason, stopDetail: detail, calls } = message;
   // A continuation may add nothing.
   const hasText = message.hasText || (partial !== undefined && getText(partial.entry).trim() !== "");
-  const isStructured = getAgent(effect.agent, io).output !== undefined;
+  const isStructured = getAgent(io.agents, effect.agent).output !== undefined;
   const problem = findAnswerProblem({ stopReason, detail, hasText, hasCalls: calls.size > 0, isStructured });
   return problem ? buildFailure(context, problem) : buildMessage(context);
 }
@@ -149,7 +150,7 @@ async function buildMessage({
   startedAt,
 }: ModelCallContext): Promise<readonly FactBody[]> {
   const { stopReason = "other" } = message;
-  const agent = getAgent(effect.agent, io);
+  const agent = getAgent(io.agents, effect.agent);
   // Calls in a filtered or refused answer cannot be trusted; its text is kept.
   const isRefused = stopReason === "content_filter" || stopReason === "refusal";
   const builtParts = buildParts(message).filter((part) => !isRefused || part.type !== "call");

@@ -1,3 +1,4 @@
+import { getAgent } from "../agent.ts";
 import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
 import { describeThrown, toErrorData } from "../errors.ts";
@@ -6,12 +7,12 @@ import type { Fragment } from "../history.ts";
 import { getLabels } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
-import type { State } from "../state/state.ts";
+import { getRunId, type State } from "../state/state.ts";
 import type { Outcome, Reads, Tool, ToolContext } from "../tool.ts";
 import { type AgentRequest, asAgentRequest, callAgent, listNestedReads } from "./call-agent.ts";
 import { createUnknownToolError, validateInput } from "./check-calls.ts";
 import { matchesDigest } from "./digest.ts";
-import { getAgent, getInput, getRunId, type HookCall, type Io } from "./io.ts";
+import { getInput, type HookCall, type Io } from "./io.ts";
 import { createFailedOutcome, filterForModel, interrupted, toOutcome } from "./outcome.ts";
 import { asQuestion, buildQuestionFact, toAnswers } from "./question.ts";
 import { outputLimits, readToolOutput } from "./read-tool-output.ts";
@@ -88,7 +89,7 @@ function pickReads({ effect, io }: ToolCallContext): { reads?: readonly Reads[] 
 }
 
 function findCalledTool(effect: ToolEffect, io: Io): Tool | undefined {
-  const agent = getAgent(effect.agent, io);
+  const agent = getAgent(io.agents, effect.agent);
   return effect.isFallback ? agent.fallbackTool : findTool(agent, effect.name);
 }
 
@@ -96,7 +97,8 @@ async function executeCall(context: ToolCallContext): Promise<Outcome | undefine
   const { effect, io, signal } = context;
   if (effect.refused) return createFailedOutcome(effect.refused);
   const tool = findCalledTool(effect, io);
-  if (!tool) return createFailedOutcome(createUnknownToolError(effect.name, getAgent(effect.agent, io)));
+  if (!tool)
+    return createFailedOutcome(createUnknownToolError(effect.name, getAgent(io.agents, effect.agent)));
   const valid = await validateInput(tool, effect.input);
   if ("error" in valid) return createFailedOutcome(valid.error);
   if (!(await matchesApproval(tool, context))) {
@@ -173,7 +175,7 @@ async function startExecution(
 async function matchesApproval(tool: Tool, { effect, io }: ToolCallContext): Promise<boolean> {
   if (effect.digest === undefined && !effect.asked) return true;
   const call = { id: effect.callId, input: getInput(effect) };
-  const runId = getRunId(io);
+  const runId = getRunId(io.state);
   if (effect.digest !== undefined && !(await matchesDigest(effect.digest, runId, { tool, call })))
     return false;
   for (const [index, { question, digest }] of effect.asked?.entries() ?? []) {
@@ -185,7 +187,7 @@ async function matchesApproval(tool: Tool, { effect, io }: ToolCallContext): Pro
 
 function createToolContext(effect: ToolEffect, io: Io, signal: AbortSignal): ToolContext {
   const { callId, asked } = effect;
-  const runId = getRunId(io);
+  const runId = getRunId(io.state);
   return {
     signal,
     runId,

@@ -7,10 +7,11 @@ import { collectForeignLabels, mergeLabels } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
 import { getRootState } from "../state/nested-state.ts";
+import { getRunId } from "../state/state.ts";
 import { hasEffect, type Tool } from "../tool.ts";
 import { computeDigest } from "./digest.ts";
 import { allow, checkGate, type GateInput, isNamedBy } from "./gate.ts";
-import { getRunId, type Io } from "./io.ts";
+import type { Io } from "./io.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { repairArguments } from "./repair.ts";
 
@@ -86,7 +87,7 @@ async function withApproval(
       approval === false ? "" : formatApprovalReason(approval) || `"${tool.name}" needs approval.`;
     const gateVerdict = verdict.verdict === "allow" ? undefined : verdict;
     const reason = [toolReason, gateVerdict?.reason ?? ""].filter((text) => text !== "").join(" ");
-    const digest = await computeDigest(getRunId(io), tool, checked.call);
+    const digest = await computeDigest(getRunId(io.state), tool, checked.call);
     return {
       ...checked,
       check: { approval: { reason, digest, ...(gateVerdict && { because: gateVerdict.because }) } },

@@ -1,7 +1,6 @@
-import type { Agent, Agents, ModelChoice } from "../agent.ts";
+import type { Agents, ModelChoice } from "../agent.ts";
 import type { Clock } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
-import { AgentError } from "../errors.ts";
 import type { DeltaBody } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { Model } from "../model.ts";
@@ -47,18 +46,7 @@ export type CallHooks = {
   onAfterTool?(call: HookCall, outcome: Outcome): Outcome | undefined | Promise<Outcome | undefined>;
 };
 
-export function getAgent(name: string, { agents }: Pick<Io, "agents">): Agent {
-  const agent = agents.get(name);
-  if (!agent) throw new AgentError("unknown_agent", `No agent named "${name}".`);
-  return agent;
-}
-
 /** Returns the input of a validated call, which is always an object. */
 export function getInput({ input }: Pick<ToolEffect, "input">): { readonly [key: string]: Json } {
   return input as { readonly [key: string]: Json };
-}
-
-/** Returns the id of the run that the effect belongs to. */
-export function getRunId({ state }: Pick<Io, "state">): string {
-  return state.run?.id ?? "";
 }

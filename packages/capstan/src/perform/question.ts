@@ -5,9 +5,10 @@ import type { FactBody } from "../event.ts";
 import { isRecord } from "../json.ts";
 import { getLabels } from "../labels.ts";
 import { toSchema } from "../schema/schema.ts";
+import { getRunId } from "../state/state.ts";
 import type { Answer, Question, Tool } from "../tool.ts";
 import { computeDigest } from "./digest.ts";
-import { getInput, getRunId, type Io } from "./io.ts";
+import { getInput, type Io } from "./io.ts";
 import { toLimitedJson } from "./to-json.ts";
 
 const maxQuestions = 10;
@@ -59,7 +60,7 @@ export async function buildQuestionFact(
     input,
     shown: formatInput(input),
     reason: escapeInvisible(truncateMessage(question.message)),
-    digest: await computeDigest(getRunId(io), tool, { id: callId, input, asked: [number, question] }),
+    digest: await computeDigest(getRunId(io.state), tool, { id: callId, input, asked: [number, question] }),
     question,
     number,
     ...(reads.length > 0 && { reads }),

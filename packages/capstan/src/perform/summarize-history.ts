@@ -1,10 +1,11 @@
+import { getAgent } from "../agent.ts";
 import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { SummaryEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { type Entry, getCalls, getText, toPlainText } from "../history.ts";
 import { findAnswerProblem, type ModelRequest } from "../model.ts";
-import { getAgent, type Io } from "./io.ts";
+import type { Io } from "./io.ts";
 import {
   createMessageBuilder,
   type MessageBuilder,
@@ -20,7 +21,7 @@ export async function summarizeHistory(
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
   const { number, until, candidate } = effect;
-  const models = getAgent(effect.agent, io).models.summary;
+  const models = getAgent(io.agents, effect.agent).models.summary;
   const model = io.resolveModel(models[candidate] ?? models[0]);
   const message = createMessageBuilder((_, index) => `call_${index}`);
   const startedAt = io.clock.monotonic();

@@ -1,3 +1,4 @@
+import { getAgent } from "../agent.ts";
 import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { TurnSummaryEffect } from "../effect.ts";
 import { describeThrown } from "../errors.ts";
@@ -5,7 +6,7 @@ import type { FactBody } from "../event.ts";
 import { getCalls, getText, toPlainText } from "../history.ts";
 import type { ModelRequest } from "../model.ts";
 import type { TurnState } from "../state/state.ts";
-import { getAgent, type Io } from "./io.ts";
+import type { Io } from "./io.ts";
 import { createMessageBuilder, readModelStream, resolveUsage } from "./message-builder.ts";
 import { readSummary } from "./summarize-history.ts";
 
@@ -17,7 +18,7 @@ export async function summarizeTurn(
   io: Io,
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
-  const model = io.resolveModel(getAgent(agent, io).models.summary[0]);
+  const model = io.resolveModel(getAgent(io.agents, agent).models.summary[0]);
   const message = createMessageBuilder((_, index) => `call_${index}`);
   const startedAt = io.clock.monotonic();
   const emit = (delta: { readonly type: string; readonly delta?: unknown }) => {

@@ -1,4 +1,4 @@
-import { type Agents, hasDynamicTools } from "../agent.ts";
+import { type Agents, getAgent, hasDynamicTools } from "../agent.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
@@ -8,7 +8,7 @@ import { apply } from "../state/apply.ts";
 import type { State } from "../state/state.ts";
 import { buildRequest } from "./build-request.ts";
 import { createDynamicTools } from "./dynamic-tools.ts";
-import { getAgent, type Io } from "./io.ts";
+import type { Io } from "./io.ts";
 
 /** The model request of a turn, rebuilt from the facts. */
 export type TurnRequest = {
@@ -45,7 +45,7 @@ export async function buildTurnRequest(
   const dynamicTools = hasDynamicTools(initialAgents) ? createDynamicTools(initialAgents) : undefined;
   dynamicTools?.refresh(run.agent, start.turn);
   const agents = dynamicTools?.agents ?? initialAgents;
-  const agent = getAgent(run.agent, { agents });
+  const agent = getAgent(agents, run.agent);
   const { turn, tools, chain, notes } = start;
   const effect = buildModelEffect({ agent, state, run }, { turn, tools, chain, notes, candidate: 0 });
   const [first] = agent.models[chain];

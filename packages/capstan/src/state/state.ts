@@ -327,3 +327,7 @@ export function updateWaitedTime(run: RunState, fact: Fact, elapsedMs: number): 
   run.waiting = false;
   run.lastMs = elapsedMs;
 }
+
+export function getRunId({ run }: Pick<State, "run">): string {
+  return run?.id ?? "";
+}
