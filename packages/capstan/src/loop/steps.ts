@@ -146,14 +146,15 @@ export function withModelRetry(step: Step, options: ModelRetryOptions): Step {
   return async (effect, signal) => {
     if (effect.type !== "model" && effect.type !== "summary") return step(effect, signal);
     const { retry } = effect;
-    const startedAt = clock.monotonic();
+    let failingSince: number | undefined;
     const mayRest = canSuspend && effect.type === "model";
     for (let attempt = 1; ; attempt++) {
       const facts = await step(effect, signal);
       const failure = findFailure(facts);
       if (!failure?.retryable || signal.aborted) return countAttempts(facts, attempt);
       const hasQuickAttempts = attempt < retry.attempts && retry.suspensions === 0;
-      const patienceMs = computePatienceMs(failure, retry, mayRest) - (clock.monotonic() - startedAt);
+      failingSince ??= clock.monotonic(); // not earlier: the process may have been paused before the first attempt
+      const patienceMs = computePatienceMs(failure, retry, mayRest) - (clock.monotonic() - failingSince);
       const waitMs = computeHeldWaitMs(failure, retry, attempt);
       const isLong = (failure.retryAfterMs ?? 0) > maxRequestedWaitMs;
       if (mayRest && patienceMs > 0 && (isLong || !hasQuickAttempts))
