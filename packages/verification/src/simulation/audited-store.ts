@@ -47,7 +47,9 @@ export function createAuditedStore(
     async append(batch, at) {
       const placed = await store.append(batch, at);
       const { acknowledged: heard = [] } = at;
-      messages.onWrite(leases.onWrite(at.lease), batch, heard);
+      const lease = leases.onWrite(at.lease);
+      if (lease) lease.hasRecovered ||= batch.some(({ type }) => type === "recovered");
+      messages.onWrite(lease, batch, heard);
       const known = facts.getSession(at.lease.sessionId).facts.length;
       facts.read(at.lease.sessionId, placed);
       for (const fact of placed) if (fact.seq > known) requests.onFact(fact);

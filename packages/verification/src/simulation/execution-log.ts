@@ -95,11 +95,11 @@ export function checkSolitude(
   { facts, leases }: AuditedStore,
   { worker, runId }: { readonly worker: string; readonly runId: string },
 ): void {
-  for (const { sessionId, runId: suspect, recoveredBy } of facts.runs.values()) {
-    if (suspect === runId || recoveredBy !== worker) continue;
+  for (const { sessionId, runId: suspect } of facts.runs.values()) {
+    const lease = leases.findHolder(sessionId);
+    if (suspect === runId || lease?.worker !== worker || !lease.hasRecovered) continue;
     const { run } = facts.getSession(sessionId).state;
-    const isAlone = run?.id === suspect && run.isAlone && !run.done;
-    if (isAlone && leases.findHolder(sessionId)?.worker === worker)
+    if (run?.id === suspect && run.isAlone && !run.done)
       world.reportViolation("a suspect is alone in its process", `${suspect} beside ${runId} in ${worker}`);
   }
 }

@@ -22,8 +22,6 @@ export type AuditedRun = {
   messages: number;
   compactions: number;
   recoveries: number;
-  /** The process that took over last. */
-  recoveredBy: string | undefined;
   isCancelled: boolean;
   /** The end of the run, unless it was retried since. */
   done: Extract<Fact, { type: "done" }> | undefined;
@@ -94,7 +92,6 @@ export function createFactAudit(world: World): FactAudit {
       messages: 0,
       compactions: 0,
       recoveries: 0,
-      recoveredBy: undefined,
       isCancelled: false,
       done: undefined,
       statuses: new Set(),
@@ -157,7 +154,6 @@ function applyToAuditedRun(world: World, run: AuditedRun, fact: Fact): void {
       return;
     case "recovered":
       run.recoveries += 1;
-      run.recoveredBy = fact.owner;
       if (fact.alone) world.totals.trials += 1;
       return;
     case "message_partial":

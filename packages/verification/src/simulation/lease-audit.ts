@@ -8,6 +8,8 @@ export type AuditedLease = {
   /** Number of messages sent to any run before the lease was granted. */
   readonly messagesBefore: number;
   hasWritten: boolean;
+  /** Whether the holder has recorded that it took the run over. Until then it waits at the gate of its process. */
+  hasRecovered: boolean;
   until: number;
 };
 
@@ -47,6 +49,7 @@ export function createLeaseAudit(world: World, now: () => number): LeaseAudit {
         token,
         messagesBefore,
         hasWritten: false,
+        hasRecovered: false,
         until: now() + ms,
       });
     },

@@ -25,8 +25,15 @@ describe("a simulated world", () => {
     expect(broken && formatReport(broken)).toBeUndefined();
   }, 600_000);
 
-  it("keeps other runs out until the lease of a suspect is released, also when the store has failed", async () => {
-    const simulated = await simulate(602_862, {});
+  it.each([
+    [
+      "keeps other runs out until the lease of a suspect is released, also when the store has failed",
+      602_862,
+    ],
+    ["lets other runs execute while a suspect waits for its turn in the same process", 701_096],
+    ["counts no time before the first failure as an outage, not even of a paused process", 691_417],
+  ])("%s", async (_, seed) => {
+    const simulated = await simulate(seed, {});
     expect(simulated.violation && formatReport(simulated)).toBeUndefined();
   });
 
