@@ -10,9 +10,9 @@ import type {
   UserEntry,
 } from "./history.ts";
 import type { Json } from "./json.ts";
-import type { Source } from "./labels.ts";
 import type { MessageEnd, StopReason, Usage } from "./model.ts";
 import type { HandoffPolicy, Policy } from "./policy.ts";
+import type { Source } from "./provenance.ts";
 import type { Question, Reads } from "./tool.ts";
 
 /**
@@ -38,8 +38,13 @@ export type CallCheck = {
     readonly digest: string;
     /** Set by the safety gate: the sources that make the call suspicious. */
     readonly because?: readonly Source[];
+    /** Private data found in the arguments. */
+    readonly leaks?: readonly Leak[];
   };
 };
+
+/** A piece of private data in the arguments of a call, masked for display, and the call it was read with. */
+export type Leak = { readonly tool: string; readonly turn: number; readonly shown: string };
 
 export type StructuredOutput = { readonly value: Json } | { readonly issues: readonly string[] };
 
@@ -52,6 +57,8 @@ export type FactBody =
       readonly timeZone: string;
       /** Replaces the agent's instructions; set if the input began with a system message. */
       readonly instructions?: string;
+      /** The run comes from a file: nothing in it grants a right, and nobody vouches for its words. */
+      readonly imported?: true;
     }
   | {
       /** Stored before a model call. */
@@ -188,6 +195,9 @@ export type FactBody =
       readonly reason: string;
       readonly digest: string;
       readonly because?: readonly Source[];
+      readonly leaks?: readonly Leak[];
+      /** The time after which the request can no longer be approved. */
+      readonly expiresAt?: number;
       /** A question the tool asks during its call; `number` counts the questions of the call from 1. */
       readonly question?: Question;
       readonly number?: number;

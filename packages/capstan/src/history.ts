@@ -1,4 +1,6 @@
 import type { Json } from "./json.ts";
+import type { Provenance } from "./provenance.ts";
+import type { Reads } from "./tool.ts";
 
 /** A unit of content from a user, a tool or a model. */
 export type Part =
@@ -64,9 +66,20 @@ export type Citation = {
 
 export type UiHint = { readonly kind: string; readonly props: Json };
 
-export type UserEntry = { readonly type: "user"; readonly content: string | readonly Part[] };
+/** A message to the model. Read who wrote it with `getProvenance`: it need not be the user. */
+export type UserEntry = {
+  readonly type: "user";
+  readonly content: string | readonly Part[];
+  /** Default: `user`. */
+  readonly provenance?: Provenance;
+};
 /** `parts` are in the provider's order. */
-export type AssistantEntry = { readonly type: "assistant"; readonly parts: readonly AssistantPart[] };
+export type AssistantEntry = {
+  readonly type: "assistant";
+  readonly parts: readonly AssistantPart[];
+  /** Default: `operator`. */
+  readonly provenance?: Provenance;
+};
 export type ResultEntry = {
   readonly type: "result";
   readonly callId: string;
@@ -84,6 +97,8 @@ export type ResultEntry = {
   readonly handle?: string;
   /** The tool returned more data than is kept: the content ends early. */
   readonly isPartial?: true;
+  /** Labels of the data in the result. */
+  readonly reads?: readonly Reads[];
 };
 
 /** One item of the history. In the history sent to a model, every call has its result, in call order. */
@@ -91,7 +106,12 @@ export type Entry =
   | UserEntry
   | AssistantEntry
   | ResultEntry
-  | { readonly type: "summary"; readonly text: string };
+  | {
+      readonly type: "summary";
+      readonly text: string;
+      /** Default: `operator`. */
+      readonly provenance?: Provenance;
+    };
 
 export function getText(entry: AssistantEntry): string {
   let text = "";

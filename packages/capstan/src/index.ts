@@ -31,7 +31,6 @@ export {
 } from "./history.ts";
 export type { Isolation } from "./isolation.ts";
 export { isRecord, type Json, toCanonicalJson } from "./json.ts";
-export type { Source } from "./labels.ts";
 export type { Chunk, Model, ModelRequest, StopReason, ToolSpec, Usage } from "./model.ts";
 export { getStopReason } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
@@ -58,6 +57,7 @@ export {
   standardInstructions,
   toolsSection,
 } from "./prompt/prompt.ts";
+export type { Source } from "./provenance.ts";
 export type { PendingCall } from "./rules/pending-calls.ts";
 export { type AgentToolOptions, agentTool } from "./run/agent-tool.ts";
 export type { ChatMessage, RunInput } from "./run/input.ts";

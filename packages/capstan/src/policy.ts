@@ -159,6 +159,22 @@ function applyOverrides(policy: Policy, layer: PolicyOverrides): Policy {
   return merged as Policy;
 }
 
+/** The settings that grant rights, from the loosest choice to the strictest. */
+const strictness = { gate: ["off", "default", "strict"], approvals: ["allow", "ask", "deny"] } as const;
+
+export type Rights = Pick<Policy, "gate" | "approvals">;
+
+/** Returns the settings in which `other` is stricter. Nothing that is added to a policy grants more than it did. */
+export function findStricter(policy: Rights, other: Partial<Rights> = {}): Partial<Rights> {
+  const isStricter = (order: readonly string[], own: string | undefined, current: string) =>
+    own !== undefined && order.indexOf(own) > order.indexOf(current);
+  const { gate, approvals } = other;
+  return {
+    ...(gate && isStricter(strictness.gate, gate, policy.gate) && { gate }),
+    ...(approvals && isStricter(strictness.approvals, approvals, policy.approvals) && { approvals }),
+  };
+}
+
 /** Returns `below` with the fields of `above` that are not undefined. */
 export function mergeDefined<Fields extends object>(
   below: Fields,

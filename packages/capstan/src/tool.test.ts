@@ -138,7 +138,7 @@ describe("defineTool", () => {
     ],
     [{ needsApproval: "" }, 'needsApproval of the tool "row" cannot be "": use true'],
     [{ idempotent: "yes" }, 'idempotent of the tool "row" cannot be "yes": use true or false.'],
-    [{ foreign: "no" }, 'foreign of the tool "row" cannot be "no": use true or false.'],
+    [{ foreign: 1 }, 'foreign of the tool "row" cannot be 1: use true, false or the name of its origin.'],
     [
       { resultForModel: "short" },
       'resultForModel of the tool "row" cannot be "short": use "full", "summary" or a function.',

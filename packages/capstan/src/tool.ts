@@ -82,6 +82,8 @@ export type ToolReturn = {
   readonly error?: string | { readonly code?: string; readonly message: string };
   /** Whether another attempt may succeed. Only with `error`. */
   readonly retryable?: boolean;
+  /** Labels of this result, in addition to those of the tool. */
+  readonly reads?: readonly Reads[];
   /** Suspends the call to ask the user; the tool is then executed again with `answers`. No other field may be set. */
   readonly ask?: Question;
 };
@@ -102,8 +104,11 @@ type ToolSettings = {
   readonly effects?: Effects;
   /** Default: `private`. Add `untrusted` if third parties can write the content, such as web pages or mail. */
   readonly reads?: readonly Reads[];
-  /** The name and description come from a third party (MCP), so the model reads untrusted text from the first turn. */
-  readonly foreign?: boolean;
+  /**
+   * The name, description and schema come from a third party (MCP) and nobody has approved them, so the model reads
+   * untrusted text from the first turn. A string names that party: its own tools can be called as if it were trusted.
+   */
+  readonly foreign?: boolean | string;
   /** Safe to run twice with the same idempotency key: the tool is retried, and repeated after a crash. */
   readonly idempotent?: boolean;
   readonly timeoutMs?: number;
@@ -232,7 +237,10 @@ const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", Fiel
   effects: toChoiceRule(["none", "ui", "state", "send"] satisfies Effects[]),
   reads: toListRule(["public", "private", "untrusted"] satisfies Reads[]),
   target: functionField,
-  foreign: booleanField,
+  foreign: {
+    hint: "true, false or the name of its origin",
+    accepts: (value) => typeof value === "boolean" || typeof value === "string",
+  },
   idempotent: booleanField,
   timeoutMs: toMinimumRule(1),
   retry: anyValue,
@@ -302,6 +310,8 @@ export type Outcome = {
   readonly message?: string;
   /** The tool returned more data than is kept: the content ends early. */
   readonly isPartial?: true;
+  /** Labels of this result, in addition to those of the tool. */
+  readonly reads?: readonly Reads[];
   /** Binary data that the content only refers to. Never stored in a fact. */
   readonly binary?: { readonly mediaType: string; readonly bytes: Uint8Array };
 };

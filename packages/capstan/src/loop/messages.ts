@@ -2,9 +2,9 @@ import type { Agents } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
-import { getLabels } from "../labels.ts";
 import { toOutcome } from "../perform/outcome.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
+import { getLabels } from "../provenance.ts";
 import { findAgentByCall, listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import { toSchema, type Validation } from "../schema/schema.ts";
 import { findRunByCall } from "../state/nested-state.ts";
@@ -152,8 +152,9 @@ function assertSameDecision(callId: string, earlier: Reply, reply: Reply): void 
 
 function toResultFact({ callId, value }: ClientResult, { agents, run }: MessageContext): FactBody {
   const { name } = getPendingCall(agents, run, { callId, needs: "answer" });
-  const { status, content, binary: _, ...rest }: Outcome = toOutcome(value);
-  const reads = getLabels(findCalledTool({ agents, run }, callId, name) ?? {});
+  const { status, content, binary: _, reads: ownReads = [], ...rest }: Outcome = toOutcome(value);
+  const labels = getLabels(findCalledTool({ agents, run }, callId, name) ?? {});
+  const reads = [...new Set([...labels, ...ownReads])];
   return {
     type: "tool_call_result",
     id: callId,

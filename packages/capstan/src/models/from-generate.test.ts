@@ -64,6 +64,7 @@ describe("a model from one generate function", () => {
       name: "weather",
       status: "ok",
       content: "Sunny in Oslo",
+      reads: ["private"],
     });
     expect(result.history[1]).toMatchObject({
       parts: [{ type: "text", text: "Looking." }, { type: "call" }],

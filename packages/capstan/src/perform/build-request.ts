@@ -39,7 +39,7 @@ export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRe
 function listToolSpecs(agent: Agent, state: State): readonly ToolSpec[] {
   const { name, description, schema } = readResult;
   const read = { name, description, input: schema.json };
-  const own = !state.hasHandles || agent.tools.has(name) ? agent.specs : [...agent.specs, read];
+  const own = state.handles.size === 0 || agent.tools.has(name) ? agent.specs : [...agent.specs, read];
   return agent.handoffs?.().length ? withHandoff(own, agent, state) : own;
 }
 

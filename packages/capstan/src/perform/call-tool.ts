@@ -4,9 +4,9 @@ import type { ToolEffect } from "../effect.ts";
 import { describeThrown, toErrorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { Fragment } from "../history.ts";
-import { getLabels } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
+import { getLabels } from "../provenance.ts";
 import { getRunId, type State } from "../state/state.ts";
 import type { Outcome, Reads, Tool, ToolContext } from "../tool.ts";
 import { type AgentRequest, asAgentRequest, callAgent, listNestedReads } from "./call-agent.ts";
@@ -18,6 +18,7 @@ import { asQuestion, buildQuestionFact, toAnswers } from "./question.ts";
 import { outputLimits, readToolOutput } from "./read-tool-output.ts";
 import { type TruncatedOutcome, truncateOutcome } from "./truncate-outcome.ts";
 
+const unknownReads: readonly Reads[] = ["untrusted", "private"];
 const maxBlockMs = 1000;
 const maxHookMs = 1000;
 
@@ -27,6 +28,8 @@ type ToolCallContext = {
   readonly io: Io;
   readonly signal: AbortSignal;
   readonly facts: FactBody[];
+  /** Labels of the stored results that the tool has read. */
+  readonly blobReads: Set<Reads>;
 };
 
 /** Runs one tool call. Returns no result yet if the tool asks the user, or has no `execute` because the client runs it. */
@@ -37,17 +40,19 @@ export async function callTool(
 ): Promise<readonly FactBody[]> {
   const startedAt = io.clock.monotonic();
   const facts: FactBody[] = [];
-  const context = { effect, io, signal, facts };
+  const context = { effect, io, signal, facts, blobReads: new Set<Reads>() };
   const outcome = await executeCall(context);
   if (!outcome) return facts;
-  const { status, content, ...rest } = await formatForModel(
-    await runAfterToolHook(outcome, context),
-    context,
-  );
+  const {
+    status,
+    content,
+    reads: ownReads,
+    ...rest
+  } = await formatForModel(await runAfterToolHook(outcome, context), context);
   const { callId: id, name } = effect;
   const ms = io.clock.monotonic() - startedAt;
   const is_error = status !== "ok";
-  const reads = pickReads(context);
+  const reads = pickReads(context, ownReads);
   facts.push(...warnChangedFragments(rest.contexts ?? [], io.state));
   return [
     {
@@ -81,10 +86,14 @@ async function formatForModel(
 }
 
 /** Returns the labels of a result. A tool's error is as untrusted as its result; a refused call has read nothing. */
-function pickReads({ effect, io }: ToolCallContext): { reads?: readonly Reads[] } {
+function pickReads(
+  { effect, io, blobReads }: ToolCallContext,
+  ownReads: readonly Reads[] = [],
+): { reads?: readonly Reads[] } {
   const tool = effect.refused ? undefined : findCalledTool(effect, io);
   const nestedReads = io.state.run?.nested.size ? listNestedReads(effect, io) : [];
-  const reads = [...new Set([...(tool ? getLabels(tool) : []), ...nestedReads])];
+  const added = [...ownReads, ...blobReads, ...nestedReads].filter((label) => label !== "public");
+  const reads = [...new Set([...(tool ? getLabels(tool) : []), ...added])];
   return reads.length > 0 ? { reads } : {};
 }
 
@@ -156,10 +165,10 @@ async function checkOutcome(outcome: Outcome, tool: Tool): Promise<Outcome> {
 async function startExecution(
   tool: Tool,
   input: unknown,
-  { effect, io, signal, facts }: ToolCallContext,
+  { effect, io, signal, facts, blobReads }: ToolCallContext,
 ): Promise<unknown> {
   const startedAt = io.clock.monotonic();
-  const context = createToolContext(effect, io, signal);
+  const context = createToolContext(effect, io, { signal, blobReads });
   const work =
     tool.isolate && io.executeIsolated
       ? io.executeIsolated(tool, input, context)
@@ -185,7 +194,11 @@ async function matchesApproval(tool: Tool, { effect, io }: ToolCallContext): Pro
   return true;
 }
 
-function createToolContext(effect: ToolEffect, io: Io, signal: AbortSignal): ToolContext {
+function createToolContext(
+  effect: ToolEffect,
+  io: Io,
+  { signal, blobReads }: Pick<ToolCallContext, "signal" | "blobReads">,
+): ToolContext {
   const { callId, asked } = effect;
   const runId = getRunId(io.state);
   return {
@@ -200,7 +213,11 @@ function createToolContext(effect: ToolEffect, io: Io, signal: AbortSignal): Too
       // Ignore progress of a tool that keeps running after a timeout or a cancellation.
       if (!signal.aborted) io.emit({ type: "tool_progress", id: callId, data });
     },
-    readBlob: io.blobs.get,
+    readBlob(handle) {
+      // Nobody knows where other blobs come from.
+      for (const label of io.state.handles.get(handle) ?? unknownReads) blobReads.add(label);
+      return io.blobs.get(handle);
+    },
   };
 }
 

@@ -3,9 +3,9 @@ import { suggestName } from "../definition.ts";
 import { describeThrown, type ErrorData, toErrorData, truncateMessage } from "../errors.ts";
 import type { CallCheck, FactBody } from "../event.ts";
 import type { AssistantPart, CallPart } from "../history.ts";
-import { collectForeignLabels, mergeLabels } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
+import { collectForeignLabels, mergeLabels } from "../provenance.ts";
 import { getRootState } from "../state/nested-state.ts";
 import { getRunId } from "../state/state.ts";
 import { hasEffect, type Tool } from "../tool.ts";
@@ -124,7 +124,7 @@ function formatApprovalReason(approval: boolean | string): string {
 function toGateInput(tool: Tool, input: unknown, { agents, state }: Io): GateInput {
   const agent = agents.get(state.run?.agent ?? "");
   return {
-    labels: mergeLabels(collectForeignLabels(agent?.tools.values() ?? []), state.labels),
+    labels: mergeLabels(collectForeignLabels(agent?.tools.values() ?? [], tool), state.labels),
     tool,
     target: tool.target?.(input),
     // The prompt of a nested run was not written by the user.

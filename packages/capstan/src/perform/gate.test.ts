@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Source } from "../labels.ts";
+import type { Source } from "../provenance.ts";
 import type { Effects, Reads } from "../tool.ts";
 import { checkGate, type GateInput } from "./gate.ts";
 

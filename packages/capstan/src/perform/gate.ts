@@ -1,7 +1,7 @@
 import { escapeInvisible } from "../escape-text.ts";
 import { type Entry, toPlainText } from "../history.ts";
-import { getLabels, type Labels, type Source } from "../labels.ts";
 import type { Policy } from "../policy.ts";
+import { getLabels, getProvenance, type Labels, type Source } from "../provenance.ts";
 import { hasEffect, type Tool } from "../tool.ts";
 
 /** Decision about a requested call, made before its intent is stored. */
@@ -58,24 +58,40 @@ function formatSources(sources: readonly Source[]): string {
   return places.join(", ") + (sources.length > 2 ? " and others" : "");
 }
 
+/** Shorter values occur in ordinary sentences by chance. */
+const minTargetLength = 3;
+
 /**
- * Whether the user has named the target in a message. It must be a whole token: otherwise "example.com" would also name
- * "example.co".
+ * Whether the user has named the target in their own words: as a whole value, since "example.com" does not name
+ * "example.co", and not as an ordinary word, which a sentence contains by chance. A value of letters and spaces counts
+ * only in quotation marks.
  */
 export function isNamedBy(history: readonly Entry[], target: string): boolean {
-  const normalizedTarget = normalizeToken(target);
+  const wanted = normalizeValue(target);
+  if (wanted.length < minTargetLength) return false;
+  const list = /^[\p{L}\p{M}\s]*$/u.test(wanted) ? listQuotedValues : listValues;
   return history.some(
     (entry) =>
       entry.type === "user" &&
-      splitTokens(toPlainText(entry.content)).some((token) => normalizeToken(token) === normalizedTarget),
+      getProvenance(entry) === "user" &&
+      list(toPlainText(entry.content)).some((value) => normalizeValue(value) === wanted),
   );
 }
 
-function splitTokens(text: string): string[] {
-  return text.split(/[\s"'`<>()[\]{}|,;]+/).flatMap((token) => [token, token.replace(/[.:!?]+$/, "")]);
+const quotedValue = /"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`|“([^”\n]+)”|‘([^’\n]+)’|«([^»\n]+)»/g;
+
+function listQuotedValues(text: string): string[] {
+  return [...text.matchAll(quotedValue)].map((match) => match.slice(1).find((value) => value) ?? "");
+}
+
+function listValues(text: string): string[] {
+  const tokens = text
+    .split(/[\s"'`<>()[\]{}|,;]+/)
+    .flatMap((token) => [token, token.replace(/[.:!?]+$/, "")]);
+  return [...tokens, ...listQuotedValues(text)];
 }
 
 /** Normalizes a URL; converts anything else to lower case. */
-function normalizeToken(text: string): string {
+function normalizeValue(text: string): string {
   return URL.canParse(text) ? new URL(text).href : text.trim().toLowerCase();
 }

@@ -38,7 +38,7 @@ export function toOutcome(returned: unknown): Outcome {
 }
 
 function fromToolReturn(toolReturn: ToolReturn): Outcome {
-  const { error, content, message, ui, contexts, affected } = toolReturn;
+  const { error, content, message, ui, contexts, affected, reads } = toolReturn;
   const limited = toolReturn.data === undefined ? undefined : toLimitedJson(toolReturn.data, outcomeLimits);
   const data = limited?.json;
   const rest = {
@@ -47,6 +47,7 @@ function fromToolReturn(toolReturn: ToolReturn): Outcome {
     ...(ui && { ui }),
     ...(contexts && { contexts }),
     ...(affected !== undefined && { affected }),
+    ...(reads && { reads }),
     // Without content and data, the message is the content.
     ...(message !== undefined &&
       (content ?? data) !== undefined && { message: cutLine(message).toWellFormed() }),

@@ -3,7 +3,7 @@ import { AgentError, truncateMessage } from "../errors.ts";
 import { escapeInvisible, formatInput } from "../escape-text.ts";
 import type { FactBody } from "../event.ts";
 import { isRecord } from "../json.ts";
-import { getLabels } from "../labels.ts";
+import { getLabels } from "../provenance.ts";
 import { toSchema } from "../schema/schema.ts";
 import { getRunId } from "../state/state.ts";
 import type { Answer, Question, Tool } from "../tool.ts";

@@ -3,7 +3,8 @@
  *
  * | keys                                                      | recognized when                                     |
  * | --------------------------------------------------------- | --------------------------------------------------- |
- * | content data message ui contexts affected error retryable | each has its type, and there is not only the last   |
+ * | content data message ui contexts affected error reads     | each has its type, and there are not only the last  |
+ * | retryable                                                 | two                                                 |
  * | success message data affectedNodes affectedEdges          | `success` is a boolean, `message` a text            |
  * | status content data error metadata                        | `status` fits `content`, `data` or `error`          |
  * | result error                                              | `result` is there, `error` is a text, null or none  |
@@ -13,6 +14,7 @@
 import { describeThrown } from "../errors.ts";
 import type { Fragment, Part, UiHint } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
+import { isReads } from "../provenance.ts";
 import type { ToolContext, ToolReturn } from "../tool.ts";
 import { toJson } from "./to-json.ts";
 
@@ -21,7 +23,7 @@ type Shape = { readonly keys: readonly string[]; read(fields: Fields): ToolRetur
 
 const shapes: readonly Shape[] = [
   {
-    keys: ["content", "data", "message", "ui", "contexts", "affected", "error", "retryable"],
+    keys: ["content", "data", "message", "ui", "contexts", "affected", "error", "reads", "retryable"],
     read: readReturn,
   },
   { keys: ["success", "message", "data", "affectedNodes", "affectedEdges"], read: readCommand },
@@ -62,11 +64,12 @@ export function withErrorPrefix<Input, Output>(
 }
 
 function readReturn(fields: Fields): ToolReturn | undefined {
-  const { data, retryable } = fields;
+  const { data, retryable, reads } = fields;
   // `{ error: true, message }`: the message describes the error.
   const isMarked = fields.error === true && typeof fields.message === "string";
   const [error, message] = isMarked ? [fields.message, undefined] : [fields.error, fields.message];
-  const isIgnorable = (key: string) => key === "retryable" || (key === "error" && fields[key] === null);
+  const isIgnorable = (key: string) =>
+    key === "retryable" || key === "reads" || (key === "error" && fields[key] === null);
   if (Object.keys(fields).every(isIgnorable)) return undefined;
   const content = Array.isArray(fields.content) ? readParts(fields.content) : fields.content;
   if (content !== fields.content && content === undefined) return undefined;
@@ -78,6 +81,7 @@ function readReturn(fields: Fields): ToolReturn | undefined {
   const affected = readJson(fields.affected);
   if (message !== undefined && typeof message !== "string") return undefined;
   if (retryable !== undefined && typeof retryable !== "boolean") return undefined;
+  if (reads !== undefined && !isReads(reads)) return undefined;
   if (ui !== undefined && !isUiHint(ui)) return undefined;
   if (contexts !== undefined && !isFragments(contexts)) return undefined;
   return {
@@ -88,6 +92,7 @@ function readReturn(fields: Fields): ToolReturn | undefined {
     ...(ui !== undefined && { ui }),
     ...(contexts !== undefined && { contexts }),
     ...(affected !== undefined && { affected }),
+    ...(reads !== undefined && { reads }),
     ...(retryable !== undefined && { retryable }),
   };
 }

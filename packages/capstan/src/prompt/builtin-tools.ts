@@ -21,7 +21,7 @@ export const readResult: Tool = defineTool({
     required: ["handle"],
   },
   effects: "none",
-  reads: [], // the conversation already has the labels of the result
+  reads: [], // the result gets the labels of the blob
   maxResultSize: maxCharacters + 200,
   async execute({ handle, from = 0, length = 4000 }, { readBlob }) {
     const blob = await readBlob(handle);

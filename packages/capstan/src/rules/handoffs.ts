@@ -1,8 +1,8 @@
 import { type Agent, handoffName } from "../agent.ts";
 import { toErrorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import { collectForeignLabels } from "../labels.ts";
-import { defaultPolicy, type HandoffPolicy, type Policy } from "../policy.ts";
+import { defaultPolicy, findStricter, type HandoffPolicy } from "../policy.ts";
+import { collectForeignLabels } from "../provenance.ts";
 import type { Call, HandoffFrame, RunState } from "../state/state.ts";
 import { isLastTurn } from "./limits.ts";
 import { buildRefusal, settleOpenCalls } from "./refusals.ts";
@@ -99,10 +99,8 @@ export const performHandoff: Rule = (context) => {
 function buildHandoff({ agent, run }: RuleContext, call: Call): FactBody {
   const to = getTarget(call);
   const message = getHandoffMessage(call);
-  const rights = resolveRights(
-    run,
-    agent.handoffs?.().find(({ name }) => name === to),
-  );
+  const target = agent.handoffs?.().find(({ name }) => name === to);
+  const rights = findStricter(run.policy, target?.policy);
   return {
     type: "handoff",
     from: agent.name,
@@ -243,20 +241,4 @@ function findHandoffLimit(run: RunState): string | undefined {
   const waiting = mode === "return" ? 1 : 0;
   if (isLastTurn(run, run.turn + waiting)) return "No turns are left for another agent. Answer yourself.";
   return undefined;
-}
-
-const strictness = { gate: ["off", "default", "strict"], approvals: ["allow", "ask", "deny"] } as const;
-
-/** Returns the settings in which the target is stricter than the run. A target never gains rights by a handoff. */
-export function resolveRights(
-  run: RunState,
-  target: Agent | undefined,
-): Partial<Pick<Policy, "gate" | "approvals">> {
-  const { gate, approvals } = target?.policy ?? {};
-  const isStricter = (order: readonly string[], own: string | undefined, current: string) =>
-    own !== undefined && order.indexOf(own) > order.indexOf(current);
-  return {
-    ...(gate && isStricter(strictness.gate, gate, run.policy.gate) && { gate }),
-    ...(approvals && isStricter(strictness.approvals, approvals, run.policy.approvals) && { approvals }),
-  };
 }

@@ -1,8 +1,8 @@
 import { type Agent, type Agents, indexAgents } from "../agent.ts";
 import { formatInput } from "../escape-text.ts";
 import type { Json } from "../json.ts";
-import type { Source } from "../labels.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
+import type { Source } from "../provenance.ts";
 import { findRunByCall } from "../state/nested-state.ts";
 import type { Call, RunState } from "../state/state.ts";
 import type { Question } from "../tool.ts";

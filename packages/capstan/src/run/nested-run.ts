@@ -1,7 +1,7 @@
 import type { FactBody } from "../event.ts";
 import type { Log } from "../loop/log.ts";
 import type { AgentRequest } from "../perform/call-agent.ts";
-import { type Policy, resolvePolicy } from "../policy.ts";
+import { findStricter, type Policy, resolvePolicy } from "../policy.ts";
 import { buildCancellation } from "../rules/end-run.ts";
 import { withMaskedLog } from "../secrets/masked-log.ts";
 import { getRootState } from "../state/nested-state.ts";
@@ -33,9 +33,6 @@ export function buildNestedStart({ prompt, policy, agent }: AgentRequest, parent
   };
 }
 
-const approvals: readonly Policy["approvals"][] = ["allow", "ask", "deny"];
-const gates: readonly Policy["gate"][] = ["off", "default", "strict"];
-
 /** The agent's policy, but never looser than the caller's. Both budgets apply, see `findSpentBudget`. */
 function resolveNestedPolicy(
   own: AgentRequest["policy"],
@@ -45,15 +42,10 @@ function resolveNestedPolicy(
   const policy = resolvePolicy(own, agents, { approvals: parent.approvals, gate: parent.gate });
   return {
     ...policy,
-    approvals: pickStricter(approvals, policy.approvals, parent.approvals),
-    gate: pickStricter(gates, policy.gate, parent.gate),
+    ...findStricter(policy, parent),
     // A nested run starts with its prompt and the labels of its caller, which no setting may drop.
     memory: "session",
   };
-}
-
-function pickStricter<Choice>(order: readonly Choice[], left: Choice, right: Choice): Choice {
-  return order.indexOf(left) > order.indexOf(right) ? left : right;
 }
 
 /** Ends the nested run that answers a call, innermost runs first. */

@@ -1,12 +1,12 @@
 import { defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import { toPlainText } from "../history.ts";
-import { getLabels } from "../labels.ts";
 import type { Model } from "../model.ts";
 import { executeIsolated } from "../node/isolated-call.ts";
 import { toOutcome } from "../perform/outcome.ts";
 import { asQuestion } from "../perform/question.ts";
 import { readToolOutput } from "../perform/read-tool-output.ts";
+import { getLabels } from "../provenance.ts";
 import { assertClosed } from "../safety/closed-schema.ts";
 import { type SchemaInput, toSchema } from "../schema/schema.ts";
 import { memory } from "../stores/memory.ts";

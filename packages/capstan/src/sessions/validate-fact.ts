@@ -22,7 +22,12 @@ const status = literals("ok", "error", "denied", "skipped", "interrupted");
 const fragment = object({ id: string, content: string, source: object({ title: string }, { url: string }) });
 const ui = object({ kind: string, props: any });
 const reads = array(literals("public", "private", "untrusted"));
-const contentSource = object({ tool: string, turn: number, input: string });
+const contentSource = object(
+  { tool: string, turn: number, input: string },
+  { provenance: literals("application") },
+);
+const leaks = array(object({ tool: string, turn: number, shown: string }));
+const provenance = literals("user", "operator", "application", "external");
 const limit = union(literals("unlimited"), number);
 
 const usage = object(
@@ -36,11 +41,11 @@ const assistantPart = taggedUnion({
   call: object({ id: string, name: string, input: object({}) }, { providerId: string, raw: string }),
   opaque: object({ data: any }),
 });
-const userEntry = taggedUnion({ user: object({ content }) });
-const assistantEntry = taggedUnion({ assistant: object({ parts: array(assistantPart) }) });
+const userEntry = taggedUnion({ user: object({ content }, { provenance }) });
+const assistantEntry = taggedUnion({ assistant: object({ parts: array(assistantPart) }, { provenance }) });
 const entry = taggedUnion({
-  user: object({ content }),
-  assistant: object({ parts: array(assistantPart) }),
+  user: object({ content }, { provenance }),
+  assistant: object({ parts: array(assistantPart) }, { provenance }),
   result: object(
     { callId: string, name: string, status, content },
     {
@@ -50,22 +55,26 @@ const entry = taggedUnion({
       message: string,
       handle: string,
       isPartial: literals(true),
+      reads,
     },
   ),
-  summary: object({ text: string }),
+  summary: object({ text: string }, { provenance }),
 });
 
 const question = object({ message: string }, { schema: object({}), url: string });
 const callCheck = object(
   {},
-  { error, approval: object({ reason: string, digest: string }, { because: array(contentSource) }) },
+  { error, approval: object({ reason: string, digest: string }, { because: array(contentSource), leaks }) },
 );
 
 type BodyFields = readonly [required: Fields, optional?: Fields];
 
 /** Fields of each fact type. Types missing here cannot be imported, so every new type needs a row. */
 const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
-  run_start: [{ input: array(entry), policy: object({}), timeZone: string }, { instructions: string }],
+  run_start: [
+    { input: array(entry), policy: object({}), timeZone: string },
+    { instructions: string, imported: literals(true) },
+  ],
   turn_start: [
     {
       turn: number,
@@ -129,7 +138,7 @@ const factFields: { readonly [Type in FactBody["type"]]: BodyFields } = {
   ],
   approval_required: [
     { callId: string, name: string, input: any, shown: string, reason: string, digest: string },
-    { because: array(contentSource), question, number, reads },
+    { because: array(contentSource), leaks, expiresAt: number, question, number, reads },
   ],
   approval_resolved: [
     { callId: string, approved: boolean },

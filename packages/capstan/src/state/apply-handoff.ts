@@ -1,7 +1,8 @@
 import { handoffName } from "../agent.ts";
 import type { Fact } from "../event.ts";
 import type { ResultEntry } from "../history.ts";
-import { addLabels } from "../labels.ts";
+import { findStricter } from "../policy.ts";
+import { addLabels } from "../provenance.ts";
 import { recordCall, toCallRecord, toResultEntry } from "./complete-turn.ts";
 import { createContextSize } from "./context-size.ts";
 import type { Call, HandoffFrame, RunState, State } from "./state.ts";
@@ -21,7 +22,7 @@ export function applyHandoff(state: State, run: RunState, fact: FactOf<"handoff"
   run.agent = to;
   run.instructions = undefined;
   run.invalidOutputs = 0;
-  if (rights) run.policy = { ...run.policy, ...rights };
+  if (rights) run.policy = { ...run.policy, ...findStricter(run.policy, rights) };
 }
 
 /** Adds the turn to the history with a placeholder result, for the target to read; the answer replaces it later. */

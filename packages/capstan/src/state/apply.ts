@@ -1,7 +1,7 @@
 import type { CallCheck, Fact } from "../event.ts";
 import { type CallPart, getCalls, getText } from "../history.ts";
-import { addLabels } from "../labels.ts";
 import { getStopReason } from "../model.ts";
+import { addEntryLabels, addLabels, findModelProvenance } from "../provenance.ts";
 import type { Reply } from "../tool.ts";
 import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
 import { applyCompaction } from "./compact.ts";
@@ -81,8 +81,9 @@ const folds: Folds = {
     if (run.policy.handoff?.onDenied === "fail") run.denied = reason;
   },
   handoff_return: applyHandoffReturn,
-  steered(_, run, { entry }) {
+  steered(state, run, { entry }) {
     run.steering.push(entry);
+    addEntryLabels(state.labels, entry);
     run.lastHandoff = undefined;
   },
   cancel_requested(_, run, { reason }) {
@@ -174,7 +175,9 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
   if (!currentTurn) return;
   addModelUsage(state, currentTurn, fact);
   currentTurn.partial = undefined;
-  currentTurn.message = fact.entry;
+  const provenance = findModelProvenance(state.labels);
+  const entry = provenance ? { ...fact.entry, provenance } : fact.entry;
+  currentTurn.message = entry;
   currentTurn.stopReason = run.stopReason = getStopReason(fact);
   currentTurn.output = fact.output;
   if (fact.output && "issues" in fact.output) run.invalidOutputs += 1;
@@ -192,7 +195,7 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
     if (part.type === "reasoning" && part.text)
       run.reasoning.push({ turn: currentTurn.turn, text: part.text });
   }
-  if (currentTurn.unsettled === 0 && fact.entry.parts.length > 0) state.history.push(fact.entry);
+  if (currentTurn.unsettled === 0 && entry.parts.length > 0) state.history.push(entry);
 }
 
 /** Reads own keys only, because a provider may choose `toString` as a call id. */
@@ -246,7 +249,7 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
   }
   if (call.result) return;
   clearCrashes(run);
-  state.hasHandles ||= fact.handle !== undefined;
+  if (fact.handle !== undefined) state.handles.set(fact.handle, fact.reads ?? []);
   if (fact.cacheUntil !== undefined) state.cache.set(toCallKey(call.part), fact);
   call.result = toResultEntry(fact);
   call.record = toCallRecord(fact, call.part.input);
@@ -266,7 +269,11 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
   };
   // If the runtime wrote the answer, add it to the history: the next run needs it as context.
   if ((status === "limit" || status === "done") && text !== run.lastText) {
-    state.history.push({ type: "assistant", parts: [{ type: "text", text }] });
+    const provenance = findModelProvenance(state.labels);
+    state.history.push({
+      ...{ type: "assistant", parts: [{ type: "text", text }] },
+      ...(provenance && { provenance }),
+    });
   }
   if (run.handoffs.length > 0) endHandoffs(state, run);
   addSteering(state, run);

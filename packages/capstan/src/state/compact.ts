@@ -1,6 +1,7 @@
 import type { Fact } from "../event.ts";
 import { type Entry, getCalls, type ResultEntry, toPlainText } from "../history.ts";
 import { formatReadHint } from "../prompt/builtin-tools.ts";
+import { findModelProvenance } from "../provenance.ts";
 import { createContextSize, estimateTokens, measureHistory } from "./context-size.ts";
 import { addUsage, type RunState, type State } from "./state.ts";
 
@@ -55,7 +56,8 @@ export function applyCompaction(state: State, run: RunState, fact: CompactedFact
   } else {
     run.compactions.summarizedAt = point;
     const kept = fact.model === undefined ? selectEarlierSummaries(state.history) : [];
-    const summary: Entry = { type: "summary", text: quoteLines(text) };
+    const provenance = findModelProvenance(state.labels);
+    const summary: Entry = { type: "summary", text: quoteLines(text), ...(provenance && { provenance }) };
     const front = [...kept, summary, ...selectLastingEntries(state.history, until, run)];
     replaceFront(state, until, front);
     // Entries before a handoff are now fewer, or the summary also covers some entries after it.
@@ -70,13 +72,12 @@ function replaceResults(state: State, results: NonNullable<CompactedFact["result
   const { shortened } = state.context;
   const history = state.history.map((entry): Entry => {
     const { content, handle } = (entry.type === "result" && replaced.get(entry.callId)) || {};
-    return entry.type === "result" && content !== undefined && handle !== undefined
-      ? { ...entry, content, handle }
-      : entry;
+    if (entry.type !== "result" || content === undefined || handle === undefined) return entry;
+    state.handles.set(handle, entry.reads ?? []);
+    return { ...entry, content, handle };
   });
   replaceFront(state, history.length, history);
   state.context.shortened = shortened;
-  state.hasHandles = true;
 }
 
 /** Replaces the first `until` entries. Creates a new array, because caches are keyed by the old one. */

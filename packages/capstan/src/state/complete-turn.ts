@@ -64,7 +64,8 @@ export function toCallRecord(fact: ResultFact, input: Json): ToolCallRecord {
 }
 
 export function toResultEntry(fact: ResultFact): ResultEntry {
-  const { id, name, status, result, data, error, ui, contexts, affected, message, handle, isPartial } = fact;
+  const { id, name, status, result, data, error, ui, contexts, affected, message, handle } = fact;
+  const { isPartial, reads } = fact;
   return {
     type: "result",
     callId: id,
@@ -79,6 +80,7 @@ export function toResultEntry(fact: ResultFact): ResultEntry {
     ...(message !== undefined && { message }),
     ...(handle !== undefined && { handle }),
     ...(isPartial && { isPartial }),
+    ...(reads && { reads }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Fact } from "../event.ts";
-import { addLabels, type Labels } from "../labels.ts";
 import type { Usage } from "../model.ts";
+import { addLabels, type Labels } from "../provenance.ts";
 import type { Reads } from "../tool.ts";
 import { addFragment } from "./citations.ts";
 import {
@@ -90,11 +90,12 @@ export function applyNested(state: State, fact: Fact, fold: (state: State, fact:
 }
 
 /** Creates a state with an empty history and the parent's labels, because its input comes from the parent. */
-function createNestedState({ sessionId, callIds, numbers, labels }: State): State {
+function createNestedState({ sessionId, callIds, numbers, handles, labels }: State): State {
   return {
     ...createState(sessionId),
     callIds,
     numbers,
+    handles,
     labels: { untrusted: [...labels.untrusted], private: [...labels.private] },
   };
 }

@@ -1,7 +1,7 @@
 import type { Fact } from "../event.ts";
 import { getCalls, toPlainText } from "../history.ts";
-import { addLabels, createLabels, mergeLabels } from "../labels.ts";
 import type { Policy } from "../policy.ts";
+import { addEntryLabels, createLabels, mergeLabels } from "../provenance.ts";
 import { addFragment } from "./citations.ts";
 import { applyHistoryLimit } from "./compact.ts";
 import { createContextSize } from "./context-size.ts";
@@ -13,11 +13,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
   for (const entry of fact.input) {
     state.history.push(entry);
     if (entry.type === "assistant") for (const call of getCalls(entry)) state.callIds.add(call.id);
-    // The origin of results and summaries sent by a client is unknown.
-    if (entry.type === "result" || entry.type === "summary") {
-      const tool = entry.type === "result" ? entry.name : "summary";
-      addLabels(state.labels, ["untrusted", "private"], { tool, turn: 0, input: {} });
-    }
+    addEntryLabels(state.labels, entry);
     if (entry.type === "result") for (const fragment of entry.contexts ?? []) addFragment(state, fragment);
   }
   const { historyLimit } = fact.policy;

@@ -10,10 +10,10 @@ import type {
   UserEntry,
 } from "../history.ts";
 import type { Json } from "../json.ts";
-import { createLabels, type Labels } from "../labels.ts";
 import type { MessageEnd, Usage } from "../model.ts";
 import type { Policy } from "../policy.ts";
-import type { Question, Reply } from "../tool.ts";
+import { createLabels, type Labels } from "../provenance.ts";
+import type { Question, Reads, Reply } from "../tool.ts";
 import { type ContextSize, createContextSize } from "./context-size.ts";
 
 /**
@@ -39,8 +39,8 @@ export type State = {
   sessionMemory: Pick<State, "history" | "fragments" | "labels"> | undefined;
   /** Untrusted and private sources in the history. */
   labels: Labels;
-  /** Whether a result was truncated and can be read with a handle. */
-  hasHandles: boolean;
+  /** Labels of the results that were too large for the model, by the handle with which they can be read. */
+  readonly handles: Map<string, readonly Reads[]>;
   /** Reusable results, by tool and input. */
   readonly cache: Map<string, CachedResult>;
   /** The newest run of the session. */
@@ -291,7 +291,7 @@ export function createState(sessionId: string): State {
     numbers: new Map(),
     sessionMemory: undefined,
     labels: createLabels(),
-    hasHandles: false,
+    handles: new Map(),
     cache: new Map(),
     run: undefined,
   };

@@ -63,7 +63,8 @@ function createParts({ text, url }: HostileText) {
       source: { title: text(), url: url(), [text()]: text() },
     }),
     call: (id: string) => ({ type: "call", id, name: text(), input: { [text()]: text() }, raw: text() }),
-    source: () => ({ tool: text(), turn: 1, input: text() }),
+    source: () => ({ tool: text(), turn: 1, input: text(), provenance: "application" as const }),
+    leak: () => ({ tool: text(), turn: 1, shown: text() }),
     image,
   };
 }
@@ -86,7 +87,7 @@ type ModelFacts =
 
 function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
   const { text, url } = hostile;
-  const { error, call, source, image } = createParts(hostile);
+  const { error, call, source, leak, image } = createParts(hostile);
   const file = { type: "file", mediaType: text(), data: Buffer.from(text()).toString("base64") };
   return {
     run_start: {
@@ -94,6 +95,7 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
       policy: defaultPolicy,
       timeZone: "UTC",
       instructions: text(),
+      imported: true,
     },
     turn_start: { maxTurns: 5, messageCount: 1, tools: "offered", chain: "main", notes: [text()] },
     message: {
@@ -111,7 +113,7 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
       stopReason: "tool_calls",
       finish: "tool_calls",
       checks: {
-        c1: { approval: { reason: text(), digest: "d1", because: [source()] } },
+        c1: { approval: { reason: text(), digest: "d1", because: [source()], leaks: [leak()] } },
         c3: { error: error() },
       },
       output: { issues: [text()] },
@@ -163,7 +165,7 @@ type ToolFacts =
 
 function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
   const { text } = hostile;
-  const { error, fragment, source, image } = createParts(hostile);
+  const { error, fragment, source, leak, image } = createParts(hostile);
   return {
     tool_call_start: { name: text(), arguments: { [text()]: [text()] }, attempt: 1 },
     tool_call_result: {
@@ -194,6 +196,8 @@ function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
       reason: text(),
       digest: "d1",
       because: [source()],
+      leaks: [leak()],
+      expiresAt: 1,
       question: undefined,
       number: 1,
       reads: ["untrusted"],

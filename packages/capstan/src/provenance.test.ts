@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "./agent.ts";
-import { getLabels } from "./labels.ts";
+import { getLabels } from "./provenance.ts";
 import { resume, run } from "./run/run.ts";
 import { fold } from "./state/apply.ts";
 import { memory } from "./stores/memory.ts";
