@@ -3,8 +3,11 @@
 // data passes through the guard.
 import { spawn } from "node:child_process";
 import { Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 
 const graceMs = 2_000;
+/** Killed processes exit within milliseconds; one that nobody reaps must not delay us for longer. */
+const maxKillMs = 500;
 
 function runGuarded(command: string, args: readonly string[]): void {
   const lifeline = new Socket({ fd: 3, readable: true, writable: true });
@@ -15,15 +18,16 @@ function runGuarded(command: string, args: readonly string[]): void {
     process.exit(127);
   });
   child.on("spawn", () => report(`started ${child.pid}`));
-  child.on("exit", (code, signal) => {
-    // Also kill processes that the server left behind.
-    signalGroup(child.pid, "SIGKILL");
+  child.on("exit", async (code, signal) => {
+    // Also kill processes that the server left behind. Our exit tells the parent that none is alive.
+    for (let waitedMs = 0; signalGroup(child.pid, "SIGKILL") && waitedMs < maxKillMs; waitedMs += 5)
+      await setTimeout(5);
     report(`ended ${signal ?? `with code ${code}`}`);
     process.exit(code ?? 1);
   });
   const terminate = () => {
     signalGroup(child.pid, "SIGTERM");
-    setTimeout(() => signalGroup(child.pid, "SIGKILL"), graceMs);
+    void setTimeout(graceMs).then(() => signalGroup(child.pid, "SIGKILL"));
   };
   lifeline.resume().on("end", terminate).on("error", terminate);
   process.on("SIGTERM", terminate);
@@ -31,12 +35,12 @@ function runGuarded(command: string, args: readonly string[]): void {
   for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
 }
 
-function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
+/** Returns whether a process of the group received the signal: false once all of them have exited. */
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(-pid, signal);
+    return pid !== undefined && process.kill(-pid, signal);
   } catch {
-    // The group has exited.
+    return false;
   }
 }
 
