@@ -145,10 +145,12 @@ describe("scenario: a docstring for greet", () => {
         callId: "edit",
         name: "edit_file",
         needs: "approval",
-        reason: expect.stringContaining('Changes the file "example.py".'),
+        reason: 'Changes the file "example.py": files are changed only with your approval.',
         input: { path: "example.py", edits: [{ find: before, replace: after }] },
       },
     ]);
+    // The file is the user's own: the request does not warn, and the tool can be allowed for the whole session.
+    expect(asked.pending[0]).not.toHaveProperty("because");
     expect(readExample()).toBe(old);
     running.approve("edit");
     const { facts, result } = await collect(running);

@@ -81,7 +81,7 @@ describe("files scenario 3: a docstring for greet", () => {
   async function requestDocstring(page: Page) {
     await sendMessage(page, docstringPrompt);
     const card = page.getByRole("region", { name: "Approval for edit_file" });
-    await card.getByText('Changes the file "example.py".').waitFor();
+    await card.getByText('Changes the file "example.py": files are changed only with your approval.').waitFor();
     await card.getByRole("table").getByText('"""').waitFor();
     await skipMisclickGuard(page);
     return card;
@@ -106,6 +106,7 @@ describe("files scenario 3: a docstring for greet", () => {
     const page = await studio.open("/");
     const old = readExample();
     const card = await requestDocstring(page);
+    await card.getByRole("button", { name: "Trust for this session" }).waitFor();
     await page.locator("[data-stage]").getByText("Waiting for you").waitFor();
     await expect.poll(() => readCardNames(page, "asking"), pollOptions).toEqual(["edit_file"]);
     expect(readExample()).toBe(old);

@@ -21,7 +21,7 @@ const model = scriptedModel([
 const agent = defineAgent({
   name: "editor",
   model,
-  tools: [...fileTools({ root, trusted: true }), planTool()],
+  tools: [...fileTools({ root }), planTool()],
 });
 
 const editing = run(agent, "Correct my notes.");

@@ -31,17 +31,21 @@ describe("the file tools", () => {
     expect(names({ readOnly: true })).toEqual(["read_file", "list_files", "search_files"]);
   });
 
-  it("declare their reads and changes: files and their names may be untrusted (A101)", () => {
+  it("declare their reads and changes: files are private, and untrusted in an external root (A101)", () => {
     const labels = (options: object = {}) =>
       fileTools({ root: place.path, ...options }).map(({ name, effects, reads }) => [name, effects, reads]);
     expect(labels()).toEqual([
-      ["read_file", "none", ["private", "untrusted"]],
-      ["list_files", "none", ["private", "untrusted"]],
-      ["search_files", "none", ["private", "untrusted"]],
+      ["read_file", "none", ["private"]],
+      ["list_files", "none", ["private"]],
+      ["search_files", "none", ["private"]],
       ["write_file", "state", ["private"]],
       ["edit_file", "state", ["private"]],
     ]);
-    expect(labels({ trusted: true })[0]).toEqual(["read_file", "none", ["private"]]);
+    expect(labels({ provenance: "external" }).slice(0, 3)).toEqual([
+      ["read_file", "none", ["private", "untrusted"]],
+      ["list_files", "none", ["private", "untrusted"]],
+      ["search_files", "none", ["private", "untrusted"]],
+    ]);
   });
 
   it("read in a run (S1-23)", async () => {
@@ -56,7 +60,9 @@ describe("the file tools", () => {
       "Write it.",
     );
     const { pending } = await waiting;
-    expect(pending).toMatchObject([{ name: "write_file", reason: 'Creates the file "a.txt".' }]);
+    expect(pending).toMatchObject([
+      { name: "write_file", reason: 'Creates the file "a.txt": files are changed only with your approval.' },
+    ]);
     expect(readdirSync(place.path)).toEqual([]);
     const { facts, result } = await collect(waiting.approve(pending[0]?.callId ?? ""));
     expect(result.status).toBe("done");

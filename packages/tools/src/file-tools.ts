@@ -11,20 +11,19 @@ import { writeFileTool } from "./files/write-file.ts";
 export type FileToolsOptions = RootOptions & {
   /** Omits `write_file` and `edit_file`. */
   readonly readOnly?: boolean;
-  /** Only the user writes in the root, so its content does not count as untrusted. */
-  readonly trusted?: boolean;
   readonly quota?: Partial<Quota>;
   readonly limits?: Partial<FileLimits>;
 };
 
-const optionNames = ["root", "protect", "strict", "readOnly", "trusted", "quota", "limits"];
+const optionNames = ["root", "protect", "strict", "provenance", "readOnly", "quota", "limits"];
 
 /**
  * Creates `read_file`, `list_files`, `search_files`, `write_file` and `edit_file` for one folder. The tools never follow
- * links, leave the root or touch protected files. Writing requires approval.
+ * links, leave the root or touch protected files. Writing requires approval. The folder is the user's: results are
+ * private, and untrusted only if they show a file from outside.
  */
 export function fileTools(options: FileToolsOptions): readonly Tool[] {
-  const { readOnly = false, trusted = false, quota = {}, limits = {} } = options;
+  const { readOnly = false, quota = {}, limits = {} } = options;
   for (const field of Object.keys(options)) {
     if (optionNames.includes(field)) continue;
     const message = `Unknown option "${field}" for fileTools. Options: ${optionNames.join(", ")}.`;
@@ -36,8 +35,7 @@ export function fileTools(options: FileToolsOptions): readonly Tool[] {
   const workspace: Workspace = {
     root,
     limits: { ...defaultLimits, ...limits },
-    // Anyone who can create a file there controls its content and its name.
-    reads: trusted ? ["private"] : ["private", "untrusted"],
+    reads: root.external === "all" ? ["private", "untrusted"] : ["private"],
   };
   const readTools = [readFileTool(workspace), listFilesTool(workspace), searchFilesTool(workspace)];
   if (readOnly) return readTools;

@@ -10,18 +10,23 @@ beforeEach(() => {
 });
 afterEach(() => place.remove());
 
+const why = ": files are changed only with your approval.";
+
+/** Returns what the request says the call does, without why it waits. */
 async function reason(path: string, options: object = {}): Promise<unknown> {
   const tools = fileTools({ root: place.path, ...options });
   const tool = tools.find(({ name }) => name === "write_file");
-  return tool?.needsApproval?.({ path, content: "hello" }, { context: undefined });
+  const text = await tool?.needsApproval?.({ path, content: "hello" }, { context: undefined });
+  expect(text).toMatch(new RegExp(`${why}$`));
+  return String(text).replace(why, "");
 }
 
 describe("the approval request for a write", () => {
   it("states that a file is created", async () => {
     place.put("letters/first.txt", "Dear boat");
-    expect(await reason("second.txt")).toBe('Creates the file "second.txt".');
-    expect(await reason("letters/second.txt")).toBe('Creates the file "letters/second.txt".');
-    expect(await reason("ships/tall/list.txt")).toBe('Creates the file "ships/tall/list.txt".');
+    expect(await reason("second.txt")).toBe('Creates the file "second.txt"');
+    expect(await reason("letters/second.txt")).toBe('Creates the file "letters/second.txt"');
+    expect(await reason("ships/tall/list.txt")).toBe('Creates the file "ships/tall/list.txt"');
   });
 
   it("states that a whole file is replaced, and its size", async () => {
@@ -29,20 +34,20 @@ describe("the approval request for a write", () => {
     place.put("letter.txt", "Dear boat");
     place.put("empty.txt", "");
     place.put("sail.png", "\0\0\0");
-    expect(await reason("ships.txt")).toBe('Replaces the whole file "ships.txt" (7 lines).');
-    expect(await reason("letter.txt")).toBe('Replaces the whole file "letter.txt" (1 line).');
-    expect(await reason("empty.txt")).toBe('Replaces the whole file "empty.txt" (0 lines).');
-    expect(await reason("sail.png")).toBe('Replaces the whole file "sail.png" (3 bytes).');
+    expect(await reason("ships.txt")).toBe('Replaces the whole file "ships.txt" (7 lines)');
+    expect(await reason("letter.txt")).toBe('Replaces the whole file "letter.txt" (1 line)');
+    expect(await reason("empty.txt")).toBe('Replaces the whole file "empty.txt" (0 lines)');
+    expect(await reason("sail.png")).toBe('Replaces the whole file "sail.png" (3 bytes)');
     const quota = { fileBytes: 5 };
-    expect(await reason("letter.txt", { quota })).toBe('Replaces the whole file "letter.txt" (9 bytes).');
+    expect(await reason("letter.txt", { quota })).toBe('Replaces the whole file "letter.txt" (9 bytes)');
   });
 
   it("is made even if the file cannot be read: it may change before the call", async () => {
     mkdirSync(join(place.path, "harbour"));
     symlinkSync(join(place.outside, "secret.txt"), join(place.path, "link.txt"));
     symlinkSync(place.outside, join(place.path, "away"));
-    expect(await reason("harbour")).toBe('Writes the file "harbour".');
-    expect(await reason("link.txt")).toBe('Writes the file "link.txt".');
-    expect(await reason("away/secret.txt")).toBe('Writes the file "away/secret.txt".');
+    expect(await reason("harbour")).toBe('Writes the file "harbour"');
+    expect(await reason("link.txt")).toBe('Writes the file "link.txt"');
+    expect(await reason("away/secret.txt")).toBe('Writes the file "away/secret.txt"');
   });
 });

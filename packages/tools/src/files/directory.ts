@@ -2,17 +2,21 @@
 // directory, without following links. On Linux this uses `/proc/self/fd/<number>/<name>`, Node's equivalent of openat,
 // which also works for rename, unlink and mkdir.
 import { type BigIntStats, constants } from "node:fs";
-import { lstat, mkdir, open, opendir } from "node:fs/promises";
+import { mkdir, open, opendir } from "node:fs/promises";
 import { join } from "node:path";
+import { isExternalDirectory } from "./external-files.ts";
 import { createArgumentError, createSecurityError, getSystemCode, quoteNames } from "./file-errors.ts";
 import { readIdentities } from "./file-identity.ts";
 import { directoryOnly, noFollow } from "./open-flags.ts";
 import { assertNotProtected } from "./protected-paths.ts";
+import { readStats } from "./read-stats.ts";
 import type { Root } from "./root.ts";
 import { type Opened, verifyOpened } from "./verify-opened.ts";
 
 /** An open directory in a root. It refers to the same directory even if its path changes. The caller closes it. */
 export type Directory = Opened & {
+  /** Whether everything in it comes from outside. False if `root.external` decides for all files. */
+  readonly isExternal: boolean;
   /** Returns a path for an entry, valid while the directory is open. */
   at(name: string): string;
 };
@@ -44,7 +48,7 @@ export async function openSubdirectory(
   const path = parent.at(found?.name ?? name);
   try {
     const handle = await open(path, openFlags);
-    return await verifyDirectory({ root, names, handle, forbidden }, path);
+    return await verifyDirectory({ root, names, handle, forbidden }, path, parent);
   } catch (error) {
     if (getSystemCode(error) !== "ENOTDIR" && getSystemCode(error) !== "ELOOP") throw error;
     if (found?.stats.isFile()) throw createArgumentError(`${quoteNames(names)} is not a folder.`);
@@ -65,16 +69,17 @@ async function createDirectory(path: string, onCreate: () => void): Promise<void
   }
 }
 
-async function verifyDirectory(opened: Opened, path: string): Promise<Directory> {
+async function verifyDirectory(opened: Opened, path: string, parent?: Directory): Promise<Directory> {
   const { root, handle } = opened;
   const base = root.byHandle ? `/proc/self/fd/${handle.fd}` : path;
   try {
-    await verifyOpened(opened, path);
+    const verified = await verifyOpened(opened, path);
+    const isExternal = parent !== undefined && (await isExternalDirectory(parent, verified));
+    return { ...opened, isExternal, at: (name) => (root.byHandle ? `${base}/${name}` : join(base, name)) };
   } catch (error) {
     await handle.close();
     throw error;
   }
-  return { ...opened, at: (name) => (root.byHandle ? `${base}/${name}` : join(base, name)) };
 }
 
 /** Opens a directory, passes it to `use`, and closes it. */
@@ -124,14 +129,4 @@ export async function findEntry(directory: Directory, name: string): Promise<Fou
     return other && { name: entry.name, stats: other };
   }
   return undefined;
-}
-
-/** Like `lstat`, but returns undefined if nothing exists at the path. */
-export async function readStats(path: string): Promise<BigIntStats | undefined> {
-  try {
-    return await lstat(path, { bigint: true });
-  } catch (error) {
-    if (getSystemCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
 }

@@ -1,6 +1,7 @@
 import { defineTool, escapeInvisible, type Tool } from "capstan";
 import { compileMatcher } from "./compile-matcher.ts";
 import { withDirectory } from "./directory.ts";
+import { isExternal, labelResult } from "./external-files.ts";
 import { quotePath } from "./file-errors.ts";
 import { translateGlob } from "./glob-to-re2.ts";
 import { parsePath } from "./parse-path.ts";
@@ -49,15 +50,17 @@ export function listFilesTool({ root, limits, reads }: Workspace): Tool {
       const matchesGlob = await createGlobMatcher(glob);
       const walk = createWalk(limits, { depth, signal });
       const list = createLineList(limits.entries, limits.characters);
+      let hasExternal = false;
       await withFileErrors(`list ${quotePath(path)}`, () =>
         withDirectory(root, names, async (directory) => {
           for await (const visited of walkDirectory(directory, walk)) {
             if (!matchesGlob(joinPath(visited, names.length))) continue;
             if (!list.add(formatEntry(visited))) break;
+            hasExternal ||= await isExternal(visited.directory, visited.name);
           }
         }),
       );
-      return list.format(walk, "No files found.");
+      return labelResult(list.format(walk, "No files found."), hasExternal);
     },
   });
 }

@@ -1,6 +1,6 @@
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
-import { type Directory, findEntry, openRoot, readStats } from "./directory.ts";
+import { type Directory, findEntry, openRoot } from "./directory.ts";
 import {
   createArgumentError,
   createNotFoundError,
@@ -11,6 +11,7 @@ import {
 import { getIdentity } from "./file-identity.ts";
 import { noFollow } from "./open-flags.ts";
 import { assertNotProtected, hasProtectedName } from "./protected-paths.ts";
+import { readStats } from "./read-stats.ts";
 import { verifyOpened } from "./verify-opened.ts";
 
 /** A regular file in the root, open for reading. The caller closes it. */
@@ -33,7 +34,7 @@ export async function openFile(directory: Directory, name: string): Promise<Open
   const path = directory.at(found.name);
   const handle = await openForReading(path, names);
   try {
-    const stats = await verifyOpened({ root, names, handle, forbidden }, path);
+    const { stats } = await verifyOpened({ root, names, handle, forbidden }, path);
     assertRegularFile(stats, names);
     if (stats.nlink > 1n) await assertNoProtectedLink(directory, stats, names);
     return { handle, stats };

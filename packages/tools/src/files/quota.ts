@@ -1,5 +1,6 @@
 import { AgentError } from "capstan";
-import { openRoot, readStats } from "./directory.ts";
+import { openRoot } from "./directory.ts";
+import { readStats } from "./read-stats.ts";
 import type { Root } from "./root.ts";
 import { createWalk, maxDepth, walkDirectory } from "./walk.ts";
 import { defaultLimits } from "./workspace.ts";

@@ -1,6 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { defineTool, type Tool } from "capstan";
 import { withDirectory } from "./directory.ts";
+import { isExternal, labelResult } from "./external-files.ts";
 import { createArgumentError, quotePath } from "./file-errors.ts";
 import { openFile } from "./open-file.ts";
 import { readLines } from "./read-lines.ts";
@@ -54,7 +55,7 @@ export function readFileTool({ root, limits, reads }: Workspace): Tool {
               limits,
               signal,
             });
-            return formatRange(range, path, stats.size);
+            return labelResult(formatRange(range, path, stats.size), await isExternal(directory, name));
           } finally {
             await handle.close();
           }

@@ -5,11 +5,12 @@ import { randomUUID } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { AgentError } from "capstan";
-import { type Directory, findEntry, readStats } from "./directory.ts";
+import { type Directory, findEntry } from "./directory.ts";
 import { quoteNames } from "./file-errors.ts";
 import { getIdentity } from "./file-identity.ts";
 import { assertRegularFile } from "./open-file.ts";
 import { noFollow } from "./open-flags.ts";
+import { readStats } from "./read-stats.ts";
 import { verifyLocation } from "./verify-opened.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL } = constants;

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statfsSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { AgentError } from "capstan";
+import { hasExternalFolder } from "./external-files.ts";
 
 export type Root = {
   /** The real path, without links. */
@@ -12,6 +13,8 @@ export type Root = {
   readonly strict: boolean;
   /** Real paths protected in addition to the built-in names. */
   readonly protect: readonly string[];
+  /** Which files come from outside. `some`: decided for each file, see `external-files.ts`. */
+  readonly external: "none" | "some" | "all";
   /**
    * Whether names can be looked up relative to an open directory, which is immune to path swaps. Otherwise the opened file
    * is compared with the file at its real path, which precisely timed swaps could defeat.
@@ -26,13 +29,18 @@ export type RootOptions = {
   readonly protect?: readonly string[];
   /** Refuse files with more than one hard link. */
   readonly strict?: boolean;
+  /**
+   * Who wrote the files: `user` for all of them, or `external` for all of them. Default: the user, except for downloads,
+   * attachments, packages and unpacked archives.
+   */
+  readonly provenance?: "user" | "external";
 };
 
 /** SQLite keeps these files next to a database. */
 const databaseSuffixes = ["", "-wal", "-shm", "-journal"];
 
 /** Throws if the folder does not exist, so that a typo does not create one. */
-export function resolveRoot({ root, protect = [], strict = false }: RootOptions): Root {
+export function resolveRoot({ root, protect = [], strict = false, provenance }: RootOptions): Root {
   const givenPath = resolve(root);
   if (!statSync(givenPath, { throwIfNoEntry: false })?.isDirectory()) {
     const message = `The root ${JSON.stringify(root)} of fileTools is not a folder: create it first.`;
@@ -51,8 +59,18 @@ export function resolveRoot({ root, protect = [], strict = false }: RootOptions)
     protect: protect
       .map((file) => resolveRealPath(resolve(path, file)))
       .flatMap((file) => databaseSuffixes.map((ending) => file + ending)),
+    external: resolveExternal(path, provenance),
     byHandle: process.platform === "linux" && existsSync("/proc/self/fd"),
   };
+}
+
+/** Without a declaration, a root in a folder such as `Downloads` comes from outside as a whole. */
+function resolveExternal(path: string, provenance: RootOptions["provenance"]): Root["external"] {
+  if (provenance === undefined) return hasExternalFolder(path.split(sep)) ? "all" : "some";
+  if (provenance === "user") return "none";
+  if (provenance === "external") return "all";
+  const message = `"provenance" of fileTools must be "user" or "external", not ${JSON.stringify(provenance)}.`;
+  throw new AgentError("invalid_definition", message);
 }
 
 /** Resolves links, including for a path that does not exist yet. */

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { defineTool, escapeInvisible, type Tool } from "capstan";
 import { compileMatcher, type Matcher } from "./compile-matcher.ts";
 import { type Directory, withDirectory } from "./directory.ts";
+import { isExternal, labelResult } from "./external-files.ts";
 import { createArgumentError, quotePath } from "./file-errors.ts";
 import { createGlobMatcher, createLineList, joinPath } from "./list-files.ts";
 import { type OpenFile, openFile } from "./open-file.ts";
@@ -67,7 +68,7 @@ export function searchFilesTool({ root, limits, reads }: Workspace): Tool {
       const matchesGlob = await createGlobMatcher(glob);
       const walk = createWalk(limits, { depth: maxDepth, signal });
       const list = createLineList(limits.matches, limits.characters);
-      const search: Search = { matches, limits, walk, add: list.add };
+      const search: Search = { matches, limits, walk, add: list.add, hasExternal: false };
       await withFileErrors(`search ${quotePath(path)}`, () =>
         withDirectory(root, names, async (directory) => {
           for await (const visited of walkDirectory(directory, walk)) {
@@ -76,7 +77,7 @@ export function searchFilesTool({ root, limits, reads }: Workspace): Tool {
           }
         }),
       );
-      return list.format(walk, "No matches found.");
+      return labelResult(list.format(walk, "No matches found."), search.hasExternal);
     },
   });
 }
@@ -95,6 +96,8 @@ type Search = {
   readonly walk: Walk;
   /** Adds a result line. Returns false if the result is full. */
   add(line: string): boolean;
+  /** Whether a match comes from outside. */
+  hasExternal: boolean;
 };
 
 /** Returns false when the search should stop. Unreadable and binary files are skipped. */
@@ -115,6 +118,7 @@ async function searchFile({ directory, name }: VisitedEntry, search: Search): Pr
   } finally {
     await file.handle.close();
   }
+  if (found.length > 0) search.hasExternal ||= await isExternal(directory, name);
   return found.every(({ number, text }) => add(`${path}:${number}: ${formatLine(text)}`)) && !walk.stopReason;
 }
 

@@ -17,21 +17,25 @@ export type Opened = {
   readonly forbidden: ReadonlySet<string>;
 };
 
+/** What is known about a verified file or directory. */
+export type Verified = {
+  readonly stats: BigIntStats;
+  /** Its real path below the root, which differs from `names` for Windows short names and other spellings. */
+  readonly realNames: readonly string[];
+};
+
 /**
  * Verifies that an opened file or directory is in the root, on a disk and not protected, however it was reached. `path`
  * is the path it was opened with. Throws `security`; the caller closes the handle.
  */
-export async function verifyOpened(opened: Opened, path: string): Promise<BigIntStats> {
+export async function verifyOpened(opened: Opened, path: string): Promise<Verified> {
   const { root, names, forbidden } = opened;
   assertNotProtected(root, names);
   const { stats, real } = await verifyLocation(opened, path);
-  if (
-    forbidden.has(getIdentity(stats)) ||
-    isProtectedPath(root, real) ||
-    hasProtectedName(getNamesBelow(root, real))
-  )
+  const realNames = getNamesBelow(root, real);
+  if (forbidden.has(getIdentity(stats)) || isProtectedPath(root, real) || hasProtectedName(realNames))
     throw createSecurityError(`${quoteNames(names)} is protected: tools cannot read or write it.`);
-  return stats;
+  return { stats, realNames };
 }
 
 /** Verifies only that the handle is in the root and on a disk. */
@@ -69,7 +73,6 @@ async function findRealPath(
   return real;
 }
 
-/** Returns the real names below the root, which differ from the given ones for Windows short names and other spellings. */
 function getNamesBelow(root: Root, real: string): string[] {
   const splitNames = (path: string) => path.split(sep).filter((name) => name !== "");
   return splitNames(real).slice(splitNames(root.path).length);

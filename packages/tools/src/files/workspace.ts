@@ -36,7 +36,7 @@ export const defaultLimits: FileLimits = {
 export type Workspace = {
   readonly root: Root;
   readonly limits: FileLimits;
-  /** Labels of content read here. */
+  /** Labels of all content read here. Results from single external files have their own, see `labelResult`. */
   readonly reads: readonly Reads[];
 };
 
