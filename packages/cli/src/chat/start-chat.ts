@@ -22,7 +22,9 @@ export async function startChat(flags: StartFlags, io: Io): Promise<ExitCode> {
     return await runChat(workspace, io, {
       ...((!chosen.isNew || flags.sessionId !== undefined) && { session: chosen.id }),
       ...(flags.prompt !== undefined && { first: flags.prompt }),
-      reopen: (changed) => openWorkspace({ ...flags, ...changed }, io),
+      // No prompt in the middle of a chat: a config that has changed since is refused.
+      reopen: (changed) =>
+        openWorkspace({ ...flags, ...changed, trust: false, isScript: workspace.isTrusted }, io),
     });
   } finally {
     await workspace.close();

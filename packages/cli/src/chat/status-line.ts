@@ -2,7 +2,6 @@ import { basename } from "node:path";
 import type { Io } from "../io.ts";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import { wrapText } from "../terminal/wrap.ts";
-import { isTrusted } from "../trust/trust.ts";
 import type { ChatState } from "./conversation.ts";
 import { shortenSessionId } from "./format-usage.ts";
 import type { View } from "./view.ts";
@@ -15,7 +14,7 @@ export function formatStatus(
 ): string[] {
   const { style } = view;
   const session = sessionId === undefined ? "new session" : `session ${shortenSessionId(sessionId)}`;
-  const folder = `${escapeTerminalLine(basename(io.cwd)) || "/"} (${isTrusted(io.cwd, io.env) ? "trusted" : "not trusted"})`;
+  const folder = `${escapeTerminalLine(basename(io.cwd)) || "/"} (${workspace.isTrusted ? "trusted" : "not trusted"})`;
   const servers = (workspace.mcp?.status() ?? []).map(({ name, state }) =>
     state === "ready" ? escapeTerminalLine(name) : `${escapeTerminalLine(name)} (${state})`,
   );

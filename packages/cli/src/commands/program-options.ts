@@ -13,7 +13,7 @@ Examples:
   $ capstan doctor                                  check the setup
 
 Exit codes: 0 done, 1 failed, 2 invalid usage, 3 approval needed, 4 limit reached, 130 interrupted.
-Configuration: capstan.config.ts, .mcp.json (both only in folders you trust), CAPSTAN_MODEL, CAPSTAN_DATABASE,
+Configuration: capstan.config.ts, .mcp.json (both only as you have trusted them), CAPSTAN_MODEL, CAPSTAN_DATABASE,
 CAPSTAN_HOME, and provider keys such as OPENAI_API_KEY; \`capstan models\` lists them.`;
 
 /** Options that every command accepts, in any position. */
@@ -43,7 +43,7 @@ export function addProgramOptions(program: Command): void {
     .option("--budget <dollars>", "maximum cost of the run", parseAmount)
     .option("--mcp-config <file|json>", "more MCP servers, in the format of .mcp.json")
     .option("--config <file>", "use this file instead of the nearest capstan.config.ts")
-    .option("--trust", "trust this folder's capstan.config.ts and .mcp.json permanently")
+    .option("--trust", "trust capstan.config.ts and .mcp.json of this folder, as they are now")
     .option("--database <file|url>", "database file or postgres:// URL");
 }
 

@@ -2,9 +2,11 @@ import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../testing/cli-in-process.ts";
 import { createScratchProject, type ScratchProject, startCli } from "../testing/cli-process.ts";
+import { loadProject } from "./load-project.ts";
 
 const config = `
 import { defineConfig } from "@capstan/cli";
@@ -46,6 +48,37 @@ describe("a configuration", () => {
     const later = await inFolder("-p", "Hi", "--json", "--agent", "cook");
     expect(JSON.parse(later.stdout)).toMatchObject({ agent: "cook" });
     expect(existsSync(join(project.folder, "app", "own.db"))).toBe(true);
+  });
+
+  it("that changed since it was trusted is refused by a script, also when code that it imports did", async () => {
+    writeApp("capstan.config.ts", `import "./lib.ts";\n${config}`);
+    writeApp("lib.ts", "export {};");
+    expect(await inFolder("-p", "Hi", "--trust")).toMatchObject({ code: 0 });
+    for (const [name, text] of [
+      ["lib.ts", "export {}; globalThis.stolen = true;"],
+      ["capstan.config.ts", `import "./lib.ts";\nglobalThis.stolen = true;\n${config}`],
+    ] as const) {
+      writeApp(name, text);
+      const refused = await inFolder("-p", "Hi");
+      expect(refused).toMatchObject({ code: 1, stdout: "" });
+      expect(refused.stderr).toMatch(/capstan\.config\.ts changed since you trusted it \(.+\)\. .*--trust/);
+      expect(refused.stderr).toContain(`(${name})`);
+      expect((await inFolder("models")).stderr).toContain("is not used: it changed since you trusted it");
+      expect(await inFolder("-p", "Hi", "--trust")).toMatchObject({ code: 0 });
+    }
+    expect(await inFolder("-p", "Hi")).toMatchObject({ code: 0 });
+  });
+
+  it("may change while `capstan dev` runs, but a file that was never trusted is not accepted", async () => {
+    writeApp("capstan.config.ts", config);
+    expect(await inFolder("-p", "Hi", "--trust")).toMatchObject({ code: 0 });
+    const load = () =>
+      loadProject({ acceptChanges: true }, { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), env: project.env, cwd: join(project.folder, "app") }, "required");
+    writeApp("capstan.config.ts", `${config}// edited`);
+    expect(await load()).toMatchObject({ untrusted: [] });
+    expect(await inFolder("-p", "Hi")).toMatchObject({ code: 0 });
+    writeApp(".mcp.json", "{}");
+    expect(await load()).toMatchObject({ untrusted: [join(project.folder, "app", ".mcp.json")] });
   });
 
   it("is used without trust when it is named, and left alone by commands that only look", async () => {
@@ -119,12 +152,48 @@ describe("MCP servers", () => {
     writeApp(".mcp.json", mcp(join(project.folder, "app")));
     const before = await inFolder("-p", "What can you do?");
     expect(before).toMatchObject({ code: 0 });
-    expect(before.stderr).toMatch(/\.mcp\.json is not used: its folder is not trusted.*--trust/);
+    expect(before.stderr).toMatch(/\.mcp\.json is not used: it is not trusted.*--trust/);
     expect(before.stdout).not.toContain("mcp_small_hello");
     const trusted = await inFolder("-p", "What can you do?", "--trust");
     expect(trusted.stdout).toContain("mcp_small_hello");
     const { stdout } = await inFolder("doctor");
     expect(stdout).toContain("✓ MCP server small: 1 tools: mcp_small_hello");
+  });
+
+  it("of .mcp.json that changed after the user trusted it are not started", async () => {
+    const app = join(project.folder, "app");
+    const script = `exec sh ${smallServer} "$1"\n`;
+    const own = { command: "sh", args: [join(app, "server.sh"), app] };
+    writeApp("server.sh", script);
+    writeApp(".mcp.json", JSON.stringify({ mcpServers: { own } }));
+    expect((await inFolder("-p", "What can you do?", "--trust")).stdout).toContain("mcp_own_hello");
+    const started = join(project.folder, "started");
+    const refuse = async (name: string) => {
+      const refused = await inFolder("-p", "What can you do?");
+      expect(refused).toMatchObject({ code: 1, stdout: "" });
+      expect(refused.stderr).toMatch(/\.mcp\.json changed since you trusted it \(.+\)\. .*--trust/);
+      expect(refused.stderr).toContain(`(${name})`);
+      expect(existsSync(started)).toBe(false);
+    };
+    const evil = { command: "touch", args: [started] };
+    writeApp(".mcp.json", JSON.stringify({ mcpServers: { own, evil } }));
+    await refuse(".mcp.json");
+    writeApp(".mcp.json", JSON.stringify({ mcpServers: { own } }));
+    writeApp("server.sh", `touch ${started}\n${script}`);
+    await refuse("server.sh");
+    writeApp("server.sh", script);
+    expect((await inFolder("-p", "What can you do?")).stdout).toContain("mcp_own_hello");
+  });
+
+  it("of a new .mcp.json in a trusted folder are not started", async () => {
+    writeApp("capstan.config.ts", config);
+    expect(await inFolder("-p", "Hi", "--trust")).toMatchObject({ code: 0 });
+    const started = join(project.folder, "started");
+    const evil = { command: "touch", args: [started] };
+    writeApp(".mcp.json", JSON.stringify({ mcpServers: { evil } }));
+    const { stderr } = await inFolder("-p", "Hi");
+    expect(stderr).toMatch(/\.mcp\.json is not used: it is not trusted/);
+    expect(existsSync(started)).toBe(false);
   });
 
   it("may be given with a flag; a failing one is reported and does not stop the run", async () => {

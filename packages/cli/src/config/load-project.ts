@@ -1,6 +1,6 @@
 // Loads a project: the nearest `capstan.config.ts` (or .js, .mjs) and the nearest `.mcp.json`, searching upwards. A config
-// is code, `.mcp.json` starts commands, and both may come with a download, so they are used only in trusted folders. A
-// file named with a flag needs no trust.
+// is code, `.mcp.json` starts commands, and both may come with a download, so they are used only as the user has trusted
+// them. A file named with a flag needs no trust.
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,7 @@ import { userFolder } from "capstan/data-folder";
 import { findErrorLocation } from "../errors/find-error-location.ts";
 import type { Io } from "../io.ts";
 import { askForTrust } from "../trust/ask-for-trust.ts";
-import { isTrusted, trustFolder } from "../trust/trust.ts";
+import { checkTrust, type FileTrust, listChangedPaths, trustFile, trustFolder } from "../trust/trust.ts";
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { checkConfig } from "./check-config.ts";
 import type { Config } from "./config.ts";
@@ -26,7 +26,7 @@ export const configNames: readonly string[] = [
 export type Project = {
   readonly config: Config;
   readonly configFile?: string;
-  /** Only when its folder is trusted. */
+  /** Only when it is trusted. */
   readonly mcpFile?: string;
   /** Found, but not used. */
   readonly untrusted: readonly string[];
@@ -46,32 +46,38 @@ export async function loadProject(flags: WorkspaceFlags, io: Io, need: ConfigNee
   // A user who answers no continues without the config; a script has no user to ask.
   const canAsk =
     need === "required" && !flags.isScript && io.stdin.isTTY === true && io.stderr.isTTY === true;
-  const untrusted = await findUntrusted(files, { ...flags, asks: canAsk }, io);
-  if (need === "required" && !canAsk && foundConfig !== undefined && untrusted.includes(foundConfig))
-    throw createTrustError(foundConfig);
+  const refused = await findUntrusted(files, { ...flags, asks: canAsk }, io);
+  // A script must not run with another agent, or without tools that it used to have.
+  const needed = refused.find(({ file, state }) => file === foundConfig || state === "changed");
+  if (need === "required" && !canAsk && needed) throw createTrustError(needed);
+  const untrusted = refused.map(({ file }) => file);
   const configFile = foundConfig !== undefined && untrusted.includes(foundConfig) ? undefined : foundConfig;
   return {
     config: configFile === undefined ? {} : await loadConfig(configFile),
     ...(configFile !== undefined && { configFile }),
     ...(mcpFile !== undefined && !untrusted.includes(mcpFile) && { mcpFile }),
     untrusted,
-    notices: untrusted.map(
-      (file) => `${file} is not used: its folder is not trusted. Review it, then run capstan with --trust.`,
-    ),
+    notices: refused.map(formatNotice),
   };
 }
 
 async function findUntrusted(
   files: readonly string[],
-  { trust, asks }: WorkspaceFlags & { readonly asks: boolean },
+  { trust, acceptChanges, asks }: WorkspaceFlags & { readonly asks: boolean },
   io: Io,
-): Promise<readonly string[]> {
-  const open = files.filter((file) => !isTrusted(dirname(file), io.env));
-  if (open.length === 0) return [];
-  const isAgreed = trust || (asks && (await askForTrust(open, io)));
-  if (!isAgreed) return open;
-  for (const file of open) await trustFolder(dirname(file), io.env);
-  return [];
+): Promise<readonly FileTrust[]> {
+  // Without project files, the folder itself is trusted: an editor may bring servers for it.
+  if (trust && files.length === 0) await trustFolder(io.cwd, io.env);
+  const isAccepted = ({ state }: FileTrust) => trust || (acceptChanges && state === "changed");
+  for (;;) {
+    const open = files.map((file) => checkTrust(file, io.env)).filter(({ state }) => state !== "trusted");
+    if (open.length === 0) return [];
+    const accepted = open.filter(isAccepted);
+    const isAsked = accepted.length === 0;
+    if (isAsked && !(asks && (await askForTrust(open, io)))) return open;
+    // What the user has seen is trusted. A file that changed meanwhile is checked again.
+    for (const file of isAsked ? open : accepted) await trustFile(file, io.env);
+  }
 }
 
 function resolveConfigFile(name: string, io: Io): string {
@@ -100,7 +106,16 @@ async function loadConfig(file: string): Promise<Config> {
 
 const isEmptyObject = (value: object): boolean => Object.keys(value).length === 0;
 
-function createTrustError(file: string): AgentError {
-  const message = `${file} is code, and its folder is not trusted. Review it, then run capstan once with --trust, or name a config with --config.`;
+function formatNotice({ file, state }: FileTrust): string {
+  const problem = state === "changed" ? "it changed since you trusted it" : "it is not trusted";
+  return `${file} is not used: ${problem}. Review it, then run capstan with --trust.`;
+}
+
+function createTrustError({ file, state, trusted, current }: FileTrust): AgentError {
+  const changed = listChangedPaths(trusted, current).slice(0, 5).join(", ");
+  const message =
+    state === "changed"
+      ? `${file} changed since you trusted it (${changed}). Run capstan in a terminal to see the changes, or review them and run capstan once with --trust.`
+      : `${file} is code, and its folder is not trusted. Review it, then run capstan once with --trust, or name a config with --config.`;
   return new AgentError("invalid_definition", message);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createScratchProject, type ScratchProject } from "../testing/cli-process.ts";
-import { isTrusted } from "../trust/trust.ts";
+import { checkTrust } from "../trust/trust.ts";
 import { version } from "../version.ts";
 import { createProject } from "./create-project.ts";
 
@@ -32,7 +32,7 @@ it("init creates a trusted project with pinned versions, no key and no address, 
   for (const line of readFileSync(join(folder, ".env.example"), "utf8").split("\n"))
     expect(line).toMatch(/^(?:#.*|[A-Z_]+=|)$/);
   expect(readFileSync(join(folder, ".gitignore"), "utf8").split("\n")).toContain(".env");
-  expect(isTrusted(folder, project.env)).toBe(true);
+  expect(checkTrust(join(folder, "capstan.config.ts"), project.env).state).toBe("trusted");
 });
 
 it("init overwrites nothing: it names the existing files, and creates nothing in that case", async () => {

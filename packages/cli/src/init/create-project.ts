@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { AgentError } from "capstan";
 import type { Io } from "../io.ts";
-import { trustFolder } from "../trust/trust.ts";
+import { checkTrust, trustFile } from "../trust/trust.ts";
 import { version } from "../version.ts";
 import { buildProjectFiles } from "./project-files.ts";
 
@@ -27,7 +27,7 @@ export async function createProject(
     await writeFile(join(folder, path), text, { flag: "wx" });
   }
   // We wrote the config, and the user asked for it.
-  await trustFolder(folder, io.env);
+  await trustFile(checkTrust(join(folder, "capstan.config.ts"), io.env), io.env);
   io.stdout.write(formatNextSteps(folder, files, io));
 }
 

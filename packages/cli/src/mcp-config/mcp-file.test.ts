@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { exitCodes } from "../exit-code.ts";
 import { createScratchProject, type ScratchProject } from "../testing/cli-process.ts";
+import { checkTrust, trustFile } from "../trust/trust.ts";
 import { addMcp } from "./add-mcp.ts";
 import { describeServer, parseServer } from "./parse-server.ts";
 
@@ -70,6 +71,21 @@ describe("capstan mcp add, list and remove", () => {
     await mcp("remove", "gh");
     expect(Object.keys(JSON.parse(file()).mcpServers)).toEqual(["fs", "docs"]);
     expect(readdirSync(project.folder).filter((name) => name.includes(".tmp"))).toEqual([]);
+  });
+
+  it("keep a trusted file trusted, and trust no other", async () => {
+    const getState = () => checkTrust(join(project.folder, ".mcp.json"), project.env).state;
+    await mcp("add", "a", "one");
+    expect(getState()).toBe("new");
+    await trustFile(checkTrust(join(project.folder, ".mcp.json"), project.env), project.env);
+    await mcp("add", "b", "two");
+    await mcp("remove", "a");
+    expect(getState()).toBe("trusted");
+    expect(await mcp("list")).not.toContain("not trusted");
+    project.write(".mcp.json", '{"mcpServers": {"evil": {"command": "evil"}}}');
+    await mcp("add", "c", "three");
+    expect(getState()).toBe("changed");
+    expect(await mcp("list")).toContain("not trusted");
   });
 
   it("keep the rest of the file, its indentation and its line ends", async () => {

@@ -4,8 +4,8 @@ import { userFolder } from "capstan/data-folder";
 import { findUpwards } from "../config/find-upwards.ts";
 import { configNames } from "../config/load-project.ts";
 import type { Io } from "../io.ts";
-import { isTrusted } from "../trust/trust.ts";
-import { changeMcpFile, readMcpFile } from "./mcp-file.ts";
+import { checkTrust, isTrusted, trustFile } from "../trust/trust.ts";
+import { changeMcpFile, type McpFile, readMcpFile } from "./mcp-file.ts";
 import { describeServer, findPlainSecrets, parseServer } from "./parse-server.ts";
 
 /** Returns the folder of the nearest `.mcp.json`, else of the config, else the current folder. */
@@ -29,7 +29,7 @@ export async function addServer(
       "invalid_input",
       `${path} already has a server "${name}". Choose another name, or replace it with --force.`,
     );
-  await changeMcpFile(folder, name, entry);
+  await changeTrustedFile(folder, io, () => changeMcpFile(folder, name, entry));
   io.stderr.write(`Added to ${path}: ${name} · ${escapeInvisible(describeServer(entry))}\n`);
   for (const secret of findPlainSecrets(entry))
     io.stderr.write(
@@ -53,10 +53,18 @@ export async function listServers({ json = false }: { readonly json?: boolean },
   const width = Math.max(...lines.map(({ name }) => name.length));
   for (const { name, server } of lines)
     io.stdout.write(`${escapeInvisible(name).padEnd(width)}  ${escapeInvisible(server)}\n`);
-  if (!isTrusted(folder, io.env))
+  if (checkTrust(path, io.env).state !== "trusted")
     io.stderr.write(
-      "This folder is not trusted yet, so these servers are not started. Run `capstan` in a terminal to trust it.\n",
+      "This file is not trusted yet, so these servers are not started. Run `capstan` in a terminal to trust it.\n",
     );
+}
+
+/** Changes `.mcp.json` and keeps it trusted if it was: the user made this change. */
+async function changeTrustedFile(folder: string, { env }: Io, change: () => Promise<McpFile>): Promise<void> {
+  const { path, exists } = await readMcpFile(folder);
+  const wasTrusted = exists ? checkTrust(path, env).state === "trusted" : isTrusted(folder, env);
+  await change();
+  if (wasTrusted) await trustFile(checkTrust(path, env), env);
 }
 
 /** `capstan mcp remove`. */
@@ -68,6 +76,6 @@ export async function removeServer(name: string, io: Io): Promise<void> {
       "invalid_input",
       `${path} has no server "${name}".${suggestName(name, Object.keys(servers)) || " Run `capstan mcp list` to list servers."}`,
     );
-  await changeMcpFile(folder, name, undefined);
+  await changeTrustedFile(folder, io, () => changeMcpFile(folder, name, undefined));
   io.stderr.write(`Removed ${name} from ${path}.\n`);
 }

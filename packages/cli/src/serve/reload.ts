@@ -29,7 +29,8 @@ export function reloadOnChange({ front, modules, ...options }: ReloadOptions): F
   async function reload(): Promise<void> {
     modules.invalidate();
     try {
-      const next = await openServerInstance(options);
+      const acceptChanges = front.getCurrent().workspace.isTrusted;
+      const next = await openServerInstance({ ...options, flags: { ...options.flags, acceptChanges } });
       tell(front.getCurrent(), next);
       front.replace(next);
     } catch (error) {

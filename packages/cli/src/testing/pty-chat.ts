@@ -136,6 +136,7 @@ const workspace = {
     config: {},
     home,
     project: home,
+    isTrusted: false,
     database: "sessions.db",
     agents: [agent],
     agent,

@@ -42,7 +42,7 @@ describe("in a terminal", () => {
     expect(init.getScreen("all")).toContain("Nothing was created.");
   });
 
-  it("prompts once per folder, and trusts it only when the user agrees", async () => {
+  it("prompts once per folder, trusts it only when the user agrees, and prompts with a diff when it has changed", async () => {
     await using no = start();
     await no.waitFor("Do you trust this folder?");
     no.type("\r");
@@ -60,5 +60,15 @@ describe("in a terminal", () => {
     await again.waitFor("No sessions yet");
     expect(again.getScreen()).not.toContain("Do you trust");
     expect(await again.exitCode).toBe(1);
+    project.write("app/capstan.config.mjs", config.replace('"sailor"', '"pirate"'));
+    await using changed = start();
+    const screen = await changed.waitFor("Do you still trust this folder?");
+    expect(screen).toMatch(/^--- capstan\.config\.mjs\n\+\+\+ capstan\.config\.mjs\n-export default .*"sailor"/m);
+    expect(screen).toMatch(/^\+export default .*"pirate"/m);
+    changed.type("\r");
+    await changed.waitFor("it changed since you trusted it");
+    await changed.waitFor("(not trusted)");
+    changed.type("\u0004");
+    expect(await changed.exitCode).toBe(0);
   });
 });

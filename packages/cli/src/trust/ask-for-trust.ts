@@ -1,13 +1,21 @@
 import { AgentError } from "capstan";
 import type { Io } from "../io.ts";
 import { escapeTerminal } from "../terminal/escape-terminal.ts";
+import { createStyle } from "../terminal/style.ts";
+import { formatChanges } from "./format-changes.ts";
+import type { FileTrust } from "./trust.ts";
 
-/** Asks whether to trust the files. Throws `aborted` when the user cancels the prompt, which is neither yes nor no. */
-export async function askForTrust(files: readonly string[], io: Io): Promise<boolean> {
+/**
+ * Asks whether to trust the files, and shows what has changed in those that were trusted before. Throws `aborted` when the
+ * user cancels the prompt, which is neither yes nor no.
+ */
+export async function askForTrust(files: readonly FileTrust[], io: Io): Promise<boolean> {
   const { confirm, isCancel } = await import("@clack/prompts");
-  const names = files.map((file) => escapeTerminal(file)).join(" and ");
+  const style = createStyle(io.stderr, io.env);
+  const changed = files.filter(({ state }) => state === "changed");
+  for (const line of changed.flatMap((file) => formatChanges(file, style))) io.stderr.write(`${line}\n`);
   const answer = await confirm({
-    message: `Do you trust this folder? ${names} can start programs and run code on this machine.`,
+    message: formatQuestion(files, changed),
     active: "Yes, and remember",
     inactive: "No, continue without it",
     initialValue: false,
@@ -16,4 +24,12 @@ export async function askForTrust(files: readonly string[], io: Io): Promise<boo
   });
   if (isCancel(answer)) throw new AgentError("aborted", "Cancelled. Nothing was started.");
   return answer;
+}
+
+function formatQuestion(files: readonly FileTrust[], changed: readonly FileTrust[]): string {
+  const names = files.map(({ file }) => escapeTerminal(file)).join(" and ");
+  const risk = `${names} can start programs and run code on this machine.`;
+  return changed.length === 0
+    ? `Do you trust this folder? ${risk}`
+    : `Do you still trust this folder? The lines above changed since you trusted it. ${risk}`;
 }

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dataFolder } from "capstan/data-folder";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findUpwards } from "../config/find-upwards.ts";
-import { isTrusted, trustFolder } from "./trust.ts";
+import { checkTrust, isTrusted, listChangedPaths, trustFile, trustFolder } from "./trust.ts";
 
 let root: string;
 const env = () => ({ HOME: join(root, "home"), CAPSTAN_HOME: join(root, "data") });
@@ -36,6 +36,76 @@ describe("trust", () => {
     await trustFolder(join(root, "home"), env());
     writeFileSync(join(root, "data", "trust.json"), "{");
     expect(() => isTrusted(root, env())).toThrow(/trust\.json is damaged\. Repair or delete it/);
+    writeFileSync(join(root, "data", "trust.json"), '{"folders": [], "files": {"/a": {"b": 1}}}');
+    expect(() => isTrusted(root, env())).toThrow(/is damaged/);
+  });
+});
+
+describe("trust in a project file", () => {
+  const getFile = (...names: string[]) => join(root, "home", "project", ...names);
+  const getState = (file: string) => checkTrust(file, env()).state;
+  const write = (name: string, text: string) => writeFileSync(getFile(name), text);
+
+  it("ends when the file changes, or code that it loads, and returns with the trusted text", async () => {
+    write("capstan.config.ts", 'import "./tool.ts";');
+    write("tool.ts", "old");
+    const file = getFile("capstan.config.ts");
+    expect(getState(file)).toBe("new");
+    await trustFile(checkTrust(file, env()), env());
+    expect(getState(file)).toBe("trusted");
+    write("tool.ts", "evil");
+    const { state, trusted, current } = checkTrust(file, env());
+    expect(state).toBe("changed");
+    expect(listChangedPaths(trusted, current)).toEqual(["tool.ts"]);
+    write("tool.ts", "old");
+    expect(getState(file)).toBe("trusted");
+    write("capstan.config.ts", 'import "./tool.ts"; import "./more.ts";');
+    expect(getState(file)).toBe("changed");
+  });
+
+  it("does not extend to a new file, even in a subfolder of a trusted folder", async () => {
+    write("capstan.config.ts", "");
+    await trustFile(checkTrust(getFile("capstan.config.ts"), env()), env());
+    write(".mcp.json", "{}");
+    write("below/.mcp.json", "{}");
+    expect(getState(getFile(".mcp.json"))).toBe("new");
+    expect(getState(getFile("below", ".mcp.json"))).toBe("new");
+  });
+
+  it("is asked for once more when only the folder was recorded, as version 0.1 did", async () => {
+    write(".mcp.json", "{}");
+    mkdirSync(join(root, "data"));
+    writeFileSync(join(root, "data", "trust.json"), JSON.stringify({ folders: [getFile()] }));
+    expect(isTrusted(getFile(), env())).toBe(true);
+    expect(getState(getFile(".mcp.json"))).toBe("new");
+    await trustFile(checkTrust(getFile(".mcp.json"), env()), env());
+    expect(getState(getFile(".mcp.json"))).toBe("trusted");
+  });
+
+  it("holds through a link to the folder, and not for a folder that was moved or put in its place", async () => {
+    write(".mcp.json", "{}");
+    symlinkSync(getFile(), join(root, "link"));
+    await trustFile(checkTrust(join(root, "link", ".mcp.json"), env()), env());
+    expect(getState(getFile(".mcp.json"))).toBe("trusted");
+    renameSync(getFile(), join(root, "home", "moved"));
+    expect(getState(join(root, "home", "moved", ".mcp.json"))).toBe("new");
+    mkdirSync(getFile());
+    write(".mcp.json", '{"mcpServers": {}}');
+    expect(getState(join(root, "link", ".mcp.json"))).toBe("changed");
+  });
+
+  it("is what was shown: a file that changes before the answer is not trusted", async () => {
+    write(".mcp.json", "{}");
+    const shown = checkTrust(getFile(".mcp.json"), env());
+    write(".mcp.json", '{"mcpServers": {"evil": {"command": "evil"}}}');
+    await trustFile(shown, env());
+    expect(getState(getFile(".mcp.json"))).toBe("changed");
+  });
+
+  it("is recorded for its owner alone", async () => {
+    write(".mcp.json", "{}");
+    await trustFile(checkTrust(getFile(".mcp.json"), env()), env());
+    expect(statSync(join(root, "data", "trust.json")).mode & 0o777).toBe(0o600);
   });
 });
 

@@ -1,16 +1,18 @@
-// Trusted folders: `trust.json` in the data folder, {"folders": [real paths]}, mode 0600. Trust includes subfolders,
-// except for the home folder and the root, which contain everything.
+// Trusted folders: `trust.json` in the data folder, mode 0600: {"folders": [real paths], "files": {path: snapshot}}. A
+// project file is used only as it was trusted. Trust in a folder includes its subfolders, except for the home folder and
+// the root, which contain everything; a project file in a subfolder needs its own trust.
 import { readFileSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { AgentError } from "capstan";
+import { basename, dirname, join } from "node:path";
+import { AgentError, isRecord } from "capstan";
 import { dataFolder, userFolder } from "capstan/data-folder";
 import { replaceFile } from "capstan/replace-file";
 import { ensureDataFolder } from "../config/ensure-data-folder.ts";
 import type { Io } from "../io.ts";
+import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 
 /** Whether the user allows code and commands found in the folder to run. */
 export function isTrusted(folder: string, env: Io["env"]): boolean {
-  const trusted = new Set(readTrustedFolders(getTrustFile(env)));
+  const trusted = new Set(readTrust(env).folders);
   const start = realpathSync(folder);
   const home = resolveHome(env);
   for (let ancestor = start; ; ancestor = dirname(ancestor)) {
@@ -22,32 +24,86 @@ export function isTrusted(folder: string, env: Io["env"]): boolean {
 
 /** Trusts the folder permanently. */
 export async function trustFolder(folder: string, env: Io["env"]): Promise<void> {
-  const file = getTrustFile(env);
-  const folders = [...new Set([...readTrustedFolders(file), realpathSync(folder)])].sort();
-  ensureDataFolder(dirname(file));
-  await replaceFile(file, `${JSON.stringify({ folders }, undefined, 2)}\n`);
+  await changeTrust(env, ({ folders, files }) => ({
+    folders: [...new Set([...folders, realpathSync(folder)])].sort(),
+    files,
+  }));
 }
 
-const getTrustFile = (env: Io["env"]): string => join(dataFolder(env), "trust.json");
+/** A project file compared with what the user has trusted. */
+export type FileTrust = {
+  readonly file: string;
+  /** `new`: it was never trusted, or by a version that did not record what. */
+  readonly state: "trusted" | "changed" | "new";
+  readonly trusted: Snapshot;
+  readonly current: Snapshot;
+};
 
-function readTrustedFolders(file: string): readonly string[] {
+/** Compares a project file, and the code that it loads, with what the user has trusted. */
+export function checkTrust(file: string, env: Io["env"]): FileTrust {
+  const trusted = isTrusted(dirname(file), env) ? readTrust(env).files[getKey(file)] : undefined;
+  const current = takeSnapshot(file);
+  if (!trusted) return { file, state: "new", trusted: {}, current };
+  const state = listChangedPaths(trusted, current).length === 0 ? "trusted" : "changed";
+  return { file, state, trusted, current };
+}
+
+/** Returns the paths of files that were changed, added or removed. */
+export function listChangedPaths(before: Snapshot, after: Snapshot): readonly string[] {
+  const paths = [...new Set([...Object.keys(after), ...Object.keys(before)])];
+  return paths.filter((path) => before[path]?.sha256 !== after[path]?.sha256);
+}
+
+/** Trusts a project file as it was when it was checked, and its folder. */
+export async function trustFile({ file, current }: FileTrust, env: Io["env"]): Promise<void> {
+  await trustFolder(dirname(file), env);
+  await changeTrust(env, ({ folders, files }) => ({ folders, files: { ...files, [getKey(file)]: current } }));
+}
+
+/** Identifies a project file: by its real folder, and by its name even if that is a link. */
+const getKey = (file: string): string => join(realpathSync(dirname(file)), basename(file));
+
+type Trust = { readonly folders: readonly string[]; readonly files: { readonly [file: string]: Snapshot } };
+
+async function changeTrust(env: Io["env"], change: (trust: Trust) => Trust): Promise<void> {
+  const file = getTrustPath(env);
+  ensureDataFolder(dirname(file));
+  await replaceFile(file, `${JSON.stringify(change(readTrust(env)), undefined, 2)}\n`);
+}
+
+const getTrustPath = (env: Io["env"]): string => join(dataFolder(env), "trust.json");
+
+function readTrust(env: Io["env"]): Trust {
+  const file = getTrustPath(env);
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // ENOTDIR: the data folder is inside a file; creating it reports that.
-    if (code === "ENOENT" || code === "ENOTDIR") return [];
+    if (code === "ENOENT" || code === "ENOTDIR") return { folders: [], files: {} };
     throw createFileError(file, "cannot be read");
   }
   try {
-    const { folders } = JSON.parse(text) as { folders: unknown };
-    if (Array.isArray(folders) && folders.every((folder) => typeof folder === "string")) return folders;
+    // Version 0.1 did not record files.
+    const { folders, files = {} } = JSON.parse(text) as { folders: unknown; files?: unknown };
+    const areFolders = Array.isArray(folders) && folders.every((folder) => typeof folder === "string");
+    if (areFolders && isRecord(files) && Object.values(files).every(isSnapshot))
+      return { folders, files: files as Trust["files"] };
   } catch {
     // Reported below.
   }
   throw createFileError(file, "is damaged");
 }
+
+const isSnapshot = (value: unknown): boolean =>
+  isRecord(value) &&
+  Object.values(value).every(
+    (file) =>
+      isRecord(file) &&
+      typeof file.sha256 === "string" &&
+      (file.text === undefined || typeof file.text === "string"),
+  );
 
 function createFileError(file: string, problem: string): AgentError {
   const message = `The list of trusted folders ${file} ${problem}. Repair or delete it; deleting it makes capstan ask again.`;

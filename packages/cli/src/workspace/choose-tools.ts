@@ -10,6 +10,8 @@ export type ToolContext = {
   /** Root folder of the file tools. */
   readonly folder: string;
   readonly env: Io["env"];
+  /** The folder has config files that the user does not trust: its other files come from outside, too. */
+  readonly isUntrusted?: boolean;
 };
 
 /** Returns the tools of an agent: its own by default, or the tools and tool sets that `--tools` names. */
@@ -23,12 +25,12 @@ export async function chooseTools(
   const names = flag.split(",").map((name) => name.trim());
   const requested = names.filter((name) => name !== "" && name !== "none");
   const sets = new Map<string, readonly Tool[]>();
-  for (const name of requested) if (isToolSet(name)) sets.set(name, await loadToolSet(name, context.folder));
+  for (const name of requested) if (isToolSet(name)) sets.set(name, await loadToolSet(name, context));
   const loadSingleTools = async () =>
     removeDuplicates([
       ...getOwnTools(),
       ...(await loadConfiguredTools(context)),
-      ...(await loadBuiltInTools(context.folder)),
+      ...(await loadBuiltInTools(context)),
     ]);
   const singleTools = requested.some((name) => !isToolSet(name) && !name.startsWith("mcp"))
     ? await loadSingleTools()
@@ -47,9 +49,9 @@ export async function chooseTools(
 }
 
 /** Loads the tools of the default agent. */
-export async function loadConfiguredTools({ config, folder }: ToolContext): Promise<readonly Tool[]> {
-  const lists = (config.tools ?? ["files", "web"]).map(async (tool) =>
-    typeof tool === "string" ? loadToolSet(tool, folder) : [tool],
+export async function loadConfiguredTools(context: ToolContext): Promise<readonly Tool[]> {
+  const lists = (context.config.tools ?? ["files", "web"]).map(async (tool) =>
+    typeof tool === "string" ? loadToolSet(tool, context) : [tool],
   );
   return removeDuplicates((await Promise.all(lists)).flat());
 }
@@ -57,11 +59,14 @@ export async function loadConfiguredTools({ config, folder }: ToolContext): Prom
 const toolSets: readonly ToolSet[] = ["files", "web", "plan"];
 const isToolSet = (name: string): name is ToolSet => toolSets.some((set) => set === name);
 
-async function loadToolSet(name: ToolSet, folder: string): Promise<readonly Tool[]> {
+async function loadToolSet(
+  name: ToolSet,
+  { folder, isUntrusted = false }: ToolContext,
+): Promise<readonly Tool[]> {
   const { fileTools, planTool, webFetch } = await import("@capstan/tools");
   switch (name) {
     case "files":
-      return fileTools({ root: folder });
+      return fileTools({ root: folder, ...(isUntrusted && { provenance: "external" }) });
     case "web":
       return [webFetch()];
     case "plan":
@@ -69,8 +74,8 @@ async function loadToolSet(name: ToolSet, folder: string): Promise<readonly Tool
   }
 }
 
-const loadBuiltInTools = async (folder: string): Promise<readonly Tool[]> =>
-  (await Promise.all(toolSets.map((name) => loadToolSet(name, folder)))).flat();
+const loadBuiltInTools = async (context: ToolContext): Promise<readonly Tool[]> =>
+  (await Promise.all(toolSets.map((name) => loadToolSet(name, context)))).flat();
 
 /** Keeps the first tool of each name. */
 function removeDuplicates(tools: readonly Tool[]): readonly Tool[] {

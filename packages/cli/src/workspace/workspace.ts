@@ -11,6 +11,7 @@ import { ensureDataFolder } from "../config/ensure-data-folder.ts";
 import { loadProject, type Project } from "../config/load-project.ts";
 import type { Io } from "../io.ts";
 import { getProjectFolder, withProject } from "../sessions/session-projects.ts";
+import { isTrusted } from "../trust/trust.ts";
 import { createAgents, getModelName } from "./create-agents.ts";
 import { createEngine } from "./create-engine.ts";
 import { collectMcpServers, getMcpNotices, startServers } from "./mcp-servers.ts";
@@ -31,8 +32,10 @@ export type WorkspaceFlags = {
   readonly system?: string | undefined;
   /** JSON Schema of the answer. */
   readonly answerSchema?: JsonSchema | undefined;
-  /** Trusts the folders of the config files that are found, permanently. */
+  /** Trusts the folder and the config files that are found, as they are, permanently. */
   readonly trust?: boolean | undefined;
+  /** Also uses trusted files that have changed, without asking: the user edits them while `capstan dev` runs. */
+  readonly acceptChanges?: boolean | undefined;
   /** False: neither sessions nor logs are stored. */
   readonly session?: boolean | undefined;
   /** Never prompts, even in a terminal. */
@@ -46,6 +49,8 @@ export interface Workspace {
   readonly configFile?: string;
   /** The project that owns the runs started here: the folder of the config file, or the current folder. */
   readonly project: string;
+  /** Whether the folder is trusted, and every config file that was found. */
+  readonly isTrusted: boolean;
   /** The data folder (`CAPSTAN_HOME`): database, logs, trusted folders. */
   readonly home: string;
   /** The database file, or its URL without the password. */
@@ -86,7 +91,8 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
     cleanups.push(() => opened.store.close());
     const mcp = await startServers(collectMcpServers(flags, project, io), io, flags);
     if (mcp) cleanups.push(() => mcp.close());
-    const team = await createAgents(flags, { config, mcp, folder: io.cwd, env: io.env });
+    const isUntrusted = project.untrusted.length > 0;
+    const team = await createAgents(flags, { config, mcp, folder: io.cwd, env: io.env, isUntrusted });
     const { fileLogs } = await import("capstan/logs/file");
     const logs = fileLogs({ directory: getLogFolder(project, io), deltas: config.logs?.deltas ?? false });
     cleanups.push(() => logs.close());
@@ -101,6 +107,7 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
     return {
       ...{ config, home, database: opened.database, project: owner, ...team },
       ...{ policy, store, engine, mcp, logs, close },
+      isTrusted: !isUntrusted && isTrusted(io.cwd, io.env),
       ...(project.configFile !== undefined && { configFile: project.configFile }),
       modelName: isOffline(modelName) ? `${modelName} (rules, not AI)` : modelName,
       notices: [...project.notices, ...getMcpNotices(mcp), ...getModelNotices(team.agent, io)],

@@ -40,7 +40,7 @@ export async function checkProject(
     const found = [configFile, mcpFile].filter((file) => file !== undefined).join(" and ");
     if (untrusted.length > 0) {
       const advice = "Review it, then run capstan once with --trust.";
-      const says = `${untrusted.join(" and ")} is not used, because its folder is not trusted`;
+      const says = `${untrusted.join(" and ")} is not used, because it is not trusted as it is now`;
       return { project, finding: { what, state: "limited", says, advice } };
     }
     const says = found || "none; using one agent with file and web tools (`capstan init` creates a project)";

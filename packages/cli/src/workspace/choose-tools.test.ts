@@ -1,0 +1,55 @@
+import { PassThrough } from "node:stream";
+import { defineAgent, run } from "capstan";
+import { scriptedModel } from "capstan/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isPlainApproval } from "../acp/permission.ts";
+import { createScratchProject, type ScratchProject } from "../testing/cli-process.ts";
+import { loadConfiguredTools } from "./choose-tools.ts";
+import { openWorkspace, type WorkspaceFlags } from "./workspace.ts";
+
+let project: ScratchProject;
+beforeEach(() => {
+  project = createScratchProject({ "example.py": "def greet(): pass", "downloads/example.py": "def greet(): pass" });
+});
+afterEach(() => project.remove());
+
+/** Reads a file and then edits it, as far as it can without the user. */
+async function readAndEdit(path: string) {
+  const { folder, env } = project;
+  const model = scriptedModel([
+    { calls: [{ name: "read_file", input: { path } }] },
+    { calls: [{ name: "edit_file", input: { path, edits: [{ find: "pass", replace: "return" }] } }] },
+  ]);
+  const tools = await loadConfiguredTools({ config: { tools: ["files"] }, mcp: undefined, folder, env });
+  const { pending } = await run(defineAgent({ name: "assistant", model, tools }), "Edit it.");
+  return pending;
+}
+
+describe("the file tools of the default agent", () => {
+  it("let the user allow edits of their own files for the whole session", async () => {
+    const pending = await readAndEdit("example.py");
+    expect(pending).toMatchObject([{ name: "edit_file" }]);
+    expect(pending.every(isPlainApproval)).toBe(true);
+    expect(pending[0]?.reason).toBe(
+      'Changes the file "example.py": files are changed only with your approval.',
+    );
+  });
+
+  it("ask every time after a downloaded file was read (A101)", async () => {
+    const pending = await readAndEdit("downloads/example.py");
+    expect(pending).toMatchObject([{ name: "edit_file", because: [{ tool: "read_file" }, {}] }]);
+    expect(pending.some(isPlainApproval)).toBe(false);
+  });
+
+  it("count all files as untrusted in a folder whose config the user does not trust (A101)", async () => {
+    project.write(".mcp.json", '{"mcpServers": {}}');
+    const io = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
+    const getReads = async (flags: WorkspaceFlags) => {
+      const workspace = await openWorkspace(flags, { ...io, env: project.env, cwd: project.folder });
+      await workspace.close();
+      return workspace.agent.tools.get("read_file")?.reads;
+    };
+    expect(await getReads({ isScript: true })).toEqual(["private", "untrusted"]);
+    expect(await getReads({ isScript: true, trust: true })).toEqual(["private"]);
+  });
+});
