@@ -81,7 +81,9 @@ describe("files scenario 3: a docstring for greet", () => {
   async function requestDocstring(page: Page) {
     await sendMessage(page, docstringPrompt);
     const card = page.getByRole("region", { name: "Approval for edit_file" });
-    await card.getByText('Changes the file "example.py": files are changed only with your approval.').waitFor();
+    await card
+      .getByText('Changes the file "example.py": files are changed only with your approval.')
+      .waitFor();
     await card.getByRole("table").getByText('"""').waitFor();
     await skipMisclickGuard(page);
     return card;

@@ -116,7 +116,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     async send(text) {
       transcript.showUserMessage(text);
       await trackRun(async () => {
-        const { input } = await includeFiles(text, io.cwd);
+        const { input } = await includeFiles({ words: text }, io.cwd);
         const { workspace, agent, sessionId } = chatState;
         const given = sessionId === undefined ? {} : { session: sessionId };
         return { run: workspace.engine.run(agent, input, given), lastSeq: 0 };

@@ -21,8 +21,10 @@ export function showLastExchange(facts: readonly Fact[], transcript: Transcript)
 }
 
 function showEntry(entry: EntryView, transcript: Transcript): void {
-  if (entry.type === "user") transcript.showUserMessage(stripFiles(toDisplayText(entry.content)));
-  else if (entry.type === "notice") {
+  if (entry.type === "user") {
+    const text = stripFiles(toDisplayText(entry.content));
+    if (text !== "") transcript.showUserMessage(text);
+  } else if (entry.type === "notice") {
     if (entry.message) transcript.showNotice(entry.message);
   } else {
     if (entry.text.trim() !== "") transcript.showAnswer(entry.text);
@@ -32,7 +34,7 @@ function showEntry(entry: EntryView, transcript: Transcript): void {
 
 /** Removes attached files from a message. */
 function stripFiles(text: string): string {
-  const at = text.search(/\n\n<file path="/);
+  const at = text.search(/(?:^|\n\n)<file path="/);
   return at === -1 ? text : text.slice(0, at);
 }
 

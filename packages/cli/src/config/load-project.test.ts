@@ -73,7 +73,17 @@ describe("a configuration", () => {
     writeApp("capstan.config.ts", config);
     expect(await inFolder("-p", "Hi", "--trust")).toMatchObject({ code: 0 });
     const load = () =>
-      loadProject({ acceptChanges: true }, { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), env: project.env, cwd: join(project.folder, "app") }, "required");
+      loadProject(
+        { acceptChanges: true },
+        {
+          stdin: new PassThrough(),
+          stdout: new PassThrough(),
+          stderr: new PassThrough(),
+          env: project.env,
+          cwd: join(project.folder, "app"),
+        },
+        "required",
+      );
     writeApp("capstan.config.ts", `${config}// edited`);
     expect(await load()).toMatchObject({ untrusted: [] });
     expect(await inFolder("-p", "Hi")).toMatchObject({ code: 0 });

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { AgentError, type Part } from "capstan";
+import { AgentError, type Part, type RunInput } from "capstan";
 
 const maxBytes = 1_000_000;
 const imageTypes: { readonly [ending: string]: string } = {
@@ -11,19 +11,27 @@ const imageTypes: { readonly [ending: string]: string } = {
   webp: "image/webp",
 };
 
+/** The words of the user. Text that was piped in comes before them; its `@words` name no files, the user did not type them. */
+export type Prompt = { readonly words: string; readonly piped?: string };
+
 /** A prompt with its attached files, and the @words that are not files. */
 export type PromptWithFiles = {
-  readonly input: string | readonly Part[];
+  readonly input: RunInput;
   readonly unknown: readonly string[];
 };
 
-/** Appends the files that a prompt names as `@path` or `@"a path"`. An `@word` that is not a file stays as it is. */
-export async function includeFiles(prompt: string, cwd: string): Promise<PromptWithFiles> {
-  const names = [...prompt.matchAll(/(?<=^|\s)@(?:"([^"]+)"|(\S+))/g)].map(
+type Attachments = { readonly texts: string[]; readonly images: Part[] };
+
+/**
+ * Appends the files that a prompt names as `@path` or `@"a path"`. An `@word` that is not a file stays as it is. Files
+ * from outside are entries of their own, before the prompt: the user did not write them.
+ */
+export async function includeFiles({ words, piped }: Prompt, cwd: string): Promise<PromptWithFiles> {
+  const names = [...words.matchAll(/(?<=^|\s)@(?:"([^"]+)"|(\S+))/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? "",
   );
-  const parts: Part[] = [];
-  const texts: string[] = [];
+  const own: Attachments = { texts: [], images: [] };
+  const external: Attachments = { texts: [], images: [] };
   const unknown: string[] = [];
   for (const name of new Set(names)) {
     const file = await findFile(name, cwd);
@@ -31,14 +39,25 @@ export async function includeFiles(prompt: string, cwd: string): Promise<PromptW
       unknown.push(name);
       continue;
     }
+    const { isExternalFile } = await import("@capstan/tools");
+    const { texts, images } = (await isExternalFile(file.path)) ? external : own;
     const bytes = await readFile(file.path);
     const mediaType = imageTypes[file.name.split(".").at(-1)?.toLowerCase() ?? ""];
     if (mediaType === undefined)
       texts.push(`<file path=${JSON.stringify(file.name)}>\n${decodeFile(bytes, file.name)}\n</file>`);
-    else parts.push({ type: "image", mediaType, data: bytes.toString("base64") });
+    else images.push({ type: "image", mediaType, data: bytes.toString("base64") });
   }
-  const text = [prompt, ...texts].join("\n\n");
-  return { input: parts.length > 0 ? [{ type: "text", text }, ...parts] : text, unknown };
+  const typed = piped === undefined ? words : `${piped}\n\n${words}`;
+  const content = toContent({ texts: [typed, ...own.texts], images: own.images });
+  if (external.texts.length + external.images.length === 0) return { input: content, unknown };
+  const outside = { type: "user", content: toContent(external), provenance: "external" } as const;
+  return { input: [outside, { type: "user", content }], unknown };
+}
+
+function toContent({ texts, images }: Attachments): string | readonly Part[] {
+  const text = texts.join("\n\n");
+  if (images.length === 0) return text;
+  return text === "" ? images : [{ type: "text", text }, ...images];
 }
 
 type IncludedFile = { readonly path: string; readonly name: string };

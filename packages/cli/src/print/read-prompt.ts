@@ -2,18 +2,20 @@ import { fstatSync } from "node:fs";
 import { AgentError } from "capstan";
 import type { StartFlags } from "../commands/start-flags.ts";
 import type { Io } from "../io.ts";
+import type { Prompt } from "./include-files.ts";
 
 const maxCharacters = 5_000_000;
 // A parent process may leave the pipe open without using it.
 const stdinTimeoutMs = 3_000;
 
-/** Returns stdin followed by the prompt of the flags; undefined when there is neither. */
-export async function readPrompt({ print, prompt }: StartFlags, io: Io): Promise<string | undefined> {
+/** Reads the prompt of the flags and the text on stdin, which is the prompt if the flags have none. */
+export async function readPrompt({ print, prompt }: StartFlags, io: Io): Promise<Prompt | undefined> {
   const words = [typeof print === "string" ? print : undefined, prompt]
     .filter((text) => text !== undefined)
     .join(" ");
   const piped = io.stdin.isTTY ? "" : (await readStdin(io, words !== "")).trimEnd();
-  return [piped, words].filter((text) => text !== "").join("\n\n") || undefined;
+  if (words === "") return piped === "" ? undefined : { words: piped };
+  return piped === "" ? { words } : { words, piped };
 }
 
 async function readStdin(io: Io, hasPrompt: boolean): Promise<string> {

@@ -30,7 +30,10 @@ export async function resumeRun({
   }
   if (typeof input === "string") handle.steer(input);
   else if (input !== undefined)
-    throw new AgentError("invalid_input", "An unfinished run accepts only text: remove the images.");
+    throw new AgentError(
+      "invalid_input",
+      "An unfinished run accepts only text: remove images and files from outside, such as downloads.",
+    );
   return { run: handle };
 }
 

@@ -9,7 +9,7 @@ import { escapeTerminal } from "../terminal/escape-terminal.ts";
 import { waitAtMost } from "../workspace/wait-at-most.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
-import { includeFiles } from "./include-files.ts";
+import { includeFiles, type Prompt } from "./include-files.ts";
 import { type Interruption, watchInterruption } from "./interruption.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { readSchema } from "./read-schema.ts";
@@ -97,7 +97,7 @@ async function closeWorkspace({ workspace, isInterrupted: isCut }: ScriptContext
   }
 }
 
-type PreparedScript = { readonly workspace: Workspace; readonly prompt: string | undefined };
+type PreparedScript = { readonly workspace: Workspace; readonly prompt: Prompt | undefined };
 
 async function prepare(flags: StartFlags, io: Io): Promise<PreparedScript> {
   if (flags.resume === true) {
@@ -116,7 +116,7 @@ function formatResumeHint({ session }: StartFlags, id: string): string {
 
 type StartOptions = {
   readonly flags: StartFlags;
-  readonly prompt: string | undefined;
+  readonly prompt: Prompt | undefined;
   readonly chosen: ChosenSession;
   readonly workspace: Workspace;
   readonly io: Io;

@@ -63,10 +63,12 @@ describe("in a terminal", () => {
     project.write("app/capstan.config.mjs", config.replace('"sailor"', '"pirate"'));
     await using changed = start();
     const screen = await changed.waitFor("Do you still trust this folder?");
-    expect(screen).toMatch(/^--- capstan\.config\.mjs\n\+\+\+ capstan\.config\.mjs\n-export default .*"sailor"/m);
+    expect(screen).toMatch(
+      /^--- capstan\.config\.mjs\n\+\+\+ capstan\.config\.mjs\n-export default .*"sailor"/m,
+    );
     expect(screen).toMatch(/^\+export default .*"pirate"/m);
     changed.type("\r");
-    await changed.waitFor("it changed since you trusted it");
+    await changed.waitFor(/it changed since\s+you trusted it/);
     await changed.waitFor("(not trusted)");
     changed.type("\u0004");
     expect(await changed.exitCode).toBe(0);

@@ -11,7 +11,11 @@ it("shows the lines that changed, files that are new or gone, and hidden charact
       file: "/app/.mcp.json",
       state: "changed",
       trusted: { ".mcp.json": toFile("a\nb\nc"), "same.sh": toFile("x"), "old.sh": toFile("rm x") },
-      current: { ".mcp.json": toFile("a\nB\u202e\nc"), "same.sh": toFile("x"), "new.sh": toFile("curl\x1b[2J") },
+      current: {
+        ".mcp.json": toFile("a\nB\u202e\nc"),
+        "same.sh": toFile("x"),
+        "new.sh": toFile("curl\x1b[2J"),
+      },
     },
     style,
   );

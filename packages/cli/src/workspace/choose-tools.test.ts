@@ -9,7 +9,10 @@ import { openWorkspace, type WorkspaceFlags } from "./workspace.ts";
 
 let project: ScratchProject;
 beforeEach(() => {
-  project = createScratchProject({ "example.py": "def greet(): pass", "downloads/example.py": "def greet(): pass" });
+  project = createScratchProject({
+    "example.py": "def greet(): pass",
+    "downloads/example.py": "def greet(): pass",
+  });
 });
 afterEach(() => project.remove());
 

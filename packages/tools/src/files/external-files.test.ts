@@ -4,7 +4,7 @@ import { defineAgent, defineTool, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { fileTools } from "../file-tools.ts";
-import { hasExternalFolder } from "./external-files.ts";
+import { hasExternalFolder, isExternalFile } from "./external-files.ts";
 import { createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
 
 let place: TemporaryRoot;
@@ -81,6 +81,21 @@ describe("a file in a folder of the user", () => {
     linkSync(join(place.path, "downloads/linked.txt"), join(place.path, "linked.txt"));
     expect(await readIsLabeled("moved.txt")).toBe(false);
     expect(await readIsLabeled("linked.txt")).toBe(false);
+  });
+});
+
+describe("any file", () => {
+  it("is judged by the same rule, at its real path", async () => {
+    const own = place.put("notes.txt", "");
+    const marked = place.put("report.txt", "");
+    place.put("report.txt:Zone.Identifier", "");
+    const downloaded = place.put("downloads/page.html", "");
+    const unpacked = place.put("theirs/deep/notes.txt", "");
+    touch(place.put("theirs.zip", ""), -60);
+    symlinkSync(downloaded, join(place.path, "page.html"));
+    expect(await isExternalFile(own)).toBe(false);
+    for (const path of [marked, downloaded, unpacked, join(place.path, "page.html")])
+      expect(await isExternalFile(path)).toBe(true);
   });
 });
 

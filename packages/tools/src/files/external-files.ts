@@ -2,7 +2,9 @@
 // packages, everything below a folder unpacked next to its archive, and every file that the system has marked as
 // downloaded. The real location counts, whatever the spelling of the path, and links are never followed. A file that the
 // user moves or copies elsewhere is the user's from then on, unless the mark travels with it.
-import { access } from "node:fs/promises";
+import type { BigIntStats } from "node:fs";
+import { access, realpath, stat } from "node:fs/promises";
+import { dirname, sep } from "node:path";
 import type { ToolReturn } from "capstan";
 import type { Directory } from "./directory.ts";
 import { foldName } from "./protected-paths.ts";
@@ -24,13 +26,14 @@ const archiveSuffixes = [".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z"];
 /** Whether everything in a directory comes from outside. */
 export async function isExternalDirectory(parent: Directory, directory: Verified): Promise<boolean> {
   if (parent.root.external !== "some") return false;
-  return parent.isExternal || hasExternalFolder(directory.realNames) || isUnpacked(parent, directory);
+  const { stats, realNames } = directory;
+  if (parent.isExternal || hasExternalFolder(realNames)) return true;
+  return isUnpacked(parent.at(realNames.at(-1) ?? ""), stats);
 }
 
 /** Whether an archive next to the folder has its name and is older. An archive that was made from the folder is newer. */
-async function isUnpacked(parent: Directory, { stats, realNames }: Verified): Promise<boolean> {
-  const name = realNames.at(-1) ?? "";
-  const archives = await Promise.all(archiveSuffixes.map((suffix) => readStats(parent.at(name + suffix))));
+async function isUnpacked(path: string, stats: BigIntStats): Promise<boolean> {
+  const archives = await Promise.all(archiveSuffixes.map((suffix) => readStats(path + suffix)));
   // Some file systems do not record when a folder was created.
   const createdNs = stats.birthtimeNs;
   return archives.some((archive) => archive?.isFile() && (createdNs === 0n || archive.mtimeNs <= createdNs));
@@ -39,15 +42,24 @@ async function isUnpacked(parent: Directory, { stats, realNames }: Verified): Pr
 /** Whether others may have written this entry of a directory, and chosen its name. */
 export async function isExternal(directory: Directory, name: string): Promise<boolean> {
   if (directory.root.external !== "some") return false;
-  return directory.isExternal || (await hasDownloadMark(directory, name));
+  return directory.isExternal || (await hasDownloadMark(directory.at(name)));
 }
 
 /** Windows keeps the mark in a stream of the file; a copy on another system may have a file of that name. */
-function hasDownloadMark(directory: Directory, name: string): Promise<boolean> {
-  return access(directory.at(`${name}:Zone.Identifier`)).then(
+function hasDownloadMark(path: string): Promise<boolean> {
+  return access(`${path}:Zone.Identifier`).then(
     () => true,
     () => false,
   );
+}
+
+/** Applies the rule to any file: whether others may have written it. Resolves links. */
+export async function isExternalFile(path: string): Promise<boolean> {
+  const file = await realpath(path);
+  if (hasExternalFolder(dirname(file).split(sep)) || (await hasDownloadMark(file))) return true;
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder))
+    if (await isUnpacked(folder, await stat(folder, { bigint: true }))) return true;
+  return false;
 }
 
 /** Labels a result that shows content or names from outside. */

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Tool } from "capstan";
+import type { Tool, ToolReturn } from "capstan";
 import { type FileToolsOptions, fileTools } from "../../file-tools.ts";
 
 /** Content of a file that no tool may reach. */
@@ -16,7 +16,7 @@ export type TemporaryRoot = {
   put(path: string, content: string | Uint8Array): string;
   /** Validates the input and calls a tool, like the loop. */
   call(tool: string, input: object, options?: CallOptions): Promise<unknown>;
-  /** Calls a tool that returns a string. */
+  /** Calls a tool and returns the text of its result. */
   text(tool: string, input: object): Promise<string>;
   remove(): void;
 };
@@ -43,7 +43,10 @@ export function createTemporaryRoot(options: Omit<FileToolsOptions, "root"> = {}
       return file;
     },
     call,
-    text: async (tool, input) => String(await call(tool, input)),
+    async text(tool, input) {
+      const result = await call(tool, input);
+      return typeof result === "string" ? result : String((result as ToolReturn).content);
+    },
     remove: () => rmSync(base, { recursive: true, force: true }),
   };
 }
