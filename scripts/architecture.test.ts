@@ -132,6 +132,7 @@ describe("the reader of imports", () => {
       'import "./g.ts";',
       'const h = await import("./h.ts");',
       'export const url = "https://example.org";',
+      'const kinds = ["import", "summary"];',
       'type I = import("./i.ts").I;',
     ].join("\n");
     const letters = ["a", "c", "d", "e", "f", "g", "h", "i"];

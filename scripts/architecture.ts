@@ -22,7 +22,7 @@ export type PackageGraph = Readonly<Record<string, readonly string[]>>;
 export type WorldRule = { readonly uses: Readonly<Record<string, RegExp>>; readonly allowedIn: Patterns };
 
 const fromClause = /\b(?:import|export)\b[^"'`;]*?\bfrom\s*["']([^"']+)["']/g;
-const bareImport = /\bimport\s*\(?\s*["']([^"']+)["']/g;
+const bareImport = /(?<!["'])\bimport\s*\(?\s*["']([^"']+)["']/g;
 
 export function findImports(text: string): string[] {
   const code = stripComments(text);
