@@ -8,6 +8,7 @@ import {
   type ScratchProject,
   startCli,
 } from "../testing/cli-process.ts";
+import { checkTrust, trustFile } from "../trust/trust.ts";
 
 const started: CliProcess[] = [];
 const projects: ScratchProject[] = [];
@@ -63,7 +64,9 @@ it("dev reloads the configuration and its imports on change; a broken one change
     "answer.ts": `export const answer = "old";`,
   });
   projects.push(project);
-  const cli = startCli(["dev", "--port", "0", "--trust"], project);
+  // Trusted once: the user edits the files while the server runs, so it does not ask again.
+  await trustFile(checkTrust(join(project.folder, "capstan.config.ts"), project.env), project.env);
+  const cli = startCli(["dev", "--port", "0"], project);
   started.push(cli);
   const [, url = ""] = await cli.waitForOutput(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/);
   // The studio where it is built, else the start page.
