@@ -23,7 +23,7 @@ for (const { title, places } of await sessions(store).search("older harbor"))
 const page = await trip.export("html");
 console.log(page.split("\n")[0]);
 
-// A portable copy: facts, blobs and title. Importing executes nothing.
+// A portable copy: facts, blobs and title. Importing executes nothing, and nothing in the file grants a right.
 const file = await trip.export("json");
 const copy = await sessions(memory()).import(file);
 console.log(`imported: ${(await copy.info()).title}, ${(await copy.history()).length} entries`);

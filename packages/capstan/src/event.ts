@@ -338,7 +338,7 @@ export type Origin = {
 };
 
 /** What the log adds to a fact. */
-type Stamp = {
+export type Stamp = {
   readonly id: string;
   /** The wall clock, in milliseconds since the epoch. It may go back from one fact to the next; `seq` is the order. */
   readonly at: number;

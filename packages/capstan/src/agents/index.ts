@@ -1,5 +1,6 @@
+export { resolvePolicy } from "../policy.ts";
 export type { AgentData } from "./agent-data.ts";
-export { clampPolicy, type PolicyLimits, resolvePolicyLimits } from "./policy-limits.ts";
+export { applyLimits, clampPolicy, type PolicyLimits, resolvePolicyLimits } from "./policy-limits.ts";
 export {
   type ListedAgent,
   type StoredAgent,

@@ -8,6 +8,7 @@ import {
   readAssistantEntry,
   toAssistantView,
   toPendingView,
+  toUserView,
 } from "./view-entries.ts";
 import { createOwner, indexFact, type Own } from "./view-index.ts";
 
@@ -182,7 +183,7 @@ function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
     case "waiting":
       return applyWaiting(view, fact.callIds);
     case "steered":
-      return add(running, { type: "user", runId, seq, content: fact.entry.content });
+      return add(running, toUserView(fact, fact.entry));
     case "turn_summary":
       return applyTurnSummary(running, fact, own);
     case "warning":
@@ -288,15 +289,17 @@ function applyCallResult(
 }
 
 /** Calls that the run waits for and that need no approval are answered by the client. */
+/** A run that waits for no call is paused: in a copy, open calls are refused. */
 function applyWaiting(view: SessionView, callIds: readonly string[]): SessionView {
+  const asked = callIds.length === 0 ? [] : view.pending;
   const clientCalls = callIds
     .filter(
-      (callId) => !view.pending.some((asked) => asked.callId === callId || asked.parentCallId === callId),
+      (callId) => !asked.some((pending) => pending.callId === callId || pending.parentCallId === callId),
     )
     .map((callId) => {
       return { callId, name: findCallView(view, callId)?.name ?? "", needs: "answer" as const };
     });
-  return { ...view, status: "waiting", live: nothingLive, pending: [...view.pending, ...clientCalls] };
+  return { ...view, status: "waiting", live: nothingLive, pending: [...asked, ...clientCalls] };
 }
 
 /** Finds the newest call with this id. */

@@ -3,6 +3,7 @@ import type { Delta, Fact, RunStatus } from "../event.ts";
 import type { Citation, Fragment, Part, ResultStatus, UiHint } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Usage } from "../model.ts";
+import type { Provenance } from "../provenance.ts";
 import { noUsage } from "../state/state.ts";
 import type { Question } from "../tool.ts";
 import type { Stage } from "./stage.ts";
@@ -31,7 +32,12 @@ export type EntryView = {
   /** Position of the fact that created the entry. */
   readonly seq: number;
 } & (
-  | { readonly type: "user"; readonly content: string | readonly Part[] }
+  | {
+      readonly type: "user";
+      readonly content: string | readonly Part[];
+      /** Who wrote it, if not the user. */
+      readonly provenance?: Provenance;
+    }
   | {
       readonly type: "assistant";
       readonly agent: string;

@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { type AssistantEntry, getCalls, getText, type ResultEntry } from "../history.ts";
+import { type AssistantEntry, getCalls, getText, type ResultEntry, type UserEntry } from "../history.ts";
 import type { CallView, EntryView, PendingView } from "./session-view.ts";
 
 export type AssistantView = Extract<EntryView, { type: "assistant" }>;
@@ -31,12 +31,16 @@ export function toAssistantView(fact: Extract<Fact, { type: "message" }>): Assis
   });
 }
 
+export function toUserView({ runId, seq }: Fact, { content, provenance }: UserEntry): EntryView {
+  return { type: "user", runId, seq, content, ...(provenance && { provenance }) };
+}
+
 /** Returns the entries for the input of a run, including a history sent by the client. */
 export function buildInputEntries(fact: Extract<Fact, { type: "run_start" }>): EntryView[] {
   const { runId, seq, input } = fact;
   const results = input.filter((entry) => entry.type === "result");
   return input.flatMap((entry): EntryView[] => {
-    if (entry.type === "user") return [{ type: "user", runId, seq, content: entry.content }];
+    if (entry.type === "user") return [toUserView(fact, entry)];
     if (entry.type === "assistant") return [createAssistantView(fact, readAssistantEntry(entry, results))];
     if (entry.type === "summary")
       return [{ type: "notice", runId, seq, code: "summary", message: entry.text }];

@@ -33,13 +33,19 @@ export type RunOptions = ResumeOptions & {
 
 /** Set by an engine whose store other processes use too. */
 type WithSharedStore = { readonly shared?: SharedStoreOptions };
+/** Set by a rerun: replaces the agent's instructions, like a system message in the input. */
+type WithInstructions = { readonly instructions?: string };
 
 let processStore: Store | undefined;
 /** Resolved once: it costs as much as a turn of the loop. */
 let machineTimeZone: string | undefined;
 
 /** Starts a run. Await it for its result, or iterate it for its events. */
-export function run(agent: Agent, input: RunInput, options: RunOptions & WithSharedStore = {}): Run {
+export function run(
+  agent: Agent,
+  input: RunInput,
+  options: RunOptions & WithSharedStore & WithInstructions = {},
+): Run {
   const { session, runId = createId("run_") } = options;
   processStore ??= memory();
   const { store = processStore } = options;
@@ -102,8 +108,12 @@ function assertNoActiveRun({ sessionId, run }: State): void {
   throw new AgentError("session_busy", message);
 }
 
-function buildRunStart(agent: Agent, input: RunInput, { policy, timeZone }: RunOptions): FactBody {
-  const { entries, instructions } = readInput(input);
+function buildRunStart(
+  agent: Agent,
+  input: RunInput,
+  { policy, timeZone, instructions: given }: RunOptions & WithInstructions,
+): FactBody {
+  const { entries, instructions = given } = readInput(input);
   if (timeZone !== undefined) assertTimeZone(timeZone);
   machineTimeZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone;
   return {

@@ -1,7 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { Fact, UnplacedFact } from "../event.ts";
 import { createId } from "../ids.ts";
-import type { Call } from "../state/state.ts";
 import type { Blob, SessionWriter, Store } from "../store.ts";
 import { type CopyPlan, planCopy, type RunOrigin } from "./plan-copy.ts";
 import { withNewIds } from "./with-new-ids.ts";
@@ -16,8 +15,6 @@ export type SessionCopy = {
   assignRunIds(
     runs: readonly RunOrigin[],
   ): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
-  /** Whether an open call must be refused, because its approval does not count in the copy. */
-  needsNewDecision(call: Call): boolean;
   loadBlob(handle: string): Promise<Pick<Blob, "mediaType" | "data"> | undefined>;
 };
 
@@ -31,7 +28,7 @@ export async function writeSessionCopy(store: Store, copy: SessionCopy): Promise
   if (!lease) throw new AgentError("session_busy", `Session "${id}" is in use. Choose another id.`);
   try {
     await assertIdIsFree(store, id);
-    const plan = await planCopy(copy.readPages(), copy.needsNewDecision);
+    const plan = await planCopy(copy.readPages());
     const runIds = await copy.assignRunIds(plan.runs);
     await store.writeSession({ lease, title }, (writer) => writeFacts({ copy, plan, runIds, writer }));
   } finally {

@@ -56,8 +56,6 @@ export async function writeFork(
     id,
     title,
     readPages,
-    // Approvals are bound to the original run.
-    needsNewDecision: (call) => call.check?.approval !== undefined,
     assignRunIds: (runs) => buildRunIds(id, runs),
     loadBlob: (handle) => store.getBlob(sessionId, handle),
   });

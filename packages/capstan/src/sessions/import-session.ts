@@ -1,30 +1,56 @@
-import { AgentError } from "../errors.ts";
+import type { Agent } from "../agent.ts";
+import { systemClock } from "../clock.ts";
 import type { Fact } from "../event.ts";
 import { createId } from "../ids.ts";
-import { resolvePolicy } from "../policy.ts";
+import { findStricter, type PolicyOverrides, type Rights, resolvePolicy } from "../policy.ts";
 import type { Store } from "../store.ts";
 import { addNestedRunIds, buildRunIds, writeSessionCopy } from "./copy-session.ts";
-import { isNested, toPages } from "./load-facts.ts";
+import { factShape } from "./fact-shapes.ts";
+import { toPages } from "./load-facts.ts";
 import type { RunOrigin } from "./plan-copy.ts";
-import { readSessionFile } from "./read-session-file.ts";
+import { assertFoldable, readSessionFile } from "./read-session-file.ts";
+import { rebuildValue } from "./rebuild-value.ts";
 import { decodeBlob } from "./session-file.ts";
+import type { ImportingDeployment } from "./shapes.ts";
+
+/** What an import takes from the deployment. Nothing in the file grants a right. */
+export type ImportOptions = {
+  /**
+   * Id of the session, which must be free; run ids then derive from it. Default: the ids in the file, or generated ones
+   * where those are taken.
+   */
+  readonly id?: string;
+  /** Settings of imported runs that are resumed, over those of their agents. Approvals and the gate are never off. */
+  readonly policy?: PolicyOverrides;
+  /**
+   * Returns the agent that continues the runs of an agent in the file. Runs of unknown agents get the strictest rights.
+   * Default: names stay, and only `policy` applies.
+   */
+  findAgent?(name: string): KnownAgent | undefined | Promise<KnownAgent | undefined>;
+};
+
+type KnownAgent = Pick<Agent, "name" | "policy">;
 
 /**
- * Writes the session in a file to the store and returns its id: `newId`, which must be free, or the id in the file, or
- * a generated one if that is taken. With `newId`, run ids derive from it instead of coming from the file. Importing
- * never starts anything: an unfinished run stays suspended until it is resumed. None of its open calls run then, and no
- * approval in the file counts: the model has to request the calls again.
+ * Writes the session in a file to the store and returns its id. The history is kept as text that nobody here vouches
+ * for; policies, instructions, approvals, labels, usage and owners are not. Importing never starts anything: an
+ * unfinished run stays suspended until it is resumed. None of its open calls run then: the model has to request them
+ * again.
  */
-export async function importSession(store: Store, text: string, newId?: string): Promise<string> {
-  const { id: fileId, title = "", facts, blobs } = await readSessionFile(text);
-  for (const fact of facts) assertNoNegativeUsage(fact);
+export async function importSession(
+  store: Store,
+  text: string,
+  options: ImportOptions = {},
+): Promise<string> {
+  const { id: fileId, title = "", facts: fileFacts, blobs } = await readSessionFile(text);
+  const facts = await rebuildFacts(fileFacts, await describeDeployment(fileFacts, options));
+  await assertFoldable(facts);
+  const newId = options.id;
   const id = newId ?? ((await store.getSession(fileId)) ? createId("ses_") : fileId);
-  const strictFacts = withStrictPolicy(facts);
   await writeSessionCopy(store, {
     id,
     title,
-    readPages: () => toPages(strictFacts),
-    needsNewDecision: () => true,
+    readPages: () => toPages(facts),
     assignRunIds: (runs) => (newId === undefined ? assignRunIds(store, runs) : buildRunIds(newId, runs)),
     async loadBlob(handle) {
       const blob = Object.hasOwn(blobs, handle) ? blobs[handle] : undefined;
@@ -34,28 +60,41 @@ export async function importSession(store: Store, text: string, newId?: string):
   return id;
 }
 
-/** Usage counts against the run's budget and the user's daily budget, so a file must not contain negative amounts. */
-function assertNoNegativeUsage(fact: Fact): void {
-  const cost = fact.type === "done" ? fact.cost : 0;
-  const amounts = "usage" in fact ? Object.values(fact.usage ?? {}) : [];
-  if (![cost, ...amounts].some((amount) => typeof amount === "number" && amount < 0)) return;
-  const problem = `fact ${fact.seq} is invalid: usage and cost must not be negative`;
-  throw new AgentError("invalid_input", `Cannot import the session: ${problem}.`);
+/** Rebuilds all facts. Some are dropped, so the others get new positions. */
+async function rebuildFacts(
+  facts: readonly Fact[],
+  deployment: ImportingDeployment,
+): Promise<readonly Fact[]> {
+  const rebuilt: Fact[] = [];
+  for await (const page of toPages(facts))
+    for (const fact of page) {
+      const kept = rebuildValue(factShape, fact, { fact, deployment }) as Fact | undefined;
+      if (kept) rebuilt.push({ ...kept, seq: rebuilt.length + 1 });
+    }
+  return rebuilt;
 }
 
-/** Re-enables approvals and the gate in the policy of a run that can still continue: unfinished, or failed but retryable. */
-function withStrictPolicy(facts: readonly Fact[]): readonly Fact[] {
-  const start = facts.findLastIndex((fact) => fact.type === "run_start" && !isNested(fact));
-  const last = facts.at(-1);
-  if (last?.type === "done" && !last.canRetry) return facts;
-  return facts.map((fact, index) => {
-    if (index < start || fact.type !== "run_start") return fact;
-    const policy = resolvePolicy(fact.policy);
-    const approvals = policy.approvals === "allow" ? "ask" : policy.approvals;
-    const gate = policy.gate === "off" ? "default" : policy.gate;
-    return { ...fact, policy: { ...policy, approvals, gate } };
-  });
+async function describeDeployment(
+  facts: readonly Fact[],
+  { policy, findAgent }: ImportOptions,
+): Promise<ImportingDeployment> {
+  const agents = new Map<string, KnownAgent | undefined>();
+  for (const fact of facts)
+    for (const name of fact.type === "handoff" ? [fact.agent, fact.to] : [fact.agent])
+      if (!agents.has(name)) agents.set(name, findAgent ? await findAgent(name) : { name, policy: {} });
+  return {
+    now: systemClock.now(),
+    getAgentName: (name) => agents.get(name)?.name ?? name,
+    getPolicy(name) {
+      const agent = agents.get(name);
+      const own = resolvePolicy(policy, agent?.policy);
+      return { ...own, ...findStricter(own, agent ? minimumRights : strictestRights) };
+    },
+  };
 }
+
+const minimumRights: Rights = { gate: "default", approvals: "ask" };
+const strictestRights: Rights = { gate: "strict", approvals: "deny" };
 
 async function assignRunIds(store: Store, runs: readonly RunOrigin[]): Promise<Map<string, string>> {
   const runIds = new Map<string, string>();

@@ -10,6 +10,7 @@ export {
 export type { ExportFormat } from "./export-session.ts";
 export type { ForkOptions } from "./fork.ts";
 export { formatDifference } from "./format-difference.ts";
+export type { ImportOptions } from "./import-session.ts";
 export { isInRun, loadRunFacts, loadRunStart, readRunFacts } from "./load-facts.ts";
 export { type PrunedSession, type PruneOptions, prune } from "./prune.ts";
 export type { ReplayOptions } from "./replay.ts";

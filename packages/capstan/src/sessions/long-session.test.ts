@@ -99,7 +99,7 @@ it.each([
 it("an import is written in pages", async () => {
   const store = await createPagedStore();
   const text = await session(store, "s").export("json");
-  const copy = await sessions(store).import(text, "copy");
+  const copy = await sessions(store).import(text, { id: "copy" });
   expect(Math.max(...store.appends)).toBeLessThanOrEqual(maxPage);
   expect(await copy.info()).toMatchObject({ facts: factCount + 1 });
 });

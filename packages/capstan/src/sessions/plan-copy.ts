@@ -1,5 +1,6 @@
 import { toErrorData } from "../errors.ts";
 import type { CallCheck, Fact, FactBody, Origin } from "../event.ts";
+import { getCalls } from "../history.ts";
 import { createFactId } from "../ids.ts";
 import { apply } from "../state/apply.ts";
 import { type Call, createState, type RunState, type State } from "../state/state.ts";
@@ -20,27 +21,27 @@ export type CopyPlan = {
 
 type Survey = {
   readonly runs: Map<string, RunOrigin>;
-  /** Position of the last message of each run since the last root run started. */
+  /** Position of the message that made each call since the last root run started. */
   readonly messages: Map<string, number>;
   state: State | undefined;
+  /** Whether the last root run comes from a file. */
+  isImported: boolean;
   newest: Fact | undefined;
   lastOfRun: Fact | undefined;
 };
 
 /**
- * Reads the facts of a copy and plans its changes. Open calls selected by `needsNewDecision` are refused: when the run
- * resumes, the model sees the refusals, and calls it requests again go through the usual checks and approvals.
+ * Reads the facts of a copy and plans its changes. Open calls that need approval are refused, and so are all open calls
+ * of an imported run, which nobody here has checked. When the run resumes, the model sees the refusals, and calls it
+ * requests again go through the usual checks and approvals.
  */
-export async function planCopy(
-  pages: AsyncIterable<readonly Fact[]>,
-  needsNewDecision: (call: Call) => boolean,
-): Promise<CopyPlan> {
+export async function planCopy(pages: AsyncIterable<readonly Fact[]>): Promise<CopyPlan> {
   const survey: Survey = {
-    ...{ runs: new Map(), messages: new Map() },
+    ...{ runs: new Map(), messages: new Map(), isImported: false },
     ...{ state: undefined, newest: undefined, lastOfRun: undefined },
   };
   for await (const page of pages) for (const fact of page) addFact(survey, fact);
-  const checks = collectRefusals(survey, needsNewDecision);
+  const checks = collectRefusals(survey);
   return {
     runs: [...survey.runs.values()],
     refuseCalls(fact) {
@@ -62,32 +63,38 @@ function addFact(survey: Survey, fact: Fact): void {
       ...(parentRunId !== undefined && { parentRunId }),
       ...(parentCallId !== undefined && { parentCallId }),
     });
-  if (!survey.state || (fact.type === "run_start" && !isNested(fact))) {
+  const isStart = fact.type === "run_start" && !isNested(fact);
+  if (isStart) survey.isImported = fact.imported ?? false;
+  if (!survey.state || isStart) {
     survey.state = createState(sessionId);
     survey.messages.clear();
   }
   apply(survey.state, fact);
-  if (fact.type === "message") survey.messages.set(runId, fact.seq);
+  if (fact.type === "message")
+    for (const call of getCalls(fact.entry)) survey.messages.set(call.id, fact.seq);
   survey.newest = fact;
   // Nested runs suspend with their root run.
   if (!isNested(fact)) survey.lastOfRun = fact;
 }
 
 /** Returns the refusals by the position of the message that has the calls. */
-function collectRefusals(
-  { state, messages }: Survey,
-  needsNewDecision: (call: Call) => boolean,
-): Map<number, { [callId: string]: CallCheck }> {
+function collectRefusals({
+  state,
+  messages,
+  isImported,
+}: Survey): Map<number, { [callId: string]: CallCheck }> {
+  // Approvals are bound to the original run.
+  const mustRefuse = ({ check }: Call) => isImported || check?.approval !== undefined;
   const refusals = new Map<number, { [callId: string]: CallCheck }>();
-  const run = state?.run;
-  for (const openRun of run && !run.done ? listActiveRuns(run) : []) {
-    const calls = [...(openRun.currentTurn?.calls.values() ?? [])];
-    const openCalls = calls.filter((call) => !call.result && !call.check?.error && needsNewDecision(call));
-    const error = toErrorData("approval_mismatch", refusalMessage);
-    const message = messages.get(openRun.id);
-    if (openCalls.length > 0 && message !== undefined)
-      refusals.set(message, Object.fromEntries(openCalls.map(({ part }) => [part.id, { error }])));
-  }
+  const error = toErrorData("approval_mismatch", refusalMessage);
+  // A failed run may be retried, so its calls count as open, too.
+  for (const openRun of state?.run ? listActiveRuns(state.run) : [])
+    for (const call of openRun.currentTurn?.calls.values() ?? []) {
+      if (call.result || call.check?.error || !mustRefuse(call)) continue;
+      const { id } = call.part;
+      const message = messages.get(id) ?? 0;
+      refusals.set(message, { ...refusals.get(message), [id]: { error } });
+    }
   return refusals;
 }
 

@@ -1,14 +1,15 @@
 import { AgentError, describeThrown } from "../errors.ts";
 import { type Fact, factVersion } from "../event.ts";
-import { identifyFact } from "../ids.ts";
-import { isRecord } from "../json.ts";
+import { isRecord, type Json } from "../json.ts";
 import { checkPolicy } from "../policy.ts";
 import { apply } from "../state/apply.ts";
 import { createState } from "../state/state.ts";
-import { isNested, pageSize, toPages, yieldToEventLoop } from "./load-facts.ts";
-import { decodeBlob, fileFormat, fileVersion, type SessionFile } from "./session-file.ts";
-import { validateFact } from "./validate-fact.ts";
-import { object, record, string, union } from "./validators.ts";
+import { createOrderCheck } from "./fact-order.ts";
+import { factShape } from "./fact-shapes.ts";
+import { pageSize, toPages, yieldToEventLoop } from "./load-facts.ts";
+import { findProblem } from "./rebuild-value.ts";
+import { decodeBlob, type FileBlob, fileFormat, fileVersion, type SessionFile } from "./session-file.ts";
+import { array, either, json, keep, keepOptional, object, record, string } from "./shapes.ts";
 
 const maxCharacters = 64_000_000;
 const maxFacts = 100_000;
@@ -27,7 +28,7 @@ export async function readSessionFile(text: string): Promise<SessionFile> {
     throw createImportError(`it is not a file of the format "${fileFormat}"`);
   assertKnownVersion("version", file.version, fileVersion);
   assertKnownVersion("factVersion", file.factVersion ?? 1, factVersion);
-  const problem = validateFile(file, "file");
+  const problem = findProblem(fileShape, file, "file");
   if (problem) throw createImportError(problem);
   const { id, title, facts, blobs } = file as SessionFile;
   if (title !== undefined && title.length > maxTitleLength)
@@ -46,18 +47,19 @@ function assertKnownVersion(field: string, version: unknown, newest: number): vo
   throw new AgentError("newer_version", `Cannot import the session: ${problem}. Update this process.`);
 }
 
-const validateArray = (value: unknown, path: string) =>
-  Array.isArray(value) ? undefined : `${path} must be an array`;
-const validateFile = object(
-  {
-    id: string,
-    facts: validateArray,
-    blobs: record(
-      union(object({ mediaType: string, text: string }), object({ mediaType: string, base64: string })),
+type BlobOf<Field extends string> = Extract<FileBlob, { readonly [Name in Field]: string }>;
+const fileShape = object<FileContent>({
+  ...{ id: keep(string), title: keepOptional(string), facts: keep(array(json)) },
+  blobs: keep(
+    record(
+      either(
+        object<BlobOf<"text">>({ mediaType: keep(string), text: keep(string) }),
+        object<BlobOf<"base64">>({ mediaType: keep(string), base64: keep(string) }),
+      ),
     ),
-  },
-  { title: string },
-);
+  ),
+});
+type FileContent = Omit<SessionFile, "facts"> & { readonly facts: readonly Json[] };
 
 function parseFile(text: string): unknown {
   let file: unknown;
@@ -84,68 +86,25 @@ async function assertValidFacts(facts: readonly Fact[]): Promise<void> {
   if (facts.length === 0) throw createImportError("it has no facts");
   if (facts.length > maxFacts)
     throw createImportError(`it has ${facts.length} facts; the limit is ${maxFacts}`);
-  const seenFacts = new Set<string>();
-  const startedRuns = new Set<string>();
-  const openNestedRuns = new Set<string>();
-  let openRunId: string | undefined;
+  const findOrderProblem = createOrderCheck();
   for (const [index, fact] of facts.entries()) {
     if (index % pageSize === pageSize - 1) await yieldToEventLoop();
-    const createFactError = (problem: string) =>
-      createImportError(`fact ${index + 1} is invalid: ${problem}`);
-    const problem = validateFact(fact, "fact");
-    if (problem) throw createFactError(problem);
-    if (fact.seq !== index + 1) throw createFactError(`expected seq ${index + 1}, got ${fact.seq}`);
-    if (fact.sessionId !== facts[0]?.sessionId) throw createFactError("it belongs to another session");
-    if (seenFacts.has(identifyFact(fact))) throw createFactError("it is a duplicate");
-    seenFacts.add(identifyFact(fact));
-    if (isNested(fact)) {
-      const isExpected =
-        fact.type === "run_start" ? !startedRuns.has(fact.runId) : openNestedRuns.has(fact.runId);
-      const parent = fact.parentRunId ?? "";
-      if (
-        !isExpected ||
-        fact.parentCallId === undefined ||
-        (parent !== openRunId && !openNestedRuns.has(parent))
-      )
-        throw createFactError("it does not belong to an active nested run");
-      if (fact.type === "run_start") assertValidPolicy(fact, createFactError);
-      startedRuns.add(fact.runId);
-      openNestedRuns.add(fact.runId);
-      if (fact.type === "done") openNestedRuns.delete(fact.runId);
-      continue;
-    }
-    if (fact.type === "run_start") {
-      if (openRunId !== undefined) throw createFactError(`the previous run "${openRunId}" has not ended`);
-      if (startedRuns.has(fact.runId)) throw createFactError(`the run "${fact.runId}" starts twice`);
-      assertValidPolicy(fact, createFactError);
-      startedRuns.add(fact.runId);
-      openRunId = fact.runId;
-    } else if (fact.type === "retried") {
-      const before = facts[index - 1];
-      if (before?.type !== "done" || before.runId !== fact.runId || !before.canRetry)
-        throw createFactError("it does not follow the end of a run that can be retried");
-      openRunId = fact.runId;
-    } else if (fact.runId !== openRunId) throw createFactError("it does not belong to an active run");
-    if (fact.type !== "done") continue;
-    openRunId = undefined;
-    openNestedRuns.clear();
+    const problem = findProblem(factShape, fact, "fact") ?? findOrderProblem(fact) ?? findPolicyProblem(fact);
+    if (problem) throw createImportError(`fact ${index + 1} is invalid: ${problem}`);
   }
-  await assertFoldable(facts);
 }
 
-function assertValidPolicy(
-  fact: Extract<Fact, { type: "run_start" }>,
-  createFactError: (problem: string) => AgentError,
-): void {
+function findPolicyProblem(fact: Fact): string | undefined {
   try {
-    checkPolicy(fact.policy);
+    if (fact.type === "run_start") checkPolicy(fact.policy);
+    return undefined;
   } catch (thrown) {
-    throw createFactError(describeThrown(thrown, "invalid_input").message);
+    return describeThrown(thrown, "invalid_input").message;
   }
 }
 
 /** Facts that cannot be folded can be neither shown nor continued. */
-async function assertFoldable(facts: readonly Fact[]): Promise<void> {
+export async function assertFoldable(facts: readonly Fact[]): Promise<void> {
   const state = createState(facts[0]?.sessionId ?? "");
   try {
     for await (const page of toPages(facts)) for (const fact of page) apply(state, fact);

@@ -1,15 +1,16 @@
 import type { Agent, ModelChoice } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
-import type { Part } from "../history.ts";
+import type { Entry, Part } from "../history.ts";
 import { createId } from "../ids.ts";
-import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
-import type { ChatMessage, RunInput } from "../run/input.ts";
+import { type Policy, type PolicyOverrides, resolvePolicy } from "../policy.ts";
+import { getProvenance } from "../provenance.ts";
 import type { ResumeOptions, SharedStoreOptions } from "../run/open-run.ts";
 import { resume, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
 import type { Store } from "../store.ts";
 import { buildRunIds } from "./copy-session.ts";
+import { pickHistoryPolicy } from "./fact-shapes.ts";
 import { assertPosition, createForkTitle, writeFork } from "./fork.ts";
 import { isNested, loadFacts, loadSessionInfo, toPages } from "./load-facts.ts";
 import type { Cursor } from "./subscribe.ts";
@@ -24,9 +25,9 @@ export type RerunOptions = ResumeOptions & {
   readonly agent: Agent;
   /** Replaces the agent's models. */
   readonly model?: ModelChoice;
-  /** Overrides for the original run's policy. */
+  /** Overrides for the original run's policy, or for the agent's if the run was imported. */
   readonly policy?: PolicyOverrides;
-  /** Replaces the user's message. Allowed only when a run starts over. */
+  /** Replaces the user's message. Allowed only when a run starts over. The words of an imported run are not the user's. */
   readonly edit?: string | readonly Part[];
   /** Id of the new session. Default: a generated id. */
   readonly id?: string;
@@ -48,7 +49,7 @@ export async function rerun(store: Store, options: RerunOptions & EngineOptions)
     throw new AgentError("invalid_input", message);
   }
   const title = await createForkTitle(store, await loadSessionInfo(store, session));
-  const newStart = { ...start, policy: resolvePolicy(options.policy, start.policy) };
+  const newStart = { ...start, policy: buildPolicy(start, options) };
   const prefix = facts.slice(0, forkAt).map((fact) => (fact.seq === start.seq ? newStart : fact));
   if (prefix.length > 0)
     await writeFork(store, { sessionId: session, id, readPages: () => toPages(prefix), title });
@@ -64,6 +65,12 @@ export async function rerun(store: Store, options: RerunOptions & EngineOptions)
 }
 
 type Start = Extract<Fact, { type: "run_start" }>;
+
+/** The policy of an imported run was not chosen for this agent: only the fold of its history depends on it. */
+function buildPolicy({ policy, imported }: Start, options: RerunOptions): Policy {
+  if (!imported) return resolvePolicy(options.policy, policy);
+  return resolvePolicy(options.policy, { ...options.agent.policy, ...pickHistoryPolicy(policy) });
+}
 
 /** Finds the start of the run at this position, and the number of facts to keep. */
 function findForkPoint(
@@ -97,14 +104,13 @@ function restartRun(
   options: RerunOptions & EngineOptions,
   { id, start }: { readonly id: string; readonly start: Start },
 ): Run {
-  const { policy, timeZone } = start;
-  const input = buildInput(start, options.edit);
-  return run(selectAgent(options), input, {
+  const { imported, timeZone, instructions } = start;
+  const policy = imported ? options.policy : start.policy;
+  return run(selectAgent(options), buildInput(start, options.edit), {
     ...pickResumeOptions(options),
-    store,
-    session: id,
-    policy,
-    timeZone,
+    ...{ store, session: id, timeZone },
+    ...(policy && { policy }),
+    ...(instructions !== undefined && { instructions }),
   });
 }
 
@@ -147,22 +153,13 @@ function withModel(agent: Agent, model: ModelChoice, copies: Map<Agent, Agent>):
   return copy;
 }
 
-/** Returns the run's original input, with the last user message replaced by `edit`. */
-function buildInput({ input, instructions }: Start, edit: RerunOptions["edit"]): RunInput {
-  const lastUserIndex = input.findLastIndex((entry) => entry.type === "user");
-  const entries = input.map((entry, index) =>
-    index === lastUserIndex && entry.type === "user" && edit !== undefined
-      ? { ...entry, content: edit }
-      : entry,
-  );
-  if (instructions === undefined) return entries;
-  // Instructions can only be passed with chat messages, which hold nothing but text.
-  const messages = entries.flatMap((entry): ChatMessage[] => {
-    if (entry.type === "user") return [{ role: "user", content: entry.content }];
-    if (entry.type !== "assistant") return [];
-    return [{ role: "assistant", content: entry.parts.filter((part) => part.type === "text") }];
-  });
-  return [{ role: "system", content: instructions }, ...messages];
+/** Returns the run's original input, with the user's last message replaced by `edit`, which the user has written now. */
+function buildInput({ input }: Start, edit: RerunOptions["edit"]): readonly Entry[] {
+  if (edit === undefined) return input;
+  const edited =
+    input.findLast((entry) => getProvenance(entry) === "user") ??
+    input.findLast((entry) => entry.type === "user");
+  return input.map((entry) => (entry === edited ? { type: "user", content: edit } : entry));
 }
 
 async function waitForFirstEvent(run: Run): Promise<void> {

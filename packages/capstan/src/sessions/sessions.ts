@@ -1,5 +1,5 @@
 import type { ListOptions, SearchHit, SearchOptions, SessionInfo, Store } from "../store.ts";
-import { importSession } from "./import-session.ts";
+import { type ImportOptions, importSession } from "./import-session.ts";
 import { type Session, session } from "./session.ts";
 import { getTitle } from "./title.ts";
 
@@ -18,8 +18,8 @@ export interface Sessions {
   list(options?: ListOptions): Promise<readonly ListedSession[]>;
   /** Finds sessions with words that start with all of these in one place. `limit` counts the places. */
   search(words: string, options?: SearchOptions): Promise<readonly FoundSession[]>;
-  /** Imports a session exported as `json`, under `id` if given. Starts nothing. */
-  import(text: string, id?: string): Promise<Session>;
+  /** Imports a session exported as `json`. Starts nothing, and nothing in the file grants a right. */
+  import(text: string, options?: ImportOptions): Promise<Session>;
 }
 
 /** Returns a handle on all sessions of a store. */
@@ -44,6 +44,6 @@ export function sessions(store: Store): Sessions {
         })),
       );
     },
-    import: async (text, id) => session(store, await importSession(store, text, id)),
+    import: async (text, options) => session(store, await importSession(store, text, options)),
   };
 }

@@ -17,6 +17,8 @@ export type RunSummary = {
   readonly turns: number;
   readonly usage: Usage;
   readonly cost: number;
+  /** The run comes from a file. */
+  readonly imported?: true;
 };
 
 /** Summary of a session. */
@@ -69,6 +71,7 @@ export function summarizeRun(facts: readonly Fact[]): RunSummary {
     turns: facts.reduce((turns, fact) => Math.max(turns, fact.turn), 0),
     usage,
     cost: done?.cost ?? usage.cost ?? 0,
+    ...(first?.type === "run_start" && first.imported && { imported: true }),
   };
 }
 

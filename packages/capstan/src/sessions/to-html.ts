@@ -46,14 +46,14 @@ export function* renderHtmlRun(run: TranscriptRun): Generator<string, void, unde
   yield "<section>\n";
   for (const item of run.items) yield `${renderItem(item)}\n`;
   if (sources.length > 0) yield `<h2>Sources</h2>\n<ul>${sources.join("")}</ul>\n`;
-  yield `<p class="small ${run.status}">${escapeHtml(`${run.status}${run.end && ` (${run.end})`} · ${formatCount(run.turns, "turn")}, ${usage}`)}</p>
+  yield `<p class="small ${run.status}">${escapeHtml(`${run.imported ? "imported · " : ""}${run.status}${run.end && ` (${run.end})`} · ${formatCount(run.turns, "turn")}, ${usage}`)}</p>
 </section>\n`;
 }
 
 function renderItem(item: TranscriptItem): string {
   switch (item.type) {
     case "user":
-      return `<article class="person"><h2>You <small>${formatTime(item.at)}</small></h2>${renderContent(item.content)}</article>`;
+      return `<article class="person"><h2>${item.author} <small>${formatTime(item.at)}</small></h2>${renderContent(item.content)}</article>`;
     case "agent":
       return `<article><h2>${escapeHtml(item.name)} <small>${escapeHtml(item.model ?? "")}</small></h2>${renderText(item.text)}</article>`;
     case "reasoning":

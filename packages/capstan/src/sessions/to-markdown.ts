@@ -21,13 +21,13 @@ export function* formatMarkdownRun(run: TranscriptRun): Generator<string, void, 
   yield "\n---\n";
   for (const item of run.items) yield `\n${formatItem(item)}\n`;
   if (sources.length > 0) yield `\n**Sources**\n\n${sources.join("\n")}\n`;
-  yield `\n*${run.status}${run.end && ` (${escapeMarkdown(run.end)})`} · ${formatCount(run.turns, "turn")}, ${usage}*\n`;
+  yield `\n*${run.imported ? "imported · " : ""}${run.status}${run.end && ` (${escapeMarkdown(run.end)})`} · ${formatCount(run.turns, "turn")}, ${usage}*\n`;
 }
 
 function formatItem(item: TranscriptItem): string {
   switch (item.type) {
     case "user":
-      return `**You** · ${formatTime(item.at)}\n\n${sanitizeMarkdown(toPlainText(item.content))}`;
+      return `**${item.author}** · ${formatTime(item.at)}\n\n${sanitizeMarkdown(toPlainText(item.content))}`;
     case "agent":
       return `**${escapeMarkdown(item.name)}**${item.model ? ` · ${escapeMarkdown(item.model)}` : ""}\n\n${sanitizeMarkdown(item.text)}`;
     case "reasoning":

@@ -1,6 +1,7 @@
 import type { Fact } from "../event.ts";
 import { type Entry, type Fragment, type Part, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
+import { getProvenance } from "../provenance.ts";
 import { findEnd, toPages } from "./load-facts.ts";
 import { type RunSummary, summarizeRun } from "./summary.ts";
 
@@ -16,7 +17,12 @@ export type TranscriptCall = {
 
 /** One item of a transcript. */
 export type TranscriptItem =
-  | { readonly type: "user"; readonly content: string | readonly Part[]; readonly at: number }
+  | {
+      readonly type: "user";
+      readonly author: string;
+      readonly content: string | readonly Part[];
+      readonly at: number;
+    }
   | { readonly type: "agent"; readonly text: string; readonly name: string; readonly model?: string }
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "summary"; readonly text: string }
@@ -85,7 +91,8 @@ function addFactItems(builder: TranscriptBuilder, fact: Fact): void {
 
 function addEntryItems(builder: TranscriptBuilder, entry: Entry, fact: Fact): void {
   const { items } = builder;
-  if (entry.type === "user") items.push({ type: "user", content: entry.content, at: fact.at });
+  if (entry.type === "user")
+    items.push({ type: "user", author: formatAuthor(entry), content: entry.content, at: fact.at });
   else if (entry.type === "summary") items.push(entry);
   else if (entry.type === "result") {
     const call = builder.calls.get(entry.callId);
@@ -98,6 +105,11 @@ function addEntryItems(builder: TranscriptBuilder, entry: Entry, fact: Fact): vo
         addCallItem(builder, part.id, { name: part.name, input: part.raw ?? part.input });
       else if (part.type === "text" && part.text.trim()) addTextItem(builder, part.text, fact);
     }
+}
+
+function formatAuthor(entry: Entry): string {
+  const provenance = getProvenance(entry);
+  return provenance === "external" ? "Imported" : provenance === "application" ? "Application" : "You";
 }
 
 /** Adds a text, or continues the one before it: a provider may have marked two parts of one text. */

@@ -1,7 +1,7 @@
 import type { Fact } from "../event.ts";
 import { getCalls, toPlainText } from "../history.ts";
 import type { Policy } from "../policy.ts";
-import { addEntryLabels, createLabels, mergeLabels } from "../provenance.ts";
+import { addEntryLabels, addLabels, createLabels, mergeLabels } from "../provenance.ts";
 import { addFragment } from "./citations.ts";
 import { applyHistoryLimit } from "./compact.ts";
 import { createContextSize } from "./context-size.ts";
@@ -10,10 +10,12 @@ import { noUsage, type RunState, type State } from "./state.ts";
 /** Creates the state of a new run and prepares the session's history as the memory policy says. */
 export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }>): RunState {
   restoreMemory(state, fact.policy.memory);
+  if (fact.imported)
+    addLabels(state.labels, ["untrusted", "private"], { tool: "import", turn: 0, input: {} });
   for (const entry of fact.input) {
     state.history.push(entry);
     if (entry.type === "assistant") for (const call of getCalls(entry)) state.callIds.add(call.id);
-    addEntryLabels(state.labels, entry);
+    if (!fact.imported) addEntryLabels(state.labels, entry);
     if (entry.type === "result") for (const fragment of entry.contexts ?? []) addFragment(state, fragment);
   }
   const { historyLimit } = fact.policy;

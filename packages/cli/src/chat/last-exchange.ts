@@ -10,15 +10,19 @@ export function showLastExchange(facts: readonly Fact[], transcript: Transcript)
   const view = buildView(facts);
   const last = view.entries.filter(({ runId }) => runId === view.runId);
   const from = last.findIndex(({ type }) => type === "user");
+  const run = view.runs.get(view.runId ?? "");
+  if (run?.start?.imported) transcript.showNotice(importHint);
   for (const entry of last.slice(Math.max(0, from))) showEntry(entry, transcript);
   const lost = facts.findLast(({ type, runId }) => type === "recovered" && runId === view.runId);
   const told = view.status === "running" && lost ? toNotice(lost) : undefined;
   if (told) transcript.showNotice(told.text);
   if (view.status === "failed" || view.status === "cancelled")
     transcript.showNotice(view.error?.message ?? "This run was stopped.", "yellow");
-  if (view.runs.get(view.runId ?? "")?.end?.canRetry) transcript.showNotice(retryHint);
+  if (run?.end?.canRetry) transcript.showNotice(retryHint);
   return view;
 }
+
+const importHint = "Imported from a file. Its messages do not count as yours.";
 
 function showEntry(entry: EntryView, transcript: Transcript): void {
   if (entry.type === "user") {

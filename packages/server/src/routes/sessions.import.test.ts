@@ -56,6 +56,12 @@ async function forgeFile(server: TestServer, policy: object): Promise<string> {
   return JSON.stringify(file);
 }
 
+const failedEnd = {
+  ...{ type: "done", status: "failed", text: "", cost: 0, grounded: true, canRetry: true },
+  usage: { inputTokens: 1e6, outputTokens: 1e6 },
+  error: { code: "model_failed", message: "", retryable: true },
+};
+
 const boundless = {
   ...{ maxTurns: 100_000, repetition: { nudgeAt: 100_000, stopAt: 100_000 } },
   budget: { tokens: "unlimited", cost: "unlimited", seconds: "unlimited", toolCalls: "unlimited" },
@@ -70,7 +76,7 @@ async function readStart(server: TestServer, sessionId: string) {
 
 describe("an imported run that is not over", () => {
   it("is limited to its importer's remaining daily budget, regardless of the file (A92)", async () => {
-    const server = serve({ limits: { tokensPerDay: 1000 } });
+    const server = serve({ limits: { tokensPerDay: 1000 }, policy: { maxTurns: 50 } });
     const file = await forgeFile(server, boundless);
     const { id, runs } = await readJson(server.send("POST", "/api/sessions", { file }));
     expect((await readStart(server, id)).policy.budget.tokens).toBe(1000);
@@ -80,14 +86,16 @@ describe("an imported run that is not over", () => {
     expect(result.usage.inputTokens + result.usage.outputTokens).toBeLessThan(1300);
   });
 
-  it("keeps to the loosest policy that a request may ask for, and to its own where that is stricter (A87)", async () => {
-    const server = serve({ policyLimits: { maxTurns: 7, gate: "strict", budget: { cost: 2, seconds: 60 } } });
+  it("has the policy of its importer's own runs, within the policy limits (A87)", async () => {
+    const policyLimits = { maxTurns: 7, gate: "strict", budget: { cost: 2, seconds: 60 } } as const;
+    const server = serve({ policyLimits, policy: { wrapUpAt: 1, budget: { seconds: 20 } } });
     const file = await forgeFile(server, { ...boundless, budget: { tokens: 500, cost: 9, seconds: 30 } });
     const { id } = await readJson(server.send("POST", "/api/sessions", { file }));
     expect((await readStart(server, id)).policy).toMatchObject({
       maxTurns: 7,
       gate: "strict",
-      budget: { tokens: 500, cost: 2, seconds: 30, toolCalls: "unlimited" },
+      wrapUpAt: 1,
+      budget: { tokens: "unlimited", cost: 2, seconds: 20, toolCalls: "unlimited" },
     });
   });
 
@@ -98,7 +106,7 @@ describe("an imported run that is not over", () => {
       if ("usage" in fact) Object.assign(fact, { usage: { inputTokens: -1e9, outputTokens: 0 } });
     const answer = await server.send("POST", "/api/sessions", { file: JSON.stringify(file) });
     expect(answer.status).toBe(400);
-    expect((await answer.json()).error.message).toContain("must not be negative");
+    expect((await answer.json()).error.message).toContain("must be a number that is not negative");
   });
 
   it("is not run again under the policy of its file, when that is beyond the limits (A87)", async () => {
@@ -115,6 +123,44 @@ describe("an imported run that is not over", () => {
     });
   });
 
+  it("gives no tokens of the day back when it is retried (A92)", async () => {
+    const store = memory();
+    const server = serve({ store, limits: { tokensPerDay: 1000 } });
+    const file: File = JSON.parse(await forgeFile(server, {}));
+    const day = new Date().toISOString().slice(0, 10);
+    await store.putRecord({ kind: "spent", id: `${day} `, body: { tokens: 900, cost: 0 } }, 0);
+    const last = file.facts.at(-1);
+    if (last) file.facts.splice(-1, 1, { ...last, ...failedEnd } as Fact);
+    const { runs } = await readJson(server.send("POST", "/api/sessions", { file: JSON.stringify(file) }));
+    await server.send("POST", `/api/runs/${runs[0].runId}/retry`, {});
+    await waitForState(server, runs[0].runId, "ended");
+    const spent = await store.getRecord("spent", `${day} `);
+    expect(spent?.body).toMatchObject({ tokens: expect.toSatisfy((tokens) => tokens >= 1000) });
+    const facts = await store.read((await store.findSession(runs[0].runId)) ?? "");
+    expect(facts.find(({ type }) => type === "retried")).toMatchObject({ usageBefore: { inputTokens: 0 } });
+  });
+
+  it("does not have the tools or the instructions that another request has stored", async () => {
+    const store = memory();
+    const server = serve({ store });
+    const file: File = JSON.parse(await forgeFile(server, {}));
+    const toolset = "A".repeat(43);
+    await store.putRecord({ kind: "client-tools", id: toolset, body: { instructions: "Obey." } }, 0);
+    for (const fact of file.facts) Object.assign(fact, { agent: `ship+tools_${toolset}` });
+    const { id } = await readJson(server.send("POST", "/api/sessions", { file: JSON.stringify(file) }));
+    expect((await readStart(server, id)).agent).toBe("ship");
+  });
+
+  it("is repeated with the deployment's policy, not with its own", async () => {
+    const server = serve({ policy: { maxTurns: 4 } });
+    const file = await forgeFile(server, { ...boundless, approvals: "allow", gate: "off" });
+    const { runs } = await readJson(server.send("POST", "/api/sessions", { file }));
+    const again = await readJson(server.send("POST", `/api/runs/${runs[0].runId}/rerun`, {}));
+    const { policy, imported } = await readStart(server, again.sessionId);
+    expect(policy).toMatchObject({ maxTurns: 4, gate: "default", approvals: "ask" });
+    expect([policy.repetition, imported]).toEqual([{ nudgeAt: 2, stopAt: 3 }, undefined]);
+  });
+
   it("is refused when nothing is left of the day (A92)", async () => {
     const store = memory();
     const server = serve({ store, limits: { tokensPerDay: 1000 } });
@@ -127,6 +173,22 @@ describe("an imported run that is not over", () => {
 });
 
 describe("a file", () => {
+  it("of 100,000 levels is refused, also within the data of a result", async () => {
+    const server = serve();
+    const deep = "[".repeat(100_000) + "]".repeat(100_000);
+    const file = JSON.parse(await forgeFile(server, {}));
+    file.facts.at(-1).data = "deep";
+    for (const text of [deep, `{"facts":${deep}}`, JSON.stringify(file).replace('"deep"', deep)]) {
+      const answer = await server.send("POST", "/api/sessions", { file: text });
+      expect([answer.status, (await answer.json()).error]).toEqual([
+        ...[
+          400,
+          expect.objectContaining({ code: "invalid_input", message: expect.stringContaining("levels deep") }),
+        ],
+      ]);
+    }
+  });
+
   it("of 5 MiB is imported; an import too large for the body limit is too large for the schema too (A89)", async () => {
     const server = serve();
     const file = JSON.parse(await forgeFile(server, {}));

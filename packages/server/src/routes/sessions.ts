@@ -30,6 +30,7 @@ const run = z.object({
   turns: z.number(),
   usage,
   cost: z.number(),
+  imported: z.literal(true).optional().describe("The run comes from a file."),
 });
 
 const summaryFields = { ...infoFields, runs: z.array(run), usage, cost: z.number() } as const;

@@ -67,6 +67,11 @@ const toolsetKind = "client-tools";
 const toolsetMark = "+tools_";
 const toolsetPattern = /^(.+)\+tools_([\w-]{43})$/;
 
+/** Returns the name of an agent without the suffix from `storeToolset`. */
+export function removeToolset(name: string): string {
+  return toolsetPattern.exec(name)?.[1] ?? name;
+}
+
 /**
  * Stores the tools that a client declares for a stored run, or all of its overrides, by content hash. Returns the
  * suffix for the agent's name, so that any process that resumes the run finds them.

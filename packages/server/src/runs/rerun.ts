@@ -62,7 +62,9 @@ async function startRerun(
   const { store, engine, policyLimits, dailyBudget, activeRuns } = deployment;
   const agent = await loadAgent(deployment, start.agent);
   const asked = policy === undefined ? {} : clampPolicy(policy, policyLimits);
-  const within = await dailyBudget.clampPolicy(caller, { budget: start.policy.budget, ...asked });
+  // The policy of an imported run is not that of its new run.
+  const base = start.imported ? deployment.policy : { budget: start.policy.budget };
+  const within = await dailyBudget.clampPolicy(caller, { ...base, ...asked });
   const options = await deployment.getRunOptions({ scope: caller.scope, sessionId: id });
   const { release } = activeRuns.reserve(caller, id);
   try {

@@ -95,10 +95,12 @@ function isCopyOfFacts(copy: readonly FactSummary[], facts: readonly FactSummary
   return facts.every(({ type, at }, index) => copy[index]?.type === type && copy[index]?.at === at);
 }
 
+/** Returns the facts that an import of the file keeps. */
 function parseFacts(file: string): readonly FactSummary[] {
   try {
     const { facts } = JSON.parse(file);
-    return Array.isArray(facts) ? facts : [];
+    const isKept = ({ type }: FactSummary) => type !== "recovered" && type !== "solo_end";
+    return Array.isArray(facts) ? facts.filter(isKept) : [];
   } catch {
     return []; // matches no facts
   }

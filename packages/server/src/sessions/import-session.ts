@@ -1,74 +1,61 @@
-import type { PolicyOverrides } from "capstan";
-import { clampPolicy, type PolicyLimits } from "capstan/agents";
-import { sessions } from "capstan/sessions";
+import { AgentError, isRecord } from "capstan";
+import { applyLimits, resolvePolicy } from "capstan/agents";
+import { type ImportOptions, sessions } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-
-type Fields = Record<string, unknown>;
+import { removeToolset } from "../runs/agent-resolver.ts";
 
 /**
- * Imports a session file under an id. The caller may resume its runs or run them again, so their policies are lowered
- * to the policy limits and to the remaining daily budget. Throws `rate_limited` when that is used up.
+ * Imports a session file under an id. Its runs get the agents and policies that the caller's own runs would have, within
+ * the policy limits and the remaining daily budget. Throws `rate_limited` when that is used up.
  */
 export async function importSession(
-  { store, policyLimits, dailyBudget }: Deployment,
+  deployment: Deployment,
   caller: Caller,
   { id, file }: { readonly id: string; readonly file: string },
 ): Promise<void> {
-  const read = parseSessionFile(file);
-  if (read && isEmptySession(read)) return store.create(id, read.title);
-  const limits = await dailyBudget.clampPolicy(caller, policyLimits);
-  // Invalid policies are refused by `import`.
-  for (const fact of read?.facts ?? [])
-    if (isFieldRecord(fact) && fact.type === "run_start" && isFieldRecord(fact.policy))
-      fact.policy = lowerPolicy(fact.policy, limits);
-  await sessions(store).import(read ? JSON.stringify(read) : file, id);
+  const { store } = deployment;
+  const empty = findEmptySession(file);
+  if (empty) return store.create(id, empty.title);
+  await sessions(store).import(file, { id, findAgent: await createAgentFinder(deployment, caller) });
 }
 
-/** Replaces every policy value beyond its limit by the limit. */
-function lowerPolicy(policy: Fields, { budget: limit = {}, ...others }: PolicyLimits): Fields {
-  const { budget = {} } = policy;
-  if (!isFieldRecord(budget)) return policy;
-  const outer = Object.entries(others).map(([name, most]) =>
-    clampOrLimit(pickField(policy, name), { [name]: most } as PolicyLimits),
-  );
-  const inner = Object.entries(limit).map(
-    ([name, most]) => clampOrLimit({ budget: pickField(budget, name) }, { budget: { [name]: most } }).budget,
-  );
-  return Object.assign({}, policy, ...outer, { budget: Object.assign({}, budget, ...inner) });
+async function createAgentFinder(
+  { findAgent, policy, policyLimits, dailyBudget }: Deployment,
+  caller: Caller,
+): Promise<NonNullable<ImportOptions["findAgent"]>> {
+  const within = await dailyBudget.clampPolicy(caller, policy ?? {});
+  return async (fileName) => {
+    // Tools and instructions that another request has stored are not those of this caller.
+    const name = removeToolset(fileName);
+    const agent = await findAgent(name).catch(ignoreUnknownModel);
+    const rights = agent ? {} : ({ gate: "strict", approvals: "deny" } as const);
+    const resolved = resolvePolicy(rights, within, agent?.policy);
+    return { name: agent?.name ?? name, policy: applyLimits(resolved, policyLimits) };
+  };
 }
 
-function clampOrLimit(asked: Fields, limits: PolicyLimits): PolicyOverrides {
-  try {
-    return clampPolicy(asked, limits);
-  } catch {
-    return limits; // beyond the limit
-  }
-}
-
-function pickField(fields: Fields, name: string): Fields {
-  return fields[name] === undefined ? {} : { [name]: fields[name] };
-}
-
-type SessionFile = Fields & { readonly facts: readonly unknown[]; readonly title?: string };
-
-/** Returns undefined for anything but a session file, which `import` then refuses. */
-function parseSessionFile(file: string): SessionFile | undefined {
-  try {
-    const read: unknown = JSON.parse(file);
-    return isFieldRecord(read) && Array.isArray(read.facts) ? (read as SessionFile) : undefined;
-  } catch {
-    return undefined; // not JSON
-  }
+function ignoreUnknownModel(thrown: unknown): undefined {
+  if (!(thrown instanceof AgentError) || thrown.code !== "invalid_input") throw thrown;
 }
 
 const maxTitleLength = 1000;
 
-function isEmptySession({ format, version, facts, title = "" }: SessionFile): boolean {
+/** Returns the title of an exported session without runs, which has no facts to import. */
+function findEmptySession(file: string): { readonly title?: string } | undefined {
+  const { format, version, facts, title = "" } = parseObject(file);
   const isFile = format === "capstan-session" && version === 1;
-  return isFile && facts.length === 0 && typeof title === "string" && title.length <= maxTitleLength;
+  const isEmpty = isFile && Array.isArray(facts) && facts.length === 0;
+  if (!isEmpty || typeof title !== "string" || title.length > maxTitleLength) return undefined;
+  return { title };
 }
 
-function isFieldRecord(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** Returns no fields for anything but an object, which `import` then refuses. */
+function parseObject(file: string): Record<string, unknown> {
+  try {
+    const read: unknown = JSON.parse(file);
+    return isRecord(read) ? read : {};
+  } catch {
+    return {}; // not JSON
+  }
 }

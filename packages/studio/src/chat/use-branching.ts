@@ -2,6 +2,7 @@ import type { Part } from "capstan";
 import { useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { type Ancestry, getBranchesAt, startBranch, useAncestry } from "../data/branches.ts";
+import { client } from "../data/client.ts";
 import type { OpenSession } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { useSingleFlight } from "../shell/use-single-flight.ts";
@@ -38,11 +39,20 @@ export function useBranching({ id, view }: OpenSession): Branching {
       navigate(`/sessions/${encodeURIComponent(branchId)}`);
       await refresh();
     });
+  const repeat = (runId: string) =>
+    runOnce(async () => {
+      const { sessionId } = await client.runs.rerun(runId);
+      navigate(`/sessions/${encodeURIComponent(sessionId)}`);
+      await refresh();
+    });
   const current = {
     resend: (item: UserItem, content: string | readonly Part[]) => startFrom(item.entry.runId, content),
     retry: async (runId: string) => {
-      const lastInput = view.runs.get(runId)?.start?.input.findLast((entry) => entry.type === "user");
-      if (lastInput) await startFrom(runId, lastInput.content);
+      const start = view.runs.get(runId)?.start;
+      const lastInput = start?.input.findLast((entry) => entry.type === "user");
+      // Sent again by the user, the words of a file would count as the user's.
+      if (start?.imported || lastInput?.provenance) await repeat(runId);
+      else if (lastInput) await startFrom(runId, lastInput.content);
     },
     switchBranch(item: UserItem, step: number) {
       const { ids, index: branchIndex } = getBranchesAt(ancestry, (item.startSeq ?? 1) - 1);

@@ -10,7 +10,7 @@ import {
 } from "react";
 import { type ConversationActions, ConversationContext } from "../chat/conversation-context.ts";
 import { AssistantMessage } from "../chat/messages/assistant-message.tsx";
-import { buildItems, type Item, reuseItems } from "../chat/messages/build-items.ts";
+import { buildItems, getUserLabel, type Item, reuseItems } from "../chat/messages/build-items.ts";
 import { NoticeLine, RunEnd, UngroundedLine } from "../chat/messages/run-end.tsx";
 import { StageBadge } from "../chat/messages/stage-badge.tsx";
 import { UserContent } from "../chat/messages/user-content.tsx";
@@ -130,7 +130,7 @@ function ReplayItem({ item, nestedSeq }: ReplayItemProps): ReactNode {
   switch (item.type) {
     case "user":
       return (
-        <article aria-label="Your message" className="flex justify-end">
+        <article aria-label={getUserLabel(item)} className="flex justify-end">
           <div className="grid max-w-[85%] gap-2 rounded-xl bg-line/55 px-4 py-2.5">
             <UserContent content={item.entry.content} />
           </div>

@@ -71,6 +71,12 @@ export function buildItems({ entries, runs }: Pick<SessionView, "entries" | "run
   return items;
 }
 
+/** Says who wrote a message: it may come from a file or from the application. */
+export function getUserLabel({ entry }: { readonly entry: EntryOf<"user"> }): string {
+  if (entry.provenance === "external") return "Imported message";
+  return entry.provenance === "application" ? "Message from the application" : "Your message";
+}
+
 /** Collects the last assistant entry and the agents of each run. */
 function collectAnswers(entries: readonly EntryView[]) {
   const answers = new Map<string, EntryView>();

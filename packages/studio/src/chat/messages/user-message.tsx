@@ -4,7 +4,7 @@ import { memo, type NamedExoticComponent, type ReactNode, useEffect, useRef, use
 import { runWithToast } from "../../shell/toasts.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import type { Item } from "./build-items.ts";
+import { getUserLabel, type Item } from "./build-items.ts";
 import { getAttachedParts, getTypedText, UserContent } from "./user-content.tsx";
 
 type UserItem = Extract<Item, { readonly type: "user" }>;
@@ -29,7 +29,7 @@ export const UserMessage: NamedExoticComponent<UserMessageProps> = memo(function
   const canEdit = item.startSeq !== undefined;
   if (isEditing) return <EditForm {...props} />;
   return (
-    <article aria-label="Your message" className="group flex flex-col items-end gap-1">
+    <article aria-label={getUserLabel(item)} className="group flex flex-col items-end gap-1">
       <div className="grid max-w-[85%] gap-2 rounded-xl bg-line/55 px-4 py-2.5">
         <UserContent content={content} />
       </div>
@@ -43,6 +43,7 @@ export const UserMessage: NamedExoticComponent<UserMessageProps> = memo(function
           )}
         </div>
         {!canEdit && <span className="px-1 text-faint">Sent during the run</span>}
+        {item.entry.provenance && <span className="px-1 text-faint">{getUserLabel(item)}</span>}
         {branches > 1 && (
           <fieldset className="flex items-center" aria-label="Branches">
             <IconButton
