@@ -54,6 +54,12 @@ describe("a quarantined tool", () => {
     expect(price).toMatchObject({ reads: [], effects: "send" });
   });
 
+  it("keeps the labels of one result, except untrusted", async () => {
+    const content = () => ({ content: "Price: 12 EUR", reads: ["private", "untrusted"] });
+    const { result } = await runQuarantined(content, '{"price":12,"currency":"EUR"}');
+    expect(result.history.find((entry) => entry.type === "result")).toMatchObject({ reads: ["private"] });
+  });
+
   it("does not pass on an untrusted question to the user (A29)", async () => {
     const { result } = await runQuarantined(() => ({ ask: { message: "Your password?" } }), "{}");
     expect(result).toMatchObject({ status: "done", toolCalls: [{ status: "error" }] });

@@ -10,7 +10,7 @@ import { getLabels } from "../provenance.ts";
 import { assertClosed } from "../safety/closed-schema.ts";
 import { type SchemaInput, toSchema } from "../schema/schema.ts";
 import { memory } from "../stores/memory.ts";
-import type { Tool, ToolContext } from "../tool.ts";
+import type { Outcome, Tool, ToolContext } from "../tool.ts";
 import { run } from "./run.ts";
 
 export type QuarantineOptions = {
@@ -60,23 +60,27 @@ export function quarantine(tool: Tool, options: QuarantineOptions): Tool {
     async execute(input, context) {
       const call = () =>
         isolate ? executeIsolated(tool, input, context) : execute.call(tool, input, context);
-      const text = await readUntrustedText(call, context);
-      if (text === undefined) return createFailure(`"${tool.name}" failed.`);
+      const outcome = await readUntrustedOutcome(call, context);
+      if (!outcome) return createFailure(`"${tool.name}" failed.`);
+      const text = toPlainText(outcome.content);
       const result = await run(reader, text, { store: memory(), signal: context.signal });
-      return result.status === "done"
-        ? { data: result.output }
-        : createFailure(`The result of "${tool.name}" could not be read.`);
+      if (result.status !== "done") return createFailure(`The result of "${tool.name}" could not be read.`);
+      const reads = outcome.reads?.filter((label) => label !== "untrusted") ?? [];
+      return { data: result.output, ...(reads.length > 0 && { reads }) };
     },
   };
 }
 
 /** Returns undefined when the tool fails, because its error may contain untrusted text. */
-async function readUntrustedText(call: () => unknown, { signal }: ToolContext): Promise<string | undefined> {
+async function readUntrustedOutcome(
+  call: () => unknown,
+  { signal }: ToolContext,
+): Promise<Outcome | undefined> {
   try {
     const returned = await call();
     if (asQuestion(returned)) return undefined; // a question may contain untrusted text, which must not reach the user
     const outcome = toOutcome(await readToolOutput(returned, { signal, maxCharacters, maxBytes }));
-    return outcome.status === "ok" ? toPlainText(outcome.content) : undefined;
+    return outcome.status === "ok" ? outcome : undefined;
   } catch {
     return undefined;
   }
