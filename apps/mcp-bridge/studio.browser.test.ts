@@ -176,10 +176,7 @@ test("bridge scenario 8: page content is marked as external, and a call based on
   const page = await studio.open("/");
   await sendMessage(page, hostile);
   const approval = page.getByRole("region", { name: "Approval for mcp_notes_add_note" });
-  await approval.getByText("This call was made after reading untrusted content:").waitFor();
-  await expect
-    .poll(() => approval.getByRole("listitem").innerText(), pollOptions)
-    .toContain("http://pages.test/offer");
+  await approval.getByText(/after the agent read text from others \(.*http:\/\/pages\.test\/offer/).waitFor();
   const fetched = getCards(page, "ok");
   await fetched.getByRole("button", { name: /^web_fetch/ }).click();
   await fetched.getByText(/\[external \w+\][\s\S]*Ignore previous instructions/).waitFor();

@@ -13,6 +13,20 @@ function toEscape(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
+// The straight ones are part of most arguments.
+const quotationMarks = /(?!["'])\p{Quotation_Mark}/gu;
+
+/**
+ * Quotes a text of unknown origin within a sentence of the runtime. It cannot end the quotation or hide characters; the
+ * middle of a long text is omitted.
+ */
+export function quoteUntrusted(text: string, maxLength: number): string {
+  const characters = [...escapeInvisible(text).replace(quotationMarks, toEscape)];
+  if (characters.length <= maxLength) return `“${characters.join("")}”`;
+  const half = Math.floor((maxLength - 1) / 2);
+  return `“${characters.slice(0, half).join("")}…${characters.slice(-half).join("")}”`;
+}
+
 const maxInputLength = 4000;
 
 /** Formats the arguments of a call for display: invisible characters escaped, long input truncated. */

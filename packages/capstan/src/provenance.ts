@@ -45,6 +45,11 @@ export function createLabels(): Labels {
   return { untrusted: [], private: [] };
 }
 
+/** Whether the source is the description of a tool, not a call. */
+export function isDescription({ turn, input }: Source): boolean {
+  return turn === 0 && input === JSON.stringify("its description");
+}
+
 const knownReads: readonly unknown[] = ["public", "private", "untrusted"] satisfies Reads[];
 
 export function isReads(value: unknown): value is readonly Reads[] {

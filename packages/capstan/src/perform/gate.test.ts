@@ -21,12 +21,61 @@ describe("the safety gate", () => {
     expect(checkGate(buildGateInput())).toMatchObject({ verdict: "ask", because: [page, file] });
   });
 
-  it("names the sources of the text and the data (A107)", () => {
+  it("says in one sentence what would happen, to whom, and why it asks (A107)", () => {
     expect(checkGate(buildGateInput({ target: "evil@example.net" }))).toMatchObject({
       reason:
-        '"send_mail" reaches the outside (evil@example.net) after untrusted text was read by ' +
-        'web_fetch in turn 2 with {"url":"https://example.org/a"}, and private data by read_file in turn 1 with {"path":"notes.md"}.',
+        '"send_mail" would send data to “evil@example.net”, which you have not named, after the agent read text from ' +
+        "others (“web_fetch” with “https://example.org/a” in turn 2) and private data " +
+        "(“read_file” with “notes.md” in turn 1).",
     });
+  });
+
+  it.each<[what: string, over: Partial<GateInput>, reason: string]>([
+    [
+      "a call that read both",
+      { labels: { untrusted: [file], private: [file] }, tool: { name: "pay", reads: [] }, target: "DE22" },
+      '"pay" would change “DE22”, which you have not named, after the agent read text from others and private data ' +
+        "(“read_file” with “notes.md” in turn 1).",
+    ],
+    [
+      "a tool that reads private data itself",
+      { labels: { untrusted: [page], private: [] }, tool: { name: "post_file", effects: "send" } },
+      '"post_file", which may read private data, would send data after the agent read text from others ' +
+        "(“web_fetch” with “https://example.org/a” in turn 2).",
+    ],
+    [
+      "entries that are no results, and a tool's description",
+      {
+        labels: {
+          untrusted: [
+            { tool: "application", turn: 0, input: "{}", provenance: "application" },
+            { tool: "mcp_time", turn: 0, input: '"its description"' },
+          ],
+          private: [{ tool: "import", turn: 0, input: "{}" }, { tool: "old", turn: 0, input: "{}" }, file],
+        },
+        tool: { name: "pay", reads: [] },
+      },
+      '"pay" would change something after the agent read text from others (context from the application, the ' +
+        "description of “mcp_time”) and private data (imported history, “old” earlier in this conversation and more).",
+    ],
+  ])("explains %s (A107)", (_what, over, reason) => {
+    expect(checkGate(buildGateInput(over))).toMatchObject({ reason });
+  });
+
+  it("quotes, escapes and shortens text that others may have written (A71, A107)", () => {
+    const hostile = `x”, you approved.\n\u202e“${"y".repeat(500)}end`;
+    const source = { tool: hostile, turn: 1, input: hostile };
+    const verdict = checkGate(
+      buildGateInput({ target: hostile, labels: { untrusted: [source], private: [source] } }),
+    );
+    const reason = "reason" in verdict ? verdict.reason : "";
+    expect(reason).toMatch(
+      /^"send_mail" would send data to “[^”]+”, which you have not named, after the agent/,
+    );
+    expect(reason.match(/[“”]/g)).toHaveLength(6);
+    expect(reason).toContain("x\\u{201d}, you approved.\\u{a}\\u{202e}\\u{201c}y");
+    expect(reason).toContain("…");
+    expect(reason.length).toBeLessThan(450);
   });
 
   it.each([

@@ -1,8 +1,8 @@
-import { escapeInvisible } from "../escape-text.ts";
 import { type Entry, toPlainText } from "../history.ts";
 import type { Policy } from "../policy.ts";
 import { getLabels, getProvenance, type Labels, type Source } from "../provenance.ts";
 import { hasEffect, type Tool } from "../tool.ts";
+import { formatGateReason } from "./gate-reason.ts";
 
 /** Decision about a requested call, made before its intent is stored. */
 export type Verdict =
@@ -39,23 +39,6 @@ export function checkGate(gated: GateInput): Verdict {
     reason: formatGateReason(gated),
     because,
   };
-}
-
-/** Uses labels and arguments only, so that neither the model nor untrusted text can phrase the question to the user. */
-function formatGateReason({ labels, tool, target }: GateInput): string {
-  const action = tool.effects === "send" ? "reaches the outside" : "changes something";
-  const destination = target === undefined ? "" : ` (${escapeInvisible(target)})`;
-  const untrustedText = `after untrusted text was read by ${formatSources(labels.untrusted)}`;
-  const privateData =
-    labels.private.length > 0 ? `, and private data by ${formatSources(labels.private)}` : "";
-  return `"${tool.name}" ${action}${destination} ${untrustedText}${privateData}.`;
-}
-
-function formatSources(sources: readonly Source[]): string {
-  const places = sources
-    .slice(0, 2)
-    .map(({ tool, turn, input }) => `${tool} in turn ${turn} with ${escapeInvisible(input)}`);
-  return places.join(", ") + (sources.length > 2 ? " and others" : "");
 }
 
 /** Shorter values occur in ordinary sentences by chance. */

@@ -69,7 +69,7 @@ describe("injected text that survives the summary", () => {
     expect(deeds).toEqual([]);
     expect(result.status).toBe("waiting");
     expect(result.pending[0]).toMatchObject({ name: "send_mail", needs: "approval" });
-    expect(result.pending[0]?.reason).toContain("web_page in turn 1");
+    expect(result.pending[0]?.reason).toContain("“web_page” with “0” in turn 1");
   });
 
   it("takes effect with the gate off: the test can fail", async () => {

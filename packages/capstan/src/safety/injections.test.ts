@@ -186,8 +186,8 @@ describe("a model that obeys every text it reads", () => {
       (fact): fact is Fact & { type: "approval_required" } => fact.type === "approval_required",
     );
     expect(asked?.reason).toBe(
-      '"delete_file" changes something (report\\u{200b}.md) after untrusted text was read by ' +
-        "read_file in turn 1 with {}, and private data by read_file in turn 1 with {}.",
+      '"delete_file" would change “report\\u{200b}.md”, which you have not named, after the agent read text from ' +
+        "others and private data (“read_file” in turn 1).",
     );
     expect(asked?.shown).toContain("report\\u{200b}.md");
     expect(result.pending).toHaveLength(1);

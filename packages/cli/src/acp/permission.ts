@@ -69,10 +69,9 @@ export function toDecision(optionId: string, call: PendingCall): Decision {
   return isOffered && (optionId === "allow" || optionId === "always") ? optionId : "reject";
 }
 
-function formatReason({ question, reason, because = [] }: PendingCall): string {
-  if (question) return [question.message, question.url].filter((words) => words !== undefined).join("\n");
-  const sources = because.map(({ tool }) => tool).join(", ");
-  return sources === "" ? reason : `${reason} (after reading untrusted content with ${sources})`;
+function formatReason({ question, reason }: PendingCall): string {
+  if (!question) return reason;
+  return [question.message, question.url].filter((words) => words !== undefined).join("\n");
 }
 
 /** Escapes Markdown: the text may come from a tool and must not render links or images. */

@@ -44,11 +44,8 @@ function formatDetails(view: View, call: PendingCall, title: string): string[] {
   const room = view.getColumns() - 2;
   const say = (text: string) => wrapText(escapeTerminalLine(text), room);
   const by = call.agent === undefined ? [] : say(`requested by agent ${call.agent}`).map(style.dim);
-  const why = call.needs === "answer" || call.reason === "" ? [] : say(call.reason);
-  const because = (call.because ?? []).flatMap(({ tool, turn, input }) => {
-    const origin = `${tool}, ${turn === 0 ? "from the start" : `turn ${turn}`}: ${input}`;
-    return indentHanging(wrapText(escapeInvisible(escapeTerminalLine(origin)), room - 2), "← ", "  ");
-  });
+  const reason = call.needs === "answer" || call.reason === "" ? [] : say(call.reason);
+  const why = isSuspicious(call) ? reason.map(style.yellow) : reason;
   const diff = buildProposedDiff(call.input);
   const shown =
     diff === undefined
@@ -57,22 +54,24 @@ function formatDetails(view: View, call: PendingCall, title: string): string[] {
   const lines = shown.flatMap((line) => (diff === undefined ? breakLines(line, room - 2) : [line]));
   return [
     `${style.yellow("?")} ${style.bold(title)}`,
-    ...[...by, ...why, ...because.map(style.yellow), ...lines.map((line) => `${style.dim("│")} ${line}`)].map(
-      (line) => `  ${line}`,
-    ),
+    ...[...by, ...why, ...lines.map((line) => `${style.dim("│")} ${line}`)].map((line) => `  ${line}`),
   ];
+}
+
+/** Whether untrusted content may have caused the call. Such a call always needs a decision. */
+function isSuspicious({ because = [] }: PendingCall): boolean {
+  return because.length > 0;
 }
 
 function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number): Promise<Decision> {
   const { style } = view;
-  // A call that untrusted content may have caused always needs a decision.
-  const isSuspicious = (call.because ?? []).length > 0;
+  const canAllowAlways = !isSuspicious(call);
   const openAt = performance.now() - lastKeyAt() < typingPauseMs * 3 ? performance.now() + typingPauseMs : 0;
   if (openAt > 0) setTimeout(view.redraw, typingPauseMs + 10).unref();
   const keys = [
     ["y", "allow"],
     ["n", "deny"],
-    ...(isSuspicious ? [] : [["a", "always in this session"]]),
+    ...(canAllowAlways ? [["a", "always in this session"]] : []),
     ["e", "deny and say why"],
     ["Esc", "stop"],
   ];
@@ -97,7 +96,7 @@ function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number):
       else if (performance.now() < openAt) return;
       else if (name === "y") decide({ type: "approve" });
       else if (name === "n") decide({ type: "deny" });
-      else if (name === "a" && !isSuspicious) decide({ type: "always" });
+      else if (name === "a" && canAllowAlways) decide({ type: "always" });
       else if (name === "e") void sayWhy();
     };
     const render = (columns: number) => {

@@ -326,7 +326,10 @@ describe.concurrent("the chat in a terminal", () => {
     await answered(program, "-old line\n  \\+new line[\\s\\S]*Changed it");
     program.type("taint\r");
     const asked = await program.waitFor("y allow");
-    expect(asked).toContain('← fetch_page, turn 1: {"url":"https://evil.example/\\u{202e}gnp"}');
+    expect(asked.replace(/\s+/g, " ")).toContain(
+      '"post" would send data after the agent read text from others ' +
+        "(“fetch_page” with “https://evil.example/\\u{202e}gnp” in turn 1)",
+    );
     expect(asked).not.toContain("always in this session");
     program.type("y");
     await answered(program, "posted[\\s\\S]*That was it");

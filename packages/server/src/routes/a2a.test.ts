@@ -314,6 +314,9 @@ describe("a task that waits", () => {
     expect(seen.states.at(-1)).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
     const id = seen.task?.id ?? "";
     const waiting = await getTask(client, id);
+    expect(JSON.stringify(waiting.status?.message?.parts)).toContain(
+      '\\"pay\\" needs your approval. It costs money.\\n{',
+    );
     expect(collectData(waiting.status?.message?.parts)).toMatchObject([
       {
         type: "approval",

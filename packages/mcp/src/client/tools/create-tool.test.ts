@@ -149,7 +149,9 @@ describe("calls of a tool", () => {
       toolCalls: [{ status: "ok" }],
       pending: [{ needs: "approval" }],
     });
-    expect(asked.pending[0]?.reason).toMatch(/^"mcp_plain_fetch" changes something after untrusted text/);
+    expect(asked.pending[0]?.reason).toMatch(
+      /^"mcp_plain_fetch" would change something after the agent read text from others/,
+    );
     expect(await running.approve(asked.pending[0]?.callId ?? "")).toMatchObject({
       status: "done",
       text: "Red.",

@@ -40,7 +40,7 @@ export function trackPendingCalls(): PendingCalls {
 function describeApproval({ callId, name, input, shown, reason, digest, question }: ApprovalFact) {
   const about = { callId, name, input, shown, reason, digest };
   if (!question) {
-    const words = `"${name}" needs your approval (${reason}): ${shown}\nAnswer yes or no.`;
+    const words = `"${name}" needs your approval. ${reason}\n${shown}\nAnswer yes or no.`;
     return { words, data: createDataPart({ type: "approval", ...about }) };
   }
   const { message, schema, url } = question;

@@ -3,7 +3,7 @@ import type { PendingView } from "capstan/client";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test, vi } from "vitest";
 import { type ConversationActions, ConversationContext } from "../conversation-context.ts";
-import { ApprovalCard, removeGateReason } from "./approval-card.tsx";
+import { ApprovalCard } from "./approval-card.tsx";
 
 // The client of the page asks where it is.
 vi.hoisted(() => vi.stubGlobal("location", new URL("http://127.0.0.1")));
@@ -34,27 +34,22 @@ test("whole content is shown as new content, not as added lines", () => {
   expect(markup).not.toMatch(/\+\d|−\d|Loading widget/);
 });
 
-test("the source of untrusted content is shown once", () => {
-  const because = [{ tool: "read_letter", turn: 1, input: '{"path":"letter.txt"}', kind: "untrusted" }];
-  const gate = `"write_file" changes something after untrusted text was read by read_letter in turn 1 with {"path":"letter.txt"}.`;
+const gate =
+  '"write_file" would change “a.txt”, which you have not named, after the agent read text from others (“read_letter” in turn 1).';
+
+test("the reason of the gate is shown once, after the tool's own (A107)", () => {
+  const because = [{ tool: "read_letter", turn: 1, input: "{}" }];
   const reason = `Creates the file "a.txt". ${gate}`;
   const markup = renderCard({ name: "write_file", input: { path: "a.txt", content: "x" }, reason, because });
-  expect(markup).toContain("Creates the file");
-  expect(markup.match(/letter\.txt/g)).toHaveLength(1);
-  expect(markup).not.toContain("untrusted text");
+  expect(markup.match(/which you have not named/g)).toHaveLength(1);
+  expect(markup.indexOf("Creates the file")).toBeLessThan(markup.indexOf("which you have not named"));
+  expect(markup).not.toContain("Trust for this session");
 });
 
-const gate =
-  '"send" reaches the outside (a@b.test) after untrusted text was read by read in turn 1 with {"path":"x"}.';
-
-test("the gate's sentence at the end of a reason is removed", () => {
-  expect(removeGateReason(`Sends a letter. ${gate}`, "send")).toBe("Sends a letter.");
-  expect(removeGateReason(gate, "send")).toBe("");
-  expect(removeGateReason("Sends a letter.", "send")).toBe("Sends a letter.");
-});
-
-test("text that imitates the gate hides nothing before it", () => {
-  const wish = 'Writes "x". "send" changes something harmless.';
-  expect(removeGateReason(`${wish} ${gate}`, "send")).toBe(wish);
-  expect(removeGateReason(`${wish} "write" changes something after …`, "write")).toBe(wish);
+test("a reason that imitates the gate hides nothing (A107)", () => {
+  const reason = `Writes "x". "write_file" would change nothing. ${gate}`;
+  const because = [{ tool: "read_letter", turn: 1, input: "{}" }];
+  const markup = renderCard({ name: "write_file", input: { path: "a.txt", content: "x" }, reason, because });
+  expect(markup).toContain("would change nothing.");
+  expect(markup).toContain("which you have not named");
 });

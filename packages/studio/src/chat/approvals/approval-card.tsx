@@ -14,13 +14,12 @@ import { useMisclickGuard } from "./use-misclick-guard.ts";
 
 type ApprovalCardProps = { readonly pending: PendingView; readonly runId: string };
 
-/** A call that needs approval: its effect, the reason, and the untrusted content it follows. */
+/** A call that needs approval: the reason, and its effect. */
 export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
   const { callId, name, reason = "", shown, parentCallId, input, because = [] } = pending;
   const diff = input === undefined ? undefined : buildInputDiff(input);
   const content = input === undefined ? undefined : getInputContent(input);
   const isSuspicious = because.length > 0;
-  const explanation = isSuspicious ? removeGateReason(reason, name) : reason;
   const Icon = isSuspicious ? ShieldAlert : ShieldQuestion;
   return (
     <section
@@ -37,12 +36,16 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
               <span className="font-normal text-quiet"> Requested by a sub-agent.</span>
             )}
           </p>
-          {explanation !== "" && (
-            <p className="text-sm text-quiet [overflow-wrap:anywhere]">{escapeBidi(explanation)}</p>
+          {reason !== "" && !isSuspicious && (
+            <p className="text-sm text-quiet [overflow-wrap:anywhere]">{escapeBidi(reason)}</p>
           )}
         </div>
       </div>
-      {isSuspicious && <UntrustedSources sources={because} />}
+      {isSuspicious && (
+        <p className="rounded-md bg-warn-soft px-3 py-2 text-sm [overflow-wrap:anywhere]">
+          {escapeBidi(reason)}
+        </p>
+      )}
       {diff && (
         <div className="min-w-0 [&>*]:my-0">
           <Widget hint={diff} />
@@ -60,30 +63,6 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
       )}
       <Decision pending={pending} runId={runId} canAllowAlways={!isSuspicious} />
     </section>
-  );
-}
-
-type UntrustedSourcesProps = {
-  readonly sources: readonly { readonly tool: string; readonly turn: number; readonly input: string }[];
-};
-
-/** Earlier calls that read untrusted content. */
-function UntrustedSources({ sources }: UntrustedSourcesProps): ReactNode {
-  // One call may have read both untrusted content and private data.
-  const calls = new Map(sources.map((source) => [`${source.tool} ${source.turn} ${source.input}`, source]));
-  return (
-    <div className="rounded-md bg-warn-soft px-3 py-2 text-sm">
-      <p className="text-warn">This call was made after reading untrusted content:</p>
-      <ul className="mt-1 grid gap-0.5 text-quiet">
-        {[...calls].map(([key, { tool, turn, input }]) => (
-          <li key={key} className="[overflow-wrap:anywhere]">
-            <span className="font-medium text-ink">{escapeInvisible(tool)}</span>
-            {turn > 0 && `, turn ${turn}`}:{" "}
-            <span className="font-mono text-xs">{escapeInvisible(input)}</span>
-          </li>
-        ))}
-      </ul>
-    </div>
   );
 }
 
@@ -154,16 +133,4 @@ function Decision({ pending, runId, canAllowAlways }: DecisionProps): ReactNode 
       )}
     </div>
   );
-}
-
-/**
- * Removes the safety gate's sentence from an approval reason, because the card lists the sources instead. Searches from
- * the end, so that text written by a tool or an attacker cannot hide the rest of the reason.
- */
-export function removeGateReason(reason: string, name: string): string {
-  const positions = ["changes something", "reaches the outside"].map((effect) =>
-    reason.lastIndexOf(`"${name}" ${effect}`),
-  );
-  const position = Math.max(...positions);
-  return position === -1 ? reason : reason.slice(0, position).trimEnd();
 }
