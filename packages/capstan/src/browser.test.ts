@@ -18,8 +18,12 @@ async function bundle(entry: string): Promise<OutputChunk> {
 }
 
 /** Globals that every browser and worker has; nothing from Node. */
-const { AbortController, AbortSignal, TextEncoder, URL, crypto, performance, structuredClone } = globalThis;
-const web = { AbortController, AbortSignal, TextEncoder, URL, crypto, performance, structuredClone };
+const { AbortController, AbortSignal, TextDecoder, TextEncoder, URL } = globalThis;
+const { atob, crypto, performance, structuredClone } = globalThis;
+const web = {
+  ...{ AbortController, AbortSignal, TextDecoder, TextEncoder, URL },
+  ...{ atob, crypto, performance, structuredClone },
+};
 const timers = { setTimeout, clearTimeout, setInterval, clearInterval };
 
 describe("in a browser", () => {

@@ -69,6 +69,7 @@ export type PendingView = {
   readonly input?: Json;
   /** Earlier calls that read untrusted or private content. */
   readonly because?: NonNullable<FactOf<"approval_required">["because"]>;
+  readonly leaks?: NonNullable<FactOf<"approval_required">["leaks"]>;
 };
 
 /** Streamed output that is not in a fact yet. */

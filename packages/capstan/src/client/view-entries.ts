@@ -68,10 +68,11 @@ function toCallOutcome(result: ResultEntry | undefined): Pick<CallView, "state" 
 }
 
 export function toPendingView(fact: Extract<Fact, { type: "approval_required" }>): PendingView {
-  const { callId, name, input, reason, shown, digest, because, question, number, parentCallId } = fact;
+  const { callId, name, input, reason, shown, digest, because, leaks, question, number, parentCallId } = fact;
   return {
     ...{ callId, name, needs: "approval", input, reason, shown, digest },
     ...(because && { because }),
+    ...(leaks && { leaks }),
     ...(question && { question }),
     ...(number !== undefined && { number }),
     ...(parentCallId !== undefined && { parentCallId }),

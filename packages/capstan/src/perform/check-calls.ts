@@ -10,7 +10,9 @@ import { getRootState } from "../state/nested-state.ts";
 import { getRunId } from "../state/state.ts";
 import { hasEffect, type Tool } from "../tool.ts";
 import { computeDigest } from "./digest.ts";
+import { findLeaks } from "./find-leaks.ts";
 import { allow, checkGate, type GateInput, isNamedBy } from "./gate.ts";
+import { formatLeaks } from "./gate-reason.ts";
 import type { Io } from "./io.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { repairArguments } from "./repair.ts";
@@ -81,16 +83,29 @@ async function withApproval(
   try {
     const approval = await evaluateApproval(tool, input, io);
     // Most calls have no effect: skip building the gate's input.
-    const verdict = hasEffect(tool) ? checkGate(toGateInput(tool, input, io)) : allow;
+    const gated = hasEffect(tool) ? toGateInput(tool, input, io) : undefined;
+    const verdict = gated ? checkGate(gated) : allow;
     if (approval === false && verdict.verdict === "allow") return checked;
     const toolReason =
       approval === false ? "" : formatApprovalReason(approval) || `"${tool.name}" needs approval.`;
     const gateVerdict = verdict.verdict === "allow" ? undefined : verdict;
-    const reason = [toolReason, gateVerdict?.reason ?? ""].filter((text) => text !== "").join(" ");
+    const { approvals } = io.state.run?.policy ?? defaultPolicy;
+    const isAsked = approvals === "ask" || (approvals === "allow" && gateVerdict !== undefined);
+    const leaks = isAsked ? findLeaks(checked.call.input, gated?.target, io.state) : [];
+    const reason = [toolReason, gateVerdict?.reason ?? "", formatLeaks(leaks)]
+      .filter((text) => text !== "")
+      .join(" ");
     const digest = await computeDigest(getRunId(io.state), tool, checked.call);
     return {
       ...checked,
-      check: { approval: { reason, digest, ...(gateVerdict && { because: gateVerdict.because }) } },
+      check: {
+        approval: {
+          reason,
+          digest,
+          ...(gateVerdict && { because: gateVerdict.because }),
+          ...(leaks.length > 0 && { leaks }),
+        },
+      },
     };
   } catch (thrown) {
     return { ...checked, check: { error: describeThrown(thrown, "tool_failed") } };

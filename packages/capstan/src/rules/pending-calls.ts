@@ -1,5 +1,6 @@
 import { type Agent, type Agents, indexAgents } from "../agent.ts";
 import { formatInput } from "../escape-text.ts";
+import type { Leak } from "../event.ts";
 import type { Json } from "../json.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
 import type { Source } from "../provenance.ts";
@@ -21,6 +22,8 @@ export type PendingCall = {
   readonly digest?: string;
   /** For an approval required by the safety gate: the sources that make the call suspicious. */
   readonly because?: readonly Source[];
+  /** For an approval: private data in the arguments. */
+  readonly leaks?: readonly Leak[];
   /** For a call of a nested run: the run and its agent. It is answered like any other call. */
   readonly runId?: string;
   readonly agent?: string;
