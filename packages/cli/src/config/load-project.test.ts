@@ -6,6 +6,7 @@ import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../testing/cli-in-process.ts";
 import { createScratchProject, type ScratchProject, startCli } from "../testing/cli-process.ts";
+import { isTrusted } from "../trust/trust.ts";
 import { loadProject } from "./load-project.ts";
 
 const config = `
@@ -120,6 +121,12 @@ describe("a configuration", () => {
     expect(stderr).toContain(problem);
     expect(stderr).not.toContain("sk-hidden");
   });
+});
+
+it("--trust trusts a folder without a configuration too, for the servers of an editor", async () => {
+  expect(isTrusted(project.folder, project.env)).toBe(false);
+  expect(await runCli(["-p", "Hi", "--trust"], project)).toMatchObject({ code: 0 });
+  expect(isTrusted(project.folder, project.env)).toBe(true);
 });
 
 describe("a mistake in a file that a configuration imports", () => {

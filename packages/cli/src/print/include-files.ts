@@ -11,7 +11,7 @@ const imageTypes: { readonly [ending: string]: string } = {
   webp: "image/webp",
 };
 
-/** The words of the user. Text that was piped in comes before them; its `@words` name no files, the user did not type them. */
+/** The words of the user, after text that was piped in. An `@word` in that text names no file: the user did not type it. */
 export type Prompt = { readonly words: string; readonly piped?: string };
 
 /** A prompt with its attached files, and the @words that are not files. */

@@ -23,7 +23,8 @@ describe("what is trusted with a config", () => {
     write({
       "app/capstan.config.ts": `import { desk } from "./agents/desk.ts";\nexport * from '../shared.mjs';\nimport { z } from "zod";`,
       "app/agents/desk.ts": `const { tool } = await import("./tool.ts");\nimport "../capstan.config.ts";`,
-      "app/agents/tool.ts": `const old = require("./old");`,
+      "app/agents/tool.ts": `const old = require("./old");\nimport names from "./names.json" with { type: "json" };`,
+      "app/agents/names.json": "[]",
       "app/agents/old.js": "",
       "shared.mjs": "",
       "app/agents/unused.ts": "",
@@ -31,6 +32,7 @@ describe("what is trusted with a config", () => {
     expect(listCovered("app/capstan.config.ts")).toEqual([
       "../shared.mjs",
       "agents/desk.ts",
+      "agents/names.json",
       "agents/old.js",
       "agents/tool.ts",
       "capstan.config.ts",
@@ -79,6 +81,13 @@ describe("what is trusted with .mcp.json", () => {
       "servers/lib.mjs",
       "servers/main.py",
     ]);
+  });
+
+  it("is the file behind a link, with the scripts next to the link", () => {
+    const mcpServers = { a: { command: "sh", args: ["a.sh"] } };
+    write({ "shared/servers.json": JSON.stringify({ mcpServers }), "app/a.sh": "", "shared/a.sh": "" });
+    symlinkSync("../shared/servers.json", join(folder, "app/.mcp.json"));
+    expect(listCovered("app/.mcp.json")).toEqual(["../shared/servers.json", "a.sh"]);
   });
 
   it("is the file alone when it is not valid", () => {

@@ -17,6 +17,8 @@ const maxTextLength = 100_000;
 /** Reads a project file and the code that it loads. */
 export function takeSnapshot(file: string): Snapshot {
   const folder = realpathSync(dirname(file));
+  const entry = realpathSync(file);
+  const startsServers = basename(file) === ".mcp.json";
   const files = new Map<string, TrustedFile>();
   const visit = (path: string): void => {
     const name = relative(folder, path).replaceAll(sep, "/");
@@ -25,9 +27,10 @@ export function takeSnapshot(file: string): Snapshot {
     const text = bytes?.toString() ?? "";
     const sha256 = bytes ? createHash("sha256").update(bytes).digest("hex") : "unreadable";
     files.set(name, { sha256, ...(text.length <= maxTextLength && { text }) });
-    for (const loaded of listLoadedFiles(path, text)) visit(loaded);
+    const loaded = startsServers && path === entry ? listScripts(text, folder) : listImports(text, path);
+    for (const next of loaded) visit(next);
   };
-  visit(realpathSync(file));
+  visit(entry);
   return Object.fromEntries(files);
 }
 
@@ -40,21 +43,19 @@ function tryRead(path: string): Buffer | undefined {
   }
 }
 
-function listLoadedFiles(path: string, text: string): readonly string[] {
-  const folder = dirname(path);
-  if (basename(path) === ".mcp.json") return listScripts(text, folder);
-  return isModule.test(path) ? listImports(text, folder) : [];
-}
-
 const isModule = /\.[cm]?[jt]sx?$/;
 const isScript = /\.(?:[cm]?[jt]sx?|py|sh|bash|zsh|rb|pl|php|lua|ps1|bat|cmd|jar)$/;
 
-/** Finds the modules whose relative path is in quotation marks: imports, `import()`, `require`, workers. */
-function listImports(text: string, folder: string): string[] {
-  return [...text.matchAll(/["'`](\.{1,2}\/[^"'`\n\\]+)["'`]/g)]
-    .map(([, name = ""]) => findFile(resolve(folder, name.replace(/[?#].*/, ""))))
-    .filter((path) => path !== undefined)
-    .filter((path) => isModule.test(path) && !path.split(sep).includes("node_modules"));
+const relativePath = /(\b(?:from|import|require)\b[\s(]*)?["'`](\.{1,2}\/[^"'`\n\\?#]+)[^"'`\n]*["'`]/g;
+
+/** Finds what a module imports by a relative path, and modules whose path it mentions, as for a worker. */
+function listImports(text: string, path: string): string[] {
+  if (!isModule.test(path)) return [];
+  return [...text.matchAll(relativePath)].flatMap(([, importing, name = ""]) => {
+    const found = findFile(resolve(dirname(path), name));
+    if (found === undefined || found.split(sep).includes("node_modules")) return [];
+    return importing !== undefined || isModule.test(found) ? [found] : [];
+  });
 }
 
 /** Finds the programs and scripts in the folder that MCP servers are started with. */
