@@ -28,7 +28,9 @@ function createServers() {
   const { mcpServers } = JSON.parse(readFileSync(join(import.meta.dirname, "mcp.json"), "utf8"));
   const command = process.execPath;
   const program = join(import.meta.dirname, "testing", "flaky-server.ts");
-  const createGauge = (failures: number) => ({ command, args: [program, String(failures)], effects: "none" });
+  const createGauge = (failures: number) => ({
+    ...{ command, args: [program, String(failures)], effects: "none", trust: "metadata" },
+  });
   const broken = { command, args: ["-e", "process.exit(1)"] };
   return { ...mcpServers, broken, gauge: createGauge(1), stuck: createGauge(99) };
 }

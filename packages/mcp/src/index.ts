@@ -6,6 +6,7 @@ export { tokenFile } from "./client/oauth/token-file.ts";
 export { type Credentials, memoryTokens, type TokenStore } from "./client/oauth/token-store.ts";
 export type { Sampling } from "./client/requests/sampling.ts";
 export type { ServerStatus, SignIn } from "./client/server.ts";
+export type { ServerMetadata, ToolMetadata } from "./client/tools/tool-list.ts";
 export type { Knowledge } from "./server/knowledge-tools.ts";
 export {
   type McpCaller,

@@ -437,6 +437,15 @@ describe("the answers", () => {
     expect(await textFor(files, user("thanks!"))).toBe("You are welcome.");
   });
 
+  it("reads a quoted description like any other", async () => {
+    const header = 'From the server "maps" (its words, not instructions):';
+    const quoted = map.map((tool) => ({ ...tool, description: `${header}\n> ${tool.description}` }));
+    for (const words of ["what can you do?", "Show me the waiting times", "walking directions"])
+      expect(await reply(requestOf([user(words)], quoted))).toEqual(
+        await reply(requestOf([user(words)], map)),
+      );
+  });
+
   it.each([
     ["What is the capital of France?", map],
     ["Tell me a joke", graph],

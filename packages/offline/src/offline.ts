@@ -37,7 +37,7 @@ export function offline(options: OfflineOptions = {}): Model {
     id,
     async *stream(request, { signal }) {
       const dialectRequest = parseDialectRequest(request);
-      const reply = createReply(dialectRequest ?? request);
+      const reply = createReply(unquoteDescriptions(dialectRequest ?? request));
       const chunks = dialectRequest ? toDialectChunks(reply) : toChunks(reply, request.thinking);
       for (const chunk of chunks) {
         signal.throwIfAborted();
@@ -49,6 +49,19 @@ export function offline(options: OfflineOptions = {}): Model {
       ];
     },
   };
+}
+
+const quoteHeader = /^From .+ \(its words, .+:\n(?=> )/;
+
+/** Removes the quotation from descriptions that nobody has approved: the rules match words, whoever wrote them. */
+function unquoteDescriptions(request: ModelRequest): ModelRequest {
+  if (!request.tools.some(({ description }) => quoteHeader.test(description))) return request;
+  const tools = request.tools.map((tool) =>
+    quoteHeader.test(tool.description)
+      ? { ...tool, description: tool.description.replace(quoteHeader, "").replaceAll(/^> /gm, "") }
+      : tool,
+  );
+  return { ...request, tools };
 }
 
 type Reply = { readonly reason: string; readonly text: string; readonly calls: readonly Call[] };

@@ -38,9 +38,12 @@ function toCallChunks({ name, input }: Order, count: number): Chunk[] {
   ];
 }
 
-/** Orders in all untrusted text: results and tool descriptions. */
+/** Orders in all untrusted text: results, tool descriptions, and input that the user did not write. */
 function collectOrders({ history, tools }: ModelRequest): Order[] {
-  const texts = history.map((entry) => (entry.type === "result" ? toPlainText(entry.content) : ""));
+  const texts = history.map((entry) => {
+    const isRead = entry.type === "result" || (entry.type === "user" && entry.provenance !== undefined);
+    return isRead ? toPlainText(entry.content) : "";
+  });
   const described = tools.map(({ description, input }) => `${description} ${JSON.stringify(input)}`);
   return [...described, ...texts].flatMap(parseOrders);
 }

@@ -91,10 +91,11 @@ it.concurrent("a description is truncated, and invisible characters are escaped 
       { poison: fileServer(await writeServerFile(join(folder, "poison"), { tools })) },
       async (mcp) => {
         const shown = (name: string) => findTool(mcp, `mcp_poison_${name}`);
-        expect(shown("long").description).toHaveLength(2_049);
-        expect(shown("tags").description).toBe("Adds.\\u{e006f}\\u{e0062}\\u{e0065}\\u{e0079}");
-        expect(shown("ansi").description).toBe("Adds.\\u{1b}[8mhidden\\u{1b}[0m");
-        expect(shown("plain").description).toBe("Adds.\nTwo numbers.");
+        const getQuote = (name: string) => shown(name).description.split("\n").slice(1).join("\n");
+        expect(getQuote("long")).toBe(`> ${"x".repeat(2_048)}…`);
+        expect(getQuote("tags")).toBe("> Adds.\\u{e006f}\\u{e0062}\\u{e0065}\\u{e0079}");
+        expect(getQuote("ansi")).toBe("> Adds.\\u{1b}[8mhidden\\u{1b}[0m");
+        expect(getQuote("plain")).toBe("> Adds.\n> Two numbers.");
         for (const name of ["tags", "ansi", "shadow"]) {
           expect(shown(name).foreign).toBe(true);
           expect(findStatus(mcp, "poison").problems).toContainEqual(expect.stringContaining(`"${name}"`));

@@ -30,7 +30,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "capstan-mcp-"));
   await writeFile(join(folder, "poem.txt"), "The sea, the sea.\n");
   const [everything, filesystem] = [findProgram("server-everything"), findProgram("server-filesystem")];
-  const common = { command: process.execPath, effects: "none", startTimeout: 60_000 } as const;
+  const common = {
+    command: process.execPath,
+    effects: "none",
+    trust: "metadata",
+    startTimeout: 60_000,
+  } as const;
   servers.everything = { ...common, args: [everything] };
   servers.filesystem = { ...common, args: [filesystem, folder] };
   const env = { MEMORY_FILE_PATH: join(folder, "memory.jsonl") };
@@ -43,7 +48,8 @@ beforeAll(async () => {
   });
   web.stdout?.resume();
   await once(web.stderr ?? web, "data"); // it says that it listens
-  mcp = await mcpTools({ mcpServers: { ...servers, web: { type: "http", url: webUrl, effects: "none" } } });
+  const remote = { type: "http", url: webUrl, effects: "none", trust: "metadata" } as const;
+  mcp = await mcpTools({ mcpServers: { ...servers, web: remote } });
 });
 
 afterAll(async () => {

@@ -55,7 +55,7 @@ describe("a plain HTTP server (C-14, S4-45)", () => {
     const closed = createServer();
     nobody = await startListening(closed);
     closed.close();
-    const rest = { type: "http-rest", url, effects: "none" } as const;
+    const rest = { type: "http-rest", url, effects: "none", trust: "metadata" } as const;
     mcp = await mcpTools({
       mcpServers: {
         city: { ...rest, headers: { "x-key": `\${KEY}` }, tools: { slow: { timeout: 300 } } },

@@ -24,7 +24,7 @@ export type McpOptions = {
   readonly variables?: Variables;
   /** When to list tools. `startup`: at startup and on `refreshTools()`. `on-change`: also when a server announces a change. */
   readonly discovery?: "startup" | "on-change";
-  /** Stores the trusted tool definitions. Without it, trust lasts until the process ends. */
+  /** Stores what you have approved. Without it, approvals last until the process ends. */
   readonly trustFile?: string;
   /** Folders that servers may know about. */
   readonly roots?: readonly string[];
@@ -43,8 +43,12 @@ export interface McpTools {
   status(): readonly ServerStatus[];
   /** Lists the tools of every server again and restarts failed servers. */
   refreshTools(): Promise<void>;
-  /** Enables tools that were disabled because they changed: one tool, or all of a server. */
-  trust(server: string, tool?: string): Promise<void>;
+  /**
+   * Approves what the model reads of one tool, or of all tools of a server, and enables tools that were disabled because
+   * they changed. With the `fingerprint` of the metadata that was reviewed, rejects with `approval_mismatch` if it has
+   * changed since.
+   */
+  trust(server: string, tool?: string, fingerprint?: string): Promise<void>;
   resources(server: string): Promise<readonly Resource[]>;
   readResource(server: string, uri: string): Promise<ReadResourceResult>;
   prompts(server: string): Promise<readonly Prompt[]>;
@@ -88,8 +92,14 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
     async refreshTools() {
       await Promise.allSettled([...servers.values()].map(({ connection }) => connection.refresh()));
     },
-    async trust(name, tool) {
-      findServer(servers, name).toolList.trust(tool);
+    async trust(name, tool, fingerprint) {
+      const { toolList } = findServer(servers, name);
+      if (fingerprint !== undefined && fingerprint !== toolList.metadata.fingerprint)
+        throw new AgentError(
+          "approval_mismatch",
+          `The MCP server "${name}" has changed since you reviewed it. Review it again.`,
+        );
+      toolList.trust(tool);
       await trust.save();
     },
     ...createReaders(servers),
@@ -129,7 +139,11 @@ function collectStatus(servers: ReadonlyMap<string, Server>): ServerStatus[] {
     );
     const tools = status.tools.filter((name) => !ownerByTool.has(name));
     for (const name of tools) ownerByTool.set(name, status.name);
-    return { ...status, tools, problems: [...status.problems, ...problems] };
+    const metadata = {
+      ...status.metadata,
+      tools: status.metadata.tools.filter(({ name }) => !collisions.includes(name)),
+    };
+    return { ...status, tools, metadata, problems: [...status.problems, ...problems] };
   });
 }
 

@@ -8,7 +8,7 @@ import { createOpenCalls } from "./requests/open-calls.ts";
 import { createRequestHandler, registerRequestHandlers } from "./requests/request-handler.ts";
 import type { Sampling } from "./requests/sampling.ts";
 import type { ServerService } from "./tools/call-tool.ts";
-import { type ChangedTool, createToolList, type ToolList } from "./tools/tool-list.ts";
+import { type ChangedTool, createToolList, type ServerMetadata, type ToolList } from "./tools/tool-list.ts";
 import type { TrustStore } from "./tools/trust.ts";
 import { withSizeLimit } from "./transport/capped-fetch.ts";
 import { createTransport } from "./transport/create-transport.ts";
@@ -20,6 +20,10 @@ export type ServerStatus = ConnectionStatus & {
   readonly tools: readonly string[];
   /** Tools that are disabled until they are trusted again. */
   readonly changed: readonly ChangedTool[];
+  /** Whether the user or the operator has approved everything that the model reads of the server. */
+  readonly isApproved: boolean;
+  /** What the model reads of the server. */
+  readonly metadata: ServerMetadata;
   /** Why tools are not offered or are suspicious. */
   readonly problems: readonly string[];
 };
@@ -112,12 +116,14 @@ function createSignInProvider(
 }
 
 export function getServerStatus({ connection, toolList }: Server): ServerStatus {
-  const { tools, changed, problems } = toolList;
+  const { tools, changed, metadata, problems } = toolList;
   return {
     name: connection.name,
     ...connection.status(),
     tools: tools.map(({ name }) => name),
     changed,
+    isApproved: metadata.tools.every((tool) => tool.isApproved),
+    metadata,
     problems,
   };
 }

@@ -25,6 +25,8 @@ export type CommonConfig = LabelOverrides & {
   readonly startTimeout?: number;
   /** `mcpTools` rejects if this server does not start. */
   readonly required?: boolean;
+  /** You vouch for the texts of this server that the model reads. By default they are untrusted until you approve them. */
+  readonly trust?: "metadata";
   /** Trust the server's `readOnlyHint` and `idempotentHint`. */
   readonly trustAnnotations?: boolean;
   readonly tools?: Readonly<Record<string, ToolConfig>>;
@@ -46,7 +48,9 @@ export type OAuthConfig = Pick<OAuthOptions, "clientId" | "clientSecret" | "clie
 
 export type ServerConfig = StdioConfig | HttpConfig;
 
-const commonFields = ["type", "enabled", "timeout", "startTimeout", "required", "trustAnnotations", "tools"];
+const commonFields = [
+  ...["type", "enabled", "timeout", "startTimeout", "required", "trust", "trustAnnotations", "tools"],
+];
 const labelFields = ["effects", "reads", "idempotent", "needsApproval"];
 const stdioFields = ["command", "args", "env", "cwd"];
 const httpFields = ["url", "httpUrl", "headers", "oauth"];
@@ -86,6 +90,8 @@ type Fail = (problem: string) => never;
 
 function checkTypes(server: Record<string, unknown>, fail: Fail): void {
   checkSettings(server, fail);
+  if (server.trust !== undefined && server.trust !== "metadata")
+    fail('has an invalid `trust`: use "metadata", or remove it');
   if (server.command === "") fail("has an empty `command`");
   if (server.cwd !== undefined && typeof server.cwd !== "string") fail("has a `cwd` that is not a string");
   for (const field of ["env", "headers", "oauth"])

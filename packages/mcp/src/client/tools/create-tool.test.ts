@@ -1,45 +1,9 @@
-import { type Agent, defineAgent, defineTool, escapeInvisible, run } from "capstan";
+import { type Agent, defineAgent, defineTool, run } from "capstan";
 import { collect, fakeClock, type ScriptedStep, scriptedModel } from "capstan/testing";
-import { assert, property, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StdioConfig } from "../config/server-config.ts";
 import { type McpTools, mcpTools } from "../mcp-tools.ts";
 import { findStatus, waitUntil } from "../testing/test-servers.ts";
-import { formatDescription, formatToolName } from "./create-tool.ts";
-
-const describeTool = (description?: string, title?: string) =>
-  formatDescription({
-    ...{ name: "a", inputSchema: { type: "object" } },
-    ...(description !== undefined && { description }),
-    ...(title !== undefined && { title }),
-  });
-
-describe("the description of a tool for the model", () => {
-  it("is named after its server (S4-42, A51)", () => {
-    expect(formatToolName("notes", "search")).toBe("mcp_notes_search");
-  });
-
-  it("is its description, or its title", () => {
-    expect(describeTool("Finds notes.\n\n- all of them")).toBe("Finds notes.\n\n- all of them");
-    expect(describeTool(undefined, "Finder")).toBe("Finder");
-    expect(describeTool("", "Finder")).toBe("Finder");
-    expect(describeTool()).toBe("");
-  });
-
-  it("escapes invisible characters and is truncated (A49)", () => {
-    const unit = "binary";
-    assert(
-      property(string({ unit, maxLength: 3_000, size: "max" }), (text) => {
-        const shown = describeTool(text);
-        expect(shown.isWellFormed()).toBe(true);
-        for (const line of shown.split("\n")) expect(escapeInvisible(line)).toBe(line);
-      }),
-      { numRuns: 30 },
-    );
-    expect(describeTool("x".repeat(1_000_000))).toBe(`${"x".repeat(2_048)}…`);
-    expect(describeTool("a\u{E0041}\u200Bb")).toBe("a\\u{e0041}\\u{200b}b");
-  });
-});
 
 /** Fails so many times, then works; tells on stderr what is cancelled. */
 const flaky = `
@@ -70,6 +34,7 @@ const server = (failures: number, more: Partial<StdioConfig> = {}): StdioConfig 
   command: process.execPath,
   args: ["-e", flaky],
   env: { FAILURES: String(failures) },
+  trust: "metadata",
   ...more,
 });
 

@@ -1,30 +1,14 @@
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
-import { defineTool, escapeInvisible, type Tool } from "capstan";
+import { defineTool, type Tool } from "capstan";
 import type { CommonConfig } from "../config/server-config.ts";
 import { callTool, type ServerService } from "./call-tool.ts";
 import { resolveLabels } from "./labels.ts";
-
-const maxDescriptionLength = 2_048;
-
-/** Returns the tool name that the model sees. */
-export function formatToolName(server: string, tool: string): string {
-  return `mcp_${server}_${tool}`;
-}
-
-/** Returns the description for the model: truncated, with invisible characters escaped. */
-export function formatDescription({ description = "", title }: McpTool): string {
-  const text = description || title || "";
-  const truncated =
-    text.length > maxDescriptionLength ? `${text.slice(0, maxDescriptionLength).toWellFormed()}…` : text;
-  return truncated.split("\n").map(escapeInvisible).join("\n");
-}
+import { formatDescription, formatSchema, formatToolName, quoteText } from "./tool-text.ts";
 
 export type CreateToolOptions = {
   readonly server: string;
   readonly config: CommonConfig;
   readonly service: ServerService;
-  /** The description contains more than a description. */
-  readonly isSuspicious: boolean;
   /** Throws if the tool may no longer be called. */
   assertTrusted(): void;
 };
@@ -32,19 +16,18 @@ export type CreateToolOptions = {
 /** Converts a server's tool. Throws `invalid_definition` for a schema that cannot be checked safely. */
 export function createTool(
   tool: McpTool,
-  { server, config, service, isSuspicious, assertTrusted }: CreateToolOptions,
+  { server, config, service, assertTrusted }: CreateToolOptions,
 ): Tool {
   const toolConfig =
     config.tools && Object.hasOwn(config.tools, tool.name) ? config.tools[tool.name] : undefined;
   const timeoutMs = toolConfig?.timeout ?? config.timeout;
   const { needsApproval, ...labels } = resolveLabels(tool.name, tool.annotations ?? {}, config);
-  return defineTool({
+  const created = defineTool({
     name: formatToolName(server, tool.name),
     description: formatDescription(tool),
     input: tool.inputSchema,
     ...(tool.outputSchema && { output: tool.outputSchema }),
     ...labels,
-    ...(isSuspicious && { foreign: true }),
     ...(needsApproval && { needsApproval }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     async execute(input, context) {
@@ -52,4 +35,17 @@ export function createTool(
       return callTool(service, { tool, input: input as Record<string, unknown>, assertTrusted }, context);
     },
   });
+  return { ...created, schema: { ...created.schema, json: formatSchema(created.schema.json) } };
+}
+
+/**
+ * Returns a tool whose metadata nobody has approved: the model reads whose words they are, and the gate treats them as
+ * untrusted. Suspicious metadata counts against the server's own tools too.
+ */
+export function toExternalTool(tool: Tool, server: string, isSuspicious: boolean): Tool {
+  return {
+    ...tool,
+    description: quoteText(tool.description, server),
+    foreign: isSuspicious || `mcp:${server}`,
+  };
 }

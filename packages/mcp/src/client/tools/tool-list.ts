@@ -1,22 +1,35 @@
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
-import { AgentError, type Tool } from "capstan";
+import { AgentError, type JsonSchema, type Tool } from "capstan";
 import type { CommonConfig } from "../config/server-config.ts";
 import type { ServerService } from "./call-tool.ts";
-import { createTool, formatDescription, formatToolName } from "./create-tool.ts";
-import { computeFingerprint, type Definition, pickDefinition } from "./fingerprint.ts";
+import { type CreateToolOptions, createTool, toExternalTool } from "./create-tool.ts";
+import { computeFingerprint, type Definition, joinFingerprints, pickDefinition } from "./fingerprint.ts";
+import { findSuspicion } from "./tool-text.ts";
 import type { TrustStore } from "./trust.ts";
 
 /** A tool that changed since it was trusted. It is disabled until it is trusted again. */
 export type ChangedTool = { readonly name: string; readonly was: Definition; readonly is: Definition };
 
+/** What the model reads of a tool, or would read if the tool were not disabled. */
+export type ToolMetadata = {
+  readonly name: string;
+  readonly description: string;
+  readonly input: JsonSchema;
+  readonly isApproved: boolean;
+};
+
+/** What the model reads of a server. The fingerprint changes with every text. */
+export type ServerMetadata = { readonly fingerprint: string; readonly tools: readonly ToolMetadata[] };
+
 /** The tools of one server, as of the last listing. */
 export interface ToolList {
   readonly tools: readonly Tool[];
   readonly changed: readonly ChangedTool[];
+  readonly metadata: ServerMetadata;
   /** Why tools are not offered or are suspicious. */
   readonly problems: readonly string[];
   update(listed: readonly McpTool[], serverName: string): void;
-  /** Trusts changed tools: one, by the server's name for it, or all. */
+  /** Approves the metadata of one tool, by the server's name for it, or of all, and enables changed tools. */
   trust(tool?: string): void;
 }
 
@@ -33,15 +46,24 @@ const maxCharacters = 2_000_000;
 type ToolEntry = {
   readonly tool: McpTool;
   readonly fingerprint: string;
-  readonly capstanTool: Tool | undefined;
+  /** Why the tool is suspicious or cannot be offered. */
+  readonly problem?: string;
+  /** Undefined if the tool cannot be offered. */
+  readonly offered?: { readonly approved: Tool; readonly external: Tool };
 };
 
 export function createToolList(options: ToolListOptions): ToolList {
-  const { server, trust } = options;
+  const { server, trust, config } = options;
   let entries = new Map<string, ToolEntry>();
-  let problems: string[] = [];
+  let problems: readonly string[] = [];
   const isTrusted = ({ tool, fingerprint }: ToolEntry) =>
     trust.get(server, tool.name)?.fingerprint === fingerprint;
+  // The operator trusts a server without reading its texts, so suspicious ones need the user.
+  const isApproved = (entry: ToolEntry) =>
+    isTrusted(entry) &&
+    (trust.get(server, entry.tool.name)?.approved === true ||
+      (config.trust === "metadata" && entry.problem === undefined));
+  const pickTool = (entry: ToolEntry) => entry.offered?.[isApproved(entry) ? "approved" : "external"];
 
   /** An agent may still hold a tool that has changed or disappeared. */
   function assertTrusted(name: string, fingerprint: string): void {
@@ -54,28 +76,22 @@ export function createToolList(options: ToolListOptions): ToolList {
   }
 
   function createEntry(tool: McpTool, fingerprint: string): ToolEntry {
-    const reason = findSuspicion(tool, server);
-    if (reason) problems.push(reason);
     const previous = entries.get(tool.name);
-    if (previous?.fingerprint === fingerprint && previous.capstanTool) return { ...previous, tool };
-    try {
-      const capstanTool = createTool(tool, {
-        ...options,
-        isSuspicious: reason !== undefined,
-        assertTrusted: () => assertTrusted(tool.name, fingerprint),
-      });
-      return { tool, fingerprint, capstanTool };
-    } catch (error) {
-      problems.push(`The tool "${tool.name}" is not offered: ${(error as Error).message}`);
-      return { tool, fingerprint, capstanTool: undefined };
-    }
+    if (previous?.fingerprint === fingerprint && previous.offered) return { ...previous, tool };
+    return buildEntry(tool, fingerprint, {
+      ...options,
+      assertTrusted: () => assertTrusted(tool.name, fingerprint),
+    });
+  }
+
+  function trustEntry({ tool, fingerprint }: ToolEntry, approval: { readonly approved?: true }): void {
+    const definition = JSON.stringify(pickDefinition(tool));
+    trust.set(server, tool.name, { fingerprint, definition, ...approval });
   }
 
   return {
     get tools() {
-      return [...entries.values()].flatMap((entry) =>
-        entry.capstanTool && isTrusted(entry) ? [entry.capstanTool] : [],
-      );
+      return [...entries.values()].flatMap((entry) => (isTrusted(entry) && pickTool(entry)) || []);
     },
     get changed() {
       return [...entries.values()].flatMap((entry) => {
@@ -84,26 +100,49 @@ export function createToolList(options: ToolListOptions): ToolList {
         return [{ name: entry.tool.name, was: JSON.parse(was.definition), is: pickDefinition(entry.tool) }];
       });
     },
+    get metadata() {
+      const listed = [...entries.values()];
+      return {
+        fingerprint: joinFingerprints(listed.map(({ fingerprint }) => fingerprint)),
+        tools: listed.flatMap((entry) => {
+          const tool = pickTool(entry);
+          return tool ? [toMetadata(tool, isApproved(entry))] : [];
+        }),
+      };
+    },
     get problems() {
       return problems;
     },
     update(listed, serverName) {
-      const usable = filterUsableTools(listed, options.config);
-      problems = [...usable.problems];
+      const usable = filterUsableTools(listed, config);
       entries = new Map(
         usable.tools.map((tool) => [tool.name, createEntry(tool, computeFingerprint(tool, serverName))]),
       );
-      for (const entry of entries.values()) if (!trust.get(server, entry.tool.name)) trustEntry(entry);
+      problems = [...usable.problems, ...[...entries.values()].flatMap(({ problem }) => problem ?? [])];
+      for (const entry of entries.values()) if (!trust.get(server, entry.tool.name)) trustEntry(entry, {});
     },
     trust(name) {
       for (const entry of entries.values())
-        if (name === undefined || entry.tool.name === name) trustEntry(entry);
+        if (name === undefined || entry.tool.name === name) trustEntry(entry, { approved: true });
     },
   };
+}
 
-  function trustEntry({ tool, fingerprint }: ToolEntry): void {
-    trust.set(server, tool.name, { fingerprint, definition: JSON.stringify(pickDefinition(tool)) });
+function buildEntry(tool: McpTool, fingerprint: string, options: CreateToolOptions): ToolEntry {
+  const { server } = options;
+  try {
+    const approved = createTool(tool, options);
+    const problem = findSuspicion(tool, server);
+    const external = toExternalTool(approved, server, problem !== undefined);
+    return { tool, fingerprint, ...(problem && { problem }), offered: { approved, external } };
+  } catch (error) {
+    const problem = `The tool "${tool.name}" is not offered: ${(error as Error).message}`;
+    return { tool, fingerprint, problem };
   }
+}
+
+function toMetadata({ name, description, schema }: Tool, isApproved: boolean): ToolMetadata {
+  return { name, description, input: schema.json, isApproved };
 }
 
 /** Filters out tools with duplicate or invalid names, and those beyond the limits. */
@@ -147,17 +186,4 @@ function measureDefinition(tool: McpTool): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Detects text that is hidden from the user, or that refers to tools of another server. */
-function findSuspicion(tool: McpTool, server: string): string | undefined {
-  const { description = "" } = tool;
-  if (formatDescription(tool).includes("\\u{") && !description.includes("\\u{"))
-    return `The description of "${tool.name}" contains invisible characters.`;
-  const [other] =
-    description
-      .match(/\bmcp_[A-Za-z0-9_-]+/g)
-      ?.filter((name) => !name.startsWith(formatToolName(server, ""))) ?? [];
-  if (other) return `The description of "${tool.name}" mentions "${other}", a tool of another server.`;
-  return undefined;
 }

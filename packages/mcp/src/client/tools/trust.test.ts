@@ -43,6 +43,18 @@ describe("the trust store", () => {
     expect(await readdir(join(folder, "deep", "er"))).toEqual(["trust.json"]);
   });
 
+  it("keeps what other processes have stored in its file", async () => {
+    const file = join(folder, "shared.json");
+    const [one, other] = [await openTrustStore(file), await openTrustStore(file)];
+    one.set("notes", "search", { ...createTrustedTool("a"), approved: true });
+    await one.save();
+    other.set("notes", "read", createTrustedTool("b"));
+    await other.save();
+    const later = await openTrustStore(file);
+    expect(later.get("notes", "search")).toEqual({ ...createTrustedTool("a"), approved: true });
+    expect(later.get("notes", "read")).toEqual(createTrustedTool("b"));
+  });
+
   it("has a complete file at every moment, and finally contains all changes", async () => {
     const file = join(folder, "whole.json");
     const trust = await openTrustStore(file);

@@ -2,8 +2,14 @@ import { readFile } from "node:fs/promises";
 import { AgentError, isRecord } from "capstan";
 import { replaceFile } from "capstan/replace-file";
 
-/** A trusted tool: its fingerprint, and its definition as JSON to show later changes. */
-export type TrustedTool = { readonly fingerprint: string; readonly definition: string };
+/** A tool as it was listed first, or as the user trusted it last. */
+export type TrustedTool = {
+  readonly fingerprint: string;
+  /** The definition as JSON, to show later changes. */
+  readonly definition: string;
+  /** The user has approved what the model reads of it. */
+  readonly approved?: true;
+};
 
 /** Trusted definitions by server and tool. */
 export interface TrustStore {
@@ -17,26 +23,24 @@ export interface TrustStore {
 export async function openTrustStore(file: string | undefined): Promise<TrustStore> {
   const known = new Map<string, TrustedTool>(file === undefined ? [] : await readTrustFile(file));
   let saving = Promise.resolve();
-  let isDirty = false;
+  const unsaved = new Map<string, TrustedTool>();
   const getKey = (server: string, tool: string) => JSON.stringify([server, tool]);
-  async function writeIfDirty(): Promise<void> {
-    if (!isDirty || file === undefined) return;
-    isDirty = false;
-    try {
-      await replaceFile(file, `${JSON.stringify(Object.fromEntries(known), undefined, 2)}\n`);
-    } catch (error) {
-      isDirty = true;
-      throw error;
-    }
+  async function saveChanges(): Promise<void> {
+    if (unsaved.size === 0 || file === undefined) return;
+    const changes = [...unsaved];
+    // Read again: another process may have saved changes of its own.
+    const stored = Object.fromEntries([...(await readTrustFile(file)), ...changes]);
+    await replaceFile(file, `${JSON.stringify(stored, undefined, 2)}\n`);
+    for (const [key, trusted] of changes) if (unsaved.get(key) === trusted) unsaved.delete(key);
   }
   return {
     get: (server, tool) => known.get(getKey(server, tool)),
     set(server, tool, trusted) {
       known.set(getKey(server, tool), trusted);
-      isDirty = true;
+      unsaved.set(getKey(server, tool), trusted);
     },
     save() {
-      saving = saving.then(writeIfDirty, writeIfDirty);
+      saving = saving.then(saveChanges, saveChanges);
       return saving;
     },
   };
@@ -56,12 +60,13 @@ async function readTrustFile(file: string): Promise<[string, TrustedTool][]> {
   }
   throw new AgentError(
     "mcp_config",
-    `The trust file ${file} is damaged. Check it, then repair or delete it; without it every tool is trusted again on first use.`,
+    `The trust file ${file} is damaged. Check it, then repair or delete it; without it no metadata is approved, and changes since the last start are not noticed.`,
   );
 }
 
 function isTrustedTool(value: unknown): boolean {
   if (!isRecord(value) || typeof value.fingerprint !== "string" || typeof value.definition !== "string")
     return false;
+  if (value.approved !== undefined && value.approved !== true) return false;
   return isRecord(JSON.parse(value.definition));
 }

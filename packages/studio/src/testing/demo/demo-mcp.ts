@@ -28,6 +28,7 @@ export function createDemoMcp(servers: readonly DemoServer[]): McpTools {
     ignored: 0,
     log: [],
     changed: [],
+    isApproved: true,
     problems: [],
   } as const;
   const rejectRead = async () => {
@@ -39,6 +40,13 @@ export function createDemoMcp(servers: readonly DemoServer[]): McpTools {
       servers.map(({ described, ...status }) => ({
         ...defaults,
         tools: Object.keys(described).map((tool) => `mcp_${status.name}_${tool}`),
+        metadata: {
+          fingerprint: status.name,
+          tools: Object.entries(described).map(([tool, description]) => ({
+            ...{ name: `mcp_${status.name}_${tool}`, description, input: { type: "object" } },
+            isApproved: true,
+          })),
+        },
         ...status,
       })),
     refreshTools: async () => undefined,
