@@ -24,6 +24,7 @@ export type {
   McpCallInfo,
   McpClient,
   McpServerInfo,
+  McpToolMetadata,
   ModelInfo,
   ModelsClient,
 } from "./server-client.ts";

@@ -65,6 +65,14 @@ export type McpCallInfo = {
   readonly sessionId: string;
 };
 
+/** What the model reads of an MCP tool. */
+export type McpToolMetadata = {
+  readonly name: string;
+  readonly description: string;
+  readonly input: Json;
+  readonly isApproved: boolean;
+};
+
 /** An MCP server and its tools. */
 export type McpServerInfo = {
   readonly name: string;
@@ -74,6 +82,10 @@ export type McpServerInfo = {
   readonly tools: readonly ToolInfo[];
   /** Tools that are disabled until trusted again, with both definitions for admins. */
   readonly changed: readonly { readonly name: string; readonly was?: Json; readonly is?: Json }[];
+  /** Whether the user or the operator has approved everything that the model reads of it. */
+  readonly isApproved: boolean;
+  /** What the model reads of it, for admins. The fingerprint changes with every text. */
+  readonly metadata?: { readonly fingerprint: string; readonly tools: readonly McpToolMetadata[] };
   readonly problems: readonly string[];
   /** The current user's calls, newest first. */
   readonly calls: readonly McpCallInfo[];
@@ -92,8 +104,11 @@ export interface McpClient {
   list(): Promise<readonly McpServerInfo[]>;
   /** Reloads the tools of each server and restarts failed servers. */
   refresh(): Promise<readonly McpServerInfo[]>;
-  /** Trusts one changed tool, or all of a server. */
-  trust(server: string, tool?: string): Promise<readonly McpServerInfo[]>;
+  /**
+   * Approves what the model reads of one tool, or of all tools of a server, and enables changed tools. Rejects with
+   * `approval_mismatch` if the metadata no longer has the `fingerprint` that was reviewed.
+   */
+  trust(server: string, tool?: string, fingerprint?: string): Promise<readonly McpServerInfo[]>;
 }
 
 /** Server-wide information: models, MCP servers, agent parts. */
@@ -119,9 +134,12 @@ export function createServerClient({ request }: Connection): ServerClient {
       refresh: async () =>
         (await request<Servers>({ method: "POST", path: "/api/mcp-servers/refresh", isIdempotent: true }))
           .servers,
-      async trust(server, tool) {
+      async trust(server, tool, fingerprint) {
         const path = `/api/mcp-servers/${encodeURIComponent(server)}/trust`;
-        const body = { ...(tool !== undefined && { tool }) };
+        const body = {
+          ...(tool !== undefined && { tool }),
+          ...(fingerprint !== undefined && { fingerprint }),
+        };
         return (await request<Servers>({ method: "POST", path, body, isIdempotent: true })).servers;
       },
     },

@@ -58,12 +58,16 @@ async function servers(headers = admin, method = "GET", path = "/api/mcp-servers
 it("every user sees the state of the servers, and admins see their logs and errors", async () => {
   const [notes, broken] = await servers();
   expect(notes).toMatchObject({ name: "notes", state: "ready", restarts: 0, changed: [], calls: [] });
-  expect(notes.tools).toMatchObject([{ name: "note", description: "Notes.", needsApproval: false }]);
+  expect(notes.tools).toMatchObject([
+    { name: "note", description: expect.stringContaining("> Notes."), needsApproval: false },
+  ]);
   expect(notes.log.join()).toContain("notes are open");
   expect(broken).toMatchObject({ name: "broken", tools: [] });
   expect(broken.error.message).toContain("nothing-here");
   const [mine, theirs] = await servers(ada as typeof admin);
   expect(mine).not.toHaveProperty("log");
+  expect(mine).toMatchObject({ isApproved: false });
+  expect(mine).not.toHaveProperty("metadata");
   expect(JSON.stringify(theirs)).not.toContain("nothing-here");
 });
 
@@ -89,6 +93,27 @@ it("a tool that changes is off until an admin, who sees both versions, trusts it
   const [trusted] = await servers(admin, "POST", "/api/mcp-servers/notes/trust", { tool: "note" });
   expect(trusted).toMatchObject({ changed: [], tools: [{ name: "note" }] });
   expect((await server.send("POST", "/api/mcp-servers/nobody/trust", {}, admin)).status).toBe(404);
+});
+
+it("an admin approves exactly what the model reads, and a change withdraws it (A50)", async () => {
+  await writeFile(file, JSON.stringify([note]));
+  const [before] = await servers(admin, "POST", "/api/mcp-servers/refresh");
+  await writeFile(file, JSON.stringify([note, { ...note, name: "more" }]));
+  const [after] = await servers(admin, "POST", "/api/mcp-servers/refresh");
+  expect(after).toMatchObject({ isApproved: false });
+  expect(after.metadata.tools).toMatchObject([{ name: "mcp_notes_note" }, { name: "mcp_notes_more" }]);
+  const approve = ({ metadata: { fingerprint } }: typeof after) =>
+    server.send("POST", "/api/mcp-servers/notes/trust", { fingerprint }, admin);
+  const late = await approve(before);
+  expect([late.status, (await late.json()).error.code]).toEqual([409, "approval_mismatch"]);
+  expect((await servers())[0]).toMatchObject({ isApproved: false });
+  expect((await approve(after)).status).toBe(200);
+  const [approved] = await servers();
+  expect(approved).toMatchObject({ isApproved: true, changed: [] });
+  expect(approved.metadata.tools).toMatchObject([{ description: "Notes." }, { description: "Notes." }]);
+  const { fingerprint } = approved.metadata;
+  const stranger = await server.send("POST", "/api/mcp-servers/notes/trust", { fingerprint }, ada);
+  expect(stranger.status).toBe(403);
 });
 
 it("a deployment without MCP servers has none", async () => {

@@ -15,6 +15,16 @@ const server = z.object({
   changed: z
     .array(z.object({ name: z.string(), was: json.optional(), is: json.optional() }))
     .describe("Tools that are disabled because they changed since they were trusted."),
+  isApproved: z.boolean().describe("Whether everything the model reads of the server is approved."),
+  metadata: z
+    .object({
+      fingerprint: z.string().describe("Changes with every text. Send it with an approval."),
+      tools: z.array(
+        z.object({ name: z.string(), description: z.string(), input: json, isApproved: z.boolean() }),
+      ),
+    })
+    .optional()
+    .describe("What the model reads of the server; admins only."),
   problems: z.array(z.string()),
   calls: z.array(
     z.object({
@@ -54,13 +64,23 @@ export const mcpServerRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/api/mcp-servers/{server}/trust",
-    summary: "Trust changed tools: one tool of a server, or all.",
+    summary: "Approve what the model reads of one tool of a server, or of all, and enable changed tools.",
     access: "admin",
     params: z.strictObject({ server: z.string().min(1).max(200) }),
-    body: z.strictObject({ tool: z.string().min(1).max(200).optional() }).default({}),
+    body: z
+      .strictObject({
+        tool: z.string().min(1).max(200).optional(),
+        fingerprint: z
+          .string()
+          .min(1)
+          .max(200)
+          .optional()
+          .describe("Of the metadata you reviewed: the request fails if it has changed since."),
+      })
+      .default({}),
     responses: { 200: { description: "The servers afterwards.", schema: servers } },
     async handle({ params, body, caller }, { mcpTools, mcpCalls }) {
-      await assertServer(mcpTools, params.server).trust(params.server, body.tool);
+      await assertServer(mcpTools, params.server).trust(params.server, body.tool, body.fingerprint);
       return Response.json({ servers: buildMcpServerViews(mcpTools, mcpCalls, caller) });
     },
   }),

@@ -1,4 +1,4 @@
-import type { McpTools, ServerStatus } from "@capstan/mcp";
+import type { McpTools, ServerMetadata, ServerStatus } from "@capstan/mcp";
 import type { Event, Tool } from "capstan";
 import type { ToolInfo } from "capstan/client";
 import { getScope } from "capstan/sessions";
@@ -15,6 +15,10 @@ export type McpServerView = {
   readonly tools: readonly ToolInfo[];
   /** Disabled until they are trusted again. */
   readonly changed: readonly { readonly name: string; readonly was: unknown; readonly is: unknown }[];
+  /** Whether the user or the operator has approved everything that the model reads of it. */
+  readonly isApproved: boolean;
+  /** What the model reads of it, for admins only. */
+  readonly metadata?: ServerMetadata;
   readonly problems: readonly string[];
   /** Calls of the caller, newest first. */
   readonly calls: readonly McpCall[];
@@ -29,8 +33,8 @@ export function buildMcpServerViews(
 ): readonly McpServerView[] {
   if (!mcp) return [];
   const tools = new Map(mcp.tools.map((tool) => [tool.name, tool]));
-  return mcp.status().map(({ name, state, error, restarts, changed, problems, log, tools: names }) => ({
-    ...{ name, state, restarts, problems },
+  return mcp.status().map(({ name, state, error, restarts, changed, tools: names, ...status }) => ({
+    ...{ name, state, restarts, problems: status.problems, isApproved: status.isApproved },
     // Error messages may reveal the server's command line.
     ...(error && {
       error: { code: error.code, message: isAdmin ? error.message : "The server is unavailable." },
@@ -38,7 +42,7 @@ export function buildMcpServerViews(
     tools: names.flatMap((full) => buildServerTools(tools.get(full), name)),
     changed: isAdmin ? changed : changed.map((tool) => ({ name: tool.name, was: undefined, is: undefined })),
     calls: calls.list(name, scope),
-    ...(isAdmin && { log }),
+    ...(isAdmin && { metadata: status.metadata, log: status.log }),
   }));
 }
 

@@ -36,7 +36,7 @@ export function McpPage(): ReactNode {
   return (
     <Page
       title="MCP servers"
-      about="External tools for your agents. A tool whose definition changes is disabled until you trust it again."
+      about="External tools for your agents. Approve what a server tells the model; a tool that changes is disabled until you approve it again."
       actions={
         isAdmin &&
         servers !== undefined &&
@@ -56,7 +56,12 @@ export function McpPage(): ReactNode {
           <McpServerCard
             key={server.name}
             server={server}
-            onTrust={isAdmin ? (tool) => updateServers(() => client.mcp.trust(server.name, tool)) : undefined}
+            onTrust={
+              isAdmin
+                ? (tool) =>
+                    updateServers(() => client.mcp.trust(server.name, tool, server.metadata?.fingerprint))
+                : undefined
+            }
           />
         ))}
       </div>

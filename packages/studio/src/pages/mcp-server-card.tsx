@@ -7,12 +7,13 @@ import { classNames } from "../ui/class-names.ts";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
 import { formatTimeAgo } from "../ui/format-age.ts";
 import { ScrollRegion } from "../ui/scroll-region.tsx";
+import { MetadataReview } from "./metadata-review.tsx";
 import { Tag } from "./page.tsx";
 import { ToolChange } from "./tool-change.tsx";
 
 type McpServerCardProps = {
   readonly server: McpServerInfo;
-  /** Undefined if the user may not trust tools. */
+  /** Approves one tool or all. Undefined if the user may not. */
   readonly onTrust: ((tool?: string) => void) | undefined;
 };
 
@@ -26,7 +27,7 @@ const states = {
   closed: { label: "Closed", dot: "bg-faint" },
 } as const;
 
-/** An MCP server: status, tools and changes. */
+/** An MCP server: status, what the model reads of it, tools and changes. */
 export function McpServerCard({ server, onTrust }: McpServerCardProps): ReactNode {
   const { name, state, error, restarts, tools, changed, problems, calls, log } = server;
   const heading = useId();
@@ -51,6 +52,7 @@ export function McpServerCard({ server, onTrust }: McpServerCardProps): ReactNod
         </p>
       )}
       <Problems problems={problems} />
+      <MetadataReview server={server} onApprove={onTrust && (() => onTrust())} />
       {changed.length > 0 && (
         <div className="grid gap-3 border-t bg-warn-soft/50 px-4 py-3">
           {changed.map((change) => (

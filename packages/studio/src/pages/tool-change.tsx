@@ -14,7 +14,7 @@ export function ToolChange({ change, onTrust }: ToolChangeProps): ReactNode {
   return (
     <div>
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="text-sm">
+        <p className="text-sm [overflow-wrap:anywhere]">
           <span className="font-mono text-[0.8125rem] font-medium">{escapeInvisible(name)}</span>{" "}
           <span className="text-warn">changed and is disabled</span>
         </p>
@@ -41,7 +41,7 @@ export function FieldChanges({
 }): ReactNode {
   return findChangedFields(before, after).map(({ field, was, is }) => (
     <div key={field} className="mt-2">
-      <p className="text-xs font-medium text-quiet">{escapeInvisible(field)}</p>
+      <p className="text-xs font-medium text-quiet [overflow-wrap:anywhere]">{escapeInvisible(field)}</p>
       <div className="mt-1 grid gap-2 sm:grid-cols-2">
         <Value label={labels[0]} text={was} />
         <Value label={labels[1]} text={is} />

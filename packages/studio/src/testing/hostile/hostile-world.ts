@@ -77,10 +77,14 @@ function createHostileMcp({ text }: HostileText) {
     was: { description: text() },
     is: { description: text(), [text()]: text() },
   };
+  const input = { description: text(), [text()]: text() };
+  const tools = [{ name: text(), description: text(), input, isApproved: false }];
   return createDemoMcp([
     {
       name: "evil",
       described: { look: text() },
+      isApproved: false,
+      metadata: { fingerprint: text(), tools },
       changed: [changed as never],
       problems: [text()],
       log: [text(), text()],
