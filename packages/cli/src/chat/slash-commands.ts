@@ -171,8 +171,12 @@ function showMcpServers({ chatState, view, transcript }: CommandContext): void {
   printTable(
     view,
     "MCP servers",
-    servers.map(({ name, state, tools: offered, error, problems }) => {
-      const trouble = [...(error ? [error.message] : []), ...problems]
+    servers.map(({ name, state, tools: offered, isApproved, error, problems }) => {
+      const trouble = [
+        ...(error ? [error.message] : []),
+        ...(isApproved ? [] : ["not approved"]),
+        ...problems,
+      ]
         .map((problem) => `; ${problem}`)
         .join("");
       return [escapeTerminalLine(name), escapeTerminalLine(`${state}, ${offered.length} tools${trouble}`)];

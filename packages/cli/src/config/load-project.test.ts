@@ -173,8 +173,26 @@ describe("MCP servers", () => {
     expect(before.stdout).not.toContain("mcp_small_hello");
     const trusted = await inFolder("-p", "What can you do?", "--trust");
     expect(trusted.stdout).toContain("mcp_small_hello");
+    expect(trusted.stderr).toContain("Run `capstan mcp review small`.");
     const { stdout } = await inFolder("doctor");
-    expect(stdout).toContain("✓ MCP server small: 1 tools: mcp_small_hello");
+    expect(stdout).toContain("! MCP server small: 1 tools: mcp_small_hello");
+    expect(stdout).toContain("→ Run `capstan mcp review small`.");
+  });
+
+  it("are reviewed: the texts for the model are shown, and approved once", async () => {
+    writeApp(".mcp.json", mcp(join(project.folder, "app")));
+    const shown = await inFolder("mcp", "review", "small", "--trust");
+    expect(shown).toMatchObject({ code: 0 });
+    expect(shown.stdout).toContain('mcp_small_hello (not approved)\n  From the MCP server "small"');
+    expect(shown.stderr).toContain("Not approved. To approve: capstan mcp review small --yes");
+    expect((await inFolder("mcp", "review", "small", "--yes")).stderr).toContain("Approved small.");
+    const approved = await inFolder("mcp", "review", "small", "--json");
+    expect(JSON.parse(approved.stdout).tools).toMatchObject([{ name: "mcp_small_hello", isApproved: true }]);
+    expect((await inFolder("-p", "Hi")).stderr).not.toContain("mcp review");
+    expect((await inFolder("doctor")).stdout).toContain("✓ MCP server small: 1 tools: mcp_small_hello");
+    const unknown = await inFolder("mcp", "review", "smal");
+    expect(unknown).toMatchObject({ code: 2 });
+    expect(unknown.stderr).toContain('MCP server "smal" not found. Did you mean "small"?');
   });
 
   it("of .mcp.json that changed after the user trusted it are not started", async () => {

@@ -7,6 +7,7 @@ Examples:
   $ capstan mcp                          serve the agents to the MCP client that starts it
   $ capstan mcp add fs -- npx -y @modelcontextprotocol/server-filesystem .
   $ capstan mcp list
+  $ capstan mcp review fs                show what the model reads of a server, and approve it
 
 Client config: {"mcpServers": {"capstan": {"command": "capstan", "args": ["mcp"]}}}`;
 
@@ -26,7 +27,7 @@ The server is added to .mcp.json of this project, which is usually shared.`;
 export const addMcp: AddCommand = (program, io, outcome) => {
   const mcp = program
     .command("mcp")
-    .description("serve the agents over stdio to an MCP client; add, list and remove MCP servers")
+    .description("serve the agents over stdio to an MCP client; add, list, review and remove MCP servers")
     .addHelpText("after", serveExamples)
     .allowExcessArguments()
     .action(async (_options, command) => {
@@ -54,6 +55,16 @@ export const addMcp: AddCommand = (program, io, outcome) => {
     .action(async (_options, command) => {
       const { listServers } = await import("./server-actions.ts");
       await listServers(command.optsWithGlobals(), io);
+    });
+  mcp
+    .command("review")
+    .description("show what the model reads of an MCP server, and approve it")
+    .argument("<name>")
+    .option("--yes", "approve without asking")
+    .option("--json", "print JSON")
+    .action(async (name, _options, command) => {
+      const { reviewServer } = await import("./review-server.ts");
+      await reviewServer(name, command.optsWithGlobals(), io);
     });
   mcp
     .command("remove")

@@ -48,13 +48,18 @@ export async function startServers(
 
 /** Returns one line per problem of a server. */
 export function getMcpNotices(mcp: McpTools | undefined): readonly string[] {
-  return (mcp?.status() ?? []).flatMap(({ name, error, changed, problems }) => [
+  return (mcp?.status() ?? []).flatMap(({ name, error, changed, isApproved, problems }) => [
     ...(error ? [`MCP server "${name}" failed: ${error.message}`] : []),
     ...(changed.length > 0
       ? [
           `MCP server "${name}": ${changed.length} tools have changed since you trusted them and are disabled.`,
         ]
       : []),
+    ...(isApproved
+      ? []
+      : [
+          `MCP server "${name}" is not approved, so effects of other tools may need your approval. Run \`capstan mcp review ${name}\`.`,
+        ]),
     ...problems.map((problem) => `MCP server "${name}": ${problem}`),
   ]);
 }

@@ -121,7 +121,7 @@ export async function checkMcpServers(
     const mcp = await startServers(collectMcpServers(flags, project, io), io, { isScript: true });
     if (!mcp) return [none];
     try {
-      return mcp.status().map(({ name, state, error, tools, changed, problems }): Finding => {
+      return mcp.status().map(({ name, state, error, tools, changed, isApproved, problems }): Finding => {
         const what = `MCP server ${name}`;
         if (state === "off") return { what, state: "ok", says: "off" };
         if (state !== "ready")
@@ -132,10 +132,14 @@ export async function checkMcpServers(
             advice: "Check its command or URL.",
           };
         const says = `${tools.length} tools: ${tools.join(", ")}`;
-        const trouble = [...changed.map((tool) => `${tool.name} has changed and is disabled`), ...problems];
-        return trouble.length > 0
-          ? { what, state: "limited", says: `${says}. ${trouble.join(". ")}` }
-          : { what, state: "ok", says };
+        const trouble = [
+          ...changed.map((tool) => `${tool.name} has changed and is disabled`),
+          ...(isApproved ? [] : ["What the model reads of it is not approved"]),
+          ...problems,
+        ];
+        if (trouble.length === 0) return { what, state: "ok", says };
+        const advice = isApproved ? {} : { advice: `Run \`capstan mcp review ${name}\`.` };
+        return { what, state: "limited", says: `${says}. ${trouble.join(". ")}`, ...advice };
       });
     } finally {
       await mcp.close();
