@@ -247,7 +247,9 @@ describe("scenario: a page with instructions", () => {
     expect(sent).not.toMatch(/^TOOL_CALL: mcp_notes_delete_note/m);
     expect(result.toolCalls.map(({ name }) => name)).not.toContain("mcp_notes_delete_note");
     expect(result).toMatchObject({ status: "waiting", pending: [{ name: "mcp_notes_add_note" }] });
-    expect(result.pending[0]?.reason).toContain("untrusted text");
+    expect(result.pending[0]?.reason).toContain(
+      "read text from others (“web_fetch” with “http://pages.test/offer”",
+    );
   });
 });
 
