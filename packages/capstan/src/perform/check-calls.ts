@@ -5,7 +5,7 @@ import type { CallCheck, FactBody } from "../event.ts";
 import type { AssistantPart, CallPart } from "../history.ts";
 import { defaultPolicy } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
-import { collectForeignLabels, mergeLabels } from "../provenance.ts";
+import { collectForeignLabels, getLabels, mergeLabels } from "../provenance.ts";
 import { getRootState } from "../state/nested-state.ts";
 import { getRunId } from "../state/state.ts";
 import { hasEffect, type Tool } from "../tool.ts";
@@ -91,7 +91,10 @@ async function withApproval(
     const gateVerdict = verdict.verdict === "allow" ? undefined : verdict;
     const { approvals } = io.state.run?.policy ?? defaultPolicy;
     const isAsked = approvals === "ask" || (approvals === "allow" && gateVerdict !== undefined);
-    const leaks = isAsked ? findLeaks(checked.call.input, gated?.target, io.state) : [];
+    const leaks =
+      isAsked && (gateVerdict || isOutgoing(tool))
+        ? findLeaks(checked.call.input, gated?.target, io.state)
+        : [];
     const reason = [toolReason, gateVerdict?.reason ?? "", formatLeaks(leaks)]
       .filter((text) => text !== "")
       .join(" ");
@@ -110,6 +113,14 @@ async function withApproval(
   } catch (thrown) {
     return { ...checked, check: { error: describeThrown(thrown, "tool_failed") } };
   }
+}
+
+/**
+ * Whether a call may hand its arguments to others. One that only changes the operator's own state keeps them: editing a
+ * file that the model has read is no leak.
+ */
+function isOutgoing(tool: Tool): boolean {
+  return tool.effects !== "state" || getLabels(tool).includes("untrusted");
 }
 
 /** Asks the tool whether the call needs approval. A tool that does not answer in time needs it. */

@@ -106,6 +106,25 @@ describe("private data in the arguments of a call that needs approval", () => {
     expect(pending[0]).not.toHaveProperty("because");
   });
 
+  it("is not shown in a call that only changes the operator's own state", async () => {
+    const save = defineTool({
+      name: "save",
+      description: "",
+      input: { type: "object", properties: { text: { type: "string" } } },
+      effects: "state",
+      needsApproval: () => "Saves the list.",
+      execute: () => "",
+    });
+    const model = scriptedModel([
+      { calls: [{ name: "customers", input: {} }] },
+      { calls: [{ name: "save", input: { text: customer } }] },
+    ]);
+    const tools = [...createOfficeTools([], contents), save];
+    const { pending } = await run(defineAgent({ name: "a", model, tools }), "Go.", { store: memory() });
+    expect(pending[0]).toMatchObject({ name: "save", reason: "Saves the list." });
+    expect(pending[0]).not.toHaveProperty("leaks");
+  });
+
   it.each<[what: string, conversation: Conversation]>([
     [
       "the user wrote it",

@@ -8,10 +8,11 @@ import { loadConfiguredTools } from "./choose-tools.ts";
 import { openWorkspace, type WorkspaceFlags } from "./workspace.ts";
 
 let project: ScratchProject;
+const line = 'def load_settings(path="data/settings.json"): pass';
 beforeEach(() => {
   project = createScratchProject({
-    "example.py": "def greet(): pass",
-    "downloads/example.py": "def greet(): pass",
+    "example.py": line,
+    "downloads/example.py": line,
   });
 });
 afterEach(() => project.remove());
@@ -21,7 +22,7 @@ async function readAndEdit(path: string) {
   const { folder, env } = project;
   const model = scriptedModel([
     { calls: [{ name: "read_file", input: { path } }] },
-    { calls: [{ name: "edit_file", input: { path, edits: [{ find: "pass", replace: "return" }] } }] },
+    { calls: [{ name: "edit_file", input: { path, edits: [{ find: line, replace: `${line} # TODO` }] } }] },
   ]);
   const tools = await loadConfiguredTools({ config: { tools: ["files"] }, mcp: undefined, folder, env });
   const { pending } = await run(defineAgent({ name: "assistant", model, tools }), "Edit it.");
