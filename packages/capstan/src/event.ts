@@ -87,6 +87,8 @@ export type FactBody =
       readonly output?: StructuredOutput;
       /** The sources cited in the text, in the order of their first mention. */
       readonly citations?: readonly Citation[];
+      /** Third-party tool descriptions that the model has read, if the conversation has no label for their origin yet. */
+      readonly sources?: readonly Source[];
     }
   | {
       /**
@@ -227,7 +229,7 @@ export type FactBody =
       readonly message?: string;
       /** Settings in which the target's own policy is stricter than the run's. */
       readonly rights?: Partial<Pick<Policy, "gate" | "approvals">>;
-      /** Labels of the tool descriptions that the agent which handed off had read. */
+      /** What facts of version 1 have instead of `sources` in the messages of the agent that hands off. */
       readonly reads?: readonly Reads[];
     }
   /** A handoff that is not allowed. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "./agent.ts";
-import { getLabels } from "./provenance.ts";
+import { findModelProvenance, getLabels, mergeLabels, withoutOwnDescriptions } from "./provenance.ts";
 import { resume, run } from "./run/run.ts";
 import { fold } from "./state/apply.ts";
 import { memory } from "./stores/memory.ts";
@@ -123,5 +123,60 @@ describe("labels", () => {
     expect(fold("s", await store.read("s")).labels.untrusted).toEqual([]);
     await run(agent([{ text: "end" }]), "?", { store, session: "s" });
     expect(fold("s", await store.read("s")).labels.untrusted).toHaveLength(1);
+  });
+
+  it("of a stored result are kept by a tool that carries its text over a question to the user (A106)", async () => {
+    const store = memory();
+    const big = defineTool({
+      ...{ name: "big", description: "", input: { type: "object" }, effects: "none", reads: ["untrusted"] },
+      ...{ maxResultSize: 50, execute: () => "x".repeat(500) },
+    });
+    const quote = defineTool({
+      ...{ name: "quote", description: "", input: { type: "object" }, effects: "none", reads: [] },
+      async execute(_, { answers, readBlob }) {
+        if (answers.length === 2) return answers[1]?.state;
+        const state = answers.length === 1 ? (await readBlob("blob_1"))?.data : null;
+        return { ask: { message: "Go on?", state } };
+      },
+    });
+    const agent = (...names: string[]) => {
+      const script = [...names.map((name) => ({ calls: [{ name }] })), { text: "end" }];
+      return defineAgent({ name: "a", model: scriptedModel(script), tools: [big, quote] });
+    };
+    await run(agent("big"), "?", { store, session: "s" });
+    const handle = run(agent("quote"), "?", { store, session: "s", policy: { memory: "run" } });
+    for (const _ of [1, 2]) handle.approve((await handle).pending[0]?.callId ?? "");
+    expect(await handle).toMatchObject({ status: "done", toolCalls: [{ result: "x".repeat(500) }] });
+    const { labels } = fold("s", await store.read("s"));
+    expect(labels.untrusted).toEqual([{ tool: "quote", turn: 1, input: "{}" }]);
+  });
+
+  it("keep one source of each kind, however many of another kind came before", () => {
+    const sources = (count: number, more: object) =>
+      Array.from({ length: count }, (_, turn) => ({ tool: "t", turn, input: "{}", ...more }));
+    const context = { untrusted: sources(8, { provenance: "application" }), private: [] };
+    const page = { untrusted: sources(2, {}), private: [] };
+    const server = { untrusted: sources(2, { origin: "server" }), private: [] };
+    const { untrusted } = mergeLabels(mergeLabels(context, page), server);
+    expect(untrusted.slice(8)).toEqual([page.untrusted[0], server.untrusted[0]]);
+    expect(findModelProvenance({ untrusted, private: [] })).toBe("external");
+  });
+
+  it("of a server's descriptions are recorded with the first message, and the server's own tools ignore them", async () => {
+    const store = memory();
+    const foreign = { ...createReader("clock"), foreign: "server" };
+    const script = [{ calls: [{ name: "clock" }] }, { text: "end" }];
+    const agent = defineAgent({ name: "a", model: scriptedModel(script), tools: [foreign, ...tools] });
+    await run(agent, "?", { store, session: "s" });
+    const facts = await store.read("s");
+    const source = { tool: "clock", turn: 0, input: '"its description"', origin: "server" };
+    const messages = facts.filter((fact) => fact.type === "message");
+    expect(messages.map(({ sources }) => sources)).toEqual([[source], undefined]);
+    const { labels, history } = fold("s", facts);
+    expect(labels.untrusted).toEqual([source]);
+    expect(history.at(-1)).toMatchObject({ type: "assistant", provenance: "external" });
+    expect(withoutOwnDescriptions(labels, { foreign: "server" }).untrusted).toEqual([]);
+    expect(withoutOwnDescriptions(labels, { foreign: "other" }).untrusted).toEqual([source]);
+    expect(withoutOwnDescriptions(labels, {}).untrusted).toEqual([source]);
   });
 });

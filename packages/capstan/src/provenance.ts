@@ -20,7 +20,11 @@ export function getProvenance(entry: Entry): Provenance {
 /** The provenance of a text that a model writes now; undefined if it has read nothing untrusted. */
 export function findModelProvenance({ untrusted }: Labels): "application" | "external" | undefined {
   if (untrusted.length === 0) return undefined;
-  return untrusted.every(({ provenance }) => provenance === "application") ? "application" : "external";
+  return hasExternal(untrusted) ? "external" : "application";
+}
+
+export function hasExternal(sources: readonly Source[]): boolean {
+  return sources.some(({ provenance }) => provenance === undefined);
 }
 
 /** The call or the entry that brought untrusted or private data into the conversation. */
@@ -32,6 +36,8 @@ export type Source = {
   readonly input: string;
   /** Default: `external`. */
   readonly provenance?: "application";
+  /** The server that the tool comes from, if the source is its description. */
+  readonly origin?: string;
 };
 
 /** The untrusted and private sources in the conversation. Folded from the facts, so compaction does not lose them. */
@@ -45,9 +51,12 @@ export function createLabels(): Labels {
   return { untrusted: [], private: [] };
 }
 
+/** Stands for the arguments in a source that is the description of a tool. */
+const descriptionInput = JSON.stringify("its description");
+
 /** Whether the source is the description of a tool, not a call. */
 export function isDescription({ turn, input }: Source): boolean {
-  return turn === 0 && input === JSON.stringify("its description");
+  return turn === 0 && input === descriptionInput;
 }
 
 const knownReads: readonly unknown[] = ["public", "private", "untrusted"] satisfies Reads[];
@@ -68,15 +77,21 @@ export function addLabels(
   reads: readonly Reads[],
   { input, ...source }: Omit<Source, "input"> & { readonly input: Json },
 ): void {
-  for (const label of reads) {
-    if (label === "public") continue;
-    const sources = labels[label];
-    // One external source is always kept: the rest may be the application's.
-    const isFirstExternal =
-      source.provenance === undefined && sources.every(({ provenance }) => provenance === "application");
-    if (sources.length < maxSources || isFirstExternal)
-      sources.push({ ...source, input: JSON.stringify(input).slice(0, maxLabelInput).toWellFormed() });
-  }
+  const shownInput = JSON.stringify(input).slice(0, maxLabelInput).toWellFormed();
+  for (const label of reads)
+    if (label !== "public") addSource(labels[label], { ...source, input: shownInput });
+}
+
+/** Adds a source once. The first of each kind is always kept, because the gate treats them differently. */
+export function addSource(sources: Source[], source: Source): void {
+  const { tool, turn, input } = source;
+  const isKnown = (other: Source) => other.tool === tool && other.turn === turn && other.input === input;
+  if (isNewKind(sources, source) || (sources.length < maxSources && !sources.some(isKnown)))
+    sources.push(source);
+}
+
+function isNewKind(sources: readonly Source[], { provenance, origin }: Source): boolean {
+  return sources.every((other) => other.provenance !== provenance || other.origin !== origin);
 }
 
 /** Labels an entry that neither the user nor the operator wrote. */
@@ -93,27 +108,38 @@ export function addEntryLabels(labels: Labels, entry: Entry): void {
 }
 
 /**
- * Returns the labels of third-party tool descriptions, which the model reads before it calls anything. Descriptions from
- * the origin of `called` do not count: whoever wrote them receives that call anyway.
+ * Returns the third-party tool descriptions among what a model is about to read that the labels do not cover yet: one per
+ * origin.
  */
-export function collectForeignLabels(
+export function findNewDescriptions(
   tools: Iterable<Pick<Tool, "name" | "foreign">>,
-  called?: Pick<Tool, "foreign">,
-): Labels {
-  const labels = createLabels();
-  const isOwn = (foreign: Tool["foreign"]) => typeof foreign === "string" && foreign === called?.foreign;
-  for (const { name, foreign } of tools)
-    if (foreign && !isOwn(foreign))
-      addLabels(labels, ["untrusted"], { tool: name, turn: 0, input: "its description" });
-  return labels;
+  { untrusted }: Labels,
+): readonly Source[] {
+  const found: Source[] = [];
+  for (const { name, foreign } of tools) {
+    if (!foreign) continue;
+    const origin = typeof foreign === "string" && { origin: foreign };
+    const source = { tool: name, turn: 0, input: descriptionInput, ...origin };
+    if (isNewKind(untrusted, source) && isNewKind(found, source)) found.push(source);
+  }
+  return found;
+}
+
+/** Returns the labels without the descriptions from the origin of `called`: whoever wrote them receives that call anyway. */
+export function withoutOwnDescriptions(labels: Labels, { foreign }: Pick<Tool, "foreign">): Labels {
+  if (typeof foreign !== "string") return labels;
+  return { ...labels, untrusted: labels.untrusted.filter(({ origin }) => origin !== foreign) };
 }
 
 /** Merges two sets of labels, keeping the first sources of each kind. */
 export function mergeLabels(left: Labels, right: Labels): Labels {
-  const join = (first: readonly Source[], second: readonly Source[]) =>
-    [...first, ...second].slice(0, maxSources);
-  return {
-    untrusted: join(left.untrusted, right.untrusted),
-    private: join(left.private, right.private),
-  };
+  const merged = { untrusted: [...left.untrusted], private: [...left.private] };
+  for (const source of right.untrusted) addSource(merged.untrusted, source);
+  for (const source of right.private) addSource(merged.private, source);
+  return merged;
+}
+
+/** Lists the kinds of labels that have sources. */
+export function listReads(labels: Labels): readonly Exclude<Reads, "public">[] {
+  return (["untrusted", "private"] as const).filter((label) => labels[label].length > 0);
 }

@@ -1,13 +1,11 @@
-import { type Agent, getAgent, indexAgents } from "../agent.ts";
+import type { Agent } from "../agent.ts";
 import { isDeadline } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
 import { toErrorData } from "../errors.ts";
 import type { PolicyOverrides } from "../policy.ts";
-import { findTool } from "../prompt/builtin-tools.ts";
-import { collectForeignLabels, mergeLabels } from "../provenance.ts";
-import { listReads } from "../state/nested-state.ts";
+import { listReads } from "../provenance.ts";
 import { listAncestors, type RunState } from "../state/state.ts";
-import type { Outcome, Reads, Tool } from "../tool.ts";
+import type { Outcome, Reads } from "../tool.ts";
 import type { Io } from "./io.ts";
 import { createFailedOutcome, interrupted } from "./outcome.ts";
 
@@ -63,21 +61,10 @@ export async function callAgent(
   return run?.done && toOutcome(run, name);
 }
 
-/** Lists the labels of everything the nested run has read, including untrusted descriptions of its tools. */
-export function listNestedReads({ callId, agent, name }: ToolEffect, io: Io): readonly Reads[] {
-  const nestedState = io.state.run?.nested.get(callId);
-  if (!nestedState) return [];
-  const subAgent = findTool(getAgent(io.agents, agent), name)?.agent;
-  const tools = subAgent ? [...indexAgents(subAgent).values()].flatMap(listTools) : [];
-  return listReads(mergeLabels(nestedState.labels, collectForeignLabels(tools)));
-}
-
-function listTools({ tools, toolSource }: Agent): readonly Tool[] {
-  try {
-    return toolSource ? toolSource() : [...tools.values()];
-  } catch {
-    return []; // the nested run had no tools either
-  }
+/** Lists the labels of everything the nested run has read. */
+export function listNestedReads({ callId }: ToolEffect, { state }: Io): readonly Reads[] {
+  const nestedState = state.run?.nested.get(callId);
+  return nestedState ? listReads(nestedState.labels) : [];
 }
 
 function toOutcome({ id, turn, done }: RunState, name: string): Outcome {

@@ -1,4 +1,4 @@
-import { getAgent } from "../agent.ts";
+import { type Agent, getAgent } from "../agent.ts";
 import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { ModelEffect } from "../effect.ts";
 import { describeThrown, type ErrorData } from "../errors.ts";
@@ -6,6 +6,7 @@ import type { DeltaBody, FactBody, StructuredOutput } from "../event.ts";
 import { type AssistantEntry, type Citation, getText, type TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
 import { findAnswerProblem, type Model, type StopReason } from "../model.ts";
+import { findNewDescriptions, type Source } from "../provenance.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { PartialMessage, State } from "../state/state.ts";
 import { buildRequest } from "./build-request.ts";
@@ -169,13 +170,24 @@ async function buildMessage({
   if ((stopReason === "length" || stopReason === "pause") && continueAfter.includes(stopReason))
     return [{ type: "message_partial", ...details, candidate, stopReason }, ...notices];
   return [
-    { type: "message", ...details, stopReason, ...(checks && { checks }), ...(output && { output }) },
+    {
+      ...{ type: "message", ...details, stopReason, ...listNewSources(agent, io.state) },
+      ...(checks && { checks }),
+      ...(output && { output }),
+    },
     ...notices,
   ];
 }
 
+/** Everything that the model writes may repeat the third-party descriptions of its tools. */
+function listNewSources({ tools }: Agent, { labels }: State): { readonly sources?: readonly Source[] } {
+  const sources = findNewDescriptions(tools.values(), labels);
+  return sources.length > 0 ? { sources } : {};
+}
+
 /** Builds the message of a cancelled call: text only, because calls and reasoning may be incomplete. */
 function buildPartialMessage({
+  effect,
   io,
   model,
   message,
@@ -198,6 +210,7 @@ function buildPartialMessage({
       usage,
       ms,
       stopReason: "aborted",
+      ...listNewSources(getAgent(io.agents, effect.agent), io.state),
       ...buildCitationFields({ citationFilter, partial }),
     },
     ...warnings,

@@ -5,7 +5,7 @@ import type { CallCheck, FactBody } from "../event.ts";
 import type { AssistantPart, CallPart } from "../history.ts";
 import { defaultPolicy } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
-import { collectForeignLabels, getLabels, mergeLabels } from "../provenance.ts";
+import { findNewDescriptions, getLabels, withoutOwnDescriptions } from "../provenance.ts";
 import { getRootState } from "../state/nested-state.ts";
 import { getRunId } from "../state/state.ts";
 import { hasEffect, type Tool } from "../tool.ts";
@@ -149,8 +149,10 @@ function formatApprovalReason(approval: boolean | string): string {
 
 function toGateInput(tool: Tool, input: unknown, { agents, state }: Io): GateInput {
   const agent = agents.get(state.run?.agent ?? "");
+  const described = findNewDescriptions(agent?.tools.values() ?? [], state.labels);
+  const labels = { ...state.labels, untrusted: [...described, ...state.labels.untrusted] };
   return {
-    labels: mergeLabels(collectForeignLabels(agent?.tools.values() ?? [], tool), state.labels),
+    labels: withoutOwnDescriptions(labels, tool),
     tool,
     target: tool.target?.(input),
     // The prompt of a nested run was not written by the user.

@@ -6,7 +6,7 @@ import { isRecord } from "../json.ts";
 import { getLabels } from "../provenance.ts";
 import { toSchema } from "../schema/schema.ts";
 import { getRunId } from "../state/state.ts";
-import type { Answer, Question, Tool } from "../tool.ts";
+import type { Answer, Question, Reads, Tool } from "../tool.ts";
 import { computeDigest } from "./digest.ts";
 import { getInput, type Io } from "./io.ts";
 import { toLimitedJson } from "./to-json.ts";
@@ -30,11 +30,18 @@ export function asQuestion(returned: unknown): Question | undefined {
   }
 }
 
+/** The call that asks, and the labels of the stored results that its tool has read. */
+type QuestionContext = {
+  readonly effect: ToolEffect;
+  readonly io: Io;
+  readonly blobReads: ReadonlySet<Reads>;
+};
+
 /** Builds the fact that asks the user. Throws for an invalid question, which is a failure of the tool. */
 export async function buildQuestionFact(
   returned: Question,
   tool: Tool,
-  { effect, io }: { readonly effect: ToolEffect; readonly io: Io },
+  { effect, io, blobReads }: QuestionContext,
 ): Promise<FactBody> {
   const { callId, name } = effect;
   const number = (effect.asked?.length ?? 0) + 1;
@@ -52,7 +59,7 @@ export async function buildQuestionFact(
   const fullQuestion = json as unknown as Question;
   const question = io.mask?.(fullQuestion) ?? fullQuestion;
   const input = getInput(effect);
-  const reads = getLabels(tool);
+  const reads = [...new Set([...getLabels(tool), ...blobReads])];
   return {
     type: "approval_required",
     callId,

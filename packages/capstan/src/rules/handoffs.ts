@@ -2,7 +2,6 @@ import { type Agent, handoffName } from "../agent.ts";
 import { toErrorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { defaultPolicy, findStricter, type HandoffPolicy } from "../policy.ts";
-import { collectForeignLabels } from "../provenance.ts";
 import type { Call, HandoffFrame, RunState } from "../state/state.ts";
 import { isLastTurn } from "./limits.ts";
 import { buildRefusal, settleOpenCalls } from "./refusals.ts";
@@ -80,16 +79,10 @@ function buildTransferResult(run: RunState, { part, handedTo }: Call): FactBody 
 
 /** At the end of the turn, puts the target in charge, or returns control to the waiting agent. */
 export const performHandoff: Rule = (context) => {
-  const { agent, run } = context;
-  const frame = run.handoffs.at(-1);
+  const frame = context.run.handoffs.at(-1);
   if (frame?.returned) {
     const { text, data, error } = frame.returned;
-    const answer = {
-      text,
-      ...(data !== undefined && { data }),
-      ...(error && { error }),
-      ...getForeignReads(agent),
-    };
+    const answer = { text, ...(data !== undefined && { data }), ...(error && { error }) };
     return decideFacts(`returned.${frame.call.part.id}`, buildHandoffResult(frame.call.part, answer));
   }
   const [call] = listOpenHandoffs(context);
@@ -109,7 +102,6 @@ function buildHandoff({ agent, run }: RuleContext, call: Call): FactBody {
     mode: getHandoffPolicy(run).mode,
     ...(message !== undefined && { message }),
     ...(Object.keys(rights).length > 0 && { rights }),
-    ...getForeignReads(agent),
   };
 }
 
@@ -133,16 +125,10 @@ export function returnWithoutAnswer(context: RuleContext, frame: HandoffFrame): 
   return decideFacts(`return.${run.turn}`, { ...buildReturn(context, frame, message), error });
 }
 
-/** Third-party tool descriptions taint everything the agent writes, and with it the agent that reads it. */
-function getForeignReads({ tools }: Agent): { reads?: readonly ["untrusted"] } {
-  return collectForeignLabels(tools.values()).untrusted.length > 0 ? { reads: ["untrusted"] } : {};
-}
-
-type HandoffAnswer = Pick<NonNullable<HandoffFrame["returned"]>, "text" | "data" | "error"> & {
-  readonly reads?: readonly ["untrusted"];
-};
-
-function buildHandoffResult({ id }: Call["part"], { text, ...rest }: HandoffAnswer): FactBody {
+function buildHandoffResult(
+  { id }: Call["part"],
+  { text, ...rest }: NonNullable<HandoffFrame["returned"]>,
+): FactBody {
   const status = rest.error ? "error" : "ok";
   const is_error = status === "error";
   return {

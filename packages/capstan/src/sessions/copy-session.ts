@@ -2,6 +2,7 @@ import { AgentError } from "../errors.ts";
 import type { Fact, UnplacedFact } from "../event.ts";
 import { createId } from "../ids.ts";
 import type { Blob, SessionWriter, Store } from "../store.ts";
+import { listHandles } from "./load-facts.ts";
 import { type CopyPlan, planCopy, type RunOrigin } from "./plan-copy.ts";
 import { withNewIds } from "./with-new-ids.ts";
 
@@ -66,9 +67,11 @@ async function copyBlobs(
   { handles, writer }: { readonly handles: Map<string, string>; readonly writer: SessionWriter },
 ): Promise<void> {
   for (const fact of page) {
-    if (fact.type !== "tool_call_result" || fact.handle === undefined || handles.has(fact.handle)) continue;
-    const blob = await loadBlob(fact.handle);
-    if (blob) handles.set(fact.handle, await writer.putBlob({ mediaType: blob.mediaType, data: blob.data }));
+    for (const handle of listHandles(fact)) {
+      if (handles.has(handle)) continue;
+      const blob = await loadBlob(handle);
+      if (blob) handles.set(handle, await writer.putBlob({ mediaType: blob.mediaType, data: blob.data }));
+    }
   }
 }
 

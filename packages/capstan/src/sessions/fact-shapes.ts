@@ -56,7 +56,7 @@ type Body<Type extends FactBody["type"]> = Omit<Extract<FactBody, { readonly typ
 const sources = array(
   object<Source>({
     ...{ tool: keep(string), turn: keep(count), input: keep(string) },
-    provenance: keepOptional(choice("application")),
+    ...{ provenance: keepOptional(choice("application")), origin: keepOptional(string) },
   }),
 );
 const leaks = array(object<Leak>({ tool: keep(string), turn: keep(count), shown: keep(string) }));
@@ -116,8 +116,8 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
     ...{ entry: keep(assistantEntry), model: keep(string), usage: notSpent, ms: keep(number) },
     stopReason: keepOptional(messageEnd),
     finish: keepOptional(either(messageEnd, choice("stop"))),
-    // Approvals and validated values count in the deployment that made them.
-    ...{ checks: drop(checks), output: drop(output) },
+    // Approvals, validated values and labels count in the deployment that made them.
+    ...{ checks: drop(checks), output: drop(output), sources: drop(sources) },
     citations: keepOptional(citations),
   }),
   message_partial: object<Body<"message_partial">>({

@@ -8,6 +8,7 @@ import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { session } from "./session.ts";
+import { sessions } from "./sessions.ts";
 
 function createFixture() {
   const executions: string[] = [];
@@ -79,6 +80,36 @@ describe("a fork", () => {
     expect((await (await copy.fork(1)).info()).title).toBe("How much is it? (fork)");
     await session(store, "s1").remove();
     expect(await copy.facts()).toEqual(forked);
+  });
+
+  it("can read results that a compaction has shortened, and so can an imported copy", async () => {
+    const store = memory();
+    const read = defineTool({
+      ...{ name: "read", description: "Reads.", input: { type: "object" }, effects: "none" },
+      ...{ maxResultSize: "unlimited", execute: () => "b".repeat(9000) },
+    });
+    const createReader = (...steps: ScriptedStep[]) => {
+      const model = scriptedModel(steps.map((step) => ({ usage: null, ...step })));
+      return defineAgent({ name: "a", model, tools: [read], policy: { contextBudget: 900 } });
+    };
+    await run(createReader({ calls: [{ name: "read" }] }, { text: "Read." }), "Go.", {
+      store,
+      session: "s1",
+    });
+    const facts = await store.read("s1");
+    expect(facts.some((fact) => fact.type === "compacted" && fact.results)).toBe(true);
+    const forked = await session(store, "s1").fork(facts.length);
+    const elsewhere = memory();
+    const imported = await sessions(elsewhere).import(await session(store, "s1").export("json"));
+    for (const [copy, copyStore] of [
+      [forked, store],
+      [imported, elsewhere],
+    ] as const) {
+      const calls = [{ name: "read_result", input: { handle: "blob_1", length: 10 } }];
+      const about = { store: copyStore, session: copy.id };
+      const { toolCalls } = await run(createReader({ calls }, { text: "Read." }), "Go on.", about);
+      expect(String(toolCalls[0]?.result)).toContain("of 9000");
+    }
   });
 
   it("does not copy approvals: the call is refused and must be requested again", async () => {

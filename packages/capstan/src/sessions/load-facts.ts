@@ -120,3 +120,9 @@ export function findEnd(runFacts: readonly Fact[]): Extract<Fact, { type: "done"
   const last = runFacts.findLast(({ type }) => type === "done" || type === "retried");
   return last?.type === "done" ? last : undefined;
 }
+
+/** Lists the handles that a fact gives to results: when they arrive, or when a compaction shortens them. */
+export function listHandles(fact: Fact): readonly string[] {
+  if (fact.type === "tool_call_result") return fact.handle === undefined ? [] : [fact.handle];
+  return fact.type === "compacted" ? (fact.results ?? []).map(({ handle }) => handle) : [];
+}

@@ -6,7 +6,7 @@ import { AgentError } from "../errors.ts";
 import { type Fact, factVersion } from "../event.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import type { Blob, Store } from "../store.ts";
-import { readFacts } from "./load-facts.ts";
+import { listHandles, readFacts } from "./load-facts.ts";
 
 /** Identifies the file format. */
 export const fileFormat = "capstan-session";
@@ -43,7 +43,7 @@ export async function* serializeSession(
   for await (const page of readFacts(store, id)) {
     yield separator + page.map((fact) => toCanonicalJson(toPlainJson(fact))).join(",\n");
     separator = ",\n";
-    for (const fact of page) if (fact.type === "tool_call_result" && fact.handle) handles.add(fact.handle);
+    for (const fact of page) for (const handle of listHandles(fact)) handles.add(handle);
   }
   yield `\n],\n"blobs":{`;
   separator = "\n";

@@ -2,7 +2,7 @@ import { handoffName } from "../agent.ts";
 import type { Fact } from "../event.ts";
 import type { ResultEntry } from "../history.ts";
 import { findStricter } from "../policy.ts";
-import { addLabels } from "../provenance.ts";
+import { addLabels, listReads } from "../provenance.ts";
 import { recordCall, toCallRecord, toResultEntry } from "./complete-turn.ts";
 import { createContextSize } from "./context-size.ts";
 import type { Call, HandoffFrame, RunState, State } from "./state.ts";
@@ -77,9 +77,11 @@ export function settleHandoff(
 ): void {
   const { call } = frame;
   if (call.result) return;
-  call.result = toResultEntry(fact);
-  call.record = toCallRecord(fact, call.part.input);
   addLabels(state.labels, fact.reads ?? [], { tool: fact.name, turn: run.turn, input: call.part.input });
+  // The target wrote the answer, and had read the whole conversation.
+  const reads = frame.returned ? listReads(state.labels) : [];
+  call.result = { ...toResultEntry(fact), ...(reads.length > 0 && { reads }) };
+  call.record = toCallRecord(fact, call.part.input);
   if (frame.returned && frame === run.handoffs.at(-1)) restoreAgent(state, run, frame);
 }
 

@@ -1,7 +1,7 @@
 import type { CallCheck, Fact } from "../event.ts";
 import { type CallPart, getCalls, getText } from "../history.ts";
 import { getStopReason } from "../model.ts";
-import { addEntryLabels, addLabels, findModelProvenance } from "../provenance.ts";
+import { addEntryLabels, addLabels, addSource, findModelProvenance, listReads } from "../provenance.ts";
 import type { Reply } from "../tool.ts";
 import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
 import { applyCompaction } from "./compact.ts";
@@ -175,6 +175,7 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
   if (!currentTurn) return;
   addModelUsage(state, currentTurn, fact);
   currentTurn.partial = undefined;
+  for (const source of fact.sources ?? []) addSource(state.labels.untrusted, source);
   const provenance = findModelProvenance(state.labels);
   const entry = provenance ? { ...fact.entry, provenance } : fact.entry;
   currentTurn.message = entry;
@@ -249,7 +250,8 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
   }
   if (call.result) return;
   clearCrashes(run);
-  if (fact.handle !== undefined) state.handles.set(fact.handle, fact.reads ?? []);
+  // The tool may return what the model has passed to it.
+  if (fact.handle !== undefined) state.handles.set(fact.handle, listReads(state.labels));
   if (fact.cacheUntil !== undefined) state.cache.set(toCallKey(call.part), fact);
   call.result = toResultEntry(fact);
   call.record = toCallRecord(fact, call.part.input);
@@ -287,8 +289,7 @@ function recordApprovalRequest(state: State, run: RunState, fact: FactOf<"approv
     call.approvalRequested = true;
     return;
   }
-  if (reads && call.questions.length === 0)
-    addLabels(state.labels, reads, { tool: fact.name, turn: run.turn, input: call.part.input });
+  if (reads) addLabels(state.labels, reads, { tool: fact.name, turn: run.turn, input: call.part.input });
   call.questions = [...call.questions, { question, reason, digest, attempt: call.attempt, reply: undefined }];
 }
 

@@ -1,7 +1,7 @@
 import type { Fact } from "../event.ts";
 import { type Entry, getCalls, type ResultEntry, toPlainText } from "../history.ts";
 import { formatReadHint } from "../prompt/builtin-tools.ts";
-import { findModelProvenance } from "../provenance.ts";
+import { findModelProvenance, listReads } from "../provenance.ts";
 import { createContextSize, estimateTokens, measureHistory } from "./context-size.ts";
 import { addUsage, type RunState, type State } from "./state.ts";
 
@@ -73,7 +73,7 @@ function replaceResults(state: State, results: NonNullable<CompactedFact["result
   const history = state.history.map((entry): Entry => {
     const { content, handle } = (entry.type === "result" && replaced.get(entry.callId)) || {};
     if (entry.type !== "result" || content === undefined || handle === undefined) return entry;
-    state.handles.set(handle, entry.reads ?? []);
+    if (!state.handles.has(handle)) state.handles.set(handle, listReads(state.labels));
     return { ...entry, content, handle };
   });
   replaceFront(state, history.length, history);

@@ -1,7 +1,6 @@
 import type { Fact } from "../event.ts";
 import type { Usage } from "../model.ts";
-import { addLabels, type Labels } from "../provenance.ts";
-import type { Reads } from "../tool.ts";
+import { addLabels, hasExternal, listReads } from "../provenance.ts";
 import { addFragment } from "./citations.ts";
 import {
   addUsage,
@@ -119,11 +118,8 @@ export function mergeNestedRun(state: State, run: RunState, { part }: Call): voi
   run.nested.delete(part.id);
   for (const fragment of child.fragments.values()) addFragment(state, fragment);
   run.affected.push(...(child.run?.affected ?? []));
-  const missing = listReads(child.labels).filter((label) => state.labels[label].length === 0);
+  const missing = listReads(child.labels).filter(
+    (label) => hasExternal(child.labels[label]) && !hasExternal(state.labels[label]),
+  );
   addLabels(state.labels, missing, { tool: part.name, turn: run.turn, input: part.input });
-}
-
-/** Lists the kinds of labels that have sources. */
-export function listReads(labels: Labels): readonly Exclude<Reads, "public">[] {
-  return (["untrusted", "private"] as const).filter((label) => labels[label].length > 0);
 }

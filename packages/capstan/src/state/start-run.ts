@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { getCalls, toPlainText } from "../history.ts";
+import { type Entry, getCalls, toPlainText } from "../history.ts";
 import type { Policy } from "../policy.ts";
 import { addEntryLabels, addLabels, createLabels, mergeLabels } from "../provenance.ts";
 import { addFragment } from "./citations.ts";
@@ -13,7 +13,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
   if (fact.imported)
     addLabels(state.labels, ["untrusted", "private"], { tool: "import", turn: 0, input: {} });
   for (const entry of fact.input) {
-    state.history.push(entry);
+    state.history.push(withUnknownOrigin(entry));
     if (entry.type === "assistant") for (const call of getCalls(entry)) state.callIds.add(call.id);
     if (!fact.imported) addEntryLabels(state.labels, entry);
     if (entry.type === "result") for (const fragment of entry.contexts ?? []) addFragment(state, fragment);
@@ -71,6 +71,12 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     },
     done: undefined,
   };
+}
+
+/** The origin of results and summaries that a client sends is unknown, whatever they claim. */
+function withUnknownOrigin(entry: Entry): Entry {
+  if (entry.type === "result") return { ...entry, reads: ["untrusted", "private"] };
+  return entry.type === "summary" ? { ...entry, provenance: "external" } : entry;
 }
 
 /** Restores the session's memory after a run that did not use it, and sets it aside for the next such run. */

@@ -63,7 +63,10 @@ function createParts({ text, url }: HostileText) {
       source: { title: text(), url: url(), [text()]: text() },
     }),
     call: (id: string) => ({ type: "call", id, name: text(), input: { [text()]: text() }, raw: text() }),
-    source: () => ({ tool: text(), turn: 1, input: text(), provenance: "application" as const }),
+    source: () => ({
+      ...{ tool: text(), turn: 1, input: text(), origin: text() },
+      provenance: "application" as const,
+    }),
     leak: () => ({ tool: text(), turn: 1, shown: text() }),
     image,
   };
@@ -121,6 +124,7 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
         { n: 1, id: "f1", title: text(), url: url() },
         { n: 2, id: "f2", title: text(), url: url() },
       ],
+      sources: [source()],
     },
     message_partial: {
       entry: { type: "assistant", parts: [{ type: "text", text: text() }] },
@@ -246,10 +250,7 @@ function createRunFacts(hostile: HostileText): Omit<Facts, ModelFacts | ToolFact
     warning: { code: text(), message: text() },
     error: { code: text(), message: text(), retryable: false },
     done: {
-      status: "failed",
-      text: text(),
-      usage,
-      cost: 1,
+      ...{ status: "failed", text: text(), usage, cost: 1 },
       grounded: false,
       output: { [text()]: text() },
       error: error(),
@@ -312,11 +313,8 @@ export function createWaitingRun(hostile: HostileText, identity: RunIdentity): r
 
 function toFacts(identity: RunIdentity, bodies: readonly object[]): readonly FactBody[] {
   return bodies.map((body, index) => {
-    const fact = {
-      turn: index === 0 ? 0 : 1,
-      at: 1_700_000_000_000 + index * 1000,
-      id: `${identity.runId}.${index}`,
-    };
+    const [at, id] = [1_700_000_000_000 + index * 1000, `${identity.runId}.${index}`];
+    const fact = { turn: index === 0 ? 0 : 1, at, id };
     return { ...fact, ...body, ...identity } as unknown as FactBody;
   });
 }
