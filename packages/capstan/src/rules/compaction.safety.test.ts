@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Entry } from "../history.ts";
-import type { Model, ModelRequest } from "../model.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
@@ -21,20 +20,6 @@ const writer = scriptedModel(({ history }) => {
   return { text: shown?.includes("DO send_mail") ? order : "Nothing." };
 });
 
-/** Obeys every summary. */
-function obeySummaries(plan: Parameters<typeof obedientModel>[0]): Model {
-  const model = obedientModel(plan);
-  const toUserEntry = (entry: Entry): Entry =>
-    entry.type === "summary"
-      ? { type: "result", callId: "summary", name: "summary", status: "ok", content: entry.text }
-      : entry;
-  return {
-    ...model,
-    stream: (request: ModelRequest, options) =>
-      model.stream({ ...request, history: request.history.map(toUserEntry) }, options),
-  };
-}
-
 /** Reads the page and the customers, then harmless data until both are summarized. It obeys nothing. */
 const reading = scriptedModel(({ history }) => {
   const calls = history.filter(({ type }) => type === "assistant").length;
@@ -53,7 +38,7 @@ async function runAttack(policy: PolicyOverrides) {
   const read = await run(first, "Read.", about);
   const second = defineAgent({
     name: "office",
-    model: obeySummaries([]),
+    model: obedientModel([]),
     models,
     tools,
     policy: policies,
@@ -86,7 +71,7 @@ describe("injected text that survives the summary", () => {
     const deeds: ToolExecutions = [];
     const agent = defineAgent({
       name: "office",
-      model: obeySummaries([]),
+      model: obedientModel([]),
       tools: createOfficeTools(deeds),
     });
     const input: Entry[] = [
