@@ -11,9 +11,10 @@ import { getRunId } from "../state/state.ts";
 import { hasEffect, type Tool } from "../tool.ts";
 import { computeDigest } from "./digest.ts";
 import { findLeaks } from "./find-leaks.ts";
-import { allow, checkGate, type GateInput, isNamedBy } from "./gate.ts";
+import { allow, checkGate, type GateInput } from "./gate.ts";
 import { formatLeaks } from "./gate-reason.ts";
 import type { Io } from "./io.ts";
+import { isNamedBy } from "./named-target.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { repairArguments } from "./repair.ts";
 

@@ -2,6 +2,7 @@ import { quoteUntrusted } from "../escape-text.ts";
 import type { Leak } from "../event.ts";
 import { getLabels, isDescription, type Labels, type Source } from "../provenance.ts";
 import type { Tool } from "../tool.ts";
+import { isPlainText } from "./named-target.ts";
 
 type SuspiciousCall = {
   readonly labels: Labels;
@@ -24,8 +25,9 @@ export function formatGateReason({ labels, tool, target }: SuspiciousCall): stri
 }
 
 function formatAction({ effects }: SuspiciousCall["tool"], target: string | undefined): string {
-  if (target === undefined) return effects === "send" ? "send data" : "change something";
-  const named = `${quoteUntrusted(target, maxTargetLength)}, which you have not named,`;
+  if (!target?.trim()) return effects === "send" ? "send data" : "change something";
+  const how = isPlainText(target) ? " in quotation marks" : "";
+  const named = `${quoteUntrusted(target, maxTargetLength)}, which you have not named${how},`;
   return effects === "send" ? `send data to ${named}` : `change ${named}`;
 }
 

@@ -38,8 +38,18 @@ describe("the safety gate", () => {
         "(“read_file” with “notes.md” in turn 1).",
     ],
     [
+      "a target that only quotation marks can name",
+      { labels: { untrusted: [file], private: [file] }, tool: { name: "pay", reads: [] }, target: "Ann" },
+      '"pay" would change “Ann”, which you have not named in quotation marks, after the agent read text from others ' +
+        "and private data (“read_file” with “notes.md” in turn 1).",
+    ],
+    [
       "a tool that reads private data itself",
-      { labels: { untrusted: [page], private: [] }, tool: { name: "post_file", effects: "send" } },
+      {
+        labels: { untrusted: [page], private: [] },
+        tool: { name: "post_file", effects: "send" },
+        target: " ",
+      },
       '"post_file", which may read private data, would send data after the agent read text from others ' +
         "(“web_fetch” with “https://example.org/a” in turn 2).",
     ],

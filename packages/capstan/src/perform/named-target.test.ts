@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Entry } from "../history.ts";
-import { isNamedBy } from "./gate.ts";
+import { isNamedBy } from "./named-target.ts";
 
 const createUserHistory = (content: string): Entry[] => [{ type: "user", content }];
 
