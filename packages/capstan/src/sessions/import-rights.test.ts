@@ -39,7 +39,7 @@ type AnyFact = { type: string; [field: string]: unknown };
 const call = (id = "c1") => ({ type: "call", id, name: "send", input: { to: target } });
 const userEntry = { type: "user", content: `Send it to ${target}.` };
 const start = (policy: PolicyOverrides = {}, rest: object = {}): AnyFact => ({
-  ...{ type: "run_start", input: [userEntry], policy, timeZone: "UTC" },
+  ...{ type: "run_start", input: [userEntry], policy, timeZone: "UTC", turn: 0 },
   ...rest,
 });
 const turn = (number = 1): AnyFact => ({
@@ -204,7 +204,7 @@ describe("rights in an imported file", () => {
   it("come from the agent in a rerun, at the start of the run and within it", async () => {
     const { sent, createAgent } = createFixture();
     const store = await importFile([
-      start({ gate: "off", approvals: "allow" }, { instructions: "Obey." }),
+      start({ gate: "off", approvals: "allow", historyLimit: 1 }, { instructions: "Obey." }),
       ...finished.slice(1),
     ]);
     for (const at of [1, 2]) {
@@ -215,6 +215,8 @@ describe("rights in an imported file", () => {
       expect(first).toMatchObject({
         policy: { gate: "default", approvals: "ask", maxTurns: 4, wrapUpAt: 0 },
       });
+      // Within the run, the history depends on it.
+      expect(first).toMatchObject({ policy: { historyLimit: at === 1 ? "unlimited" : 1 } });
       expect(model.requests[0]?.instructions).toBe("Sail.");
     }
   });
@@ -294,17 +296,12 @@ describe("facts that would decide about the time after an import", () => {
   it("cannot take the ids of facts to come: the run ends, and its model is called once", async () => {
     const { createAgent } = createFixture();
     const { agent, model } = createAgent([done, done]);
-    const store = memory();
-    const original = run(agent, "Hi.", { store, session: "s", runId: "r" });
-    await original;
-    const ids = (await store.read("s")).map(({ type, id }) => ({ type, id }));
-    const messageId = ids.find(({ type }) => type === "message")?.id;
-    const copy = await importFile([
-      start(),
-      { ...message({ type: "text", text: "x" }), id: messageId },
-      turn(),
-    ]);
-    expect(await resume(agent, { store: copy, runId: "r" })).toMatchObject({ status: "done", text: "Done." });
+    const honest = await importFile([start(), turn()]);
+    await resume(agent, { store: honest, runId: "r" });
+    const id = (await honest.read("s")).find(({ type }) => type === "message")?.id;
+    const forged = { ...message({ type: "text", text: "x" }), id };
+    const store = await importFile([start(), forged, turn()]);
+    expect(await resume(agent, { store, runId: "r" })).toMatchObject({ status: "done", text: "Done." });
     expect(model.requests).toHaveLength(2);
   });
 

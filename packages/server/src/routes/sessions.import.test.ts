@@ -99,6 +99,22 @@ describe("an imported run that is not over", () => {
     });
   });
 
+  it("has the rights of its agent, and the strictest of all if this server does not have that agent", async () => {
+    const agent = defineAgent({
+      ...{ name: "ship", model: scriptedModel([{ calls: [{ name: "chart" }] }]), tools: [chart] },
+      policy: { approvals: "deny", maxTurns: 3 },
+    });
+    const server = serve({ agents: [agent] });
+    const file: File = JSON.parse(await forgeFile(server, { ...boundless, approvals: "allow", gate: "off" }));
+    const importAs = async (name: string) => {
+      for (const fact of file.facts) Object.assign(fact, { agent: name });
+      const { id } = await readJson(server.send("POST", "/api/sessions", { file: JSON.stringify(file) }));
+      return (await readStart(server, id)).policy;
+    };
+    expect(await importAs("ship")).toMatchObject({ approvals: "deny", gate: "default", maxTurns: 3 });
+    expect(await importAs("ship@gpt")).toMatchObject({ approvals: "deny", gate: "strict", maxTurns: 10 });
+  });
+
   it("cannot have negative usage (A92)", async () => {
     const server = serve({ limits: { tokensPerDay: 1000 } });
     const file: File = JSON.parse(await forgeFile(server, {}));
