@@ -4,6 +4,8 @@ import { defineAgent } from "../agent.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
 import { agentTool } from "../run/agent-tool.ts";
 import { run } from "../run/run.ts";
+import { session } from "../sessions/session.ts";
+import { sessions } from "../sessions/sessions.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
@@ -222,6 +224,23 @@ describe("reduce", () => {
     const second = await collect(running);
     const end = second.events.reduce(reduce, waiting);
     expect([end.status, end.pending]).toEqual(["done", []]);
+  });
+
+  it("says who wrote an imported message, and asks for no approval of a call that will not be made", async () => {
+    const store = memory();
+    const agent = defineAgent({
+      name: "a",
+      model: scriptedModel([{ calls: [{ name: "ask" }] }]),
+      tools: [ask],
+    });
+    await run(agent, "Go", { store, session: "s" });
+    expect(buildView(await store.read("s"))).toMatchObject({
+      ...{ status: "waiting", pending: [{ name: "ask" }], entries: [{ content: "Go" }, {}] },
+    });
+    const copy = await sessions(memory()).import(await session(store, "s").export("json"));
+    expect(buildView(await copy.facts())).toMatchObject({
+      ...{ status: "waiting", pending: [], entries: [{ content: "Go", provenance: "external" }, {}] },
+    });
   });
 
   it("adds an answer that no model wrote, and the error of a failed run", async () => {

@@ -1,8 +1,7 @@
 import type { Part } from "capstan";
 import { useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { type Ancestry, getBranchesAt, startBranch, useAncestry } from "../data/branches.ts";
-import { client } from "../data/client.ts";
+import { type Ancestry, getBranchesAt, repeatRun, startBranch, useAncestry } from "../data/branches.ts";
 import type { OpenSession } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { useSingleFlight } from "../shell/use-single-flight.ts";
@@ -30,30 +29,21 @@ export function useBranching({ id, view }: OpenSession): Branching {
   const refresh = useSessionList((list) => list.refresh);
   const runOnce = useSingleFlight();
 
-  const startFrom = (runId: string, input: string | readonly Part[]) =>
+  const startFrom = (runId: string, input?: string | readonly Part[]) =>
     runOnce(async () => {
       const start = view.runs.get(runId)?.start;
       if (!start) return;
       const { agent } = start;
-      const branchId = await startBranch({ ancestry, sessionId: id, at: start.seq - 1, input, agent });
+      const branchId =
+        input === undefined
+          ? await repeatRun(start, ancestry)
+          : await startBranch({ ancestry, sessionId: id, at: start.seq - 1, input, agent });
       navigate(`/sessions/${encodeURIComponent(branchId)}`);
-      await refresh();
-    });
-  const repeat = (runId: string) =>
-    runOnce(async () => {
-      const { sessionId } = await client.runs.rerun(runId);
-      navigate(`/sessions/${encodeURIComponent(sessionId)}`);
       await refresh();
     });
   const current = {
     resend: (item: UserItem, content: string | readonly Part[]) => startFrom(item.entry.runId, content),
-    retry: async (runId: string) => {
-      const start = view.runs.get(runId)?.start;
-      const lastInput = start?.input.findLast((entry) => entry.type === "user");
-      // Sent again by the user, the words of a file would count as the user's.
-      if (start?.imported || lastInput?.provenance) await repeat(runId);
-      else if (lastInput) await startFrom(runId, lastInput.content);
-    },
+    retry: (runId: string) => startFrom(runId),
     switchBranch(item: UserItem, step: number) {
       const { ids, index: branchIndex } = getBranchesAt(ancestry, (item.startSeq ?? 1) - 1);
       const next = ids[branchIndex + step];

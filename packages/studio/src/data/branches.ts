@@ -1,4 +1,4 @@
-import type { Part } from "capstan";
+import type { Fact, Part } from "capstan";
 import type { SessionSummary } from "capstan/client";
 import { useEffect, useState } from "react";
 import { client } from "./client.ts";
@@ -90,4 +90,16 @@ export async function startBranch({
   });
   await client.runs.start({ ...rest, input, sessionId: fork.id });
   return fork.id;
+}
+
+/** Repeats a run with the same input in a new session and returns its id. */
+export async function repeatRun(
+  { input, runId, sessionId, seq, agent }: Extract<Fact, { readonly type: "run_start" }>,
+  ancestry: Ancestry,
+): Promise<string> {
+  const last = input.findLast((entry) => entry.type === "user");
+  // Sent again by the user, the words of a file or an application would count as the user's.
+  if (!last || input.some((entry) => entry.type === "user" && entry.provenance))
+    return (await client.runs.rerun(runId)).sessionId;
+  return startBranch({ ancestry, sessionId, at: seq - 1, input: last.content, agent });
 }
