@@ -44,6 +44,15 @@ describe("the safety gate", () => {
         "and private data (“read_file” with “notes.md” in turn 1).",
     ],
     [
+      "the description of a tool without a known origin",
+      {
+        labels: { untrusted: [{ tool: "time", turn: 0, input: '"its description"' }], private: [file] },
+        tool: { name: "pay", reads: [] },
+      },
+      '"pay" would change something after the agent read text from others (the description of “time”) and private ' +
+        "data (“read_file” with “notes.md” in turn 1).",
+    ],
+    [
       "a tool that reads private data itself",
       {
         labels: { untrusted: [page], private: [] },
@@ -54,19 +63,19 @@ describe("the safety gate", () => {
         "(“web_fetch” with “https://example.org/a” in turn 2).",
     ],
     [
-      "entries that are no results, and a tool's description",
+      "entries that are no results, and descriptions of a server",
       {
         labels: {
           untrusted: [
             { tool: "application", turn: 0, input: "{}", provenance: "application" },
-            { tool: "mcp_time", turn: 0, input: '"its description"' },
+            { tool: "mcp_time", turn: 0, input: '"its description"', origin: "clock" },
           ],
           private: [{ tool: "import", turn: 0, input: "{}" }, { tool: "old", turn: 0, input: "{}" }, file],
         },
         tool: { name: "pay", reads: [] },
       },
       '"pay" would change something after the agent read text from others (context from the application, the ' +
-        "description of “mcp_time”) and private data (imported history, “old” earlier in this conversation and more).",
+        "tool descriptions of “clock”) and private data (imported history, “old” earlier in this conversation and more).",
     ],
   ])("explains %s (A107)", (_what, over, reason) => {
     expect(checkGate(buildGateInput(over))).toMatchObject({ reason });
