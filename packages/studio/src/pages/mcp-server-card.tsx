@@ -60,7 +60,7 @@ export function McpServerCard({ server, onTrust }: McpServerCardProps): ReactNod
           ))}
           {onTrust && changed.length > 1 && (
             <Button size="small" className="justify-self-start" onClick={() => onTrust()}>
-              Trust all {changed.length}
+              Approve all {changed.length}
             </Button>
           )}
         </div>

@@ -20,7 +20,7 @@ export function MetadataReview({ server, onApprove }: MetadataReviewProps): Reac
       <div className="flex flex-wrap items-start justify-between gap-2">
         <p className="min-w-0 flex-1 basis-64 text-sm">
           Not approved: what this server tells the model counts as untrusted, so calls of other tools that
-          change or send something need your approval.
+          change or send something may need your approval.
         </p>
         {onApprove && (
           <Button size="small" onClick={onApprove}>

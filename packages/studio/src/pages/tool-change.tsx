@@ -20,7 +20,7 @@ export function ToolChange({ change, onTrust }: ToolChangeProps): ReactNode {
         </p>
         {onTrust && (
           <Button size="small" onClick={onTrust}>
-            Trust<span className="sr-only"> {escapeInvisible(name)}</span>
+            Approve<span className="sr-only"> {escapeInvisible(name)}</span>
           </Button>
         )}
       </div>
