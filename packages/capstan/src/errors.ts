@@ -181,6 +181,20 @@ export function isOutage({
   return retryable && outageCodes.has(code);
 }
 
+/** Whether a model or its provider failed: the message may quote the provider and name the operator's account. */
+export function isModelError(code: string): boolean {
+  return code.startsWith("model_") || code === "context_overflow" || unusableCodes.has(code);
+}
+
+/** The provider answered, but not with something that can be used. */
+const unusableCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  "bad_chunk",
+  "chunk_too_large",
+  "stream_truncated",
+  "stream_inconsistent",
+  "empty_response",
+]);
+
 /** An error as plain data, for facts, results and wire formats. `code` may be defined by a tool. */
 export type ErrorData = {
   readonly code: string;

@@ -23,6 +23,7 @@ describe("public exports", () => {
         "getText",
         "identitySection",
         "isFact",
+        "isModelError",
         "isRecord",
         "joinInstructions",
         "quarantine",

@@ -8,7 +8,7 @@ export {
 } from "./agent.ts";
 export { type Clock, type ClockOption, systemClock } from "./clock.ts";
 export { suggestName } from "./definition.ts";
-export { AgentError, type ErrorCode, type ErrorData, errorCodes } from "./errors.ts";
+export { AgentError, type ErrorCode, type ErrorData, errorCodes, isModelError } from "./errors.ts";
 export { escapeInvisible } from "./escape-text.ts";
 export { type Delta, type Event, type Fact, isFact, type Leak, type RunStatus } from "./event.ts";
 export {

@@ -12,7 +12,7 @@ import { getScope } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { type ApiKeys, apiKeys } from "./access/api-keys.ts";
 import { createAuthenticator } from "./access/authenticate.ts";
-import type { UserLimits } from "./access/caller.ts";
+import type { Caller, UserLimits } from "./access/caller.ts";
 import { checkInstructions } from "./access/check-instructions.ts";
 import { createDailyBudget, findRunUsage } from "./access/daily-budget.ts";
 import { createCapacityCheck, createQuota } from "./access/quota.ts";
@@ -24,6 +24,7 @@ import { createGuard, type GuardOptions } from "./http/guard.ts";
 import { withSecurityHeaders } from "./http/security-headers.ts";
 import { loadStaticFiles } from "./http/static-files.ts";
 import { buildFailureId, findFailure } from "./protocols/client-error.ts";
+import { withHiddenErrors } from "./protocols/hide-errors.ts";
 import { mountMcp } from "./protocols/mount-mcp.ts";
 import { withOpenaiErrors } from "./protocols/openai-error.ts";
 import { routes } from "./routes/all-routes.ts";
@@ -109,11 +110,17 @@ export function createServer(options: ServerOptions): Server {
   // Subscribes to other processes' deltas, so that a reader who joins in the middle of a message gets the whole message.
   const unwatch = store.watch("", () => undefined);
   const authenticate = createAuthenticator({ keys, signIns: deployment.signIns, limits: options.limits });
+  let userDeployment: Deployment | undefined;
+  function getDeployment({ isAdmin }: Caller): Deployment {
+    if (isAdmin) return deployment;
+    userDeployment ??= withHiddenErrors(deployment);
+    return userDeployment;
+  }
   const assertAllowed = createGuard(options);
   const cors = options.origins?.length ? createCors(options.origins) : undefined;
   const route = createRouter({
     routes,
-    handle: (matched, input) => dispatch(matched, input, { deployment, authenticate }),
+    handle: (matched, input) => dispatch(matched, input, { getDeployment, authenticate }),
     files: options.studio && loadStaticFiles(options.studio.folder),
     report,
   });

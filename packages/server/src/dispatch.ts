@@ -13,6 +13,12 @@ import type { Route, RouteRequest } from "./routes/route.ts";
 
 type RequestValues = Readonly<Record<string, unknown>>;
 
+export type DispatchContext = {
+  readonly authenticate: Authenticator;
+  /** Returns the services as this caller may see them. */
+  getDeployment(caller: Caller): Deployment;
+};
+
 /**
  * Handles a request to a route: authenticates the caller, validates the input, checks ownership, then calls the
  * handler.
@@ -20,9 +26,10 @@ type RequestValues = Readonly<Record<string, unknown>>;
 export async function dispatch(
   route: Route,
   { request, params }: { readonly request: Request; readonly params: RequestValues },
-  { deployment, authenticate }: { readonly deployment: Deployment; readonly authenticate: Authenticator },
+  { getDeployment, authenticate }: DispatchContext,
 ): Promise<Response> {
   const caller = route.access === "anyone" ? anonymousCaller : await authenticate(request);
+  const deployment = getDeployment(caller);
   if (route.access === "admin" && !caller.isAdmin)
     throw new AgentError("forbidden", "This requires an admin key.");
   if (route.startsWork && deployment.shutdownSignal.aborted)

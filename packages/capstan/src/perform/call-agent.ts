@@ -1,7 +1,7 @@
 import type { Agent } from "../agent.ts";
 import { isDeadline } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
-import { toErrorData } from "../errors.ts";
+import { type ErrorData, isModelError, toErrorData } from "../errors.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import { listReads } from "../provenance.ts";
 import { listAncestors, type RunState } from "../state/state.ts";
@@ -67,11 +67,16 @@ export function listNestedReads({ callId }: ToolEffect, { state }: Io): readonly
   return nestedState ? listReads(nestedState.labels) : [];
 }
 
+/** Without the text of a model's provider, which the calling model could repeat to the user. The nested run has it. */
+function formatNestedError({ code, message }: ErrorData): string {
+  return isModelError(code) ? code : `${message} (${code})`;
+}
+
 function toOutcome({ id, turn, done }: RunState, name: string): Outcome {
   const { status = "failed", text = "", error, output } = done ?? {};
   const data = { runId: id, status, turns: turn, ...(output !== undefined && { output }) };
   if (status === "done") return { status: "ok", content: text, data };
-  const reason = error ? `${error.message} (${error.code})` : status;
+  const reason = error ? formatNestedError(error) : status;
   if (status === "limit")
     return { status: "ok", content: `${text}\n\n[The agent "${name}" did not finish: ${reason}]`, data };
   const code = error?.code ?? "tool_failed";

@@ -31,6 +31,8 @@ export type CallContext = RunContext & {
   readonly server: Server;
   readonly codec: RequestStateCodec<WaitingState>;
   onError(error: Error): void;
+  /** Returns a result as the client may see it. */
+  filterResult(result: Result): Result;
 };
 
 /** Signed state that the client sends back between the rounds of one call. */
@@ -72,7 +74,7 @@ export function createAgentCalls(context: CallContext): AgentCalls {
     try {
       const opened = await (waiting ? runs.reopen(waiting.runId, exchange) : open(exchange));
       const isOpen = waiting !== undefined && !applyAnswers(waiting, opened, ctx);
-      const result = await opened.handle;
+      const result = context.filterResult(await opened.handle);
       await exchange.progress.flush();
       // Do not repeat a question that the user has just dismissed.
       const round = isOpen ? maxRounds : (waiting?.round ?? 0);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createRequestStateCodec, McpServer } from "@modelcontextprotocol/server";
-import { type Agent, AgentError, type Event, type PolicyOverrides, type Store } from "capstan";
+import { type Agent, AgentError, type Event, type PolicyOverrides, type Result, type Store } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { createAgentCalls, type WaitingState } from "./agent-calls.ts";
 import type { RunCaller } from "./agent-runs.ts";
@@ -34,6 +34,8 @@ export type ServeMcpOptions = McpHandlerOptions & {
   readonly secrets?: readonly string[];
   /** Receives every event of every run, for logging. */
   readonly onEvent?: (event: Event) => void;
+  /** Returns a result as this user may see it. Default: unchanged, with the messages of failed models. */
+  readonly filterResult?: (result: Result, user: string | undefined) => Result;
 };
 
 export type McpService = Pick<McpHandler, "fetch" | "stdio" | "close">;
@@ -68,6 +70,7 @@ export function serveMcp(options: ServeMcpOptions): McpService {
     const keys = createSessionKeys(sessionPrefix(user));
     const calls = createAgentCalls({
       ...{ agents, store, user, keys, codec, policy, context, onError },
+      filterResult: (result) => options.filterResult?.(result, user) ?? result,
       ...(onEvent && { onEvent }),
       ...(secrets && { secrets }),
       server: server.server,

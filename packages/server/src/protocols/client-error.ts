@@ -1,20 +1,13 @@
-import { AgentError, type ErrorCode, type Event, errorCodes } from "capstan";
+import { AgentError, type ErrorCode, type Event, errorCodes, isModelError } from "capstan";
 import type { Caller } from "../access/caller.ts";
 import { isClientError } from "../http/problem.ts";
 
 type ClientError = { readonly code: string; readonly message: string };
 
-/** Provider messages may reveal the server's keys, accounts and URLs. */
-const providerCodes: readonly string[] = ["model_auth", "model_rejected", "model_not_found"];
-
-/** The model returned no usable answer. */
-const incompleteCodes: readonly string[] =
-  "bad_chunk chunk_too_large stream_truncated empty_response output_truncated".split(" ");
-
-/** Whether the message of a failed run is for the log only. */
-function isInternal(code: string): boolean {
+/** Whether the message of a failed run is for the log only. A provider's may reveal the server's keys, accounts and URLs. */
+export function isInternal(code: string): boolean {
   const status = Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].status : 500;
-  return (status >= 500 && status !== 503) || providerCodes.includes(code);
+  return (status >= 500 && status !== 503) || isModelError(code);
 }
 
 /** Returns the error to log when a run failed internally or at its provider; undefined for other events. */
@@ -42,9 +35,13 @@ export function toClientError(
   };
 }
 
-function summarizeCode(code: string): string {
+/** Describes an error without its message. */
+export function summarizeCode(code: string): string {
   if (code === "output_invalid") return "The model's answer does not match the required schema.";
-  if (code.startsWith("model_") || incompleteCodes.includes(code))
+  if (code === "context_overflow") return "The conversation is too long for the agent's model.";
+  if (code === "model_rate_limited") return "The agent's model has reached its rate limit.";
+  if (code === "model_overloaded") return "The agent's model is overloaded.";
+  if (isModelError(code) || code === "output_truncated" || code === "answer_incomplete")
     return "The agent's model failed to answer.";
   return "Internal server error.";
 }

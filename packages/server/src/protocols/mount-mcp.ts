@@ -1,6 +1,7 @@
 import { type McpService, type ServeMcpOptions, serveMcp } from "@capstan/mcp";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { hideResultErrors } from "./hide-errors.ts";
 
 /** The MCP server of a deployment. */
 export interface MountedMcp {
@@ -30,6 +31,7 @@ export function mountMcp({ policy, dailyBudget, quota, context, ...options }: Mo
       const caller = callers.get(user);
       return caller ? dailyBudget.clampPolicy(caller, policy ?? {}) : (policy ?? {});
     },
+    filterResult: (result, user = "") => (callers.get(user)?.isAdmin ? result : hideResultErrors(result)),
   });
   return {
     async handle(request, caller) {

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { defineAgent, defineTool, type RunInfo } from "capstan";
+import { AgentError, defineAgent, defineTool, type RunInfo } from "capstan";
 import { getScope } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
@@ -95,4 +95,20 @@ it("usage over MCP counts toward the daily budget (A92)", async () => {
   const answer = await client.callTool({ name: "query", arguments: { prompt: "More?" } });
   expect(JSON.stringify(answer)).toContain("rate_limited");
   await client.close();
+});
+
+it("a failed model's provider is quoted to admins, and to no other MCP client (A94)", async () => {
+  const model = scriptedModel(() => ({
+    error: new AgentError("model_rejected", "org-Zx81 is out of credit"),
+  }));
+  server = createTestServer({ agents: [defineAgent({ name: "helper", model })] });
+  listening = await listen(server, { port: 0 });
+  for (const isAdmin of [false, true]) {
+    const { secret } = await server.keys.create({ user: `user-${isAdmin}`, isAdmin });
+    const client = await connect("modern", secret);
+    const result = await client.callTool({ name: "query", arguments: { prompt: "Hi" } });
+    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: "model_rejected" } } });
+    expect(JSON.stringify(result).includes("org-Zx81")).toBe(isAdmin);
+    await client.close();
+  }
 });
