@@ -6,6 +6,7 @@ export {
   type Instructions,
   type InstructionsInput,
 } from "./agent.ts";
+export { createApplicationEntry } from "./application-entry.ts";
 export { type Clock, type ClockOption, systemClock } from "./clock.ts";
 export { suggestName } from "./definition.ts";
 export { AgentError, type ErrorCode, type ErrorData, errorCodes, isModelError } from "./errors.ts";
@@ -57,7 +58,7 @@ export {
   standardInstructions,
   toolsSection,
 } from "./prompt/prompt.ts";
-export type { Source } from "./provenance.ts";
+export { isContext, type Provenance, type Source } from "./provenance.ts";
 export type { PendingCall } from "./rules/pending-calls.ts";
 export { type AgentToolOptions, agentTool } from "./run/agent-tool.ts";
 export type { ChatMessage, RunInput } from "./run/input.ts";

@@ -1,4 +1,4 @@
-import type { Entry } from "./history.ts";
+import type { Entry, UserEntry } from "./history.ts";
 import type { Json } from "./json.ts";
 import type { Reads, Tool } from "./tool.ts";
 
@@ -15,6 +15,14 @@ export type Provenance = "user" | "operator" | "application" | "external";
 export function getProvenance(entry: Entry): Provenance {
   if (entry.type === "result") return entry.reads?.includes("untrusted") ? "external" : "operator";
   return entry.provenance ?? (entry.type === "user" ? "user" : "operator");
+}
+
+type ContextEntry = UserEntry & { readonly provenance: "application" | "operator" };
+
+/** Whether an entry is a message to the model that the application or the operator added to the user's. */
+export function isContext(entry: Entry): entry is ContextEntry {
+  if (entry.type !== "user") return false;
+  return entry.provenance === "application" || entry.provenance === "operator";
 }
 
 /** The provenance of a text that a model writes now; undefined if it has read nothing untrusted. */

@@ -23,6 +23,7 @@ import { createCors } from "./http/cors.ts";
 import { createGuard, type GuardOptions } from "./http/guard.ts";
 import { withSecurityHeaders } from "./http/security-headers.ts";
 import { loadStaticFiles } from "./http/static-files.ts";
+import type { ClientProvenance } from "./protocols/client-entry.ts";
 import { buildFailureId, findFailure } from "./protocols/client-error.ts";
 import { withHiddenErrors } from "./protocols/hide-errors.ts";
 import { mountMcp } from "./protocols/mount-mcp.ts";
@@ -71,6 +72,12 @@ export type ServerOptions = GuardOptions & {
   readonly studio?: { readonly folder: string };
   /** Returns the `context` of tools and instructions. Defaults to the owner of the run. */
   readonly context?: (caller: RunOwner) => unknown;
+  /**
+   * Who answers for text that client applications add to the user's: context, page state, system messages and a history
+   * that the client keeps. Default: `application`, which labels the conversation untrusted and private. Use `operator` if
+   * all clients are yours and add nothing that others wrote.
+   */
+  readonly clientProvenance?: ClientProvenance;
   /** Masked in everything that leaves a run. */
   readonly secrets?: readonly string[];
   /** Receives every event of every run in this process, for logging. */
@@ -198,6 +205,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     resolveAgent: (name = coded[0]?.name ?? "", model) => resolver.get(name, model),
     findAgent: resolver.find,
     agentProfiles: options.about ?? {},
+    clientProvenance: options.clientProvenance ?? "application",
     agentParts,
     mcpTools: options.mcp,
     mcpCalls,

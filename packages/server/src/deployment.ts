@@ -5,6 +5,7 @@ import type { LocalEngine } from "capstan/engines/local";
 import type { DailyBudget } from "./access/daily-budget.ts";
 import type { Quota } from "./access/quota.ts";
 import type { SignIns } from "./access/sign-ins.ts";
+import type { ClientProvenance } from "./protocols/client-entry.ts";
 import type { MountedMcp } from "./protocols/mount-mcp.ts";
 import type { ActiveRuns } from "./runs/active-runs.ts";
 import type { ModelChoices } from "./runs/agent-resolver.ts";
@@ -37,6 +38,8 @@ export type Deployment = {
   /** Models that a request may choose. */
   readonly models: ModelChoices;
   readonly policy: PolicyOverrides | undefined;
+  /** Who answers for text that client applications add to the user's. */
+  readonly clientProvenance: ClientProvenance;
   /** Upper bounds for the policy of a request. */
   readonly policyLimits: PolicyLimits;
   readonly quota: Quota;

@@ -1,7 +1,7 @@
 import type { Fact } from "../event.ts";
 import { type Entry, type Fragment, type Part, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
-import { getProvenance } from "../provenance.ts";
+import { getProvenance, isContext } from "../provenance.ts";
 import { findEnd, toPages } from "./load-facts.ts";
 import { type RunSummary, summarizeRun } from "./summary.ts";
 
@@ -108,8 +108,8 @@ function addEntryItems(builder: TranscriptBuilder, entry: Entry, fact: Fact): vo
 }
 
 function formatAuthor(entry: Entry): string {
-  const provenance = getProvenance(entry);
-  return provenance === "external" ? "Imported" : provenance === "application" ? "Application" : "You";
+  if (isContext(entry)) return "Application";
+  return getProvenance(entry) === "external" ? "Imported" : "You";
 }
 
 /** Adds a text, or continues the one before it: a provider may have marked two parts of one text. */

@@ -1,43 +1,63 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import { AgentError, type Part } from "capstan";
+import { AgentError, createApplicationEntry, type Entry, type Part } from "capstan";
 
 const imageTypes: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/** Converts the blocks of a prompt to run input: a string when all blocks are text. */
-export function toRunInput(prompt: readonly ContentBlock[], cwd: string): string | readonly Part[] {
-  const parts = prompt.map((block) => toPromptPart(block, cwd));
-  const texts = parts.map((part) => (part.type === "text" ? part.text : "")).filter((text) => text !== "");
-  const others = parts.filter((part) => part.type !== "text");
-  const text = texts.join("\n\n");
-  if (text.trim() === "" && others.length === 0)
+/**
+ * Converts the blocks of a prompt to run input: a string when all blocks are text. Text and images are the user's.
+ * Resources become a separate entry of the application; the text refers to them by number.
+ */
+export function toRunInput(
+  prompt: readonly ContentBlock[],
+  cwd: string,
+): string | readonly Part[] | readonly Entry[] {
+  const resources = createResourceList(cwd);
+  const parts = prompt.map((block): Part => {
+    if (block.type === "text") return { type: "text", text: block.text };
+    if (block.type === "image") return toImage(block.mimeType, block.data);
+    if (block.type === "audio")
+      throw new AgentError("invalid_input", "Audio is not supported. Send text or images.");
+    return { type: "text", text: resources.add(block) };
+  });
+  const text = parts.flatMap((part) => (part.type === "text" && part.text) || []).join("\n\n");
+  const images = parts.filter((part) => part.type !== "text");
+  if (text.trim() === "" && images.length === 0)
     throw new AgentError("invalid_input", "The prompt is empty.");
-  if (others.length === 0) return text;
-  return [...(text === "" ? [] : [{ type: "text" as const, text }]), ...others];
+  const content = images.length > 0 ? [...(text ? [{ type: "text" as const, text }] : []), ...images] : text;
+  const context = resources.toEntry();
+  return context ? [context, { type: "user", content }] : content;
 }
 
-function toPromptPart(block: ContentBlock, cwd: string): Part {
-  switch (block.type) {
-    case "text":
-      return { type: "text", text: block.text };
-    case "image":
-      return toImage(block.mimeType, block.data);
-    case "resource_link":
-      return { type: "text", text: `<resource ${formatReference(block.uri, cwd)} />` };
-    case "resource": {
-      const { resource } = block;
-      if ("text" in resource) {
-        const text = `<resource ${formatReference(resource.uri, cwd)}>\n${resource.text}\n</resource>`;
-        return { type: "text", text };
+type ResourceBlock = Extract<ContentBlock, { readonly type: "resource" | "resource_link" }>;
+
+/** Collects the resources of a prompt. */
+function createResourceList(cwd: string) {
+  const texts: string[] = [];
+  const files: Part[] = [];
+  return {
+    /** Returns the reference to the resource for the user's text. */
+    add(block: ResourceBlock): string {
+      const reference = `resource ${texts.length + 1}`;
+      const source = block.type === "resource" ? block.resource : block;
+      const name = formatReference(source.uri, cwd);
+      if (block.type === "resource_link") texts.push(`${reference}: ${name}`);
+      else if ("text" in block.resource) texts.push(`${reference}: ${name}\n${block.resource.text}`);
+      else {
+        texts.push(`${reference}: ${name}, attached`);
+        files.push(toFile(block.resource));
       }
-      const mediaType = resource.mimeType ?? "application/octet-stream";
-      if (mediaType.startsWith("image/")) return toImage(mediaType, resource.blob);
-      return { type: "file", mediaType, data: resource.blob };
-    }
-    case "audio":
-      throw new AgentError("invalid_input", "Audio is not supported. Send text or images.");
-  }
+      return `[${reference}]`;
+    },
+    toEntry: (): Entry | undefined =>
+      texts.length > 0 ? createApplicationEntry(texts.join("\n\n"), files) : undefined,
+  };
+}
+
+function toFile({ mimeType, blob }: { readonly mimeType?: string | null; readonly blob: string }): Part {
+  const mediaType = mimeType ?? "application/octet-stream";
+  return mediaType.startsWith("image/") ? toImage(mediaType, blob) : { type: "file", mediaType, data: blob };
 }
 
 function toImage(mediaType: string, data: string): Part {

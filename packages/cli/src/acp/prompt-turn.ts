@@ -77,7 +77,7 @@ async function startPromptRun(
     throw new AgentError("unknown_agent", message);
   }
   if (typeof input !== "string") {
-    const message = "An unfinished run accepts only text. Remove images and files.";
+    const message = "An unfinished run accepts only text. Remove images and resources.";
     throw new AgentError("invalid_input", message);
   }
   return { run: engine.open(unfinished.runId).steer(input) };

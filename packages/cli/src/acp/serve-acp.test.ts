@@ -47,7 +47,8 @@ const model = scriptedModel(({ history }) => {
   if (said.includes("fail")) return { error: "model_auth" };
   if (said.includes("refuse")) return { text: "No", finish: "content_filter" };
   if (said.includes("think")) return { reasoning: "hm", text: "thought", split: 2 };
-  return { text: "heard " + said };
+  const context = history.filter(({ provenance }) => provenance === "application").map(({ content }) => content);
+  return { text: "heard " + said + context.map((text) => " with " + JSON.stringify(text)).join("") };
 });
 const files = fileTools({ root: process.cwd() });
 const tools = [look, shout, send, wait, planTool(), ask, ...files];
@@ -327,8 +328,9 @@ it("a tool's text stays inside its result, whatever it imitates; errors and refu
   ];
   await editor.agent.request(methods.agent.session.prompt, { sessionId, prompt });
   const said = editor.getText(sessionId).slice(before);
-  expect(said).toContain('path=\\"src/a b.ts\\"');
-  expect(said).toContain("const b = 1;");
+  expect(said).toContain("see\\n\\n[resource 1]\\n\\n[resource 2]");
+  expect(said).toContain('> resource 1: path=\\"src/a b.ts\\"');
+  expect(said).toContain("> const b = 1;");
   expect(said).toContain(picture.data);
   const sound = { type: "audio" as const, mimeType: "audio/wav", data: "AAAA" };
   await expect(

@@ -3,7 +3,16 @@
 // Of a nested run only the calls are sent, with the name of their agent. Pending calls are sent as
 // session/request_permission, and the end of the run answers session/prompt: see `prompt-turn.ts`.
 import type { ContentBlock, PlanEntry, SessionUpdate, StopReason, ToolCall } from "@agentclientprotocol/sdk";
-import type { CallPart, Entry, Event, Fact, Json, Part, Result } from "capstan";
+import {
+  type CallPart,
+  type Entry,
+  type Event,
+  type Fact,
+  isContext,
+  type Json,
+  type Part,
+  type Result,
+} from "capstan";
 import { restartsMessage } from "capstan/client";
 import {
   buildCallContent,
@@ -145,6 +154,7 @@ function buildChunk(sessionUpdate: ChunkType, text: string, messageId: string): 
 function createEntryConverter(id: string): (entry: Entry, index: number) => Updates {
   return (entry, index) => {
     const messageId = `${id}-${index}`;
+    if (isContext(entry)) return [];
     if (entry.type === "user") {
       const parts: readonly Part[] =
         typeof entry.content === "string" ? [{ type: "text", text: entry.content }] : entry.content;

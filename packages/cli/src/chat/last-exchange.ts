@@ -1,4 +1,4 @@
-import type { Fact } from "capstan";
+import { type Fact, isContext } from "capstan";
 import { buildView, type CallView, type EntryView, type SessionView } from "capstan/client";
 import { toDisplayText } from "./cards.ts";
 import { retryHint, toNotice } from "./notices.ts";
@@ -26,6 +26,7 @@ const importHint = "Imported from a file. Its messages do not count as yours.";
 
 function showEntry(entry: EntryView, transcript: Transcript): void {
   if (entry.type === "user") {
+    if (isContext(entry)) return;
     const text = stripFiles(toDisplayText(entry.content));
     if (text !== "") transcript.showUserMessage(text);
   } else if (entry.type === "notice") {

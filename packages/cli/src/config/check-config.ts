@@ -47,6 +47,10 @@ const serverFields: { readonly [name: string]: Field } = {
   limits: { check: isRecord, expected: "an object, such as { runs: 10 }" },
   policyLimits: { check: isRecord, expected: "an object, such as { maxTurns: 50 }" },
   retention: { check: isRecord, expected: "an object, such as { olderThanDays: 90 }" },
+  clientProvenance: {
+    check: (value) => value === "application" || value === "operator",
+    expected: '"application" or "operator"',
+  },
 };
 
 const profileFields: { readonly [name: string]: Field } = {

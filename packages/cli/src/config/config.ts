@@ -1,5 +1,5 @@
 import type { McpTools, ServerConfig } from "@capstan/mcp";
-import type { AgentProfiles, Retention, UserLimits } from "@capstan/server";
+import type { AgentProfiles, Retention, ServerOptions, UserLimits } from "@capstan/server";
 import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
 import type { PolicyLimits, StoredAgentsOptions } from "capstan/agents";
 
@@ -22,6 +22,8 @@ export type ServerSettings = {
   readonly policyLimits?: PolicyLimits;
   /** Removes old or large sessions in the background. */
   readonly retention?: Retention;
+  /** `operator`: all clients are yours and add nothing that others wrote. Default: `application`. */
+  readonly clientProvenance?: ServerOptions["clientProvenance"];
 };
 
 /** Settings of the logs. */

@@ -66,7 +66,7 @@ function createWorkspaceServer(
     const line = formatOrphanedRuns(left, agents);
     if (line !== undefined) io.stderr.write(`${line}\n`);
   };
-  const { hosts, origins, limits, policyLimits, retention } = config.server ?? {};
+  const { hosts, origins, limits, policyLimits, retention, clientProvenance } = config.server ?? {};
   const apiKey = io.env.CAPSTAN_API_KEY || config.server?.apiKey;
   return createServer({
     // The first agent is the default.
@@ -83,6 +83,7 @@ function createWorkspaceServer(
     ...(limits && { limits }),
     ...(policyLimits && { policyLimits }),
     ...(retention && { retention }),
+    ...(clientProvenance && { clientProvenance }),
     onEvent(event) {
       onEvent(event);
       logs(event);

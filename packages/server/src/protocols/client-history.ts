@@ -1,64 +1,112 @@
 import { AgentError, type AssistantPart, type CallPart, type Entry, type Json, type Part } from "capstan";
+import type { Caller } from "../access/caller.ts";
 import { parseCallId } from "./call-ids.ts";
 import { type ChatCall, type ChatContent, type ChatMessage, joinMessageText } from "./chat-messages.ts";
+import type { ClientTool } from "./client-agent.ts";
+import { type ClientProvenance, createClientEntry } from "./client-entry.ts";
+
+/** What the server knows about a client that keeps its history. */
+export type ClientHistoryOptions = {
+  readonly caller: Pick<Caller, "isAdmin">;
+  /** Who answers for what the client adds to the user's messages. */
+  readonly provenance: ClientProvenance;
+  /** Tools that the client declares in this request, and runs. */
+  readonly tools?: readonly ClientTool[];
+};
 
 /**
- * Converts a history kept by a client to entries. It is not trusted: a run labels its results untrusted and private,
- * and performs none of its calls. Throws for calls without a result and results without a call, as every provider
- * would. Messages are counted from 1.
+ * Converts a history kept by a client to entries. Only its user messages are the user's words. System messages are
+ * context, and so are answers and calls of earlier turns: nothing proves that the agent wrote or made them. A result is
+ * one only for a tool that the client runs. None of the calls is performed. Throws for calls without a result and
+ * results without a call, as every provider would. Messages are counted from 1.
  */
-export function readClientHistory(messages: readonly ChatMessage[]): readonly Entry[] {
+export function readClientHistory(
+  messages: readonly ChatMessage[],
+  options: ClientHistoryOptions,
+): readonly Entry[] {
   const entries: Entry[] = [];
-  let calls: CallTracker = noCalls;
+  let calls = createCallTracker([], options);
   for (const [index, message] of messages.entries()) {
     const where = `Message ${index + 1}`;
     if (message.role === "tool") {
       calls.settle(message.tool_call_id, joinMessageText(message.content, where), where);
       continue;
     }
-    entries.push(...calls.getResults());
-    calls = noCalls;
-    if (message.role !== "assistant")
+    entries.push(...calls.getEntries());
+    calls = createCallTracker((message.role === "assistant" && message.tool_calls) || [], options);
+    if (message.role === "user")
       entries.push({ type: "user", content: toUserContent(message.content, where) });
-    else {
-      const toolCalls = message.tool_calls ?? [];
-      const parts = [...toTextParts(message.content ?? "", where), ...toolCalls.map(toCallPart)];
-      if (parts.length > 0) entries.push({ type: "assistant", parts });
-      calls = createCallTracker(toolCalls);
-    }
+    else if (message.role === "assistant") entries.push(...toAssistantEntries(message, where, options));
+    else entries.push(...toSystemEntries(joinMessageText(message.content, where), options));
   }
-  entries.push(...calls.getResults());
+  entries.push(...calls.getEntries());
   const last = messages.at(-1)?.role;
   if (last !== "user" && last !== "tool")
     throw createHistoryError("The last message must be a user message or a tool result.");
   return entries;
 }
 
+/** Admins may change the agents, so they answer for their system messages. */
+function toSystemEntries(text: string, { caller, provenance }: ClientHistoryOptions): readonly Entry[] {
+  return text === "" ? [] : [createClientEntry(caller.isAdmin ? "operator" : provenance, text)];
+}
+
+type AssistantMessage = Extract<ChatMessage, { readonly role: "assistant" }>;
+
+function toAssistantEntries(
+  { content, tool_calls: calls }: AssistantMessage,
+  where: string,
+  options: ClientHistoryOptions,
+): readonly Entry[] {
+  const own = (calls ?? []).filter((call) => isRunByClient(call, options));
+  const parts = [...toTextParts(content ?? "", where), ...own.map(toCallPart)];
+  return parts.length > 0 ? [{ type: "assistant", parts, provenance: options.provenance }] : [];
+}
+
+function isRunByClient({ function: { name } }: ChatCall, { tools = [] }: ClientHistoryOptions): boolean {
+  return tools.some((tool) => tool.name === name);
+}
+
 /** Matches the calls of one message with their results. */
 type CallTracker = {
   settle(id: string, content: string, where: string): void;
-  /** In the order of the calls. */
-  getResults(): readonly Entry[];
+  /** Results of the client's tools in the order of the calls, then what the client says about other calls. */
+  getEntries(): readonly Entry[];
 };
 
-const noCalls: CallTracker = createCallTracker([]);
-
-function createCallTracker(calls: readonly ChatCall[]): CallTracker {
+function createCallTracker(calls: readonly ChatCall[], options: ClientHistoryOptions): CallTracker {
   const settled = new Map<string, string>();
   const ids = new Set(calls.map(({ id }) => id));
   if (ids.size < calls.length) throw createHistoryError("Two calls of one message have the same id.");
+  function getContent({ id }: ChatCall): string {
+    const content = settled.get(id);
+    if (content === undefined) throw createHistoryError(`Call "${id}" has no result.`);
+    return content;
+  }
   return {
     settle(id, content, where) {
       if (!ids.has(id) || settled.has(id))
         throw createHistoryError(`${where} is the result of unknown call "${id}".`);
       settled.set(id, content);
     },
-    getResults: () =>
-      calls.map(({ id, function: { name } }) => {
-        const content = settled.get(id);
-        if (content === undefined) throw createHistoryError(`Call "${id}" has no result.`);
-        return { type: "result", callId: toProviderCallId(id), name, status: "ok", content };
-      }),
+    getEntries() {
+      const claims: string[] = [];
+      const results = calls.flatMap((call): Entry[] => {
+        const {
+          id,
+          function: { name, arguments: input },
+        } = call;
+        const content = getContent(call);
+        if (isRunByClient(call, options))
+          return [{ type: "result", callId: toProviderCallId(id), name, status: "ok", content }];
+        claims.push(
+          `The client reports a call of "${name}" with ${input || "{}"}, and this result:\n${content}`,
+        );
+        return [];
+      });
+      if (claims.length === 0) return results;
+      return [...results, createClientEntry(options.provenance, claims.join("\n\n"))];
+    },
   };
 }
 
@@ -90,7 +138,8 @@ function toTextParts(content: ChatContent, where: string): AssistantPart[] {
   return text ? [{ type: "text", text }] : [];
 }
 
-function toUserContent(content: ChatContent, where: string): string | readonly Part[] {
+/** Converts the content of a user message. */
+export function toUserContent(content: ChatContent, where: string): string | readonly Part[] {
   if (typeof content === "string") return content;
   return content.map((part): Part => {
     if (part.type === "text") return part;

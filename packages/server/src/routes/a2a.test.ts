@@ -240,15 +240,19 @@ describe("a message", () => {
     const raw = Buffer.from([251, 255, 0]).toString("base64");
     const parts = [{ text: "What?" }, { raw, mediaType: "image/png" }, { data: { n: [1] } }];
     const task = await sendRequest(client, buildRequest(parts));
-    expect(model.requests[0]?.history.at(-1)).toMatchObject({
-      content: [
-        { type: "text", text: "What?" },
-        { type: "image", mediaType: "image/png", data: raw },
-        { type: "text", text: '{"n":[1]}' },
-      ],
-    });
+    expect(model.requests[0]?.history).toMatchObject([
+      {
+        content: [
+          { type: "text", text: expect.stringContaining('> Data: {"n":[1]}') },
+          { type: "image", mediaType: "image/png", data: raw },
+        ],
+        provenance: "application",
+      },
+      { content: "What?" },
+    ]);
     expect(collectData(task.artifacts[0]?.parts)).toEqual([{ colour: "blue" }]);
-    expect(task.history[0]?.parts[1]?.content).toMatchObject({ $case: "raw" });
+    expect(task.history).toHaveLength(1);
+    expect(task.history[0]?.parts.map(({ content }) => content?.$case)).toEqual(["text", "text", "raw"]);
     for (const part of [{ url: "http://127.0.0.1/x.png" }, { raw }, { raw, mediaType: "nonsense" }])
       await expect(sendRequest(client, buildRequest([part]))).rejects.toEqual(hasCode(-32005));
   });

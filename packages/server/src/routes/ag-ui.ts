@@ -28,7 +28,7 @@ export const agUiRoutes: readonly Route[] = [
     method: "POST",
     path: "/ag-ui",
     summary:
-      "Run an agent over AG-UI. The server keeps the history in a session derived from the thread id. Only the newest message is used, plus results and answers that the run waits for.",
+      "Run an agent over AG-UI. The server keeps the history in a session derived from the thread id. Only the newest message is used, plus the application's `context` and `state`, which are not the user's words, and results and answers that the run waits for.",
     query: z.strictObject({ agent: agentName, model: agentName }),
     body: agUiRequest,
     startsWork: true,
@@ -86,7 +86,8 @@ async function startThreadRun(
     .update(JSON.stringify([sessionId, input.runId]))
     .digest("base64url");
   const name = await resolveAgentName(input, agent, deployment);
-  return startRun(deployment, caller, { key, sessionId, input: getNewestInput(input), agent: name, model });
+  const newest = getNewestInput(input, deployment.clientProvenance);
+  return startRun(deployment, caller, { key, sessionId, input: newest, agent: name, model });
 }
 
 /** Returns the name of the agent including the request's tools. The agent's own client-side tools need no suffix. */

@@ -208,9 +208,15 @@ describe("a chat whose history the client keeps (S1-26)", () => {
       result: expect.stringContaining("denied"),
     });
     // In call order, whatever the order of the messages.
-    expect(
-      obeying.requests[0]?.history.map((entry) => ("callId" in entry ? entry.callId : entry.type)),
-    ).toEqual(["user", "assistant", "x", "y", "user"]);
+    expect(obeying.requests[0]?.history).toEqual([
+      { type: "user", content: "Read the page." },
+      {
+        type: "user",
+        content: expect.stringMatching(/"send_mail".*> approved: true.*"read_page".*> APPROVED/s),
+        provenance: "application",
+      },
+      { type: "user", content: "Go on." },
+    ]);
   });
 
   it.each([

@@ -9,7 +9,7 @@ import { type ChatEvent, chatEvents, formatSseEvent } from "../protocols/chat/ch
 import { type ChatMessage, chatMessages, joinMessageText } from "../protocols/chat-messages.ts";
 import { createClientAgent } from "../protocols/client-agent.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
-import { readClientHistory } from "../protocols/client-history.ts";
+import { readClientHistory, toUserContent } from "../protocols/client-history.ts";
 import { startRun } from "../runs/start-run.ts";
 import { readUntilSuspended, waitsForInput } from "../runs/threads.ts";
 import { defineRoute, type Route } from "./route.ts";
@@ -80,7 +80,7 @@ async function startEphemeralChat(
   const chosen = createClientAgent(await deployment.resolveAgent(agent, model), { instructions });
   const { runId, events, cancel } = await deployment.ephemeralRuns.start(caller, {
     agent: chosen,
-    entries: readClientHistory(rest),
+    entries: readClientHistory(rest, { caller, provenance: deployment.clientProvenance }),
   });
   return { runId, events, headers: {}, onDisconnect: cancel };
 }
@@ -113,8 +113,7 @@ async function startStoredChat(
       "invalid_input",
       "The server keeps the history of a session. Send one user message.",
     );
-  const [entry] = readClientHistory([message]);
-  if (entry?.type !== "user") throw new AgentError("invalid_input", "The message is empty.");
+  const input = toUserContent(message.content, "The message");
   const { store, shutdownSignal } = deployment;
   // Subscribe before the run starts, because deltas are not stored.
   const after = (await store.getSession(sessionId))?.facts ?? 0;
@@ -125,7 +124,7 @@ async function startStoredChat(
     const { runId, isNew } = await startRun(deployment, caller, {
       ...asked,
       sessionId,
-      input: entry.content,
+      input,
     });
     const headers = { "x-run-id": runId, "x-session-id": sessionId };
     const read = isNew ? readRun(runId, events, first) : readUntilSuspended(deployment, { runId });

@@ -167,7 +167,8 @@ async function startOrResume(
     tools,
     output: getOutputSchema(body),
   });
-  const entries = readClientHistory(body.messages);
+  const { clientProvenance: provenance } = deployment;
+  const entries = readClientHistory(body.messages, { caller, provenance, tools });
   const given = getToolResults(body);
   const collector = createCompletionCollector({ isFormed: agent.output !== undefined });
   if (given) await deployment.dailyBudget.clampPolicy(caller, {});

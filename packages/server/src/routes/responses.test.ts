@@ -231,10 +231,15 @@ describe("the client `openai`", () => {
     input.push({ type: "function_call_output", call_id: call.call_id, output: "Rain." });
     expect((await ask()).output_text).toBe("The archive says 42. Rain.");
     expect(model.requests).toHaveLength(3);
-    // No run waits any more: the client's history is used, and none of its calls is performed.
-    expect((await ask()).output_text).toBe("The archive says 42. Rain.");
-    expect(model.requests[3]?.history.map(({ type }) => type)).toEqual([
-      ...["user", "assistant", "result", "assistant", "result"],
+    // No run waits any more: the client's history is used, and none of its calls is performed. What it says about the
+    // agent's own tool is its claim.
+    await ask();
+    expect(model.requests[3]?.history).toMatchObject([
+      { type: "user", content: "The archive and Oslo?" },
+      { type: "assistant", provenance: "application" },
+      { type: "user", content: expect.stringContaining("> The archive says 42."), provenance: "application" },
+      { type: "assistant", provenance: "application" },
+      { type: "result", name: "weather", content: "Rain." },
     ]);
     await expect(client.responses.retrieve(first.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     expect(await store.list()).toEqual([]);
@@ -332,7 +337,7 @@ describe("the client `openai`", () => {
     expect(response.output_text).toBe(frame);
   });
 
-  it("sets instructions as an admin; from others they are user messages (A85, A87)", async () => {
+  it("sets instructions as an admin; from others they are context (A85, A87)", async () => {
     const model = scriptedModel(() => ({ text: "Ok." }));
     const admin = await serve(createHelper(model));
     const body = { model: "helper", input: "Hi", instructions: "Speak like a pirate." };
@@ -348,7 +353,10 @@ describe("the client `openai`", () => {
     await ada.responses.create(body);
     expect(model.requests[2]?.instructions).toContain("Help.");
     expect(model.requests[2]?.instructions).not.toContain("pirate");
-    expect(model.requests[2]?.history.map(({ type }) => type)).toEqual(["user", "user"]);
+    expect(model.requests[2]?.history).toEqual([
+      { type: "user", content: expect.stringContaining("> Speak like a pirate."), provenance: "application" },
+      { type: "user", content: "Hi" },
+    ]);
   });
 
   it("gets an object of the form it asks for, and nothing that has it not", async () => {

@@ -6,7 +6,6 @@ import { streamFrames } from "../http/frame-stream.ts";
 import { formatSseEvent } from "../protocols/chat/chat-events.ts";
 import { createClientAgent } from "../protocols/client-agent.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
-import { readClientHistory } from "../protocols/client-history.ts";
 import { getOpenaiStatus, toOpenaiError } from "../protocols/openai-error.ts";
 import { answerSegment, findWaitingSegment } from "../protocols/responses/answer-response.ts";
 import { parseFunctionCallId, parseResponseId, type RunSegment } from "../protocols/responses/ids.ts";
@@ -18,7 +17,7 @@ import {
   type CreateResponse,
   findPreviousSegment,
   getAgentOverrides,
-  getMessages,
+  readInputItems,
   startSegment,
 } from "../protocols/responses/start-response.ts";
 import { resolveModelId } from "../runs/agent-resolver.ts";
@@ -166,7 +165,7 @@ async function createEphemeralResponse(
     (given && deployment.ephemeralRuns.resume(caller, given)) ??
     (await deployment.ephemeralRuns.start(caller, {
       agent: chosen,
-      entries: [...(await loadHistory(body, deployment)), ...readClientHistory(getMessages(body, caller))],
+      entries: [...(await loadHistory(body, deployment)), ...readInputItems(body, caller, deployment)],
       policy: body.requiresTool ? { requireToolFirst: true } : {},
       declared: new Set(body.tools.map(({ name }) => name)),
     }));

@@ -1,5 +1,7 @@
-import { AgentError, type Json, type Part, type UserEntry } from "capstan";
+import { AgentError, type Json, type Part } from "capstan";
 import { z } from "zod";
+import type { RunRequest } from "../../runs/start-run.ts";
+import { type ClientProvenance, createClientEntry } from "../client-entry.ts";
 import type { A2aPart } from "./wire.ts";
 
 const contentFields = ["text", "raw", "url", "data"] as const;
@@ -26,24 +28,31 @@ export const sentPart: z.ZodType<SentPart> = z
     "a part must have exactly one of text, raw, url and data",
   );
 
-/** Converts parts to user content. Data becomes JSON text. */
-export function toInputContent(parts: readonly SentPart[]): UserEntry["content"] {
-  const made = parts.map(toPart).filter((part) => part.type !== "text" || part.text !== "");
-  const [first] = made;
-  if (!first) throw new AgentError("invalid_input", "The message is empty.");
-  return made.length === 1 && first.type === "text" ? first.text : made;
+/**
+ * Converts the parts of a message to the input of a run. Texts are the user's words; data and files are context, which
+ * the client's own program or other agents may have written.
+ */
+export function toRunInput(parts: readonly SentPart[], provenance: ClientProvenance): RunRequest["input"] {
+  const text = joinTexts(parts);
+  const files = parts.flatMap(({ raw, mediaType = "" }) =>
+    raw === undefined ? [] : [toFilePart(raw, mediaType)],
+  );
+  const data = parts.flatMap((part) => ("data" in part ? [`Data: ${JSON.stringify(part.data)}`] : []));
+  const context = [...data, ...files.map(({ mediaType }) => `File: ${mediaType}`)].join("\n");
+  if (context === "" && text === "") throw new AgentError("invalid_input", "The message is empty.");
+  if (context === "") return text;
+  const entry = createClientEntry(provenance, context, files);
+  return { history: [entry, ...(text === "" ? [] : [{ type: "user" as const, content: text }])] };
 }
 
-function toPart({ text, raw, data, url, mediaType = "" }: SentPart): Part {
-  if (text !== undefined) return { type: "text", text };
-  if (raw !== undefined) return toFilePart(raw, mediaType);
+function joinTexts(parts: readonly SentPart[]): string {
   // Untrusted URLs are never fetched, neither by the server nor by a provider.
-  if (url !== undefined)
+  if (parts.some(({ url }) => url !== undefined))
     throw new AgentError("unsupported_media_type", "URLs are not fetched. Send the file as `raw`.");
-  return { type: "text", text: JSON.stringify(data) };
+  return parts.flatMap(({ text }) => text || []).join("\n");
 }
 
-function toFilePart(raw: string, mediaType: string): Part {
+function toFilePart(raw: string, mediaType: string): Extract<Part, { readonly mediaType: string }> {
   if (!/^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(mediaType))
     throw new AgentError(
       "unsupported_media_type",
@@ -54,16 +63,13 @@ function toFilePart(raw: string, mediaType: string): Part {
   return { type: mediaType.startsWith("image/") ? "image" : "file", mediaType, data };
 }
 
-/** Returns the text of a message; refuses files. */
+/** Returns the text of a message; refuses data and files. */
 export function readMessageText(parts: readonly SentPart[]): string {
-  const content = toInputContent(parts);
-  if (typeof content === "string") return content;
-  return content
-    .map((part) => {
-      if (part.type === "text") return part.text;
-      throw new AgentError("unsupported_media_type", "A running task accepts only text.");
-    })
-    .join("\n");
+  const text = joinTexts(parts);
+  if (parts.some((part) => "raw" in part || "data" in part))
+    throw new AgentError("unsupported_media_type", "A running task accepts only text.");
+  if (text === "") throw new AgentError("invalid_input", "The message is empty.");
+  return text;
 }
 
 export function toA2aParts(content: string | readonly Part[]): readonly A2aPart[] {

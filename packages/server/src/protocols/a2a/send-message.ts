@@ -12,7 +12,7 @@ import {
   locateTask,
   type TaskLocation,
 } from "./follow-task.ts";
-import { readMessageText, toInputContent } from "./parts.ts";
+import { readMessageText, toRunInput } from "./parts.ts";
 import type { SendParams } from "./request.ts";
 
 type SentMessage = SendParams["message"];
@@ -29,7 +29,7 @@ async function startTask(asking: A2aContext, message: SentMessage): Promise<Foll
   const { contextId: sessionId } = message;
   const key = asking.key ?? computeMessageKey(message, [caller.scope, agent ?? "", sessionId ?? ""]);
   if (sessionId !== undefined) await assertContext(asking, sessionId, key);
-  const input = toInputContent(message.parts);
+  const input = toRunInput(message.parts, deployment.clientProvenance);
   const { isNew, ...place } = await startRun(deployment, caller, { input, agent, sessionId, key });
   return followTask(asking, place, isNew ? "start" : "now");
 }

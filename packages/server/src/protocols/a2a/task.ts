@@ -1,4 +1,4 @@
-import { type Event, type Fact, getText, isFact, type Json, toPlainText } from "capstan";
+import { type Event, type Fact, getText, isContext, isFact, type Json, toPlainText } from "capstan";
 import type { ErrorFormatter } from "../chat/chat-events.ts";
 import { createDataPart, toA2aParts } from "./parts.ts";
 import { trackPendingCalls } from "./pending-calls.ts";
@@ -113,9 +113,18 @@ function setWorking(record: TaskRecord, fact: Fact, parts: readonly A2aPart[] = 
 function recordStart(record: TaskRecord, fact: FactOf<"run_start">): readonly A2aFrame[] {
   record.setStart(fact);
   record.addMetadata({ agent: fact.agent });
-  for (const [index, entry] of fact.input.entries())
-    if (entry.type === "user")
-      record.addMessage({ ...fact, id: `${fact.id}/${index}` }, "ROLE_USER", toA2aParts(entry.content));
+  let context: readonly A2aPart[] = [];
+  for (const [index, entry] of fact.input.entries()) {
+    if (entry.type !== "user") continue;
+    const parts = toA2aParts(entry.content);
+    const isOver = index === fact.input.length - 1;
+    // Data and files precede the text of their message.
+    if (isContext(entry) && !isOver) context = [...context, ...parts];
+    else {
+      record.addMessage({ ...fact, id: `${fact.id}/${index}` }, "ROLE_USER", [...parts, ...context]);
+      context = [];
+    }
+  }
   return [];
 }
 

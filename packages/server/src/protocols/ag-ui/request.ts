@@ -1,10 +1,12 @@
-import { AgentError, type PendingCall, type UserEntry } from "capstan";
+import { AgentError, type PendingCall } from "capstan";
 import { z } from "zod";
+import type { RunRequest } from "../../runs/start-run.ts";
 import type { CallAnswer } from "../ai-sdk/request.ts";
 import { buildApprovalId, createMismatchError } from "../call-ids.ts";
 import type { ChatPart } from "../chat-messages.ts";
 import type { ClientTool } from "../client-agent.ts";
-import { readClientHistory } from "../client-history.ts";
+import { type ClientProvenance, createClientEntry } from "../client-entry.ts";
+import { toUserContent } from "../client-history.ts";
 
 export type AgUiInput = {
   readonly threadId: string;
@@ -72,27 +74,28 @@ export const agUiRequest: z.ZodType<{ readonly input: AgUiInput }> = input.trans
 
 type Message = AgUiInput["messages"][number];
 
-/** Returns the newest message plus the application's context. Other messages are ignored. */
-export function getNewestInput({ messages, context, state }: AgUiInput): UserEntry["content"] {
+/** Returns the newest message, after the application's context. Other messages are ignored. */
+export function getNewestInput(
+  { messages, context, state }: AgUiInput,
+  provenance: ClientProvenance,
+): RunRequest["input"] {
   const last = messages.at(-1);
   if (last?.role !== "user")
     throw new AgentError("invalid_input", "The last message must be a user message or a tool result.");
-  const aside = formatContext(context, state);
   const parts = parseContentParts(last.content);
-  if (parts.length === 0) throw new AgentError("invalid_input", "The last message is empty.");
-  const content: ChatPart[] = aside ? [...parts, { type: "text", text: aside }] : parts;
-  const [entry] = readClientHistory([{ role: "user", content }]);
-  const [only] = content;
-  if (content.length === 1 && only?.type === "text") return only.text;
-  return entry?.type === "user" ? entry.content : "";
+  const [only] = parts;
+  if (!only) throw new AgentError("invalid_input", "The last message is empty.");
+  const content =
+    parts.length === 1 && only.type === "text" ? only.text : toUserContent(parts, "The last message");
+  const text = formatContext(context, state);
+  if (text === "") return content;
+  return { history: [createClientEntry(provenance, text), { type: "user", content }] };
 }
 
-/** Context from the application is no more trusted than the message. */
 function formatContext(context: AgUiInput["context"], state: unknown): string {
   const isEmpty = state === null || state === undefined || JSON.stringify(state) === "{}";
   const lines = context.map(({ description, value }) => `- ${description}: ${value}`);
-  if (!isEmpty) lines.push(`- State of the application: ${JSON.stringify(state)}`);
-  return lines.length > 0 ? `Context given by the application:\n${lines.join("\n")}` : "";
+  return [...lines, ...(isEmpty ? [] : [`- State of the application: ${JSON.stringify(state)}`])].join("\n");
 }
 
 const part = z.union([

@@ -2,7 +2,7 @@ import { AgentError, type Json, type PendingCall, type UserEntry } from "capstan
 import { z } from "zod";
 import { buildApprovalId, createMismatchError } from "../call-ids.ts";
 import type { ChatPart } from "../chat-messages.ts";
-import { readClientHistory } from "../client-history.ts";
+import { toUserContent } from "../client-history.ts";
 
 export type UiMessage = {
   readonly id?: string | undefined;
@@ -59,10 +59,9 @@ export function getNewestContent({ messages }: UiChatRequest): UserEntry["conten
 
 function toMessageContent({ parts }: UiMessage, number: number): UserEntry["content"] {
   const content = parts.flatMap(toChatParts);
-  const [entry] = readClientHistory([{ role: "user", content }]);
   const [only] = content;
-  if (!only || entry?.type !== "user") throw new AgentError("invalid_input", `Message ${number} is empty.`);
-  return content.length === 1 && only.type === "text" ? only.text : entry.content;
+  if (!only) throw new AgentError("invalid_input", `Message ${number} is empty.`);
+  return content.length === 1 && only.type === "text" ? only.text : toUserContent(content, "The message");
 }
 
 function toChatParts(given: UiMessage["parts"][number]): ChatPart[] {

@@ -1,4 +1,4 @@
-import type { Agent } from "capstan";
+import type { Agent, Entry } from "capstan";
 import { loadRunFacts } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
@@ -45,7 +45,7 @@ export async function startSegment(
   const { agent, model } = await resolveModelId(body.model, deployment);
   const wishes = getAgentOverrides(body, caller);
   const suffix = await resolveAgentSuffix(await deployment.resolveAgent(agent, model), wishes, deployment);
-  const input = { history: readClientHistory(getMessages(body, caller)) };
+  const input = { history: readInputItems(body, caller, deployment) };
   const sessionId =
     body.sessionId ??
     (previous
@@ -85,7 +85,7 @@ async function resolveSession(
   return made;
 }
 
-/** Only admins can set instructions; for others they are part of the user's message. */
+/** Only admins can set instructions; for others they are a system message. */
 export function getAgentOverrides(
   { tools, output, instructions }: ResponsesRequest,
   { isAdmin }: Caller,
@@ -93,11 +93,13 @@ export function getAgentOverrides(
   return { tools, output, instructions: isAdmin ? instructions : undefined };
 }
 
-export function getMessages(
-  { items, instructions }: ResponsesRequest,
-  { isAdmin }: Caller,
-): readonly ChatMessage[] {
-  const messages = toChatMessages(items);
-  if (isAdmin || !instructions) return messages;
-  return [{ role: "user" as const, content: instructions }, ...messages];
+/** Converts the new input of a request to entries. */
+export function readInputItems(
+  { items, instructions, tools }: ResponsesRequest,
+  caller: Caller,
+  { clientProvenance: provenance }: Deployment,
+): readonly Entry[] {
+  const system: ChatMessage = { role: "system", content: instructions ?? "" };
+  const messages = [...(caller.isAdmin ? [] : [system]), ...toChatMessages(items)];
+  return readClientHistory(messages, { caller, provenance, tools });
 }

@@ -54,8 +54,8 @@ export function buildItems({ entries, runs }: Pick<SessionView, "entries" | "run
     lastEntry = entry;
     const shared = { key: `${runId} ${items.length}`, seq };
     if (entry.type === "user") {
-      const isStart = runs.get(runId)?.start?.seq === seq && !startedRuns.has(runId);
-      startedRuns.add(runId);
+      const isStart = runs.get(runId)?.start?.seq === seq && !startedRuns.has(runId) && !isAdded(entry);
+      if (!isAdded(entry)) startedRuns.add(runId);
       items.push({ type: "user", ...shared, entry, ...(isStart && { startSeq: seq }) });
     } else if (entry.type === "notice") items.push({ type: "notice", ...shared, entry });
     else {
@@ -74,7 +74,12 @@ export function buildItems({ entries, runs }: Pick<SessionView, "entries" | "run
 /** Says who wrote a message: it may come from a file or from the application. */
 export function getUserLabel({ entry }: { readonly entry: EntryOf<"user"> }): string {
   if (entry.provenance === "external") return "Imported message";
-  return entry.provenance === "application" ? "Message from the application" : "Your message";
+  return isAdded(entry) ? "Message from the application" : "Your message";
+}
+
+/** Whether the application added the entry to the user's message. */
+function isAdded({ provenance }: EntryOf<"user">): boolean {
+  return provenance === "application" || provenance === "operator";
 }
 
 /** Collects the last assistant entry and the agents of each run. */
