@@ -2,7 +2,6 @@ import { AgentError } from "capstan";
 import type { Io } from "../io.ts";
 import { escapeTerminal } from "../terminal/escape-terminal.ts";
 import { createStyle } from "../terminal/style.ts";
-import { formatChanges } from "./format-changes.ts";
 import type { FileTrust } from "./trust.ts";
 
 /**
@@ -11,6 +10,7 @@ import type { FileTrust } from "./trust.ts";
  */
 export async function askForTrust(files: readonly FileTrust[], io: Io): Promise<boolean> {
   const { confirm, isCancel } = await import("@clack/prompts");
+  const { formatChanges } = await import("./format-changes.ts");
   const style = createStyle(io.stderr, io.env);
   const changed = files.filter(({ state }) => state === "changed");
   for (const line of changed.flatMap((file) => formatChanges(file, style))) io.stderr.write(`${line}\n`);
