@@ -90,9 +90,9 @@ const rights = object<NonNullable<Body<"handoff">["rights"]>>({
 });
 
 /**
- * What an import keeps of each fact. Anyone may have written the file, so only history is kept: words, calls and their
- * results. Everything that grants a right, suppresses a check, names an owner or counts against a budget comes from the
- * deployment or is left out, and so is every field without a row.
+ * The fields of each fact that an import keeps, drops or replaces. Anyone may have written the file, so only history is
+ * kept: words, calls and their results. Everything that grants a right, suppresses a check, names an owner or counts
+ * against a budget comes from the deployment or is left out, and so is every field without a row.
  */
 const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
   run_start: object<Body<"run_start">>({

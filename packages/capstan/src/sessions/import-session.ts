@@ -13,7 +13,7 @@ import { rebuildValue } from "./rebuild-value.ts";
 import { decodeBlob } from "./session-file.ts";
 import type { ImportingDeployment } from "./shapes.ts";
 
-/** What an import takes from the deployment. Nothing in the file grants a right. */
+/** Settings of an import. Nothing in the file grants a right: policies and agents come from here. */
 export type ImportOptions = {
   /**
    * Id of the session, which must be free; run ids then derive from it. Default: the ids in the file, or generated ones

@@ -80,7 +80,7 @@ function formatType(value: unknown): string {
   return JSON.stringify(isRecord(value) ? value.type : undefined)?.slice(0, 80) ?? "nothing";
 }
 
-/** Builds what an import makes of a value that has the shape; undefined if it is dropped. */
+/** Rebuilds a value that has the shape. Returns undefined if an import drops it. */
 export function rebuildValue(shape: Shape, value: unknown, context: RebuildContext): unknown {
   switch (shape.type) {
     case "string":

@@ -2,8 +2,8 @@ import type { Json } from "../json.ts";
 import type { Policy } from "../policy.ts";
 
 /**
- * The values that a part of a session file may have, and what an import makes of them. Plain data, so that one table
- * checks a file, rebuilds its facts, and forges files in tests.
+ * Describes the values that a part of a session file may have, and how an import rebuilds them. Plain data, so that one
+ * table checks a file, rebuilds its facts, and forges files in tests.
  */
 export type Shape<Value = unknown> = ShapeData & { readonly valueType?: Value };
 
@@ -22,7 +22,7 @@ type ShapeData =
 
 export type FieldTable = { readonly [name: string]: Field };
 
-/** What an import does with a field. */
+/** A field that an import keeps, drops or replaces. */
 export type Field = Kept<unknown, boolean> | Dropped<unknown> | Replaced<unknown, boolean>;
 
 type Kept<Value, IsOptional> = {
@@ -41,7 +41,7 @@ export type Replaced<Value, IsOptional> = {
 /** Builds the value of a field from the value in the file. */
 type Build<Value> = (value: unknown, context: RebuildContext) => Value;
 
-/** A row for each field of a type: a new field does not compile until its row says what an import does with it. */
+/** A row for each field of a type: a new field does not compile until it has one. */
 export type Fields<Body> = {
   readonly [Name in keyof Body]-?: object extends Pick<Body, Name>
     ? Kept<Body[Name], true> | Dropped<Body[Name]> | Replaced<Body[Name], true>
@@ -54,7 +54,7 @@ export type RebuildContext = {
   readonly deployment: ImportingDeployment;
 };
 
-/** What an import takes from the deployment instead of the file. */
+/** The deployment that imports a file. Its agents and policies replace those in the file. */
 export interface ImportingDeployment {
   readonly now: number;
   /** Returns the name of the agent that continues the runs of an agent in the file. */
