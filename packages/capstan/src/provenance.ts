@@ -1,6 +1,7 @@
 import type { Entry, UserEntry } from "./history.ts";
 import type { Json } from "./json.ts";
-import type { Reads, Tool } from "./tool.ts";
+import type { Policy } from "./policy.ts";
+import { hasEffect, type Reads, type Tool } from "./tool.ts";
 
 /**
  * Who wrote a text: the authenticated user of the session; the operator, by instructions, configuration or code; the
@@ -137,6 +138,19 @@ export function findNewDescriptions(
 export function withoutOwnDescriptions(labels: Labels, { foreign }: Pick<Tool, "foreign">): Labels {
   if (typeof foreign !== "string") return labels;
   return { ...labels, untrusted: labels.untrusted.filter(({ origin }) => origin !== foreign) };
+}
+
+/**
+ * Whether a call of the tool would combine untrusted text, private data and a side effect. With `gate: "strict"` the first
+ * and the last are enough.
+ */
+export function breaksRuleOfTwo(
+  labels: Labels,
+  tool: Pick<Tool, "effects" | "reads">,
+  gate: Policy["gate"],
+): boolean {
+  if (gate === "off" || !hasEffect(tool) || labels.untrusted.length === 0) return false;
+  return gate === "strict" || labels.private.length > 0 || getLabels(tool).includes("private");
 }
 
 /** Merges two sets of labels, keeping the first sources of each kind. */

@@ -1,6 +1,6 @@
 import type { Policy } from "../policy.ts";
-import { getLabels, type Labels, type Source } from "../provenance.ts";
-import { hasEffect, type Tool } from "../tool.ts";
+import { breaksRuleOfTwo, type Labels, type Source } from "../provenance.ts";
+import type { Tool } from "../tool.ts";
 import { formatGateReason } from "./gate-reason.ts";
 
 /** Decision about a requested call, made before its intent is stored. */
@@ -23,14 +23,11 @@ export const allow: Verdict = { verdict: "allow" };
 
 /**
  * Applies the rule of two: a run may combine any two of untrusted text, private data and a side effect; all three
- * together need approval. With `gate: "strict"` the first and the last are enough. Only labels count, never the content.
+ * together need approval. Only labels count, never the content.
  */
 export function checkGate(gated: GateInput): Verdict {
   const { labels, tool, target, policy } = gated;
-  if (policy.gate === "off" || !hasEffect(tool)) return allow;
-  if (labels.untrusted.length === 0) return allow;
-  const hasPrivate = labels.private.length > 0 || getLabels(tool).includes("private");
-  if (policy.gate === "default" && !hasPrivate) return allow;
+  if (!breaksRuleOfTwo(labels, tool, policy.gate)) return allow;
   if (target !== undefined && gated.isNamed(target)) return allow;
   const because = [...labels.untrusted.slice(0, 2), ...labels.private.slice(0, 1)];
   return {

@@ -77,6 +77,38 @@ describe("the fallback tool", () => {
     });
   });
 
+  it.each([
+    { gate: "default", reads: ["untrusted", "private"], effects: "send", runs: false },
+    { gate: "default", reads: ["untrusted", "private"], effects: "none", runs: true },
+    { gate: "default", reads: ["private"], effects: "send", runs: true },
+    { gate: "strict", reads: ["untrusted"], effects: "send", runs: false },
+    { gate: "off", reads: ["untrusted", "private"], effects: "send", runs: true },
+  ] as const)("with effects: $effects after reading $reads under gate: $gate runs: $runs (A100)", async ({
+    gate,
+    reads,
+    effects,
+    runs,
+  }) => {
+    const sent: unknown[] = [];
+    const settings = { description: "", input };
+    const page = defineTool({ ...settings, name: "page", effects: "none", reads, execute: () => "Text." });
+    const ticket = defineTool({
+      ...{ ...settings, name: "ticket", effects, reads: [] },
+      execute(call) {
+        sent.push(call);
+        return "A ticket was opened.";
+      },
+    });
+    const agent = defineAgent({
+      ...{ name: "helper", model: scriptedModel(() => ({ calls: [{ name: "page" }] })), tools: [page] },
+      fallbackTool: ticket,
+      policy: { gate, maxTurns: 1, finalTurn: "keep-tools", onLimit: ["fallback-tool", "clarify"] },
+    });
+    const { status, text } = await run(agent, "Where is it?", { store: memory() });
+    expect(status).toBe("limit");
+    expect([sent.length > 0, text.startsWith("A ticket")]).toEqual([runs, runs]);
+  });
+
   it("is not offered to the model", async () => {
     const widen = defineTool({ name: "widen", description: "Explains.", input, execute: () => "Wider." });
     const agent = createFallbackAgent(widen);

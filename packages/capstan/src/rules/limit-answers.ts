@@ -1,6 +1,7 @@
 import type { FallbackInput } from "../agent.ts";
 import { toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
+import { breaksRuleOfTwo } from "../provenance.ts";
 import type { RunState, ToolCallRecord } from "../state/state.ts";
 import { isRepeatable } from "../tool.ts";
 import { buildRefusal, interruptedByCrash } from "./refusals.ts";
@@ -94,8 +95,11 @@ type FallbackAnswer =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "none" };
 
-/** Runs the agent's fallback tool at most once, with the question and the calls so far. Its result is the answer. */
-export function runFallbackTool({ agent, run }: RuleContext, reason: string): FallbackAnswer {
+/**
+ * Runs the agent's fallback tool at most once, with the question and the calls so far. Its result is the answer. A tool
+ * whose call would need approval by the gate is not run: the run ends, so nobody could approve it.
+ */
+export function runFallbackTool({ agent, state, run }: RuleContext, reason: string): FallbackAnswer {
   const tool = agent.fallbackTool;
   if (!tool) return { type: "none" };
   if (run.fallback?.result) {
@@ -103,6 +107,7 @@ export function runFallbackTool({ agent, run }: RuleContext, reason: string): Fa
     const text = toPlainText(result).trim();
     return status === "ok" && text ? { type: "text", text } : { type: "none" };
   }
+  if (breaksRuleOfTwo(state.labels, tool, run.policy.gate)) return { type: "none" };
   const attempts = run.fallback?.attempt ?? 0;
   const callId = `${run.id}.fallback`;
   if (attempts > 0 && !isRepeatable(tool)) {
