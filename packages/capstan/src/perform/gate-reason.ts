@@ -63,8 +63,10 @@ const onlyValue = /^\{"\w+":"([^"\\]+)"\}$/;
 function formatOrigin(source: Source): string {
   const { tool, turn, input, origin } = source;
   const name = quoteUntrusted(tool, maxNameLength);
-  const server = origin === undefined ? "" : ` from ${quoteUntrusted(origin, maxNameLength)}`;
-  if (isDescription(source)) return `the description of ${name}${server}`;
+  if (isDescription(source))
+    return origin === undefined
+      ? `the description of ${name}`
+      : `the tool descriptions of ${quoteUntrusted(origin, maxNameLength)} such as ${name}`;
   if (turn === 0) return entryOrigins.get(tool) ?? `${name} earlier in this conversation`;
   const given = onlyValue.exec(input)?.[1] ?? input;
   const detail = given === "" || given === "{}" ? "" : ` with ${quoteUntrusted(given, maxInputLength)}`;
