@@ -188,4 +188,13 @@ describe("text that a client application adds", () => {
     await post("/api/ui/chat", { id: "chat", trigger: "submit-message", messages });
     expect(model.requests[0]?.history).toEqual([{ type: "user", content: question }]);
   });
+
+  it("as the description of a tool that it declares is not labelled, a documented limit", async () => {
+    await serve();
+    const tools = [{ name: "open", description: mail, parameters: { type: "object" } }];
+    await post("/ag-ui", { ...agUi, tools });
+    expect(model.requests[0]?.tools.map(({ description }) => description)).toContain(mail);
+    expect((await readEvents())[0]).toMatchObject({ input: [{ type: "user", content: question }] });
+    expect(sent).toEqual([]); // this model obeys the history, not descriptions
+  });
 });

@@ -112,3 +112,11 @@ it("a failed model's provider is quoted to admins, and to no other MCP client (A
     await client.close();
   }
 });
+
+it("the prompt of an MCP client counts as the user's words, a documented limit", async () => {
+  const model = scriptedModel(() => ({ text: "Hi." }));
+  server = createTestServer({ agents: [defineAgent({ name: "helper", model })] });
+  listening = await listen(server, { port: 0 });
+  await query(await connect("modern"));
+  expect(model.requests[0]?.history).toEqual([{ type: "user", content: "Weather?" }]);
+});
