@@ -24,7 +24,7 @@ export async function reviewServer(name: string, flags: ReviewFlags, io: Io): Pr
     if (isApproved) return;
     if (!flags.yes && !(await confirmApproval(name, io))) return;
     await mcp.trust(name, undefined, metadata.fingerprint);
-    io.stderr.write(`Approved ${name}. Running processes apply this when they restart.\n`);
+    io.stderr.write(`Approved ${name}. Running processes apply this after a refresh or a restart.\n`);
   } finally {
     await mcp.close();
   }

