@@ -75,6 +75,7 @@ export function editFileTool(workspace: WritableWorkspace): Tool {
     },
     effects: "state",
     reads: ["private"],
+    target: ({ path }) => path,
     needsApproval: ({ path }) => getApprovalReason("Changes", path, workspace.root),
     execute: ({ path, edits }, context) =>
       changeFile(workspace, {

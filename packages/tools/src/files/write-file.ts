@@ -28,6 +28,7 @@ export function writeFileTool(workspace: WritableWorkspace): Tool {
     },
     effects: "state",
     reads: ["private"],
+    target: ({ path }) => path,
     needsApproval: ({ path }) => getWriteApprovalReason(path, workspace),
     execute: ({ path, content }, context) =>
       changeFile(workspace, { path, context, create: true, getContent: () => content }),
