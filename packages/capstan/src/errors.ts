@@ -6,6 +6,7 @@ export type ErrorCode =
   | "unknown_call"
   | "session_busy"
   | "approval_conflict"
+  | "approval_expired"
   | "run_ended"
   | "not_retryable"
   | "quarantined"
@@ -90,6 +91,7 @@ export const errorCodes: Readonly<
   unknown_call: { status: 404, retryable: false },
   session_busy: { status: 409, retryable: true },
   approval_conflict: { status: 409, retryable: false },
+  approval_expired: { status: 410, retryable: false },
   run_ended: { status: 409, retryable: false },
   not_retryable: { status: 409, retryable: false },
   quarantined: { status: 500, retryable: false },

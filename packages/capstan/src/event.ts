@@ -1,3 +1,4 @@
+import type { ApprovalScope } from "./approval-scope.ts";
 import type { ErrorData } from "./errors.ts";
 import type {
   AssistantEntry,
@@ -30,7 +31,7 @@ export type ToolOffer = "offered" | "required" | "withdrawn" | "unavailable";
 /** The model chain that a turn uses. */
 export type ModelChain = "main" | "afterTools";
 
-/** The result of validating a call: an error if it cannot run, or the approval it needs. */
+/** The result of validating a call: an error if it cannot run, the approval it needs, or the rule that allows it. */
 export type CallCheck = {
   readonly error?: ErrorData;
   readonly approval?: {
@@ -40,7 +41,11 @@ export type CallCheck = {
     readonly because?: readonly Source[];
     /** Private data found in the arguments. */
     readonly leaks?: readonly Leak[];
+    /** The calls that the user can allow for the whole session; absent if each needs its own decision. */
+    readonly always?: ApprovalScope;
   };
+  /** The user's rule that allows the call, and the digest of the call. */
+  readonly rule?: { readonly id: string; readonly digest: string };
 };
 
 /** A piece of private data in the arguments of a call, masked for display, and the call it was read with. */
@@ -198,6 +203,7 @@ export type FactBody =
       readonly digest: string;
       readonly because?: readonly Source[];
       readonly leaks?: readonly Leak[];
+      readonly always?: ApprovalScope;
       /** The time after which the request can no longer be approved. */
       readonly expiresAt?: number;
       /** A question the tool asks during its call; `number` counts the questions of the call from 1. */

@@ -48,6 +48,8 @@ describe("public exports", () => {
       [
         "buildView",
         "createClient",
+        "describeRule",
+        "describeScope",
         "emptyView",
         "filterEvent",
         "getReasoningSteps",

@@ -7,6 +7,7 @@ export {
   type InstructionsInput,
 } from "./agent.ts";
 export { createApplicationEntry } from "./application-entry.ts";
+export type { ApprovalRule, ApprovalScope } from "./approval-scope.ts";
 export { type Clock, type ClockOption, systemClock } from "./clock.ts";
 export { suggestName } from "./definition.ts";
 export { AgentError, type ErrorCode, type ErrorData, errorCodes, isModelError } from "./errors.ts";

@@ -418,6 +418,18 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     byDefault: "waiting",
     once: "done",
   },
+  approvalExpiresMs: {
+    value: 1000,
+    see: async (policy) => {
+      const { facts } = await observe(policy, [{ calls: [{ name: "look" }] }], { tools: [guarded] });
+      const requested = facts.find((fact) => fact.type === "approval_required");
+      return (
+        requested && (requested.expiresAt ?? 0) - (facts.find((fact) => fact.type === "message")?.at ?? 0)
+      );
+    },
+    byDefault: 86_400_000,
+    once: 1000,
+  },
   gate: {
     value: "strict",
     see: async (policy) => {
@@ -473,6 +485,7 @@ describe("the defaults", () => {
   it("are these (C-01, C-02, C-03, C-04, C-05, C-06, C-07, C-08, C-11, C-24)", () => {
     expect(defaultPolicy).toMatchInlineSnapshot(`
       {
+        "approvalExpiresMs": 86400000,
         "approvals": "ask",
         "budget": {
           "cost": "unlimited",
@@ -574,6 +587,7 @@ const otherValues: { readonly [Path in Leaf]: unknown } = {
   thinking: "off",
   citations: "off",
   approvals: "deny",
+  approvalExpiresMs: "unlimited",
   gate: "off",
   "handoff.mode": "return",
   "handoff.maxDepth": 2,

@@ -88,6 +88,8 @@ export type Policy = {
   readonly citations: "auto" | "on" | "off";
   /** How calls of tools that need approval are handled. */
   readonly approvals: "ask" | "allow" | "deny";
+  /** How long a request for approval, or a tool's question, can be answered. After that the call is denied. */
+  readonly approvalExpiresMs: number | "unlimited";
   /** When a side effect needs approval: after untrusted and private data, after untrusted data alone, or never. */
   readonly gate: "default" | "strict" | "off";
   readonly handoff: HandoffPolicy;
@@ -137,6 +139,7 @@ export const defaultPolicy: Policy = {
   thinking: "auto",
   citations: "auto",
   approvals: "ask",
+  approvalExpiresMs: 86_400_000,
   gate: "default",
   handoff: { mode: "return", maxDepth: 4, onDenied: "tell-model" },
 };
@@ -157,6 +160,17 @@ function applyOverrides(policy: Policy, layer: PolicyOverrides): Policy {
     else if (value !== undefined) merged[field] = value;
   }
   return merged as Policy;
+}
+
+/** Latest time a `Date` can represent. */
+const maxTime = 8.64e15;
+
+/** Returns when a request for approval expires that is made now. Runs of earlier versions have no such limit. */
+export function computeExpiry(
+  { approvalExpiresMs: ms }: Partial<Pick<Policy, "approvalExpiresMs">>,
+  now: number,
+): { readonly expiresAt?: number } {
+  return typeof ms === "number" ? { expiresAt: Math.min(now + ms, maxTime) } : {};
 }
 
 /** The settings that grant rights, from the loosest choice to the strictest. */
@@ -214,6 +228,7 @@ const unlimitedFields: readonly string[] = [
   "maxToolResultSize",
   "historyLimit",
   "contextBudget",
+  "approvalExpiresMs",
 ];
 const integerFields: readonly string[] = [
   "maxTurns",
@@ -234,6 +249,7 @@ const minimums: { readonly [field: string]: number } = {
   maxAttempts: 1,
   attempts: 1,
   toolTimeoutMs: 1,
+  approvalExpiresMs: 1,
   nudgeAt: 1,
   stopAt: 1,
   historyLimit: 1,

@@ -10,7 +10,7 @@ import { createTestServer, type TestServer } from "./testing/test-server.ts";
 /** Ids whose owner is checked before any handler runs. */
 const owned = ["sessionId", "runId", "otherRunId"];
 /** Ids that only occur within owned data. */
-const inside = ["callId", "handle", "turn"];
+const inside = ["callId", "handle", "ruleId", "turn"];
 /** Names of data that all users share. */
 const shared = ["name", "model", "server"];
 /** Ids that are hashed into a session id of the caller. */

@@ -222,18 +222,18 @@ test("a click at the moment an approval appears decides nothing (A97)", async ()
   await transcript(page).getByText("The greeting is changed.").waitFor();
 });
 
-test("a tool trusted for the session is not asked again until revoked", async () => {
+test("a call that is always allowed is not asked about again until that is revoked", async () => {
   const page = await studio.open("/");
   await say(page, "Save one");
   await page.locator("[data-approval]").waitFor();
   await settle(page);
-  await page.getByRole("button", { name: "Trust for this session" }).click();
+  await page.getByRole("button", { name: "Always allow" }).click();
   await transcript(page).getByText("The greeting is changed.").waitFor();
   await isAtRest(page);
   await say(page, "Save two");
   await expect.poll(() => transcript(page).getByText("The greeting is changed.").count()).toBe(2);
   await isAtRest(page);
-  await page.getByRole("button", { name: "Require approval for edit_note" }).click();
+  await page.getByRole("button", { name: "Require approval again for edit_note" }).click();
   await say(page, "Save three");
   await page.locator("[data-approval]").waitFor();
 });

@@ -93,7 +93,7 @@ test("a typed note is not lost by allowing the call", async () => {
   const card = page.locator("[data-approval]");
   await card.waitFor();
   await skipMisclickGuard(page);
-  const [allow, always] = ["Allow", "Trust for this session"].map((name) =>
+  const [allow, always] = ["Allow", "Always allow"].map((name) =>
     card.getByRole("button", { name, exact: true }),
   );
   await card.getByRole("button", { name: "Add a reason" }).click();

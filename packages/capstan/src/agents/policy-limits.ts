@@ -6,13 +6,14 @@ import { checkPolicy, defaultPolicy, mergeDefined, type PolicyOverrides } from "
 /** The loosest policy a stored agent may have. By default `gate` is limited to `default` and `approvals` to `ask`. */
 export type PolicyLimits = Pick<
   PolicyOverrides,
-  "gate" | "approvals" | "maxTurns" | "maxConcurrency" | "toolTimeoutMs" | "budget"
+  "gate" | "approvals" | "approvalExpiresMs" | "maxTurns" | "maxConcurrency" | "toolTimeoutMs" | "budget"
 >;
 
 type Values = { readonly [field: string]: unknown };
 
 const limitedFields: readonly string[] = [
-  ...["gate", "approvals", "maxTurns", "maxConcurrency", "toolTimeoutMs", "budget"],
+  ...["gate", "approvals", "approvalExpiresMs"],
+  ...["maxTurns", "maxConcurrency", "toolTimeoutMs", "budget"],
 ];
 const strictness: Values = { gate: ["strict", "default", "off"], approvals: ["deny", "ask", "allow"] };
 

@@ -1,3 +1,4 @@
+export { describeRule, describeScope } from "../approval-scope.ts";
 export type { AgentInfo, AgentsClient, ToolInfo } from "./agents-client.ts";
 export { type Client, type ClientOptions, createClient, type Health } from "./create-client.ts";
 export type { Fetch } from "./environment.ts";
@@ -39,6 +40,7 @@ export {
   type SessionView,
 } from "./session-view.ts";
 export type {
+  ApprovalRule,
   Branch,
   ExportFormat,
   FactPage,

@@ -67,6 +67,10 @@ export type PendingView = {
   readonly question?: Question;
   readonly number?: number;
   readonly input?: Json;
+  /** When an approval that nobody has decided on is denied. */
+  readonly expiresAt?: number;
+  /** The calls that can be allowed for the rest of the session. */
+  readonly always?: NonNullable<FactOf<"approval_required">["always"]>;
   /** Earlier calls that read untrusted or private content. */
   readonly because?: NonNullable<FactOf<"approval_required">["because"]>;
   readonly leaks?: NonNullable<FactOf<"approval_required">["leaks"]>;

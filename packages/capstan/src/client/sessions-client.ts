@@ -1,3 +1,4 @@
+import type { ApprovalRule } from "../approval-scope.ts";
 import type { Event, Fact } from "../event.ts";
 import type { ExportFormat } from "../sessions/export-session.ts";
 import type { FoundSession, ListedSession } from "../sessions/sessions.ts";
@@ -6,7 +7,7 @@ import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import { type FollowOptions, followEvents } from "./follow-events.ts";
 
-export type { ExportFormat, FoundSession, ListedSession, SessionSummary };
+export type { ApprovalRule, ExportFormat, FoundSession, ListedSession, SessionSummary };
 
 /** A related session; the first `at` facts are shared. */
 export type Branch = { readonly sessionId: string; readonly at: number };
@@ -49,6 +50,9 @@ export interface SessionsClient {
   export(sessionId: string, format: ExportFormat): Promise<string>;
   /** Stores an exported session (`json`). Starts no run. */
   import(file: string, options?: { readonly title?: string }): Promise<SessionSummary>;
+  /** Lists the calls that are allowed in the session without asking. */
+  listApprovalRules(sessionId: string): Promise<readonly ApprovalRule[]>;
+  revokeApprovalRule(sessionId: string, ruleId: string): Promise<void>;
   /** Returns the last `limit` facts (100 by default), or the last ones before a position. */
   page(
     sessionId: string,
@@ -93,6 +97,14 @@ export function createSessionsClient(connection: Connection, environment: Client
     export: (sessionId, format) =>
       requestText({ method: "GET", path: `${getSessionPath(sessionId)}/export`, query: { format } }),
     import: (file, options = {}) => createSession(collectionPath, { file, ...options }),
+    listApprovalRules: async (sessionId) => {
+      const path = `${getSessionPath(sessionId)}/approval-rules`;
+      return (await request<{ rules: readonly ApprovalRule[] }>({ method: "GET", path })).rules;
+    },
+    async revokeApprovalRule(sessionId, ruleId) {
+      const path = `${getSessionPath(sessionId)}/approval-rules/${encodeURIComponent(ruleId)}`;
+      await request({ method: "DELETE", path, isIdempotent: true });
+    },
     page: (sessionId, query = {}) =>
       request({ method: "GET", path: `${getSessionPath(sessionId)}/facts`, query }),
     events: (sessionId, options = {}) =>

@@ -69,10 +69,13 @@ function toCallOutcome(result: ResultEntry | undefined): Pick<CallView, "state" 
 
 export function toPendingView(fact: Extract<Fact, { type: "approval_required" }>): PendingView {
   const { callId, name, input, reason, shown, digest, because, leaks, question, number, parentCallId } = fact;
+  const { expiresAt, always } = fact;
   return {
     ...{ callId, name, needs: "approval", input, reason, shown, digest },
     ...(because && { because }),
     ...(leaks && { leaks }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(always && { always }),
     ...(question && { question }),
     ...(number !== undefined && { number }),
     ...(parentCallId !== undefined && { parentCallId }),

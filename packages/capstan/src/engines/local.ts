@@ -21,6 +21,7 @@ import {
   loadRunState,
   loadTurnRequest,
   type MessageCheck,
+  type RunLocation,
 } from "./stored-run.ts";
 import { assertResumable, listStuckRuns, type StuckFilter, type StuckRun } from "./stuck-runs.ts";
 
@@ -37,7 +38,7 @@ export type LocalOptions = {
   readonly owner?: string;
   /** Another process may take over a run after this long without a sign of life. Default: 15 seconds. */
   readonly leaseMs?: number;
-  /** The clock for leases and for finding orphaned runs. Default: the machine's. */
+  /** The clock for leases, orphaned runs, and approvals that arrive. Default: the machine's. */
   readonly clock?: ClockOption;
   /** Facts after which a run stores a snapshot of its session, so that opening the session is cheap. Default: 300. */
   readonly snapshotEvery?: number;
@@ -71,8 +72,9 @@ export interface LocalEngine {
   rerun(options: RerunOptions): Promise<Rerun>;
   /**
    * Checks a message before it is sent. Rejects when the run, in its
-   * current state, cannot accept it: with `unknown_call`, `approval_conflict`, `idempotency_conflict`, `run_ended`,
-   * `run_stuck`, or `invalid_input` for an answer that does not match the schema of its question.
+   * current state, cannot accept it: with `unknown_call`, `approval_conflict`, `approval_expired`,
+   * `idempotency_conflict`, `run_ended`, `run_stuck`, or `invalid_input` for an answer that does not match the schema of
+   * its question. If an expired approval is sent nevertheless, the run continues with the call denied.
    */
   checkMessage(runId: string, message: RunMessage): Promise<MessageCheck>;
   /**
@@ -102,8 +104,10 @@ export function local(options: LocalOptions): LocalEngine {
     return assertKnown(agent);
   }
 
+  const clock = toClock(options.clock ?? backgroundClock);
+  const location = { store, resolveAgents, clock };
   const open = (runId: string) =>
-    createStoredRun({ store, resolveAgents, runId, send: (message) => send(runId, message) });
+    createStoredRun({ ...location, runId, send: (message) => send(runId, message) });
 
   return {
     run(agent, input, runOptions = {}) {
@@ -111,7 +115,7 @@ export function local(options: LocalOptions): LocalEngine {
       return runOptions.runId === undefined ? started : attachWhenBusy(started, { store, open });
     },
     open,
-    ...createRunReader({ store, resolveAgents }),
+    ...createRunReader(location),
     rerun: async (rerunOptions) => {
       const agent = assertUsable(rerunOptions.agent);
       return rerun(store, { ...rerunOptions, agent, shared, onStarted: runs.track });
@@ -127,7 +131,8 @@ export function listStuck(
   { store, agents }: Pick<LocalOptions, "store" | "agents">,
   filter?: StuckFilter,
 ): Promise<readonly StuckRun[]> {
-  return createRunReader({ store, ...createAgentResolver(agents) }).listStuck(filter);
+  const location = { store, ...createAgentResolver(agents), clock: backgroundClock };
+  return createRunReader(location).listStuck(filter);
 }
 
 /** Resumes stored runs in this process when they are orphaned, due, or receive a message. */
@@ -234,9 +239,7 @@ function buildSharedOptions(
 type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage" | "listStuck">;
 
 /** Reads runs from the store, whichever process executes them. */
-function createRunReader(
-  source: Pick<AgentResolver, "resolveAgents"> & { readonly store: Store },
-): RunReader {
+function createRunReader(source: Omit<RunLocation, "runId">): RunReader {
   return {
     getResult: (runId) => loadResult({ ...source, runId }),
     getTurnRequest: (runId, turn, options = {}) => loadTurnRequest({ ...source, runId }, turn, options),

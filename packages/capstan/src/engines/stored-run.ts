@@ -1,9 +1,9 @@
 import { type Agent, type Agents, hasDynamicTools, indexAgents } from "../agent.ts";
-import { repeatEvery, systemClock } from "../clock.ts";
+import { type Clock, repeatEvery, systemClock } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import { createId } from "../ids.ts";
-import { toFacts, validateMessage } from "../loop/messages.ts";
+import { checkArrival, toFacts, validateMessage } from "../loop/messages.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import { toJson } from "../perform/to-json.ts";
 import { buildTurnRequest, type TurnRequest } from "../perform/turn-request.ts";
@@ -19,8 +19,10 @@ import type { FoundRun, RunMessage, Store } from "../store.ts";
 import { isRepeatedMessage } from "./repeated-message.ts";
 import { assertHasTools, assertResumable } from "./stuck-runs.ts";
 
-type RunLocation = {
+export type RunLocation = {
   readonly store: Store;
+  /** Tells whether an approval arrives in time. */
+  readonly clock: Pick<Clock, "now">;
   /** Returns every agent that a run of this agent may need. */
   resolveAgents(agent: string): Promise<readonly Agent[] | undefined>;
   readonly runId: string;
@@ -39,6 +41,16 @@ export function createStoredRun({ send, ...location }: StoredRunOptions): Run {
   /** Resolves when the last message is stored. Reading waits for it, and reports its failure. */
   let lastSend: Promise<void> = Promise.resolve();
 
+  /** Rejects if an approval comes too late. The run then continues with the call denied. */
+  async function sendInTime(message: RunMessage): Promise<void> {
+    const { late } = checkArrival(
+      message,
+      message.type === "approve" ? await loadRunState(location) : undefined,
+    );
+    await send(message);
+    if (late) throw late;
+  }
+
   async function* readEvents(): AsyncGenerator<Event> {
     // A caller that waits for the run keeps the process alive; the timers of the store do not.
     const stopKeepAlive = repeatEvery(systemClock, keepAliveMs, () => undefined);
@@ -55,7 +67,7 @@ export function createStoredRun({ send, ...location }: StoredRunOptions): Run {
     id: runId,
     send(message) {
       const body = message.type === "result" ? { ...message, value: toJson(message.value) } : message;
-      lastSend = lastSend.then(() => send({ ...body, key: createId("told_") }));
+      lastSend = lastSend.then(() => sendInTime({ ...body, key: createId("told_") }));
       lastSend.catch(() => undefined);
     },
     readEvents,
@@ -104,6 +116,8 @@ export async function checkStoredMessage(location: RunLocation, message: RunMess
   assertHasTools(context, message);
   const loadFacts = () => loadRunFacts(store, runId);
   if (await isRepeatedMessage(message, { ...context, pending, loadFacts })) return { isNew: false };
+  const { late } = checkArrival(message, context);
+  if (late) throw late;
   await validateMessage(message, context);
   toFacts(message, context);
   const calls = "callId" in message ? listPendingCalls(context.agents, context.run) : [];
@@ -115,12 +129,14 @@ type StoredState = {
   readonly agents: Agents;
   readonly state: State;
   readonly run: RunState;
+  readonly now: number;
   /** Whether a later run of the session has started. */
   readonly isOutdated: boolean;
 };
 
 /** Folds a run from the newest snapshot before or within it, up to the next run of its session. */
-export async function loadRunState({ store, resolveAgents, runId }: RunLocation): Promise<StoredState> {
+export async function loadRunState(location: RunLocation): Promise<StoredState> {
+  const { store, resolveAgents, clock, runId } = location;
   const { sessionId, agent } = await findRun(store, runId);
   const session = await openSession(sessionId, { store, runId });
   const isOutdated = await foldNewFacts(session, { store, runId });
@@ -131,7 +147,7 @@ export async function loadRunState({ store, resolveAgents, runId }: RunLocation)
   const agents = indexAgents((await resolveAgents(agent).catch(ignorePermanent)) ?? []);
   const tools = hasDynamicTools(agents) ? createDynamicTools(agents) : undefined;
   tools?.refresh(run.agent, run.turn);
-  return { agents: tools?.agents ?? agents, state, run, isOutdated };
+  return { agents: tools?.agents ?? agents, state, run, now: clock.now(), isOutdated };
 }
 
 /** A run can be read, though not continued, when its agent cannot be built. */

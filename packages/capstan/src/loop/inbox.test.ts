@@ -4,9 +4,10 @@ import type { RunMessage, Store, StoreNotice } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { createInbox, type InboxSync, syncInbox } from "./inbox.ts";
 
-const active = { agents: new Map(), run: { id: "r" } as RunState };
+const active = { agents: new Map(), now: 0, run: { id: "r" } as RunState };
 const ended = {
   agents: new Map(),
+  now: 0,
   run: { id: "r", done: { status: "done", text: "", grounded: true } } as RunState,
 };
 const steer: RunMessage = { key: "k", type: "steer", text: "Hurry." };

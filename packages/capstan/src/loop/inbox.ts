@@ -1,7 +1,7 @@
 import { AgentError, describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { Store } from "../store.ts";
-import { type Message, type MessageContext, toFacts, validateMessage } from "./messages.ts";
+import { checkArrival, type Message, type MessageContext, toFacts, validateMessage } from "./messages.ts";
 
 /** A message in the queue. A message from the store has a key and is acknowledged there. */
 export type QueuedMessage = Message & { readonly key?: string };
@@ -56,18 +56,21 @@ export function createInbox(): Inbox {
       const problems: unknown[] = [];
       const keys: string[] = [];
       const isReopened = retryIndex !== -1 && done?.canRetry && !context.isOutdated;
-      for (const { message, onRejected } of entries) {
-        const { key } = message;
+      for (const { message: sent, onRejected } of entries) {
+        const { key } = sent;
         if (key !== undefined) {
           if (done && !isReopened) continue; // only `retried` may follow `done`
           keys.push(key);
-          if (done && message.type !== "retry") continue;
+          if (done && sent.type !== "retry") continue;
         }
         try {
+          const { message, late } = checkArrival(sent, context);
           await validateMessage(message, context);
           const added = toFacts(message, context);
           // A stored message leaves a fact in any case: without one it would be delivered again after a crash.
           facts.push(...(key !== undefined && added.length === 0 ? [ignore("It changes nothing.")] : added));
+          if (late) onRejected?.();
+          if (late && key === undefined) problems.push(late);
         } catch (problem) {
           onRejected?.();
           if (key === undefined) problems.push(problem);

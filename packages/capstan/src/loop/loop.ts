@@ -1,4 +1,5 @@
 import type { Agents } from "../agent.ts";
+import type { Clock } from "../clock.ts";
 import type { Effect, Engine } from "../effect.ts";
 import { AgentError } from "../errors.ts";
 import type { FactBody } from "../event.ts";
@@ -18,6 +19,7 @@ export type LoopContext = {
   readonly log: Log;
   readonly inbox: Inbox;
   readonly stream: EventStream;
+  readonly clock: Clock;
   /** Whether a later run of the session has started, so that this one has ended for good. */
   readonly isOutdated?: boolean;
   /** Undefined when every agent has a fixed list of tools. */
@@ -58,9 +60,10 @@ export async function runLoop(context: LoopContext): Promise<void> {
 
 /** Appends the messages that arrived since the last decision as facts. */
 async function deliverMessages(context: LoopContext): Promise<void> {
-  const { agents, state, log, inbox, isOutdated, retryPull, truncateFact } = context;
+  const { agents, state, log, inbox, clock, isOutdated, retryPull, truncateFact } = context;
   while (!inbox.isEmpty() && state.run) {
-    const { facts, problems, keys } = await inbox.take({ agents, run: state.run, isOutdated });
+    const arrival = { agents, run: state.run, now: clock.now(), isOutdated };
+    const { facts, problems, keys } = await inbox.take(arrival);
     const bodies = truncateFact ? await Promise.all(facts.map(truncateFact)) : facts;
     await log.append(bodies, `heard.${state.seq}`, keys);
     if (problems.length > 0) throw problems[0];

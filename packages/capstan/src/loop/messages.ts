@@ -6,6 +6,7 @@ import { toOutcome } from "../perform/outcome.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
 import { getLabels } from "../provenance.ts";
 import { findAgentByCall, listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
+import { expiredReason } from "../rules/tool-calls.ts";
 import { toSchema, type Validation } from "../schema/schema.ts";
 import { findRunByCall } from "../state/nested-state.ts";
 import type { RunState } from "../state/state.ts";
@@ -24,6 +25,8 @@ type ClientResult = Extract<Message, { type: "result" }>;
 export type MessageContext = {
   readonly agents: Agents;
   readonly run: RunState;
+  /** The time at which the message arrives. */
+  readonly now: number;
   /** Whether a later run of the session has started. */
   readonly isOutdated?: boolean | undefined;
 };
@@ -80,6 +83,25 @@ export function assertSettledValue({ callId, value }: ClientResult): void {
   throw new AgentError("invalid_input", `The answer to call "${callId}" is a promise. Await it first.`);
 }
 
+/** A message as the run records it, and the error for its sender. */
+type Arrival = { readonly message: Message; readonly late?: AgentError };
+
+/**
+ * Turns an approval that arrives after its request has expired into a denial. The run records it, so that it continues,
+ * and so that a clock that is set back does not make the request valid again.
+ */
+export function checkArrival(message: Message, context: MessageContext | undefined): Arrival {
+  if (message.type !== "approve" || !context) return { message };
+  const { agents, run, now } = context;
+  const { callId } = message;
+  const call = listPendingCalls(agents, run).find((pending) => pending.callId === callId);
+  if (call?.expiresAt === undefined || now < call.expiresAt) return { message };
+  const time = new Date(call.expiresAt).toISOString();
+  const problem = `The request to call "${call.name}" ("${callId}") expired at ${time}. The call was not made and counts as denied; the model can call the tool again.`;
+  const late = new AgentError("approval_expired", problem);
+  return { message: { type: "deny", callId, reason: expiredReason }, late };
+}
+
 function toDecisionFacts(decision: Decision, context: MessageContext): readonly FactBody[] {
   const { agents, run } = context;
   const { callId } = decision;
@@ -120,14 +142,15 @@ function toReply(decision: Decision): Reply {
 export type PendingDecisions = Map<string, Reply>;
 
 /**
- * Adds a decision and returns a function that takes it back. Throws `approval_conflict` when it contradicts a decision
+ * Adds a decision and returns a function that takes it back; ignores other messages. Throws `approval_conflict` when it contradicts a decision
  * that was sent before and is not applied yet.
  */
 export function addPendingDecision(
   pending: PendingDecisions,
-  message: Decision,
+  message: Message,
   run: RunState | undefined,
-): () => void {
+): (() => void) | undefined {
+  if (message.type !== "approve" && message.type !== "deny") return undefined;
   const key = `${message.callId}#${(run && countQuestions(run, message.callId)) ?? 0}`;
   const earlierDecision = pending.get(key);
   const reply = toReply(message);
@@ -190,7 +213,11 @@ async function validateResult({ callId, value }: ClientResult, context: MessageC
   assertValid(await outputSchema.validate(data ?? content), { callId, problem });
 }
 
-function findCalledTool({ agents, run }: MessageContext, callId: string, name: string): Tool | undefined {
+function findCalledTool(
+  { agents, run }: Pick<MessageContext, "agents" | "run">,
+  callId: string,
+  name: string,
+): Tool | undefined {
   const agent = findAgentByCall(agents, run, callId);
   return agent && findTool(agent, name);
 }

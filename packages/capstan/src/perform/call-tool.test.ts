@@ -640,7 +640,8 @@ describe("an approval", () => {
       },
     });
     const model = scriptedModel([{ text: "Done." }]);
-    const result = await resume(defineAgent({ name: "helper", model, tools: [pay] }), facts).approve("c1");
+    const agent = defineAgent({ name: "helper", model, tools: [pay] });
+    const result = await resume(agent, facts, { clock: fakeClock() }).approve("c1");
     return { paid, result };
   }
 

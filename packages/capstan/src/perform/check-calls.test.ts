@@ -179,6 +179,7 @@ describe("a call that needs approval", () => {
       ...(needsApproval !== undefined && { needsApproval }),
     });
   const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
+  const always = { digest };
 
   it.each([
     ["a plain yes", true, '"pay" needs approval.'],
@@ -187,7 +188,7 @@ describe("a call that needs approval", () => {
     ["a function that gives a reason", async () => "Above the limit.", "Above the limit."],
   ])("by %s says why, and what the approval is bound to", async (_what, needsApproval, reason) => {
     expect(await check({ name: "pay" }, pay(needsApproval))).toEqual({
-      c1: { approval: { reason, digest } },
+      c1: { approval: { reason, digest, always } },
     });
   });
 
@@ -208,7 +209,7 @@ describe("a call that needs approval", () => {
         pay(() => said),
       ),
     ).toEqual({
-      c1: { approval: { reason: '"pay" needs approval.', digest } },
+      c1: { approval: { reason: '"pay" needs approval.', digest, always } },
     });
   });
 
@@ -225,7 +226,7 @@ describe("a call that needs approval", () => {
     };
     const { checks } = await checkCalls([{ type: "call", id: "c1", name: "pay", input: {} }], agent, io);
     const reason = `"pay" did not say within ${ms} ms whether it needs approval.`;
-    expect(checks).toEqual({ c1: { approval: { reason, digest } } });
+    expect(checks).toEqual({ c1: { approval: { reason, digest, always } } });
   });
 
   it("leaves no timer behind when the tool answers in time", async () => {

@@ -9,7 +9,7 @@ import { findNewDescriptions, getLabels, withoutOwnDescriptions } from "../prove
 import { getRootState } from "../state/nested-state.ts";
 import { getRunId } from "../state/state.ts";
 import { hasEffect, type Tool } from "../tool.ts";
-import { computeDigest } from "./digest.ts";
+import { computeDigest, computeScope } from "./digest.ts";
 import { findLeaks } from "./find-leaks.ts";
 import { allow, checkGate, type GateInput } from "./gate.ts";
 import { formatLeaks } from "./gate-reason.ts";
@@ -75,8 +75,21 @@ function keepRawArguments(call: CallPart): CallPart {
   return call.raw === undefined ? call : { ...call, raw: truncateMessage(call.raw) };
 }
 
-/** Requires approval if the tool or the gate asks for it. The tool's reason comes first, because it tells the user more. */
+/** Requires approval if the tool or the gate asks for it, unless a rule of the user covers the call. */
 async function withApproval(
+  checked: CheckedCall,
+  input: unknown,
+  { tool, io }: { tool: Tool; io: Io },
+): Promise<CheckedCall> {
+  const approved = await requireApproval(checked, input, { tool, io });
+  const { always, digest } = approved.check?.approval ?? {};
+  if (!always || digest === undefined || io.state.run?.policy.approvals === "deny") return approved;
+  const rule = await io.findApprovalRule?.(always);
+  return rule ? { ...checked, check: { rule: { id: rule.id, digest } } } : approved;
+}
+
+/** The tool's reason comes first, because it tells the user more than that of the gate. */
+async function requireApproval(
   checked: CheckedCall,
   input: unknown,
   { tool, io }: { tool: Tool; io: Io },
@@ -100,6 +113,10 @@ async function withApproval(
       .filter((text) => text !== "")
       .join(" ");
     const digest = await computeDigest(getRunId(io.state), tool, checked.call);
+    const target = (gated?.target ?? tool.target?.(input)) || undefined;
+    // After untrusted text, a rule covers nothing but a target that the user has seen.
+    const always =
+      gateVerdict && target === undefined ? undefined : await computeScope(tool, checked.call, target);
     return {
       ...checked,
       check: {
@@ -108,6 +125,7 @@ async function withApproval(
           digest,
           ...(gateVerdict && { because: gateVerdict.because }),
           ...(leaks.length > 0 && { leaks }),
+          ...(always && { always }),
         },
       },
     };

@@ -1,3 +1,4 @@
+import type { ApprovalScope } from "../approval-scope.ts";
 import type { CallPart } from "../history.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import type { Question, Tool } from "../tool.ts";
@@ -9,9 +10,23 @@ type ApprovedCall = Pick<CallPart, "id" | "input"> & {
 
 /** Computes the digest an approval is bound to: run, call, tool definition, arguments and question. */
 export function computeDigest(runId: string, tool: Tool, call: ApprovedCall): Promise<string> {
+  return hashParts([runId, call.id, getDefinition(tool), call.input, ...(call.asked ?? [])]);
+}
+
+/** Computes the digest an approval rule is bound to: tool definition, and the target or all arguments. */
+export async function computeScope(
+  tool: Tool,
+  { input }: Pick<CallPart, "input">,
+  target: string | undefined,
+): Promise<ApprovalScope> {
+  const pattern = target === undefined ? { input } : { target };
+  const digest = await hashParts([getDefinition(tool), pattern]);
+  return { digest, ...(target !== undefined && { target }) };
+}
+
+function getDefinition(tool: Tool): object {
   const { name, description, schema, effects, reads, foreign, idempotent } = tool;
-  const definition = { name, description, schema: schema.json, effects, reads, foreign, idempotent };
-  return hashParts([runId, call.id, definition, call.input, ...(call.asked ?? [])]);
+  return { name, description, schema: schema.json, effects, reads, foreign, idempotent };
 }
 
 /** Whether an approval with this digest covers the call. */

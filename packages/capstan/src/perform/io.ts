@@ -1,4 +1,5 @@
 import type { Agents, ModelChoice } from "../agent.ts";
+import type { ApprovalRule, ApprovalScope } from "../approval-scope.ts";
 import type { Clock } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
 import type { DeltaBody } from "../event.ts";
@@ -26,6 +27,8 @@ export type Io = {
   runNested?(request: AgentRequest, callId: string, signal: AbortSignal): Promise<void>;
   /** Executes an isolated tool in a separate process. */
   executeIsolated?(tool: Tool, input: unknown, context: ToolContext): Promise<unknown>;
+  /** Finds the user's rule that allows a call in this session. */
+  findApprovalRule?(scope: ApprovalScope): Promise<ApprovalRule | undefined>;
   readonly blobs: {
     put(blob: { readonly mediaType: string; readonly data: string | Uint8Array }): Promise<string>;
     get(handle: string): Promise<Blob | undefined>;

@@ -306,7 +306,10 @@ describe("a run that waits for an answer", () => {
         const whole = await runToEnd(run(agent(), "Book.", settings), { one, two });
         const facts = (await settings.store?.read("s")) ?? [];
         for (let kill = 1; kill < facts.length; kill++) {
-          const resumed = await runToEnd(resume(agent(), facts.slice(0, kill)), { one, two });
+          const resumed = await runToEnd(resume(agent(), facts.slice(0, kill), { clock: fakeClock() }), {
+            one,
+            two,
+          });
           expect(resumed.history).toEqual(whole.history);
         }
       }),

@@ -3,6 +3,7 @@ import { AgentError, truncateMessage } from "../errors.ts";
 import { escapeInvisible, formatInput } from "../escape-text.ts";
 import type { FactBody } from "../event.ts";
 import { isRecord } from "../json.ts";
+import { computeExpiry } from "../policy.ts";
 import { getLabels } from "../provenance.ts";
 import { toSchema } from "../schema/schema.ts";
 import { getRunId } from "../state/state.ts";
@@ -70,6 +71,7 @@ export async function buildQuestionFact(
     digest: await computeDigest(getRunId(io.state), tool, { id: callId, input, asked: [number, question] }),
     question,
     number,
+    ...computeExpiry(io.state.run?.policy ?? {}, io.clock.now()),
     ...(reads.length > 0 && { reads }),
   };
 }

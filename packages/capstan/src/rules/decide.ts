@@ -14,7 +14,7 @@ import { answerOnLimit } from "./limit-answers.ts";
 import { stopAtBudget, stopOnRepetition } from "./limits.ts";
 import { refuseCalls } from "./refusals.ts";
 import { type Decision, decideFacts, type Rule } from "./rule.ts";
-import { requestApprovals, reuseCachedResults, runToolCalls } from "./tool-calls.ts";
+import { expireApprovals, requestApprovals, reuseCachedResults, runToolCalls } from "./tool-calls.ts";
 import { endTurn, startNextTurn, stopAtTurnLimit, summarizeTurn } from "./turns.ts";
 
 /** In order: the first rule that returns a decision wins. */
@@ -23,6 +23,7 @@ const rules: readonly Rule[] = [
   stopWhenCancelled,
   stopWhenQuarantined,
   handleModelFailure,
+  expireApprovals,
   reuseCachedResults,
   refuseCalls,
   requestApprovals,

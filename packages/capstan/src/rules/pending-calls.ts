@@ -1,4 +1,5 @@
 import { type Agent, type Agents, indexAgents } from "../agent.ts";
+import type { ApprovalScope } from "../approval-scope.ts";
 import { formatInput } from "../escape-text.ts";
 import type { Leak } from "../event.ts";
 import type { Json } from "../json.ts";
@@ -20,10 +21,14 @@ export type PendingCall = {
   readonly reason: string;
   /** For an approval: the digest of the call it is bound to. */
   readonly digest?: string;
+  /** For an approval: the time after which it is denied, in milliseconds since the epoch. */
+  readonly expiresAt?: number;
   /** For an approval required by the safety gate: the sources that make the call suspicious. */
   readonly because?: readonly Source[];
   /** For an approval: private data in the arguments. */
   readonly leaks?: readonly Leak[];
+  /** For an approval: the calls that `addApprovalRule` would allow for the rest of the session. */
+  readonly always?: ApprovalScope;
   /** For a call of a nested run: the run and its agent. It is answered like any other call. */
   readonly runId?: string;
   readonly agent?: string;
@@ -49,14 +54,21 @@ export function listPendingCalls(agents: Agents, run: RunState): PendingCall[] {
     if (openQuestion) {
       const { reason, digest } = openQuestion;
       const { state: _, ...question } = openQuestion.question;
-      pending.push({ ...callInfo, needs: "approval", reason, digest, question });
+      pending.push({ ...callInfo, needs: "approval", reason, digest, ...getExpiry(openQuestion), question });
     } else if (awaitsConsent(call, run) && call.check?.approval)
-      pending.push({ ...callInfo, needs: "approval", ...call.check.approval });
+      pending.push({
+        ...{ ...callInfo, needs: "approval" },
+        ...call.check.approval,
+        ...getExpiry(call.approvalRequest),
+      });
     else if (isWithClient(agent, call))
       pending.push({ ...callInfo, needs: "answer", reason: `The client runs "${name}".` });
   }
   return pending;
 }
+
+const getExpiry = ({ expiresAt }: { readonly expiresAt?: number | undefined } = {}) =>
+  expiresAt === undefined ? {} : { expiresAt };
 
 /** Returns the agents available to the nested run of a call. */
 function resolveNestedAgents(agent: Agent, { part }: Call): Agents {

@@ -1,11 +1,11 @@
 import type { Agent } from "../agent.ts";
 import type { Effect, ToolEffect } from "../effect.ts";
 import { formatInput } from "../escape-text.ts";
-import type { FactBody } from "../event.ts";
-import { mergeDefined } from "../policy.ts";
+import type { CallCheck, FactBody } from "../event.ts";
+import { computeExpiry, mergeDefined } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
 import { toCallKey } from "../state/complete-turn.ts";
-import { findNestedWakeTime, isNestedRunWaiting } from "../state/nested-state.ts";
+import { findNestedWakeTime, isNestedRunWaiting, listActiveRuns } from "../state/nested-state.ts";
 import type { AskedQuestion, CachedResult, Call, RunState } from "../state/state.ts";
 import { isOrdered, isRepeatable, type Tool } from "../tool.ts";
 import { isHandingOver, isHandoff } from "./handoffs.ts";
@@ -64,7 +64,7 @@ function buildCallEffect(agent: Agent, run: RunState, { part, check, attempt, qu
     ...buildToolEffect(run, tool, { callId: id, name, input: raw ?? input }),
     attempt: attempt + 1,
     ...(check?.error && { refused: check.error }),
-    ...(check?.approval && { digest: check.approval.digest }),
+    ...pickDigest(check),
     // A separate id, because an engine may identify finished steps by their ids.
     ...(nestedRun && { id: `nested.${nestedRun.waits}.${id}` }),
     ...(questions.length > 0 && {
@@ -72,6 +72,12 @@ function buildCallEffect(agent: Agent, run: RunState, { part, check, attempt, qu
       asked: questions.flatMap(({ question, digest, reply }) => (reply ? { question, digest, reply } : [])),
     }),
   };
+}
+
+/** The digest of what the user approved, for this call or with a rule. */
+function pickDigest({ approval, rule }: CallCheck = {}): { readonly digest?: string } {
+  const { digest } = approval ?? rule ?? {};
+  return digest === undefined ? {} : { digest };
 }
 
 type NamedCall = Pick<ToolEffect, "callId" | "name" | "input">;
@@ -135,8 +141,9 @@ function reuseResult(cached: CachedResult, { part }: Call): FactBody {
 }
 
 /** Requests all approvals of a turn at once, so that the user can decide on them together. */
-export const requestApprovals: Rule = ({ run }) => {
+export const requestApprovals: Rule = ({ state, run }) => {
   const facts: FactBody[] = [];
+  const expiry = computeExpiry(run.policy, state.at);
   for (const call of run.currentTurn?.calls.values() ?? []) {
     const { id, name, input } = call.part;
     if (findOpenQuestion(call) && run.policy.approvals === "deny")
@@ -146,12 +153,54 @@ export const requestApprovals: Rule = ({ run }) => {
         number: call.questions.length,
         ...questionNotAllowed,
       });
-    if (!awaitsConsent(call, run) || call.approvalRequested || !call.check?.approval) continue;
+    if (!awaitsConsent(call, run) || call.approvalRequest || !call.check?.approval) continue;
     const shown = formatInput(input);
-    facts.push({ type: "approval_required", callId: id, name, input, shown, ...call.check.approval });
+    facts.push({
+      type: "approval_required",
+      callId: id,
+      name,
+      input,
+      shown,
+      ...call.check.approval,
+      ...expiry,
+    });
   }
   return facts.length > 0 ? decideFacts(`approvals.${run.turn}`, ...facts) : undefined;
 };
+
+/**
+ * Denies the requests that expired before the last fact, so that the run continues without these calls. The root run
+ * also denies those of its nested runs, which are suspended with it.
+ */
+export const expireApprovals: Rule = ({ state, run }) => {
+  const runs = run.parent ? [run] : listActiveRuns(run);
+  const facts = runs.flatMap((active) =>
+    [...(active.currentTurn?.calls.values() ?? [])]
+      .filter((call) => hasExpired(call, active, state.at))
+      .map(buildExpiry),
+  );
+  return facts.length > 0 ? decideFacts(`expired.${state.seq}`, ...facts) : undefined;
+};
+
+function hasExpired(call: Call, run: RunState, now: number): boolean {
+  const request = findOpenQuestion(call) ?? (awaitsConsent(call, run) ? call.approvalRequest : undefined);
+  return request?.expiresAt !== undefined && request.expiresAt <= now;
+}
+
+/** The reason of a denial because nobody decided in time; the model reads it. */
+export const expiredReason =
+  "nobody decided before the request expired. Call the tool again if it is still needed.";
+
+function buildExpiry(call: Call): FactBody {
+  const number = findOpenQuestion(call) && call.questions.length;
+  return {
+    type: "approval_resolved",
+    callId: call.part.id,
+    approved: false,
+    reason: expiredReason,
+    ...(number !== undefined && { number }),
+  };
+}
 
 const questionNotAllowed = {
   approved: false,

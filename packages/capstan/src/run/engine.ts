@@ -1,4 +1,5 @@
 import { type Agents, hasDynamicTools, indexAgents, type ModelChoice } from "../agent.ts";
+import { findApprovalRule } from "../approval-rules.ts";
 import type { Effect, Engine, Step } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { createEventStream } from "../loop/event-stream.ts";
@@ -76,6 +77,7 @@ function createStep(services: RunServices, { agents, state, log }: EngineContext
     emit,
     resolveModel,
     executeIsolated,
+    findApprovalRule: (scope) => findApprovalRule(store, sessionId, scope),
     runNested: (request, callId, signal) => runNested(services, state, { request, callId, signal }),
   };
   const io = masking ? withMaskedIo(unmaskedIo, masking) : unmaskedIo;
@@ -133,6 +135,7 @@ async function runNested(
       log,
       inbox,
       stream,
+      clock: services.clock,
       tools,
       shutdownSignal: services.shutdownSignal,
       onSuspend: () => undefined,

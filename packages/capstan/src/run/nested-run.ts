@@ -39,14 +39,20 @@ function resolveNestedPolicy(
   agents: AgentRequest["policy"],
   parent: Policy,
 ): Policy {
-  const policy = resolvePolicy(own, agents, { approvals: parent.approvals, gate: parent.gate });
+  const { approvals, approvalExpiresMs, gate } = parent;
+  const policy = resolvePolicy(own, agents, { approvals, approvalExpiresMs, gate });
   return {
     ...policy,
     ...findStricter(policy, parent),
+    ...(toLimit(policy.approvalExpiresMs) > toLimit(approvalExpiresMs) && { approvalExpiresMs }),
     // A nested run starts with its prompt and the labels of its caller, which no setting may drop.
     memory: "session",
   };
 }
+
+/** Runs that an earlier version started have no limit. */
+const toLimit = (limit: number | "unlimited" | undefined): number =>
+  typeof limit === "number" ? limit : Number.POSITIVE_INFINITY;
 
 /** Ends the nested run that answers a call, innermost runs first. */
 export async function endNestedRun(services: RunServices, parent: State, callId: string): Promise<void> {

@@ -1,11 +1,18 @@
 import { type Agents, hasDynamicTools } from "../agent.ts";
-import type { Clock, ClockOption } from "../clock.ts";
+import { type Clock, type ClockOption, systemClock } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { Event } from "../event.ts";
 import { createEventStream } from "../loop/event-stream.ts";
 import { createInbox } from "../loop/inbox.ts";
 import type { Log } from "../loop/log.ts";
-import { addPendingDecision, type Message, type PendingDecisions, toFacts } from "../loop/messages.ts";
+import {
+  addPendingDecision,
+  checkArrival,
+  type Message,
+  type MessageContext,
+  type PendingDecisions,
+  toFacts,
+} from "../loop/messages.ts";
 import type { ProcessGate } from "../loop/process-gate.ts";
 import type { OnModelCall } from "../loop/steps.ts";
 import { listKeys } from "../models/environment.ts";
@@ -13,7 +20,7 @@ import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import type { CallHooks } from "../perform/io.ts";
 import { createMask, type SecretMask } from "../secrets/mask.ts";
 import { maskError } from "../secrets/mask-error.ts";
-import type { RunState, State } from "../state/state.ts";
+import type { State } from "../state/state.ts";
 import type { Store } from "../store.ts";
 import { type OpenSession, openSession } from "./open-session.ts";
 import type { Result } from "./result.ts";
@@ -87,7 +94,7 @@ type Segment = { isSuspended: boolean; readonly result: Promise<Result> };
 
 /** Opens a run on a store: creates its handle, its inbox and its event stream, and starts a segment. */
 export function openRun(options: OpenRunOptions): Run {
-  const { runId, signal } = options;
+  const { runId, signal, clock = systemClock } = options;
   const tools = hasDynamicTools(options.agents) ? createDynamicTools(options.agents) : undefined;
   const agents = tools?.agents ?? options.agents;
   const inbox = createInbox();
@@ -134,20 +141,20 @@ export function openRun(options: OpenRunOptions): Run {
     send({ type: "cancel", reason: describeThrown(signal?.reason, "cancelled").message });
   }
 
-  /** The state of the run. Undefined until its tools are known: without them a message cannot be checked. */
-  function getRunState(): RunState | undefined {
+  /** Undefined until the tools of the run are known: without them a message cannot be checked. */
+  function getMessageContext(): MessageContext | undefined {
     const run = session?.isFolded ? session.state.run : undefined;
-    return run?.id === runId && tools?.turn() !== 0 ? run : undefined;
+    return run?.id === runId && tools?.turn() !== 0 ? { agents, run, now: clock.now() } : undefined;
   }
 
-  function send(message: Message): void {
-    const run = getRunState();
-    if (message.type === "cancel" && (run?.done || inbox.isClosed())) return; // cancelling too late is not an error
-    const isDecision = message.type === "approve" || message.type === "deny";
-    const removeDecision = isDecision ? addPendingDecision(pendingDecisions, message, run) : undefined;
+  function send(sent: Message): void {
+    const context = getMessageContext();
+    const { message, late } = checkArrival(sent, context);
+    if (message.type === "cancel" && (context?.run.done || inbox.isClosed())) return; // cancelling too late is not an error
+    const removeDecision = addPendingDecision(pendingDecisions, message, context?.run);
     try {
       // Report a message that the run cannot accept to its sender. A message without effect needs no delivery.
-      if (run && toFacts(message, { agents, run }).length === 0) return;
+      if (context && toFacts(message, context).length === 0) return;
       inbox.put(message, removeDecision);
     } catch (problem) {
       removeDecision?.();
@@ -157,8 +164,8 @@ export function openRun(options: OpenRunOptions): Run {
       stream = createEventStream();
       segment = startSegment();
     }
-    if (message.type === "cancel")
-      controller.abort(new AgentError("cancelled", message.reason ?? "The run was cancelled."));
+    if (message.type === "cancel") controller.abort(createCancelError(message));
+    if (late) throw late;
   }
 
   return createRunHandle({
@@ -171,6 +178,10 @@ export function openRun(options: OpenRunOptions): Run {
       return segment.result;
     },
   });
+}
+
+function createCancelError({ reason = "The run was cancelled." }: { readonly reason?: string }): AgentError {
+  return new AgentError("cancelled", reason);
 }
 
 async function openFoundSession(

@@ -112,6 +112,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
       ...context,
       engine,
       log,
+      clock,
       isOutdated,
       shutdownSignal,
       truncateFact: (fact) => truncateFact(options, context, fact),

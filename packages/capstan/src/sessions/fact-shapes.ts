@@ -1,3 +1,4 @@
+import type { ApprovalScope } from "../approval-scope.ts";
 import type {
   CallCheck,
   Fact,
@@ -64,15 +65,17 @@ const question = object<Question>({
   ...{ message: keep(string), url: keepOptional(string), state: keepOptional(json) },
   schema: keepOptional(openObject<NonNullable<Question["schema"]>>({})),
 });
+const always = object<ApprovalScope>({ digest: keep(string), target: keepOptional(string) });
 const checks = record(
   object<CallCheck>({
     error: keepOptional(error),
     approval: keepOptional(
       object<NonNullable<CallCheck["approval"]>>({
         ...{ reason: keep(string), digest: keep(string) },
-        ...{ because: keepOptional(sources), leaks: keepOptional(leaks) },
+        ...{ because: keepOptional(sources), leaks: keepOptional(leaks), always: keepOptional(always) },
       }),
     ),
+    rule: keepOptional(object<NonNullable<CallCheck["rule"]>>({ id: keep(string), digest: keep(string) })),
   }),
 );
 const output: Shape<StructuredOutput> = either(
@@ -157,7 +160,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
   approval_required: object<Body<"approval_required">>({
     ...{ callId: keep(string), name: keep(string), input: keep(json), shown: keep(string) },
     ...{ reason: keep(string), digest: replace(string, () => ""), expiresAt: drop(number) },
-    ...{ because: keepOptional(sources), leaks: keepOptional(leaks) },
+    ...{ because: keepOptional(sources), leaks: keepOptional(leaks), always: drop(always) },
     // A question would be asked again, in the name of the tool.
     ...{ question: drop(question), number: keepOptional(count), reads: unvouched },
   }),

@@ -105,7 +105,16 @@ async function importForgery(forgery: Forgery, end: "open" | "failed" | "done", 
   return { store, id: copy.id, runId: facts.findLast(({ parentRunId }) => !parentRunId)?.runId ?? "" };
 }
 
-const granting = ["instructions", "cacheUntil", "expiresAt", "granted", "alone", "checks", "question"];
+const granting = [
+  "instructions",
+  "cacheUntil",
+  "expiresAt",
+  "always",
+  "granted",
+  "alone",
+  "checks",
+  "question",
+];
 const rebuiltPolicy = toCanonicalJson({ ...defaultPolicy, ...denying } as unknown as Json);
 
 /** Lists what a stored fact has of the file that grants a right. */

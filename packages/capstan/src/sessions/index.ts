@@ -1,3 +1,10 @@
+export {
+  addApprovalRule,
+  listApprovalRules,
+  removeApprovalRules,
+  revokeApprovalRule,
+} from "../approval-rules.ts";
+export { type ApprovalRule, type ApprovalScope, describeRule, describeScope } from "../approval-scope.ts";
 export { getScope, type ListOptions, type SearchOptions } from "../store.ts";
 export { type DiffLinesOptions, diffLines, type LineChange } from "./diff-lines.ts";
 export {

@@ -3,7 +3,8 @@ import type { CallCheck, Fact, FactBody, Origin } from "../event.ts";
 import { getCalls } from "../history.ts";
 import { createFactId } from "../ids.ts";
 import { apply } from "../state/apply.ts";
-import { type Call, createState, type RunState, type State } from "../state/state.ts";
+import { listActiveRuns } from "../state/nested-state.ts";
+import { type Call, createState, type State } from "../state/state.ts";
 import { isNested } from "./load-facts.ts";
 
 /** A run of a session, nested or not. */
@@ -83,8 +84,8 @@ function collectRefusals({
   messages,
   isImported,
 }: Survey): Map<number, { [callId: string]: CallCheck }> {
-  // Approvals are bound to the original run.
-  const mustRefuse = ({ check }: Call) => isImported || check?.approval !== undefined;
+  // Approvals are bound to the original run, and approval rules to the original session.
+  const mustRefuse = ({ check }: Call) => isImported || Boolean(check?.approval ?? check?.rule);
   const refusals = new Map<number, { [callId: string]: CallCheck }>();
   const error = toErrorData("approval_mismatch", refusalMessage);
   // A failed run may be retried, so its calls count as open, too.
@@ -121,12 +122,6 @@ function createSuspension({ state, newest, lastOfRun }: Survey): Fact | undefine
  */
 function isSettled(last: Fact): boolean {
   return last.type === "done" || (last.type === "waiting" && last.until === undefined);
-}
-
-/** Returns the run and its unfinished nested runs. */
-function listActiveRuns(run: RunState): RunState[] {
-  const nested = [...run.nested.values()].flatMap((state) => state.run ?? []);
-  return [run, ...nested.filter((nestedRun) => !nestedRun.done).flatMap(listActiveRuns)];
 }
 
 const refusalMessage =

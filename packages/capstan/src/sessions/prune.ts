@@ -2,6 +2,7 @@ import { AgentError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { SessionInfo, Store } from "../store.ts";
 import { yieldToEventLoop } from "./load-facts.ts";
+import { session } from "./session.ts";
 
 /** Selects sessions to remove. A session must meet all conditions; at least one is required. */
 export type PruneOptions = {
@@ -15,7 +16,7 @@ export type PruneOptions = {
   readonly includeUnfinished?: boolean;
   /** Yields the sessions without removing them. Default: false. */
   readonly dryRun?: boolean;
-  /** Removes a session; for applications that keep more data of a session. Default: `store.remove`. */
+  /** Removes a session; for applications that keep more data of a session. Default: `session(store, id).remove`. */
   remove?(sessionId: string): Promise<void>;
   /** Ends the iteration when aborted. */
   readonly signal?: AbortSignal;
@@ -62,7 +63,8 @@ export async function* prune(
 
 /** Returns whether the session was removed, or would be in a dry run. */
 async function removeUnlessUsed(store: Store, info: SessionInfo, options: PruneOptions): Promise<boolean> {
-  const { dryRun = false, includeUnfinished = false, remove = (id: string) => store.remove(id) } = options;
+  const { dryRun = false, includeUnfinished = false } = options;
+  const { remove = (id: string) => session(store, id).remove() } = options;
   const isUnfinished = async () => (await store.listRuns(info.id)).some(({ state }) => state !== "ended");
   if (dryRun) return includeUnfinished || !(await isUnfinished());
   // With the lease, no run can start between the checks and the removal.

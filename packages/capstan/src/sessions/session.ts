@@ -1,3 +1,4 @@
+import { removeApprovalRules } from "../approval-rules.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Entry } from "../history.ts";
 import { foldNewFacts, openSession } from "../run/open-session.ts";
@@ -52,6 +53,7 @@ export function session(store: Store, id: string): Session {
     },
     async remove() {
       await loadInfo();
+      await removeApprovalRules(store, id);
       await store.remove(id);
     },
     async facts(after) {

@@ -210,7 +210,7 @@ function createCall(part: CallPart, check: CallCheck | undefined): Call {
   return {
     part,
     check,
-    approvalRequested: false,
+    approvalRequest: undefined,
     approval: undefined,
     questions: noQuestions,
     attempt: 0,
@@ -284,13 +284,14 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
 function recordApprovalRequest(state: State, run: RunState, fact: FactOf<"approval_required">): void {
   const call = run.currentTurn?.calls.get(fact.callId);
   if (!call) return;
-  const { question, reason, digest, reads } = fact;
+  const { question, reason, digest, reads, expiresAt } = fact;
   if (!question) {
-    call.approvalRequested = true;
+    call.approvalRequest = { expiresAt };
     return;
   }
   if (reads) addLabels(state.labels, reads, { tool: fact.name, turn: run.turn, input: call.part.input });
-  call.questions = [...call.questions, { question, reason, digest, attempt: call.attempt, reply: undefined }];
+  const { attempt } = call;
+  call.questions = [...call.questions, { question, reason, digest, expiresAt, attempt, reply: undefined }];
 }
 
 function resolveApproval(_: State, run: RunState, fact: FactOf<"approval_resolved">): void {

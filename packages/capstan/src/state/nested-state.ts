@@ -40,6 +40,12 @@ export function findRunByCall(run: RunState, callId: string): RunState | undefin
   return undefined;
 }
 
+/** Returns the run and its unfinished nested runs. */
+export function listActiveRuns(run: RunState): RunState[] {
+  const nested = [...run.nested.values()].flatMap((state) => state.run ?? []);
+  return [run, ...nested.filter((nestedRun) => !nestedRun.done).flatMap(listActiveRuns)];
+}
+
 /** Whether the call's nested run waits: for an answer from the user or the client, or for its model's provider. */
 export function isNestedRunWaiting(run: RunState, callId: string): boolean {
   const child = run.nested.get(callId)?.run;

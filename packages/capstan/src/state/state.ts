@@ -217,7 +217,8 @@ export type ModelFailure = {
 export type Call = {
   readonly part: CallPart;
   readonly check: CallCheck | undefined;
-  approvalRequested: boolean;
+  /** The request for approval, once it was made. */
+  approvalRequest: { readonly expiresAt: number | undefined } | undefined;
   approval: { readonly approved: boolean; readonly reason?: string } | undefined;
   /** Questions the tool asked during the call. Only the last one may have no reply. */
   questions: readonly AskedQuestion[];
@@ -236,6 +237,7 @@ export type AskedQuestion = {
   readonly question: Question;
   readonly reason: string;
   readonly digest: string;
+  readonly expiresAt: number | undefined;
   /** The start that ended with this question. */
   readonly attempt: number;
   reply: Reply | undefined;

@@ -22,8 +22,6 @@ export type AcpSession = {
   readonly updates: SessionUpdates;
   /** Position of the last fact sent. */
   lastSeq: number;
-  /** Tools that are always allowed. */
-  readonly allowed: Set<string>;
   /** Notices that are not sent yet. */
   notices: readonly string[];
   /** Aborted to stop the current turn; undefined between turns. */
@@ -61,7 +59,6 @@ export async function openSession(
     model: flags.model ?? getModelName(workspace.agent),
     updates: createSessionUpdates(cwd),
     lastSeq: 0,
-    allowed: new Set(),
     notices: [...workspace.notices, ...notices],
     async reopen(model) {
       const next = await open({ agent: session.agent.name, model });

@@ -1,5 +1,6 @@
 import type { PermissionOption, RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import { escapeInvisible, type PendingCall } from "capstan";
+import { describeScope } from "capstan/sessions";
 import {
   buildProposedChanges,
   findLocations,
@@ -10,11 +11,6 @@ import {
 
 /** Decision on a call. */
 export type Decision = "allow" | "always" | "reject" | "stop";
-
-/** False for questions of tools and of the safety gate, which always need an answer. */
-export function isPlainApproval({ needs, question, because }: PendingCall): boolean {
-  return needs === "approval" && !question && !because?.length;
-}
 
 /** Whether the editor can ask it. Editors cannot show a question with a form. */
 export function canAskEditor({ needs, question }: PendingCall): boolean {
@@ -51,14 +47,15 @@ export function buildPermissionRequest(
 
 function getOptions(call: PendingCall): PermissionOption[] {
   const [yes, no] = call.question ? ["Yes", "No"] : ["Allow", "Reject"];
-  const always: PermissionOption = {
+  const always = call.always && describeScope(call.name, call.always);
+  const allowAlways: PermissionOption = {
     optionId: "always",
-    name: `Always allow ${escapeInvisible(call.name)} in this session`,
+    name: `Always allow in this session: ${always}`,
     kind: "allow_always",
   };
   return [
     { optionId: "allow", name: yes ?? "", kind: "allow_once" },
-    ...(isPlainApproval(call) ? [always] : []),
+    ...(always === undefined ? [] : [allowAlways]),
     { optionId: "reject", name: no ?? "", kind: "reject_once" },
   ];
 }

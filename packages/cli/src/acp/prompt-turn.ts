@@ -5,18 +5,14 @@ import type {
   StopReason,
 } from "@agentclientprotocol/sdk";
 import { AgentError, isFact, type PendingCall, type Result, type Run, type RunInput } from "capstan";
+import { addApprovalRule } from "capstan/sessions";
 import { isAgentError } from "../errors/format-error.ts";
+import { expiredReason, hasExpired } from "../sessions/expired-calls.ts";
 import { findFailedRun, findUnfinishedRun } from "../sessions/find-session.ts";
 import { waitForWake } from "../sessions/wait-for-wake.ts";
 import { isRetryCommand } from "./commands.ts";
 import type { AcpSession } from "./open-session.ts";
-import {
-  buildPermissionRequest,
-  canAskEditor,
-  type Decision,
-  isPlainApproval,
-  toDecision,
-} from "./permission.ts";
+import { buildPermissionRequest, canAskEditor, type Decision, toDecision } from "./permission.ts";
 import { toStopReason } from "./session-updates.ts";
 
 /** The editor. */
@@ -115,19 +111,22 @@ async function decideCalls(turn: PromptTurn, pending: readonly PendingCall[]): P
       session.turn?.abort();
       return;
     }
-    if (decision === "always") session.allowed.add(call.name);
     decisions.push(decision);
   }
   if (turn.stopSignal.aborted) return;
-  for (const [index, call] of pending.entries()) sendDecision(turn.run, call, decisions[index] ?? "reject");
+  for (const [index, call] of pending.entries()) {
+    const decision = decisions[index] ?? "reject";
+    if (decision === "always" && !hasExpired(call))
+      await addApprovalRule(session.workspace.store, { sessionId: session.id, runId: turn.run.id }, call);
+    sendDecision(turn.run, call, decision);
+  }
 }
 
 async function requestDecision(
   { session, editor, stopSignal: stopped }: PromptTurn,
   call: PendingCall,
 ): Promise<Decision> {
-  if (session.allowed.has(call.name) && isPlainApproval(call)) return "allow";
-  if (!canAskEditor(call)) return "reject";
+  if (!canAskEditor(call) || hasExpired(call)) return "reject";
   try {
     const request = buildPermissionRequest(call, { sessionId: session.id, cwd: session.cwd });
     const outcome = await editor.ask(request, stopped);
@@ -143,17 +142,18 @@ function sendDecision(run: Run, call: PendingCall, decision: Decision): void {
   try {
     if (needs === "answer") run.answer(callId, { error: "An editor cannot run this tool." });
     else if (decision === "allow" || decision === "always") run.approve(callId);
-    else
-      run.deny(
-        callId,
-        canAskEditor(call) ? "The user rejected it." : "This editor cannot show the question.",
-      );
+    else run.deny(callId, getDenyReason(call));
   } catch (error) {
-    // Another client has decided already, in a terminal or a browser.
-    const isOld =
-      isAgentError(error) && ["approval_conflict", "unknown_call", "run_ended"].includes(error.code);
-    if (!isOld) throw error;
+    // Another client has decided already, in a terminal or a browser, or the user was too slow.
+    if (!isAgentError(error) || !lateCodes.includes(error.code)) throw error;
   }
+}
+
+const lateCodes: readonly string[] = ["approval_conflict", "approval_expired", "unknown_call", "run_ended"];
+
+function getDenyReason(call: PendingCall): string {
+  if (hasExpired(call)) return expiredReason;
+  return canAskEditor(call) ? "The user rejected it." : "This editor cannot show the question.";
 }
 
 function getStopReason(result: Result): StopReason {

@@ -1,5 +1,6 @@
 import type { Json } from "capstan";
 import { escapeInvisible, type PendingCall } from "capstan";
+import { describeScope } from "capstan/sessions";
 import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { Key } from "../terminal/keys.ts";
 import { breakLines, indentHanging, measureWidth, truncateColumns, wrapText } from "../terminal/wrap.ts";
@@ -52,9 +53,12 @@ function formatDetails(view: View, call: PendingCall, title: string): string[] {
       ? escapeTerminal(call.shown).split("\n")
       : formatDiff(diff.split("\n").map(escapeInvisible).join("\n"), style);
   const lines = shown.flatMap((line) => (diff === undefined ? breakLines(line, room - 2) : [line]));
+  const always = call.always ? say(`always: ${describeScope(call.name, call.always)}`).map(style.dim) : [];
   return [
     `${style.yellow("?")} ${style.bold(title)}`,
-    ...[...by, ...why, ...lines.map((line) => `${style.dim("│")} ${line}`)].map((line) => `  ${line}`),
+    ...[...by, ...why, ...lines.map((line) => `${style.dim("│")} ${line}`), ...always].map(
+      (line) => `  ${line}`,
+    ),
   ];
 }
 
@@ -65,7 +69,7 @@ function isSuspicious({ because = [] }: PendingCall): boolean {
 
 function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number): Promise<Decision> {
   const { style } = view;
-  const canAllowAlways = !isSuspicious(call);
+  const canAllowAlways = call.always !== undefined;
   const openAt = performance.now() - lastKeyAt() < typingPauseMs * 3 ? performance.now() + typingPauseMs : 0;
   if (openAt > 0) setTimeout(view.redraw, typingPauseMs + 10).unref();
   const keys = [

@@ -109,6 +109,7 @@ describe.concurrent("the chat in a terminal", () => {
         │   "to": "ann@example.com",
         │   "text": "Hello"
         │ }
+        always: send_mail with exactly these arguments
 
         y allow   n deny   a always in this session   e deny and say why   Esc stop"
     `);
@@ -126,6 +127,14 @@ describe.concurrent("the chat in a terminal", () => {
     await answered(program, "mail three[\\s\\S]*sent to ann@example.com");
     program.type("mail four\r");
     expect(await answered(program, "mail four[\\s\\S]*sent to ann")).not.toMatch(/mail four[\s\S]*Allow/);
+    program.type("/approvals\r");
+    await program.waitFor(/1 send_mail +send_mail with exactly these arguments: \{ "to":\s+"ann/);
+    program.type("/approvals revoke 2\r");
+    await program.waitFor("No such rule.");
+    program.type("/approvals revoke 1\r");
+    await program.waitFor(/Revoked: send_mail with exactly/);
+    program.type("mail five\r");
+    await program.waitFor(/mail five[\s\S]*y allow/);
   });
 
   it("retries a run after its model failed, when the user says so", async ({ expect }) => {
@@ -307,7 +316,7 @@ describe.concurrent("the chat in a terminal", () => {
     await using _ = program;
     await program.waitFor(ready);
     program.type("edit\r");
-    expect(still(await program.waitFor("y allow")).slice(-290)).toMatchInlineSnapshot(`
+    expect(still(await program.waitFor("y allow")).slice(-330)).toMatchInlineSnapshot(`
       "capstan scripted · new session · project (not trusted)
 
       › edit
@@ -319,6 +328,7 @@ describe.concurrent("the chat in a terminal", () => {
         │ -old line
         │ +new line
         │ +and more
+        always: edit_file with exactly these arguments
 
         y allow   n deny   a always in this session   e deny and say why   Esc stop"
     `);
@@ -359,6 +369,8 @@ describe.concurrent("the chat in a terminal", () => {
         │   "to": "ann@example.com",
         │   "text": "Hello"
         │ }
+        always: send_mail with exactly these
+        arguments
 
         y allow   n deny
         a always in this session
@@ -399,20 +411,21 @@ describe.concurrent("the chat in a terminal", () => {
       · Renamed this session to "the first talk".
 
       Commands
-        /help                    show commands and keys
-        /model [provider/model]  show or change the model
-        /agents [name]           list agents, or switch to another
-        /tools                   list the agent's tools
-        /mcp                     list MCP servers and their state
-        /sessions [words]        list or search sessions
-        /resume [number or id]   resume another session
-        /retry                   retry the last run after its model failed
-        /fork                    continue in a copy of this session
-        /new                     start a new session
-        /rename title            set the title of this session
-        /export [file]           export this session to a .md, .html or .json file
-        /reasoning               show the model's latest reasoning
-        /quit                    exit
+        /help                       show commands and keys
+        /model [provider/model]     show or change the model
+        /agents [name]              list agents, or switch to another
+        /tools                      list the agent's tools
+        /mcp                        list MCP servers and their state
+        /approvals [revoke number]  list or revoke what is always allowed
+        /sessions [words]           list or search sessions
+        /resume [number or id]      resume another session
+        /retry                      retry the last run after its model failed
+        /fork                       continue in a copy of this session
+        /new                        start a new session
+        /rename title               set the title of this session
+        /export [file]              export this session to a .md, .html or .json file
+        /reasoning                  show the model's latest reasoning
+        /quit                       exit
 
       Keys
         Enter                         send; during a run, steer it

@@ -36,7 +36,6 @@ export async function runChat(workspace: Workspace, io: Io, options: ChatOptions
     workspace,
     agent: workspace.agent,
     sessionId: options.session,
-    allowed: new Set(),
   };
   const leaving = Promise.withResolvers<void>();
   const history = await openPromptHistory(workspace.home);
@@ -130,7 +129,6 @@ async function openSession(
 ): Promise<void> {
   const { chatState, view, io } = context;
   chatState.sessionId = id;
-  chatState.allowed.clear();
   view.print(formatStatus(chatState, io, view));
   await continueSession(context, conversation);
 }

@@ -17,8 +17,6 @@ export type ChatState = {
   agent: Agent;
   /** Undefined until the first message. */
   sessionId?: string | undefined;
-  /** Tools that are always allowed in this session. */
-  readonly allowed: Set<string>;
 };
 
 /** The active run. */
@@ -175,8 +173,9 @@ async function followRun(activeRun: ActiveRun, options: ConversationOptions): Pr
       const position = { runId: result.runId, after: activeRun.lastSeq };
       await waitForWake(chatState.workspace, position);
     } catch (error) {
-      // An invalid answer has no effect: ask again.
-      if (!isAgentError(error) || error.code !== "invalid_input" || activeRun.lastSeq === 0) throw error;
+      // After an invalid answer, the run still waits. After a late approval, it continues without the call.
+      const isRefused = isAgentError(error) && ["invalid_input", "approval_expired"].includes(error.code);
+      if (!isRefused || activeRun.lastSeq === 0) throw error;
       transcript.showNotice(error.message, "red");
     }
     activeRun.run = chatState.workspace.engine.open(activeRun.run.id);
@@ -198,14 +197,15 @@ async function showEvents(
 
 async function decideCalls(
   activeRun: ActiveRun,
-  { pending }: Result,
+  { pending, sessionId }: Result,
   { chatState, view, lastKeyAt }: ConversationOptions,
 ): Promise<void> {
   if (activeRun.stopped.signal.aborted) return;
   activeRun.isAsking = true;
   try {
-    const decisions = await askForDecisions(pending, { view, allowed: chatState.allowed, lastKeyAt });
-    if (sendDecisions(activeRun.run, pending, decisions)) activeRun.stopped.abort();
+    const decisions = await askForDecisions(pending, { view, lastKeyAt });
+    const target = { run: activeRun.run, store: chatState.workspace.store, sessionId };
+    if (await sendDecisions(target, pending, decisions)) activeRun.stopped.abort();
   } finally {
     activeRun.isAsking = false;
   }

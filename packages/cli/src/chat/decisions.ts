@@ -1,28 +1,28 @@
-import type { PendingCall, Run } from "capstan";
+import type { PendingCall, Run, Store } from "capstan";
+import { addApprovalRule, describeScope } from "capstan/sessions";
+import { expiredReason, hasExpired } from "../sessions/expired-calls.ts";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import { askAboutCall, type Decision } from "./ask.ts";
 import type { View } from "./view.ts";
 
 export type DecideOptions = {
   readonly view: View;
-  /** Tools that are always allowed. */
-  readonly allowed: Set<string>;
   lastKeyAt(): number;
 };
 
-/** Asks the user about each call, except for tools that are always allowed. Ends with `stop` when the user stops the run. */
+/** Asks the user about each call and denies expired ones. Ends with `stop` when the user stops the run. */
 export async function askForDecisions(
   pending: readonly PendingCall[],
-  { view, allowed, lastKeyAt }: DecideOptions,
+  { view, lastKeyAt }: DecideOptions,
 ): Promise<readonly Decision[]> {
   const decisions: Decision[] = [];
   for (const call of pending) {
-    if (allowed.has(call.name) && isPlainApproval(call)) {
-      decisions.push({ type: "approve" });
+    if (hasExpired(call)) {
+      view.print([view.style.dim(`  ${escapeTerminalLine(call.name)} was not called: the request expired.`)]);
+      decisions.push({ type: "deny", reason: expiredReason });
       continue;
     }
     const decision = await askAboutCall(view, call, lastKeyAt);
-    if (decision.type === "always") allowed.add(call.name);
     const words = formatDecision(decision, call);
     if (words) view.append([view.style.dim(`  ${words}`)]);
     decisions.push(decision);
@@ -31,32 +31,33 @@ export async function askForDecisions(
   return decisions;
 }
 
-/** False for questions of tools and of the safety gate, which always need an answer. */
-function isPlainApproval({ needs, question, because }: PendingCall): boolean {
-  return needs === "approval" && !question && !because?.length;
-}
-
-function formatDecision(decision: Decision, { name, question }: PendingCall): string {
-  if (decision.type === "always")
-    return `allowed; ${escapeTerminalLine(name)} is always allowed in this session`;
+function formatDecision(decision: Decision, { name, question, always }: PendingCall): string {
+  if (decision.type === "always" && always)
+    return escapeTerminalLine(`allowed, and from now on ${describeScope(name, always)}`);
   if (decision.type === "approve") return question ? "answered" : "allowed";
   if (decision.type !== "deny") return "";
   const why = decision.reason === undefined ? "" : `: ${escapeTerminalLine(decision.reason)}`;
   return `${question ? "declined" : "denied"}${why}`;
 }
 
+type DecisionTarget = { readonly run: Run; readonly store: Store; readonly sessionId: string };
+
 /** Sends the decisions to the run; returns true when it was stopped. */
-export function sendDecisions(
-  run: Run,
+export async function sendDecisions(
+  { run, store, sessionId }: DecisionTarget,
   pending: readonly PendingCall[],
   decisions: readonly Decision[],
-): boolean {
+): Promise<boolean> {
   if (decisions.some(({ type }) => type === "stop")) {
     run.cancel("The user stopped it.");
     return true;
   }
-  for (const [index, { callId }] of pending.entries()) {
+  for (const [index, call] of pending.entries()) {
+    const { callId } = call;
     const decision = decisions[index];
+    // First, so that the run finds the rule when it continues. A call that expired meanwhile is not approved either.
+    if (decision?.type === "always" && !hasExpired(call))
+      await addApprovalRule(store, { sessionId, runId: run.id }, call);
     if (decision?.type === "approve") run.approve(callId, decision.value);
     else if (decision?.type === "always") run.approve(callId);
     else if (decision?.type === "deny") run.deny(callId, decision.reason);

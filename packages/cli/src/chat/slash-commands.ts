@@ -6,10 +6,12 @@ import type { Io } from "../io.ts";
 import { formatAge } from "../output/format-age.ts";
 import { findSession } from "../sessions/find-session.ts";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
-import { measureWidth, truncateColumns, wrapText } from "../terminal/wrap.ts";
+import { truncateColumns } from "../terminal/wrap.ts";
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
+import { showApprovals } from "./approvals-command.ts";
 import type { ChatState } from "./conversation.ts";
 import { shortenSessionId } from "./format-usage.ts";
+import { printTable } from "./print-table.ts";
 import type { Transcript } from "./transcript.ts";
 import type { View } from "./view.ts";
 
@@ -48,6 +50,13 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "agents", takes: "[name]", about: "list agents, or switch to another", run: changeAgent },
   { name: "tools", about: "list the agent's tools", worksDuringRun: true, run: showTools },
   { name: "mcp", about: "list MCP servers and their state", worksDuringRun: true, run: showMcpServers },
+  {
+    name: "approvals",
+    takes: "[revoke number]",
+    about: "list or revoke what is always allowed",
+    worksDuringRun: true,
+    run: showApprovals,
+  },
   { name: "sessions", takes: "[words]", about: "list or search sessions", run: showSessions },
   { name: "resume", takes: "[number or id]", about: "resume another session", run: resumeSession },
   { name: "retry", about: "retry the last run after its model failed", run: (context) => context.retry() },
@@ -73,29 +82,6 @@ export const slashCommands: readonly SlashCommand[] = [
 export function findCommand(text: string): SlashCommand | undefined {
   const name = /^\/(\w+)(?:\s|$)/.exec(text)?.[1];
   return slashCommands.find((command) => command.name === name);
-}
-
-const minColumnWidth = 20;
-
-/** Prints a heading and two columns. */
-function printTable(view: View, title: string, rows: readonly (readonly [string, string])[]): void {
-  const { style } = view;
-  const columns = view.getColumns();
-  const room = Math.min(Math.max(...rows.map(([left]) => measureWidth(left))), Math.floor(columns * 0.45));
-  // In a narrow terminal the second column goes below.
-  const isNarrow = columns - room - 4 < minColumnWidth;
-  const lines = rows.flatMap(([left, right]) => {
-    const name = truncateColumns(left, isNarrow ? columns - 2 : room);
-    if (isNarrow)
-      return [
-        `  ${style.cyan(name)}`,
-        ...wrapText(right, columns - 4).map((line) => `    ${style.dim(line)}`),
-      ];
-    const first = `  ${style.cyan(name)}${" ".repeat(Math.max(0, room - measureWidth(name)))}  `;
-    const words = wrapText(right, columns - room - 4);
-    return words.map((line, n) => (n === 0 ? first : " ".repeat(room + 4)) + style.dim(line));
-  });
-  view.print([style.bold(title), ...lines]);
 }
 
 /** Keys, in the order of the help. */

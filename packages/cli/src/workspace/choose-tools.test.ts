@@ -2,7 +2,6 @@ import { PassThrough } from "node:stream";
 import { defineAgent, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isPlainApproval } from "../acp/permission.ts";
 import { createScratchProject, type ScratchProject } from "../testing/cli-process.ts";
 import { loadConfiguredTools } from "./choose-tools.ts";
 import { openWorkspace, type WorkspaceFlags } from "./workspace.ts";
@@ -30,19 +29,18 @@ async function readAndEdit(path: string) {
 }
 
 describe("the file tools of the default agent", () => {
-  it("let the user allow edits of their own files for the whole session", async () => {
+  it("let the user allow edits of their own file for the whole session", async () => {
     const pending = await readAndEdit("example.py");
-    expect(pending).toMatchObject([{ name: "edit_file" }]);
-    expect(pending.every(isPlainApproval)).toBe(true);
+    expect(pending).toMatchObject([{ name: "edit_file", always: { target: "example.py" } }]);
+    expect(pending[0]).not.toHaveProperty("because");
     expect(pending[0]?.reason).toBe(
       'Changes the file "example.py": files are changed only with your approval.',
     );
   });
 
-  it("ask every time after a downloaded file was read (A101)", async () => {
+  it("warn after a downloaded file was read (A101)", async () => {
     const pending = await readAndEdit("downloads/example.py");
     expect(pending).toMatchObject([{ name: "edit_file", because: [{ tool: "read_file" }, {}] }]);
-    expect(pending.some(isPlainApproval)).toBe(false);
   });
 
   it("count all files as untrusted in a folder whose config the user does not trust (A101)", async () => {

@@ -41,6 +41,7 @@ export const answerSchema: JsonSchemaType = {
           needs: { ...stringSchema, enum: ["approval", "answer"] },
           shown: { ...stringSchema, description: "The input of the call, to display to the user." },
           reason: stringSchema,
+          expiresAt: { ...stringSchema, description: "When the call is denied if nobody has decided." },
           question: objectSchema,
         },
         required: ["callId", "name", "needs", "shown", "reason"],
@@ -85,9 +86,14 @@ function toPendingData({
   needs,
   shown,
   reason,
+  expiresAt,
   question,
 }: PendingCall): Record<string, unknown> {
-  return { callId, name, needs, shown, reason, ...(question && { question }) };
+  return {
+    ...{ callId, name, needs, shown, reason },
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    ...(question && { question }),
+  };
 }
 
 function formatWaiting({ text: summary, pending, runId }: Result): string {

@@ -1,6 +1,7 @@
 import { a2aRoutes } from "./a2a.ts";
 import { agUiRoutes } from "./ag-ui.ts";
 import { agentPartRoutes, agentRoutes } from "./agents.ts";
+import { approvalRuleRoutes } from "./approval-rules.ts";
 import { chatRoutes } from "./chat.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { mcpServerRoutes } from "./mcp-servers.ts";
@@ -24,6 +25,7 @@ const described: readonly Route[] = [
   ...sessionRoutes,
   ...sessionCopyRoutes,
   ...sessionEventRoutes,
+  ...approvalRuleRoutes,
   ...runRoutes,
   ...runEventRoutes,
   ...runAnswerRoutes,

@@ -38,6 +38,11 @@ const pendingCall = z.looseObject({
   needs: z.enum(["approval", "answer"]),
   reason: z.string(),
   digest: z.string().optional(),
+  expiresAt: z.number().optional().describe("When a request that nobody has decided on is denied."),
+  always: z
+    .object({ digest: z.string(), target: z.string().optional() })
+    .optional()
+    .describe("The calls that an approval with `always` allows for the rest of the session."),
 });
 
 const result = z.looseObject({
@@ -207,13 +212,18 @@ export const runAnswerRoutes: readonly Route[] = [
         .describe("Digest of what the user was shown; a different one is refused."),
       value: json.optional(),
       reason: z.string().max(10_000).optional(),
+      always: z
+        .literal(true)
+        .optional()
+        .describe("Also allow later calls in this session, as `always` of the pending call says."),
     }),
     responses: accepted,
     async handle({ params: { runId, callId }, body, caller, key }, deployment) {
       const { approved, value, reason, digest } = body;
+      const always = approved ? body.always : undefined;
       await sendToRun(
         deployment,
-        { caller, runId, key, digest },
+        { caller, runId, key, digest, always },
         approved
           ? { type: "approve", callId, ...(value !== undefined && { value: value as Json }) }
           : { type: "deny", callId, ...(reason !== undefined && { reason }) },

@@ -1,11 +1,9 @@
-import { AgentError, type MessageBody, type RunMessage } from "capstan";
-import { loadRunFacts } from "capstan/sessions";
+import { AgentError, type ErrorCode, type MessageBody, type RunMessage } from "capstan";
+import { addApprovalRule, loadRunFacts } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { createMismatchError } from "../protocols/call-ids.ts";
 import { createKeyConflictError, matchesStoredRequest, storeRequest } from "./idempotency.ts";
-
-const conflictCodes: readonly string[] = ["approval_conflict", "idempotency_conflict"];
 
 export type MessageTarget = {
   readonly caller: Caller;
@@ -13,17 +11,19 @@ export type MessageTarget = {
   readonly key?: string | undefined;
   /** Digest of the call that the user was shown. */
   readonly digest?: string | undefined;
+  /** Whether an approval also allows later calls like this one. */
+  readonly always?: true | undefined;
 };
 
 /**
  * Sends a message to a run, once. Refuses here, where the caller gets an error, any message that the run would
  * ignore: an answer that the question does not allow, a call that waits for something else, or an answer that
- * contradicts an earlier one. Throws `approval_mismatch` if the call is not the one that the user was shown, and
- * `rate_limited` if the message would resume the run and the caller's quota or daily budget is used up.
+ * contradicts an earlier one. Throws `approval_mismatch` if the call is not the one that the user was shown,
+ * `approval_expired` if the user approves too late, which the run records as a denial, and `rate_limited` if the message would resume the run and the caller's quota or daily budget is used up.
  */
 export async function sendToRun(
   deployment: Deployment,
-  { caller, runId, key, digest }: MessageTarget,
+  { caller, runId, key, digest, always }: MessageTarget,
   body: MessageBody,
 ): Promise<void> {
   const { store, engine } = deployment;
@@ -33,13 +33,17 @@ export async function sendToRun(
   const request = { sessionId, id: message.key, request: { ...body, runId } };
   // A conflict with an earlier answer is reported first. Otherwise a request that is stored needs no further check.
   const check = engine.checkMessage(runId, message);
+  const send = () => engine.send(runId, message);
   await check.catch(throwConflict);
   if (key !== undefined && (await matchesStoredRequest(store, request))) return;
-  const { isNew, call } = await check;
+  const { isNew, call } = await check.catch(async (thrown) => {
+    if (hasCode(thrown, "approval_expired")) await resumeWithinQuota(deployment, place, send);
+    throw thrown;
+  });
   if (call && digest !== undefined && digest !== call.digest) throw createMismatchError(call.callId);
   if (isNew) {
     const { facts: position = 0 } = (await store.getSession(sessionId)) ?? {};
-    const send = () => engine.send(runId, message);
+    if (always && call) await addApprovalRule(store, { sessionId, runId }, call);
     await (message.type === "cancel" ? send() : resumeWithinQuota(deployment, place, send));
     // The key was already used with another text.
     if (message.type === "steer" && !(await wasDelivered(deployment, { ...place, position }, message)))
@@ -49,7 +53,11 @@ export async function sendToRun(
 }
 
 function throwConflict(thrown: unknown): void {
-  if (thrown instanceof AgentError && conflictCodes.includes(thrown.code)) throw thrown;
+  if (hasCode(thrown, "approval_conflict", "idempotency_conflict")) throw thrown;
+}
+
+function hasCode(thrown: unknown, ...codes: readonly ErrorCode[]): boolean {
+  return thrown instanceof AgentError && codes.includes(thrown.code);
 }
 
 type SteerMessage = Extract<RunMessage, { readonly type: "steer" }>;

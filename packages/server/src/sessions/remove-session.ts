@@ -1,5 +1,5 @@
 import { AgentError, type Store } from "capstan";
-import { subscribe } from "capstan/sessions";
+import { removeApprovalRules, subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import { deleteRequests } from "../runs/idempotency.ts";
 import { deleteBranches } from "./branches.ts";
@@ -19,6 +19,7 @@ export async function removeSession(deployment: Deployment, sessionId: string): 
 
 /** Deletes a session and the server's records of it. */
 export async function deleteSession(store: Store, sessionId: string): Promise<void> {
+  await removeApprovalRules(store, sessionId);
   await store.remove(sessionId);
   await deleteBranches(store, sessionId);
   await deleteRequests(store, sessionId);

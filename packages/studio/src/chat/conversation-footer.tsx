@@ -1,10 +1,8 @@
-import { X } from "lucide-react";
 import { type ReactNode, useEffect } from "react";
 import { client } from "../data/client.ts";
 import type { OpenSession } from "../data/open-session.ts";
 import { runWithToast } from "../shell/toasts.tsx";
-import { escapeInvisible } from "../ui/escape-text.ts";
-import { useAllowedTools, useStandingApprovals } from "./approvals/standing-approvals.ts";
+import { ApprovalRules } from "./approvals/approval-rules.tsx";
 import { Composer } from "./composer/composer.tsx";
 import type { SendMessage } from "./composer/use-send-message.ts";
 import { buildItems } from "./messages/build-items.ts";
@@ -17,7 +15,7 @@ type ConversationFooterProps = {
   readonly sendMessage: SendMessage;
 };
 
-/** The composer, the allowed tools and the session's usage. */
+/** The composer, the approval rules and the session's usage. */
 export function ConversationFooter({ session, branching, sendMessage }: ConversationFooterProps): ReactNode {
   const { id, view } = session;
   const { runId } = view;
@@ -33,7 +31,7 @@ export function ConversationFooter({ session, branching, sendMessage }: Conversa
   }
   return (
     <div className="mx-auto w-full max-w-3xl px-3 pb-2 sm:px-6 [padding-bottom:max(0.5rem,env(safe-area-inset-bottom))]">
-      <AllowedTools sessionId={id} />
+      <ApprovalRules sessionId={id} view={view} />
       <Composer
         draftKey={id}
         placeholder={isRunning ? "Message the running agent…" : "Ask anything…"}
@@ -63,27 +61,4 @@ function useStopKey(stop: (() => void) | undefined): void {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
-}
-
-function AllowedTools({ sessionId }: { readonly sessionId: string }): ReactNode {
-  const tools = useAllowedTools(sessionId);
-  const revoke = useStandingApprovals((state) => state.revoke);
-  if (tools.length === 0) return null;
-  return (
-    <p className="flex flex-wrap items-center gap-1.5 px-1 pb-1.5 text-xs text-warn">
-      Allowed while this page is open:
-      {tools.map((tool) => (
-        <button
-          key={tool}
-          type="button"
-          aria-label={`Require approval for ${tool}`}
-          onClick={() => revoke(sessionId, tool)}
-          className="inline-flex items-center gap-1 rounded-full border border-warn/40 px-2 py-0.5 font-mono hover:bg-warn-soft"
-        >
-          {escapeInvisible(tool)}
-          <X size={11} aria-hidden="true" />
-        </button>
-      ))}
-    </p>
-  );
 }

@@ -45,6 +45,7 @@ export const policyGroups: readonly PolicyGroup[] = [
       createNumber("toolTimeoutMs", "Tool timeout (ms)"),
       createFlag("requireToolFirst", "Require a tool first"),
       createChoice("approvals", "Approvals", ["ask", "allow", "deny"]),
+      createLimit("approvalExpiresMs", "Approvals expire (ms)"),
       createChoice("gate", "Safety gate", ["default", "strict", "off"]),
     ],
   },

@@ -154,6 +154,7 @@ const tools = [
     input: { type: "object" },
     effects: "state",
     reads: ["public"],
+    target: ({ path }) => String(path),
     needsApproval: "Changes notes.md.",
     execute: () => ({
       content: "Changed notes.md (lines: 1 added, 1 removed).",

@@ -9,6 +9,7 @@ Examples:
   $ capstan sessions show 1f3a             a prefix of the id is enough
   $ capstan sessions export 1f3a --format html -o talk.html
   $ capstan sessions rename 1f3a "The whale talk"
+  $ capstan sessions approvals 1f3a         what is always allowed in it
   $ capstan sessions retry 1f3a             after the model failed
   $ capstan sessions rm 1f3a 2b --yes
   $ capstan sessions prune --older-than 90d --dry-run
@@ -77,6 +78,16 @@ const addSessionChanges: AddCommand = (sessions, io, outcome) => {
     .action(async (...given) => {
       const [id, title, , command] = given;
       await (await actions()).renameSession(id, title, { flags: command.optsWithGlobals(), io });
+    });
+  sessions
+    .command("approvals")
+    .description("list the calls that are always allowed in a session, or revoke one")
+    .argument("<id>", "session id or a prefix of it")
+    .option("--revoke <rule>", "id of the rule; all: every rule")
+    .option("--json", "print a JSON list")
+    .action(async (id, _options, command) => {
+      const { showApprovalRules } = await import("./approval-rules.ts");
+      await showApprovalRules(id, command.optsWithGlobals(), io);
     });
   sessions
     .command("retry")

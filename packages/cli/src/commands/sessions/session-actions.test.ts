@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineAgent, defineTool, run } from "capstan";
+import { addApprovalRule } from "capstan/sessions";
 import { sqlite } from "capstan/stores/sqlite";
 import { scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -55,6 +56,30 @@ describe("sessions", () => {
       "facts",
     );
     expect(await told("export", "al", "--format", "pdf")).toMatchObject({ code: 2 });
+  });
+
+  it("list what is always allowed in them, and revoke it", async () => {
+    const store = sqlite(join(project.folder, "rules.db"));
+    const tool = defineTool({
+      ...{ name: "send", description: "Sends.", input: { type: "object" }, needsApproval: true },
+      target: ({ to }) => String(to),
+    });
+    const model = scriptedModel([{ calls: [{ name: "send", input: { to: "ann\u202e@example.com" } }] }]);
+    const agent = defineAgent({ name: "sender", model, tools: [tool] });
+    const { sessionId, runId, pending } = await run(agent, "Send.", { store, session: "ses_rules" });
+    if (pending[0]) await addApprovalRule(store, { sessionId, runId }, pending[0]);
+    await store.close();
+    const approvals = ["sessions", "approvals", "ses_rules", "--database", "rules.db"];
+    const words = "send for ann\\u{202e}@example.com, whatever the other arguments are";
+    expect((await told(...approvals)).stdout).toContain(words);
+    const [rule] = JSON.parse((await told(...approvals, "--json")).stdout);
+    expect(await told(...approvals, "--revoke", "rule_none")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("not found"),
+    });
+    const { stderr } = await told(...approvals, "--revoke", rule.id);
+    expect(stderr).toContain("Revoked 1 of 1 rules.");
+    expect((await told(...approvals)).stderr).toContain("No calls are always allowed");
   });
 
   it("must be named without doubt, and are removed only when that is meant", async () => {

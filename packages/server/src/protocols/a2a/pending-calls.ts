@@ -37,8 +37,11 @@ export function trackPendingCalls(): PendingCalls {
   };
 }
 
-function describeApproval({ callId, name, input, shown, reason, digest, question }: ApprovalFact) {
-  const about = { callId, name, input, shown, reason, digest };
+function describeApproval({ callId, name, input, shown, reason, digest, expiresAt, question }: ApprovalFact) {
+  const about = {
+    ...{ callId, name, input, shown, reason, digest },
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+  };
   if (!question) {
     const words = `"${name}" needs your approval. ${reason}\n${shown}\nAnswer yes or no.`;
     return { words, data: createDataPart({ type: "approval", ...about }) };

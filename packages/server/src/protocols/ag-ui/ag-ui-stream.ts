@@ -143,7 +143,7 @@ function buildOutcome(pending: readonly PendingCall[]): object {
 }
 
 function buildInterrupt(call: PendingCall): object {
-  const { callId, name, input, shown, reason, question, runId } = call;
+  const { callId, name, input, shown, reason, question, runId, expiresAt } = call;
   const value = question ? { value: question.schema ?? {} } : {};
   return {
     id: buildApprovalId(call),
@@ -156,6 +156,7 @@ function buildInterrupt(call: PendingCall): object {
       properties: { approved: { type: "boolean" }, reason: { type: "string" }, ...value },
       required: ["approved"],
     },
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
     metadata: { name, input, shown, ...(question?.url !== undefined && { url: question.url }) },
   };
 }

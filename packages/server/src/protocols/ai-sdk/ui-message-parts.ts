@@ -106,11 +106,15 @@ export function createToolParts(known: Iterable<string> = []): ToolParts {
   const showInputOnce = (call: Call) => (shown.has(call.id) ? [] : showInput(call));
 
   function requestApproval(event: EventOf<"approval_required">): readonly UiChunk[] {
-    const { callId: toolCallId, name, input, reason, shown: visible, question } = event;
+    const { callId: toolCallId, name, input, reason, shown: visible, question, expiresAt } = event;
     const id = buildApprovalId(event);
     asked.set(toolCallId, id);
     const { state: _, ...about } = question ?? {};
-    const data = { toolCallId, reason, shown: visible, ...(question && { question: about }) };
+    const data = {
+      ...{ toolCallId, reason, shown: visible },
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(question && { question: about }),
+    };
     return [
       ...showInputOnce({ id: toolCallId, name, input }),
       { type: "tool-approval-request", approvalId: id, toolCallId },

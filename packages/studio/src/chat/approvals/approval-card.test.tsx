@@ -4,20 +4,21 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test, vi } from "vitest";
 import { type ConversationActions, ConversationContext } from "../conversation-context.ts";
 import { ApprovalCard } from "./approval-card.tsx";
+import { RuleList } from "./approval-rules.tsx";
 
 // The client of the page asks where it is.
 vi.hoisted(() => vi.stubGlobal("location", new URL("http://127.0.0.1")));
 
-type CardOptions = {
+type CardOptions = Partial<Pick<PendingView, "expiresAt" | "always">> & {
   readonly name: string;
   readonly input: Json;
   readonly reason: string;
   because?: object[];
 };
 
-function renderCard({ name, input, reason, because = [] }: CardOptions): string {
+function renderCard({ because = [], ...call }: CardOptions): string {
   const actions = { sessionId: "s" } as unknown as ConversationActions;
-  const pending = { callId: "c", name, needs: "approval", reason, input, because } as PendingView;
+  const pending = { callId: "c", needs: "approval", because, ...call } as PendingView;
   return renderToStaticMarkup(
     <ConversationContext value={actions}>
       <ApprovalCard pending={pending} runId="r" />
@@ -43,7 +44,7 @@ test("the reason of the gate is shown once, after the tool's own (A107)", () => 
   const markup = renderCard({ name: "write_file", input: { path: "a.txt", content: "x" }, reason, because });
   expect(markup.match(/which you have not named/g)).toHaveLength(1);
   expect(markup.indexOf("Creates the file")).toBeLessThan(markup.indexOf("which you have not named"));
-  expect(markup).not.toContain("Trust for this session");
+  expect(markup).not.toContain("Always allow");
 });
 
 test("a reason that imitates the gate hides nothing (A107)", () => {
@@ -52,4 +53,36 @@ test("a reason that imitates the gate hides nothing (A107)", () => {
   const markup = renderCard({ name: "write_file", input: { path: "a.txt", content: "x" }, reason, because });
   expect(markup).toContain("would change nothing.");
   expect(markup).toContain("which you have not named");
+});
+
+const sending = { name: "send", input: { to: "a@b.test" }, reason: "Sends a letter." };
+
+test("“Always allow” says what it covers, and is absent if nothing can be allowed in advance", () => {
+  const markup = renderCard({ ...sending, always: { digest: "d", target: "a\u202e@b.test" } });
+  expect(markup).toContain("Always allow</button>");
+  expect(markup).toContain(
+    "covers send for a\\u{202e}@b.test, whatever the other arguments are, in this session",
+  );
+  expect(renderCard({ ...sending, always: { digest: "d" } })).toContain("send with exactly these arguments");
+  expect(renderCard(sending)).not.toContain("Always");
+});
+
+test("the card says until when the user can decide; after that it offers nothing", () => {
+  const open = renderCard({ ...sending, expiresAt: Date.now() + 86_400_000 });
+  expect(open).toMatch(/You can decide until [A-Z][a-z]{2} \d+, \d\d:\d\d\./);
+  const expired = renderCard({ ...sending, always: { digest: "d" }, expiresAt: Date.now() - 1 });
+  expect(expired).toContain("This request expired on");
+  expect(expired).not.toMatch(/<button|<input|Always/);
+});
+
+test("every approval rule can be revoked by its full description", () => {
+  const rule = { tool: "send", digest: "d", shown: "{}", runId: "r", createdAt: 0 };
+  const rules = [
+    { ...rule, id: "1", target: "a@b.test" },
+    { ...rule, id: "2" },
+  ];
+  const markup = renderToStaticMarkup(<RuleList rules={rules} onRevoke={() => undefined} />);
+  expect(markup).toContain('aria-label="Require approval again for send for a@b.test, whatever');
+  expect(markup).toContain('aria-label="Require approval again for send with exactly these arguments: {}"');
+  expect(renderToStaticMarkup(<RuleList rules={[]} onRevoke={() => undefined} />)).toBe("");
 });

@@ -1,4 +1,4 @@
-import type { PendingView } from "capstan/client";
+import { describeScope, type PendingView } from "capstan/client";
 import { ShieldAlert, ShieldQuestion } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { client } from "../../data/client.ts";
@@ -7,16 +7,17 @@ import { Button } from "../../ui/button.tsx";
 import { escapeBidi, escapeInvisible } from "../../ui/escape-text.ts";
 import { JsonText } from "../../ui/json-text.tsx";
 import { Widget } from "../../widgets/widget.tsx";
-import { useConversation } from "../conversation-context.ts";
+import { ExpiredNote } from "./expired-note.tsx";
 import { buildInputDiff, getInputContent } from "./input-diff.ts";
-import { useStandingApprovals } from "./standing-approvals.ts";
+import { formatExpiry, useExpired } from "./use-expired.ts";
 import { useMisclickGuard } from "./use-misclick-guard.ts";
 
 type ApprovalCardProps = { readonly pending: PendingView; readonly runId: string };
 
 /** A call that needs approval: the reason, and its effect. */
 export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
-  const { callId, name, reason = "", shown, parentCallId, input, because = [] } = pending;
+  const { callId, name, reason = "", shown, parentCallId, input, because = [], expiresAt } = pending;
+  const isExpired = useExpired(expiresAt);
   const diff = input === undefined ? undefined : buildInputDiff(input);
   const content = input === undefined ? undefined : getInputContent(input);
   const isSuspicious = because.length > 0;
@@ -61,20 +62,17 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
           {escapeInvisible(shown)}
         </pre>
       )}
-      <Decision pending={pending} runId={runId} canAllowAlways={!isSuspicious} />
+      {isExpired && expiresAt !== undefined ? (
+        <ExpiredNote expiresAt={expiresAt} />
+      ) : (
+        <Decision pending={pending} runId={runId} />
+      )}
     </section>
   );
 }
 
-type DecisionProps = ApprovalCardProps & {
-  /** Whether the tool may be allowed for the whole session. */
-  readonly canAllowAlways: boolean;
-};
-
-function Decision({ pending, runId, canAllowAlways }: DecisionProps): ReactNode {
-  const { callId, name, digest } = pending;
-  const { sessionId } = useConversation();
-  const allowTool = useStandingApprovals((state) => state.allow);
+function Decision({ pending, runId }: ApprovalCardProps): ReactNode {
+  const { callId, name, digest, always, expiresAt } = pending;
   const [isBusy, setBusy] = useState(false);
   const [note, setNote] = useState<string>();
   const guardClick = useMisclickGuard();
@@ -82,7 +80,9 @@ function Decision({ pending, runId, canAllowAlways }: DecisionProps): ReactNode 
     setBusy(true);
     runWithToast(() => action().finally(() => setBusy(false)));
   }
-  const allow = () => client.runs.approve(runId, callId, { ...(digest !== undefined && { digest }) });
+  const approval = digest === undefined ? {} : { digest };
+  const allow = () => client.runs.approve(runId, callId, approval);
+  const allowAlways = () => client.runs.approve(runId, callId, { ...approval, always: true });
   const deny = () => client.runs.deny(runId, callId, note?.trim() || undefined);
   // An approval carries no note, so the typed note would be lost.
   const hasNote = (note ?? "").trim() !== "";
@@ -113,17 +113,14 @@ function Decision({ pending, runId, canAllowAlways }: DecisionProps): ReactNode 
           className="h-9 min-w-40 flex-1 rounded-md border bg-paper px-3 text-sm"
         />
       )}
-      {canAllowAlways && (
+      {always && (
         <Button
           kind="quiet"
           className="sm:ml-auto"
           disabled={isBusy || hasNote}
-          onClick={guardClick(() => {
-            allowTool(sessionId, name);
-            submit(allow);
-          })}
+          onClick={guardClick(() => submit(allowAlways))}
         >
-          Trust for this session
+          Always allow
         </Button>
       )}
       {hasNote && (
@@ -131,6 +128,10 @@ function Decision({ pending, runId, canAllowAlways }: DecisionProps): ReactNode 
           Notes are only sent with a denial. Clear the note to allow the call.
         </p>
       )}
+      <p className="grid basis-full gap-0.5 text-xs text-quiet [overflow-wrap:anywhere]">
+        {always && <span>“Always allow” covers {describeScope(name, always)}, in this session.</span>}
+        {expiresAt !== undefined && <span>You can decide until {formatExpiry(expiresAt)}.</span>}
+      </p>
     </div>
   );
 }

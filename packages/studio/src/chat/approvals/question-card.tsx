@@ -14,13 +14,16 @@ import {
   type FieldValues,
   parseAnswer,
 } from "./answer-fields.ts";
+import { ExpiredNote } from "./expired-note.tsx";
+import { useExpired } from "./use-expired.ts";
 import { useMisclickGuard } from "./use-misclick-guard.ts";
 
 type QuestionCardProps = { readonly pending: PendingView; readonly runId: string };
 
 /** Form for a tool's question or for a call that the client answers. */
 export function QuestionCard({ pending, runId }: QuestionCardProps): ReactNode {
-  const { callId, name, question, needs, digest } = pending;
+  const { callId, name, question, needs, digest, expiresAt } = pending;
+  const isExpired = useExpired(expiresAt);
   const fields = buildFields(question?.schema, needs === "answer");
   const [values, setValues] = useState(() => createEmptyValues(fields));
   const [problem, setProblem] = useState<string>();
@@ -61,22 +64,29 @@ export function QuestionCard({ pending, runId }: QuestionCardProps): ReactNode {
           {question?.url !== undefined && <QuestionLink url={question.url} />}
         </div>
       </div>
-      <Fields fields={fields} values={values} onChange={setValues} />
+      {!isExpired && <Fields fields={fields} values={values} onChange={setValues} />}
       {problem !== undefined && (
         <p role="alert" className="text-sm text-bad">
           {problem}
         </p>
       )}
-      <div className="flex gap-2">
-        <Button kind="main" type="submit" disabled={isBusy}>
-          Answer
-        </Button>
-        {needs === "approval" && (
-          <Button disabled={isBusy} onClick={guardClick(() => submit(() => client.runs.deny(runId, callId)))}>
-            Decline
+      {isExpired && expiresAt !== undefined ? (
+        <ExpiredNote expiresAt={expiresAt} />
+      ) : (
+        <div className="flex gap-2">
+          <Button kind="main" type="submit" disabled={isBusy}>
+            Answer
           </Button>
-        )}
-      </div>
+          {needs === "approval" && (
+            <Button
+              disabled={isBusy}
+              onClick={guardClick(() => submit(() => client.runs.deny(runId, callId)))}
+            >
+              Decline
+            </Button>
+          )}
+        </div>
+      )}
     </form>
   );
 }

@@ -35,7 +35,7 @@ type TranscriptProps = {
 /** The messages of a session and its live output. */
 export function Transcript(props: TranscriptProps): ReactNode {
   const { session, branching, sentTexts, scrollKey, onReply } = props;
-  const { id, view } = session;
+  const { view } = session;
   const items = useItems(view);
   const isSettled = view.status !== "running" && view.status !== "waiting";
   const location = useFocusedLocation(items, session);
@@ -47,7 +47,7 @@ export function Transcript(props: TranscriptProps): ReactNode {
       </div>
     );
   const head = session.watch.hasEarlier() ? <EarlierButton watch={session.watch} /> : undefined;
-  const tail = <Tail id={id} view={view} sentTexts={sentTexts} onReply={onReply} />;
+  const tail = <Tail view={view} sentTexts={sentTexts} onReply={onReply} />;
   return <MessageList head={head} rows={rows} scrollKey={scrollKey} location={location} tail={tail} />;
 }
 
@@ -182,13 +182,10 @@ function Row({ item, nested, branching, progress, actions }: RowProps): ReactNod
   );
 }
 
-type TailProps = Pick<TranscriptProps, "sentTexts" | "onReply"> & {
-  readonly id: string;
-  readonly view: SessionView;
-};
+type TailProps = Pick<TranscriptProps, "sentTexts" | "onReply"> & { readonly view: SessionView };
 
 /** Live output, pending calls and undelivered messages. */
-function Tail({ id, view, sentTexts, onReply }: TailProps): ReactNode {
+function Tail({ view, sentTexts, onReply }: TailProps): ReactNode {
   const { status, runId = "", pending, entries } = view;
   const isActive = status === "running" || status === "waiting";
   const isDelivered = (text: string) =>
@@ -201,7 +198,7 @@ function Tail({ id, view, sentTexts, onReply }: TailProps): ReactNode {
       <LiveMessage view={view} />
       <StageBadge view={view} />
       <Replies view={view} onSend={onReply} />
-      <PendingList view={view} sessionId={id} />
+      <PendingList view={view} />
       {until !== undefined && <OutageCard view={view} until={until} />}
       {isPaused && until === undefined && (
         // Delayed, because an answer takes a moment to be processed.

@@ -201,9 +201,9 @@ function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
       digest: "d1",
       because: [source()],
       leaks: [leak()],
-      expiresAt: 1,
-      question: undefined,
-      number: 1,
+      always: { digest: "d2", target: text() },
+      expiresAt: 8.64e15,
+      ...{ question: undefined, number: 1 },
       reads: ["untrusted"],
     },
     approval_resolved: {

@@ -1,0 +1,135 @@
+// The user's answer "Always": one record {rules} of kind "approval_rules" per session. Records are not part of a session
+// file or a fork, so no rule is ever imported or copied.
+import type { ApprovalRule, ApprovalScope } from "./approval-scope.ts";
+import { systemClock } from "./clock.ts";
+import { AgentError, describeThrown } from "./errors.ts";
+import { createId } from "./ids.ts";
+import { isRecord, type Json } from "./json.ts";
+import type { Store } from "./store.ts";
+
+/** A call that waits for approval. `always` is absent if no rule can cover it. */
+type RuledCall = { readonly name: string; readonly shown: string; readonly always?: ApprovalScope };
+
+type RuleStore = Pick<Store, "getRecord" | "putRecord" | "removeRecord" | "findSession">;
+
+const kind = "approval_rules";
+const maxRules = 100;
+/** The user is asked again after 30 days. */
+const maxAgeMs = 30 * 86_400_000;
+const maxShownLength = 500;
+const maxAttempts = 20;
+
+/** Returns the rules of a session, oldest first. */
+export async function listApprovalRules(
+  store: RuleStore,
+  sessionId: string,
+): Promise<readonly ApprovalRule[]> {
+  return selectValid(store, sessionId, await loadRules(store, sessionId));
+}
+
+/** Returns the rule that covers a call, if the user has added one. */
+export async function findApprovalRule(
+  store: RuleStore,
+  sessionId: string,
+  scope: ApprovalScope,
+): Promise<ApprovalRule | undefined> {
+  const rule = (await loadRules(store, sessionId)).find(({ digest }) => digest === scope.digest);
+  return rule && (await isValid(store, sessionId, rule)) ? rule : undefined;
+}
+
+/** False for an old rule, and for one of a deleted session with the same id: its runs were deleted with it. */
+async function isValid(store: RuleStore, sessionId: string, rule: ApprovalRule): Promise<boolean> {
+  const { runId, createdAt } = rule;
+  return systemClock.now() - createdAt < maxAgeMs && (await store.findSession(runId)) === sessionId;
+}
+
+async function selectValid(
+  store: RuleStore,
+  sessionId: string,
+  rules: readonly ApprovalRule[],
+): Promise<readonly ApprovalRule[]> {
+  const validity = await Promise.all(rules.map((rule) => isValid(store, sessionId, rule)));
+  return rules.filter((_, index) => validity[index]);
+}
+
+async function loadRules(store: RuleStore, sessionId: string): Promise<readonly ApprovalRule[]> {
+  return parseRules((await store.getRecord(kind, sessionId))?.body);
+}
+
+/**
+ * Allows this call and those like it for the rest of the session. Approve the call itself as well: the rule applies to
+ * later ones. Rejects with `invalid_input` if no rule can cover the call.
+ */
+export async function addApprovalRule(
+  store: RuleStore,
+  { sessionId, runId }: { readonly sessionId: string; readonly runId: string },
+  { name, shown, always }: RuledCall,
+): Promise<ApprovalRule> {
+  if (!always)
+    throw new AgentError(
+      "invalid_input",
+      `"${name}" cannot be allowed for the whole session. Approve this call only.`,
+    );
+  const rule: ApprovalRule = {
+    ...{ ...always, id: createId("rule_"), tool: name, shown: truncate(shown) },
+    ...{ runId, createdAt: systemClock.now() },
+  };
+  await updateRules(store, sessionId, async (rules) => {
+    const valid = await selectValid(store, sessionId, rules);
+    const others = valid.filter(({ digest }) => digest !== always.digest);
+    if (others.length >= maxRules) throw createLimitError();
+    return [...others, rule];
+  });
+  return rule;
+}
+
+/** Deletes a rule: later calls need approval again. Rejects with `not_found`. */
+export async function revokeApprovalRule(store: RuleStore, sessionId: string, ruleId: string): Promise<void> {
+  await updateRules(store, sessionId, (rules) => {
+    const remaining = rules.filter(({ id }) => id !== ruleId);
+    if (remaining.length === rules.length)
+      throw new AgentError("not_found", `Approval rule "${ruleId}" not found in session "${sessionId}".`);
+    return remaining;
+  });
+}
+
+/** Deletes the rules of a session that was removed. */
+export async function removeApprovalRules(store: RuleStore, sessionId: string): Promise<void> {
+  await updateRules(store, sessionId, () => []);
+}
+
+/** Replaces the rules of a session, and retries after a concurrent change. */
+async function updateRules(
+  store: RuleStore,
+  id: string,
+  update: (rules: readonly ApprovalRule[]) => readonly ApprovalRule[] | Promise<readonly ApprovalRule[]>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const record = await store.getRecord(kind, id);
+    const rules = await update(parseRules(record?.body));
+    try {
+      const body = { rules } as unknown as Json;
+      if (rules.length > 0) await store.putRecord({ kind, id, body, replaces: true }, record?.version ?? 0);
+      else if (record) await store.removeRecord(kind, id, record.version);
+      return;
+    } catch (thrown) {
+      const isConflict = describeThrown(thrown, "store_failed").code === "position_conflict";
+      if (!isConflict || attempt >= maxAttempts) throw thrown;
+    }
+  }
+}
+
+function parseRules(body: Json | undefined): readonly ApprovalRule[] {
+  return isRecord(body) && Array.isArray(body.rules)
+    ? (body.rules as unknown as readonly ApprovalRule[])
+    : [];
+}
+
+function truncate(text: string): string {
+  return text.length <= maxShownLength ? text : `${text.slice(0, maxShownLength).toWellFormed()}…`;
+}
+
+function createLimitError(): AgentError {
+  const message = `A session has at most ${maxRules} approval rules. Revoke some of them first.`;
+  return new AgentError("invalid_input", message);
+}
