@@ -116,6 +116,17 @@ describe("a session with nested runs", () => {
     expect(toWords(fold(id, facts).history)).toEqual(toWords(fold("s", await store.read("s")).history));
   });
 
+  it("imported while a nested run waits, makes none of the open calls", async () => {
+    const store = memory();
+    await run(createAgents(), "Send it.", { store, session: "s", runId: "r" });
+    const other = memory();
+    await importSession(other, await session(store, "s").export("json"));
+    const sent: string[] = [];
+    const handle = resume(createAgents(sent), { store: other, runId: "r" });
+    expect((await handle).toolCalls).toMatchObject([{ name: "helper", status: "denied" }]);
+    expect([(await handle).status, sent]).toEqual(["done", []]);
+  });
+
   it("cannot be imported with facts of a nested run that never started", async () => {
     const store = memory();
     await playRun(store);
