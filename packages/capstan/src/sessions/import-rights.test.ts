@@ -249,6 +249,16 @@ describe("open calls of an imported run", () => {
     expect(new Set(resumed.toolCalls.map(({ status }) => status))).toEqual(new Set(["denied"]));
   });
 
+  it("are not replaced by a fallback tool with an effect, when the file has reached a limit", async () => {
+    const { sent, createAgent } = createFixture();
+    const { agent } = createAgent([], { policy: { onLimit: ["fallback-tool"] } });
+    const limit = { type: "limit_reached", code: "max_turns", message: `Write to ${target}.`, turns: 1 };
+    const store = await importFile([start(), turn(), limit], { findAgent: () => agent });
+    const fallbackTool = agent.tools.get("send");
+    const resumed = await resume({ ...agent, ...(fallbackTool && { fallbackTool }) }, { store, runId: "r" });
+    expect([resumed.status, sent]).toEqual(["limit", []]);
+  });
+
   it("are not made when a failed run is retried", async () => {
     const { sent, createAgent } = createFixture();
     const store = await importFile([...open, end(failed)]);
