@@ -34,9 +34,9 @@ export async function isExternalDirectory(parent: Directory, directory: Verified
 /** Whether an archive next to the folder has its name and is older. An archive that was made from the folder is newer. */
 async function isUnpacked(path: string, stats: BigIntStats): Promise<boolean> {
   const archives = await Promise.all(archiveSuffixes.map((suffix) => readStats(path + suffix)));
-  // Some file systems do not record when a folder was created.
-  const createdNs = stats.birthtimeNs;
-  return archives.some((archive) => archive?.isFile() && (createdNs === 0n || archive.mtimeNs <= createdNs));
+  // Some file systems do not record when a folder was created, only its last change.
+  const createdNs = stats.birthtimeNs || stats.ctimeNs;
+  return archives.some((archive) => archive?.isFile() && archive.mtimeNs <= createdNs);
 }
 
 /** Whether others may have written this entry of a directory, and chosen its name. */
