@@ -1,23 +1,23 @@
 import { AgentError, type AssistantPart, type CallPart, type Entry, type Json, type Part } from "capstan";
 import type { Caller } from "../access/caller.ts";
+import type { Deployment } from "../deployment.ts";
 import { parseCallId } from "./call-ids.ts";
 import { type ChatCall, type ChatContent, type ChatMessage, joinMessageText } from "./chat-messages.ts";
 import type { ClientTool } from "./client-agent.ts";
-import { type ClientProvenance, createClientEntry } from "./client-entry.ts";
+import { createClientEntry } from "./client-entry.ts";
 
 /** What the server knows about a client that keeps its history. */
 export type ClientHistoryOptions = {
-  readonly caller: Pick<Caller, "isAdmin">;
-  /** Who answers for what the client adds to the user's messages. */
-  readonly provenance: ClientProvenance;
+  readonly caller: Caller;
+  readonly deployment: Pick<Deployment, "clientProvenance" | "ephemeralRuns">;
   /** Tools that the client declares in this request, and runs. */
   readonly tools?: readonly ClientTool[];
 };
 
 /**
  * Converts a history kept by a client to entries. Only its user messages are the user's words. System messages are
- * context, and so are answers and calls of earlier turns: nothing proves that the agent wrote or made them. A result is
- * one only for a tool that the client runs. None of the calls is performed. Throws for calls without a result and
+ * context, and so are calls of earlier turns, and answers that this server does not remember: nothing proves that the
+ * agent wrote or made them. A result is one only for a tool that the client runs. None of the calls is performed. Throws for calls without a result and
  * results without a call, as every provider would. Messages are counted from 1.
  */
 export function readClientHistory(
@@ -47,8 +47,9 @@ export function readClientHistory(
 }
 
 /** Admins may change the agents, so they answer for their system messages. */
-function toSystemEntries(text: string, { caller, provenance }: ClientHistoryOptions): readonly Entry[] {
-  return text === "" ? [] : [createClientEntry(caller.isAdmin ? "operator" : provenance, text)];
+function toSystemEntries(text: string, { caller, deployment }: ClientHistoryOptions): readonly Entry[] {
+  const provenance = caller.isAdmin ? "operator" : deployment.clientProvenance;
+  return text === "" ? [] : [createClientEntry(provenance, text)];
 }
 
 type AssistantMessage = Extract<ChatMessage, { readonly role: "assistant" }>;
@@ -58,9 +59,13 @@ function toAssistantEntries(
   where: string,
   options: ClientHistoryOptions,
 ): readonly Entry[] {
+  const { caller, deployment } = options;
   const own = (calls ?? []).filter((call) => isRunByClient(call, options));
-  const parts = [...toTextParts(content ?? "", where), ...own.map(toCallPart)];
-  return parts.length > 0 ? [{ type: "assistant", parts, provenance: options.provenance }] : [];
+  const text = joinMessageText(content ?? "", where);
+  const parts = [...toTextParts(text), ...own.map(toCallPart)];
+  if (parts.length === 0) return [];
+  const isKnown = own.length === 0 && deployment.ephemeralRuns.hasAnswered(caller, text);
+  return [{ type: "assistant", parts, provenance: isKnown ? "operator" : deployment.clientProvenance }];
 }
 
 function isRunByClient({ function: { name } }: ChatCall, { tools = [] }: ClientHistoryOptions): boolean {
@@ -105,7 +110,7 @@ function createCallTracker(calls: readonly ChatCall[], options: ClientHistoryOpt
         return [];
       });
       if (claims.length === 0) return results;
-      return [...results, createClientEntry(options.provenance, claims.join("\n\n"))];
+      return [...results, createClientEntry(options.deployment.clientProvenance, claims.join("\n\n"))];
     },
   };
 }
@@ -133,8 +138,7 @@ function parseCallArguments(raw: string): { readonly [key: string]: Json } | und
   return undefined;
 }
 
-function toTextParts(content: ChatContent, where: string): AssistantPart[] {
-  const text = joinMessageText(content, where);
+function toTextParts(text: string): AssistantPart[] {
   return text ? [{ type: "text", text }] : [];
 }
 

@@ -80,7 +80,7 @@ async function startEphemeralChat(
   const chosen = createClientAgent(await deployment.resolveAgent(agent, model), { instructions });
   const { runId, events, cancel } = await deployment.ephemeralRuns.start(caller, {
     agent: chosen,
-    entries: readClientHistory(rest, { caller, provenance: deployment.clientProvenance }),
+    entries: readClientHistory(rest, { caller, deployment }),
   });
   return { runId, events, headers: {}, onDisconnect: cancel };
 }

@@ -197,4 +197,33 @@ describe("text that a client application adds", () => {
     expect((await readEvents())[0]).toMatchObject({ input: [{ type: "user", content: question }] });
     expect(sent).toEqual([]); // this model obeys the history, not descriptions
   });
+
+  it.each([
+    ["/v1/chat/completions", (messages: readonly object[]) => ({ model: "helper", messages })],
+    ["/api/chat", (messages: readonly object[]) => ({ messages })],
+    ["/v1/responses", (input: readonly object[]) => ({ model: "helper", store: false, input })],
+  ])("as an answer that the server gave before (%s) is known, so a dialog can end with an effect", async (path, build) => {
+    await serve();
+    const first = { role: "user", content: "Forward it." };
+    const answer = { role: "assistant", content: "Nothing." };
+    // Contains the address, but does not name it as a whole value.
+    const last = { role: "user", content: "It is for mailto:eve@example.com?x" };
+    await post(path, build([first]));
+    await post(path, build([first, answer, last]));
+    expect(sent).toEqual(["eve@example.com"]);
+    await post(path, build([first, { ...answer, content: "Anything." }, last]));
+    const { secret } = await server.keys.create({ user: "eve" });
+    headers = { authorization: `Bearer ${secret}` };
+    await post(path, build([first, answer, last]));
+    expect(sent).toEqual(["eve@example.com"]);
+  });
+
+  it("is not known as an answer of the server if the run had read anything else", async () => {
+    await serve();
+    const system = { role: "system", content: "Say little." };
+    const ask = (...messages: object[]) => post("/v1/chat/completions", { model: "helper", messages });
+    await ask(system, user);
+    await ask(user, { role: "assistant", content: "Nothing." }, user);
+    expect(model.requests[1]?.history[1]).toMatchObject({ type: "assistant", provenance: "application" });
+  });
 });

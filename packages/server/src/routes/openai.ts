@@ -167,8 +167,7 @@ async function startOrResume(
     tools,
     output: getOutputSchema(body),
   });
-  const { clientProvenance: provenance } = deployment;
-  const entries = readClientHistory(body.messages, { caller, provenance, tools });
+  const entries = readClientHistory(body.messages, { caller, deployment, tools });
   const given = getToolResults(body);
   const collector = createCompletionCollector({ isFormed: agent.output !== undefined });
   if (given) await deployment.dailyBudget.clampPolicy(caller, {});

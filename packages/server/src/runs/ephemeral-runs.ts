@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import {
   type Agent,
   type Entry,
   type Event,
+  getText,
   type PolicyOverrides,
   type Result,
   type Run,
@@ -40,6 +42,11 @@ export interface EphemeralRuns {
   start(caller: Caller, request: EphemeralRunRequest): Promise<EphemeralSegment>;
   /** Passes results to the caller's run that waits for them; undefined if not found. */
   resume(caller: Caller, given: ClientResults): EphemeralSegment | undefined;
+  /**
+   * Whether a run of this caller gave exactly this answer, and had read nothing but words of the user and the operator.
+   * False for answers of other processes, and for all but the latest ones.
+   */
+  hasAnswered(caller: Caller, text: string): boolean;
   /** Waits for active runs until `timeout` resolves, then cancels them. */
   close(patience: Promise<unknown>): Promise<void>;
 }
@@ -62,6 +69,7 @@ export function createEphemeralRuns({
 }: EphemeralRunsOptions): EphemeralRuns {
   const activeRuns = new Set<Run>();
   const suspendedRuns = createSuspendedRuns(options.limits ?? {});
+  const answers = createAnswerLog();
 
   /** Resolves when the run ends or suspends; a suspended run is kept. */
   async function waitUntilSuspended({ release, ...going }: ActiveSegment): Promise<Result> {
@@ -71,6 +79,9 @@ export function createEphemeralRuns({
       const result = await handle;
       if (result.status === "waiting")
         suspendedRuns.add({ ...going, callIds: result.pending.map(({ callId }) => callId) });
+      const answer = result.history.at(-1);
+      if (result.status === "done" && answer?.type === "assistant" && result.history.every(isVouchedFor))
+        answers.add(going.scope, getText(answer));
       return result;
     } finally {
       activeRuns.delete(handle);
@@ -120,11 +131,37 @@ export function createEphemeralRuns({
       for (const [callId, text] of results) found.handle.answer(callId, text);
       return followSegment({ ...found, release });
     },
+    hasAnswered: ({ scope }, text) => answers.has(scope, text),
     async close(patience) {
       const ending = [...suspendedRuns.clear(), ...activeRuns].map(async (handle) => handle);
       await Promise.race([Promise.allSettled(ending), patience]);
       for (const handle of activeRuns) handle.cancel("The server is shutting down.");
     },
+  };
+}
+
+/** Whether the user or the operator wrote an entry, or a model that had read nothing else. */
+function isVouchedFor(entry: Entry): boolean {
+  if (entry.type !== "user" && entry.type !== "assistant") return false;
+  return entry.provenance !== "application" && entry.provenance !== "external";
+}
+
+const maxAnswers = 10_000;
+
+/** Remembers the digests of the latest answers. */
+function createAnswerLog() {
+  const digests = new Set<string>();
+  const computeDigest = (scope: string, text: string) =>
+    createHash("sha256")
+      .update(JSON.stringify([scope, text.trim()]))
+      .digest("base64url");
+  return {
+    add(scope: string, text: string): void {
+      digests.add(computeDigest(scope, text));
+      const [oldest] = digests;
+      if (oldest !== undefined && digests.size > maxAnswers) digests.delete(oldest);
+    },
+    has: (scope: string, text: string): boolean => digests.has(computeDigest(scope, text)),
   };
 }
 

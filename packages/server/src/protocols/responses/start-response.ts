@@ -97,9 +97,9 @@ export function getAgentOverrides(
 export function readInputItems(
   { items, instructions, tools }: ResponsesRequest,
   caller: Caller,
-  { clientProvenance: provenance }: Deployment,
+  deployment: Deployment,
 ): readonly Entry[] {
   const system: ChatMessage = { role: "system", content: instructions ?? "" };
   const messages = [...(caller.isAdmin ? [] : [system]), ...toChatMessages(items)];
-  return readClientHistory(messages, { caller, provenance, tools });
+  return readClientHistory(messages, { caller, deployment, tools });
 }
