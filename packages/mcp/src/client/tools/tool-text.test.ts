@@ -12,7 +12,8 @@ const describeTool = (description?: string, title?: string) =>
 
 /** Whether a text hides nothing from the user. */
 const isVisible = (text: string) =>
-  text.isWellFormed() && text.split(/[\n\t]/).every((line) => escapeInvisible(line) === line);
+  text.isWellFormed() &&
+  text.split(/[\n\t]|(?<=\p{Extended_Pictographic})\ufe0f/u).every((line) => escapeInvisible(line) === line);
 
 describe("the description of a tool for the model", () => {
   it("is named after its server (S4-42, A51)", () => {
@@ -59,6 +60,19 @@ describe("the schema of a tool for the model", () => {
     const schema = { type: "object", properties, required: ["delimiter"], additionalProperties: false };
     expect(formatSchema(schema)).toEqual(schema);
     expect(findSuspicion({ name: "a", inputSchema: schema as never }, "notes")).toBeUndefined();
+  });
+
+  it("may have emoji, but no other use of what they are made of", () => {
+    const find = (description: string) => findSuspicion({ name: "a", description, inputSchema }, "notes");
+    const inputSchema = { type: "object" } as const;
+    for (const emoji of ["⚠️ Deletes all.", "For 👩‍💻 and 🏳️‍🌈"]) {
+      expect(describeTool(emoji)).toBe(emoji);
+      expect(find(emoji)).toBeUndefined();
+    }
+    for (const hidden of ["a\ufe0f", "⚠\ufe0f\ufe0f", "a\u200db", "⚠\u200d", "⚠\ufe0e"])
+      expect(find(hidden), JSON.stringify(hidden)).toBe(
+        'The description of "a" contains invisible characters.',
+      );
   });
 
   it("has all its texts escaped and truncated, and hidden ones are reported (A49)", () => {

@@ -56,10 +56,13 @@ function formatText(text: string): string {
   return escapeText(text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text);
 }
 
-/** Keeps line breaks and tabs, which hide nothing. */
+/** Line breaks, tabs, and what makes an emoji of visible characters. They hide nothing. */
+const ordinaryInvisible =
+  /(\n|\t|(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\ufe0f)/u;
+
 function escapeText(text: string): string {
   return text
-    .split(/([\n\t])/)
+    .split(ordinaryInvisible)
     .map((piece, index) => (index % 2 === 1 ? piece : escapeInvisible(piece)))
     .join("");
 }
