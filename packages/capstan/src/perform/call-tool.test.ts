@@ -193,6 +193,35 @@ describe("every call has one result of one shape", () => {
     expect(result.toolCalls).toMatchObject([{ status: "ok", result: "ok; 3 todos are open." }]);
   });
 
+  it("with the labels that the tool returned, whatever a hook or the output schema makes of the result (A100)", async () => {
+    const returned = { content: "Text of a stranger.", data: "text", reads: ["untrusted"] };
+    const settings = { effects: "none", reads: [] } as const;
+    const tools = [
+      tool("hooked", () => returned, settings),
+      tool("failing", () => returned, settings),
+      tool("invalid", () => returned, { ...settings, output: z.literal("number") }),
+    ];
+    const { agent, options } = createCallingAgent(
+      tools.map(({ name }) => ({ name })),
+      tools,
+      { retry: { maxAttempts: 1 } },
+    );
+    const { facts } = await collect(
+      run(agent, "Go.", {
+        ...options,
+        hooks: {
+          onAfterTool({ name }, { status }) {
+            if (name === "failing") throw new Error("Text of a stranger.");
+            return name === "hooked" ? { status, content: "Translated." } : undefined;
+          },
+        },
+      }),
+    );
+    const results = facts.filter((fact) => fact.type === "tool_call_result");
+    const labels = Object.fromEntries(results.map(({ name, reads }) => [name, reads]));
+    expect(labels).toEqual({ hooked: ["untrusted"], failing: ["untrusted"], invalid: ["untrusted"] });
+  });
+
   it("unchanged when onAfterTool returns nothing, and a failure when it throws (S3-45)", async () => {
     const { agent, options } = createCallingAgent(
       [{ name: "a" }, { name: "b" }],

@@ -28,8 +28,8 @@ type ToolCallContext = {
   readonly io: Io;
   readonly signal: AbortSignal;
   readonly facts: FactBody[];
-  /** Labels of the stored results that the tool has read. */
-  readonly blobReads: Set<Reads>;
+  /** Labels of its result besides those of the tool: of the stored results it has read, and those it returned. */
+  readonly addedReads: Set<Reads>;
 };
 
 /** Runs one tool call. Returns no result yet if the tool asks the user, or has no `execute` because the client runs it. */
@@ -40,7 +40,7 @@ export async function callTool(
 ): Promise<readonly FactBody[]> {
   const startedAt = io.clock.monotonic();
   const facts: FactBody[] = [];
-  const context = { effect, io, signal, facts, blobReads: new Set<Reads>() };
+  const context = { effect, io, signal, facts, addedReads: new Set<Reads>() };
   const outcome = await executeCall(context);
   if (!outcome) return facts;
   const {
@@ -87,12 +87,12 @@ async function formatForModel(
 
 /** Returns the labels of a result. A tool's error is as untrusted as its result; a refused call has read nothing. */
 function pickReads(
-  { effect, io, blobReads }: ToolCallContext,
+  { effect, io, addedReads }: ToolCallContext,
   ownReads: readonly Reads[] = [],
 ): { reads?: readonly Reads[] } {
   const tool = effect.refused ? undefined : findCalledTool(effect, io);
   const nestedReads = io.state.run?.nested.size ? listNestedReads(effect, io) : [];
-  const added = [...ownReads, ...blobReads, ...nestedReads].filter((label) => label !== "public");
+  const added = [...ownReads, ...addedReads, ...nestedReads].filter((label) => label !== "public");
   const reads = [...new Set([...(tool ? getLabels(tool) : []), ...added])];
   return reads.length > 0 ? { reads } : {};
 }
@@ -120,7 +120,7 @@ async function executeCall(context: ToolCallContext): Promise<Outcome | undefine
     await rejectOnAbort(Promise.resolve(io.hooks.onBeforeTool?.(toHookCall(effect, io))), signal);
     const returned = await rejectOnAbort(startExecution(tool, valid.value, context), signal);
     // Most tools return text: nothing to read, no question, no agent.
-    if (typeof returned !== "object") return await checkOutcome(toOutcome(returned), tool);
+    if (typeof returned !== "object") return await checkOutcome(toOutcome(returned), tool, context);
     request = asAgentRequest(returned);
     if (!request) return await readReturnedValue(returned, tool, context);
   } catch (thrown) {
@@ -141,14 +141,15 @@ async function readReturnedValue(
   const question = asQuestion(returned);
   if (!question) {
     const output = await readToolOutput(returned, { signal: context.signal, ...outputLimits });
-    return checkOutcome(toOutcome(output), tool);
+    return checkOutcome(toOutcome(output), tool, context);
   }
   context.facts.unshift(await buildQuestionFact(question, tool, context));
   return undefined;
 }
 
 /** Turns a result that does not match the tool's output schema into a failure. */
-async function checkOutcome(outcome: Outcome, tool: Tool): Promise<Outcome> {
+async function checkOutcome(outcome: Outcome, tool: Tool, { addedReads }: ToolCallContext): Promise<Outcome> {
+  for (const label of outcome.reads ?? []) addedReads.add(label);
   if (!tool.outputSchema || outcome.status !== "ok") return outcome;
   const result = await tool.outputSchema.validate(outcome.data ?? outcome.content);
   if (result.valid) return outcome;
@@ -165,10 +166,10 @@ async function checkOutcome(outcome: Outcome, tool: Tool): Promise<Outcome> {
 async function startExecution(
   tool: Tool,
   input: unknown,
-  { effect, io, signal, facts, blobReads }: ToolCallContext,
+  { effect, io, signal, facts, addedReads }: ToolCallContext,
 ): Promise<unknown> {
   const startedAt = io.clock.monotonic();
-  const context = createToolContext(effect, io, { signal, blobReads });
+  const context = createToolContext(effect, io, { signal, addedReads });
   const work =
     tool.isolate && io.executeIsolated
       ? io.executeIsolated(tool, input, context)
@@ -197,7 +198,7 @@ async function matchesApproval(tool: Tool, { effect, io }: ToolCallContext): Pro
 function createToolContext(
   effect: ToolEffect,
   io: Io,
-  { signal, blobReads }: Pick<ToolCallContext, "signal" | "blobReads">,
+  { signal, addedReads }: Pick<ToolCallContext, "signal" | "addedReads">,
 ): ToolContext {
   const { callId, asked } = effect;
   const runId = getRunId(io.state);
@@ -215,7 +216,7 @@ function createToolContext(
     },
     readBlob(handle) {
       // Nobody knows where other blobs come from.
-      for (const label of io.state.handles.get(handle) ?? unknownReads) blobReads.add(label);
+      for (const label of io.state.handles.get(handle) ?? unknownReads) addedReads.add(label);
       return io.blobs.get(handle);
     },
   };

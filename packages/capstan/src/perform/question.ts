@@ -35,14 +35,14 @@ export function asQuestion(returned: unknown): Question | undefined {
 type QuestionContext = {
   readonly effect: ToolEffect;
   readonly io: Io;
-  readonly blobReads: ReadonlySet<Reads>;
+  readonly addedReads: ReadonlySet<Reads>;
 };
 
 /** Builds the fact that asks the user. Throws for an invalid question, which is a failure of the tool. */
 export async function buildQuestionFact(
   returned: Question,
   tool: Tool,
-  { effect, io, blobReads }: QuestionContext,
+  { effect, io, addedReads }: QuestionContext,
 ): Promise<FactBody> {
   const { callId, name } = effect;
   const number = (effect.asked?.length ?? 0) + 1;
@@ -60,7 +60,7 @@ export async function buildQuestionFact(
   const fullQuestion = json as unknown as Question;
   const question = io.mask?.(fullQuestion) ?? fullQuestion;
   const input = getInput(effect);
-  const reads = [...new Set([...getLabels(tool), ...blobReads])];
+  const reads = [...new Set([...getLabels(tool), ...addedReads])];
   return {
     type: "approval_required",
     callId,
