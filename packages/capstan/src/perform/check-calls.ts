@@ -75,17 +75,27 @@ function keepRawArguments(call: CallPart): CallPart {
   return call.raw === undefined ? call : { ...call, raw: truncateMessage(call.raw) };
 }
 
-/** Requires approval if the tool or the gate asks for it, unless a rule of the user covers the call. */
+/**
+ * Requires approval if the tool or the gate asks for it, unless a rule of the user covers the call. Private data in the
+ * arguments is searched for only if the user is about to be asked.
+ */
 async function withApproval(
   checked: CheckedCall,
   input: unknown,
   { tool, io }: { tool: Tool; io: Io },
 ): Promise<CheckedCall> {
-  const approved = await requireApproval(checked, input, { tool, io });
-  const { always, digest } = approved.check?.approval ?? {};
-  if (!always || digest === undefined || io.state.run?.policy.approvals === "deny") return approved;
-  const rule = await io.findApprovalRule?.(always);
-  return rule ? { ...checked, check: { rule: { id: rule.id, digest } } } : approved;
+  const required = await requireApproval(checked, input, { tool, io });
+  const approval = required.check?.approval;
+  const { approvals } = io.state.run?.policy ?? defaultPolicy;
+  if (!approval || approvals === "deny") return required;
+  const rule = approval.always && (await io.findApprovalRule?.(approval.always));
+  if (rule) return { ...checked, check: { rule: { id: rule.id, digest: approval.digest } } };
+  const isAsked = approvals === "ask" || approval.because !== undefined;
+  if (!isAsked || !(approval.because || isOutgoing(tool))) return required;
+  const leaks = findLeaks(checked.call.input, tool.target?.(input), io.state);
+  if (leaks.length === 0) return required;
+  const reason = `${approval.reason} ${formatLeaks(leaks)}`;
+  return { ...required, check: { approval: { ...approval, reason, leaks } } };
 }
 
 /** The tool's reason comes first, because it tells the user more than that of the gate. */
@@ -103,15 +113,7 @@ async function requireApproval(
     const toolReason =
       approval === false ? "" : formatApprovalReason(approval) || `"${tool.name}" needs approval.`;
     const gateVerdict = verdict.verdict === "allow" ? undefined : verdict;
-    const { approvals } = io.state.run?.policy ?? defaultPolicy;
-    const isAsked = approvals === "ask" || (approvals === "allow" && gateVerdict !== undefined);
-    const leaks =
-      isAsked && (gateVerdict || isOutgoing(tool))
-        ? findLeaks(checked.call.input, gated?.target, io.state)
-        : [];
-    const reason = [toolReason, gateVerdict?.reason ?? "", formatLeaks(leaks)]
-      .filter((text) => text !== "")
-      .join(" ");
+    const reason = [toolReason, gateVerdict?.reason ?? ""].filter((text) => text !== "").join(" ");
     const digest = await computeDigest(getRunId(io.state), tool, checked.call);
     const target = (gated?.target ?? tool.target?.(input)) || undefined;
     // After untrusted text, a rule covers nothing but a target that the user has seen.
@@ -124,7 +126,6 @@ async function requireApproval(
           reason,
           digest,
           ...(gateVerdict && { because: gateVerdict.because }),
-          ...(leaks.length > 0 && { leaks }),
           ...(always && { always }),
         },
       },

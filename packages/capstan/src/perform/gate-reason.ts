@@ -44,10 +44,10 @@ function formatSources(sources: readonly Source[]): string {
   return [...new Set(origins)].join(", ") + (sources.length > 2 ? " and more" : "");
 }
 
-/** Adds the private data in the arguments, with the calls it was read with. */
+/** Lists the private data in the arguments, with the calls it was read with. */
 export function formatLeaks(leaks: readonly Leak[]): string {
   const pieces = leaks.map((leak) => `${leak.shown} from ${formatOrigin({ ...leak, input: "" })}`);
-  return pieces.length === 0 ? "" : `The arguments contain private data: ${pieces.join(", ")}.`;
+  return `The arguments contain private data: ${pieces.join(", ")}.`;
 }
 
 /** Entries that are not results of calls. */
