@@ -7,9 +7,12 @@ import {
   defineTool,
   type PolicyOverrides,
   quarantine,
+  type Run,
   run,
+  type Store,
   type Tool,
 } from "capstan";
+import { addApprovalRule } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
@@ -107,21 +110,31 @@ const effects: Readonly<Record<string, readonly NonNullable<Tool["effects"]>[]>>
   "has an effect": ["state", "send"],
   "has no effect": ["none", "ui"],
 };
-const targets: Readonly<Record<string, readonly ("named" | "unnamed" | "unknown")[]>> = {
+const targets: Readonly<Record<string, readonly ("named" | "unnamed" | "unknown" | "allowed")[]>> = {
   any: ["unnamed", "unknown"],
   "not named": ["unnamed"],
   unknown: ["unknown"],
   "named by the user": ["named"],
   "named by others": ["unnamed"],
+  "always allowed by the user": ["allowed"],
 };
 
 type Case = {
   readonly reading: Reading;
   readonly privacy: "none" | "before" | "itself";
   readonly effect: NonNullable<Tool["effects"]>;
-  readonly target: "named" | "unnamed" | "unknown";
+  readonly target: "named" | "unnamed" | "unknown" | "allowed";
   readonly gate: (typeof modes)[number];
 };
+
+/** Stores a rule for the pending call of a run, and denies the call itself. */
+async function allowAlways(store: Store, asking: Run): Promise<void> {
+  const { pending, sessionId, runId } = await asking;
+  for (const call of pending) {
+    await addApprovalRule(store, { sessionId, runId }, call);
+    await asking.deny(call.callId);
+  }
+}
 
 async function decide({ reading, privacy, effect, target: naming, gate }: Case): Promise<"runs" | "asks"> {
   const { entries = [], tools = [], steps = [], foreign, isStored } = reading;
@@ -143,7 +156,7 @@ async function decide({ reading, privacy, effect, target: naming, gate }: Case):
   const store = memory();
   const about = { store, session: "s" };
   const all = [...tools, customers, act];
-  const start = async (script: readonly ScriptedStep[], policy: PolicyOverrides) => {
+  const start = (script: readonly ScriptedStep[], policy: PolicyOverrides) => {
     const agent = defineAgent({ name: "office", model: scriptedModel([...script]), tools: all, policy });
     const words = naming === "named" ? `Write to ${target}.` : "Do your work.";
     return run(agent, [...entries, { type: "user", content: words }] as never, about);
@@ -160,6 +173,7 @@ async function decide({ reading, privacy, effect, target: naming, gate }: Case):
     callStep("act", { to: target }),
     { text: "Done." },
   ];
+  if (naming === "allowed") await allowAlways(store, start(script, { gate: "strict" }));
   const result = await start(script, { gate, ...(isStored && { memory: "run" as const }) });
   expect(result.toolCalls.filter(({ status }) => status !== "ok")).toEqual([]);
   expect([result.status, executed]).toEqual(executed ? ["done", true] : ["waiting", false]);
