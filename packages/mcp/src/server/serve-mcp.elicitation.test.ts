@@ -1,7 +1,7 @@
 import type { CallToolResult, Client, ElicitRequest } from "@modelcontextprotocol/client";
 import { type Agent, defineAgent, defineTool } from "capstan";
 import { scriptedModel } from "capstan/testing";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { serveMcp } from "./serve-mcp.ts";
 import { connect, type Era } from "./testing/connect.ts";
 import { listenOnLoopback } from "./testing/listen.ts";
@@ -9,6 +9,7 @@ import { listenOnLoopback } from "./testing/listen.ts";
 const eras: readonly Era[] = ["modern", "legacy"];
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
@@ -58,7 +59,7 @@ async function connectClient({ agent, era, reply }: Setting): Promise<Client> {
 const query = { name: "query", arguments: { prompt: "Write to Ann" } };
 const getResultText = ({ content }: CallToolResult) =>
   content.map((part) => ("text" in part ? part.text : "")).join("\n");
-type Waiting = { runId: string; session: string; pending: { callId: string }[] };
+type Waiting = { runId: string; session: string; pending: { callId: string; expiresAt?: string }[] };
 
 describe.each(eras)("a call that needs approval, for a client of the %s era", (era) => {
   it("is shown to the user by the client, and runs when the user approves", async () => {
@@ -139,6 +140,21 @@ describe.each(eras)("a call that needs approval, for a client of the %s era", (e
     expect(sent).toEqual(["ann"]);
     const unknown = await client.callTool({ name: "resume", arguments: { runId: "run_x" } });
     expect(getResultText(unknown)).toBe('unknown_run: Unknown run "run_x".');
+  });
+
+  it("does not run when `resume` approves it after it has expired", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const { agent, sent } = createMailer();
+    const client = await connectClient({ agent, era });
+    const { runId, pending } = (await client.callTool(query)).structuredContent as Waiting;
+    const [{ callId = "", expiresAt = "" } = {}] = pending;
+    vi.setSystemTime(new Date(expiresAt));
+    const late = await client.callTool({ name: "resume", arguments: { runId, approve: [callId] } });
+    expect(late.isError).toBe(true);
+    expect(getResultText(late)).toMatch(/^approval_expired: /);
+    const result = await client.callTool({ name: "resume", arguments: { runId } });
+    expect(result.structuredContent).toMatchObject({ status: "done", tools: [{ status: "denied" }] });
+    expect(sent).toEqual([]);
   });
 
   it("does not run when `resume` denies it", async () => {

@@ -8,14 +8,17 @@ import {
 import { type Agent, agentTool, defineAgent, defineTool } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
 import { type ListeningServer, listen } from "../listen.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer;
 let listening: ListeningServer;
-afterEach(() => listening.close(0));
+afterEach(() => {
+  vi.useRealTimers();
+  return listening.close(0);
+});
 
 async function serve(agents: readonly Agent[], options: Partial<ServerOptions> = {}): Promise<void> {
   server = createTestServer({ agents, ...options });
@@ -336,6 +339,23 @@ describe("a task that waits", () => {
     expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     expect(getAnswer(done)).toBe('Result: ["paid 5"]');
     await expect(sendRequest(client, buildRequest("yes", { taskId: id }))).rejects.toEqual(hasCode(-32004));
+  });
+
+  it("cannot be approved after the time that it states, and ends without the call", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    await serve([createAgent(payFirst)]);
+    const client = await connect();
+    const { id, status } = await sendRequest(client, buildRequest("Pay"));
+    const [{ expiresAt }] = collectData(status?.message?.parts) as [{ expiresAt: string }];
+    vi.setSystemTime(new Date(expiresAt));
+    await expect(sendRequest(client, buildRequest("yes", { taskId: id }))).rejects.toThrow(
+      `expired at ${expiresAt}`,
+    );
+    const isCompleted = async () => (await getTask(client, id)).status?.state;
+    await vi.waitFor(async () => expect(await isCompleted()).toBe(TaskState.TASK_STATE_COMPLETED), {
+      timeout: 30_000,
+    });
+    expect(getAnswer(await getTask(client, id))).toContain("expired");
   });
 
   it("is denied in text, and the stream of the denial ends with the task", async () => {

@@ -17,6 +17,7 @@ let client: HttpAgent;
 beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => undefined));
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.useRealTimers();
   return listening.close(0);
 });
 
@@ -201,6 +202,21 @@ describe("an approval", () => {
     expect(client.messages.find(({ role }) => role === "tool")).toMatchObject({
       metadata: { status: "denied" },
     });
+  });
+
+  it("says when it expires, is then refused, and the run continues without the call", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    await serve(createAgent(payFirst));
+    const [{ id = "", expiresAt = "" } = {}] = getInterrupts(await ask("Pay Bob."));
+    vi.setSystemTime(new Date(expiresAt));
+    client.pendingInterrupts = [];
+    const resume = [{ interruptId: id, status: "resolved", payload: { approved: true } } as const];
+    await expect(run({ resume })).rejects.toThrow(`expired at ${expiresAt}`);
+    const [{ id: sessionId = "" } = {}] = await store.list();
+    const isSettled = async () => (await store.read(sessionId)).find(({ type }) => type === "done");
+    await vi.waitFor(async () => expect(await isSettled()).toBeDefined(), { timeout: 30_000 });
+    const result = (await store.read(sessionId)).find((fact) => fact.type === "tool_call_result");
+    expect(result).toMatchObject({ status: "denied" });
   });
 
   it("in a sub-agent suspends it, and it continues under its parent", async () => {
