@@ -194,7 +194,7 @@ describe("approval rules", () => {
       const agent = createAgent([], {});
       const { toolCalls } = await resume(agent, { store, runId: unfinished?.runId ?? "" });
       expect(toolCalls).toMatchObject([
-        { status: "denied", result: expect.stringContaining("was not made") },
+        { status: "denied", result: expect.stringContaining("when the session was copied") },
       ]);
     }
   });
