@@ -108,7 +108,7 @@ describe("files scenario 3: a docstring for greet", () => {
     const page = await studio.open("/");
     const old = readExample();
     const card = await requestDocstring(page);
-    await card.getByRole("button", { name: "Trust for this session" }).waitFor();
+    await card.getByRole("button", { name: "Always allow" }).waitFor();
     await page.locator("[data-stage]").getByText("Waiting for you").waitFor();
     await expect.poll(() => readCardNames(page, "asking"), pollOptions).toEqual(["edit_file"]);
     expect(readExample()).toBe(old);
