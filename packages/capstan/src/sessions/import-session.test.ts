@@ -54,6 +54,26 @@ async function exportSession(store: Store, id: string): Promise<string> {
 }
 
 describe("an exported session", () => {
+  it("is parsed in pages as it was written, and whole in any other layout, with the same result", async () => {
+    const { createAgent } = createFixture();
+    const store = memory();
+    // Longer than a page, with every character that could be taken for the end of the facts.
+    const question = `\n],\n"blobs":{ "facts":[\n${"x".repeat(300_000)}`;
+    for (let count = 0; count < 4; count++)
+      await run(createAgent({ text: "Yes." }), question, { store, session: "s" });
+    const text = await exportSession(store, "s");
+    const parse = vi.spyOn(JSON, "parse");
+    const longest = () => Math.max(...parse.mock.calls.map(([part]) => part.length));
+    const paged = await sessions(memory()).import(text);
+    expect(longest()).toBeLessThan(text.length);
+    parse.mockClear();
+    const whole = await sessions(memory()).import(JSON.stringify(JSON.parse(text), undefined, 1));
+    expect(longest()).toBeGreaterThanOrEqual(text.length);
+    parse.mockRestore();
+    expect(await paged.history()).toEqual(await whole.history());
+    expect(await paged.history()).toHaveLength(8);
+  });
+
   it("survives a round trip: history, title and blobs, and imports the same again (S4-60, C-10)", async () => {
     const { createAgent } = createFixture();
     const store = memory();

@@ -23,7 +23,7 @@ const maxTitleLength = 1000;
 export async function readSessionFile(text: string): Promise<SessionFile> {
   if (text.length > maxCharacters)
     throw createImportError(`it has ${text.length} characters; the limit is ${maxCharacters}`);
-  const file = parseFile(text);
+  const file = await parseFile(text);
   if (!isRecord(file) || file.format !== fileFormat)
     throw createImportError(`it is not a file of the format "${fileFormat}"`);
   assertKnownVersion("version", file.version, fileVersion);
@@ -61,15 +61,49 @@ const fileShape = object<FileContent>({
 });
 type FileContent = Omit<SessionFile, "facts"> & { readonly facts: readonly Json[] };
 
-function parseFile(text: string): unknown {
-  let file: unknown;
+async function parseFile(text: string): Promise<unknown> {
   try {
-    file = JSON.parse(text);
+    return (await parseInPages(text)) ?? parseJson(text, maxDepth);
   } catch (thrown) {
+    if (thrown instanceof AgentError) throw thrown;
     throw createImportError(`it is not JSON (${describeThrown(thrown, "invalid_input").message})`);
   }
-  if (isDeeperThan(file, maxDepth)) throw createImportError(`it is nested more than ${maxDepth} levels deep`);
-  return file;
+}
+
+/**
+ * Parses a file as it was exported, with one fact per line, in pages: all at once would block the process. Returns
+ * undefined for any other layout.
+ */
+async function parseInPages(text: string): Promise<unknown> {
+  const start = text.indexOf(factsStart) + factsStart.length;
+  const end = text.indexOf(factsEnd, start);
+  if (start < factsStart.length || end === -1) return undefined;
+  const facts: unknown[] = [];
+  for (let from = start; from < end; await yieldToEventLoop()) {
+    const until = findPageEnd(text, from, end);
+    // A line ends with a comma, except the last one.
+    const page = text.slice(from, until).replace(/,\s*$/, "");
+    facts.push(...(parseJson(`[${page}]`, maxDepth - 1) as unknown[]));
+    from = until;
+  }
+  const rest = parseJson(text.slice(0, start) + text.slice(end), maxDepth);
+  return isRecord(rest) ? { ...rest, facts } : undefined;
+}
+
+const factsStart = '\n"facts":[';
+const factsEnd = '\n],\n"blobs":{';
+/** Characters that are parsed at once, in a few milliseconds. */
+const pageLength = 500_000;
+
+function findPageEnd(text: string, from: number, end: number): number {
+  const line = text.indexOf("\n", from + pageLength);
+  return line === -1 || line > end ? end : line;
+}
+
+function parseJson(text: string, depth: number): unknown {
+  const value: unknown = JSON.parse(text);
+  if (isDeeperThan(value, depth)) throw createImportError(`it is nested more than ${maxDepth} levels deep`);
+  return value;
 }
 
 /** Iterates level by level: recursion would overflow the stack on deeply nested input. */
