@@ -1,4 +1,4 @@
-import { type Entry, type ErrorData, type Event, isModelError, type Result } from "capstan";
+import { type Entry, type ErrorData, type Event, isModelError, type Result, type Store } from "capstan";
 import type { Deployment } from "../deployment.ts";
 import type { EphemeralSegment } from "../runs/ephemeral-runs.ts";
 import { isInternal, summarizeCode, toClientError } from "./client-error.ts";
@@ -13,8 +13,7 @@ export function withHiddenErrors(deployment: Deployment): Deployment {
   const { store, engine, ephemeralRuns } = deployment;
   return {
     ...deployment,
-    store: {
-      ...store,
+    store: overrideStore(store, {
       read: async (...range) => (await store.read(...range)).map(hideErrors),
       watch: (sessionId, onNotice) =>
         store.watch(sessionId, (notice) => {
@@ -24,7 +23,7 @@ export function withHiddenErrors(deployment: Deployment): Deployment {
           const deltas = notice.deltas.map(({ after, delta }) => ({ after, delta: hideErrors(delta) }));
           onNotice({ ...notice, deltas });
         }),
-    },
+    }),
     engine: {
       ...engine,
       getResult: async (runId) => hideResultErrors(await engine.getResult(runId)),
@@ -42,6 +41,17 @@ export function withHiddenErrors(deployment: Deployment): Deployment {
       },
     },
   };
+}
+
+/** Replaces methods of a store. A spread would lose those of a store that is an instance of a class. */
+function overrideStore(store: Store, overrides: Partial<Store>): Store {
+  return new Proxy({} as Store, {
+    get(_, name) {
+      if (Object.hasOwn(overrides, name)) return Reflect.get(overrides, name);
+      const value: unknown = Reflect.get(store, name);
+      return typeof value === "function" ? value.bind(store) : value;
+    },
+  });
 }
 
 function hideSegmentErrors({ events, result, ...segment }: EphemeralSegment): EphemeralSegment {
