@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { defineAgent, defineTool, run } from "capstan";
 import { addApprovalRule } from "capstan/sessions";
 import { sqlite } from "capstan/stores/sqlite";
-import { scriptedModel } from "capstan/testing";
+import { fakeClock, scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chatKeys } from "../../chat/slash-commands.ts";
 import { runCli } from "../../testing/cli-in-process.ts";
@@ -80,6 +80,25 @@ describe("sessions", () => {
     const { stderr } = await told(...approvals, "--revoke", rule.id);
     expect(stderr).toContain("Revoked 1 of 1 rules.");
     expect((await told(...approvals)).stderr).toContain("No calls are always allowed");
+  });
+
+  it("do not take an approval that comes too late, and continue without the call", async () => {
+    const store = sqlite(join(project.folder, "late.db"));
+    const input = { path: "late.txt", content: "x" };
+    const model = scriptedModel([{ calls: [{ name: "write_file", input }] }]);
+    const tool = defineTool({
+      ...{ name: "write_file", description: "Writes.", input: { type: "object" }, needsApproval: true },
+    });
+    const agent = defineAgent({ name: "assistant", model, tools: [tool] });
+    await run(agent, "Write.", { store, session: "ses_late", clock: fakeClock() });
+    await store.close();
+    const resume = ["--resume", "ses_late", "-p", "--database", "late.db"];
+    expect(await told(...resume, "--approve", "all")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("expired at 2026-01-02T00:00:00.000Z"),
+    });
+    expect(await told(...resume)).toMatchObject({ code: 0 });
+    expect(existsSync(join(project.folder, "late.txt"))).toBe(false);
   });
 
   it("must be named without doubt, and are removed only when that is meant", async () => {
