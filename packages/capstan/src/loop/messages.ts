@@ -97,7 +97,9 @@ export function checkArrival(message: Message, context: MessageContext | undefin
   const call = listPendingCalls(agents, run).find((pending) => pending.callId === callId);
   if (call?.expiresAt === undefined || now < call.expiresAt) return { message };
   const time = new Date(call.expiresAt).toISOString();
-  const problem = `The request to call "${call.name}" ("${callId}") expired at ${time}. The call was not made and counts as denied; the model can call the tool again.`;
+  const problem = call.question
+    ? `The question of "${call.name}" ("${callId}") expired at ${time} and counts as declined.`
+    : `The request to call "${call.name}" ("${callId}") expired at ${time}. The call was not made and counts as denied; the model can call the tool again.`;
   const late = new AgentError("approval_expired", problem);
   return { message: { type: "deny", callId, reason: expiredReason }, late };
 }

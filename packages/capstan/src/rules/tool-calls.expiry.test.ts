@@ -203,6 +203,7 @@ describe("a tool's question", () => {
     expect((await running).pending).toMatchObject([{ question: {}, expiresAt: clock.now() + dayMs }]);
     passDay(clock);
     expect(() => running.approve("q", true)).toThrow(lateError);
+    expect(() => running.approve("q", true)).toThrow('The question of "ask" ("q") expired at');
     expect((await running).toolCalls).toMatchObject([
       { result: "No: nobody decided before the request expired. Call the tool again if it is still needed." },
     ]);

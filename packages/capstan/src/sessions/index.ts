@@ -5,6 +5,7 @@ export {
   revokeApprovalRule,
 } from "../approval-rules.ts";
 export { type ApprovalRule, type ApprovalScope, describeRule, describeScope } from "../approval-scope.ts";
+export { expiredReason } from "../rules/tool-calls.ts";
 export { getScope, type ListOptions, type SearchOptions } from "../store.ts";
 export { type DiffLinesOptions, diffLines, type LineChange } from "./diff-lines.ts";
 export {

@@ -5,10 +5,11 @@ import type {
   StopReason,
 } from "@agentclientprotocol/sdk";
 import { AgentError, isFact, type PendingCall, type Result, type Run, type RunInput } from "capstan";
-import { addApprovalRule } from "capstan/sessions";
+import { addApprovalRule, expiredReason } from "capstan/sessions";
 import { isAgentError } from "../errors/format-error.ts";
-import { expiredReason, hasExpired } from "../sessions/expired-calls.ts";
+
 import { findFailedRun, findUnfinishedRun } from "../sessions/find-session.ts";
+import { hasExpired } from "../sessions/has-expired.ts";
 import { waitForWake } from "../sessions/wait-for-wake.ts";
 import { isRetryCommand } from "./commands.ts";
 import type { AcpSession } from "./open-session.ts";

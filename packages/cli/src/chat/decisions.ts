@@ -1,6 +1,6 @@
 import type { PendingCall, Run, Store } from "capstan";
-import { addApprovalRule, describeScope } from "capstan/sessions";
-import { expiredReason, hasExpired } from "../sessions/expired-calls.ts";
+import { addApprovalRule, describeScope, expiredReason } from "capstan/sessions";
+import { hasExpired } from "../sessions/has-expired.ts";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import { askAboutCall, type Decision } from "./ask.ts";
 import type { View } from "./view.ts";
