@@ -7,7 +7,6 @@ import type {
 import { AgentError, isFact, type PendingCall, type Result, type Run, type RunInput } from "capstan";
 import { addApprovalRule, expiredReason } from "capstan/sessions";
 import { isAgentError } from "../errors/format-error.ts";
-
 import { findFailedRun, findUnfinishedRun } from "../sessions/find-session.ts";
 import { hasExpired } from "../sessions/has-expired.ts";
 import { waitForWake } from "../sessions/wait-for-wake.ts";
