@@ -14,7 +14,7 @@ type RuleStore = Pick<Store, "getRecord" | "putRecord" | "removeRecord" | "findS
 
 const kind = "approval_rules";
 const maxRules = 100;
-/** The user is asked again after 30 days. */
+/** The user is prompted again after 30 days. */
 const maxAgeMs = 30 * 86_400_000;
 const maxShownLength = 500;
 const maxAttempts = 20;

@@ -62,7 +62,7 @@ export type FactBody =
       readonly timeZone: string;
       /** Replaces the agent's instructions; set if the input began with a system message. */
       readonly instructions?: string;
-      /** The run comes from a file: nothing in it grants a right, and nobody vouches for its words. */
+      /** The run comes from a file: nothing in it grants a right, and its text is external. */
       readonly imported?: true;
     }
   | {

@@ -66,7 +66,7 @@ export type Citation = {
 
 export type UiHint = { readonly kind: string; readonly props: Json };
 
-/** A message to the model. Read who wrote it with `getProvenance`: it need not be the user. */
+/** A message to the model. The author is not always the user: see `getProvenance`. */
 export type UserEntry = {
   readonly type: "user";
   readonly content: string | readonly Part[];

@@ -10,7 +10,7 @@ import { hasEffect, type Reads, type Tool } from "./tool.ts";
 export type Provenance = "user" | "operator" | "application" | "external";
 
 /**
- * Returns who wrote an entry. The words of a model are as trustworthy as the least trustworthy text it had read by then.
+ * Returns who wrote an entry. The text of a model is as trustworthy as the least trustworthy text it had read by then.
  * Only a user's own words can name the target of a call.
  */
 export function getProvenance(entry: Entry): Provenance {

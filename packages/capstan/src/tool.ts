@@ -82,7 +82,7 @@ export type ToolReturn = {
   readonly error?: string | { readonly code?: string; readonly message: string };
   /** Whether another attempt may succeed. Only with `error`. */
   readonly retryable?: boolean;
-  /** Labels of this result, in addition to those of the tool. */
+  /** Labels of this result, in addition to the tool's. */
   readonly reads?: readonly Reads[];
   /** Suspends the call to ask the user; the tool is then executed again with `answers`. No other field may be set. */
   readonly ask?: Question;
@@ -105,7 +105,7 @@ type ToolSettings = {
   /** Default: `private`. Add `untrusted` if third parties can write the content, such as web pages or mail. */
   readonly reads?: readonly Reads[];
   /**
-   * The name, description and schema come from a third party (MCP) and nobody has approved them, so the model reads
+   * The name, description and schema come from a third party (MCP) and are not approved, so the model reads
    * untrusted text from the first turn. A string names that party: its own tools can be called as if it were trusted.
    */
   readonly foreign?: boolean | string;
@@ -310,7 +310,7 @@ export type Outcome = {
   readonly message?: string;
   /** The tool returned more data than is kept: the content ends early. */
   readonly isPartial?: true;
-  /** Labels of this result, in addition to those of the tool. */
+  /** Labels of this result, in addition to the tool's. */
   readonly reads?: readonly Reads[];
   /** Binary data that the content only refers to. Never stored in a fact. */
   readonly binary?: { readonly mediaType: string; readonly bytes: Uint8Array };

@@ -53,7 +53,7 @@ export function offline(options: OfflineOptions = {}): Model {
 
 const quoteHeader = /^From .+ \(its words, .+:\n(?=> )/;
 
-/** Removes the quotation from descriptions that nobody has approved: the rules match words, whoever wrote them. */
+/** Removes the quotation from unapproved descriptions: the rules match words, regardless of their author. */
 function unquoteDescriptions(request: ModelRequest): ModelRequest {
   if (!request.tools.some(({ description }) => quoteHeader.test(description))) return request;
   const tools = request.tools.map((tool) =>

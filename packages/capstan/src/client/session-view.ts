@@ -67,7 +67,7 @@ export type PendingView = {
   readonly question?: Question;
   readonly number?: number;
   readonly input?: Json;
-  /** When an approval that nobody has decided on is denied. */
+  /** When an undecided approval request is denied. */
   readonly expiresAt?: number;
   /** The calls that can be allowed for the rest of the session. */
   readonly always?: NonNullable<FactOf<"approval_required">["always"]>;

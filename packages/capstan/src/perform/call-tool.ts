@@ -28,7 +28,7 @@ type ToolCallContext = {
   readonly io: Io;
   readonly signal: AbortSignal;
   readonly facts: FactBody[];
-  /** Labels of its result besides those of the tool: of the stored results it has read, and those it returned. */
+  /** Labels of its result besides the tool's own: from stored results that it has read, and from its return value. */
   readonly addedReads: Set<Reads>;
 };
 
@@ -215,7 +215,7 @@ function createToolContext(
       if (!signal.aborted) io.emit({ type: "tool_progress", id: callId, data });
     },
     readBlob(handle) {
-      // Nobody knows where other blobs come from.
+      // The origin of other blobs is unknown.
       for (const label of io.state.handles.get(handle) ?? unknownReads) addedReads.add(label);
       return io.blobs.get(handle);
     },

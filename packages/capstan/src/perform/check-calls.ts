@@ -98,7 +98,7 @@ async function withApproval(
   return { ...required, check: { approval: { ...approval, reason, leaks } } };
 }
 
-/** The tool's reason comes first, because it tells the user more than that of the gate. */
+/** The tool's reason comes first, because it is more specific than the reason of the gate. */
 async function requireApproval(
   checked: CheckedCall,
   input: unknown,

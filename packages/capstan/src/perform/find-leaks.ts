@@ -46,7 +46,7 @@ function listUserTexts(history: readonly Entry[]): string[] {
   );
 }
 
-/** Lists the private texts that the model of a run may know, newest first: those of its callers too. */
+/** Lists the private texts that the model of a run may know, newest first, including its callers' texts. */
 function* listPrivateTexts(state: State): Generator<PrivateText> {
   let remaining = maxPrivateLength;
   for (let current: State | undefined = state; current; current = current.run?.parent?.state)

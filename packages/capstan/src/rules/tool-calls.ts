@@ -187,7 +187,7 @@ function hasExpired(call: Call, run: RunState, now: number): boolean {
   return request?.expiresAt !== undefined && request.expiresAt <= now;
 }
 
-/** The reason of a denial because nobody decided in time; the model reads it. */
+/** The reason of a denial after the request expired; the model reads it. */
 export const expiredReason =
   "nobody decided before the request expired. Call the tool again if it is still needed.";
 

@@ -45,7 +45,7 @@ import {
 
 type Body<Tagged extends { readonly type: string }> = Omit<Tagged, "type">;
 
-// Nobody in this deployment wrote the words in a file, or labeled its results.
+// The text of a file was not written in this deployment, and its results were not labeled here.
 const external = replaceOptional(
   choice("user", "operator", "application", "external"),
   (): Provenance => "external",

@@ -161,7 +161,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
     ...{ callId: keep(string), name: keep(string), input: keep(json), shown: keep(string) },
     ...{ reason: keep(string), digest: replace(string, () => ""), expiresAt: drop(number) },
     ...{ because: keepOptional(sources), leaks: keepOptional(leaks), always: drop(always) },
-    // A question would be asked again, in the name of the tool.
+    // A question would be repeated in the name of the tool.
     ...{ question: drop(question), number: keepOptional(count), reads: unvouched },
   }),
   approval_resolved: object<Body<"approval_resolved">>({

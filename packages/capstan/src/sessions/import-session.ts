@@ -20,7 +20,7 @@ export type ImportOptions = {
    * where those are taken.
    */
   readonly id?: string;
-  /** Settings of imported runs that are resumed, over those of their agents. Approvals and the gate are never off. */
+  /** Settings of imported runs that are resumed. They override their agents' settings. Approvals and gate are never off. */
   readonly policy?: PolicyOverrides;
   /**
    * Returns the agent that continues the runs of an agent in the file. Runs of unknown agents get the strictest rights.

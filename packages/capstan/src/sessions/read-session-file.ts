@@ -63,7 +63,7 @@ type FileContent = Omit<SessionFile, "facts"> & { readonly facts: readonly Json[
 
 async function parseFile(text: string): Promise<unknown> {
   try {
-    return (await parseInPages(text)) ?? parseJson(text, maxDepth);
+    return (await parseInPages(text)) ?? parseWithin(text, maxDepth);
   } catch (thrown) {
     if (thrown instanceof AgentError) throw thrown;
     throw createImportError(`it is not JSON (${describeThrown(thrown, "invalid_input").message})`);
@@ -83,10 +83,10 @@ async function parseInPages(text: string): Promise<unknown> {
     const until = findPageEnd(text, from, end);
     // A line ends with a comma, except the last one.
     const page = text.slice(from, until).replace(/,\s*$/, "");
-    facts.push(...(parseJson(`[${page}]`, maxDepth - 1) as unknown[]));
+    facts.push(...(parseWithin(`[${page}]`, maxDepth - 1) as unknown[]));
     from = until;
   }
-  const rest = parseJson(text.slice(0, start) + text.slice(end), maxDepth);
+  const rest = parseWithin(text.slice(0, start) + text.slice(end), maxDepth);
   return isRecord(rest) ? { ...rest, facts } : undefined;
 }
 
@@ -100,7 +100,7 @@ function findPageEnd(text: string, from: number, end: number): number {
   return line === -1 || line > end ? end : line;
 }
 
-function parseJson(text: string, depth: number): unknown {
+function parseWithin(text: string, depth: number): unknown {
   const value: unknown = JSON.parse(text);
   if (isDeeperThan(value, depth)) throw createImportError(`it is nested more than ${maxDepth} levels deep`);
   return value;

@@ -27,7 +27,7 @@ export type RerunOptions = ResumeOptions & {
   readonly model?: ModelChoice;
   /** Overrides for the original run's policy, or for the agent's if the run was imported. */
   readonly policy?: PolicyOverrides;
-  /** Replaces the user's message. Allowed only when a run starts over. The words of an imported run are not the user's. */
+  /** Replaces the user's message. Allowed only when a run starts over. Messages of an imported run are not the user's. */
   readonly edit?: string | readonly Part[];
   /** Id of the new session. Default: a generated id. */
   readonly id?: string;

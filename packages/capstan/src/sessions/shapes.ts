@@ -116,7 +116,7 @@ export function record<Value>(item: Shape<Value>): Shape<{ readonly [key: string
   return { type: "record", item };
 }
 
-/** An object with these fields. Other fields are left out. */
+/** An object with these fields. Other fields are dropped. */
 export function object<Body>(fields: Fields<Body>): Shape<Body> {
   return { type: "object", fields: fields as FieldTable, isOpen: false };
 }
@@ -146,7 +146,7 @@ export function either<Left, Right>(left: Shape<Left>, right: Shape<Right>): Sha
   return { type: "either", shapes: [left, right] };
 }
 
-/** A value that is checked and left out of its list. */
+/** A value that is checked and dropped from its list. */
 export function dropped<Value>(shape: Shape<Value>): Shape<Value> {
   return { type: "dropped", shape };
 }

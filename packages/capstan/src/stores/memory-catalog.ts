@@ -34,7 +34,7 @@ export type MemoryRun = {
 type Sessions = ReadonlyMap<string, MemorySession>;
 type Runs = ReadonlyMap<string, MemoryRun>;
 
-export function findRun(sessions: Sessions, runs: Runs, runId: string): FoundRun | undefined {
+export function findStoredRun(sessions: Sessions, runs: Runs, runId: string): FoundRun | undefined {
   const info = runs.get(runId)?.info;
   const start = sessions.get(info?.sessionId ?? "")?.byIdentity.get(identifyRunStart(runId));
   return info && { ...info, firstSeq: start?.seq ?? 1 };

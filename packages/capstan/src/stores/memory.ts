@@ -4,7 +4,7 @@ import type { Fact, UnplacedFact } from "../event.ts";
 import { identifyFact } from "../ids.ts";
 import type { Lease, NewBlob, Records, Store } from "../store.ts";
 import {
-  findRun,
+  findStoredRun,
   listOrphans,
   listRuns,
   listSessions,
@@ -109,7 +109,7 @@ function createMemoryQueries(
 ): MemoryQueries {
   return {
     findSession: async (runId) => runs.get(runId)?.info.sessionId,
-    findRun: async (runId) => findRun(sessions, runs, runId),
+    findRun: async (runId) => findStoredRun(sessions, runs, runId),
     getSession: async (sessionId) => toSessionInfo(sessionId, sessions.get(sessionId)),
     list: async (options = {}) => listSessions(sessions, options),
     search: async (words, options = {}) => searchSessions(sessions, words, options),

@@ -99,14 +99,14 @@ export const factTypes: readonly FactType[] = Object.keys(bases) as FactType[];
 
 type ObjectShape = Extract<Shape, { type: "object" }>;
 
-function getFields(type: FactType): ObjectShape {
+function getForgedFields(type: FactType): ObjectShape {
   const shape = factShape.type === "variants" ? factShape.variants[type] : undefined;
   const kept = shape?.type === "dropped" ? shape.shape : shape;
   if (kept?.type !== "object") throw new Error(`The table of imports has no fields for ${type}.`);
   return kept;
 }
 
-const commonFields = new Set(Object.keys(getFields("woken").fields));
+const commonFields = new Set(Object.keys(getForgedFields("woken").fields));
 
 /** Forges every field of a type of fact, one by one, from the table that imports use. */
 export function* forgeSessions(type: FactType): Generator<Forgery> {
@@ -118,7 +118,7 @@ export function* forgeSessions(type: FactType): Generator<Forgery> {
   yield create(" with unknown fields", { granted: true, policy: loosePolicy, provenance: "user" });
   // Fields that all facts have are forged in a start, and in a fact without other fields.
   const isForged = (field: string) => type === "run_start" || type === "woken" || !commonFields.has(field);
-  for (const [path, value] of listFieldForgeries(getFields(type), bases[type]))
+  for (const [path, value] of listFieldForgeries(getForgedFields(type), bases[type]))
     if (isForged(path.split(/\W/)[1] ?? "")) yield create(path, value as object);
   if (type !== "run_start") return;
   for (const setting of Object.keys(defaultPolicy) as (keyof Policy)[])

@@ -67,10 +67,10 @@ function repeatOrders(request: ModelRequest): string {
 
 function readTexts({ instructions, history, tools, output }: ModelRequest): string[] {
   const schemas = [...tools, ...(output ? [output] : [])].map((schema) => JSON.stringify(schema));
-  return [instructions, ...schemas, ...history.map(readEntry)];
+  return [instructions, ...schemas, ...history.map(listEntryTexts)];
 }
 
-function readEntry(entry: Entry): string {
+function listEntryTexts(entry: Entry): string {
   switch (entry.type) {
     case "user":
     case "result":
@@ -78,7 +78,7 @@ function readEntry(entry: Entry): string {
     case "summary":
       return entry.text;
     case "assistant": {
-      // An agent that takes over reads what it was told.
+      // An agent that takes over reads its task.
       const told = getCalls(entry).filter(({ name }) => name === handoffName);
       return [getText(entry), ...told.map(({ input }) => JSON.stringify(input))].join("\n");
     }

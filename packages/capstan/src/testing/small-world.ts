@@ -67,7 +67,7 @@ export function createOfficeTools(executions: ToolExecutions, contents: Contents
   ];
 }
 
-/** The tools of a folder that the user chose: its files are private, and nobody else writes there. */
+/** The tools of a folder that the user chose: its files are private, and only the user writes there. */
 export function createFolderTools(executions: ToolExecutions): Tool[] {
   return [
     createReader({}, "open", ["private"]),
@@ -76,7 +76,7 @@ export function createFolderTools(executions: ToolExecutions): Tool[] {
   ];
 }
 
-/** The tools of an MCP server with issues. With `foreign`, nobody has approved its descriptions. */
+/** The tools of an MCP server with issues. With `foreign`, its descriptions are not approved. */
 export function createTrackerTools(executions: ToolExecutions, foreign?: string): Tool[] {
   const tools = [
     createReader({}, "list_issues", ["private", "untrusted"]),

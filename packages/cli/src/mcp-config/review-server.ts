@@ -45,7 +45,7 @@ export function formatReview({ name, isApproved, metadata, changed, problems }: 
     `MCP server "${name}": ${isApproved ? "approved" : "not approved"}. The model reads:`,
     ...metadata.tools.map(formatTool),
     ...changed.map(
-      (tool) => `${tool.name} has changed since you trusted it:\n${formatChange(tool.was, tool.is)}`,
+      (tool) => `${tool.name} has changed since you trusted it:\n${formatToolChange(tool.was, tool.is)}`,
     ),
     ...problems,
   ];
@@ -62,7 +62,7 @@ function formatTool({ name, description, input, isApproved }: ToolMetadata): str
 
 const marks = { same: " ", left: "-", right: "+" } as const;
 
-function formatChange(was: unknown, is: unknown): string {
+function formatToolChange(was: unknown, is: unknown): string {
   const [before = "", after = ""] = [was, is].map((value) => JSON.stringify(value, undefined, 2));
   return diffLines(before.split("\n"), after.split("\n"))
     .filter(({ type }) => type !== "same")

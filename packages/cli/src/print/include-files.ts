@@ -11,7 +11,7 @@ const imageTypes: { readonly [ending: string]: string } = {
   webp: "image/webp",
 };
 
-/** The words of the user, after text that was piped in. An `@word` in that text names no file: the user did not type it. */
+/** The user's message, after piped text. An `@word` in that text names no file: the user did not type it. */
 export type Prompt = { readonly words: string; readonly piped?: string };
 
 /** A prompt with its attached files, and the @words that are not files. */

@@ -1,4 +1,4 @@
-// What a user trusts: a project file and the code that it loads, as far as its text names that code. These are the local
+// What a user trusts: a project file and the code that it loads, if its text names that code. These are the local
 // scripts that `.mcp.json` starts, and relative imports, followed from module to module. Packages, and paths that are
 // computed, are not covered.
 import { createHash } from "node:crypto";

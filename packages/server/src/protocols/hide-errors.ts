@@ -43,7 +43,7 @@ export function withHiddenErrors(deployment: Deployment): Deployment {
   };
 }
 
-/** Replaces methods of a store. A spread would lose those of a store that is an instance of a class. */
+/** Replaces methods of a store. A spread would lose the methods of a store that is an instance of a class. */
 function overrideStore(store: Store, overrides: Partial<Store>): Store {
   return new Proxy({} as Store, {
     get(_, name) {

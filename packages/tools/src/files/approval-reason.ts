@@ -8,7 +8,7 @@ import { splitLines } from "./unified-diff.ts";
 import { parseFilePath } from "./workspace.ts";
 
 /** One sentence: what the call does, and why it waits. */
-function formatReason(change: string): string {
+function withReason(change: string): string {
   return `${change}: files are changed only with your approval.`;
 }
 
@@ -18,7 +18,7 @@ export function getApprovalReason(action: string, path: string, root: Root): str
     const { folder, name } = parseFilePath(path, root);
     const names = [...folder, name];
     assertNotProtected(root, names);
-    return formatReason(`${action} the file ${quoteNames(names)}`);
+    return withReason(`${action} the file ${quoteNames(names)}`);
   } catch (error) {
     if (error instanceof AgentError) return false;
     throw error;
@@ -38,13 +38,13 @@ export async function getWriteApprovalReason(
   try {
     return await withDirectory(root, folder, async (directory) => {
       const isThere = (await findEntry(directory, name)) !== undefined;
-      if (!isThere) return formatReason(`Creates the file ${file}`);
+      if (!isThere) return withReason(`Creates the file ${file}`);
       const before = await readBefore(directory, name, quota.fileBytes);
-      return formatReason(`Replaces the whole file ${file} (${formatSize(before)})`);
+      return withReason(`Replaces the whole file ${file} (${formatSize(before)})`);
     });
   } catch (error) {
     // A parent folder is missing and would be created too.
-    return getSystemCode(error) === "ENOENT" ? formatReason(`Creates the file ${file}`) : basicReason;
+    return getSystemCode(error) === "ENOENT" ? withReason(`Creates the file ${file}`) : basicReason;
   }
 }
 

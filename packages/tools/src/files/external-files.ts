@@ -1,7 +1,7 @@
 // Files from outside in a folder that is otherwise the user's: everything below a folder for downloads, mail, uploads or
 // packages, everything below a folder unpacked next to its archive, and every file that the system has marked as
 // downloaded. The real location counts, whatever the spelling of the path, and links are never followed. A file that the
-// user moves or copies elsewhere is the user's from then on, unless the mark travels with it.
+// user moves or copies elsewhere is the user's afterwards, unless the mark travels with it.
 import type { BigIntStats } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
 import { dirname, sep } from "node:path";

@@ -64,7 +64,7 @@ export const aims: Readonly<Record<string, Aim>> = {
 export type LabSetup = Partial<Pick<AgentDefinition, "model" | "models" | "handoffs" | "fallbackTool">> & {
   readonly contents?: Contents;
   readonly plan?: readonly Order[];
-  /** Tools besides those of the office. */
+  /** Tools in addition to the office tools. */
   readonly tools?: readonly Tool[];
   readonly input?: RunInput;
   readonly policy?: AgentDefinition["policy"];
@@ -112,7 +112,7 @@ export const nothing: JsonSchema = { type: "object", properties: {} };
 export const filler: string = "filler ".repeat(300);
 
 /** Creates a tool that reads untrusted text. */
-export function createReader(name: string, read: () => unknown, settings: Partial<Tool> = {}): Tool {
+export function createReadingTool(name: string, read: () => unknown, settings: Partial<Tool> = {}): Tool {
   const reads: readonly Reads[] = ["untrusted"];
   const tool = defineTool({ name, description: name, input: nothing, effects: "none", reads, execute: read });
   return { ...(tool as Tool), ...settings };

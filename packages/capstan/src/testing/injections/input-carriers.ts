@@ -2,7 +2,7 @@ import type { Entry } from "../../history.ts";
 import { gossipModel } from "../obedient-model.ts";
 import { type Carrier, type Carriers, call, task } from "./injection-lab.ts";
 
-/** The text comes with the input of the run, besides the words of the user. */
+/** The text comes with the input of the run, in addition to the user's message. */
 function createInputCarrier(
   provenance: "application" | "external",
   wrap: (words: string) => string,

@@ -4,7 +4,7 @@ import { defineTool, type Tool } from "../../tool.ts";
 import { gossipModel } from "../obedient-model.ts";
 import { type Carrier, type Carriers, call, nothing } from "./injection-lab.ts";
 
-/** The text is in the metadata of a tool from a server that nobody has approved. */
+/** The text is in the metadata of a tool from an unapproved server. */
 function createMetadataCarrier(
   describe: (words: string) => { description?: string; input?: JsonSchema },
 ): Carrier {

@@ -6,7 +6,7 @@ import {
   type Carriers,
   call,
   createLab,
-  createReader,
+  createReadingTool,
   filler,
   type Lab,
   readFirst,
@@ -37,9 +37,9 @@ export const storedCarriers: Carriers = {
     return lab.run({ plan: [call("customers"), readPart], policy: { memory: "client" } });
   },
   "a cached result": async (words, lab) => {
-    const tools = [createReader("cached", () => words, { cacheMs: 60_000 })];
+    const tools = [createReadingTool("cached", () => words, { cacheMs: 60_000 })];
     await readFirst(lab, { tools, plan: [call("cached")] });
-    const unused = [createReader("cached", () => "Not called.", { cacheMs: 60_000 })];
+    const unused = [createReadingTool("cached", () => "Not called.", { cacheMs: 60_000 })];
     return lab.run({
       tools: unused,
       plan: [call("customers"), call("cached")],
@@ -47,7 +47,7 @@ export const storedCarriers: Carriers = {
     });
   },
   "the answer of a fallback tool": async (words, lab) => {
-    const fallbackTool = createReader("search_all", () => words);
+    const fallbackTool = createReadingTool("search_all", () => words);
     const policy = { maxTurns: 1, onLimit: ["fallback-tool"] } as const;
     await lab.run({ fallbackTool, model: gossipModel([call("weather")]), policy });
     return lab.run({ plan: [call("customers")] });

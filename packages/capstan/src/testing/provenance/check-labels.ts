@@ -36,7 +36,7 @@ function checkConversation(tracker: Tracker, { history, labels }: Memory, conver
   assertEqual("labels", toKinds(labels), findKinds(conversation.read));
   for (const entry of history) {
     const what = `provenance of ${JSON.stringify(entry)}`;
-    assertEqual(what, readEntry(entry), describeEntry(tracker, conversation, entry));
+    assertEqual(what, summarizeEntry(entry), describeEntry(tracker, conversation, entry));
   }
 }
 
@@ -48,7 +48,7 @@ function toKinds({ untrusted, private: privateSources }: Labels): Kinds {
   };
 }
 
-function readEntry(entry: Entry): EntryDescription {
+function summarizeEntry(entry: Entry): EntryDescription {
   const provenance = getProvenance(entry);
   if (entry.type !== "result") return { provenance };
   const { reads = [] } = entry;

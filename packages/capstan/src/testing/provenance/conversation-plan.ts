@@ -32,7 +32,7 @@ export type PlannedCall = {
   readonly tool: string;
   /** Which of the known handles `read_result` gets. */
   readonly handle?: number;
-  /** The turns of the agent that is asked or takes over. */
+  /** The turns of the agent that is called or takes over. */
   readonly turns?: readonly PlannedTurn[];
   /** The user cancels the run before the sub-agent has answered: during a model call, or while a tool waits. */
   readonly cancelled?: "calling" | "waiting" | undefined;

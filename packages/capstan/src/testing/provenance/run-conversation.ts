@@ -60,9 +60,9 @@ export async function runConversation(
 ): Promise<void> {
   const world = createWorld();
   for (const step of plan) {
-    if (step.type === "run") await startRun(world, step);
-    else if (step.type === "fork") await forkSession(world, step.run);
-    else await importSession(world);
+    if (step.type === "run") await beginRun(world, step);
+    else if (step.type === "fork") await copyByFork(world, step.run);
+    else await copyByImport(world);
     await check(world);
   }
 }
@@ -85,7 +85,7 @@ async function foldSession({ store, sessionId }: World): Promise<State> {
   return fold(sessionId, await store.read(sessionId));
 }
 
-async function startRun(world: World, plan: PlannedRun): Promise<void> {
+async function beginRun(world: World, plan: PlannedRun): Promise<void> {
   const { tracker, clock, calls, sessionId } = world;
   const { session, aside, cached, runs } = world.memory;
   calls.clear();
@@ -123,7 +123,7 @@ function createInput({ tracker, lastHistory }: World, plan: PlannedRun, active: 
   return input;
 }
 
-async function forkSession(world: World, run: number): Promise<void> {
+async function copyByFork(world: World, run: number): Promise<void> {
   const { store, sessionId, memories } = world;
   const chosen = memories[run % memories.length];
   if (!chosen) return;
@@ -136,7 +136,7 @@ async function forkSession(world: World, run: number): Promise<void> {
   world.tracker.stored = world.memory.stored;
 }
 
-async function importSession(world: World): Promise<void> {
+async function copyByImport(world: World): Promise<void> {
   const { store, sessionId, tracker } = world;
   const { runs, aside } = world.memory;
   if (runs === 0) return;

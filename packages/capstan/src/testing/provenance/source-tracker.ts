@@ -33,7 +33,7 @@ export type Tracker = {
   stored: Map<string, Kinds>;
   /** Calls whose results have other labels than their text. */
   readonly calls: Map<string, Kinds>;
-  /** The conversation that is going on. */
+  /** The current conversation. */
   current: Conversation;
 };
 
@@ -82,7 +82,7 @@ function getText({ texts }: Tracker, mark = "none"): TrackedText {
   return text;
 }
 
-/** Someone adds a message to the input of a run. */
+/** A message is added to the input of a run. */
 export function addInput(
   tracker: Tracker,
   conversation: Conversation,
@@ -95,7 +95,7 @@ export function addInput(
   return addText(tracker, { author, sources: new Set([source]) });
 }
 
-/** A client sends an entry of its own history. */
+/** A client sends an entry from the history it keeps. */
 export function receiveEntry(tracker: Tracker, conversation: Conversation, entry: Entry): void {
   if (entry.type === "result" || entry.type === "summary") {
     conversation.received.add(toKey(entry));
@@ -124,7 +124,7 @@ export function readText(tracker: Tracker, conversation: Conversation, text: str
 }
 
 /** A model writes a text. It may contain anything that the model has read. */
-export function writeText(tracker: Tracker, conversation: Conversation): string {
+export function recordText(tracker: Tracker, conversation: Conversation): string {
   return addText(tracker, { author: "model", sources: new Set(conversation.read) });
 }
 
@@ -155,7 +155,7 @@ export function abandonNested(tracker: Tracker, { read, parent }: Conversation):
   for (const source of read) parent.read.add(source);
 }
 
-/** A nested run is cut off in the middle: nobody knows what the result of its call contains. */
+/** A nested run is cut off in the middle: the sources of its result are unknown. */
 export function cutNested(tracker: Tracker, { conversation, callId }: Caller): void {
   endNested(tracker, conversation);
   tracker.calls.set(callId, findKinds(conversation.read));
@@ -183,7 +183,7 @@ function addAsResult(conversation: Conversation, sources: Iterable<TrackedSource
   if (untrusted || isPrivate) conversation.read.add({ untrusted: untrusted && "external", isPrivate });
 }
 
-/** A session is exported and imported again: nobody vouches for anything in it. */
+/** A session is exported and imported again: everything in it becomes external. */
 export function importTexts({ texts, stored, calls }: Tracker, history: readonly Entry[]): Conversation {
   for (const entry of history) if (entry.type === "result") calls.set(entry.callId, unknown);
   for (const mark of texts.keys()) texts.set(mark, { author: "external", sources: new Set([unknown]) });
@@ -199,7 +199,7 @@ export function findStoredKinds({ stored }: Tracker, handle: string): Kinds {
 
 export type EntryDescription = { readonly provenance: Provenance; readonly reads?: readonly Reads[] };
 
-/** Says who wrote an entry of a history, and which labels a result has. */
+/** Returns the author of an entry, and the labels of a result. */
 export function describeEntry(tracker: Tracker, conversation: Conversation, entry: Entry): EntryDescription {
   const isReceived = conversation.received.has(toKey(entry));
   if (entry.type === "result") {

@@ -16,8 +16,8 @@ import {
   findMarks,
   openConversation,
   readText,
+  recordText,
   type Tracker,
-  writeText,
 } from "./source-tracker.ts";
 
 type Step = PlannedTurn | "answer" | "fail" | NonNullable<PlannedCall["cancelled"]>;
@@ -36,7 +36,7 @@ export type CastOptions = {
   cancel(): void;
 };
 
-/** Takes the next call of a tool in the conversation that is going on: a nested run interrupts that of its caller. */
+/** Takes the next call of a tool in the current conversation: a nested run interrupts its caller's conversation. */
 export function takeCaller({ calls, tracker }: Pick<CastOptions, "calls" | "tracker">, name: string): Caller {
   const waiting = calls.get(name) ?? [];
   const caller = waiting.find(({ conversation }) => conversation === tracker.current);
@@ -58,7 +58,7 @@ export function createCast(options: CastOptions): { readonly agent: Agent; getCa
     ...{ retry: { maxAttempts: 1 }, repetition: { nudgeAt: 1000, stopAt: 1000 } },
     ...{ handoff: { mode }, contextBudget, historyLimit },
   };
-  const tools = createTools(options, script.setCached);
+  const tools = createTrackedTools(options, script.setCached);
   const foreignTool = plan.foreign === "nobody" ? undefined : createForeignTool(addDescription(tracker));
   function define(role: Role, name: string, more: Partial<AgentDefinition> & { tools: readonly Tool[] }) {
     const isDescribed = foreignTool && plan.foreign === role;
@@ -117,7 +117,7 @@ function createScript({ plan, tracker, active, calls, cached: reusable }: CastOp
     toCall({ tool, handle = 0, turns = [], cancelled }, talk) {
       const { conversation } = talk;
       if (tool === "helper" || tool === "deep") {
-        const prompt = writeText(tracker, conversation);
+        const prompt = recordText(tracker, conversation);
         const [mark = ""] = findMarks(prompt);
         const id = `call_${mark}`;
         const promptSteps: Step[] = cancelled ? [...turns, cancelled] : [...turns];
@@ -134,7 +134,7 @@ function createScript({ plan, tracker, active, calls, cached: reusable }: CastOp
         else calls.set(tool, [{ conversation, callId: "" }]);
         return { name: tool, input: {} };
       }
-      const by = writeText(tracker, conversation);
+      const by = recordText(tracker, conversation);
       const id = `call_${findMarks(by)[0]}`;
       calls.set(tool, [...(calls.get(tool) ?? []), { conversation, callId: id }]);
       if (tool !== "read_result") return { id, name: tool, input: { by } };
@@ -164,13 +164,13 @@ function createModel(
       // A model that writes nothing passes on nothing of what it has read.
       readText(tracker, conversation, JSON.stringify(request));
       script.addHandles(request);
-      const text = writeText(tracker, conversation);
+      const text = recordText(tracker, conversation);
       if (step === "answer") endNested(tracker, conversation);
       if (step === "waiting") abandonNested(tracker, conversation);
-      if (step === "answer" || step === "summary") yield toChunks(text, []);
-      else if (step === "waiting") yield toChunks(text, [{ name: "confirm", input: {} }]);
+      if (step === "answer" || step === "summary") yield toModelChunks(text, []);
+      else if (step === "waiting") yield toModelChunks(text, [{ name: "confirm", input: {} }]);
       else
-        yield toChunks(
+        yield toModelChunks(
           text,
           step.map((call) => script.toCall(call, talk)),
         );
@@ -178,7 +178,7 @@ function createModel(
   };
 }
 
-function toChunks(text: string, calls: readonly ModelCall[]): Chunk[] {
+function toModelChunks(text: string, calls: readonly ModelCall[]): Chunk[] {
   return [
     { type: "text", text: `${text} Words.` },
     ...calls.flatMap(({ id, name, input }, index): Chunk[] => [
@@ -204,7 +204,7 @@ const confirm: Tool = defineTool({
   execute: () => "Confirmed.",
 });
 
-function createTools(options: CastOptions, setCached: (text: string) => void): Tool[] {
+function createTrackedTools(options: CastOptions, setCached: (text: string) => void): Tool[] {
   return Object.entries(plannedTools).map(([name, { reads, own = [], size = 10, limit, special }]) =>
     defineTool({
       ...{ name, description: name, input: anything, effects: "none", reads },

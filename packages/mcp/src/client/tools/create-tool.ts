@@ -39,7 +39,7 @@ export function createTool(
 }
 
 /**
- * Returns a tool whose metadata nobody has approved: the model reads whose words they are, and the gate treats them as
+ * Returns a tool whose metadata is not approved: the model reads who wrote it, and the gate treats them as
  * untrusted. Suspicious metadata counts against the server's own tools too.
  */
 export function toExternalTool(tool: Tool, server: string, isSuspicious: boolean): Tool {

@@ -14,7 +14,7 @@ export function computeFingerprint(tool: McpTool, serverName: string): string {
     .digest("base64url");
 }
 
-/** Computes the fingerprint of a server from those of its tools, in any order. */
+/** Computes the fingerprint of a server from the fingerprints of its tools, in any order. */
 export function joinFingerprints(fingerprints: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(fingerprints.toSorted())).digest("base64url");
 }

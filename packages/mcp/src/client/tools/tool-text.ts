@@ -1,4 +1,4 @@
-// The texts of a server that the model reads. Nobody vouches for them until they are approved.
+// The texts of a server that the model reads. They are external until they are approved.
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
 import { escapeInvisible, isRecord, type JsonSchema } from "capstan";
 
@@ -28,7 +28,7 @@ export function quoteText(text: string, server: string): string {
   return `${header}\n${text.replaceAll(/^/gm, "> ")}`;
 }
 
-/** Detects text that is hidden from the user, or that refers to tools of another server, in all that the model reads. */
+/** Detects text that is hidden from the user, or that refers to another server's tools, in everything the model reads. */
 export function findSuspicion(tool: McpTool, server: string): string | undefined {
   const schemaTexts: string[] = [];
   mapTexts(tool.inputSchema, (text) => {

@@ -30,7 +30,7 @@ export async function openTrustStore(file: string | undefined): Promise<TrustSto
   async function saveChanges(): Promise<void> {
     if (unsaved.size === 0 || file === undefined) return;
     const changes = [...unsaved];
-    // Read again: another process may have saved changes of its own.
+    // Read again: another process may have saved changes, too.
     const stored = Object.fromEntries([...(await readTrustFile(file)), ...changes]);
     await replaceFile(file, `${JSON.stringify(stored, undefined, 2)}\n`);
     for (const [key, trusted] of changes) if (unsaved.get(key) === trusted) unsaved.delete(key);

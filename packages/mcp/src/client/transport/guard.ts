@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 
 const graceMs = 2_000;
-/** Killed processes exit within milliseconds; one that nobody reaps must not delay us for longer. */
+/** Killed processes exit within milliseconds; a process that is never reaped must not delay us for longer. */
 const maxKillMs = 500;
 
 function runGuarded(command: string, args: readonly string[]): void {

@@ -2,7 +2,7 @@ import { TimerOff } from "lucide-react";
 import type { ReactNode } from "react";
 import { formatExpiry } from "./use-expired.ts";
 
-/** Shown instead of the buttons of a request that nobody decided on in time. */
+/** Shown instead of the buttons of a request that has expired. */
 export function ExpiredNote({ expiresAt }: { readonly expiresAt: number }): ReactNode {
   return (
     <p className="flex items-start gap-2 text-sm text-quiet">
