@@ -27,6 +27,13 @@ export function quoteUntrusted(text: string, maxLength: number): string {
   return `“${characters.slice(0, half).join("")}…${characters.slice(-half).join("")}”`;
 }
 
+export const lineMark = "> ";
+
+/** Marks every line of a text, so that no line can imitate the end of the block and continue as another speaker. */
+export function quoteLines(heading: string, text: string): string {
+  return [heading, ...text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => lineMark + line)].join("\n");
+}
+
 const maxInputLength = 4000;
 
 /** Formats the arguments of a call for display: invisible characters escaped, long input truncated. */

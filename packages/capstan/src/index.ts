@@ -6,8 +6,7 @@ export {
   type Instructions,
   type InstructionsInput,
 } from "./agent.ts";
-export { createApplicationEntry } from "./application-entry.ts";
-export type { ApprovalRule, ApprovalScope } from "./approval-scope.ts";
+export type { ApprovalRule, ApprovalScope } from "./approvals/approval-scope.ts";
 export { type Clock, type ClockOption, systemClock } from "./clock.ts";
 export { suggestName } from "./definition.ts";
 export { AgentError, type ErrorCode, type ErrorData, errorCodes, isModelError } from "./errors.ts";
@@ -47,6 +46,7 @@ export {
   type PolicyOverrides,
   type Retry,
 } from "./policy.ts";
+export { createApplicationEntry } from "./prompt/application-entry.ts";
 export { contextSection } from "./prompt/context-section.ts";
 export {
   citationSection,

@@ -1,4 +1,4 @@
-export { describeRule, describeScope } from "../approval-scope.ts";
+export { describeRule, describeScope } from "../approvals/approval-scope.ts";
 export type { AgentInfo, AgentsClient, ToolInfo } from "./agents-client.ts";
 export { type Client, type ClientOptions, createClient, type Health } from "./create-client.ts";
 export type { Fetch } from "./environment.ts";

@@ -1,4 +1,4 @@
-import type { ApprovalRule } from "../approval-scope.ts";
+import type { ApprovalRule } from "../approvals/approval-scope.ts";
 import type { Event, Fact } from "../event.ts";
 import type { ExportFormat } from "../sessions/export-session.ts";
 import type { FoundSession, ListedSession } from "../sessions/sessions.ts";

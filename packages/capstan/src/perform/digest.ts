@@ -1,4 +1,4 @@
-import type { ApprovalScope } from "../approval-scope.ts";
+import type { ApprovalScope } from "../approvals/approval-scope.ts";
 import type { CallPart } from "../history.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import type { Question, Tool } from "../tool.ts";

@@ -1,5 +1,5 @@
 import type { Agents, ModelChoice } from "../agent.ts";
-import type { ApprovalRule, ApprovalScope } from "../approval-scope.ts";
+import type { ApprovalRule, ApprovalScope } from "../approvals/approval-scope.ts";
 import type { Clock } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
 import type { DeltaBody } from "../event.ts";

@@ -1,5 +1,5 @@
 import { type Agent, type Agents, indexAgents } from "../agent.ts";
-import type { ApprovalScope } from "../approval-scope.ts";
+import type { ApprovalScope } from "../approvals/approval-scope.ts";
 import { formatInput } from "../escape-text.ts";
 import type { Leak } from "../event.ts";
 import type { Json } from "../json.ts";

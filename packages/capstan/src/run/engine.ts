@@ -1,5 +1,5 @@
 import { type Agents, hasDynamicTools, indexAgents, type ModelChoice } from "../agent.ts";
-import { findApprovalRule } from "../approval-rules.ts";
+import { findApprovalRule } from "../approvals/approval-rules.ts";
 import type { Effect, Engine, Step } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { createEventStream } from "../loop/event-stream.ts";

@@ -1,4 +1,4 @@
-import type { ApprovalScope } from "../approval-scope.ts";
+import type { ApprovalScope } from "../approvals/approval-scope.ts";
 import type {
   CallCheck,
   Fact,

@@ -3,8 +3,13 @@ export {
   listApprovalRules,
   removeApprovalRules,
   revokeApprovalRule,
-} from "../approval-rules.ts";
-export { type ApprovalRule, type ApprovalScope, describeRule, describeScope } from "../approval-scope.ts";
+} from "../approvals/approval-rules.ts";
+export {
+  type ApprovalRule,
+  type ApprovalScope,
+  describeRule,
+  describeScope,
+} from "../approvals/approval-scope.ts";
 export { expiredReason } from "../rules/tool-calls.ts";
 export { getScope, type ListOptions, type SearchOptions } from "../store.ts";
 export { type DiffLinesOptions, diffLines, type LineChange } from "./diff-lines.ts";

@@ -1,4 +1,4 @@
-import { removeApprovalRules } from "../approval-rules.ts";
+import { removeApprovalRules } from "../approvals/approval-rules.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Entry } from "../history.ts";
 import { foldNewFacts, openSession } from "../run/open-session.ts";

@@ -1,8 +1,8 @@
+import { lineMark, quoteLines } from "../escape-text.ts";
 import type { Fact } from "../event.ts";
 import { type Entry, getCalls, type ResultEntry, toPlainText } from "../history.ts";
 import { formatReadHint } from "../prompt/builtin-tools.ts";
 import { findModelProvenance, listReads } from "../provenance.ts";
-import { lineMark, quoteLines } from "../quote-lines.ts";
 import { createContextSize, estimateTokens, measureHistory } from "./context-size.ts";
 import { addUsage, type RunState, type State } from "./state.ts";
 

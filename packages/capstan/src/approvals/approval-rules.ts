@@ -1,11 +1,12 @@
 // The user's answer "Always": one record {rules} of kind "approval_rules" per session. Records are not part of a session
 // file or a fork, so no rule is ever imported or copied.
+
+import { systemClock } from "../clock.ts";
+import { AgentError, describeThrown } from "../errors.ts";
+import { createId } from "../ids.ts";
+import { isRecord, type Json } from "../json.ts";
+import type { Store } from "../store.ts";
 import type { ApprovalRule, ApprovalScope } from "./approval-scope.ts";
-import { systemClock } from "./clock.ts";
-import { AgentError, describeThrown } from "./errors.ts";
-import { createId } from "./ids.ts";
-import { isRecord, type Json } from "./json.ts";
-import type { Store } from "./store.ts";
 
 /** A call that waits for approval. `always` is absent if no rule can cover it. */
 type RuledCall = { readonly name: string; readonly shown: string; readonly always?: ApprovalScope };

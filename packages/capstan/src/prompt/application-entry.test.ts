@@ -1,13 +1,13 @@
 import { array, assert, constantFrom, oneof, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "./agent.ts";
+import { defineAgent } from "../agent.ts";
+import { buildView } from "../client/reduce.ts";
+import { run } from "../run/run.ts";
+import { session } from "../sessions/session.ts";
+import { memory } from "../stores/memory.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
 import { createApplicationEntry } from "./application-entry.ts";
-import { buildView } from "./client/reduce.ts";
-import { run } from "./run/run.ts";
-import { session } from "./sessions/session.ts";
-import { memory } from "./stores/memory.ts";
-import { scriptedModel } from "./testing/scripted-model.ts";
-import { defineTool } from "./tool.ts";
 
 const hostile = constantFrom(
   "\n",

@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type Agent, defineAgent } from "./agent.ts";
+import { type Agent, defineAgent } from "../agent.ts";
+import type { Fact } from "../event.ts";
+import type { PolicyOverrides } from "../policy.ts";
+import { resume, run } from "../run/run.ts";
+import type { Run } from "../run/run-handle.ts";
+import { session } from "../sessions/session.ts";
+import { sessions } from "../sessions/sessions.ts";
+import type { Store } from "../store.ts";
+import { memory } from "../stores/memory.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool, type Tool } from "../tool.ts";
 import { addApprovalRule, listApprovalRules, revokeApprovalRule } from "./approval-rules.ts";
 import { describeRule } from "./approval-scope.ts";
-import type { Fact } from "./event.ts";
-import type { PolicyOverrides } from "./policy.ts";
-import { resume, run } from "./run/run.ts";
-import type { Run } from "./run/run-handle.ts";
-import { session } from "./sessions/session.ts";
-import { sessions } from "./sessions/sessions.ts";
-import type { Store } from "./store.ts";
-import { memory } from "./stores/memory.ts";
-import { scriptedModel } from "./testing/scripted-model.ts";
-import { defineTool, type Tool } from "./tool.ts";
 
 afterEach(() => void vi.useRealTimers());
 

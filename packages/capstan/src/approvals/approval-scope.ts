@@ -1,4 +1,4 @@
-import { escapeInvisible } from "./escape-text.ts";
+import { escapeInvisible } from "../escape-text.ts";
 
 /** The calls that a rule would cover: those with the same target, or else with the same arguments. */
 export type ApprovalScope = {
