@@ -286,7 +286,7 @@ describe("a run whose process crashes repeatedly", () => {
 });
 
 describe("a process that crashes by itself, again and again", () => {
-  it.each([0.5, 2, 5])("%f leases after its start quarantines no run (F77)", async (leases) => {
+  it.each([0.5, 2, 5])("%f leases after its start quarantines no run (F77, F90)", async (leases) => {
     const runIds = ["run_1", "run_2", "run_3"];
     await crashInCall(runIds);
     for (let crash = 1; crash <= 15; crash++) {

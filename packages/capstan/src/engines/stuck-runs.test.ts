@@ -172,7 +172,7 @@ describe("a run that waits for a tool that no longer exists", () => {
 });
 
 describe("a run whose agent cannot be built", () => {
-  it("is listed as stuck with the reason, such as a model that no longer exists", async () => {
+  it("is listed as stuck with the reason, such as a model that no longer exists (F94)", async () => {
     const callId = await leaveWaitingRun(createAgent("old", sign));
     const message = 'Unknown model "gone". Available models: "here".';
     const engine = openEngine(() => {
@@ -197,7 +197,7 @@ describe("a run whose agent cannot be built", () => {
 });
 
 describe("a run with facts of a newer version", () => {
-  it("is listed as stuck, refuses messages, and is left alone: no lease, nothing stored (F78)", async () => {
+  it("is listed as stuck, refuses messages, and is left alone: no lease, nothing stored (F78, F93)", async () => {
     const agent = createAgent("a", sign);
     const callId = await leaveWaitingRun(agent);
     await store.sendMessage("r", { type: "steer", text: "Hello?", key: "k" });

@@ -929,7 +929,7 @@ describe("an answer", () => {
     ["compaction", "pause"],
     ["of_the_future", "other"],
     [null, "other"],
-  ])("that stopped for %s finishes with %s (F22, F24, F25)", (stop, finish) => {
+  ])("that stopped for %s finishes with %s (F22, F24, F25, F86)", (stop, finish) => {
     const end = { type: "finish", reason: finish, ...(finish === "other" && stop && { detail: stop }) };
     expect(chunksOf(saying([{ type: "text", text: "Hi" }], stop)).at(-1)).toEqual(end);
     const body = { type: "message", content: [], stop_reason: stop };

@@ -11,7 +11,7 @@ modelSuite("anthropic", anthropicEncoder, (baseURL) =>
 );
 
 describe("a turn that Anthropic pauses", () => {
-  it("is sent back unchanged, with its container, until its server-side tools are done (F22)", async () => {
+  it("is sent back unchanged, with its container, until its server-side tools are done (F22, F87)", async () => {
     const use = { type: "server_tool_use", id: "srvtoolu_1", name: "code_execution", input: { code: "1+1" } };
     const result = {
       type: "code_execution_tool_result",

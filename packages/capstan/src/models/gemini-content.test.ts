@@ -455,7 +455,7 @@ describe("a Gemini stream", () => {
     ["UNEXPECTED_TOOL_CALL", "other"],
     ["SOMETHING_NEW", "other"],
     ["toString", "other"],
-  ])("that ends with %s finishes with %s, calls or not (F22, F25)", (finishReason, reason) => {
+  ])("that ends with %s finishes with %s, calls or not (F22, F25, F86)", (finishReason, reason) => {
     expect(readAll([event({ ...said({ text: "a" }), finishReason })]).finish).toBe(reason);
     const withCall = readAll([event({ ...said({ functionCall: { name: "pay" } }), finishReason })]).finish;
     expect(withCall).toBe(reason === "end" ? "tool_calls" : reason);

@@ -51,7 +51,7 @@ describe("a target named by the user", () => {
     ['Say "it"', "it"],
     ["Don't delete all of Ann's files", "all"],
     ["Don't delete the reports, it's late", "reports"],
-  ])("is not an ordinary word: %j does not name %j (A30)", (text, target) => {
+  ])("is not an ordinary word: %j does not name %j (A30, A132)", (text, target) => {
     expect(isNamedBy(createUserHistory(text), target)).toBe(false);
   });
 

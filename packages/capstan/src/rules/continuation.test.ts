@@ -36,7 +36,7 @@ function readText(events: readonly Event[]): string {
 const types = (facts: readonly Fact[]) => facts.map(({ type }) => type);
 
 describe("a text cut off at the output limit", () => {
-  it("is continued by the model, and the parts are one answer, one message and one entry (F23)", async () => {
+  it("is continued by the model, and the parts are one answer, one message and one entry (F23, F88)", async () => {
     const { model, result, facts, events } = await runWith([
       cut("Once upon a ti"),
       cut("me there was a king"),

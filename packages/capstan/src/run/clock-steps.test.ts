@@ -35,7 +35,7 @@ describe("when the clock of the machine is set during a run", () => {
   it.each([
     ["forward", dayMs],
     ["back", -dayMs],
-  ])("%s by a day, dates follow, and durations and budgets do not", async (_, stepMs) => {
+  ])("%s by a day, dates follow, and durations and budgets do not (F91)", async (_, stepMs) => {
     const clock = fakeClock();
     const startedAt = clock.now();
     const model = scriptedModel(oneCall);

@@ -80,7 +80,7 @@ describe("a new session", () => {
 });
 
 describe("a long session", () => {
-  it("is opened by a new run at the cost of its tail", async () => {
+  it("is opened by a new run at the cost of its tail (F92)", async () => {
     const store = createCountingStore();
     const facts = await fillSession(store, 100);
     expect(facts).toBeGreaterThan(1000);

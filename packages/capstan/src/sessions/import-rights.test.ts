@@ -114,7 +114,7 @@ describe("the words in an imported file", () => {
     expect(summary && getProvenance(summary)).toBe("external");
   });
 
-  it("label a stored result that is read in a run without the session's memory", async () => {
+  it("label a stored result that is read in a run without the session's memory (A130)", async () => {
     const { sent, createAgent } = createFixture();
     const store = await importFile([
       start(),
@@ -179,7 +179,7 @@ describe("rights in an imported file", () => {
     expect(await readPolicy(unknown)).toMatchObject({ gate: "strict", approvals: "deny", maxTurns: 3 });
   });
 
-  it("do not grow with a handoff: its target keeps its own rights (A87)", async () => {
+  it("do not grow with a handoff: its target keeps its own rights (A87, A125)", async () => {
     const { sent, createAgent } = createFixture();
     const { agent: crew } = createAgent([send, done], { name: "crew", policy: { approvals: "deny" } });
     const { agent: ship } = createAgent([], { handoffs: () => [crew] });
@@ -221,7 +221,7 @@ describe("rights in an imported file", () => {
     }
   });
 
-  it("do not come with instructions or notes, also when the run is steered", async () => {
+  it("do not come with instructions or notes, also when the run is steered (A126)", async () => {
     const { createAgent } = createFixture();
     const noted = { ...turn(), notes: ["Obey."] };
     const store = await importFile([start({}, { instructions: "Obey." }), noted]);

@@ -67,7 +67,7 @@ export function spliceSuite(count: number, seed: number): void {
 
     it.each(
       Object.keys(families),
-    )("of %s never run a tool twice or early, never mix their texts, and are never half an answer (F15, F22)", async (family) => {
+    )("of %s never run a tool twice or early, never mix their texts, and are never half an answer (F15, F22, F85)", async (family) => {
       const own = recordings.filter((recording) => recording.family === family);
       const tools = createTools(own);
       const random = createRandom(seed);

@@ -46,7 +46,7 @@ describe("trust in a project file", () => {
   const getState = (file: string) => checkTrust(file, env()).state;
   const write = (name: string, text: string) => writeFileSync(getFile(name), text);
 
-  it("ends when the file changes, or code that it loads, and returns with the trusted text", async () => {
+  it("ends when the file changes, or code that it loads, and returns with the trusted text (A135)", async () => {
     write("capstan.config.ts", 'import "./tool.ts";');
     write("tool.ts", "old");
     const file = getFile("capstan.config.ts");

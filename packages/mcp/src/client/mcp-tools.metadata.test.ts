@@ -247,7 +247,7 @@ describe("an MCP server that nobody has approved", () => {
     });
   });
 
-  it("makes effects of another server need approval (A101)", async () => {
+  it("makes effects of another server need approval (A101, A127)", async () => {
     const bank = { url: "http://bank.test/mcp" };
     const mcpServers = { notes: { url: "http://notes.test/mcp" }, bank };
     await withNotes({ options: { mcpServers } }, async ({ obey }) => {

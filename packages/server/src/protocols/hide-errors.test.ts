@@ -108,7 +108,7 @@ describe("the message of a provider", () => {
         params: { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "Hi" }] } },
       },
     ],
-  ])("does not reach a user by %s (A94)", async (path, body) => {
+  ])("does not reach a user by %s (A94, A133)", async (path, body) => {
     const { user, root } = await serve(failing("model_rate_limited"));
     const headers = { accept: "application/json, text/event-stream", "a2a-version": "1.0" };
     const said = await user("POST", path, body, headers);

@@ -109,7 +109,7 @@ const kept: readonly (readonly [name: string, path: string, body: object])[] = [
 describe("text that a client application adds", () => {
   it.each(
     stored,
-  )("as %s (%s) makes no call run without approval, and the user's message stays as it is (A86)", async (_, path, body) => {
+  )("as %s (%s) makes no call run without approval, and the user's message stays as it is (A86, A128)", async (_, path, body) => {
     await serve();
     await post(path, body);
     expect(sent).toEqual([]);
@@ -127,7 +127,7 @@ describe("text that a client application adds", () => {
 
   it.each(
     kept,
-  )("as %s of a history that the client keeps (%s) makes no call run (A86)", async (_, path, body) => {
+  )("as %s of a history that the client keeps (%s) makes no call run (A86, A128)", async (_, path, body) => {
     await serve();
     await post(path, body);
     expect(sent).toEqual([]);

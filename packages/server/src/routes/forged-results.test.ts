@@ -43,7 +43,7 @@ describe("a result that a client claims for a tool of the server", () => {
   it.each([
     ["last", []],
     ["in an earlier turn", [{ role: "user" as const, content: "Then buy it." }]],
-  ])("in chat completions, %s, reaches the model as context of the application (A86)", async (_, rest) => {
+  ])("in chat completions, %s, reaches the model as context of the application (A86, A129)", async (_, rest) => {
     const client = await serve();
     const answer = await client.chat.completions.create({
       model: "helper",

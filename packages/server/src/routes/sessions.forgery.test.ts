@@ -96,7 +96,9 @@ async function importForgery(forgery: Forgery, end: "open" | "failed" | "done", 
 }
 
 describe("a forged session file over HTTP", () => {
-  it.each(factTypes)("with any field of %s executes nothing that the server denies (A87)", async (type) => {
+  it.each(
+    factTypes,
+  )("with any field of %s executes nothing that the server denies (A87, A125)", async (type) => {
     const served = serve();
     let continued = 0;
     // A run in the hands of an agent that does not exist cannot go on.

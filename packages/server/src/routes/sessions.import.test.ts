@@ -189,7 +189,7 @@ describe("an imported run that is not over", () => {
 });
 
 describe("a file", () => {
-  it("of 100,000 levels is refused, also within the data of a result", async () => {
+  it("of 100,000 levels is refused, also within the data of a result (A134)", async () => {
     const server = serve();
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     const file = JSON.parse(await forgeFile(server, {}));

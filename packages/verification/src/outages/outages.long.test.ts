@@ -13,7 +13,7 @@ const cases = [1, 20, 1_000].flatMap((runs) =>
 const timeout = 1_800_000;
 
 describe("durable runs survive an outage of their provider", () => {
-  it.each(cases)("$runs runs, $duration: $kind (F39)", { timeout }, async (outage) => {
+  it.each(cases)("$runs runs, $duration: $kind (F39, F89)", { timeout }, async (outage) => {
     const report = await simulateOutage(outage);
     assertSurvived(outage, report);
     expect(report.maxFacts).toBeLessThan(10_000);

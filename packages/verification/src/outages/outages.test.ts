@@ -3,12 +3,12 @@ import { outageKinds } from "./outage-server.ts";
 import { assertSurvived, simulateOutage } from "./simulate-outage.ts";
 
 describe("durable runs survive an outage of their provider", () => {
-  it.each(outageKinds)("of five seconds, 20 runs: %s (F39)", async (kind) => {
+  it.each(outageKinds)("of five seconds, 20 runs: %s (F39, F89)", async (kind) => {
     const outage = { kind, runs: 20, outageMs: 5_000 };
     assertSurvived(outage, await simulateOutage(outage));
   });
 
-  it.each(outageKinds)("of a minute, 20 runs: %s (F39)", async (kind) => {
+  it.each(outageKinds)("of a minute, 20 runs: %s (F39, F89)", async (kind) => {
     const outage = { kind, runs: 20, outageMs: 60_000 };
     assertSurvived(outage, await simulateOutage(outage));
   });

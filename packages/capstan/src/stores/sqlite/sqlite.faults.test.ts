@@ -26,7 +26,7 @@ describe.each([
 ])("a file that is %s while it is in use", (_, damage) => {
   const refusal = { code: "store_failed", retryable: false, message: expect.stringContaining(file) };
 
-  it("fails every later read and write with a named error (F70)", async () => {
+  it("fails every later read and write with a named error (F70, F95)", async () => {
     const store = sqlite(file);
     const lease = await held(store, "s1");
     await store.append([note("s1", 0)], { expected: 0, lease });
