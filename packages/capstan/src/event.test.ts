@@ -41,7 +41,10 @@ function describeFacts(): string {
 /** Reads the type declarations of the vocabulary, normalized. */
 function readTypes(): ReadonlyMap<string, string> {
   const types = new Map<string, string>();
-  for (const file of globSync("*.ts", { cwd: import.meta.dirname, exclude: ["*.test.ts", "*.test-d.ts"] })) {
+  for (const file of globSync(["*.ts", "approvals/*.ts"], {
+    cwd: import.meta.dirname,
+    exclude: ["**/*.test.ts", "*.test-d.ts"],
+  })) {
     const source = readFileSync(join(import.meta.dirname, file), "utf8")
       .replace(/\/\*[\s\S]*?\*\//g, "")
       .replace(/^\s*\/\/.*$/gm, "");

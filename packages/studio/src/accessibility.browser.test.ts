@@ -46,6 +46,8 @@ test.each([
     await prepare(page, size);
     // The list hides entries until it has measured them, and what is hidden has no name.
     await page.waitForFunction(() => !document.querySelector('[style*="visibility: hidden"]'));
+    // Part of the page behind a dialog may still be loading; its note fades in.
+    await page.waitForFunction(() => !document.querySelector('[role="status"] .animate-spin'));
     // Colours go by names: when every other view is looked at in each theme, all of them are.
     for (const theme of isLong ? ["dark", "light"] : [at % 2 === 0 ? "dark" : "light"]) {
       await page.evaluate(async (value) => {

@@ -222,7 +222,7 @@ describe("the client `openai`", () => {
       if (said.includes("busy")) return { error: "model_overloaded" };
       return { error: new Error("sk-secret at 10.0.0.1") };
     });
-    const agent = { ...createHelper(model), policy: { retry: { maxAttempts: 1, baseMs: 1 } } };
+    const agent = { ...createHelper(model), policy: { modelRetry: { attempts: 1, patienceMs: 0 } } };
     const admin = await serve(agent);
     const client = createClient((await server.keys.create({ user: "ada" })).secret);
     const ask = (body: object) =>

@@ -93,6 +93,13 @@ async function run(input: string, state: string): Promise<Run> {
   }
 }
 
+/** Adds an approval rule, and returns its session. */
+async function allowAlways(): Promise<string> {
+  const { runId, sessionId } = await run("pay", "waiting");
+  await server.send("POST", `/api/runs/${runId}/approvals/c1`, { approved: true, always: true });
+  return sessionId;
+}
+
 type Request = { readonly path: string; readonly body?: object; readonly headers?: Record<string, string> };
 const data = { format: 1, name: "note" };
 const messages = [{ role: "user", content: "Hi" }];
@@ -146,6 +153,14 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "DELETE /api/sessions/{sessionId}": async () => ({
     path: `/api/sessions/${(await run("Hi", "ended")).sessionId}`,
   }),
+  "GET /api/sessions/{sessionId}/approval-rules": async () => ({
+    path: `/api/sessions/${await allowAlways()}/approval-rules`,
+  }),
+  "DELETE /api/sessions/{sessionId}/approval-rules/{ruleId}": async () => {
+    const path = `/api/sessions/${await allowAlways()}/approval-rules`;
+    const { rules } = await (await server.send("GET", path)).json();
+    return { path: `${path}/${rules[0].id}` };
+  },
   "POST /api/sessions/{sessionId}/fork": async () => ({
     path: `/api/sessions/${(await run("Hi", "ended")).sessionId}/fork`,
     body: { at: 1 },
