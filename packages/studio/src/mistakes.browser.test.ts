@@ -143,7 +143,8 @@ test("unsaved changes to a new agent are not discarded without asking", async ()
   const question = page.getByRole("dialog", { name: "Discard changes?" });
   const pressEscape = () => page.keyboard.press("Escape");
   await page.getByRole("button", { name: "New agent" }).click();
-  await form.waitFor();
+  // A dialog listens for Escape once it has the focus.
+  await form.locator(":focus").waitFor();
   await retryGesture(pressEscape, () => form.waitFor({ state: "detached" }));
   await page.getByRole("button", { name: "New agent" }).click();
   await form.getByLabel("Name").fill("harbour-master");
@@ -156,6 +157,7 @@ test("unsaved changes to a new agent are not discarded without asking", async ()
     () => page.mouse.click(200, 450),
     () => question.waitFor(),
   );
+  await question.locator(":focus").waitFor();
   await retryGesture(pressEscape, () => question.waitFor({ state: "detached" }));
   expect(await form.getByLabel("Name").inputValue()).toBe("harbour-master");
   await form.getByRole("button", { name: "Cancel" }).click();
