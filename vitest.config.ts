@@ -7,6 +7,7 @@ const long = process.env.CAPSTAN_LONG === "1";
 /** Folders of the core whose tests touch nothing but values: they share workers, so that each loads the core once. */
 const sharedFolders = [
   "agents",
+  "approvals",
   "client",
   "loop",
   "perform",

@@ -52,7 +52,8 @@ function setUp(code?: ErrorCode) {
 
 /** Advances in small steps, so that what is due happens in between. */
 async function pass(clock: FakeClock, ms: number): Promise<void> {
-  for (let passed = 0; passed < ms; passed += 100) await clock.advance(Math.min(100, ms - passed));
+  const stepMs = Math.max(100, ms / 500);
+  for (let passed = 0; passed < ms; passed += stepMs) await clock.advance(Math.min(stepMs, ms - passed));
 }
 
 describe("a run whose provider is down", () => {
