@@ -60,7 +60,7 @@ export function createLabels(): Labels {
   return { untrusted: [], private: [] };
 }
 
-/** Stands for the arguments in a source that is the description of a tool. */
+/** Replaces the arguments in a source that is the description of a tool. */
 const descriptionInput = JSON.stringify("its description");
 
 /** Whether the source is the description of a tool, not a call. */
@@ -86,9 +86,11 @@ export function addLabels(
   reads: readonly Reads[],
   { input, ...source }: Omit<Source, "input"> & { readonly input: Json },
 ): void {
-  const shownInput = JSON.stringify(input).slice(0, maxLabelInput).toWellFormed();
-  for (const label of reads)
-    if (label !== "public") addSource(labels[label], { ...source, input: shownInput });
+  for (const label of reads) {
+    if (label === "public" || !hasRoom(labels[label], source)) continue;
+    const shownInput = JSON.stringify(input).slice(0, maxLabelInput).toWellFormed();
+    addSource(labels[label], { ...source, input: shownInput });
+  }
 }
 
 /** Adds a source once. The first of each kind is always kept, because the gate treats them differently. */
@@ -99,7 +101,13 @@ export function addSource(sources: Source[], source: Source): void {
     sources.push(source);
 }
 
-function isNewKind(sources: readonly Source[], { provenance, origin }: Source): boolean {
+type SourceKind = Pick<Source, "provenance" | "origin">;
+
+function hasRoom(sources: readonly Source[], kind: SourceKind): boolean {
+  return sources.length < maxSources || isNewKind(sources, kind);
+}
+
+function isNewKind(sources: readonly Source[], { provenance, origin }: SourceKind): boolean {
   return sources.every((other) => other.provenance !== provenance || other.origin !== origin);
 }
 
@@ -134,7 +142,7 @@ export function findNewDescriptions(
   return found;
 }
 
-/** Returns the labels without the descriptions from the origin of `called`: whoever wrote them receives that call anyway. */
+/** Returns the labels without the descriptions from the tool's own origin, which receives the call anyway. */
 export function withoutOwnDescriptions(labels: Labels, { foreign }: Pick<Tool, "foreign">): Labels {
   if (typeof foreign !== "string") return labels;
   return { ...labels, untrusted: labels.untrusted.filter(({ origin }) => origin !== foreign) };

@@ -1,6 +1,5 @@
 // The user's answer "Always": one record {rules} of kind "approval_rules" per session. Records are not part of a session
 // file or a fork, so no rule is ever imported or copied.
-
 import { systemClock } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { createId } from "../ids.ts";

@@ -19,14 +19,14 @@ export type ApprovalRule = ApprovalScope & {
   readonly createdAt: number;
 };
 
-/** Says which calls a rule would cover, for the user to read before adding it. */
+/** Describes the calls that a rule would cover, for the user to read before adding it. */
 export function describeScope(tool: string, { target }: Pick<ApprovalScope, "target">): string {
   return target === undefined
     ? `${escapeInvisible(tool)} with exactly these arguments`
     : `${escapeInvisible(tool)} for ${escapeInvisible(target)}, whatever the other arguments are`;
 }
 
-/** Says which calls a rule covers, in one line. */
+/** Describes the calls that a rule covers, in one line. */
 export function describeRule({
   tool,
   target,

@@ -144,8 +144,8 @@ function toReply(decision: Decision): Reply {
 export type PendingDecisions = Map<string, Reply>;
 
 /**
- * Adds a decision and returns a function that takes it back; ignores other messages. Throws `approval_conflict` when it contradicts a decision
- * that was sent before and is not applied yet.
+ * Adds a decision and returns a function that takes it back; ignores other messages. Throws `approval_conflict` when it
+ * contradicts a decision that was sent before and is not applied yet.
  */
 export function addPendingDecision(
   pending: PendingDecisions,
