@@ -32,6 +32,10 @@ const harmlessScripts: Readonly<Record<string, string>> = {
     "macOS only, optional, for development only; its prebuilt binary works without the script",
   "@modelcontextprotocol/inspector@2.12.0":
     "for development only; its script installs the clients of a source checkout and does nothing in node_modules",
+  "node-llama-cpp@3.22.1":
+    "a peer that users install themselves; its prebuilt binaries are packages and work without the script",
+  "@google/genai@2.32.0": "for development only; its script prints one line",
+  "protobufjs@7.6.6": "for development only; its script warns about version ranges",
   ...Object.fromEntries(
     [
       "darwin-arm64",

@@ -14,6 +14,13 @@ import { isRecord } from "./json.ts";
 import type { Model, ToolSpec } from "./model.ts";
 import { checkPolicy, defaultPolicy, type PolicyOverrides } from "./policy.ts";
 import { type Schema, type SchemaInput, toSchema } from "./schema/schema.ts";
+import {
+  checkNamedTool,
+  checkSettings,
+  type ModelSettings,
+  type SettingsSource,
+} from "./settings/settings.ts";
+import { checkSupport } from "./settings/support.ts";
 import type { Tool } from "./tool.ts";
 
 /** The argument of an instructions function, which is called for every turn. */
@@ -54,6 +61,8 @@ export type AgentDefinition = {
   /** Schema of the answer. The result then has a validated `output`. */
   readonly output?: SchemaInput;
   readonly policy?: PolicyOverrides;
+  /** What to ask of the model: `{ effort: "high", temperature: 0.7 }`, or a function that returns it for each turn. */
+  readonly settings?: SettingsSource;
 };
 
 /** The tools of an agent. */
@@ -75,6 +84,7 @@ export interface Agent extends Toolset {
   readonly fallbackTool?: Tool;
   readonly output?: Schema;
   readonly policy: PolicyOverrides;
+  readonly settings?: SettingsSource;
 }
 
 /** The agents a run can be continued with, by name. */
@@ -100,11 +110,15 @@ const agentFields: Readonly<Record<keyof AgentDefinition, FieldRule>> = {
   fallbackTool: { hint: "a tool made with `defineTool`", accepts: isTool },
   output: schemaField,
   policy: objectField,
+  settings: {
+    hint: "an object or a function that returns one",
+    accepts: (value) => isRecord(value) || typeof value === "function",
+  },
 };
 
 /** Defines an agent. Throws `invalid_definition` for unknown fields and invalid values. */
 export function defineAgent(definition: AgentDefinition): Agent {
-  const { name, instructions = "", tools = [], fallbackTool, output, policy = {} } = definition;
+  const { name, instructions = "", tools = [], fallbackTool, output, policy = {}, settings } = definition;
   if (typeof name !== "string" || !name.trim()) {
     throw new AgentError("invalid_definition", "An agent needs a name.");
   }
@@ -119,6 +133,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
     );
   }
   const handoffs = readHandoffs(definition);
+  if (isRecord(settings)) checkAgentSettings(definition, settings, [...main, ...afterTools]);
   return {
     name,
     models: {
@@ -132,7 +147,22 @@ export function defineAgent(definition: AgentDefinition): Agent {
     ...(fallbackTool && { fallbackTool }),
     ...(output && { output: toSchema(output, { owner: `the agent "${name}"` }) }),
     policy,
+    ...(settings && { settings }),
   };
+}
+
+function checkAgentSettings(
+  { name, tools, handoffs }: AgentDefinition,
+  settings: ModelSettings,
+  models: readonly ModelChoice[],
+): void {
+  const owner = `agent ${JSON.stringify(name)}`;
+  checkSettings(owner, settings);
+  if (Array.isArray(tools ?? [])) {
+    const names = ((tools ?? []) as readonly Tool[]).map((tool) => tool?.name);
+    checkNamedTool(owner, settings, handoffs ? [...names, handoffName] : names);
+  }
+  checkSupport(owner, settings, models);
 }
 
 function checkAgent(name: string, definition: AgentDefinition): void {

@@ -37,6 +37,7 @@ export type ErrorCode =
   | "content_filter"
   | "output_invalid"
   | "instructions_failed"
+  | "settings_failed"
   | "unknown_tool"
   | "bad_arguments"
   | "not_found"
@@ -122,6 +123,7 @@ export const errorCodes: Readonly<
   content_filter: { status: 422, retryable: false },
   output_invalid: { status: 502, retryable: false },
   instructions_failed: { status: 500, retryable: false },
+  settings_failed: { status: 500, retryable: false },
   unknown_tool: { status: 404, retryable: false },
   bad_arguments: { status: 400, retryable: false },
   not_found: { status: 404, retryable: false },

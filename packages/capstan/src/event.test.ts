@@ -41,7 +41,7 @@ function describeFacts(): string {
 /** Reads the type declarations of the vocabulary, normalized. */
 function readTypes(): ReadonlyMap<string, string> {
   const types = new Map<string, string>();
-  for (const file of globSync(["*.ts", "approvals/*.ts"], {
+  for (const file of globSync(["*.ts", "approvals/*.ts", "settings/*.ts"], {
     cwd: import.meta.dirname,
     exclude: ["**/*.test.ts", "*.test-d.ts"],
   })) {

@@ -11,9 +11,10 @@ import type {
   UserEntry,
 } from "./history.ts";
 import type { Json } from "./json.ts";
-import type { MessageEnd, StopReason, Usage } from "./model.ts";
+import type { MessageEnd, StopReason, TokenLogprob, Usage } from "./model.ts";
 import type { HandoffPolicy, Policy } from "./policy.ts";
 import type { Source } from "./provenance.ts";
+import type { ModelSettings } from "./settings/settings.ts";
 import type { Question, Reads } from "./tool.ts";
 
 /**
@@ -60,6 +61,8 @@ export type FactBody =
       readonly input: readonly Entry[];
       readonly policy: Policy;
       readonly timeZone: string;
+      /** Take precedence over the agent's. */
+      readonly settings?: ModelSettings;
       /** Replaces the agent's instructions; set if the input began with a system message. */
       readonly instructions?: string;
       /** The run comes from a file: nothing in it grants a right, and its text is external. */
@@ -92,6 +95,9 @@ export type FactBody =
       readonly output?: StructuredOutput;
       /** The sources cited in the text, in the order of their first mention. */
       readonly citations?: readonly Citation[];
+      /** The settings of the request, if it had any. */
+      readonly settings?: ModelSettings;
+      readonly logprobs?: readonly TokenLogprob[];
       /** Third-party tool descriptions that the model has read, if the conversation has no label for their origin yet. */
       readonly sources?: readonly Source[];
     }

@@ -32,7 +32,7 @@ export {
 } from "./history.ts";
 export type { Isolation } from "./isolation.ts";
 export { isRecord, type Json, toCanonicalJson } from "./json.ts";
-export type { Chunk, Model, ModelRequest, StopReason, ToolSpec, Usage } from "./model.ts";
+export type { Chunk, Model, ModelRequest, StopReason, TokenLogprob, ToolSpec, Usage } from "./model.ts";
 export { getStopReason } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
 export type { HookCall } from "./perform/io.ts";
@@ -76,6 +76,14 @@ export type {
   SchemaInput,
   StandardSchema,
 } from "./schema/schema.ts";
+export type {
+  Effort,
+  ModelSettings,
+  SettingsInput,
+  SettingsSource,
+  ToolChoice,
+} from "./settings/settings.ts";
+export type { SettingProblem } from "./settings/support.ts";
 export type {
   FoundRun,
   Lease,

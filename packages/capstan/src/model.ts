@@ -2,6 +2,8 @@ import { type ErrorCode, type ErrorData, toErrorData } from "./errors.ts";
 import type { Entry } from "./history.ts";
 import type { Json } from "./json.ts";
 import type { JsonSchema } from "./schema/schema.ts";
+import type { ModelSettings, ToolChoice } from "./settings/settings.ts";
+import type { SettingProblem } from "./settings/support.ts";
 
 export type Usage = {
   readonly inputTokens: number;
@@ -23,6 +25,13 @@ export type Usage = {
  */
 export type StopReason = "end" | "tool_calls" | "length" | "content_filter" | "refusal" | "pause" | "other";
 
+/** A token of an answer with its log probability, and the most likely alternatives if they were requested. */
+export type TokenLogprob = {
+  readonly token: string;
+  readonly logprob: number;
+  readonly top?: readonly { readonly token: string; readonly logprob: number }[];
+};
+
 /** A unit of a model's stream. `index` identifies a call, so the deltas of several calls may interleave. */
 export type Chunk =
   /** `opaque` belongs to the block of text or reasoning that this chunk ends. */
@@ -40,6 +49,7 @@ export type Chunk =
   /** Discards the message so far, which `model` wrote: another model starts over. */
   | { readonly type: "restart"; readonly reason: string; readonly model?: string }
   | { readonly type: "usage"; readonly usage: Usage }
+  | { readonly type: "logprobs"; readonly tokens: readonly TokenLogprob[] }
   /** `stop` is an alias of `end`. `detail` is the provider's own word for `other`. */
   | { readonly type: "finish"; readonly reason: StopReason | "stop"; readonly detail?: string };
 
@@ -51,8 +61,11 @@ export type ModelRequest = {
   /** Every call has its result, in call order. The array is mutated after the request: copy it to keep it. */
   readonly history: readonly Entry[];
   readonly tools: readonly ToolSpec[];
-  readonly toolChoice: "auto" | "required" | "none";
+  readonly toolChoice: ToolChoice;
+  /** The turn calls for deliberation. A wish, unlike `settings.effort`: a model that cannot reason ignores it. */
   readonly thinking: boolean;
+  /** Set by the agent or the run; takes precedence over the settings of the client. */
+  readonly settings?: Omit<ModelSettings, "toolChoice">;
   /** A higher output limit than usual, set after an answer was truncated. */
   readonly maxOutputTokens?: number;
   /** Schema of the answer. The instructions include it too, for models without structured output. */
@@ -67,6 +80,8 @@ export type ModelRequest = {
 export interface Model {
   readonly id: string;
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<readonly Chunk[]>;
+  /** Returns the settings that this model cannot follow. A model without it is trusted with all of them. */
+  checkSettings?(settings: ModelSettings): readonly SettingProblem[];
 }
 
 const stopReasons: ReadonlySet<string> = new Set<StopReason>([

@@ -37,7 +37,7 @@ export function offline(options: OfflineOptions = {}): Model {
     id,
     async *stream(request, { signal }) {
       const dialectRequest = parseDialectRequest(request);
-      const reply = createReply(unquoteDescriptions(dialectRequest ?? request));
+      const reply = createReply(selectNamedTool(unquoteDescriptions(dialectRequest ?? request)));
       const chunks = dialectRequest ? toDialectChunks(reply) : toChunks(reply, request.thinking);
       for (const chunk of chunks) {
         signal.throwIfAborted();
@@ -49,6 +49,13 @@ export function offline(options: OfflineOptions = {}): Model {
       ];
     },
   };
+}
+
+/** Replaces the choice of one tool by "required" with that tool alone. */
+function selectNamedTool(request: ModelRequest): ModelRequest {
+  const { toolChoice, tools } = request;
+  if (typeof toolChoice === "string") return request;
+  return { ...request, toolChoice: "required", tools: tools.filter(({ name }) => name === toolChoice.tool) };
 }
 
 const quoteHeader = /^From .+ \(its words, .+:\n(?=> )/;

@@ -3,6 +3,7 @@ import type { Json } from "../json.ts";
 import type { ToolSpec } from "../model.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import type { Difference } from "../sessions/difference.ts";
+import type { ToolChoice } from "../settings/settings.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import type { StartedRun } from "./runs-client.ts";
@@ -22,7 +23,7 @@ export type SentTurn = {
   /** Added for this turn only, for example that few turns are left. */
   readonly notes: readonly string[];
   readonly tools: readonly ToolSpec[];
-  readonly toolChoice: "auto" | "required" | "none";
+  readonly toolChoice: ToolChoice;
   readonly history: readonly Entry[];
   /** Built by a function that was called again and may return something else now. */
   readonly instructionsAreRebuilt: boolean;

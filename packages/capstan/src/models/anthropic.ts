@@ -10,6 +10,7 @@ export function anthropic(options: ClientOptions): Model {
   const base = options.baseURL ?? readEnv("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com";
   return createHttpModel({
     id: `anthropic/${model}`,
+    api: "anthropic",
     wire: anthropicMessages,
     settings: pickSettings(options),
     stream,

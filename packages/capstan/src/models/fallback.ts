@@ -20,6 +20,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
   const rejectedCodes = new Set<ErrorCode>(options.on);
   return {
     id: models.map(({ id }) => id).join(" | "),
+    checkSettings: (settings) => models.flatMap((model) => model.checkSettings?.(settings) ?? []),
     async *stream(request, { signal }) {
       let failed:
         | { readonly thrown: unknown; readonly model: string; readonly hasSpoken: boolean }

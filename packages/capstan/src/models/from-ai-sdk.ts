@@ -66,7 +66,8 @@ function buildOptions({ tools, toolChoice, output }: ModelRequest, prompt: reado
         description,
         inputSchema: input,
       })),
-      toolChoice: { type: toolChoice },
+      toolChoice:
+        typeof toolChoice === "object" ? { type: "tool", toolName: toolChoice.tool } : { type: toolChoice },
     }),
     ...(output && { responseFormat: { type: "json", schema: output } }),
   };

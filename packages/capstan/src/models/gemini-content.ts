@@ -13,6 +13,7 @@
 import type { Entry } from "../history.ts";
 import { isRecord } from "../json.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
+import type { ToolChoice } from "../settings/settings.ts";
 import { isGeminiOverflow } from "./gemini-content/failure.ts";
 import { geminiToolNames } from "./gemini-content/names.ts";
 import { type SerializedEntry, serializeEntryAt } from "./gemini-content/parts.ts";
@@ -41,7 +42,7 @@ function toRequest(request: ModelRequest, settings: WireSettings): string {
   if (tools.length > 0)
     toolTexts.unshift(`{"functionDeclarations":[${tools.map(serializeDeclaration).join(",")}]}`);
   if (toolTexts.length > 0) add("tools", `[${toolTexts.join(",")}]`);
-  const choice = tools.length > 0 ? { functionCallingConfig: { mode: modes[toolChoice] } } : {};
+  const choice = tools.length > 0 ? { functionCallingConfig: toCallingConfig(toolChoice) } : {};
   for (const [name, fields, extraFields] of [
     ["toolConfig", choice, toolConfig],
     ["generationConfig", buildGenerationConfig(request, settings), generationConfig],
@@ -59,6 +60,11 @@ function needsSignature(model: string): boolean {
 }
 
 const modes = { auto: "AUTO", required: "ANY", none: "NONE" } as const;
+
+function toCallingConfig(choice: ToolChoice): object {
+  if (typeof choice === "string") return { mode: modes[choice] };
+  return { mode: "ANY", allowedFunctionNames: [geminiToolNames.encodeName(choice.tool)] };
+}
 
 function buildGenerationConfig({ output, tools, thinking }: ModelRequest, settings: WireSettings) {
   const { model, temperature, maxOutputTokens } = settings;

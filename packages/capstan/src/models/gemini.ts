@@ -21,6 +21,7 @@ export function gemini(options: GeminiOptions): Model {
   const provider = vertex ? "vertex" : "gemini";
   return createHttpModel({
     id: `${provider}/${model}`,
+    api: "gemini",
     wire: geminiContent,
     settings: pickSettings(options),
     stream,

@@ -1,6 +1,8 @@
 import { type Clock, sleep, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Chunk, Model, ModelRequest, Usage } from "../model.ts";
+import { mergeSettings, settingNames } from "../settings/settings.ts";
+import { findSettingProblems, type ModelApi } from "../settings/support.ts";
 import { buildCircuitKey, type Circuit, type CircuitOptions, getCircuit } from "./circuit.ts";
 import { createResponseError, toNetworkError } from "./http-failure.ts";
 import { post } from "./post.ts";
@@ -30,6 +32,8 @@ export type ClientOptions = Omit<WireSettings, "stream"> & {
 
 export type HttpModelOptions = {
   readonly id: string;
+  /** Default: the API follows every setting. */
+  readonly api?: ModelApi;
   readonly wire: Wire;
   readonly settings: Omit<WireSettings, "stream">;
   /** Default: true. */
@@ -48,8 +52,10 @@ export type HttpModelOptions = {
 
 /** Creates a model over HTTP: one POST, answered by server-sent events or JSON. The wire interprets the bytes. */
 export function createHttpModel(options: HttpModelOptions): Model {
+  const { api, settings } = options;
   return {
     id: options.id,
+    checkSettings: (requested) => (api ? findSettingProblems(api, settings.model, requested) : []),
     stream(request, { signal }) {
       const timer = createIdleTimer(signal, options.timeouts, options.clock);
       const batches = createBatchQueue(timer.abort);
@@ -69,14 +75,14 @@ type ModelCall = {
 };
 
 async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<void> {
-  const { id, wire, settings, stream = true } = options;
+  const { id, wire, stream = true } = options;
   const { request, timer, batches } = call;
   const summary: StreamSummary = { isFinished: false, usage: undefined };
   let circuit: Circuit | undefined;
   try {
     const headers = await buildHeaders(options);
     circuit = await acquireCircuit(options, headers, timer.signal);
-    const body = wire.toRequest(request, { ...settings, stream, ...resolveMaxTokens(request, settings) });
+    const body = wire.toRequest(request, buildWireSettings(options, request));
     const httpRequest = { url: options.url(stream), headers, body, signal: timer.signal };
     const response = await post(httpRequest, options.fetch);
     if (response.status < 200 || response.status > 299) throw await createResponseError(response, wire, id);
@@ -144,23 +150,24 @@ async function buildUsageChunks(
   return usage ? [{ type: "usage", usage: price ? await price(usage) : usage }] : [];
 }
 
-/** Returns the larger of the request's and the client's limit; nothing if the request sets none. */
-function resolveMaxTokens(
-  { maxOutputTokens }: ModelRequest,
-  settings: HttpModelOptions["settings"],
-): { maxOutputTokens?: number } {
-  if (maxOutputTokens === undefined) return {};
-  return { maxOutputTokens: Math.max(maxOutputTokens, settings.maxOutputTokens ?? 0) };
+/** Merges the settings of the request over the client's. A request after a truncated answer wants at least its own limit. */
+function buildWireSettings(
+  { settings, stream = true }: HttpModelOptions,
+  { settings: requested, maxOutputTokens = 0 }: ModelRequest,
+): WireSettings {
+  const merged = requested ? { ...mergeSettings(requested, settings), model: settings.model } : settings;
+  if (maxOutputTokens === 0) return { ...merged, stream };
+  return { ...merged, stream, maxOutputTokens: Math.max(maxOutputTokens, merged.maxOutputTokens ?? 0) };
 }
 
 /** Picks the request settings from the client options. */
-export function pickSettings({
-  model,
-  maxOutputTokens,
-  temperature,
-  extra,
-}: ClientOptions): Omit<WireSettings, "stream"> {
-  return { model, maxOutputTokens, temperature, extra };
+export function pickSettings(options: ClientOptions): Omit<WireSettings, "stream"> {
+  const picked: Record<string, unknown> = { model: options.model };
+  for (const name of settingNames) {
+    const value: unknown = Reflect.get(options, name);
+    if (value !== undefined) picked[name] = value;
+  }
+  return picked as Omit<WireSettings, "stream">;
 }
 
 export function joinUrl(base: string, path: string): string {

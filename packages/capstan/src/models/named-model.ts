@@ -1,6 +1,7 @@
 import { suggestName } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
+import { findNamedProblems } from "../settings/support.ts";
 import { readEnv, requireKey } from "./environment.ts";
 import type { ChatQuirks } from "./openai-chat.ts";
 
@@ -37,6 +38,7 @@ export function getNamedModel(name: string): Model {
 function createLazyModel(name: string): Model {
   return {
     id: name,
+    checkSettings: (settings) => findNamedProblems(name, settings),
     async *stream(request, options) {
       yield* (await loadModel(name)).stream(request, options);
     },

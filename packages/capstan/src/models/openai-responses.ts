@@ -14,6 +14,8 @@ import {
 } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { ModelRequest } from "../model.ts";
+import type { ToolChoice } from "../settings/settings.ts";
+import { nonReasoningModels } from "../settings/support.ts";
 import { isResponsesOverflow } from "./openai-responses/failure.ts";
 import { createResponsesReader, parseResponse, responsesName } from "./openai-responses/reader.ts";
 import {
@@ -40,9 +42,6 @@ type SerializedEntry = { readonly json: string; readonly hasReasoning: boolean }
 
 const serialized = new WeakMap<Entry, SerializedEntry>();
 
-/** These models reject a request for encrypted reasoning. */
-const nonReasoningModels = /(^|\/)(gpt-3|gpt-4|chatgpt|gpt-5[\w.]*-chat)/i;
-
 function toRequest(request: ModelRequest, settings: WireSettings): string {
   const { instructions, toolChoice } = request;
   const { model, stream, maxOutputTokens, temperature, extra = {} } = settings;
@@ -63,7 +62,7 @@ function toRequest(request: ModelRequest, settings: WireSettings): string {
     ...(instructions && { instructions: instructions.toWellFormed() }),
     ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
     ...(temperature !== undefined && { temperature }),
-    ...(toolChoice !== "auto" && tools.length > 0 && { tool_choice: toolChoice }),
+    ...(toolChoice !== "auto" && tools.length > 0 && { tool_choice: toResponsesChoice(toolChoice) }),
     ...(include.size > 0 && { include: [...include] }),
     ...(Object.keys(text).length > 0 && { text }),
     ...others,
@@ -71,6 +70,11 @@ function toRequest(request: ModelRequest, settings: WireSettings): string {
   const toolsJson = tools.length > 0 ? `,"tools":[${tools.join(",")}]` : "";
   const inputJson = "input" in others ? "" : `,"input":[${input}]`;
   return `${head.slice(0, -1)}${toolsJson}${inputJson}}`;
+}
+
+function toResponsesChoice(choice: ToolChoice): string | Item {
+  if (typeof choice === "string") return choice;
+  return { type: "function", name: responsesToolNames.encodeName(choice.tool) };
 }
 
 function buildTextFormat({ output }: ModelRequest): Item {

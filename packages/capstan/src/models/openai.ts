@@ -17,6 +17,7 @@ export function openai(options: OpenAiOptions): Model {
   const path = api === "responses" ? "/responses" : "/chat/completions";
   return createHttpModel({
     id: `openai/${model}`,
+    api: api === "responses" ? "openai-responses" : "openai-chat",
     wire: api === "responses" ? openAiResponses : openAiChat,
     settings: pickSettings(options),
     stream,

@@ -53,9 +53,10 @@ export function recorded(model: Model | undefined, file: string, options: Record
   };
 }
 
-function serializeRequest({ instructions, history, tools, toolChoice, output }: ModelRequest): string {
+function serializeRequest(request: ModelRequest): string {
+  const { instructions, history, tools, toolChoice, settings, output } = request;
   const specs = tools.map(({ name, description, input }) => ({ name, description, input }));
-  const serializedRequest = { instructions, history, tools: specs, toolChoice, output };
+  const serializedRequest = { instructions, history, tools: specs, toolChoice, settings, output };
   // Round-tripped through JSON, which drops undefined fields, to match what is read back.
   return toCanonicalJson(JSON.parse(JSON.stringify(serializedRequest)) as Json);
 }

@@ -87,6 +87,7 @@ function createAnswerReader({ tools }: ModelRequest): DialectReader {
       case "reasoning":
       case "opaque":
       case "usage":
+      case "logprobs":
         return [chunk];
     }
   };

@@ -1,16 +1,13 @@
 import { isRecord, type Json } from "../json.ts";
 import type { Chunk, ModelRequest, StopReason } from "../model.ts";
 import type { JsonSchema } from "../schema/schema.ts";
+import type { ModelSettings } from "../settings/settings.ts";
 
-/** Settings a wire needs in addition to the request. */
-export type WireSettings = {
+/** What a wire needs in addition to the request: the settings of the client, merged with those of the request. */
+export type WireSettings = Omit<ModelSettings, "toolChoice"> & {
   /** The model's name at the provider. */
   readonly model: string;
   readonly stream: boolean;
-  readonly maxOutputTokens?: number | undefined;
-  readonly temperature?: number | undefined;
-  /** Fields copied into the body unchanged, for settings this library does not model. */
-  readonly extra?: { readonly [field: string]: Json } | undefined;
 };
 
 /** One server-sent event. */

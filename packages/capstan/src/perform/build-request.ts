@@ -6,6 +6,7 @@ import { buildHandoffSpec, readResult } from "../prompt/builtin-tools.ts";
 import { contextSection } from "../prompt/context-section.ts";
 import { citationSection } from "../prompt/prompt.ts";
 import { getHandoffPolicy, listOpenTargets } from "../rules/handoffs.ts";
+import { type ModelSettings, resolveSettings } from "../settings/settings.ts";
 import type { State } from "../state/state.ts";
 import { continueHistory } from "./continuation.ts";
 import type { Io } from "./io.ts";
@@ -23,18 +24,33 @@ export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRe
   const fixed = state.run?.instructions ?? agent.instructions;
   const base =
     typeof fixed === "string" ? withSources(fixed, agent, state) : await buildInstructions(fixed, effect, io);
+  const { toolChoice = "auto", ...settings } = resolveTurnSettings(agent, effect, state);
   return {
     instructions: [base, formatOutputInstructions(agent), ...effect.notes]
       .filter((text) => text !== "")
       .join("\n\n"),
     history: partial ? continueHistory(state.history, partial) : state.history,
     tools,
-    toolChoice: tools.length === 0 ? "none" : effect.tools === "required" ? "required" : "auto",
+    toolChoice: tools.length === 0 ? "none" : effect.tools === "required" ? "required" : toolChoice,
     thinking: effect.thinking,
+    ...(Object.keys(settings).length > 0 && { settings }),
     ...(effect.hasMoreRoom && { maxOutputTokens: largeOutputTokens }),
     ...(agent.output && { output: agent.output.json }),
   };
 }
+
+const noSettings: ModelSettings = {};
+
+/** The settings of the run and its agent. `policy.thinking` decides about the effort if neither sets it. */
+function resolveTurnSettings(agent: Agent, { turn, maxTurns }: ModelEffect, { run }: State): ModelSettings {
+  const effort = thinkingEffort[run?.policy.thinking ?? "auto"];
+  if (!run || (!run.settings && !agent.settings)) return effort ? { effort } : noSettings;
+  const { toolCalls: calls, usage } = run;
+  const settings = resolveSettings(agent, run.settings, { turn, maxTurns, calls, usage });
+  return effort ? { effort, ...settings } : settings;
+}
+
+const thinkingEffort = { auto: undefined, on: "medium", off: "none" } as const;
 
 function listToolSpecs(agent: Agent, state: State): readonly ToolSpec[] {
   const { name, description, schema } = readResult;

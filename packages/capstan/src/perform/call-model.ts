@@ -1,13 +1,14 @@
 import { type Agent, getAgent } from "../agent.ts";
 import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { ModelEffect } from "../effect.ts";
-import { describeThrown, type ErrorData } from "../errors.ts";
+import { AgentError, describeThrown, type ErrorData } from "../errors.ts";
 import type { DeltaBody, FactBody, StructuredOutput } from "../event.ts";
 import { type AssistantEntry, type Citation, getText, type TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
 import { findAnswerProblem, type Model, type StopReason } from "../model.ts";
 import { findNewDescriptions, type Source } from "../provenance.ts";
 import type { Schema } from "../schema/schema.ts";
+import type { ModelSettings } from "../settings/settings.ts";
 import type { PartialMessage, State } from "../state/state.ts";
 import { buildRequest } from "./build-request.ts";
 import { checkCalls } from "./check-calls.ts";
@@ -39,6 +40,8 @@ type ModelCallContext = {
   readonly partial: PartialMessage | undefined;
   readonly earlierDeltas: readonly DeltaBody[];
   readonly startedAt: number;
+  /** Of the request, once it is built. */
+  settings?: ModelSettings;
 };
 
 /** Calls the model once and streams its deltas. Returns the finished message or the failure as facts. */
@@ -100,9 +103,12 @@ function createCallIds(turn: number, { callIds: sessionIds, run }: State): Messa
 async function requestMessage(context: ModelCallContext, signal: AbortSignal): Promise<readonly FactBody[]> {
   const { effect, io, model, message, citationFilter, partial, earlierDeltas } = context;
   const filter = partial && createOverlapFilter(partial);
+  const request = await buildRequest(effect, io);
+  if (request.settings) context.settings = request.settings;
+  assertSupported(context);
   await readModelStream(
     { model, message, filter, citationFilter, earlierDeltas, emit: io.emit },
-    await buildRequest(effect, io),
+    request,
     signal,
   );
   const { stopReason, stopDetail: detail, calls } = message;
@@ -111,6 +117,21 @@ async function requestMessage(context: ModelCallContext, signal: AbortSignal): P
   const isStructured = getAgent(io.agents, effect.agent).output !== undefined;
   const problem = findAnswerProblem({ stopReason, detail, hasText, hasCalls: calls.size > 0, isStructured });
   return problem ? buildFailure(context, problem) : buildMessage(context);
+}
+
+/** A setting that changes the meaning of the request must not get lost. */
+function assertSupported({ model, settings }: ModelCallContext): void {
+  const refused = settings && model.checkSettings?.(settings).find(({ isError }) => isError);
+  if (refused) throw new AgentError("settings_failed", refused.message);
+}
+
+/** Warns once per run of settings that the model ignores. */
+function listSettingWarnings({ io, model, settings }: ModelCallContext): readonly FactBody[] {
+  if (!settings || io.state.run?.warned.has("setting_ignored")) return [];
+  const [first, ...others] = model.checkSettings?.(settings) ?? [];
+  if (!first) return [];
+  const message = [first, ...others].map((problem) => problem.message).join(" ");
+  return [{ type: "warning", code: "setting_ignored", message }];
 }
 
 function buildFailure(
@@ -141,15 +162,8 @@ function pickUnusedAnswer(message: MessageBuilder): { stopReason?: StopReason; t
   return { stopReason, ...(hasText && { text: getText({ type: "assistant", parts: buildParts(message) }) }) };
 }
 
-async function buildMessage({
-  effect,
-  io,
-  model,
-  message,
-  citationFilter,
-  partial,
-  startedAt,
-}: ModelCallContext): Promise<readonly FactBody[]> {
+async function buildMessage(context: ModelCallContext): Promise<readonly FactBody[]> {
+  const { effect, io, model, message, citationFilter, partial, startedAt, settings } = context;
   const { stopReason = "other" } = message;
   const agent = getAgent(io.agents, effect.agent);
   // Calls in a filtered or refused answer cannot be trusted; its text is kept.
@@ -165,7 +179,12 @@ async function buildMessage({
     ...{ entry, model: model.id, usage, ms },
     ...buildCitationFields({ citationFilter, partial }),
   };
-  const notices = [...repairs, ...warnings, ...(citationFilter?.getWarnings() ?? [])];
+  const notices = [
+    ...repairs,
+    ...warnings,
+    ...listSettingWarnings(context),
+    ...(citationFilter?.getWarnings() ?? []),
+  ];
   const { candidate, continueAfter } = effect;
   if ((stopReason === "length" || stopReason === "pause") && continueAfter.includes(stopReason))
     return [{ type: "message_partial", ...details, candidate, stopReason }, ...notices];
@@ -174,6 +193,8 @@ async function buildMessage({
       ...{ type: "message", ...details, stopReason, ...listNewSources(agent, io.state) },
       ...(checks && { checks }),
       ...(output && { output }),
+      ...(settings && { settings }),
+      ...(message.logprobs && { logprobs: message.logprobs }),
     },
     ...notices,
   ];

@@ -6,6 +6,7 @@ import {
   type Model,
   type ModelRequest,
   type StopReason,
+  type TokenLogprob,
   toStopReason,
   type Usage,
 } from "../model.ts";
@@ -36,6 +37,7 @@ export type MessageBuilder = {
   /** The provider's own word for `stopReason`. */
   stopDetail: string | undefined;
   usage: Usage | undefined;
+  logprobs: TokenLogprob[] | undefined;
   /** Number of characters received so far. */
   size: number;
   hasText: boolean;
@@ -49,6 +51,7 @@ export function createMessageBuilder(nameCall: MessageBuilder["nameCall"]): Mess
     stopReason: undefined,
     stopDetail: undefined,
     usage: undefined,
+    logprobs: undefined,
     size: 0,
     hasText: false,
   };
@@ -80,6 +83,9 @@ export function addChunk(message: MessageBuilder, chunk: Chunk): void {
     case "usage":
       message.usage = chunk.usage;
       return;
+    case "logprobs":
+      message.logprobs = [...(message.logprobs ?? []), ...chunk.tokens];
+      return;
     case "finish":
       message.stopReason = toStopReason(chunk.reason);
       message.stopDetail = chunk.detail;
@@ -94,6 +100,7 @@ function restartMessage(message: MessageBuilder): void {
   message.stopReason = undefined;
   message.stopDetail = undefined;
   message.usage = undefined;
+  message.logprobs = undefined;
 }
 
 type CallHead = {

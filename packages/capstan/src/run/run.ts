@@ -6,6 +6,7 @@ import { createId } from "../ids.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import { readRunFacts } from "../sessions/load-facts.ts";
+import { checkSettings, type ModelSettings } from "../settings/settings.ts";
 import type { State } from "../state/state.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
@@ -25,6 +26,8 @@ export type RunOptions = ResumeOptions & {
   /** Where facts are stored. Default: one in-memory store per process. */
   readonly store?: Store;
   readonly policy?: PolicyOverrides;
+  /** What to ask of the model; takes precedence over the agent's settings. */
+  readonly settings?: ModelSettings;
   /** The user's time zone, for dates in instructions. Default: the machine's. */
   readonly timeZone?: string;
   /** Makes the call idempotent: the same id and input return the existing run. */
@@ -111,7 +114,7 @@ function assertNoActiveRun({ sessionId, run }: State): void {
 function buildRunStart(
   agent: Agent,
   input: RunInput,
-  { policy, timeZone, instructions: given }: RunOptions & WithInstructions,
+  { policy, settings, timeZone, instructions: given }: RunOptions & WithInstructions,
 ): FactBody {
   const { entries, instructions = given } = readInput(input);
   if (timeZone !== undefined) assertTimeZone(timeZone);
@@ -121,6 +124,7 @@ function buildRunStart(
     input: entries,
     policy: resolvePolicy(policy, agent.policy),
     timeZone: timeZone ?? machineTimeZone,
+    ...(settings && { settings: checkSettings("run", settings) }),
     ...(instructions !== undefined && { instructions }),
   };
 }

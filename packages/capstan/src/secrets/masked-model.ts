@@ -9,6 +9,7 @@ import type { MaskedStream } from "./mask-secrets.ts";
 export function withMaskedModel(model: Model, secretMask: SecretMask): Model {
   return {
     id: model.id,
+    checkSettings: (settings) => model.checkSettings?.(settings) ?? [],
     stream(request, options) {
       const reader = model.stream(maskRequest(request, secretMask), options)[Symbol.asyncIterator]();
       const masked = createCallMask(request, secretMask);
@@ -81,6 +82,7 @@ function createCallMask(
       case "reasoning":
       case "opaque":
       case "usage":
+      case "logprobs":
         return [chunk];
     }
   };

@@ -10,8 +10,10 @@ import type {
   StructuredOutput,
   ToolOffer,
 } from "../event.ts";
+import type { TokenLogprob } from "../model.ts";
 import type { HandoffPolicy, Policy, PolicyOverrides } from "../policy.ts";
 import type { Source } from "../provenance.ts";
+import type { ModelSettings } from "../settings/settings.ts";
 import type { Question } from "../tool.ts";
 import {
   assistantEntry,
@@ -105,6 +107,8 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
       ...pickHistoryPolicy(value as PolicyOverrides),
     })),
     timeZone: keep(timeZone),
+    // They go to the model's provider at the deployment's expense.
+    settings: drop(openObject<ModelSettings>({})),
     instructions: drop(string),
     imported: replaceOptional(choice(true), () => true as const),
   }),
@@ -122,6 +126,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
     // Approvals, validated values and labels count in the deployment that made them.
     ...{ checks: drop(checks), output: drop(output), sources: drop(sources) },
     citations: keepOptional(citations),
+    ...{ settings: drop(openObject<ModelSettings>({})), logprobs: drop(array(openObject<TokenLogprob>({}))) },
   }),
   message_partial: object<Body<"message_partial">>({
     ...{ entry: keep(assistantEntry), stopReason: keep(choice("length", "pause")), model: keep(string) },

@@ -104,12 +104,13 @@ function restartRun(
   options: RerunOptions & EngineOptions,
   { id, start }: { readonly id: string; readonly start: Start },
 ): Run {
-  const { imported, timeZone, instructions } = start;
+  const { imported, timeZone, instructions, settings } = start;
   const policy = imported ? options.policy : start.policy;
   return run(selectAgent(options), buildInput(start, options.edit), {
     ...pickResumeOptions(options),
     ...{ store, session: id, timeZone },
     ...(policy && { policy }),
+    ...(settings && { settings }),
     ...(instructions !== undefined && { instructions }),
   });
 }

@@ -25,6 +25,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     id: fact.runId,
     agent: fact.agent,
     policy: fact.policy,
+    settings: fact.settings,
     timeZone: fact.timeZone,
     instructions: fact.instructions,
     handoffs: [],

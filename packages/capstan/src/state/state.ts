@@ -13,6 +13,7 @@ import type { Json } from "../json.ts";
 import type { MessageEnd, Usage } from "../model.ts";
 import type { Policy } from "../policy.ts";
 import { createLabels, type Labels } from "../provenance.ts";
+import type { ModelSettings } from "../settings/settings.ts";
 import type { Question, Reads, Reply } from "../tool.ts";
 import { type ContextSize, createContextSize } from "./context-size.ts";
 
@@ -55,6 +56,8 @@ export type RunState = {
   agent: string;
   /** The policy at the start of the run, tightened while a stricter agent is in charge. */
   policy: Policy;
+  /** Of the run; they take precedence over its agents'. */
+  readonly settings: ModelSettings | undefined;
   readonly timeZone: string;
   /** Replaces the instructions of the agent that started the run. */
   instructions: string | undefined;

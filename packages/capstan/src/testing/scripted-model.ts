@@ -32,7 +32,7 @@ export type ScriptedCall = {
   readonly arguments?: string;
 };
 
-export type ScriptedRequest = Pick<ModelRequest, "instructions" | "toolChoice" | "thinking"> & {
+export type ScriptedRequest = Pick<ModelRequest, "instructions" | "toolChoice" | "thinking" | "settings"> & {
   readonly history: readonly Entry[];
   readonly tools: readonly ToolSpec[];
 };
@@ -61,8 +61,11 @@ export function scriptedModel(script: Script, options: ScriptedOptions = {}): Sc
   return {
     id,
     requests,
-    async *stream({ instructions, history, tools, toolChoice, thinking }, { signal }) {
-      const request = { instructions, history: record ? [...history] : [], tools, toolChoice, thinking };
+    async *stream({ instructions, history, tools, toolChoice, thinking, settings }, { signal }) {
+      const request = {
+        ...{ instructions, history: record ? [...history] : [], tools, toolChoice, thinking },
+        ...(settings && { settings }),
+      };
       if (record) requests.push(request);
       const index = requestCount++;
       const step = typeof script === "function" ? script(request, index) : script[index];

@@ -95,7 +95,7 @@ function chooseMaxTokens(request: ModelRequest, settings: WireSettings, inputCha
  * assistant message does not start with thinking, as when another provider wrote it.
  */
 function canThink({ history, toolChoice }: ModelRequest, thinking: Extra): boolean {
-  if (toolChoice === "required") return false;
+  if (toolChoice === "required" || typeof toolChoice === "object") return false;
   if (thinking.type !== "enabled" || history.at(-1)?.type !== "result") return true;
   const last = history.findLast((entry) => entry.type === "assistant");
   return last === undefined || /^\{"type":"(?:redacted_)?thinking"/.test(serializeAssistantEntry(last).json);
@@ -103,6 +103,8 @@ function canThink({ history, toolChoice }: ModelRequest, thinking: Extra): boole
 
 function resolveToolChoice({ toolChoice, tools: specs, history }: ModelRequest, extra: Extra): Json {
   if (toolChoice === "required") return { type: "any" };
+  if (typeof toolChoice === "object")
+    return { type: "tool", name: anthropicToolNames.encodeName(toolChoice.tool) };
   // Without our own tools, "none" disables server tools only if ours were offered before.
   const isForbidden =
     toolChoice === "none" && (specs.length > 0 || history.some(({ type }) => type === "result"));

@@ -12,6 +12,7 @@
 import { type AssistantEntry, type Entry, getCalls, getText, type Part, toPlainText } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
+import type { ToolChoice } from "../../settings/settings.ts";
 import { createHistoryJoiner } from "../history-joiner.ts";
 import { breakTokensAcross } from "../special-tokens.ts";
 import { getOwnData, type WireSettings } from "../wire.ts";
@@ -51,7 +52,6 @@ export function createChatRequest(
 function buildSettings(request: ModelRequest, settings: WireSettings, quirks: ChatQuirks): Fields {
   const { model, stream, maxOutputTokens, temperature, extra } = settings;
   const { tools, toolChoice, thinking } = request;
-  const choice = toolChoice === "required" ? (quirks.required ?? "required") : toolChoice;
   const format = buildResponseFormat(request, quirks);
   return {
     model,
@@ -59,11 +59,17 @@ function buildSettings(request: ModelRequest, settings: WireSettings, quirks: Ch
     ...(stream && quirks.usageOption !== false && { stream_options: { include_usage: true } }),
     ...(maxOutputTokens !== undefined && { [quirks.maxTokensField ?? "max_tokens"]: maxOutputTokens }),
     ...(temperature !== undefined && { temperature }),
-    ...(tools.length > 0 && toolChoice !== "auto" && { tool_choice: choice }),
+    ...(tools.length > 0 && toolChoice !== "auto" && { tool_choice: toChatChoice(toolChoice, quirks) }),
     ...(format && { response_format: format }),
     ...(thinking ? quirks.thinking?.on : quirks.thinking?.off),
     ...extra,
   };
+}
+
+function toChatChoice(choice: ToolChoice, { required = "required" }: ChatQuirks): unknown {
+  if (typeof choice === "object")
+    return { type: "function", function: { name: chatToolNames.encodeName(choice.tool) } };
+  return choice === "required" ? required : choice;
 }
 
 function buildResponseFormat({ output, tools }: ModelRequest, quirks: ChatQuirks): Fields | undefined {

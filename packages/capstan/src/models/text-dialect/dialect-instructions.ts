@@ -1,9 +1,10 @@
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
+import type { ToolChoice } from "../../settings/settings.ts";
 import { toList } from "../wire.ts";
 import { quoteMarkers } from "./call-head.ts";
 
-const choiceInstructions: Readonly<Record<ModelRequest["toolChoice"], string>> = {
+const choiceInstructions: Readonly<Record<Extract<ToolChoice, string>, string>> = {
   auto: "Respond with tool calls if you need more information, or with your final answer if you have enough. When you have all you need, give your final answer without tool calls.",
   required: "You must call at least one tool in this response; do not give a final answer yet.",
   none: "Do not call any tool in this response: give your answer in words, without tool calls.",
@@ -28,8 +29,13 @@ ARGUMENTS: ${JSON.stringify(buildExample(first.input, 4))}
 
 You may write several calls, one after the other. Then stop: the results come in the next message, as TOOL_RESULT. Never write a TOOL_RESULT yourself. What you write as [Thinking: ...] is not shown.
 
-${choiceInstructions[toolChoice]}`;
+${formatChoice(toolChoice)}`;
   return instructions ? `${instructions}\n\n${section}` : section;
+}
+
+function formatChoice(choice: ToolChoice): string {
+  if (typeof choice === "string") return choiceInstructions[choice];
+  return `You must call ${choice.tool} in this response; do not give a final answer yet.`;
 }
 
 const descriptions = new WeakMap<ToolSpec, string>();

@@ -1,5 +1,6 @@
 import { defaultPolicy, type Fact, type Json, type Store } from "capstan";
 import { hostileHint } from "../../widgets/widgets-fixture-data.ts";
+import { createSettings } from "./hostile-settings.ts";
 
 /** All fields of a type, including optional ones, so that a new field must be added here. */
 type Whole<Value> = Value extends string | number | boolean
@@ -13,18 +14,8 @@ type Whole<Value> = Value extends string | number | boolean
       : Value;
 
 type Type = Fact["type"];
-type EnvelopeField =
-  | "type"
-  | "runId"
-  | "sessionId"
-  | "agent"
-  | "turn"
-  | "parentRunId"
-  | "parentCallId"
-  | "seq"
-  | "at"
-  | "elapsedMs"
-  | "id";
+/** The fields that every fact has; the rest is its body. */
+type EnvelopeField = keyof Extract<Fact, { readonly type: "woken" }>;
 type Body<Of extends Type> = Omit<Extract<Fact, { readonly type: Of }>, EnvelopeField>;
 type FactBody = Parameters<Store["append"]>[0][number];
 /** Fields with free-form data. */
@@ -97,6 +88,7 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
       input: [{ type: "user", content: [{ type: "text", text: text() }, image, file] }],
       policy: defaultPolicy,
       timeZone: "UTC",
+      settings: createSettings(text),
       instructions: text(),
       imported: true,
     },
@@ -120,6 +112,8 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
         c3: { error: error() },
       },
       output: { issues: [text()] },
+      settings: createSettings(text),
+      logprobs: [{ token: text(), logprob: -1, top: [{ token: text(), logprob: -2 }] }],
       citations: [
         { n: 1, id: "f1", title: text(), url: url() },
         { n: 2, id: "f2", title: text(), url: url() },

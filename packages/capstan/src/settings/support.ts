@@ -1,0 +1,132 @@
+import { AgentError } from "../errors.ts";
+import type { Model } from "../model.ts";
+import type { ModelSettings } from "./settings.ts";
+
+/** The API that a client speaks. */
+export type ModelApi =
+  | "openai-responses"
+  | "openai-chat"
+  | "compatible"
+  | "anthropic"
+  | "gemini"
+  | "ai-sdk"
+  | "llama";
+
+/** A setting that a model cannot follow. */
+export type SettingProblem = {
+  readonly field: keyof ModelSettings;
+  /** One sentence: what is not supported, and what happens or what to do instead. */
+  readonly message: string;
+  /** The request would mean something else without it, so it is not sent. */
+  readonly isError: boolean;
+};
+
+/** A setting that an API cannot follow. */
+type Limit = {
+  readonly field: keyof ModelSettings;
+  /** `ignored`: the request is sent without it, with a warning. `refused`: its meaning would change, so it fails. */
+  readonly effect: "ignored" | "refused";
+  /** Default: always. */
+  applies?(value: unknown, settings: ModelSettings, model: string): boolean;
+  /** Completes "… supports no <field>: ". */
+  readonly reason: string;
+};
+
+/** OpenAI's models that do not reason. They reject fields about reasoning, and the others reject a temperature. */
+export const nonReasoningModels: RegExp = /(^|\/)(gpt-3|gpt-4|chatgpt|gpt-5[\w.]*-chat)/i;
+
+const sampling: readonly Limit[] = (["temperature", "topP"] as const).map((field) => ({
+  field,
+  effect: "ignored",
+  applies: (_value, _settings, model) => !nonReasoningModels.test(model),
+  reason: "models that reason choose their own sampling",
+}));
+const levelsOnly: Limit = {
+  field: "effort",
+  effect: "ignored",
+  applies: (value) => typeof value === "number",
+  reason: "it has levels instead of token budgets; the nearest level is used",
+};
+
+/** What each API cannot do. The table in docs/models.md is generated from the requests that its client sends. */
+const limits: { readonly [Api in ModelApi]: readonly Limit[] } = {
+  "openai-responses": [
+    { field: "stop", effect: "refused", reason: 'use `api: "chat"`, or search the answer yourself' },
+    { field: "seed", effect: "ignored", reason: "answers are not repeatable" },
+    ...sampling,
+    levelsOnly,
+  ],
+  "openai-chat": [...sampling, levelsOnly],
+  compatible: [levelsOnly],
+  anthropic: [
+    { field: "seed", effect: "ignored", reason: "answers are not repeatable" },
+    { field: "logprobs", effect: "refused", reason: "no model reports them" },
+  ],
+  gemini: [
+    {
+      field: "parallelToolCalls",
+      effect: "ignored",
+      applies: (value) => value === false,
+      reason: "the model decides",
+    },
+  ],
+  "ai-sdk": [],
+  llama: [],
+};
+
+/** Returns the settings that a model cannot follow. */
+export function findSettingProblems(
+  api: ModelApi,
+  model: string,
+  settings: ModelSettings,
+): readonly SettingProblem[] {
+  return limits[api].flatMap(({ field, effect, applies, reason }): SettingProblem[] => {
+    const value = settings[field];
+    if (value === undefined || applies?.(value, settings, model) === false) return [];
+    const message = `${model} does not support ${field} ${JSON.stringify(value)}: ${reason}.`;
+    return [{ field, message, isError: effect === "refused" }];
+  });
+}
+
+const apis: { readonly [provider: string]: ModelApi } = {
+  openai: "openai-responses",
+  azure: "openai-responses",
+  anthropic: "anthropic",
+  bedrock: "anthropic",
+  gemini: "gemini",
+  vertex: "gemini",
+};
+
+/** Same as `findSettingProblems`, for a model named `provider/model`. */
+export function findNamedProblems(name: string, settings: ModelSettings): readonly SettingProblem[] {
+  const slash = name.indexOf("/");
+  const provider = name.slice(0, Math.max(0, slash));
+  if (provider === "offline" || slash < 0) return []; // rule-based: no setting changes its answers
+  const api = Object.hasOwn(apis, provider) ? apis[provider] : undefined;
+  return findSettingProblems(api ?? "compatible", name.slice(slash + 1), settings);
+}
+
+/** Throws `invalid_definition` if a model refuses a setting of its agent, and warns of those that it ignores. */
+export function checkSupport(
+  owner: string,
+  settings: ModelSettings,
+  models: readonly (Model | string)[],
+): void {
+  const problems = models.flatMap((model) =>
+    typeof model === "string" ? findNamedProblems(model, settings) : (model.checkSettings?.(settings) ?? []),
+  );
+  const refused = problems.find(({ isError }) => isError);
+  if (refused)
+    throw new AgentError(
+      "invalid_definition",
+      `settings.${refused.field} of the ${owner}: ${refused.message}`,
+    );
+  for (const message of new Set(problems.map((problem) => problem.message)))
+    emitWarning(`settings of the ${owner}: ${message}`);
+}
+
+/** Node prints the warning. Elsewhere the run's own warning has to do. */
+function emitWarning(message: string): void {
+  const { process } = globalThis as { process?: { emitWarning?(text: string, type: string): void } };
+  process?.emitWarning?.(message, "CapstanWarning");
+}
