@@ -6,7 +6,8 @@ import { checkWorldAccess, findImports, readSources, type Source } from "./archi
 const guardedClient = ["packages/tools/src/web/"];
 const modelClients = [
   "packages/capstan/src/models/post.ts",
-  "packages/capstan/src/models/default-model.ts", // probes Ollama on this machine, or uses the given `fetch`
+  "packages/capstan/src/models/default-model.ts", // passes `fetch` to the next
+  "packages/capstan/src/models/local-servers.ts", // looks for model servers on this machine
 ];
 /** Connects to the Capstan server the caller names. */
 const ownClient = ["packages/capstan/src/client/environment.ts"];

@@ -32,6 +32,14 @@ describe("the default model", () => {
     expect((await defaultModel(ollama("llama3.2:3b", "other"))).id).toBe("ollama/llama3.2:3b");
   });
 
+  it("is a model of another local server, when Ollama is not running (C-27)", async () => {
+    const lmStudio = async (url: string | URL | Request) =>
+      String(url).includes(":1234/")
+        ? Response.json({ data: [{ id: "qwen3-4b", type: "llm" }] })
+        : Promise.reject(new TypeError("fetch failed"));
+    expect((await defaultModel({ fetch: lmStudio })).id).toBe("lmstudio/qwen3-4b");
+  });
+
   it("is the offline model when there is neither, also when something else answers there (C-27)", async () => {
     expect((await defaultModel(nobody)).id).toMatch(/^offline/);
     expect((await defaultModel(ollama())).id).toMatch(/^offline/);

@@ -4,6 +4,12 @@ export { fallback } from "./fallback.ts";
 export { fromAiSdk } from "./from-ai-sdk.ts";
 export { fromGenerate, type Generate, type Generated } from "./from-generate.ts";
 export { type KnownModel, type KnownModelsOptions, knownModels, type ModelPrice } from "./known-models.ts";
+export {
+  type FindLocalServersOptions,
+  findLocalServers,
+  type LocalServer,
+  type LocalServerName,
+} from "./local-servers.ts";
 export { offline } from "./offline.ts";
 export { createPricer, type Price, type PriceList } from "./pricing.ts";
 export {

@@ -3,6 +3,7 @@ import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
 import { findNamedProblems } from "../settings/support.ts";
 import { readEnv, requireKey } from "./environment.ts";
+import { getLocalServerUrl, isLocalServerName, localServerNames } from "./local-servers.ts";
 import type { ChatQuirks } from "./openai-chat.ts";
 
 type Server = { readonly baseURL: string; readonly key: string; readonly quirks?: ChatQuirks };
@@ -24,7 +25,7 @@ const compatibleServers: { readonly [provider: string]: Server } = {
   huggingface: { baseURL: "https://router.huggingface.co/v1", key: "HF_TOKEN" },
   gateway: { baseURL: "https://ai-gateway.vercel.sh/v1", key: "AI_GATEWAY_API_KEY" },
 };
-const ownClients = ["openai", "anthropic", "gemini", "vertex", "ollama"];
+const ownClients = ["openai", "anthropic", "gemini", "vertex"];
 
 const models = new Map<string, Model>();
 
@@ -71,21 +72,17 @@ async function loadVertex(model: string): Promise<Model> {
 }
 
 async function loadCompatible(provider: string, model: string): Promise<Model> {
-  const server = Object.hasOwn(compatibleServers, provider) ? compatibleServers[provider] : undefined;
-  if (!server && provider !== "ollama") throw createUnknownProviderError(provider, model);
   const { compatible } = await import("./compatible.ts");
-  if (!server) return compatible({ provider, model, baseURL: `${getOllamaHost()}/v1` });
+  if (isLocalServerName(provider))
+    return compatible({ provider, model, baseURL: `${getLocalServerUrl(provider)}/v1` });
+  const server = Object.hasOwn(compatibleServers, provider) ? compatibleServers[provider] : undefined;
+  if (!server) throw createUnknownProviderError(provider, model);
   const { key, ...rest } = server;
   return compatible({ provider, model, ...rest, apiKey: requireKey(provider, undefined, [key]) });
 }
 
-export function getOllamaHost(): string {
-  const host = readEnv("OLLAMA_HOST") ?? "127.0.0.1:11434";
-  return /^https?:/.test(host) ? host.replace(/\/+$/, "") : `http://${host}`;
-}
-
 function createUnknownProviderError(provider: string, model: string): AgentError {
-  const providers = [...ownClients, ...Object.keys(compatibleServers)];
+  const providers = [...ownClients, ...localServerNames, ...Object.keys(compatibleServers)];
   const hint = provider ? suggestName(provider, providers) : ` Write the model as "provider/${model}".`;
   const message = `Unknown provider ${JSON.stringify(provider)}.${hint} Known: ${providers.join(", ")}.`;
   return new AgentError("model_not_found", message);

@@ -27,6 +27,9 @@ export const providers: readonly Provider[] = [
   { name: "huggingface", keys: ["HF_TOKEN"] },
   { name: "vertex", keys: ["GOOGLE_ACCESS_TOKEN"] },
   { name: "ollama", keys: [] },
+  { name: "lmstudio", keys: [] },
+  { name: "llamacpp", keys: [] },
+  { name: "vllm", keys: [] },
   { name: "offline", keys: [] },
 ];
 
