@@ -10,10 +10,16 @@ export type Usage = {
   readonly outputTokens: number;
   /** The part of `inputTokens` that the provider read from its cache. */
   readonly cachedTokens?: number;
+  /** The part of `inputTokens` that the provider wrote to its cache. */
+  readonly cacheWriteTokens?: number;
+  /** The part of `cacheWriteTokens` that the provider keeps for an hour or longer, at a higher price. */
+  readonly longCacheWriteTokens?: number;
   /** The part of `outputTokens` spent on reasoning. */
   readonly reasoningTokens?: number;
   /** In US dollars, if known. */
   readonly cost?: number;
+  /** True if the price of a call is not known: `cost` does not include it. */
+  readonly unpriced?: boolean;
   /** True if the provider reported no usable numbers and these are estimated. */
   readonly estimated?: boolean;
 };

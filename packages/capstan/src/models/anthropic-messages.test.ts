@@ -88,10 +88,12 @@ function unmarked(value: unknown): unknown {
 
 function usageIn(usage: Message["usage"]): Usage {
   const cached = usage.cache_read_input_tokens;
+  const written = usage.cache_creation_input_tokens ?? 0;
   return {
-    inputTokens: (usage.input_tokens ?? 0) + (cached ?? 0) + (usage.cache_creation_input_tokens ?? 0),
+    inputTokens: (usage.input_tokens ?? 0) + (cached ?? 0) + written,
     outputTokens: usage.output_tokens ?? 0,
     ...(typeof cached === "number" && { cachedTokens: cached }),
+    ...(written > 0 && { cacheWriteTokens: written }),
   };
 }
 
@@ -970,6 +972,7 @@ describe("an answer", () => {
       input_tokens: 10,
       cache_read_input_tokens: 100,
       cache_creation_input_tokens: 1000,
+      cache_creation: { ephemeral_5m_input_tokens: 600, ephemeral_1h_input_tokens: 400 },
       output_tokens: 1,
     };
     const usage = { output_tokens: 50, output_tokens_details: { thinking_tokens: 20 }, input_tokens: null };
@@ -983,6 +986,8 @@ describe("an answer", () => {
       inputTokens: 1110,
       outputTokens: 50,
       cachedTokens: 100,
+      cacheWriteTokens: 1000,
+      longCacheWriteTokens: 400,
       reasoningTokens: 20,
     });
   });

@@ -10,8 +10,9 @@ export {
   type LocalServer,
   type LocalServerName,
 } from "./local-servers.ts";
+export { type ModelInfo, type ModelTable, modelTableDate, type Price, setModelTable } from "./model-table.ts";
 export { offline } from "./offline.ts";
-export { createPricer, type Price, type PriceList } from "./pricing.ts";
+export { createPricer, type PriceList } from "./pricing.ts";
 export {
   type Environment,
   getProvider,

@@ -364,11 +364,14 @@ describe("a stream of chat completions", () => {
       prompt_tokens: 9,
       completion_tokens: 4,
       total_tokens: 13,
-      prompt_tokens_details: { cached_tokens: 3 },
+      prompt_tokens_details: { cached_tokens: 3, cache_write_tokens: 5 },
       completion_tokens_details: { reasoning_tokens: 2 },
     };
     expect(read(openAiChat, [{ choices: [], usage }, { choices: [] }])).toEqual([
-      { type: "usage", usage: { inputTokens: 9, outputTokens: 4, cachedTokens: 3, reasoningTokens: 2 } },
+      {
+        type: "usage",
+        usage: { inputTokens: 9, outputTokens: 4, cachedTokens: 3, cacheWriteTokens: 5, reasoningTokens: 2 },
+      },
     ]);
   });
 

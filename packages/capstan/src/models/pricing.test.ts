@@ -1,10 +1,12 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Event } from "../event.ts";
 import { defineAgent, defineTool, run } from "../index.ts";
 import type { Model, Usage } from "../model.ts";
 import { anthropic } from "./anthropic.ts";
 import { compatible } from "./compatible.ts";
 import { gemini } from "./gemini.ts";
+import { setModelTable } from "./model-table.ts";
 import { openai } from "./openai.ts";
 import { createPricer, type PricerOptions } from "./pricing.ts";
 
@@ -104,6 +106,95 @@ describe("priced", () => {
         expect(cost).toBeLessThanOrEqual(((await costOf(plain, mini)) ?? 0) + 1e-12);
       }),
     );
+  });
+});
+
+describe("the price of caching", () => {
+  const haiku = { provider: "anthropic", model: "claude-haiku-4-5" };
+  const written = { inputTokens: 1_000_000, outputTokens: 0, cacheWriteTokens: 400_000 };
+
+  it("writes to Anthropic's cache cost 1.25 times as much as input, for an hour twice as much, reads a tenth", async () => {
+    expect(await costOf(written, haiku)).toBeCloseTo(0.6 + 0.4 * 1.25, 9);
+    expect(await costOf({ ...written, longCacheWriteTokens: 300_000 }, haiku)).toBeCloseTo(
+      0.6 + 0.1 * 1.25 + 0.3 * 2,
+      9,
+    );
+    expect(await costOf({ ...written, cachedTokens: 500_000 }, haiku)).toBeCloseTo(
+      0.1 + 0.4 * 1.25 + 0.5 * 0.1,
+      9,
+    );
+  });
+
+  it("writes cost as much as input at a provider that charges nothing extra", async () => {
+    expect(await costOf({ ...used, cacheWriteTokens: 400_000 }, mini)).toBe(await costOf(used, mini));
+  });
+
+  it("custom prices of writes default to the price of input", async () => {
+    const cost = (price: object) =>
+      costOf(
+        { ...written, longCacheWriteTokens: 100_000 },
+        { ...haiku, prices: { "anthropic/claude-haiku-4-5": { input: 10, output: 0, ...price } } },
+      );
+    expect(await cost({})).toBeCloseTo(10, 9);
+    expect(await cost({ cacheWrite: 20 })).toBeCloseTo(6 + 8, 9);
+    expect(await cost({ cacheWrite: 20, longCacheWrite: 30 })).toBeCloseTo(6 + 6 + 3, 9);
+  });
+
+  it("figures that exceed the input are capped, so that a cost is never negative nor counted twice", async () => {
+    const tokens = fc.nat(1_000_000);
+    const prices = { "here/m": { input: 1, output: 0, cachedInput: 1, cacheWrite: 1, longCacheWrite: 1 } };
+    await fc.assert(
+      fc.asyncProperty(
+        ...([tokens, tokens, tokens, tokens] as const),
+        async (inputTokens, cachedTokens, cacheWriteTokens, longCacheWriteTokens) => {
+          const usage = {
+            ...{ inputTokens, outputTokens: 0 },
+            ...{ cachedTokens, cacheWriteTokens, longCacheWriteTokens },
+          };
+          const cost = await costOf(usage, { provider: "here", model: "m", prices });
+          expect(cost).toBeCloseTo(inputTokens / 1_000_000, 9);
+          expect(await costOf(usage, haiku)).toBeGreaterThanOrEqual(0);
+        },
+      ),
+    );
+  });
+});
+
+describe("a model without a known price", () => {
+  afterEach(() => setModelTable(undefined));
+  const other = { provider: "openai", model: "no-such-model" };
+
+  it("is reported as unknown, and a local server as free", async () => {
+    expect(await createPricer(other)(used)).toEqual({ ...used, unpriced: true });
+    expect(await createPricer({ provider: "ollama", model: "llama3" })(used)).toEqual(used);
+    expect(await createPricer({ provider: "127.0.0.1", model: "m" })(used)).toEqual(used);
+  });
+
+  it("gets its price from the application's table, also after the first request", async () => {
+    const pricer = createPricer(other);
+    expect(await pricer(used)).toMatchObject({ unpriced: true });
+    const models = {
+      "openai/no-such-model": { price: { input: 1, output: 10 } },
+      "openai/gpt-4o-mini": { contextWindow: 5 },
+    };
+    setModelTable({ date: "2030-01-01", models });
+    expect(await pricer(used)).toEqual({ ...used, cost: 2 });
+    expect(await costOf(used, mini)).toBeCloseTo(0.21, 9); // a row without a price does not hide the listed one
+    setModelTable(undefined);
+    expect(await pricer(used)).toMatchObject({ unpriced: true });
+  });
+
+  it("marks the sum of a run, and a run with a cost limit warns once that it has no effect", async () => {
+    const model = openai({ model: "no-such", api: "chat", apiKey: "sk-test", fetch: chatServer(2) });
+    const agent = defineAgent({ name: "unpriced", model, tools: [look] });
+    const warnings: string[] = [];
+    const onEvent = (event: Event) => event.type === "warning" && warnings.push(event.code);
+    const limited = run(agent, "Look twice.", { policy: { budget: { cost: 1 } } });
+    for await (const event of limited) onEvent(event);
+    expect(await limited).toMatchObject({ turns: 3, usage: { unpriced: true } });
+    expect(warnings).toEqual(["price_unknown"]);
+    for await (const event of run(agent, "Look again.")) onEvent(event);
+    expect(warnings).toHaveLength(1);
   });
 });
 

@@ -1,12 +1,5 @@
 import type { Usage } from "../model.ts";
-
-/** In US dollars per million tokens. */
-export type Price = {
-  readonly input: number;
-  readonly output: number;
-  /** For cached input. Default: `input`. */
-  readonly cachedInput?: number;
-};
+import { applicationTable, type ModelTable, type Price } from "./model-table.ts";
 
 /** Prices by `provider/model`. */
 export type PriceList = { readonly [model: string]: Price };
@@ -15,7 +8,7 @@ export type PricerOptions = {
   readonly provider: string;
   /** The model's name at the provider. */
   readonly model: string;
-  /** Take precedence over the built-in price list. */
+  /** Take precedence over the table of models. */
   readonly prices?: PriceList | undefined;
 };
 
@@ -24,26 +17,40 @@ type ComputeCost = (usage: Usage) => number | undefined;
 /** Adds the cost to a usage. */
 export type Pricer = (usage: Usage) => Promise<Usage>;
 
-/** A cost reported by the provider is kept. A model without a known price gets no cost. */
+/** A cost reported by the provider is kept. A model without a known price gets no cost and is marked `unpriced`. */
 export function createPricer(options: PricerOptions): Pricer {
-  let computeCost = createCustomCost(options);
+  const isFree = localProviders.test(options.provider);
+  let table: ModelTable | undefined;
+  let computeCost: ComputeCost | undefined;
   return async (usage) => {
     if (usage.cost !== undefined) return usage;
-    computeCost ??= await loadListedCost(options);
+    if (!computeCost || table !== applicationTable.current) {
+      table = applicationTable.current;
+      computeCost = createCustomCost(options) ?? (await loadListedCost(options));
+    }
     const cost = computeCost(usage);
-    return cost === undefined ? usage : { ...usage, cost };
+    if (cost !== undefined) return { ...usage, cost };
+    return isFree ? usage : { ...usage, unpriced: true };
   };
 }
 
+/** Servers on the user's own machines: they have no price, which is not an unknown price. */
+const localProviders =
+  /^(?:ollama|lmstudio|llama-?cpp|vllm|local|offline|localhost|127\.|10\.|192\.168\.|\[?::1)|\.(?:local|localhost|internal)$/;
+
 function createCustomCost({ provider, model, prices = {} }: PricerOptions): ComputeCost | undefined {
   const id = `${provider}/${model}`;
-  const price = Object.hasOwn(prices, id) ? prices[id] : undefined;
+  const price = Object.hasOwn(prices, id) ? prices[id] : applicationTable.current?.models[id]?.price;
   if (!price) return undefined;
-  const { input, output, cachedInput = input } = price;
+  const { input, output, cachedInput = input, cacheWrite = input, longCacheWrite = cacheWrite } = price;
   return (usage) => {
-    const cached = getCachedTokens(usage);
-    const fresh = usage.inputTokens - cached;
-    return (fresh * input + cached * cachedInput + usage.outputTokens * output) / 1_000_000;
+    const { cached, written, writtenLong } = splitInput(usage);
+    const inputCost =
+      (usage.inputTokens - cached - written) * input +
+      cached * cachedInput +
+      (written - writtenLong) * cacheWrite +
+      writtenLong * longCacheWrite;
+    return (inputCost + usage.outputTokens * output) / 1_000_000;
   };
 }
 
@@ -58,9 +65,12 @@ async function loadListedCost({ provider, model }: PricerOptions): Promise<Compu
   let isListed = true;
   return (usage) => {
     if (!isListed) return undefined; // another lookup would cost more than the rest of the turn
+    const { cached, written, writtenLong } = splitInput(usage);
     const figures = {
       input_tokens: usage.inputTokens,
-      cache_read_tokens: getCachedTokens(usage),
+      cache_read_tokens: cached,
+      ...(written > 0 && { cache_write_tokens: written }),
+      ...(writtenLong > 0 && { cache_write_1h_tokens: writtenLong }),
       output_tokens: usage.outputTokens,
     };
     try {
@@ -75,6 +85,13 @@ async function loadListedCost({ provider, model }: PricerOptions): Promise<Compu
 }
 
 /** Capped at the input tokens: some servers count cached tokens separately. */
-function getCachedTokens({ inputTokens, cachedTokens = 0 }: Usage): number {
-  return Math.min(cachedTokens, inputTokens);
+function splitInput({
+  inputTokens,
+  cachedTokens = 0,
+  cacheWriteTokens = 0,
+  longCacheWriteTokens = 0,
+}: Usage): { readonly cached: number; readonly written: number; readonly writtenLong: number } {
+  const cached = Math.min(cachedTokens, inputTokens);
+  const written = Math.min(cacheWriteTokens, inputTokens - cached);
+  return { cached, written, writtenLong: Math.min(longCacheWriteTokens, written) };
 }

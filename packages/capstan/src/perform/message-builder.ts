@@ -262,7 +262,8 @@ export function resolveUsage(
   state: State,
 ): { usage: Usage; warnings: readonly FactBody[] } {
   const reported = message.usage;
-  if (reported && isUsable(reported)) return { usage: reported, warnings: [] };
+  if (reported && isUsable(reported))
+    return { usage: reported, warnings: listPriceWarnings(reported, state) };
   const usage = {
     inputTokens: Math.ceil(countHistoryCharacters(state) / charactersPerToken),
     outputTokens: Math.ceil(message.size / charactersPerToken),
@@ -272,6 +273,14 @@ export function resolveUsage(
   const problem = reported ? "unusable" : "no";
   const text = `The model reported ${problem} usage figures; using an estimate.`;
   return { usage, warnings: [{ type: "warning", code: "usage_estimated", message: text }] };
+}
+
+/** Without a price, a limit on the cost has no effect. */
+function listPriceWarnings({ unpriced }: Usage, { run }: State): readonly FactBody[] {
+  if (!unpriced || typeof run?.policy.budget.cost !== "number" || run.warned.has("price_unknown")) return [];
+  const message =
+    "The price of the model is unknown, so the cost limit of this run does not count its calls. Pass `prices` to the model, or use `setModelTable`.";
+  return [{ type: "warning", code: "price_unknown", message }];
 }
 
 function isUsable({ inputTokens, outputTokens, cost = 0 }: Usage): boolean {

@@ -110,13 +110,19 @@ describe("a result", () => {
   });
 
   it("adds up the costs reported by the providers", async () => {
-    const usage = { inputTokens: 100, outputTokens: 10, cachedTokens: 40, cost: 0.002 };
+    const usage = {
+      ...{ inputTokens: 100, outputTokens: 10, cachedTokens: 40, cost: 0.002 },
+      ...{ cacheWriteTokens: 50, longCacheWriteTokens: 20 },
+    };
     const model = scriptedModel([
       { calls: [{ name: "look", input: { n: 1 } }], usage },
       { text: "Done.", usage },
     ]);
     const result = await run(defineAgent({ name: "a", model, tools: [look] }), "Go");
-    expect(result.usage).toEqual({ inputTokens: 200, outputTokens: 20, cachedTokens: 80, cost: 0.004 });
+    expect(result.usage).toEqual({
+      ...{ inputTokens: 200, outputTokens: 20, cachedTokens: 80, cost: 0.004 },
+      ...{ cacheWriteTokens: 100, longCacheWriteTokens: 40 },
+    });
     expect(result.cost).toBe(0.004);
   });
 

@@ -60,7 +60,8 @@ const usageShape = object<Usage>({
   inputTokens: keep(amount),
   outputTokens: keep(amount),
   ...{ cachedTokens: keepOptional(amount), reasoningTokens: keepOptional(amount) },
-  ...{ cost: keepOptional(amount), estimated: keepOptional(boolean) },
+  ...{ cacheWriteTokens: keepOptional(amount), longCacheWriteTokens: keepOptional(amount) },
+  ...{ cost: keepOptional(amount), unpriced: keepOptional(boolean), estimated: keepOptional(boolean) },
 });
 export const notSpent: Replaced<Usage, false> = replace(usageShape, () => noUsage);
 export const notSpentOptional: Dropped<Usage> = drop(usageShape);

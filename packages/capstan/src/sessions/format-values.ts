@@ -17,7 +17,7 @@ export function formatDuration(ms: number): string {
 /** Formats tokens and cost. */
 export function formatUsage(usage: Usage, cost: number): string {
   const tokens = `${usage.inputTokens} tokens in, ${usage.outputTokens} out`;
-  return `${tokens}${usage.estimated ? " (estimated)" : ""}${cost > 0 ? `, $${cost.toFixed(4)}` : ""}`;
+  return `${tokens}${usage.estimated ? " (estimated)" : ""}${cost > 0 ? `, $${cost.toFixed(4)}` : ""}${usage.unpriced ? ", price unknown" : ""}`;
 }
 
 /** Formats a count with its noun, adding a plural s. */

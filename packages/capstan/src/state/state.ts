@@ -268,7 +268,10 @@ export type ToolCallRecord = {
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 
 type Mutable<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };
-const optionalCounts = ["cachedTokens", "reasoningTokens", "cost"] as const;
+const optionalCounts = [
+  ...(["cachedTokens", "cacheWriteTokens", "longCacheWriteTokens", "reasoningTokens", "cost"] as const),
+];
+const flags = ["unpriced", "estimated"] as const;
 
 export function addUsage(left: Usage, right: Usage): Usage {
   const sum: Mutable<Usage> = {
@@ -279,7 +282,7 @@ export function addUsage(left: Usage, right: Usage): Usage {
     if (left[field] !== undefined || right[field] !== undefined)
       sum[field] = (left[field] ?? 0) + (right[field] ?? 0);
   }
-  if (left.estimated || right.estimated) sum.estimated = true;
+  for (const flag of flags) if (left[flag] || right[flag]) sum[flag] = true;
   return sum;
 }
 

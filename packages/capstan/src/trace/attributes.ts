@@ -76,12 +76,16 @@ export function buildUsageAttributes({
   inputTokens,
   outputTokens,
   cachedTokens,
+  cacheWriteTokens,
   reasoningTokens,
 }: Usage): Attributes {
   return {
     "gen_ai.usage.input_tokens": inputTokens,
     "gen_ai.usage.output_tokens": outputTokens,
     ...(cachedTokens !== undefined && { "gen_ai.usage.cache_read.input_tokens": cachedTokens }),
+    ...(cacheWriteTokens !== undefined && {
+      "gen_ai.usage.cache_creation.input_tokens": cacheWriteTokens,
+    }),
     ...(reasoningTokens !== undefined && { "gen_ai.usage.reasoning.output_tokens": reasoningTokens }),
   };
 }

@@ -67,7 +67,13 @@ function createWeatherAgent(): Agent {
       {
         reasoning: "I look.",
         calls: [{ id: "c1", name: "look", input: { city: "Oslo" } }],
-        usage: { inputTokens: 40, outputTokens: 8, cachedTokens: 30, reasoningTokens: 3 },
+        usage: {
+          inputTokens: 40,
+          outputTokens: 8,
+          cachedTokens: 30,
+          cacheWriteTokens: 6,
+          reasoningTokens: 3,
+        },
       },
       { text: "Seven degrees." },
     ],
@@ -106,6 +112,7 @@ describe("the spans of a run", () => {
       "gen_ai.usage.input_tokens": 40,
       "gen_ai.usage.output_tokens": 8,
       "gen_ai.usage.cache_read.input_tokens": 30,
+      "gen_ai.usage.cache_creation.input_tokens": 6,
       "gen_ai.usage.reasoning.output_tokens": 3,
       "capstan.turn": 1,
     });

@@ -32,17 +32,28 @@ export function formatContext({ tokens, budget }: Result["context"]): string {
 
 /** Formats tokens, cost and duration of a run in one line. */
 export function formatUsageLine(usage: Usage, ms: number, context: Result["context"]): string {
-  const { inputTokens, outputTokens, cachedTokens = 0, cost, estimated } = usage;
-  const cached = cachedTokens > 0 ? ` (${formatCount(cachedTokens)} cached)` : "";
+  const { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens = 0, estimated } = usage;
+  const cache = [
+    ...(cachedTokens > 0 ? [`${formatCount(cachedTokens)} cached`] : []),
+    ...(cacheWriteTokens > 0 ? [`${formatCount(cacheWriteTokens)} written to the cache`] : []),
+  ];
+  const cached = cache.length > 0 ? ` (${cache.join(", ")})` : "";
   const about = estimated ? "~" : "";
   const parts = [
     `${about}${formatCount(inputTokens)} in${cached}`,
     `${about}${formatCount(outputTokens)} out`,
-    ...(cost === undefined || cost === 0 ? [] : [`$${cost < 0.01 ? cost.toFixed(4) : cost.toFixed(2)}`]),
+    ...formatDollars(usage),
     formatDuration(ms),
     formatContext(context),
   ];
   return parts.join(" · ");
+}
+
+/** Formats the cost. A model without a known price has an unknown cost, not none. */
+function formatDollars({ cost = 0, unpriced }: Usage): readonly string[] {
+  if (cost === 0) return unpriced ? ["cost unknown"] : [];
+  const known = `$${cost < 0.01 ? cost.toFixed(4) : cost.toFixed(2)}`;
+  return [unpriced ? `${known} and more (a price is unknown)` : known];
 }
 
 /** Returns a prefix of the session id that is enough to name it. */

@@ -41,7 +41,7 @@ function createAgent(): Agent {
     ...{ name: "tell", description: "Tells", input: { type: "object" } },
     execute: () => "canary-result",
   });
-  const usage = { inputTokens: 30, outputTokens: 7, cachedTokens: 20 };
+  const usage = { inputTokens: 30, outputTokens: 7, cachedTokens: 20, cacheWriteTokens: 4 };
   const model = scriptedModel(
     ({ history }) =>
       history.at(-1)?.type === "result"
@@ -76,6 +76,9 @@ describe("GET /metrics", () => {
     expect(value("gen_ai_client_token_usage_total", { ...model, gen_ai_token_type: "input" })).toBe(60);
     expect(value("gen_ai_client_token_usage_total", { ...model, gen_ai_token_type: "output" })).toBe(14);
     expect(value("gen_ai_client_token_usage_total", { ...model, gen_ai_token_type: "cache_read" })).toBe(40);
+    expect(value("gen_ai_client_token_usage_total", { ...model, gen_ai_token_type: "cache_creation" })).toBe(
+      8,
+    );
     expect(value("capstan_tool_calls_total", { gen_ai_tool_name: "tell", status: "ok" })).toBe(1);
     expect(value("capstan_tool_calls_total", { gen_ai_tool_name: "unknown", status: "error" })).toBe(1);
     expect(value("gen_ai_client_operation_duration_seconds_count", model)).toBe(2);

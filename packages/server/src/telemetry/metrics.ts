@@ -27,7 +27,7 @@ export function createMetrics(
   const runs = createCounter("capstan_runs_total", "Finished runs by status.");
   const tokens = createCounter(
     "gen_ai_client_token_usage_total",
-    "Tokens used. cache_read is part of input, reasoning is part of output.",
+    "Tokens used. cache_read and cache_creation are part of input, reasoning is part of output.",
   );
   const calls = createCounter("capstan_tool_calls_total", "Tool calls with a result, by tool and status.");
   const failures = createCounter("capstan_model_failures_total", "Failed model calls by error.");
@@ -45,6 +45,7 @@ export function createMetrics(
     add("input", usage.inputTokens);
     add("output", usage.outputTokens);
     add("cache_read", usage.cachedTokens);
+    add("cache_creation", usage.cacheWriteTokens);
     add("reasoning", usage.reasoningTokens);
     if (ms !== undefined) durations.observe({ gen_ai_request_model }, ms / 1000);
   }

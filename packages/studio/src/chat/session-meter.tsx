@@ -36,6 +36,7 @@ export function SessionMeter({ view }: { readonly view: SessionView }): ReactNod
       </span>
       {cached >= 0.01 && <span>{Math.round(cached * 100)} % cached</span>}
       {usage.cost !== undefined && usage.cost > 0 && <span>{formatRoughCost(usage.cost)}</span>}
+      {usage.unpriced && !usage.cost && <span>cost unknown</span>}
     </p>
   );
 }

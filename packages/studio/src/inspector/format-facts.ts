@@ -20,12 +20,19 @@ export function formatTokenUsage({
   inputTokens,
   outputTokens,
   cachedTokens = 0,
+  cacheWriteTokens = 0,
   cost,
+  unpriced,
   estimated,
 }: Usage): string {
-  const cached = cachedTokens > 0 ? ` (${formatPercent(cachedTokens, inputTokens)} cached)` : "";
+  const cache = [
+    ...(cachedTokens > 0 ? [`${formatPercent(cachedTokens, inputTokens)} cached`] : []),
+    ...(cacheWriteTokens > 0 ? [`${formatFullNumber(cacheWriteTokens)} written to the cache`] : []),
+  ];
+  const cached = cache.length > 0 ? ` (${cache.join(", ")})` : "";
   const parts = [`${formatFullNumber(inputTokens)} in${cached}`, `${formatFullNumber(outputTokens)} out`];
   if (cost !== undefined && cost > 0) parts.push(formatDollars(cost));
+  if (unpriced) parts.push("price unknown");
   return parts.join(" · ") + (estimated ? " · estimated" : "");
 }
 

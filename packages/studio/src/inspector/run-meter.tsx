@@ -22,11 +22,13 @@ export function RunMeter({ session }: { readonly session: OpenSession }): ReactN
         </Stat>
         <Stat
           name="Cached"
-          title={`${formatFullNumber(cached)} of ${formatFullNumber(usage.inputTokens)} tokens sent`}
+          title={`${formatFullNumber(cached)} of ${formatFullNumber(usage.inputTokens)} tokens sent, ${formatFullNumber(usage.cacheWriteTokens ?? 0)} written to the cache`}
         >
           {formatPercent(cached, usage.inputTokens)}
         </Stat>
-        <Stat name="Cost">{dollars > 0 ? formatDollars(dollars) : "–"}</Stat>
+        <Stat name="Cost" title={usage.unpriced ? "The price of a model is unknown." : undefined}>
+          {formatCost(dollars, usage.unpriced === true)}
+        </Stat>
         <Stat name="Active time">{formatDuration(ms)}</Stat>
       </dl>
       <div className="mt-2.5 flex items-center gap-3 text-xs text-quiet">
@@ -39,7 +41,12 @@ export function RunMeter({ session }: { readonly session: OpenSession }): ReactN
   );
 }
 
-type StatProps = { readonly name: string; readonly title?: string; readonly children: ReactNode };
+function formatCost(dollars: number, isPartial: boolean): string {
+  if (dollars === 0) return isPartial ? "unknown" : "–";
+  return `${isPartial ? "≥ " : ""}${formatDollars(dollars)}`;
+}
+
+type StatProps = { readonly name: string; readonly title?: string | undefined; readonly children: ReactNode };
 
 function Stat({ name, title, children }: StatProps): ReactNode {
   return (

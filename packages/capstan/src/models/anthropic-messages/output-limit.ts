@@ -1,3 +1,4 @@
+import { applicationTable, outputLimits } from "../model-table.ts";
 import type { WireSettings } from "../wire.ts";
 
 /** Accepted by every model, also behind compatible servers. */
@@ -9,15 +10,8 @@ const charactersPerToken = 3;
 
 /** The model's own maximum of output tokens; undefined for a model that is not known. */
 function findMaxOutputTokens(model: string): number | undefined {
-  if (/claude-(?:instant|2|3-(?:opus|sonnet|haiku))/.test(model)) return 4096;
-  const legacy = /claude-3-([57])-/.exec(model);
-  if (legacy) return legacy[1] === "7" ? 64_000 : 8192;
-  const current = /claude-([a-z]+)-(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(model);
-  if (!current) return undefined;
-  const [, family, major, minor = "0"] = current;
-  const version = Number(major) + Number(minor) / 10;
-  if (family === "opus" && version < 4.5) return 32_000;
-  return family === "haiku" || version < 4.6 ? 64_000 : 128_000;
+  const own = applicationTable.current?.models[`anthropic/${model}`]?.maxOutputTokens;
+  return own ?? outputLimits.find(({ pattern }) => pattern.test(model))?.maxOutputTokens;
 }
 
 /** Without a stream, a longer answer would let connections time out. */

@@ -276,13 +276,18 @@ function addUsage(answer: Answer, usage: unknown): void {
 function toUsage(usage: Fields): Usage | undefined {
   if (typeof usage.input_tokens !== "number" && typeof usage.output_tokens !== "number") return undefined;
   const cached = toNumber(usage.cache_read_input_tokens);
+  const written = toNumber(usage.cache_creation_input_tokens);
+  const creation = isRecord(usage.cache_creation) ? usage.cache_creation : {};
+  const writtenLong = toNumber(creation.ephemeral_1h_input_tokens);
   const details = usage.output_tokens_details;
   const thinking = isRecord(details) ? details.thinking_tokens : undefined;
   return {
     // Anthropic reports cache reads and writes separately from input tokens.
-    inputTokens: toNumber(usage.input_tokens) + cached + toNumber(usage.cache_creation_input_tokens),
+    inputTokens: toNumber(usage.input_tokens) + cached + written,
     outputTokens: toNumber(usage.output_tokens),
     ...(typeof usage.cache_read_input_tokens === "number" && { cachedTokens: cached }),
+    ...(written > 0 && { cacheWriteTokens: written }),
+    ...(writtenLong > 0 && { longCacheWriteTokens: writtenLong }),
     ...(typeof thinking === "number" && { reasoningTokens: thinking }),
   };
 }

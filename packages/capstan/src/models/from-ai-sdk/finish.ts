@@ -31,12 +31,14 @@ export function toUsage(usage: unknown): Usage | undefined {
   const inputTokens = toCount(isRecord(input) ? input.total : input);
   const outputTokens = toCount(isRecord(output) ? output.total : output);
   const cachedTokens = toCount(isRecord(input) ? input.cacheRead : usage.cachedInputTokens);
+  const cacheWriteTokens = (isRecord(input) && toCount(input.cacheWrite)) || 0;
   const reasoningTokens = toCount(isRecord(output) ? output.reasoning : usage.reasoningTokens);
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
   return {
     inputTokens,
     outputTokens,
     ...(cachedTokens !== undefined && { cachedTokens }),
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
     ...(reasoningTokens !== undefined && { reasoningTokens }),
   };
 }

@@ -15,6 +15,11 @@ export function findChatUsage(
     getFigure(usage.prompt_tokens_details, "cached_tokens") ??
     getFigure(usage, "prompt_cache_hit_tokens") ??
     getFigure(usage, "cached_tokens");
+  // OpenAI and OpenRouter; then LiteLLM, which adds Anthropic's name.
+  const written =
+    getFigure(usage.prompt_tokens_details, "cache_write_tokens") ??
+    getFigure(usage, "cache_creation_input_tokens") ??
+    0;
   const reasoning =
     getFigure(usage.completion_tokens_details, "reasoning_tokens") ?? getFigure(usage, "reasoning_tokens");
   const cost = getFigure(usage, "cost");
@@ -24,6 +29,7 @@ export function findChatUsage(
     inputTokens: input,
     outputTokens: isSeparate ? output + reasoning : output,
     ...(cached !== undefined && { cachedTokens: cached }),
+    ...(written > 0 && { cacheWriteTokens: written }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
     ...(cost !== undefined && { cost }),
   };

@@ -5,9 +5,11 @@ export function toUsageChunks(usage: { readonly [field: string]: unknown }): rea
   const inputTokens = toCount(usage.input_tokens);
   const outputTokens = toCount(usage.output_tokens);
   if (inputTokens === undefined || outputTokens === undefined) return [];
-  const cachedTokens = isRecord(usage.input_tokens_details)
-    ? toCount(usage.input_tokens_details.cached_tokens)
-    : undefined;
+  const input = isRecord(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const cachedTokens = toCount(input.cached_tokens);
+  const cacheWriteTokens = toCount(input.cache_write_tokens) ?? 0;
+  const writes = isRecord(input.cache_write_tokens_details) ? input.cache_write_tokens_details : {};
+  const longCacheWriteTokens = toCount(writes.ttl_12h_tokens) ?? 0;
   const reasoningTokens = isRecord(usage.output_tokens_details)
     ? toCount(usage.output_tokens_details.reasoning_tokens)
     : undefined;
@@ -15,6 +17,8 @@ export function toUsageChunks(usage: { readonly [field: string]: unknown }): rea
     inputTokens,
     outputTokens,
     ...(cachedTokens !== undefined && { cachedTokens }),
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
+    ...(longCacheWriteTokens > 0 && { longCacheWriteTokens }),
     ...(reasoningTokens !== undefined && { reasoningTokens }),
     ...(toCount(usage.cost) !== undefined && { cost: usage.cost as number }),
   };

@@ -34,7 +34,10 @@ const usage = {
   outputTokens: 5,
   cachedTokens: 1,
   reasoningTokens: 1,
+  cacheWriteTokens: 2,
+  longCacheWriteTokens: 1,
   cost: 0.1,
+  unpriced: true,
   estimated: true,
 };
 const hintCalls = hostileHint.map((_, index) => `h${index}`);
