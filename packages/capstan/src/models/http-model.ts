@@ -55,7 +55,8 @@ export function createHttpModel(options: HttpModelOptions): Model {
   const { api, settings } = options;
   return {
     id: options.id,
-    checkSettings: (requested) => (api ? findSettingProblems(api, settings.model, requested) : []),
+    checkSettings: (requested) =>
+      api ? findSettingProblems(api, settings.model, mergeSettings(requested, settings)) : [],
     stream(request, { signal }) {
       const timer = createIdleTimer(signal, options.timeouts, options.clock);
       const batches = createBatchQueue(timer.abort);

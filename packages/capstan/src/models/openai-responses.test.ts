@@ -141,7 +141,6 @@ describe("a request", () => {
     const settings = {
       stream: false,
       maxOutputTokens: 100,
-      temperature: 0.5,
       extra: { store: true, tools: [{ type: "web_search" }], include: ["web_search_call.action.sources"] },
     };
     expect(body({ tools, toolChoice: "required", thinking: true }, settings)).toEqual({
@@ -149,7 +148,7 @@ describe("a request", () => {
       stream: false,
       store: true,
       max_output_tokens: 100,
-      temperature: 0.5,
+      reasoning: { effort: "medium", summary: "auto" },
       tool_choice: "required",
       include: ["web_search_call.action.sources", "reasoning.encrypted_content"],
       tools: [

@@ -15,9 +15,9 @@ import {
 import { isRecord, type Json } from "../json.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ToolChoice } from "../settings/settings.ts";
-import { nonReasoningModels } from "../settings/support.ts";
 import { isResponsesOverflow } from "./openai-responses/failure.ts";
 import { createResponsesReader, parseResponse, responsesName } from "./openai-responses/reader.ts";
+import { buildResponsesSettings } from "./openai-responses/settings.ts";
 import {
   isStrict,
   responsesToolNames,
@@ -44,24 +44,22 @@ const serialized = new WeakMap<Entry, SerializedEntry>();
 
 function toRequest(request: ModelRequest, settings: WireSettings): string {
   const { instructions, toolChoice } = request;
-  const { model, stream, maxOutputTokens, temperature, extra = {} } = settings;
+  const { model, stream, extra = {} } = settings;
   const { tools: extraTools, include: extraInclude, text: extraText, ...others } = extra;
   const { json: input, hasReasoning } = serializeHistory(request.history);
   const tools = [
     ...request.tools.map(serializeFunctionTool),
     ...toList(extraTools).map((tool) => JSON.stringify(tool)),
   ];
-  const include = new Set(toList(extraInclude));
-  if ((request.thinking || hasReasoning) && !nonReasoningModels.test(model))
-    include.add("reasoning.encrypted_content");
+  const { fields, include: ownInclude } = buildResponsesSettings(request, settings, hasReasoning);
+  const include = new Set([...toList(extraInclude), ...ownInclude]);
   const text = { ...buildTextFormat(request), ...(isRecord(extraText) ? extraText : {}) };
   const head = JSON.stringify({
     model,
     stream,
     store: false,
     ...(instructions && { instructions: instructions.toWellFormed() }),
-    ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
-    ...(temperature !== undefined && { temperature }),
+    ...fields,
     ...(toolChoice !== "auto" && tools.length > 0 && { tool_choice: toResponsesChoice(toolChoice) }),
     ...(include.size > 0 && { include: [...include] }),
     ...(Object.keys(text).length > 0 && { text }),

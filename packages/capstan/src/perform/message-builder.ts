@@ -84,7 +84,8 @@ export function addChunk(message: MessageBuilder, chunk: Chunk): void {
       message.usage = chunk.usage;
       return;
     case "logprobs":
-      message.logprobs = [...(message.logprobs ?? []), ...chunk.tokens];
+      message.logprobs ??= [];
+      for (const token of chunk.tokens) message.logprobs.push(token);
       return;
     case "finish":
       message.stopReason = toStopReason(chunk.reason);

@@ -1,6 +1,13 @@
 import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
-import type { ModelSettings } from "./settings.ts";
+import {
+  acceptsParallelCalls,
+  acceptsSampling,
+  findOpenAiEffort,
+  findReasoning,
+  followsCache,
+} from "./openai-models.ts";
+import type { Effort, ModelSettings } from "./settings.ts";
 
 /** The API that a client speaks. */
 export type ModelApi =
@@ -32,15 +39,36 @@ type Limit = {
   readonly reason: string;
 };
 
-/** OpenAI's models that do not reason. They reject fields about reasoning, and the others reject a temperature. */
-export const nonReasoningModels: RegExp = /(^|\/)(gpt-3|gpt-4|chatgpt|gpt-5[\w.]*-chat)/i;
-
-const sampling: readonly Limit[] = (["temperature", "topP"] as const).map((field) => ({
+const openAiSampling: readonly Limit[] = (["temperature", "topP", "logprobs"] as const).map((field) => ({
   field,
-  effect: "ignored",
-  applies: (_value, _settings, model) => !nonReasoningModels.test(model),
-  reason: "models that reason choose their own sampling",
+  effect: field === "logprobs" ? "refused" : "ignored",
+  applies: (value, settings, model) => value !== false && !acceptsSampling(model, settings),
+  reason: 'models that reason choose their own sampling; some accept this field with the effort "none"',
 }));
+
+const openAiEffort: readonly Limit[] = [
+  {
+    field: "effort",
+    effect: "ignored",
+    applies: (effort, _settings, model) => effort !== "none" && findReasoning(model) === false,
+    reason: "it does not reason on request",
+  },
+  {
+    field: "effort",
+    effect: "ignored",
+    applies: (effort, _settings, model) =>
+      findReasoning(model) !== false && findOpenAiEffort(model, effort as Effort) !== effort,
+    reason: "the nearest of its levels is used",
+  },
+];
+
+const toCacheLimit = (api: "openai-responses" | "openai-chat"): Limit => ({
+  field: "cache",
+  effect: "ignored",
+  applies: (cache, _settings, model) => !followsCache(model, cache as "off" | "short" | "long", api),
+  reason: "the provider decides how long it keeps the prompts of this model",
+});
+
 const levelsOnly: Limit = {
   field: "effort",
   effect: "ignored",
@@ -53,10 +81,33 @@ const limits: { readonly [Api in ModelApi]: readonly Limit[] } = {
   "openai-responses": [
     { field: "stop", effect: "refused", reason: 'use `api: "chat"`, or search the answer yourself' },
     { field: "seed", effect: "ignored", reason: "answers are not repeatable" },
-    ...sampling,
-    levelsOnly,
+    ...openAiSampling,
+    ...openAiEffort,
+    toCacheLimit("openai-responses"),
   ],
-  "openai-chat": [...sampling, levelsOnly],
+  "openai-chat": [
+    {
+      field: "stop",
+      effect: "refused",
+      applies: (_stop, _settings, model) => findReasoning(model) === true,
+      reason: "models that reason do not stop at a text; search the answer yourself",
+    },
+    {
+      field: "stop",
+      effect: "refused",
+      applies: (stop) => Array.isArray(stop) && stop.length > 4,
+      reason: "at most 4 texts are allowed",
+    },
+    {
+      field: "parallelToolCalls",
+      effect: "ignored",
+      applies: (value, _settings, model) => value === false && !acceptsParallelCalls(model),
+      reason: 'use `api: "responses"`',
+    },
+    ...openAiSampling,
+    ...openAiEffort,
+    toCacheLimit("openai-chat"),
+  ],
   compatible: [levelsOnly],
   anthropic: [
     { field: "seed", effect: "ignored", reason: "answers are not repeatable" },

@@ -2,13 +2,14 @@ import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, StopReason } from "../../model.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
-import { createFinish, tagData, type WireEvent, type WireReader } from "../wire.ts";
+import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
 import { createSequence, findRest, type Sequence } from "./completeness.ts";
 import { toResponsesError } from "./failure.ts";
 import {
   assertAllConfirmed,
   completeArguments,
   emitArguments,
+  emitLogprobs,
   emitReasoning,
   emitText,
   findSlot,
@@ -82,8 +83,10 @@ function readResponsesEvent(
       // Some proxies repeat the first event; some start over after their upstream failed.
       if (state.slots.size > 0) throw createInconsistencyError("a second response started in it");
       return [];
-    case "response.output_text.delta":
-      return emitText(getSlot(state.slots, event), getDelta(event));
+    case "response.output_text.delta": {
+      const slot = getSlot(state.slots, event);
+      return [...emitText(slot, getDelta(event)), ...emitLogprobs(slot, toList(event.logprobs))];
+    }
     case "response.function_call_arguments.delta":
       return emitArguments(getSlot(state.slots, event), getDelta(event));
     case "response.function_call_arguments.done":
@@ -166,7 +169,8 @@ function closeMessage(state: ResponsesReaderState, slot: OutputSlot, item: Item)
   // A plain message is rebuilt from its text; one with citations, refusals or several parts is kept unchanged.
   const isPlain = parts.length <= 1 && parts.every(isPlainText);
   const opaque = isPlain ? tagItem(head) : tagItem({ ...head, content: parts.map(omitLogprobs) });
-  return [{ type: "text", text, opaque }];
+  const logprobs = parts.flatMap((part) => toList(part.logprobs)).slice(slot.logprobs);
+  return [{ type: "text", text, opaque }, ...emitLogprobs(slot, logprobs)];
 }
 
 function joinTextParts(parts: readonly Item[]): string {

@@ -1,5 +1,6 @@
 import { isRecord } from "../../json.ts";
 import type { Chunk } from "../../model.ts";
+import { readLogprobs } from "../logprobs.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
 import { findRest } from "./completeness.ts";
 
@@ -17,6 +18,8 @@ export type OutputSlot = {
   isOpen: boolean;
   /** Text or arguments emitted so far. The end of the item adds what is missing. */
   text: string;
+  /** Number of tokens whose probabilities were emitted. */
+  logprobs: number;
   /** Reasoning was emitted, so the end of the item must not emit it again. */
   hasReasoning: boolean;
   /** The end of the response has the item too. */
@@ -34,7 +37,7 @@ export function getSlot(slots: OutputSlots, { output_index, item_id, item }: Ite
   if (known) return known;
   const slot: OutputSlot = {
     ...{ index: slots.size, itemId: undefined, type: undefined, name: undefined, isOpen: true, text: "" },
-    ...{ hasReasoning: false, isConfirmed: false, paragraph: "" },
+    ...{ logprobs: 0, hasReasoning: false, isConfirmed: false, paragraph: "" },
   };
   slots.set(key, slot);
   return slot;
@@ -53,6 +56,11 @@ export function emitText(slot: OutputSlot, text: string): readonly Chunk[] {
   setType(slot, "message");
   slot.text += text;
   return text === "" ? [] : [{ type: "text", text }];
+}
+
+export function emitLogprobs(slot: OutputSlot, list: readonly unknown[]): readonly Chunk[] {
+  slot.logprobs += list.length;
+  return readLogprobs(list);
 }
 
 export function emitArguments(slot: OutputSlot, text: string): readonly Chunk[] {

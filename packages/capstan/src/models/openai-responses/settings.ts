@@ -1,0 +1,40 @@
+import type { ModelRequest } from "../../model.ts";
+import {
+  acceptsSampling,
+  buildCacheFields,
+  findReasoning,
+  resolveOpenAiEffort,
+} from "../../settings/openai-models.ts";
+import type { WireSettings } from "../wire.ts";
+
+type Fields = { readonly [field: string]: unknown };
+type SettingFields = { readonly fields: Fields; readonly include: readonly string[] };
+
+/** Builds the fields that the settings ask for, as far as the model accepts them. */
+export function buildResponsesSettings(
+  { thinking, tools }: ModelRequest,
+  settings: WireSettings,
+  hasReasoning: boolean,
+): SettingFields {
+  const { model, maxOutputTokens, temperature, topP, parallelToolCalls, serviceTier, cache } = settings;
+  const effort = resolveOpenAiEffort(model, settings, thinking);
+  const isReasoning = effort !== undefined && effort !== "none";
+  const isSampled = acceptsSampling(model, settings);
+  const logprobs = isSampled && settings.logprobs;
+  const include: string[] = [];
+  if (isReasoning || (hasReasoning && findReasoning(model) !== false))
+    include.push("reasoning.encrypted_content");
+  if (logprobs !== undefined && logprobs !== false) include.push("message.output_text.logprobs");
+  const fields = {
+    ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
+    ...(isSampled && temperature !== undefined && { temperature }),
+    ...(isSampled && topP !== undefined && { top_p: topP }),
+    ...(typeof logprobs === "number" && { top_logprobs: logprobs }),
+    // Summaries are streamed only if they are requested.
+    ...(effort && { reasoning: isReasoning ? { effort, summary: "auto" } : { effort } }),
+    ...(parallelToolCalls !== undefined && tools.length > 0 && { parallel_tool_calls: parallelToolCalls }),
+    ...(serviceTier !== undefined && { service_tier: serviceTier }),
+    ...(cache && buildCacheFields(model, cache, "openai-responses")),
+  };
+  return { fields, include };
+}
