@@ -15,8 +15,8 @@ import type { Wire } from "./wire.ts";
 /**
  * `extra` is copied into the body with these exceptions: its `tools` are added to the request's and replace tools of the
  * same name (server tools, `allowed_callers`), its `output_config` is merged, its `system` and `messages` are ignored,
- * and its `cache_control` replaces all cache points set here. `thinking` can be set only there, because no value suits
- * every current model; it is omitted from requests that would be rejected because of it.
+ * and its `cache_control` replaces all cache points set here. Its `thinking` replaces the one that the effort asks for;
+ * either is omitted from requests that would be rejected because of it.
  */
 export const anthropicMessages: Wire = {
   name: anthropicName,

@@ -49,6 +49,6 @@ export const outputLimits: readonly { readonly pattern: RegExp; readonly maxOutp
   { pattern: /claude-3-5-/, maxOutputTokens: 8192 },
   { pattern: /claude-3-7-/, maxOutputTokens: 64_000 },
   { pattern: /claude-opus-4(?![-.][5-9](?!\d))/, maxOutputTokens: 32_000 },
-  { pattern: /claude-(?:haiku-\d|[a-z]+-4(?![-.][6-9](?!\d)))/, maxOutputTokens: 64_000 },
+  { pattern: /claude-[a-z]+-4(?![-.][6-9](?!\d))/, maxOutputTokens: 64_000 },
   { pattern: /claude-[a-z]+-\d/, maxOutputTokens: 128_000 },
 ];

@@ -1,7 +1,7 @@
 import { isRecord, type Json } from "../json.ts";
 import type { Chunk, ModelRequest, StopReason } from "../model.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-import type { ModelSettings } from "../settings/settings.ts";
+import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
 
 /** What a wire needs in addition to the request: the settings of the client, merged with those of the request. */
 export type WireSettings = Omit<ModelSettings, "toolChoice"> & {
@@ -99,6 +99,11 @@ export function hashShort(text: string): string {
   low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
   high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
   return (4294967296 * (2097151 & high) + (low >>> 0)).toString(36).padStart(11, "0");
+}
+
+/** Whether the model has to call a tool. */
+export function isForcedChoice(choice: ToolChoice): boolean {
+  return choice === "required" || typeof choice === "object";
 }
 
 /** Returns the value if it is a list, else an empty list. */

@@ -5,7 +5,7 @@ import { AgentError, describeThrown, type ErrorData } from "../errors.ts";
 import type { DeltaBody, FactBody, StructuredOutput } from "../event.ts";
 import { type AssistantEntry, type Citation, getText, type TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
-import { findAnswerProblem, type Model, type StopReason } from "../model.ts";
+import { findAnswerProblem, type Model, type ModelRequest, type StopReason } from "../model.ts";
 import { findNewDescriptions, type Source } from "../provenance.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { ModelSettings } from "../settings/settings.ts";
@@ -105,7 +105,7 @@ async function requestMessage(context: ModelCallContext, signal: AbortSignal): P
   const filter = partial && createOverlapFilter(partial);
   const request = await buildRequest(effect, io);
   if (request.settings) context.settings = request.settings;
-  assertSupported(context);
+  assertSupported(context, request);
   await readModelStream(
     { model, message, filter, citationFilter, earlierDeltas, emit: io.emit },
     request,
@@ -119,9 +119,13 @@ async function requestMessage(context: ModelCallContext, signal: AbortSignal): P
   return problem ? buildFailure(context, problem) : buildMessage(context);
 }
 
-/** A setting that changes the meaning of the request must not get lost. */
-function assertSupported({ model, settings }: ModelCallContext): void {
-  const refused = settings && model.checkSettings?.(settings).find(({ isError }) => isError);
+/** A setting that changes the meaning of the request must not get lost. A choice of the runtime itself is a wish. */
+function assertSupported({ model, effect }: ModelCallContext, { settings, toolChoice }: ModelRequest): void {
+  const isForced =
+    effect.tools !== "required" && (toolChoice === "required" || typeof toolChoice === "object");
+  if (!settings && !isForced) return;
+  const problems = model.checkSettings?.({ ...settings, ...(isForced && { toolChoice }) });
+  const refused = problems?.find(({ isError }) => isError);
   if (refused) throw new AgentError("settings_failed", refused.message);
 }
 

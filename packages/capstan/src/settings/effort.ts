@@ -2,14 +2,17 @@ import type { Effort } from "./settings.ts";
 
 export type EffortLevel = Exclude<Effort, number>;
 
-/** From this many tokens on, a budget is nearer to the level than to the one below (1,024, 8,192 and 24,576 tokens). */
-const budgets: readonly (readonly [tokens: number, level: EffortLevel])[] = [
-  [16_384, "high"],
-  [4_608, "medium"],
-];
+/** Token budgets that stand for the levels. */
+const budgets = { low: 1024, medium: 8192, high: 24_576 };
+
+/** Returns the budget of an effort, for models without levels. */
+export function toBudget(effort: Exclude<Effort, "none">): number {
+  return typeof effort === "number" ? effort : budgets[effort];
+}
 
 /** Returns the level that is nearest to an effort, for models without token budgets. */
 export function toLevel(effort: Effort): EffortLevel {
   if (typeof effort !== "number") return effort;
-  return budgets.find(([tokens]) => effort >= tokens)?.[1] ?? "low";
+  if (effort < (budgets.low + budgets.medium) / 2) return "low";
+  return effort < (budgets.medium + budgets.high) / 2 ? "medium" : "high";
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { defineAgent } from "../agent.ts";
+import { anthropic } from "../models/anthropic.ts";
 import { openai } from "../models/openai.ts";
 import { run } from "../run/run.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
@@ -167,6 +168,13 @@ describe("a model that cannot follow a setting", () => {
   it("is not called if the meaning would change", async () => {
     const { error } = await run(createAgent(), "Hello", { settings: { stop: "END" } });
     expect(error).toMatchObject({ code: "settings_failed", message: "No stop." });
+  });
+
+  it("is not called either if it cannot be forced to call a tool", async () => {
+    const model = anthropic({ model: "claude-opus-5-5", apiKey: "k", fetch: () => Promise.reject("called") });
+    const agent = defineAgent({ name: "a", model, tools: [look] });
+    const { error } = await run(agent, "Hello", { settings: { toolChoice: "required" } });
+    expect(error).toMatchObject({ code: "settings_failed", message: expect.stringContaining("toolChoice") });
   });
 });
 

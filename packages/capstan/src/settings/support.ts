@@ -1,5 +1,7 @@
 import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
+import { claudeLimits } from "./claude-models.ts";
+import { type Limit, levelsOnly } from "./limit.ts";
 import {
   acceptsParallelCalls,
   acceptsSampling,
@@ -26,17 +28,6 @@ export type SettingProblem = {
   readonly message: string;
   /** The request would mean something else without it, so it is not sent. */
   readonly isError: boolean;
-};
-
-/** A setting that an API cannot follow. */
-type Limit = {
-  readonly field: keyof ModelSettings;
-  /** `ignored`: the request is sent without it, with a warning. `refused`: its meaning would change, so it fails. */
-  readonly effect: "ignored" | "refused";
-  /** Default: always. */
-  applies?(value: unknown, settings: ModelSettings, model: string): boolean;
-  /** Completes "… supports no <field>: ". */
-  readonly reason: string;
 };
 
 const openAiSampling: readonly Limit[] = (["temperature", "topP", "logprobs"] as const).map((field) => ({
@@ -68,13 +59,6 @@ const toCacheLimit = (api: "openai-responses" | "openai-chat"): Limit => ({
   applies: (cache, _settings, model) => !followsCache(model, cache as "off" | "short" | "long", api),
   reason: "the provider decides how long it keeps the prompts of this model",
 });
-
-const levelsOnly: Limit = {
-  field: "effort",
-  effect: "ignored",
-  applies: (value) => typeof value === "number",
-  reason: "it has levels instead of token budgets; the nearest level is used",
-};
 
 /** What each API cannot do. The table in docs/models.md is generated from the requests that its client sends. */
 const limits: { readonly [Api in ModelApi]: readonly Limit[] } = {
@@ -109,10 +93,7 @@ const limits: { readonly [Api in ModelApi]: readonly Limit[] } = {
     toCacheLimit("openai-chat"),
   ],
   compatible: [levelsOnly],
-  anthropic: [
-    { field: "seed", effect: "ignored", reason: "answers are not repeatable" },
-    { field: "logprobs", effect: "refused", reason: "no model reports them" },
-  ],
+  anthropic: claudeLimits,
   gemini: [
     {
       field: "parallelToolCalls",

@@ -9,7 +9,7 @@ const contextWindow = 200_000;
 const charactersPerToken = 3;
 
 /** The model's own maximum of output tokens; undefined for a model that is not known. */
-function findMaxOutputTokens(model: string): number | undefined {
+export function findMaxOutputTokens(model: string): number | undefined {
   const own = applicationTable.current?.models[`anthropic/${model}`]?.maxOutputTokens;
   return own ?? outputLimits.find(({ pattern }) => pattern.test(model))?.maxOutputTokens;
 }

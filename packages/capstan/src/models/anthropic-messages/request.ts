@@ -1,7 +1,7 @@
 import type { AssistantEntry, CallPart, Entry, ResultEntry } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
-import { filterRecords, getOwnId, type WireSettings } from "../wire.ts";
+import { filterRecords, getOwnId, isForcedChoice, type WireSettings } from "../wire.ts";
 import {
   anthropicName,
   anthropicToolNames,
@@ -15,9 +15,9 @@ import {
   toTextBlock,
 } from "./content.ts";
 import { getDefaultMaxTokens, raiseMaxTokens } from "./output-limit.ts";
+import { buildForcedChoice, buildSettingFields } from "./setting-fields.ts";
 import { toOutputSchema, toToolInputSchema } from "./tool-schema.ts";
 
-const cachePoint = ',"cache_control":{"type":"ephemeral"}}';
 /** The API requires the first message to be the user's, and newer models reject a trailing assistant message. */
 const placeholder = stringify(toTextBlock("Continue."));
 
@@ -30,20 +30,20 @@ const serializedTools = new WeakMap<ToolSpec, string>();
 
 export function buildAnthropicRequest(request: ModelRequest, settings: WireSettings): string {
   const { tools: extraTools, system: _system, messages: _messages, ...extra } = settings.extra ?? {};
-  const usesCachePoints = !("cache_control" in extra);
-  const messages = serializeMessages(buildMessages(request.history), usesCachePoints);
-  const toolsJson = serializeTools(request, filterRecords(extraTools) as readonly Extra[], usesCachePoints);
+  const addCachePoint = createCacheMarker("cache_control" in extra ? "off" : settings.cache);
+  const messages = serializeMessages(buildMessages(request.history), addCachePoint);
+  const toolsJson = serializeTools(request, filterRecords(extraTools) as readonly Extra[], addCachePoint);
   const system = request.instructions.trim() === "" ? "" : stringify(toTextBlock(request.instructions));
   const inputCharacters = messages.reduce((sum, text) => sum + text.length, system.length + toolsJson.length);
   const head = stringify({
     ...buildHead(request, settings, { extra, inputCharacters }),
     ...buildContainer(request.history, extraTools),
-    ...(toolsJson !== "" && { tool_choice: resolveToolChoice(request, extra) }),
+    ...(toolsJson !== "" && { tool_choice: buildToolChoice(request, settings) }),
     ...(settings.stream && { stream: true }),
   });
   return [
     head.slice(0, -1),
-    system && `,"system":[${usesCachePoints ? addCachePoint(system) : system}]`,
+    system && `,"system":[${addCachePoint(system)}]`,
     toolsJson && `,"tools":[${toolsJson}]`,
     ',"messages":[',
     ...messages,
@@ -58,29 +58,41 @@ function buildHead(
   settings: WireSettings,
   { extra, inputCharacters }: { readonly extra: Extra; readonly inputCharacters: number },
 ): Extra {
-  const { output_config: config, thinking, tool_choice: _choice, ...rest } = extra;
-  const wantsThinking = isRecord(thinking) && thinking.type !== "disabled";
-  const isThinkingAllowed = !wantsThinking || canThink(request, thinking);
+  const { output_config: extraOutput, thinking, tool_choice: _choice, ...rest } = extra;
+  const maxTokens = chooseMaxTokens(request, settings, inputCharacters);
+  const { output_config: output, ...fields }: ReturnType<typeof buildSettingFields> = hasSettings(
+    request,
+    settings,
+    thinking,
+  )
+    ? buildSettingFields(request, settings, { maxTokens, thinking })
+    : { max_tokens: maxTokens };
   const schema = request.output && toOutputSchema(request.output);
   const format = schema && { format: { type: "json_schema", schema: schema as Json } };
-  const budget =
-    isRecord(thinking) && typeof thinking.budget_tokens === "number" && isThinkingAllowed
-      ? thinking.budget_tokens
-      : 0;
-  const maxTokens = chooseMaxTokens(request, settings, inputCharacters);
   return {
     model: settings.model,
-    // The thinking budget counts towards max_tokens and must be below it.
-    max_tokens: maxTokens > budget ? maxTokens : budget + maxTokens,
-    // The API rejects a temperature while thinking.
-    ...(settings.temperature !== undefined &&
-      !(wantsThinking && isThinkingAllowed) && { temperature: settings.temperature }),
-    ...(thinking !== undefined && isThinkingAllowed && { thinking }),
-    ...(config !== undefined && !isRecord(config)
-      ? { output_config: config }
-      : (format || config) && { output_config: { ...format, ...config } }),
+    ...fields,
+    ...(extraOutput !== undefined && !isRecord(extraOutput)
+      ? { output_config: extraOutput }
+      : (output || format || extraOutput) && { output_config: { ...output, ...format, ...extraOutput } }),
     ...rest,
   };
+}
+
+const settingNames = ["effort", "temperature", "topP", "stop", "serviceTier"] as const;
+
+/** Whether a request asks for anything that depends on what the model accepts. Most do not. */
+function hasSettings(
+  request: ModelRequest,
+  settings: WireSettings,
+  extraThinking: Json | undefined,
+): boolean {
+  return (
+    request.thinking ||
+    extraThinking !== undefined ||
+    isForcedChoice(request.toolChoice) ||
+    settingNames.some((name) => settings[name] !== undefined)
+  );
 }
 
 function chooseMaxTokens(request: ModelRequest, settings: WireSettings, inputCharacters: number): number {
@@ -90,25 +102,19 @@ function chooseMaxTokens(request: ModelRequest, settings: WireSettings, inputCha
   return raiseMaxTokens(settings.model, byDefault, settings.maxOutputTokens ?? request.maxOutputTokens);
 }
 
-/**
- * Whether the API accepts thinking here: not while a tool call is forced, and a fixed budget not within a turn whose
- * assistant message does not start with thinking, as when another provider wrote it.
- */
-function canThink({ history, toolChoice }: ModelRequest, thinking: Extra): boolean {
-  if (toolChoice === "required" || typeof toolChoice === "object") return false;
-  if (thinking.type !== "enabled" || history.at(-1)?.type !== "result") return true;
-  const last = history.findLast((entry) => entry.type === "assistant");
-  return last === undefined || /^\{"type":"(?:redacted_)?thinking"/.test(serializeAssistantEntry(last).json);
+function buildToolChoice(request: ModelRequest, settings: WireSettings): Json {
+  const choice = resolveToolChoice(request, settings);
+  const isSerial = settings.parallelToolCalls === false && isRecord(choice) && choice.type !== "none";
+  return isSerial ? { disable_parallel_tool_use: true, ...(choice as Extra) } : choice;
 }
 
-function resolveToolChoice({ toolChoice, tools: specs, history }: ModelRequest, extra: Extra): Json {
-  if (toolChoice === "required") return { type: "any" };
-  if (typeof toolChoice === "object")
-    return { type: "tool", name: anthropicToolNames.encodeName(toolChoice.tool) };
+function resolveToolChoice(request: ModelRequest, settings: WireSettings): Json {
+  const { toolChoice, tools: specs, history } = request;
+  const forced = isForcedChoice(toolChoice) ? buildForcedChoice(request, settings) : undefined;
   // Without our own tools, "none" disables server tools only if ours were offered before.
   const isForbidden =
     toolChoice === "none" && (specs.length > 0 || history.some(({ type }) => type === "result"));
-  return isForbidden ? { type: "none" } : (extra.tool_choice ?? { type: "auto" });
+  return forced ?? (isForbidden ? { type: "none" } : (settings.extra?.tool_choice ?? { type: "auto" }));
 }
 
 /** Within a turn, names the container of the code that waits for the results or is paused. */
@@ -121,12 +127,12 @@ function buildContainer(history: readonly Entry[], extraTools: Json | undefined)
   return container === undefined ? {} : { container };
 }
 
-function serializeTools(request: ModelRequest, extra: readonly Extra[], usesCachePoints: boolean): string {
+function serializeTools(request: ModelRequest, extra: readonly Extra[], addCachePoint: CacheMarker): string {
   const replaced = new Set(extra.map(({ name }) => name));
   const specs = request.tools.filter(({ name }) => !replaced.has(anthropicToolNames.encodeName(name)));
   const own = specs.map(serializeToolSpec);
   const last = own.at(-1);
-  if (last !== undefined && usesCachePoints && !extra.some((tool) => "cache_control" in tool))
+  if (last !== undefined && !extra.some((tool) => "cache_control" in tool))
     own[own.length - 1] = addCachePoint(last);
   const all = [...own, ...extra.map(stringify)];
   // The API accepts a history with calls only if tools are defined.
@@ -195,7 +201,7 @@ function buildMessages(history: readonly Entry[]): Message[] {
 }
 
 /** Returns the texts to join. They are joined once, because a history is long. */
-function serializeMessages(messages: readonly Message[], usesCachePoints: boolean): string[] {
+function serializeMessages(messages: readonly Message[], addCachePoint: CacheMarker): string[] {
   const lastUsers = messages.filter(({ role }) => role === "user").slice(-2);
   const texts: string[] = [];
   for (const message of messages) {
@@ -203,14 +209,18 @@ function serializeMessages(messages: readonly Message[], usesCachePoints: boolea
     const first = texts.length;
     for (const block of message.results.concat(message.blocks))
       texts.push(texts.length > first ? "," : "", block);
-    if (usesCachePoints && lastUsers.includes(message)) texts.push(addCachePoint(texts.pop() ?? ""));
+    if (lastUsers.includes(message)) texts.push(addCachePoint(texts.pop() ?? ""));
   }
   return texts;
 }
 
 /** Adds a cache point to the last object of a JSON text, without changing the cached serialization. */
-function addCachePoint(json: string): string {
-  return json.slice(0, -1) + cachePoint;
+type CacheMarker = (json: string) => string;
+
+function createCacheMarker(cache: WireSettings["cache"]): CacheMarker {
+  if (cache === "off") return (json) => json;
+  const ttl = cache === "long" ? ',"ttl":"1h"' : "";
+  return (json) => `${json.slice(0, -1)},"cache_control":{"type":"ephemeral"${ttl}}}`;
 }
 
 function serializeUserEntry(entry: Exclude<Entry, AssistantEntry | ResultEntry>): Piece {
