@@ -70,6 +70,7 @@ const nodeModulesIn = [
   "logs/file-logs.ts",
   "models/recorded.ts",
   "models/post.ts", // types only: Node's client is looked up at run time
+  "testing/cloud-server.ts",
   "testing/model-suite.ts",
   "testing/splice-suite.ts",
 ];

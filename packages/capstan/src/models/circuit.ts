@@ -125,7 +125,10 @@ function createOpenCircuitError(name: string, { failures }: CircuitState, remain
   );
 }
 
-const secretHeaders = new Set(["authorization", "x-api-key", "x-goog-api-key", "api-key"]);
+/** Headers whose values are keys or tokens. */
+export const secretHeaders: ReadonlySet<string> = new Set([
+  ...["authorization", "x-api-key", "x-goog-api-key", "api-key", "x-amz-security-token"],
+]);
 
 /** Each `fetch` is a separate route to the network, so it gets its own circuits. */
 const networks = new WeakMap<object, number>();

@@ -1,5 +1,6 @@
 import { AgentError, type ErrorCode } from "../errors.ts";
 import { isRecord } from "../json.ts";
+import { secretHeaders } from "./circuit.ts";
 import type { PostResponse } from "./post.ts";
 import type { Wire } from "./wire.ts";
 
@@ -7,13 +8,23 @@ const maxMessageLength = 500;
 const maxRetryAfterMs = 24 * 3_600_000;
 const maxBodyLength = 65_536;
 
+type RequestInfo = {
+  readonly wire: Wire;
+  readonly id: string;
+  /** As sent: their secrets are masked wherever the provider quotes them. */
+  readonly headers: Readonly<Record<string, string>>;
+};
+
 /** Converts a non-2xx response into an error. API keys quoted by the provider are masked. */
-export async function createResponseError(reply: PostResponse, wire: Wire, id: string): Promise<AgentError> {
+export async function createResponseError(
+  reply: PostResponse,
+  { wire, id, headers }: RequestInfo,
+): Promise<AgentError> {
   const { status, header } = reply;
   const body = await readErrorBody(reply);
-  const message = maskKeys(parseErrorMessage(body)).slice(0, maxMessageLength);
+  const message = maskKeys(maskHeaders(parseErrorMessage(body), headers)).slice(0, maxMessageLength);
   const text = `${id} responded with ${status}${message ? `: ${message}` : ""}`;
-  const code = wire.isOverflow(message) && status < 500 ? "context_overflow" : toErrorCode(status);
+  const code = wire.isOverflow(message) && status < 500 ? "context_overflow" : toErrorCode(status, body);
   const retryAfterMs = parseRetryAfter(header);
   // Waiting does not restore an exhausted quota.
   const isRetryForbidden = header("x-should-retry") === "false" || /"insufficient_quota"/.test(body);
@@ -23,7 +34,9 @@ export async function createResponseError(reply: PostResponse, wire: Wire, id: s
   });
 }
 
-function toErrorCode(status: number): ErrorCode {
+function toErrorCode(status: number, body: string): ErrorCode {
+  // Azure refuses a prompt that its filter rejects.
+  if (status === 400 && /"code":\s*"content_filter"/.test(body)) return "content_filter";
   if (status === 401 || status === 403) return "model_auth";
   if (status === 404) return "model_not_found";
   if (status === 429) return "model_rate_limited";
@@ -68,6 +81,18 @@ function parseErrorMessage(body: string): string {
 export function maskKeys(text: string): string {
   const looksLikeKey = /\b(?:(?:sk|pk|rk|gsk|xai|key)[-_][\w*.-]{8,}|AIza[\w-]{20,}|Bearer [\w.~+/-]{8,})/g;
   return text.replace(looksLikeKey, "***");
+}
+
+const minSecretLength = 8;
+
+/** Replaces the secrets of the request's headers: some providers quote the request that they refuse. */
+function maskHeaders(text: string, headers: RequestInfo["headers"]): string {
+  let masked = text;
+  for (const [name, value] of Object.entries(headers)) {
+    const secret = secretHeaders.has(name.toLowerCase()) ? value.replace(/^Bearer /, "") : "";
+    if (secret.length >= minSecretLength) masked = masked.replaceAll(secret, "***");
+  }
+  return masked;
 }
 
 /** Converts a connection error; an `AgentError` is returned unchanged. */

@@ -1,11 +1,11 @@
-import { type Clock, sleep, systemClock } from "../clock.ts";
+import { type Clock, rejectOnAbort, sleep, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Chunk, Model, ModelRequest, Usage } from "../model.ts";
 import { mergeSettings, settingNames } from "../settings/settings.ts";
 import { findSettingProblems, type ModelApi } from "../settings/support.ts";
 import { buildCircuitKey, type Circuit, type CircuitOptions, getCircuit } from "./circuit.ts";
 import { createResponseError, toNetworkError } from "./http-failure.ts";
-import { post } from "./post.ts";
+import { type PostRequest, type PostResponse, post } from "./post.ts";
 import type { PriceList, Pricer } from "./pricing.ts";
 import { type BatchQueue, createBatchQueue, createJsonReader, createSseReader } from "./stream-reader.ts";
 import type { Wire, WireSettings } from "./wire.ts";
@@ -41,6 +41,8 @@ export type HttpModelOptions = {
   url(stream: boolean): string;
   /** Called for every request, so that tokens can be refreshed. */
   headers(): Record<string, string> | Promise<Record<string, string>>;
+  /** Called with the headers of a request that was refused with 401 or 403. True: it is sent once more, with new headers. */
+  renew?: ((sent: Readonly<Record<string, string>>) => Promise<boolean>) | undefined;
   readonly fetch?: typeof fetch | undefined;
   /** Adds the cost to the usage. */
   readonly price?: Pricer | undefined;
@@ -81,12 +83,10 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
   const summary: StreamSummary = { isFinished: false, usage: undefined };
   let circuit: Circuit | undefined;
   try {
-    const headers = await buildHeaders(options);
+    const headers = await buildHeaders(options, timer.signal);
     circuit = await acquireCircuit(options, headers, timer.signal);
     const body = wire.toRequest(request, buildWireSettings(options, request));
-    const httpRequest = { url: options.url(stream), headers, body, signal: timer.signal };
-    const response = await post(httpRequest, options.fetch);
-    if (response.status < 200 || response.status > 299) throw await createResponseError(response, wire, id);
+    const response = await postBody(options, { headers, body, signal: timer.signal });
     const answer = stream ? createSseReader(wire) : createJsonReader(wire);
     await response.read((bytes) => {
       timer.reset();
@@ -100,7 +100,9 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
     // Tokens of a failed response are billed too.
     batches.push(await buildUsageChunks(summary, options));
     const isAborted = timer.signal.aborted && !timer.getFailure();
-    const failure = timer.getFailure() ?? toNetworkError(thrown, id, options.url(stream));
+    const failure =
+      timer.getFailure() ??
+      (thrown instanceof AgentError ? thrown : toNetworkError(thrown, id, options.url(stream)));
     // An abort by the caller says nothing about the provider.
     if (!isAborted && failure instanceof AgentError) circuit?.recordFailure(failure);
     throw failure;
@@ -109,9 +111,27 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
   }
 }
 
-async function buildHeaders({ stream = true, headers }: HttpModelOptions): Promise<Record<string, string>> {
+async function buildHeaders(
+  { stream = true, headers, renew }: HttpModelOptions,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
   const accept = stream ? "text/event-stream" : "application/json";
-  return { "content-type": "application/json", accept, ...(await headers()) };
+  // A source of tokens may hang, such as a metadata server.
+  const own = renew ? rejectOnAbort(Promise.resolve(headers()), signal) : headers();
+  return { "content-type": "application/json", accept, ...(await own) };
+}
+
+type PostBody = Pick<PostRequest, "headers" | "body" | "signal">;
+
+/** Rejects for a response that is not a success, after the credentials were renewed once. */
+async function postBody(options: HttpModelOptions, request: PostBody): Promise<PostResponse> {
+  const { id, wire, stream = true, renew } = options;
+  const response = await post({ url: options.url(stream), ...request }, options.fetch);
+  if (response.status >= 200 && response.status <= 299) return response;
+  const failure = await createResponseError(response, { wire, id, headers: request.headers });
+  if (failure.code !== "model_auth" || !(await renew?.(request.headers))) throw failure;
+  const headers = await buildHeaders(options, request.signal);
+  return postBody({ ...options, renew: undefined }, { ...request, headers });
 }
 
 /** Rejects while the circuit is open; that error does not count as another failure of the provider. */

@@ -25,7 +25,7 @@ const compatibleServers: { readonly [provider: string]: Server } = {
   huggingface: { baseURL: "https://router.huggingface.co/v1", key: "HF_TOKEN" },
   gateway: { baseURL: "https://ai-gateway.vercel.sh/v1", key: "AI_GATEWAY_API_KEY" },
 };
-const ownClients = ["openai", "anthropic", "gemini", "vertex"];
+const ownClients = ["openai", "anthropic", "gemini", "azure", "vertex"];
 
 const models = new Map<string, Model>();
 
@@ -56,6 +56,8 @@ async function loadModel(name: string): Promise<Model> {
       return (await import("./anthropic.ts")).anthropic({ model });
     case "gemini":
       return (await import("./gemini.ts")).gemini({ model });
+    case "azure":
+      return (await import("./azure.ts")).azure({ model });
     case "vertex":
       return loadVertex(model);
     default:

@@ -25,6 +25,7 @@ export const providers: readonly Provider[] = [
   { name: "together", keys: ["TOGETHER_API_KEY"] },
   { name: "fireworks", keys: ["FIREWORKS_API_KEY"] },
   { name: "huggingface", keys: ["HF_TOKEN"] },
+  { name: "azure", keys: ["AZURE_OPENAI_API_KEY"] },
   { name: "vertex", keys: ["GOOGLE_ACCESS_TOKEN"] },
   { name: "ollama", keys: [] },
   { name: "lmstudio", keys: [] },

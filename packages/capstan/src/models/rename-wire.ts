@@ -1,0 +1,40 @@
+import type { AssistantEntry, AssistantPart, Entry } from "../history.ts";
+import { isRecord, type Json } from "../json.ts";
+import type { Chunk } from "../model.ts";
+import type { Wire } from "./wire.ts";
+
+/**
+ * Gives a wire another name, for a cloud that speaks the API of another provider. Encrypted reasoning and item ids of
+ * one are unknown to the other, so each gets back only its own.
+ */
+export function renameWire(wire: Wire, name: string): Wire {
+  // The tags are exchanged: data of the cloud becomes the wire's own, and the other provider's data foreign to it.
+  const swapTag = (opaque: Json): Json => {
+    if (!isRecord(opaque)) return opaque;
+    if (opaque.wire === name) return { ...opaque, wire: wire.name };
+    return opaque.wire === wire.name ? { ...opaque, wire: name } : opaque;
+  };
+  const swapPart = <Value extends AssistantPart | Chunk>(part: Value): Value => {
+    if (part.type === "opaque") return { ...part, data: swapTag(part.data) };
+    return "opaque" in part && part.opaque !== undefined ? { ...part, opaque: swapTag(part.opaque) } : part;
+  };
+  const swapped = new WeakMap<AssistantEntry, AssistantEntry>();
+  // The same object each time, because the wire keeps the text of an entry.
+  const swapEntry = (entry: Entry): Entry => {
+    if (entry.type !== "assistant") return entry;
+    const known = swapped.get(entry) ?? { ...entry, parts: entry.parts.map(swapPart) };
+    swapped.set(entry, known);
+    return known;
+  };
+  return {
+    ...wire,
+    name,
+    toRequest: (request, settings) =>
+      wire.toRequest({ ...request, history: request.history.map(swapEntry) }, settings),
+    reader() {
+      const events = wire.reader();
+      return { read: (event) => events.read(event).map(swapPart) };
+    },
+    fromJson: (body) => wire.fromJson(body).map(swapPart),
+  };
+}
