@@ -21,6 +21,7 @@ describe("the examples", () => {
     "ask-in-mid-call": 'Booked: {"seat":"7C"} in R 12.',
     citations: "[3] Budget, final https://mail.example/m3",
     "cli-config": "", // loaded by `capstan`; prints nothing
+    costs: "$0.0065, prices of 2026-11-16",
     durable: "done: The report is on its way.",
     events: "#10  complete   done",
     files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",

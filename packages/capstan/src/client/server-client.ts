@@ -42,8 +42,10 @@ export type ModelInfo = {
   /** Requests may choose it. */
   readonly isOffered: boolean;
   readonly key: KeyInfo;
-  /** US dollars per million tokens. */
+  /** US dollars per million tokens. Undefined if it is not known. */
   readonly price?: { readonly input: number; readonly output: number };
+  /** Maximum tokens of input and output together. Undefined if it is not known. */
+  readonly contextWindow?: number;
 };
 
 /** The parts that a stored agent can be built from. */

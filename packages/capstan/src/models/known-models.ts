@@ -1,8 +1,9 @@
-import { createPricer } from "./pricing.ts";
+import { findModelInfo } from "./find-model-info.ts";
+import type { Price } from "./model-table.ts";
 import { type Environment, getProvider, type KeyState, keyState, providers } from "./providers.ts";
 
 /** In US dollars per million tokens. */
-export type ModelPrice = { readonly input: number; readonly output: number };
+export type ModelPrice = Pick<Price, "input" | "output">;
 
 /** A model that can be selected. */
 export type KnownModel = {
@@ -11,7 +12,10 @@ export type KnownModel = {
   readonly provider: string;
   readonly inUse: boolean;
   readonly key: KeyState;
+  /** Missing if it is not known. */
   readonly price?: ModelPrice;
+  /** Maximum tokens of input and output together. Missing if it is not known. */
+  readonly contextWindow?: number;
 };
 
 export type KnownModelsOptions = {
@@ -32,26 +36,16 @@ export async function knownModels({
   const missing = providers.filter(({ name }) => !named.some((model) => getProvider(model) === name));
   const usual = missing.flatMap(({ usual: model }) => model ?? []);
   const models = [...new Set([...named, ...usual])].map(async (model): Promise<KnownModel> => {
-    const price = await findPrice(model);
+    const { price, contextWindow } = (await findModelInfo(model)) ?? {};
     const about = { model, provider: getProvider(model), inUse: model === inUse, key: keyState(model, env) };
-    return { ...about, ...(price && { price }) };
+    return {
+      ...about,
+      ...(price && { price: { input: price.input, output: price.output } }),
+      ...(contextWindow !== undefined && { contextWindow }),
+    };
   });
   const open = missing
     .filter((provider) => provider.usual === undefined && provider.name !== "offline")
     .map(({ name }): KnownModel => ({ provider: name, inUse: false, key: keyState(`${name}/`, env) }));
   return [...(await Promise.all(models)), ...open];
 }
-
-/** Computed from a small usage, because some providers charge more per token for long requests. */
-async function findPrice(model: string): Promise<ModelPrice | undefined> {
-  const name = model.slice(model.indexOf("/") + 1);
-  const cost = createPricer({ provider: getProvider(model), model: name });
-  const [input, output] = await Promise.all([
-    cost({ inputTokens: 1000, outputTokens: 0 }),
-    cost({ inputTokens: 0, outputTokens: 1000 }),
-  ]);
-  if (input.cost === undefined || output.cost === undefined) return undefined;
-  return { input: roundPrice(input.cost * 1000), output: roundPrice(output.cost * 1000) };
-}
-
-const roundPrice = (amount: number): number => Math.round(amount * 10_000) / 10_000;

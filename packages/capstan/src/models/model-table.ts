@@ -26,7 +26,7 @@ export type ModelInfo = {
 
 /** Replaces or completes the built-in data. */
 export type ModelTable = {
-  /** When the data was compiled, such as `2026-11-16`. */
+  /** When the data was last checked, such as `2026-11-16`. */
   readonly date: string;
   /** By `provider/model`. A field that is not set is taken from the built-in data. */
   readonly models: { readonly [id: string]: ModelInfo };
@@ -40,7 +40,7 @@ export function setModelTable(table: ModelTable | undefined): void {
   applicationTable.current = table;
 }
 
-/** When the built-in data was compiled. */
+/** When the built-in data was last checked: the rows below, and the version of the price list that is installed. */
 export const modelTableDate = "2026-11-16";
 
 /** Output limits by the model's name at the provider, the first match counts. */

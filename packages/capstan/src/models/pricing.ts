@@ -58,10 +58,7 @@ async function loadListedCost({ provider, model }: PricerOptions): Promise<Compu
   // Loaded on demand: the list is large and not needed when prices are given.
   const list = await import("@pydantic/genai-prices").catch(() => undefined);
   if (!list) return () => undefined;
-  // A compatible server without a provider name is identified by its host.
-  const seller = provider.includes(".")
-    ? { providerApiUrl: `https://${provider}` }
-    : { providerId: provider };
+  const seller = toSeller(provider);
   let isListed = true;
   return (usage) => {
     if (!isListed) return undefined; // another lookup would cost more than the rest of the turn
@@ -82,6 +79,11 @@ async function loadListedCost({ provider, model }: PricerOptions): Promise<Compu
       return undefined;
     }
   };
+}
+
+/** How the price list identifies a provider. A compatible server without a provider name is identified by its host. */
+export function toSeller(provider: string): { providerApiUrl: string } | { providerId: string } {
+  return provider.includes(".") ? { providerApiUrl: `https://${provider}` } : { providerId: provider };
 }
 
 /** Capped at the input tokens: some servers count cached tokens separately. */

@@ -21,6 +21,7 @@ const model = z.object({
     .object({ input: z.number(), output: z.number() })
     .optional()
     .describe("US dollars per million tokens."),
+  contextWindow: z.number().optional().describe("Maximum tokens of input and output together."),
 });
 
 export const modelRoutes: readonly Route[] = [

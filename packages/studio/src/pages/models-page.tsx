@@ -55,7 +55,7 @@ function InUse({ model }: { readonly model: ModelInfo }): ReactNode {
       <p className="text-xs text-quiet">Default model</p>
       <div className="mt-0.5 flex flex-wrap items-baseline justify-between gap-x-6">
         <p className="font-medium [overflow-wrap:anywhere]">{formatModelName(model)}</p>
-        <Price price={model.price} />
+        <Price model={model} />
       </div>
       <p className={classNames("mt-1 text-sm", isReady(model) ? "text-quiet" : "text-warn")}>
         {isOffline
@@ -92,7 +92,7 @@ function ModelRow({ model }: { readonly model: ModelInfo }): ReactNode {
             {model.provider === "ollama" ? "Requires Ollama on this machine" : formatKeyState(key)}
           </p>
         </div>
-        <Price price={model.price} />
+        <Price model={model} />
         {key.type === "missing" && (
           <button
             type="button"
@@ -125,15 +125,20 @@ function formatKeyState(key: ModelInfo["key"]): string {
   }
 }
 
+const compactNumber = new Intl.NumberFormat("en", { notation: "compact" });
+
 /** Formats with two decimals, or more below one cent. */
 const formatPrice = (amount: number) =>
   Math.round(amount * 100) === amount * 100 ? amount.toFixed(2) : amount;
 
-function Price({ price }: { readonly price: ModelInfo["price"] }): ReactNode {
-  if (!price) return null;
+function Price({ model }: { readonly model: ModelInfo }): ReactNode {
+  const { price, contextWindow, key } = model;
+  const isPaid = model.model !== undefined && (key.type === "set" || key.type === "missing");
+  if (!price && !isPaid) return null;
   return (
     <p className="shrink-0 text-xs tabular-nums text-quiet">
-      ${formatPrice(price.input)} in · ${formatPrice(price.output)} out
+      {contextWindow !== undefined && `${compactNumber.format(contextWindow)} context · `}
+      {price ? `$${formatPrice(price.input)} in · $${formatPrice(price.output)} out` : "price unknown"}
     </p>
   );
 }

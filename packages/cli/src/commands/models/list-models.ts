@@ -1,4 +1,5 @@
 import { type KeyState, type KnownModel, knownModels } from "capstan/models";
+import { formatCount } from "../../chat/format-usage.ts";
 import type { Config } from "../../config/config.ts";
 import { loadProject } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
@@ -39,6 +40,11 @@ const columns: readonly Column<KnownModel>[] = [
   { name: "KEY", value: ({ key }) => formatKeyColumn(key) },
   { name: "$/M IN", value: ({ price }) => (price ? String(price.input) : ""), optional: true },
   { name: "$/M OUT", value: ({ price }) => (price ? String(price.output) : ""), optional: true },
+  {
+    name: "CONTEXT",
+    value: ({ contextWindow }) => (contextWindow ? formatCount(contextWindow) : ""),
+    optional: true,
+  },
 ];
 
 /** Formats whether the API key is set. */

@@ -200,6 +200,7 @@ describe("models", () => {
       inUse: false,
       key: { type: "missing", variables: ["OPENAI_API_KEY"] },
       price: { input: 0.25, output: 2 },
+      contextWindow: 400_000,
     });
     const gemini = known.find(({ provider }: { provider: string }) => provider === "gemini");
     expect(gemini.key).toEqual({ type: "set", variable: "GOOGLE_API_KEY" });
