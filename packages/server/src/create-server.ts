@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { McpTools } from "@capstan/mcp";
 import { type Agent, AgentError, type Event, type Model, type PolicyOverrides, type Store } from "capstan";
 import {
+  checkSettingsLimits,
   type PolicyLimits,
   resolvePolicyLimits,
+  type SettingsLimits,
   type StoredAgentsOptions,
   storedAgents,
 } from "capstan/agents";
@@ -58,6 +60,8 @@ export type ServerOptions = GuardOptions & {
   readonly policy?: PolicyOverrides;
   /** Upper bounds for the policy of a request. */
   readonly policyLimits?: PolicyLimits;
+  /** The most that a request may ask of a model: `effort` and `maxOutputTokens`. */
+  readonly settingsLimits?: SettingsLimits;
   /** Limits per user. A key can have its own. */
   readonly limits?: Partial<UserLimits>;
   /** Removes old or large sessions in the background. Without it, sessions are kept. */
@@ -211,6 +215,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     mcpCalls,
     models,
     policyLimits: resolvePolicyLimits(options.policyLimits),
+    settingsLimits: options.settingsLimits ? checkSettingsLimits(options.settingsLimits) : {},
     assertCapacity: createCapacityCheck({
       maxRuns,
       countRuns: () => quota.getTotal("runs"),

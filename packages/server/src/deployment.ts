@@ -1,6 +1,6 @@
 import type { McpTools } from "@capstan/mcp";
 import type { Agent, PolicyOverrides, ResumeOptions, Store } from "capstan";
-import type { PolicyLimits, StoredAgents } from "capstan/agents";
+import type { PolicyLimits, SettingsLimits, StoredAgents } from "capstan/agents";
 import type { LocalEngine } from "capstan/engines/local";
 import type { DailyBudget } from "./access/daily-budget.ts";
 import type { Quota } from "./access/quota.ts";
@@ -42,6 +42,8 @@ export type Deployment = {
   readonly clientProvenance: ClientProvenance;
   /** Upper bounds for the policy of a request. */
   readonly policyLimits: PolicyLimits;
+  /** Upper bounds for the settings of a request. */
+  readonly settingsLimits: SettingsLimits;
   readonly quota: Quota;
   /** Runs of the engine that are active in this process. */
   readonly activeRuns: ActiveRuns;

@@ -2,6 +2,12 @@ export { resolvePolicy } from "../policy.ts";
 export type { AgentData } from "./agent-data.ts";
 export { applyLimits, clampPolicy, type PolicyLimits, resolvePolicyLimits } from "./policy-limits.ts";
 export {
+  checkSettingsLimits,
+  clampSettings,
+  readSettings,
+  type SettingsLimits,
+} from "./settings-limits.ts";
+export {
   type ListedAgent,
   type StoredAgent,
   type StoredAgents,

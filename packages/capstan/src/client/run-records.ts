@@ -3,7 +3,7 @@ import type { Json } from "../json.ts";
 import type { ToolSpec } from "../model.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import type { Difference } from "../sessions/difference.ts";
-import type { ToolChoice } from "../settings/settings.ts";
+import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import type { StartedRun } from "./runs-client.ts";
@@ -24,6 +24,8 @@ export type SentTurn = {
   readonly notes: readonly string[];
   readonly tools: readonly ToolSpec[];
   readonly toolChoice: ToolChoice;
+  /** Of the agent and the run; those of the model's client are not included. */
+  readonly settings?: Omit<ModelSettings, "toolChoice">;
   readonly history: readonly Entry[];
   /** Built by a function that was called again and may return something else now. */
   readonly instructionsAreRebuilt: boolean;
@@ -33,6 +35,8 @@ export type SentTurn = {
   readonly body?: Json;
 };
 
+type RerunOptions = { readonly policy?: PolicyOverrides; readonly settings?: ModelSettings };
+
 type WireOptions = { readonly wire?: WireName };
 
 /** Inspects, compares and repeats runs. */
@@ -41,8 +45,8 @@ export interface RunRecords {
   turn(runId: string, turn: number, options?: WireOptions): Promise<SentTurn>;
   /** Returns the history at the end of a run, as entries or in a wire format. */
   messages(runId: string, options?: WireOptions): Promise<readonly Json[]>;
-  /** Repeats a run in a fork of its session. */
-  rerun(runId: string, options?: { readonly policy?: PolicyOverrides }): Promise<StartedRun>;
+  /** Repeats a run in a fork of its session. The options take precedence over those of the original run. */
+  rerun(runId: string, options?: RerunOptions): Promise<StartedRun>;
   /** Compares two runs. */
   difference(left: string, right: string): Promise<Difference>;
 }

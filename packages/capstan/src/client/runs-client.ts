@@ -5,6 +5,7 @@ import type { Json } from "../json.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import type { PendingCall } from "../rules/pending-calls.ts";
 import type { Result } from "../run/result.ts";
+import type { ModelSettings } from "../settings/settings.ts";
 import type { RunInfo } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
@@ -22,6 +23,8 @@ export type RunRequest = {
   readonly sessionId?: string;
   /** Must be stricter than the server's policy. */
   readonly policy?: PolicyOverrides;
+  /** What to ask of the model; takes precedence over the agent's settings. Only admins may send `extra`. */
+  readonly settings?: ModelSettings;
   /** Time zone for dates, such as `Europe/Oslo`. Defaults to this machine's. */
   readonly timeZone?: string;
   /** Idempotency key: the same key starts one run. Random by default. */

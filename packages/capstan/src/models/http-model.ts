@@ -172,8 +172,8 @@ async function buildUsageChunks(
 }
 
 /** Merges the settings of the request over the client's. A request after a truncated answer wants at least its own limit. */
-function buildWireSettings(
-  { settings, stream = true }: HttpModelOptions,
+export function buildWireSettings(
+  { settings, stream = true }: Pick<HttpModelOptions, "settings" | "stream">,
   { settings: requested, maxOutputTokens = 0 }: ModelRequest,
 ): WireSettings {
   const merged = requested ? { ...mergeSettings(requested, settings), model: settings.model } : settings;

@@ -1,6 +1,7 @@
 import type { Entry } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { ModelRequest } from "../model.ts";
+import { buildWireSettings } from "./http-model.ts";
 import type { Wire, WireSettings } from "./wire.ts";
 
 /** Names of the supported provider API formats. */
@@ -8,13 +9,14 @@ export type WireName = "openai-chat" | "openai-responses" | "anthropic" | "gemin
 
 export const wireNames: readonly WireName[] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
 
-/** Returns the request body as the provider's client would send it. */
+/** Returns the request body as a provider's client with these settings would send it. */
 export async function wireRequest(
   name: WireName,
   request: ModelRequest,
   settings: WireSettings,
 ): Promise<Json> {
-  return JSON.parse((await loadWire(name)).toRequest(request, settings));
+  const merged = buildWireSettings({ settings, stream: settings.stream }, request);
+  return JSON.parse((await loadWire(name)).toRequest(request, merged));
 }
 
 const historyFields: { readonly [Name in WireName]: string } = {

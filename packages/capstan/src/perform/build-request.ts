@@ -6,7 +6,7 @@ import { buildHandoffSpec, readResult } from "../prompt/builtin-tools.ts";
 import { contextSection } from "../prompt/context-section.ts";
 import { citationSection } from "../prompt/prompt.ts";
 import { getHandoffPolicy, listOpenTargets } from "../rules/handoffs.ts";
-import { type ModelSettings, resolveSettings } from "../settings/settings.ts";
+import { type ModelSettings, resolveSettings, type ToolChoice } from "../settings/settings.ts";
 import type { State } from "../state/state.ts";
 import { continueHistory } from "./continuation.ts";
 import type { Io } from "./io.ts";
@@ -31,12 +31,20 @@ export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRe
       .join("\n\n"),
     history: partial ? continueHistory(state.history, partial) : state.history,
     tools,
-    toolChoice: tools.length === 0 ? "none" : effect.tools === "required" ? "required" : toolChoice,
+    toolChoice: chooseTool(toolChoice, tools, effect),
     thinking: effect.thinking,
     ...(Object.keys(settings).length > 0 && { settings }),
     ...(effect.hasMoreRoom && { maxOutputTokens: largeOutputTokens }),
     ...(agent.output && { output: agent.output.json }),
   };
+}
+
+/** A named tool satisfies `required`. An agent that takes over may not have the tool that the run's settings name. */
+function chooseTool(choice: ToolChoice, specs: readonly ToolSpec[], { tools }: ModelEffect): ToolChoice {
+  if (specs.length === 0) return "none";
+  const isNamed = typeof choice === "object";
+  if (isNamed && specs.some(({ name }) => name === choice.tool)) return choice;
+  return tools === "required" ? "required" : isNamed ? "auto" : choice;
 }
 
 const noSettings: ModelSettings = {};

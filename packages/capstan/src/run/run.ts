@@ -1,4 +1,4 @@
-import { type Agent, indexAgents } from "../agent.ts";
+import { type Agent, handoffName, indexAgents } from "../agent.ts";
 import { type Clock, toClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact, FactBody } from "../event.ts";
@@ -6,7 +6,7 @@ import { createId } from "../ids.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import { readRunFacts } from "../sessions/load-facts.ts";
-import { checkSettings, type ModelSettings } from "../settings/settings.ts";
+import { checkNamedTool, checkSettings, type ModelSettings } from "../settings/settings.ts";
 import type { State } from "../state/state.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
@@ -124,9 +124,16 @@ function buildRunStart(
     input: entries,
     policy: resolvePolicy(policy, agent.policy),
     timeZone: timeZone ?? machineTimeZone,
-    ...(settings && { settings: checkSettings("run", settings) }),
+    ...(settings && { settings: checkRunSettings(agent, settings) }),
     ...(instructions !== undefined && { instructions }),
   };
+}
+
+function checkRunSettings({ name, tools, toolSource }: Agent, settings: ModelSettings): ModelSettings {
+  const owner = `run of "${name}"`;
+  const checked = checkSettings(owner, settings);
+  if (!toolSource) checkNamedTool(owner, checked, [...tools.keys(), handoffName]);
+  return checked;
 }
 
 function assertTimeZone(timeZone: string): void {

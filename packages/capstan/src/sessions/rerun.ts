@@ -8,6 +8,7 @@ import { getProvenance } from "../provenance.ts";
 import type { ResumeOptions, SharedStoreOptions } from "../run/open-run.ts";
 import { resume, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
+import { checkSettings, type ModelSettings, mergeSettings } from "../settings/settings.ts";
 import type { Store } from "../store.ts";
 import { buildRunIds } from "./copy-session.ts";
 import { pickHistoryPolicy } from "./fact-shapes.ts";
@@ -27,6 +28,8 @@ export type RerunOptions = ResumeOptions & {
   readonly model?: ModelChoice;
   /** Overrides for the original run's policy, or for the agent's if the run was imported. */
   readonly policy?: PolicyOverrides;
+  /** Take precedence over the original run's, field by field. */
+  readonly settings?: ModelSettings;
   /** Replaces the user's message. Allowed only when a run starts over. Messages of an imported run are not the user's. */
   readonly edit?: string | readonly Part[];
   /** Id of the new session. Default: a generated id. */
@@ -49,7 +52,7 @@ export async function rerun(store: Store, options: RerunOptions & EngineOptions)
     throw new AgentError("invalid_input", message);
   }
   const title = await createForkTitle(store, await loadSessionInfo(store, session));
-  const newStart = { ...start, policy: buildPolicy(start, options) };
+  const newStart = { ...start, policy: buildPolicy(start, options), ...buildSettings(start, options) };
   const prefix = facts.slice(0, forkAt).map((fact) => (fact.seq === start.seq ? newStart : fact));
   if (prefix.length > 0)
     await writeFork(store, { sessionId: session, id, readPages: () => toPages(prefix), title });
@@ -70,6 +73,12 @@ type Start = Extract<Fact, { type: "run_start" }>;
 function buildPolicy({ policy, imported }: Start, options: RerunOptions): Policy {
   if (!imported) return resolvePolicy(options.policy, policy);
   return resolvePolicy(options.policy, { ...options.agent.policy, ...pickHistoryPolicy(policy) });
+}
+
+function buildSettings({ settings }: Start, options: RerunOptions): Pick<Start, "settings"> {
+  return options.settings
+    ? { settings: mergeSettings(checkSettings("run", options.settings), settings) }
+    : {};
 }
 
 /** Finds the start of the run at this position, and the number of facts to keep. */

@@ -111,7 +111,7 @@ describe("the definition of settings", () => {
     [{ seed: 1.5 }, "a whole number"],
     [{ maxOutputTokens: 0 }, "a whole number from 1"],
     [{ toolChoice: "look" }, '{ tool: "name" }'],
-    [{ toolChoice: { tool: "lok" } }, 'names no tool of it: "lok". Did you mean "look"?'],
+    [{ toolChoice: { tool: "lok" } }, 'names an unknown tool: "lok". Did you mean "look"?'],
     [{ cache: true }, '"off", "short" or "long"'],
     [{ logprobs: 21 }, "from 0 to 20"],
     [{ extra: 1 }, "an object"],
@@ -175,6 +175,33 @@ describe("a model that cannot follow a setting", () => {
     const agent = defineAgent({ name: "a", model, tools: [look] });
     const { error } = await run(agent, "Hello", { settings: { toolChoice: "required" } });
     expect(error).toMatchObject({ code: "settings_failed", message: expect.stringContaining("toolChoice") });
+  });
+});
+
+describe("a tool named by the settings of a run", () => {
+  const toolChoice = { tool: "look" };
+
+  it("must be a tool of the agent", async () => {
+    const agent = defineAgent({ name: "a", model: scriptedModel([{ text: "Hi" }]), tools: [look] });
+    const start = async () => run(agent, "Hello", { settings: { toolChoice: { tool: "lok" } } });
+    await expect(start()).rejects.toThrow('toolChoice of the run of "a" names an unknown tool: "lok".');
+  });
+
+  it("is asked for also if the policy requires some tool", async () => {
+    const model = scriptedModel([callLook, { text: "Hi" }]);
+    const agent = defineAgent({ name: "a", model, tools: [look], policy: { requireToolFirst: true } });
+    await run(agent, "Hello", { settings: { toolChoice } });
+    expect(model.requests.map((request) => request.toolChoice)).toEqual([toolChoice, "auto"]);
+  });
+
+  it("is not asked of an agent that takes over and does not have it", async () => {
+    const model = scriptedModel([{ text: "Hi" }]);
+    const other = defineAgent({ name: "b", model, tools: [{ ...look, name: "peek" }] });
+    const handoff = scriptedModel([{ calls: [{ name: "handoff", input: { agent: "b" } }] }]);
+    const agent = defineAgent({ name: "a", model: handoff, tools: [look], handoffs: () => [other] });
+    const policy = { handoff: { mode: "transfer" } } as const;
+    await run(agent, "Hello", { settings: { toolChoice }, policy });
+    expect(model.requests.map((request) => request.toolChoice)).toEqual(["auto"]);
   });
 });
 

@@ -164,6 +164,6 @@ function withOpenChoice(settings: ModelSettings, { calls }: SettingsInput): Mode
 /** Throws `invalid_definition` if a fixed tool choice names no tool of the agent. */
 export function checkNamedTool(owner: string, { toolChoice }: ModelSettings, tools: readonly string[]): void {
   if (!isRecord(toolChoice) || tools.includes(toolChoice.tool)) return;
-  const message = `toolChoice of the ${owner} names no tool of it: ${formatValue(toolChoice.tool)}.${suggestName(toolChoice.tool, tools)}`;
+  const message = `toolChoice of the ${owner} names an unknown tool: ${formatValue(toolChoice.tool)}.${suggestName(toolChoice.tool, tools)}`;
   throw new AgentError("invalid_definition", message);
 }

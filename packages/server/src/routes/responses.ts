@@ -1,6 +1,7 @@
 import { AgentError, type Event } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
+import { readRequestSettings, toRunWishes } from "../access/request-settings.ts";
 import type { Deployment } from "../deployment.ts";
 import { streamFrames } from "../http/frame-stream.ts";
 import { formatSseEvent } from "../protocols/chat/chat-events.ts";
@@ -159,6 +160,8 @@ async function createEphemeralResponse(
     await deployment.resolveAgent(agent, model),
     getAgentOverrides(body, caller),
   );
+  const wishes = toRunWishes(body.settings, deployment.settingsLimits);
+  const settings = readRequestSettings(wishes, caller, { agent: chosen, ...deployment });
   const given = getFunctionResults(body);
   if (given) await deployment.dailyBudget.clampPolicy(caller, {});
   const segment =
@@ -166,13 +169,15 @@ async function createEphemeralResponse(
     (await deployment.ephemeralRuns.start(caller, {
       agent: chosen,
       entries: [...(await loadHistory(body, deployment)), ...readInputItems(body, caller, deployment)],
-      policy: body.requiresTool ? { requireToolFirst: true } : {},
+      policy: { ...wishes.policy, ...(body.requiresTool && { requireToolFirst: true }) },
+      ...settings,
       declared: new Set(body.tools.map(({ name }) => name)),
     }));
   const projection = createResponseEncoder({
     id: `resp_${crypto.randomUUID()}`,
     place: { runId: segment.runId, segment: 1 },
     model: body.model,
+    ...settings,
     functions: segment.declared,
     isFormed: chosen.output !== undefined,
     showError: (error) => toClientError(error, caller, segment.runId),

@@ -8,6 +8,7 @@ import { startRun } from "../runs/start-run.ts";
 import { listRuns, listStuckRuns, loadRunView } from "../views/run-view.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { after, content, factPage, id, json, limit, stream, usage } from "./schemas.ts";
+import { settings } from "./settings-schema.ts";
 
 const runFields = {
   runId: id,
@@ -72,6 +73,7 @@ export const runRoutes: readonly Route[] = [
       model: z.string().min(1).max(200).optional(),
       sessionId: id.optional(),
       policy: z.record(z.string(), json).optional(),
+      settings: settings.optional(),
       timeZone: z
         .string()
         .max(100)
@@ -273,16 +275,19 @@ export const runAgainRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/api/runs/{runId}/rerun",
-    summary: "Run the input of a run again, in a fork of its session, optionally with another policy.",
+    summary:
+      "Run the input of a run again, in a fork of its session, optionally with another policy or settings.",
     params: z.strictObject({ runId: id }),
-    body: z.strictObject({ policy: z.record(z.string(), json).optional() }).default({}),
+    body: z
+      .strictObject({ policy: z.record(z.string(), json).optional(), settings: settings.optional() })
+      .default({}),
     startsWork: true,
     responses: {
       201: { description: "The run has started in its own session.", schema: started },
       200: { description: "The same request has already started this run.", schema: started },
     },
-    async handle({ params: { runId }, body: { policy }, caller, key }, deployment) {
-      const { isNew, ...made } = await rerunRun(deployment, caller, { runId, policy, key });
+    async handle({ params: { runId }, body, caller, key }, deployment) {
+      const { isNew, ...made } = await rerunRun(deployment, caller, { ...body, runId, key });
       return Response.json(
         { runId: made.runId, sessionId: made.sessionId },
         { status: isNew ? 201 : 200, headers: { location: `/api/runs/${encodeURIComponent(made.runId)}` } },

@@ -2,6 +2,7 @@ import { type WireName, wireMessages, wireNames, wireRequest } from "capstan/mod
 import { z } from "zod";
 import { defineRoute, type Route } from "./route.ts";
 import { id, json } from "./schemas.ts";
+import { settings } from "./settings-schema.ts";
 
 const wire: z.ZodType<WireName | undefined> = z.enum(wireNames as [WireName, ...WireName[]]).optional();
 const entries = z.array(z.looseObject({ type: z.string() }));
@@ -25,7 +26,10 @@ export const turnRoutes: readonly Route[] = [
             .array(z.string())
             .describe("Added for this turn only, such as the number of remaining turns."),
           tools: z.array(z.object({ name: z.string(), description: z.string(), input: json })),
-          toolChoice: z.enum(["auto", "required", "none"]),
+          toolChoice: z.union([z.enum(["auto", "required", "none"]), z.object({ tool: z.string() })]),
+          settings: settings
+            .optional()
+            .describe("Of the agent and the run; those of the model's client are not included."),
           history: entries,
           instructionsAreRebuilt: z
             .boolean()
@@ -39,13 +43,13 @@ export const turnRoutes: readonly Route[] = [
       const sessionId = (await store.findSession(runId)) ?? "";
       const { context, secrets = [] } = await getRunOptions({ scope, sessionId });
       const { request, notes, ...sent } = await engine.getTurnRequest(runId, turn, { context, secrets });
-      const { tools, toolChoice, history } = request;
-      const settings = { model: sent.model.slice(sent.model.indexOf("/") + 1), stream: true };
+      const { tools, toolChoice, history, settings: asked } = request;
+      const client = { model: sent.model.slice(sent.model.indexOf("/") + 1), stream: true };
       return Response.json({
         ...sent,
-        ...{ notes, tools, toolChoice, history },
+        ...{ notes, tools, toolChoice, history, settings: asked },
         instructions: withoutNotes(request.instructions, notes),
-        ...(query.wire && { body: await wireRequest(query.wire, request, settings) }),
+        ...(query.wire && { body: await wireRequest(query.wire, request, client) }),
       });
     },
   }),

@@ -4,6 +4,7 @@ import {
   type Entry,
   type Event,
   getText,
+  type ModelSettings,
   type PolicyOverrides,
   type Result,
   type Run,
@@ -18,6 +19,7 @@ export type EphemeralRunRequest = {
   readonly agent: Agent;
   readonly entries: readonly Entry[];
   readonly policy?: PolicyOverrides;
+  readonly settings?: ModelSettings;
   /** Tools that the client runs. */
   readonly declared?: ReadonlySet<string>;
 };
@@ -110,14 +112,17 @@ export function createEphemeralRuns({
   }
 
   return {
-    async start(caller, { agent, entries, policy: asked, declared = new Set() }) {
+    async start(caller, { agent, entries, policy: asked, settings, declared = new Set() }) {
       const { scope } = caller;
       const session = createSessionId(scope);
       const within = await dailyBudget.clampPolicy(caller, { ...policy, ...asked, approvals: "deny" });
       const given = await getRunOptions({ scope, sessionId: session });
       const release = quota.acquire(caller, "runs");
       const runId = `run_${crypto.randomUUID()}`;
-      const handle = run(agent, entries, { ...given, store: memory(), session, runId, policy: within });
+      const handle = run(agent, entries, {
+        ...{ ...given, store: memory(), session, runId, policy: within },
+        ...(settings && { settings }),
+      });
       return followSegment({ handle, scope, declared, release });
     },
     resume(caller, { runId, results }) {

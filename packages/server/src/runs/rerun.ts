@@ -2,6 +2,7 @@ import { type Agent, AgentError, type Fact } from "capstan";
 import { clampPolicy } from "capstan/agents";
 import { loadRunStart } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
+import { readRequestSettings } from "../access/request-settings.ts";
 import type { Deployment } from "../deployment.ts";
 import { storeFork } from "../sessions/branches.ts";
 import {
@@ -16,6 +17,7 @@ import { createSessionId, includesFields, type StartedRun } from "./start-run.ts
 export type RerunRequest = {
   readonly runId: string;
   readonly policy?: unknown;
+  readonly settings?: unknown;
   readonly key?: string | undefined;
 };
 
@@ -27,24 +29,26 @@ type RunStart = Extract<Fact, { readonly type: "run_start" }>;
 export async function rerunRun(
   deployment: Deployment,
   caller: Caller,
-  { runId, policy, key }: RerunRequest,
+  { key, ...request }: RerunRequest,
 ): Promise<StartedRun> {
   const { store } = deployment;
-  const start = await getRunStart(deployment, runId);
+  const { policy = {}, settings = {} } = request;
+  const start = await getRunStart(deployment, request.runId);
   const sessionId = createSessionId(caller.scope, key);
-  const keyed: KeyedRequest = { sessionId, id: "session", request: { runId, policy } };
+  const keyed: KeyedRequest = { sessionId, id: "session", request };
   const { value: made, isNew } = await runOnce(deployment, {
     id: sessionId,
     async find() {
       const last = (await store.listRuns(sessionId, 1)).at(-1);
       if (!last) return undefined;
       if (await matchesStoredRequest(store, keyed)) return last.runId;
-      if (!includesFields((await getRunStart(deployment, last.runId)).policy, policy ?? {}))
+      const known = await getRunStart(deployment, last.runId);
+      if (!includesFields(known.policy, policy) || !includesFields(known.settings ?? {}, settings))
         throw createKeyConflictError();
       return last.runId;
     },
     async create() {
-      const made = await startRerun(deployment, caller, { start, sessionId, policy });
+      const made = await startRerun(deployment, caller, { ...request, start, sessionId });
       if (key !== undefined) await storeRequest(store, keyed);
       return made;
     },
@@ -52,16 +56,17 @@ export async function rerunRun(
   return { runId: made, sessionId, isNew };
 }
 
-type RerunPlan = { readonly start: RunStart; readonly sessionId: string; readonly policy: unknown };
+type RerunPlan = RerunRequest & { readonly start: RunStart; readonly sessionId: string };
 
 async function startRerun(
   deployment: Deployment,
   caller: Caller,
-  { start, sessionId: id, policy }: RerunPlan,
+  { start, sessionId: id, ...request }: RerunPlan,
 ): Promise<string> {
   const { store, engine, policyLimits, dailyBudget, activeRuns } = deployment;
   const agent = await loadAgent(deployment, start.agent);
-  const asked = policy === undefined ? {} : clampPolicy(policy, policyLimits);
+  const asked = request.policy === undefined ? {} : clampPolicy(request.policy, policyLimits);
+  const settings = readRequestSettings(request, caller, { agent, ...deployment });
   // The policy of an imported run is not that of its new run.
   const base = start.imported ? deployment.policy : { budget: start.policy.budget };
   const within = await dailyBudget.clampPolicy(caller, { ...base, ...asked });
@@ -71,7 +76,7 @@ async function startRerun(
     const session = start.sessionId;
     const { run, from } = await engine.rerun({
       ...options,
-      ...{ session, agent, id, at: start.seq, policy: within },
+      ...{ session, agent, id, at: start.seq, policy: within, ...settings },
     });
     run.then(release, release);
     await storeFork(store, { sessionId: session, at: from.seq }, id);

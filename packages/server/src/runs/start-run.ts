@@ -3,6 +3,7 @@ import { type Agent, AgentError, type Entry, type Run, type RunOptions, type Use
 import { clampPolicy } from "capstan/agents";
 import { loadRunStart } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
+import { readRequestSettings } from "../access/request-settings.ts";
 import type { Deployment } from "../deployment.ts";
 import {
   createKeyConflictError,
@@ -20,6 +21,7 @@ export type RunRequest = {
   /** Omit for a new session. */
   readonly sessionId?: string | undefined;
   readonly policy?: unknown;
+  readonly settings?: unknown;
   /** The user's time zone. Falls back to the server's if omitted or unknown. */
   readonly timeZone?: string | undefined;
 };
@@ -81,10 +83,12 @@ async function launchRun(deployment: Deployment, caller: Caller, planned: RunPla
   const { agent, input, runId, sessionId, timeZone } = planned;
   const asked = planned.policy === undefined ? {} : clampPolicy(planned.policy, deployment.policyLimits);
   const policy = await deployment.dailyBudget.clampPolicy(caller, { ...deployment.policy, ...asked });
+  const hasWishes = planned.settings !== undefined || planned.policy !== undefined;
+  const settings = hasWishes ? readRequestSettings(planned, caller, { agent, ...deployment }) : {};
   const options = await deployment.getRunOptions({ scope: caller.scope, sessionId });
   const { release } = deployment.activeRuns.reserve(caller, sessionId);
   const place = timeZone !== undefined && isKnownTimeZone(timeZone) ? { timeZone } : {};
-  const runOptions = { ...options, session: sessionId, runId, policy, ...place };
+  const runOptions = { ...options, session: sessionId, runId, policy, ...settings, ...place };
   const isStartedHere = await waitUntilStored(runOptions, (given) => {
     try {
       const handle = deployment.engine.run(agent, toEntries(input), given);
@@ -156,7 +160,8 @@ async function findStartedRun(
     sessionId === planned.sessionId &&
     start.agent === agent.name &&
     isDeepStrictEqual(start.input, toEntries(input)) &&
-    includesFields(start.policy, withoutBudget(planned.policy));
+    includesFields(start.policy, withoutBudget(planned.policy)) &&
+    includesFields(start.settings ?? {}, planned.settings ?? {});
   if (!isSame) throw createKeyConflictError();
   return true;
 }

@@ -20,6 +20,8 @@ function listFields(schema: z.ZodType): readonly (readonly [string, z.ZodType])[
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
     return listFields(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodPipe) return listFields(schema.in as z.ZodType);
+  if (schema instanceof z.ZodIntersection)
+    return [schema.def.left, schema.def.right].flatMap((part) => listFields(part as z.ZodType));
   if (schema instanceof z.ZodUnion)
     return schema.options.flatMap((option) => listFields(option as z.ZodType));
   if (schema instanceof z.ZodObject) return Object.entries(schema.shape as Record<string, z.ZodType>);

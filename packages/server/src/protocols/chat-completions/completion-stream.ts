@@ -18,7 +18,7 @@ export type CompletionStreamOptions = {
 };
 
 /**
- * Yields the chunks of a completion: the role first, the finish reason last, then usage if requested, then `[DONE]`.
+ * Yields the chunks of a completion: the role first, the finish reason and log probabilities last, then usage if requested, then `[DONE]`.
  * A failed completion ends with an error instead. Text of a restarted message stays, and the new text follows after
  * an empty line, because this API cannot take text back.
  */
@@ -29,7 +29,7 @@ export async function* streamCompletion(
   const formatChunk = (delta: object, finish: CompletionEnding["finish"] | null = null) =>
     formatDataFrame({
       ...buildChunkHead(info),
-      choices: [buildChoice(delta, finish)],
+      choices: [{ index: 0, delta, logprobs: finish && collector.getLogprobs(), finish_reason: finish }],
       ...(includeUsage && { usage: null }),
     });
   try {
@@ -59,10 +59,6 @@ export async function* streamCompletion(
 
 function buildChunkHead({ id, created, model }: CompletionInfo): object {
   return { id, object: "chat.completion.chunk", created, model };
-}
-
-function buildChoice(delta: object, finish: CompletionEnding["finish"] | null): object {
-  return { index: 0, delta, logprobs: null, finish_reason: finish };
 }
 
 function formatDataFrame(body: object): string {

@@ -1,9 +1,10 @@
-import type { Event, Result, Usage } from "capstan";
+import type { Event, Result, TokenLogprob, Usage } from "capstan";
 import { getText } from "capstan";
 import { restartsMessage } from "capstan/client";
 import { createClientCallId } from "../call-ids.ts";
 import { getMissingText } from "../chat/chat-events.ts";
 import { isCut } from "../is-cut.ts";
+import { formatLogprobs } from "../openai-settings.ts";
 import { sumUsage } from "../sum-usage.ts";
 
 /*
@@ -52,6 +53,8 @@ export function computeEnding(
   return { finish, calls, missingText: getMissingText(collector.getLastText(), text) };
 }
 
+type CompletionLogprobs = { readonly content: readonly object[]; readonly refusal: null };
+
 /** Collects the output of one segment, event by event. */
 export interface CompletionCollector {
   /** Adds an event and returns the delta to stream, if any. */
@@ -61,6 +64,8 @@ export interface CompletionCollector {
   getReasoning(): string;
   /** Text of the last complete message. */
   getLastText(): string;
+  /** Log probabilities of the text, if they were requested. */
+  getLogprobs(): CompletionLogprobs | null;
   /** Usage of all models, including nested runs. */
   getUsage(): Usage;
 }
@@ -74,6 +79,7 @@ export function createCompletionCollector({
   const texts: string[] = [];
   const thoughts: string[] = [];
   const used: Usage[] = [];
+  const logprobs: TokenLogprob[] = [];
   /** Streamed text of the current message. */
   let current = "";
   let hasShown = false;
@@ -98,6 +104,7 @@ export function createCompletionCollector({
       const text = isFormed ? "" : getText(event.entry);
       const piece = emitDelta(text.startsWith(current) ? text.slice(current.length) : "");
       if (text) texts.push(text);
+      logprobs.push(...(event.logprobs ?? []));
       thoughts.push(...event.entry.parts.map((part) => (part.type === "reasoning" ? part.text : "")));
       current = "";
       return piece;
@@ -105,6 +112,7 @@ export function createCompletionCollector({
     getText: () => texts.join("\n\n"),
     getReasoning: () => thoughts.join(""),
     getLastText: () => texts.at(-1) ?? "",
+    getLogprobs: () => (logprobs.length > 0 ? { content: formatLogprobs(logprobs), refusal: null } : null),
     getUsage: () => used.reduce(sumUsage, { inputTokens: 0, outputTokens: 0 }),
   };
 }
@@ -142,7 +150,7 @@ export function buildCompletion(
     object: "chat.completion",
     created: info.created,
     model: info.model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
+    choices: [{ index: 0, message, logprobs: collector.getLogprobs(), finish_reason: finish }],
     usage: formatUsage(collector.getUsage()),
   };
 }

@@ -1,6 +1,8 @@
+import type { ModelSettings } from "capstan";
 import { z } from "zod";
 import { type ChatMessage, chatMessages } from "../chat-messages.ts";
 import type { ClientTool } from "../client-agent.ts";
+import { completionSettings } from "../openai-settings.ts";
 
 const tool = z.object({
   type: z.literal("function", "Only tools of type `function` are supported"),
@@ -13,11 +15,7 @@ const tool = z.object({
 
 const namedTool = z.object({ type: z.literal("function"), function: z.object({ name: z.string() }) });
 
-/**
- * Request body of `POST /v1/chat/completions`. Model settings (temperature, max_tokens, stop, seed …) and unknown
- * fields are ignored, because the agent has its own. Fields that would change the meaning of the answer are refused.
- */
-export const completionRequest: z.ZodType<CompletionRequest> = z.object({
+const fields = z.object({
   model: z.string().min(1).max(400),
   messages: chatMessages,
   stream: z.boolean().nullish(),
@@ -38,6 +36,21 @@ export const completionRequest: z.ZodType<CompletionRequest> = z.object({
   functions: z.never("`functions` is deprecated. Use `tools`").optional(),
 });
 
+/**
+ * Request body of `POST /v1/chat/completions`. Unknown fields are ignored. Fields that would change the meaning of the
+ * answer are refused.
+ */
+export const completionRequest: z.ZodType<CompletionRequest> = z
+  .intersection(fields, completionSettings)
+  .transform(({ settings, ...body }) => {
+    const { tool_choice: choice } = body;
+    const isNamed = typeof choice === "object" && choice !== null;
+    return {
+      ...body,
+      settings: { ...settings, ...(isNamed && { toolChoice: { tool: choice.function.name } }) },
+    };
+  });
+
 export type CompletionRequest = {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
@@ -46,6 +59,7 @@ export type CompletionRequest = {
   readonly n?: 1 | null | undefined;
   readonly tools?: readonly DeclaredTool[] | null | undefined;
   readonly tool_choice?: ToolChoice | null | undefined;
+  readonly settings: ModelSettings;
   readonly response_format?:
     | { readonly type: "text" | "json_object" }
     | { readonly type: "json_schema"; readonly json_schema: { readonly schema?: object | null | undefined } }
@@ -70,17 +84,14 @@ type ToolChoice =
   | "required"
   | { readonly type: "function"; readonly function: { readonly name: string } };
 
-/** Returns the tools that the client runs. */
+/** Returns the tools that the client runs. The agent's own are not the client's to withdraw. */
 export function getDeclaredTools({ tools, tool_choice: choice }: CompletionRequest): readonly ClientTool[] {
   if (choice === "none") return [];
-  const declared = (tools ?? []).map(({ function: { name, description, parameters } }) => ({
+  return (tools ?? []).map(({ function: { name, description, parameters } }) => ({
     name,
     description: description ?? undefined,
     parameters: parameters ?? undefined,
   }));
-  return typeof choice === "object" && choice !== null
-    ? declared.filter(({ name }) => name === choice.function.name)
-    : declared;
 }
 
 export function requiresTool({ tool_choice: choice }: CompletionRequest): boolean {

@@ -1,5 +1,7 @@
+import type { ModelSettings } from "capstan";
 import { z } from "zod";
 import type { ClientTool } from "../client-agent.ts";
+import { responseSettings } from "../openai-settings.ts";
 import { parseResponseId } from "./ids.ts";
 import { type InputItem, responseInput } from "./input-items.ts";
 import { serverLabel } from "./response-output.ts";
@@ -63,21 +65,23 @@ export type ResponsesRequest = {
   /** Tools that the client runs. */
   readonly tools: readonly ClientTool[];
   readonly requiresTool: boolean;
+  readonly settings: ModelSettings;
   /** Required JSON Schema of the answer. */
   readonly output: object | undefined;
 };
 
 /**
- * Model settings and unknown fields are ignored, because the agent has its own. Fields that would change the meaning
- * of the answer are refused. Ids become `runId` and `sessionId`, so that `dispatch` checks their owner.
+ * Unknown fields are ignored. Fields that would change the meaning of the answer are refused. Ids become `runId` and `sessionId`, so that `dispatch` checks their owner.
  */
-export const responsesRequest: z.ZodType<ResponsesRequest> = fields
+export const responsesRequest: z.ZodType<ResponsesRequest> = z
+  .intersection(fields, responseSettings)
   .refine((given) => given.conversation == null || given.previous_response_id == null, {
     path: ["conversation"],
     message: "Send either previous_response_id or conversation, not both",
   })
   .transform((given): ResponsesRequest => {
-    const { previous_response_id: previous, conversation: kept, input } = given;
+    const { previous_response_id: previous, conversation: kept, input, tool_choice: choice } = given;
+    const isNamed = typeof choice === "object" && choice !== null;
     return {
       model: given.model,
       items: typeof input === "string" ? [{ role: "user", content: input }] : input,
@@ -88,16 +92,15 @@ export const responsesRequest: z.ZodType<ResponsesRequest> = fields
       isStreamed: given.stream === true,
       isInBackground: given.background === true,
       tools: parseDeclaredTools(given),
-      requiresTool:
-        given.tool_choice === "required" ||
-        (typeof given.tool_choice === "object" && given.tool_choice !== null),
+      requiresTool: isNamed || choice === "required",
+      settings: { ...given.settings, ...(isNamed && { toolChoice: { tool: choice.name } }) },
       output: given.text?.format?.type === "json_schema" ? given.text.format.schema : undefined,
     };
   });
 
 function parseDeclaredTools({ tools, tool_choice: choice }: z.output<typeof fields>): readonly ClientTool[] {
   if (choice === "none") return [];
-  const declared = (tools ?? []).flatMap((each) =>
+  return (tools ?? []).flatMap((each) =>
     each.type === "function"
       ? [
           {
@@ -108,7 +111,4 @@ function parseDeclaredTools({ tools, tool_choice: choice }: z.output<typeof fiel
         ]
       : [],
   );
-  return typeof choice === "object" && choice !== null
-    ? declared.filter(({ name }) => name === choice.name)
-    : declared;
 }

@@ -160,7 +160,7 @@ function createRunEncoder(options: ResponseOptions, { output, end }: RunEncoderO
       if (event.type === "reasoning_delta") text.append("reasoning", event.delta, event.turn);
       if (event.type === "tool_call_delta") text.endItem();
       if (restartsMessage(event)) text.withdraw();
-      if (event.type === "message") text.complete(event.entry, event.turn);
+      if (event.type === "message") text.complete(event);
       if (event.type === "tool_call_start")
         calls.begin(event.id, { name: event.name, arguments: toJsonText(event.arguments) });
       if (event.type === "handoff") calls.begin(event.callId);

@@ -1,4 +1,4 @@
-import type { Fact, Usage } from "capstan";
+import type { Fact, ModelSettings, Usage } from "capstan";
 import { isCut } from "../is-cut.ts";
 import { toOpenaiError } from "../openai-error.ts";
 import type { OutputItem } from "./response-output.ts";
@@ -10,6 +10,7 @@ export type ResponseInfo = {
   readonly previousId?: string | undefined;
   /** Undefined for a response that is not stored. */
   readonly sessionId?: string | undefined;
+  readonly settings?: ModelSettings | undefined;
 };
 
 type Status = "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
@@ -39,7 +40,7 @@ type ResponseContents = {
 
 /** Builds the response; fields that the client did not choose have the API's defaults. */
 export function buildResponseObject(
-  { id, model, previousId, sessionId }: ResponseInfo,
+  { id, model, previousId, sessionId, settings = {} }: ResponseInfo,
   { status, error, reason }: ResponseStatus,
   { createdAt, output, usage }: ResponseContents,
 ): ResponseObject {
@@ -52,20 +53,20 @@ export function buildResponseObject(
     error: error ? { code: toOpenaiError(error).error.code, message: error.message } : null,
     incomplete_details: reason ? { reason } : null,
     instructions: null,
-    max_output_tokens: null,
+    max_output_tokens: settings.maxOutputTokens ?? null,
     metadata: {},
     model,
     output,
-    parallel_tool_calls: true,
+    parallel_tool_calls: settings.parallelToolCalls ?? true,
     previous_response_id: previousId ?? null,
     conversation: sessionId === undefined ? null : { id: sessionId },
-    reasoning: { effort: null, summary: null },
+    reasoning: { effort: settings.effort ?? null, summary: null },
     store: sessionId !== undefined,
-    temperature: null,
+    temperature: settings.temperature ?? null,
     text: { format: { type: "text" } },
     tool_choice: "auto",
     tools: [],
-    top_p: null,
+    top_p: settings.topP ?? null,
     truncation: "disabled",
     usage: status === "in_progress" ? null : formatResponseUsage(usage),
     user: null,

@@ -17,7 +17,7 @@ export interface OutputText {
   getText(): string;
   isOpen(): boolean;
   append(delta: string): void;
-  endText(): void;
+  endText(logprobs?: readonly object[]): void;
   /** Removes the item from the final response. */
   withdraw(): void;
 }
@@ -104,15 +104,16 @@ function buildMessageItem(id: string): OutputItem {
 
 function createMessageText({ at, update, complete, discard }: AddedItem, emit: EventSink): OutputText {
   const position = { ...at, content_index: 0 };
-  const buildPart = () => ({ type: "output_text", text, annotations: [], logprobs: [] });
+  const buildPart = () => ({ type: "output_text", text, annotations: [], logprobs });
   let text = "";
+  let logprobs: readonly object[] = [];
   let isOpen = true;
   emit({ type: "response.content_part.added", ...position, part: buildPart() });
 
   function endText(status: "completed" | "incomplete"): void {
     if (!isOpen) return;
     isOpen = false;
-    emit({ type: "response.output_text.done", ...position, text, logprobs: [] });
+    emit({ type: "response.output_text.done", ...position, text, logprobs });
     emit({ type: "response.content_part.done", ...position, part: buildPart() });
     complete({ status, content: [buildPart()] });
   }
@@ -125,7 +126,10 @@ function createMessageText({ at, update, complete, discard }: AddedItem, emit: E
       update({ content: [buildPart()] });
       emit({ type: "response.output_text.delta", ...position, delta, logprobs: [] });
     },
-    endText: () => endText("completed"),
+    endText(reported = []) {
+      logprobs = reported;
+      endText("completed");
+    },
     withdraw() {
       endText("incomplete");
       discard();

@@ -1,16 +1,18 @@
-import type { AssistantEntry } from "capstan";
+import type { AssistantEntry, Fact } from "capstan";
+import { formatLogprobs } from "../openai-settings.ts";
 import type { RunSegment } from "./ids.ts";
 import type { OutputText, ResponseOutput } from "./response-output.ts";
 
 type Kind = OutputText["kind"];
+type MessageFact = Extract<Fact, { readonly type: "message" }>;
 
 /** Writes text and reasoning items, message by message. */
 export interface TextWriter {
   append(kind: Kind, delta: string, turn: number): void;
   /** Ends the current item; later text starts another one. */
   endItem(): void;
-  /** Completes a message: adds missing text and withdraws items that differ from it. */
-  complete(entry: AssistantEntry, turn: number): void;
+  /** Completes a message: adds missing text and withdraws items that differ from it. The last text gets the logprobs. */
+  complete(message: Pick<MessageFact, "entry" | "turn" | "logprobs">): void;
   /** Withdraws the items of the current message. */
   withdraw(): void;
   /** Adds text that no message contains. */
@@ -50,15 +52,16 @@ export function createTextWriter({ place, output, isFormed }: TextWriterOptions)
       startText(kind, `${turn}`).append(delta);
     },
     endItem: () => shown.at(-1)?.endText(),
-    complete(entry, turn) {
+    complete({ entry, turn, logprobs = [] }) {
       const wanted = splitPieces(entry).filter(({ kind }) => !isFormed || kind === "reasoning");
       const good = shown.findIndex((text, index) => !isPrefix(text, wanted[index]));
       withdrawFrom(good === -1 ? shown.length : good);
+      const lastText = wanted.findLastIndex(({ kind }) => kind === "text");
       for (const [index, { kind, text }] of wanted.entries()) {
         const piece = shown[index] ?? startText(kind, `${turn}`);
         const rest = text.slice(piece.getText().length);
         if (rest) piece.append(rest);
-        piece.endText();
+        piece.endText(index === lastText ? formatLogprobs(logprobs) : []);
       }
       shown = [];
     },

@@ -95,6 +95,7 @@ export async function loadResponse(
     place: { runId, segment },
     model: start.agent.replace(/\+tools_[\w-]+$/, ""),
     sessionId,
+    settings: start.type === "run_start" ? start.settings : undefined,
     previousId:
       segment > 1
         ? formatResponseId({ runId, segment: segment - 1 })
