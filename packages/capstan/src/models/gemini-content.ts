@@ -13,12 +13,14 @@
 import type { Entry } from "../history.ts";
 import { isRecord } from "../json.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
+import { getGeminiTraits } from "../settings/gemini-models.ts";
 import type { ToolChoice } from "../settings/settings.ts";
 import { isGeminiOverflow } from "./gemini-content/failure.ts";
 import { geminiToolNames } from "./gemini-content/names.ts";
 import { type SerializedEntry, serializeEntryAt } from "./gemini-content/parts.ts";
 import { createGeminiReader, fromGeminiJson } from "./gemini-content/reader.ts";
-import { toGeminiParameters, toGeminiSchema } from "./gemini-content/tool-schema.ts";
+import { buildGenerationConfig, buildServiceTier } from "./gemini-content/settings.ts";
+import { toGeminiParameters } from "./gemini-content/tool-schema.ts";
 import type { Wire, WireSettings } from "./wire.ts";
 
 export const geminiContent: Wire = {
@@ -32,7 +34,7 @@ export const geminiContent: Wire = {
 function toRequest(request: ModelRequest, settings: WireSettings): string {
   const { instructions, history, tools, toolChoice } = request;
   const { contents: _, generationConfig, toolConfig, tools: moreTools, ...extra } = settings.extra ?? {};
-  let body = `{"contents":[${serializeContents(history, needsSignature(settings.model))}]`;
+  let body = `{"contents":[${serializeContents(history, settings.model)}]`;
   const add = (name: string, text: string) => {
     body += `,${JSON.stringify(name)}:${text}`;
   };
@@ -50,7 +52,8 @@ function toRequest(request: ModelRequest, settings: WireSettings): string {
     const joined = mergeFields(fields, extraFields);
     if (Object.keys(joined).length > 0) add(name, JSON.stringify(joined));
   }
-  for (const [name, value] of Object.entries(extra)) add(name, JSON.stringify(value));
+  for (const [name, value] of Object.entries({ ...buildServiceTier(settings.serviceTier), ...extra }))
+    add(name, JSON.stringify(value));
   return `${body}}`;
 }
 
@@ -64,21 +67,6 @@ const modes = { auto: "AUTO", required: "ANY", none: "NONE" } as const;
 function toCallingConfig(choice: ToolChoice): object {
   if (typeof choice === "string") return { mode: modes[choice] };
   return { mode: "ANY", allowedFunctionNames: [geminiToolNames.encodeName(choice.tool)] };
-}
-
-function buildGenerationConfig({ output, tools, thinking }: ModelRequest, settings: WireSettings) {
-  const { model, temperature, maxOutputTokens } = settings;
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    // Most models reject an output schema together with functions.
-    ...(output &&
-      tools.length === 0 && {
-        responseMimeType: "application/json",
-        responseJsonSchema: toGeminiSchema(output),
-      }),
-    ...(thinking && !/gemini-(?:1|2\.0)|gemma/.test(model) && { thinkingConfig: { includeThoughts: true } }),
-  };
 }
 
 /** Merges field by field; values from `extra` win. */
@@ -112,7 +100,8 @@ function serializeDeclaration(tool: ToolSpec): string {
  * Merges adjacent entries of one role, because a turn with calls must follow a user turn; results stay separate.
  * Builds the text by concatenation, which engines defer until the text is sent.
  */
-function serializeContents(history: readonly Entry[], needsSignatures: boolean): string {
+function serializeContents(history: readonly Entry[], model: string): string {
+  const needsSignatures = needsSignature(model);
   let contents = "";
   let role: SerializedEntry["role"] | undefined;
   let attached = "";
@@ -137,5 +126,6 @@ function serializeContents(history: readonly Entry[], needsSignatures: boolean):
     if (written.attachments) attached += attached ? `,${written.attachments}` : written.attachments;
   }
   attach();
+  if (role === "model" && getGeminiTraits(model).isStrict) add("user", '{"text":"Continue."}');
   return role === undefined ? "" : `${contents}]}`;
 }

@@ -1,6 +1,7 @@
 import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
 import { claudeLimits } from "./claude-models.ts";
+import { geminiLimits } from "./gemini-models.ts";
 import { type Limit, levelsOnly } from "./limit.ts";
 import {
   acceptsParallelCalls,
@@ -94,14 +95,7 @@ const limits: { readonly [Api in ModelApi]: readonly Limit[] } = {
   ],
   compatible: [levelsOnly],
   anthropic: claudeLimits,
-  gemini: [
-    {
-      field: "parallelToolCalls",
-      effect: "ignored",
-      applies: (value) => value === false,
-      reason: "the model decides",
-    },
-  ],
+  gemini: geminiLimits,
   "ai-sdk": [],
   llama: [],
 };

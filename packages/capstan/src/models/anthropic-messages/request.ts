@@ -15,7 +15,7 @@ import {
   toTextBlock,
 } from "./content.ts";
 import { getDefaultMaxTokens, raiseMaxTokens } from "./output-limit.ts";
-import { buildForcedChoice, buildSettingFields } from "./setting-fields.ts";
+import { buildForcedChoice, buildSettingFields } from "./settings.ts";
 import { toOutputSchema, toToolInputSchema } from "./tool-schema.ts";
 
 /** The API requires the first message to be the user's, and newer models reject a trailing assistant message. */

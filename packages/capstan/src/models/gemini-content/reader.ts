@@ -5,6 +5,7 @@ import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts
 import { createFinish, tagData, type WireReader } from "../wire.ts";
 import { addArgumentPiece, createPartialArguments, type PartialArguments } from "./arguments.ts";
 import { toGeminiError } from "./failure.ts";
+import { readGeminiLogprobs } from "./logprobs.ts";
 import { geminiToolNames } from "./names.ts";
 
 /** A call whose arguments are still streaming. */
@@ -62,6 +63,7 @@ function readAnswer(state: GeminiReaderState, answer: unknown): Chunk[] {
   const candidate = findFirstCandidate(answer.candidates);
   const parts = isRecord(candidate?.content) ? candidate.content.parts : undefined;
   if (Array.isArray(parts)) for (const part of parts) readGeminiPart(state, part, chunks);
+  chunks.push(...readGeminiLogprobs(candidate?.logprobsResult));
   state.identity.check(answer.responseId, chunks.length > 0);
   const reason = findFinishReason(answer, candidate);
   if (reason !== undefined) state.reason = reason;
