@@ -17,7 +17,7 @@ export function compatible(options: CompatibleOptions): Model {
   const provider = options.provider ?? (URL.canParse(baseURL) ? new URL(baseURL).hostname : "compatible");
   return createHttpModel({
     id: `${provider}/${model}`,
-    api: "compatible",
+    support: quirks,
     wire: createChatWire({ name: provider, ...quirks }),
     settings: pickSettings(options),
     stream,

@@ -17,7 +17,15 @@ describe("the keys in the environment", () => {
 
   it("include every key that a model's client looks for (A110)", () => {
     const sources = [
-      ...["named-model.ts", "default-model.ts", "openai.ts", "anthropic.ts", "gemini.ts", "azure.ts"],
+      ...[
+        "named-model.ts",
+        "compatible-servers.ts",
+        "default-model.ts",
+        "openai.ts",
+        "anthropic.ts",
+        "gemini.ts",
+        "azure.ts",
+      ],
     ];
     const text = sources.map((file) => readFileSync(`${import.meta.dirname}/${file}`, "utf8")).join("");
     const names = new Set(text.match(/\b[A-Z_]+_(?:KEY|TOKEN)\b/g));

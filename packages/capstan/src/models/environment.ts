@@ -17,7 +17,10 @@ export function requireKey(provider: string, apiKey: string | undefined, names: 
   );
 }
 
-const keyVariables = [...providers.flatMap(({ keys }) => keys), "CAPSTAN_API_KEY"];
+const keyVariables = [
+  ...providers.flatMap(({ keys, optionalKey }) => [...keys, ...(optionalKey ? [optionalKey] : [])]),
+  "CAPSTAN_API_KEY",
+];
 const minKeyLength = 6;
 
 /** Lists the keys of model providers in the environment. */

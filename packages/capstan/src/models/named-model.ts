@@ -2,29 +2,9 @@ import { suggestName } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
 import { findNamedProblems } from "../settings/support.ts";
+import { compatibleServerNames, findCompatibleServer } from "./compatible-servers.ts";
 import { readEnv, requireKey } from "./environment.ts";
-import { getLocalServerUrl, isLocalServerName, localServerNames } from "./local-servers.ts";
-import type { ChatQuirks } from "./openai-chat.ts";
 
-type Server = { readonly baseURL: string; readonly key: string; readonly quirks?: ChatQuirks };
-
-/** Servers with an OpenAI-compatible chat completions API, by model name prefix. */
-const compatibleServers: { readonly [provider: string]: Server } = {
-  openrouter: { baseURL: "https://openrouter.ai/api/v1", key: "OPENROUTER_API_KEY" },
-  groq: { baseURL: "https://api.groq.com/openai/v1", key: "GROQ_API_KEY" },
-  mistral: {
-    baseURL: "https://api.mistral.ai/v1",
-    key: "MISTRAL_API_KEY",
-    quirks: { callIds: "nine", required: "any", usageOption: false },
-  },
-  deepseek: { baseURL: "https://api.deepseek.com/v1", key: "DEEPSEEK_API_KEY" },
-  xai: { baseURL: "https://api.x.ai/v1", key: "XAI_API_KEY" },
-  cerebras: { baseURL: "https://api.cerebras.ai/v1", key: "CEREBRAS_API_KEY" },
-  together: { baseURL: "https://api.together.xyz/v1", key: "TOGETHER_API_KEY" },
-  fireworks: { baseURL: "https://api.fireworks.ai/inference/v1", key: "FIREWORKS_API_KEY" },
-  huggingface: { baseURL: "https://router.huggingface.co/v1", key: "HF_TOKEN" },
-  gateway: { baseURL: "https://ai-gateway.vercel.sh/v1", key: "AI_GATEWAY_API_KEY" },
-};
 const ownClients = ["openai", "anthropic", "gemini", "azure", "vertex"];
 
 const models = new Map<string, Model>();
@@ -74,17 +54,16 @@ async function loadVertex(model: string): Promise<Model> {
 }
 
 async function loadCompatible(provider: string, model: string): Promise<Model> {
-  const { compatible } = await import("./compatible.ts");
-  if (isLocalServerName(provider))
-    return compatible({ provider, model, baseURL: `${getLocalServerUrl(provider)}/v1` });
-  const server = Object.hasOwn(compatibleServers, provider) ? compatibleServers[provider] : undefined;
+  const server = findCompatibleServer(provider);
   if (!server) throw createUnknownProviderError(provider, model);
-  const { key, ...rest } = server;
-  return compatible({ provider, model, ...rest, apiKey: requireKey(provider, undefined, [key]) });
+  const { baseURL, quirks, key, isOpen } = server;
+  const apiKey = isOpen ? readEnv(key) : requireKey(provider, undefined, [key]);
+  const { compatible } = await import("./compatible.ts");
+  return compatible({ provider, model, baseURL, quirks, ...(apiKey && { apiKey }) });
 }
 
 function createUnknownProviderError(provider: string, model: string): AgentError {
-  const providers = [...ownClients, ...localServerNames, ...Object.keys(compatibleServers)];
+  const providers = [...ownClients, ...compatibleServerNames];
   const hint = provider ? suggestName(provider, providers) : ` Write the model as "provider/${model}".`;
   const message = `Unknown provider ${JSON.stringify(provider)}.${hint} Known: ${providers.join(", ")}.`;
   return new AgentError("model_not_found", message);

@@ -26,6 +26,7 @@ export function createChatWire(quirks: ChatQuirks): Wire {
 /** OpenAI itself: a stream is complete only with a finish reason and `[DONE]`. */
 export const openAiChat: Wire = createChatWire({
   name: "openai-chat",
+  isOpenAi: true,
   needsDone: true,
   needsFinish: true,
   stableIds: true,

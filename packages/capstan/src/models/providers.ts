@@ -2,6 +2,8 @@
 export type Provider = {
   readonly name: string;
   readonly keys: readonly string[];
+  /** Variable with a key that the server may require, and usually does not. */
+  readonly optionalKey?: string;
   /** Default model when this provider's key is the first one found. */
   readonly usual?: string;
 };
@@ -27,10 +29,11 @@ export const providers: readonly Provider[] = [
   { name: "huggingface", keys: ["HF_TOKEN"] },
   { name: "azure", keys: ["AZURE_OPENAI_API_KEY"] },
   { name: "vertex", keys: ["GOOGLE_ACCESS_TOKEN"] },
-  { name: "ollama", keys: [] },
-  { name: "lmstudio", keys: [] },
-  { name: "llamacpp", keys: [] },
-  { name: "vllm", keys: [] },
+  { name: "litellm", keys: [], optionalKey: "LITELLM_API_KEY" },
+  { name: "ollama", keys: [], optionalKey: "OLLAMA_API_KEY" },
+  { name: "lmstudio", keys: [], optionalKey: "LMSTUDIO_API_KEY" },
+  { name: "llamacpp", keys: [], optionalKey: "LLAMACPP_API_KEY" },
+  { name: "vllm", keys: [], optionalKey: "VLLM_API_KEY" },
   { name: "offline", keys: [] },
 ];
 

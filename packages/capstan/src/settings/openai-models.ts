@@ -1,6 +1,7 @@
 // OpenAI's models reject fields that they do not support, so a request depends on the family of its model. The wires
 // build their fields from these rules, and support.ts reports what they leave out.
 import { toLevel } from "./effort.ts";
+import type { Limit } from "./limit.ts";
 import type { Effort, ModelSettings } from "./settings.ts";
 
 /** OpenAI's words for the levels of effort, lowest first. */
@@ -57,7 +58,7 @@ export function resolveOpenAiEffort(
 }
 
 /** Returns the model's level that is nearest to an effort, if it has any. An unknown model is trusted with every level. */
-export function findOpenAiEffort(model: string, effort: Effort): OpenAiEffort | undefined {
+function findOpenAiEffort(model: string, effort: Effort): OpenAiEffort | undefined {
   const { efforts } = findFamily(model) ?? { efforts: allEfforts };
   const wanted = allEfforts.indexOf(toLevel(effort));
   return efforts.find((known) => allEfforts.indexOf(known) >= wanted);
@@ -100,8 +101,72 @@ export function buildCacheFields(model: string, cache: Cache, api: OpenAiApi): C
 }
 
 /** Whether a model caches as requested, and not only as near to it as it can. */
-export function followsCache(model: string, cache: Cache, api: OpenAiApi): boolean {
+function followsCache(model: string, cache: Cache, api: OpenAiApi): boolean {
   if (cache === "short") return !getFamilyName(model).startsWith("gpt-5.5");
   const fields = buildCacheFields(model, cache, api);
   return cache === "off" ? fields.prompt_cache_options !== undefined : Object.keys(fields).length > 0;
 }
+
+const sampling: readonly Limit[] = (["temperature", "topP", "logprobs"] as const).map((field) => ({
+  field,
+  effect: field === "logprobs" ? "refused" : "ignored",
+  applies: (value, settings, model) => value !== false && !acceptsSampling(model, settings),
+  reason: 'models that reason choose their own sampling; some accept this field with the effort "none"',
+}));
+
+const effortLevels: readonly Limit[] = [
+  {
+    field: "effort",
+    effect: "ignored",
+    applies: (effort, _settings, model) => effort !== "none" && findReasoning(model) === false,
+    reason: "it does not reason on request",
+  },
+  {
+    field: "effort",
+    effect: "ignored",
+    applies: (effort, _settings, model) =>
+      findReasoning(model) !== false && findOpenAiEffort(model, effort as Effort) !== effort,
+    reason: "the nearest of its levels is used",
+  },
+];
+
+const toCacheLimit = (api: OpenAiApi): Limit => ({
+  field: "cache",
+  effect: "ignored",
+  applies: (cache, _settings, model) => !followsCache(model, cache as Cache, api),
+  reason: "the provider decides how long it keeps the prompts of this model",
+});
+
+/** What OpenAI's responses API cannot do. */
+export const responsesLimits: readonly Limit[] = [
+  { field: "stop", effect: "refused", reason: 'use `api: "chat"`, or search the answer yourself' },
+  { field: "seed", effect: "ignored", reason: "answers are not repeatable" },
+  ...sampling,
+  ...effortLevels,
+  toCacheLimit("openai-responses"),
+];
+
+/** What OpenAI's chat completions API cannot do. */
+export const chatLimits: readonly Limit[] = [
+  {
+    field: "stop",
+    effect: "refused",
+    applies: (_stop, _settings, model) => findReasoning(model) === true,
+    reason: "models that reason do not stop at a text; search the answer yourself",
+  },
+  {
+    field: "stop",
+    effect: "refused",
+    applies: (stop) => Array.isArray(stop) && stop.length > 4,
+    reason: "at most 4 texts are allowed",
+  },
+  {
+    field: "parallelToolCalls",
+    effect: "ignored",
+    applies: (value, _settings, model) => value === false && !acceptsParallelCalls(model),
+    reason: 'use `api: "responses"`',
+  },
+  ...sampling,
+  ...effortLevels,
+  toCacheLimit("openai-chat"),
+];

@@ -2,15 +2,10 @@ import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
 import { claudeLimits } from "./claude-models.ts";
 import { geminiLimits } from "./gemini-models.ts";
-import { type Limit, levelsOnly } from "./limit.ts";
-import {
-  acceptsParallelCalls,
-  acceptsSampling,
-  findOpenAiEffort,
-  findReasoning,
-  followsCache,
-} from "./openai-models.ts";
-import type { Effort, ModelSettings } from "./settings.ts";
+import type { Limit } from "./limit.ts";
+import { chatLimits, responsesLimits } from "./openai-models.ts";
+import { listServerLimits, type ServerSupport, servers } from "./servers.ts";
+import type { ModelSettings } from "./settings.ts";
 
 /** The API that a client speaks. */
 export type ModelApi =
@@ -31,82 +26,25 @@ export type SettingProblem = {
   readonly isError: boolean;
 };
 
-const openAiSampling: readonly Limit[] = (["temperature", "topP", "logprobs"] as const).map((field) => ({
-  field,
-  effect: field === "logprobs" ? "refused" : "ignored",
-  applies: (value, settings, model) => value !== false && !acceptsSampling(model, settings),
-  reason: 'models that reason choose their own sampling; some accept this field with the effort "none"',
-}));
-
-const openAiEffort: readonly Limit[] = [
-  {
-    field: "effort",
-    effect: "ignored",
-    applies: (effort, _settings, model) => effort !== "none" && findReasoning(model) === false,
-    reason: "it does not reason on request",
-  },
-  {
-    field: "effort",
-    effect: "ignored",
-    applies: (effort, _settings, model) =>
-      findReasoning(model) !== false && findOpenAiEffort(model, effort as Effort) !== effort,
-    reason: "the nearest of its levels is used",
-  },
-];
-
-const toCacheLimit = (api: "openai-responses" | "openai-chat"): Limit => ({
-  field: "cache",
-  effect: "ignored",
-  applies: (cache, _settings, model) => !followsCache(model, cache as "off" | "short" | "long", api),
-  reason: "the provider decides how long it keeps the prompts of this model",
-});
-
 /** What each API cannot do. The table in docs/models.md is generated from the requests that its client sends. */
 const limits: { readonly [Api in ModelApi]: readonly Limit[] } = {
-  "openai-responses": [
-    { field: "stop", effect: "refused", reason: 'use `api: "chat"`, or search the answer yourself' },
-    { field: "seed", effect: "ignored", reason: "answers are not repeatable" },
-    ...openAiSampling,
-    ...openAiEffort,
-    toCacheLimit("openai-responses"),
-  ],
-  "openai-chat": [
-    {
-      field: "stop",
-      effect: "refused",
-      applies: (_stop, _settings, model) => findReasoning(model) === true,
-      reason: "models that reason do not stop at a text; search the answer yourself",
-    },
-    {
-      field: "stop",
-      effect: "refused",
-      applies: (stop) => Array.isArray(stop) && stop.length > 4,
-      reason: "at most 4 texts are allowed",
-    },
-    {
-      field: "parallelToolCalls",
-      effect: "ignored",
-      applies: (value, _settings, model) => value === false && !acceptsParallelCalls(model),
-      reason: 'use `api: "responses"`',
-    },
-    ...openAiSampling,
-    ...openAiEffort,
-    toCacheLimit("openai-chat"),
-  ],
-  compatible: [levelsOnly],
+  "openai-responses": responsesLimits,
+  "openai-chat": chatLimits,
+  compatible: listServerLimits({}),
   anthropic: claudeLimits,
   gemini: geminiLimits,
   "ai-sdk": [],
   llama: [],
 };
 
-/** Returns the settings that a model cannot follow. */
+/** Returns the settings that a model cannot follow, by its API or, for a compatible server, by what that supports. */
 export function findSettingProblems(
-  api: ModelApi,
+  api: ModelApi | ServerSupport,
   model: string,
   settings: ModelSettings,
 ): readonly SettingProblem[] {
-  return limits[api].flatMap(({ field, effect, applies, reason }): SettingProblem[] => {
+  const known = typeof api === "object" ? listServerLimits(api) : limits[api];
+  return known.flatMap(({ field, effect, applies, reason }): SettingProblem[] => {
     const value = settings[field];
     if (value === undefined || applies?.(value, settings, model) === false) return [];
     const message = `${model} does not support ${field} ${JSON.stringify(value)}: ${reason}.`;
@@ -129,7 +67,8 @@ export function findNamedProblems(name: string, settings: ModelSettings): readon
   const provider = name.slice(0, Math.max(0, slash));
   if (provider === "offline" || slash < 0) return []; // rule-based: no setting changes its answers
   const api = Object.hasOwn(apis, provider) ? apis[provider] : undefined;
-  return findSettingProblems(api ?? "compatible", name.slice(slash + 1), settings);
+  const support = Object.hasOwn(servers, provider) ? servers[provider] : undefined;
+  return findSettingProblems(api ?? support ?? "compatible", name.slice(slash + 1), settings);
 }
 
 /** Throws `invalid_definition` if a model refuses a setting of its agent, and warns of those that it ignores. */

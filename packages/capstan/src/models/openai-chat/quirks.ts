@@ -1,13 +1,14 @@
 import type { Json } from "../../json.ts";
+import type { ServerSupport } from "../../settings/servers.ts";
 import type { SpecialTokens } from "../special-tokens.ts";
-
-type Fields = { readonly [field: string]: Json };
 
 /**
  * How a server differs from OpenAI. The defaults suit most compatible servers: streams are parsed leniently, and only
  * widely supported fields are sent.
  */
-export type ChatQuirks = {
+export type ChatQuirks = ServerSupport & {
+  /** True for OpenAI itself, whose models reject the fields that their family does not support. */
+  readonly isOpenAi?: boolean;
   /** Tags opaque data: reasoning is sent back only to a wire of the same name. Default: `openai-compatible`. */
   readonly name?: string;
   /** A complete stream needs `[DONE]`. Default: a finish reason is enough. */
@@ -30,6 +31,8 @@ export type ChatQuirks = {
   readonly outputBesideTools?: boolean;
   /** Value of `tool_choice` when a call is required. Default: `required`. */
   readonly required?: Json;
+  /** `alone`: the server accepts no tool by name, so that tool is sent alone and a call is required. */
+  readonly namedChoice?: "sent" | "alone";
   /** `nine`: call ids must have nine letters or digits (Mistral). */
   readonly callIds?: "any" | "nine";
   /** `text`: invalid JSON arguments are sent back unchanged. Default: wrapped in an object, because chat templates parse them. */
@@ -39,6 +42,6 @@ export type ChatQuirks = {
   readonly files?: boolean;
   /** `kept` if the server reads names of control tokens as text (OpenAI). Default: `broken`. */
   readonly specialTokens?: SpecialTokens;
-  /** Body fields to enable and disable thinking. */
-  readonly thinking?: { readonly on?: Fields; readonly off?: Fields };
+  /** Default: `seed`. */
+  readonly seedField?: "seed" | "random_seed";
 };

@@ -1,6 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord } from "../../json.ts";
 import type { Chunk, StopReason } from "../../model.ts";
+import { readLogprobs } from "../logprobs.ts";
 import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
 import { createFinish, tagData, type WireEvent, type WireReader } from "../wire.ts";
 import { addCallPieces, type ChatCalls, createChatCalls, isCompleteJson } from "./calls.ts";
@@ -104,6 +105,8 @@ function readChunk(state: ChatReaderState, chunk: Fields): Chunk[] {
     if (!isRecord(choice) || (typeof choice.index === "number" && choice.index !== 0)) continue;
     first = choice;
     if (isRecord(choice.delta)) readDelta(state, choice.delta, chunks);
+    if (isRecord(choice.logprobs))
+      chunks.push(...readLogprobs(choice.logprobs.content), ...readLogprobs(choice.logprobs.refusal));
     readFinishReason(state, choice.finish_reason);
   }
   state.identity.check(chunk.id, chunks.length > 0 || hasFinishReason(first));

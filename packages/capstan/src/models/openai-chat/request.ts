@@ -18,6 +18,7 @@ import { breakTokensAcross } from "../special-tokens.ts";
 import { getOwnData, type WireSettings } from "../wire.ts";
 import { assignWireIds, chatToolNames, formatCallId } from "./names.ts";
 import type { ChatQuirks } from "./quirks.ts";
+import { buildChatSettings } from "./settings.ts";
 import { toFunctionParameters } from "./tool-schema.ts";
 
 type Fields = { readonly [field: string]: unknown };
@@ -38,38 +39,45 @@ export function createChatRequest(
       instructions &&
       JSON.stringify({ role: quirks.systemRole ?? "system", content: sanitizeText(sanitize, instructions) });
     const messages = [system, joinMessages(history)].filter((text) => text !== "").join(",");
-    const fields = buildSettings(request, settings, quirks);
+    const tools = selectTools(request, quirks);
+    const fields = buildFields(request, settings, { quirks, tools });
     const parts = [JSON.stringify(fields).slice(1, -1)];
     if (fields.messages === undefined) parts.push(`"messages":[${messages}]`);
-    if (request.tools.length > 0 && fields.tools === undefined)
-      parts.push(
-        `"tools":[${request.tools.map((tool) => serializeChatTool(tool, sanitize, toolTexts)).join(",")}]`,
-      );
+    if (tools.length > 0 && fields.tools === undefined)
+      parts.push(`"tools":[${tools.map((tool) => serializeChatTool(tool, sanitize, toolTexts)).join(",")}]`);
     return `{${parts.join(",")}}`;
   };
 }
 
-function buildSettings(request: ModelRequest, settings: WireSettings, quirks: ChatQuirks): Fields {
-  const { model, stream, maxOutputTokens, temperature, extra } = settings;
-  const { tools, toolChoice, thinking } = request;
+function buildFields(
+  request: ModelRequest,
+  settings: WireSettings,
+  { quirks, tools }: { readonly quirks: ChatQuirks; readonly tools: readonly ToolSpec[] },
+): Fields {
+  const { model, stream, extra } = settings;
+  const { toolChoice } = request;
   const format = buildResponseFormat(request, quirks);
   return {
     model,
     stream,
     ...(stream && quirks.usageOption !== false && { stream_options: { include_usage: true } }),
-    ...(maxOutputTokens !== undefined && { [quirks.maxTokensField ?? "max_tokens"]: maxOutputTokens }),
-    ...(temperature !== undefined && { temperature }),
+    ...buildChatSettings(request, settings, quirks),
     ...(tools.length > 0 && toolChoice !== "auto" && { tool_choice: toChatChoice(toolChoice, quirks) }),
     ...(format && { response_format: format }),
-    ...(thinking ? quirks.thinking?.on : quirks.thinking?.off),
     ...extra,
   };
 }
 
-function toChatChoice(choice: ToolChoice, { required = "required" }: ChatQuirks): unknown {
-  if (typeof choice === "object")
-    return { type: "function", function: { name: chatToolNames.encodeName(choice.tool) } };
-  return choice === "required" ? required : choice;
+/** A server that does not accept a tool by name gets no other. */
+function selectTools({ tools, toolChoice }: ModelRequest, { namedChoice }: ChatQuirks): readonly ToolSpec[] {
+  if (typeof toolChoice === "string" || namedChoice !== "alone") return tools;
+  return tools.filter(({ name }) => name === toolChoice.tool);
+}
+
+function toChatChoice(choice: ToolChoice, { required = "required", namedChoice }: ChatQuirks): unknown {
+  if (typeof choice === "string") return choice === "required" ? required : choice;
+  if (namedChoice === "alone") return required;
+  return { type: "function", function: { name: chatToolNames.encodeName(choice.tool) } };
 }
 
 function buildResponseFormat({ output, tools }: ModelRequest, quirks: ChatQuirks): Fields | undefined {
