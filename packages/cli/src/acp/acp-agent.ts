@@ -91,7 +91,7 @@ export function createAcpAgent(sessions: AcpSessions, { env, stderr }: Pick<Io, 
       )
       .onRequest(session.setConfigOption, ({ params }) =>
         withRequestErrors(async () => ({
-          configOptions: getConfigOptions(await sessions.setOption(params)).configOptions ?? [],
+          configOptions: getConfigOptions(await sessions.setOption(params)),
         })),
       )
       .onRequest(session.close, ({ params }) =>
@@ -104,4 +104,4 @@ const cancelledCode = -32800;
 const isCancelled = (reason: unknown): boolean =>
   reason instanceof RequestError && reason.code === cancelledCode;
 
-const getSessionOptions = (one: AcpSession) => ({ ...getModes(one), ...getConfigOptions(one) });
+const getSessionOptions = (one: AcpSession) => ({ ...getModes(one), configOptions: getConfigOptions(one) });

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { McpServer, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
-import { type Agent, AgentError } from "capstan";
+import { type Agent, AgentError, type Effort } from "capstan";
 import type { Io } from "../io.ts";
 import { getModelName } from "../workspace/create-agents.ts";
 import { readMcpConfig } from "../workspace/mcp-servers.ts";
+import { effortLevels } from "../workspace/parse-effort.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
 import { selectEditorServers } from "./editor-servers.ts";
@@ -19,6 +20,8 @@ export type AcpSession = {
   /** The current agent. */
   agent: Agent;
   model: string;
+  /** Default: the agent's. */
+  effort?: Effort | undefined;
   readonly updates: SessionUpdates;
   /** Position of the last fact sent. */
   lastSeq: number;
@@ -90,14 +93,21 @@ export function getModes({ workspace, agent }: AcpSession): { modes?: SessionMod
   return { modes: { currentModeId: agent.name, availableModes } };
 }
 
-/** Returns the named models of the config as an option, when there are several. */
-export function getConfigOptions({ workspace, model }: AcpSession): {
-  configOptions?: SessionConfigOption[];
-} {
+export type SelectOption = Extract<SessionConfigOption, { readonly type: "select" }> & {
+  readonly options: { readonly value: string; readonly name: string }[];
+};
+
+/** Returns the named models of the config, when there are several, and the effort as options. */
+export function getConfigOptions({ workspace, model, effort }: AcpSession): SelectOption[] {
   const named = (workspace.config.models ?? []).filter((one) => typeof one === "string");
-  const names = [...new Set([model, ...named])];
-  if (named.length === 0 || names.length < 2) return {};
-  const options = names.map((name) => ({ value: name, name }));
-  const choice = { id: "model", name: "Model", category: "model", currentValue: model, options };
-  return { configOptions: [{ type: "select", ...choice }] };
+  const models = [...new Set([model, ...named])].map((name) => ({ value: name, name }));
+  const efforts = ["default", ...effortLevels].map((name) => ({ value: name, name }));
+  const choices: SelectOption[] = [
+    { type: "select", id: "model", name: "Model", category: "model", currentValue: model, options: models },
+    {
+      ...{ type: "select", id: "effort", name: "Effort", category: "thought_level" },
+      ...{ currentValue: String(effort ?? "default"), options: efforts },
+    },
+  ];
+  return named.length > 0 && models.length > 1 ? choices : choices.slice(1);
 }

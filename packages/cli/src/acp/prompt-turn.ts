@@ -58,16 +58,17 @@ export async function runPromptTurn(
 
 /** Steers the session's unfinished run, or else starts a new run. */
 async function startPromptRun(
-  { id, workspace, agent }: AcpSession,
+  { id, workspace, agent, effort }: AcpSession,
   input: RunInput,
   stopped: AbortSignal,
 ): Promise<{ readonly run: Run } | undefined> {
   const { engine, agents } = workspace;
+  const given = { session: id, ...(effort !== undefined && { settings: { effort } }) };
   const unfinished = await findUnfinishedRun(workspace, id);
   if (stopped.aborted) return undefined;
   if (!unfinished && isRetryCommand(input))
     return { run: engine.open((await findFailedRun(workspace, id)).runId).retry() };
-  if (!unfinished) return { run: engine.run(agent, input, { session: id }) };
+  if (!unfinished) return { run: engine.run(agent, input, given) };
   if (!agents.some(({ name }) => name === unfinished.agent)) {
     const message = `This session has an unfinished run of agent "${unfinished.agent}", which is not configured here.`;
     throw new AgentError("unknown_agent", message);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { methods, type NewSessionResponse, type RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import { sqlite } from "capstan/stores/sqlite";
 import { afterEach, expect, it } from "vitest";
 import { type AcpEditor, type EditorOptions, startEditor } from "../testing/acp-editor.ts";
 import { createScratchProject, type ScratchProject, startCli } from "../testing/cli-process.ts";
@@ -110,7 +111,10 @@ it("an editor sees text, reasoning, calls, a plan, a diff and the calls of a sub
     currentModeId: "helper",
     availableModes: [{ id: "helper" }, { id: "other" }],
   });
-  expect(configOptions).toMatchObject([{ id: "model", category: "model" }]);
+  expect(configOptions).toMatchObject([
+    { id: "model", category: "model" },
+    { id: "effort", category: "thought_level", currentValue: "default" },
+  ]);
   expect(await editor.prompt(sessionId, "use look use plan use edit use ask_scout")).toBe("end_turn");
   const updates = editor.getUpdates(sessionId);
   expect(updates[0]).toMatchObject({ sessionUpdate: "available_commands_update" });
@@ -165,10 +169,25 @@ it("an editor sees text, reasoning, calls, a plan, a diff and the calls of a sub
   const choose = (value: string) =>
     agent.request(methods.agent.session.setConfigOption, { ...choice, value });
   await expect(choose("openai/gpt-99")).rejects.toMatchObject({ code: -32602 });
-  expect(await choose("offline")).toMatchObject({ configOptions: [{ currentValue: "offline" }] });
+  expect(await choose("offline")).toMatchObject({
+    configOptions: [{ currentValue: "offline" }, { id: "effort" }],
+  });
+  const effort = { sessionId, configId: "effort", value: "high" };
+  const { setConfigOption } = methods.agent.session;
+  await expect(agent.request(setConfigOption, { ...effort, value: "huge" })).rejects.toMatchObject({
+    code: -32602,
+  });
+  expect(await agent.request(setConfigOption, effort)).toMatchObject({
+    configOptions: [{ id: "model" }, { id: "effort", currentValue: "high" }],
+  });
   await editor.prompt(sessionId, "who now?");
   expect(editor.getText(sessionId)).not.toMatch(/I am other$|no tools\.$/);
   expect(await editor.leave()).toBe(0);
+  const store = await sqlite(join(project.env.CAPSTAN_HOME ?? "", "capstan.db"));
+  const starts = (await store.read(sessionId)).filter(({ type }) => type === "run_start");
+  await store.close();
+  expect(starts.at(-1)).toMatchObject({ settings: { effort: "high" } });
+  expect(starts.at(-2)).not.toHaveProperty("settings");
   for (const line of editor.cli.stdout().trim().split("\n"))
     expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" });
   expect(editor.cli.stderr()).toMatch(/loaded the configuration\nand more\n[\s\S]*a tool prints/);

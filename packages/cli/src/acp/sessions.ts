@@ -11,6 +11,7 @@ import { AgentError } from "capstan";
 import type { Io } from "../io.ts";
 import { escapeTerminal } from "../terminal/escape-terminal.ts";
 import { getModelName } from "../workspace/create-agents.ts";
+import { parseEffort } from "../workspace/parse-effort.ts";
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { runCommand } from "./commands.ts";
 import { sendNotices } from "./editor.ts";
@@ -92,12 +93,12 @@ export function createAcpSessions(given: WorkspaceFlags, io: Io): AcpSessions {
       const agent = session.workspace.agents.find((one) => one.name === name);
       if (!agent) throw new AgentError("invalid_input", `Agent ${JSON.stringify(name)} not found.`);
       Object.assign(session, { agent, model: getModelName(agent) });
-      const { configOptions } = getConfigOptions(session);
-      if (configOptions) await editor.update(id, { sessionUpdate: "config_option_update", configOptions });
+      const configOptions = getConfigOptions(session);
+      await editor.update(id, { sessionUpdate: "config_option_update", configOptions });
     },
     async setOption(request) {
       const session = getSession(request.sessionId);
-      await chooseModel(session, request);
+      await chooseOption(session, request);
       return session;
     },
     closeSession: leave,
@@ -134,20 +135,19 @@ async function replayFacts(session: AcpSession, editor: Editor): Promise<void> {
   }
 }
 
-async function chooseModel(
+async function chooseOption(
   session: AcpSession,
   { configId, ...given }: SetSessionConfigOptionRequest,
 ): Promise<void> {
-  const [option] = getConfigOptions(session).configOptions ?? [];
   const { value } = given;
-  const known = option?.type === "select" ? option.options : [];
-  const isKnown = configId === option?.id && known.some((one) => "value" in one && one.value === value);
-  if (!isKnown || typeof value !== "string")
+  const option = getConfigOptions(session).find(({ id }) => id === configId);
+  if (typeof value !== "string" || !option?.options.some((known) => known.value === value))
     throw new AgentError(
       "invalid_input",
       `Invalid value ${JSON.stringify(value)} for ${JSON.stringify(configId)}.`,
     );
   if (session.turn)
-    throw new AgentError("session_busy", "A prompt is running. Change the model when it has ended.");
-  if (value !== session.model) await session.reopen(value);
+    throw new AgentError("session_busy", "A prompt is running. Change this when it has ended.");
+  if (configId === "effort") session.effort = parseEffort(value);
+  else if (value !== session.model) await session.reopen(value);
 }

@@ -388,7 +388,9 @@ describe.concurrent("the chat in a terminal", () => {
     expect(wide.match(/scripted · assistant/g)).toHaveLength(1);
   });
 
-  it("has a screen for help, sessions and errors, and none has colours with NO_COLOR", async ({ expect }) => {
+  it("has a screen for help, sessions, the effort and errors, and none has colours with NO_COLOR", async ({
+    expect,
+  }) => {
     const { program, home } = await begin({ rows: 60, env: { NO_COLOR: "1" } });
     await using _ = program;
     await program.waitFor(ready);
@@ -413,6 +415,7 @@ describe.concurrent("the chat in a terminal", () => {
       Commands
         /help                       show commands and keys
         /model [provider/model]     show or change the model
+        /effort [level or tokens]   show or change how much the model reasons
         /agents [name]              list agents, or switch to another
         /tools                      list the agent's tools
         /mcp                        list MCP servers and their state
@@ -472,10 +475,23 @@ describe.concurrent("the chat in a terminal", () => {
     `);
     program.type("/resume 1\r");
     await program.waitFor(/session [0-9a-z-]+[\s\S]*› hello[\s\S]*You said: hello/);
+    program.type("/effort\r");
+    await program.waitFor("Effort: default.");
+    program.type("/effort huge\r");
+    await program.waitFor('Unknown effort "huge". Use none, low, medium, high, or a number of tokens');
+    program.type("/effort high\r");
+    await program.waitFor("Effort: high.");
+    program.type("think harder\r");
+    await answered(program, "You said: think harder");
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
     expect(program.written.replaceAll("\x1b[0m", "")).not.toMatch(/\x1b\[[0-9;]*m/);
     const file = join(home, "history.jsonl");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readFile(file, "utf8")).toContain('"hello"\n');
+    const store = await sqlite(join(home, "sessions.db"));
+    const [stored] = (await store.list()).filter(({ title }) => title === "the first talk");
+    const starts = (await store.read(stored?.id ?? "")).filter(({ type }) => type === "run_start");
+    await store.close();
+    expect(starts).toMatchObject([{ input: [{ content: "hello" }] }, { settings: { effort: "high" } }]);
   });
 });

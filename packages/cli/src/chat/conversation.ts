@@ -1,4 +1,4 @@
-import { type Agent, AgentError, isFact, type Result, type Run } from "capstan";
+import { type Agent, AgentError, type Effort, isFact, type Result, type Run, type RunOptions } from "capstan";
 import { formatError, isAgentError } from "../errors/format-error.ts";
 import type { Io } from "../io.ts";
 import { includeFiles } from "../print/include-files.ts";
@@ -17,6 +17,8 @@ export type ChatState = {
   agent: Agent;
   /** Undefined until the first message. */
   sessionId?: string | undefined;
+  /** Chosen with `/effort`. */
+  effort?: Effort | undefined;
 };
 
 /** The active run. */
@@ -115,9 +117,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       transcript.showUserMessage(text);
       await trackRun(async () => {
         const { input } = await includeFiles({ words: text }, io.cwd);
-        const { workspace, agent, sessionId } = chatState;
-        const given = sessionId === undefined ? {} : { session: sessionId };
-        return { run: workspace.engine.run(agent, input, given), lastSeq: 0 };
+        const { workspace, agent } = chatState;
+        return { run: workspace.engine.run(agent, input, getRunOptions(chatState)), lastSeq: 0 };
       });
     },
     resumeRun: (runId, after) =>
@@ -141,6 +142,13 @@ export function createConversation(options: ConversationOptions): Conversation {
       }
       await currentRun;
     },
+  };
+}
+
+function getRunOptions({ sessionId, effort }: ChatState): RunOptions {
+  return {
+    ...(sessionId !== undefined && { session: sessionId }),
+    ...(effort !== undefined && { settings: { effort } }),
   };
 }
 

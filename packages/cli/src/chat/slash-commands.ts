@@ -10,6 +10,7 @@ import { truncateColumns } from "../terminal/wrap.ts";
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { showApprovals } from "./approvals-command.ts";
 import type { ChatState } from "./conversation.ts";
+import { changeEffort } from "./effort-command.ts";
 import { shortenSessionId } from "./format-usage.ts";
 import { printTable } from "./print-table.ts";
 import type { Transcript } from "./transcript.ts";
@@ -47,6 +48,12 @@ export type SlashCommand = {
 export const slashCommands: readonly SlashCommand[] = [
   { name: "help", about: "show commands and keys", worksDuringRun: true, run: showHelp },
   { name: "model", takes: "[provider/model]", about: "show or change the model", run: changeModel },
+  {
+    name: "effort",
+    takes: "[level or tokens]",
+    about: "show or change how much the model reasons",
+    run: changeEffort,
+  },
   { name: "agents", takes: "[name]", about: "list agents, or switch to another", run: changeAgent },
   { name: "tools", about: "list the agent's tools", worksDuringRun: true, run: showTools },
   { name: "mcp", about: "list MCP servers and their state", worksDuringRun: true, run: showMcpServers },

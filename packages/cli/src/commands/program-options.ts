@@ -1,4 +1,6 @@
+import type { Effort } from "capstan";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { effortHint, parseEffort } from "../workspace/parse-effort.ts";
 
 /** Shown below the help text. */
 export const examples = `
@@ -29,6 +31,8 @@ export function addProgramOptions(program: Command): void {
     .option("--session-id <id>", "id of a new or existing session")
     .option("--no-session", "store nothing: no session, no logs")
     .option("-m, --model <model>", 'provider/model[:effort], such as openai/gpt-5:high, or "offline"')
+    .option("--effort <level>", "how much the model reasons: none, low, medium, high, or tokens", readEffort)
+    .option("--temperature <number>", "how varied the answers are, from 0 to 2", parseTemperature)
     .option("--agent <name>", "agent from the config")
     .option("--system <text>", "replace the agent's instructions")
     .option("--tools <names>", "comma-separated tools: names, files, web, plan, mcp, or none")
@@ -50,6 +54,17 @@ export function addProgramOptions(program: Command): void {
 function parseWholeNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Must be a whole number of at least 1.");
+}
+
+function readEffort(text: string): Effort {
+  const effort = parseEffort(text);
+  if (effort !== undefined) return effort;
+  throw new InvalidArgumentError(effortHint);
+}
+
+function parseTemperature(text: string): number {
+  if (/^\d+(?:\.\d+)?$/.test(text) && Number(text) <= 2) return Number(text);
+  throw new InvalidArgumentError("Must be a number from 0 to 2.");
 }
 
 function parseAmount(text: string): number {

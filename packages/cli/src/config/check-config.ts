@@ -46,6 +46,7 @@ const serverFields: { readonly [name: string]: Field } = {
   origins: { check: createListCheck(isNonEmptyText), expected: 'a list such as ["https://example.org"]' },
   limits: { check: isRecord, expected: "an object, such as { runs: 10 }" },
   policyLimits: { check: isRecord, expected: "an object, such as { maxTurns: 50 }" },
+  settingsLimits: { check: isRecord, expected: 'an object, such as { effort: "medium" }' },
   retention: { check: isRecord, expected: "an object, such as { olderThanDays: 90 }" },
   clientProvenance: {
     check: (value) => value === "application" || value === "operator",

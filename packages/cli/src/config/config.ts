@@ -1,7 +1,7 @@
 import type { McpTools, ServerConfig } from "@capstan/mcp";
 import type { AgentProfiles, Retention, ServerOptions, UserLimits } from "@capstan/server";
 import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
-import type { PolicyLimits, StoredAgentsOptions } from "capstan/agents";
+import type { PolicyLimits, SettingsLimits, StoredAgentsOptions } from "capstan/agents";
 
 /** Built-in tools: files of the folder, `web_fetch`, the plan. */
 export type ToolSet = "files" | "web" | "plan";
@@ -20,6 +20,8 @@ export type ServerSettings = {
   readonly limits?: Partial<UserLimits>;
   /** Upper bounds for the policy of a request. */
   readonly policyLimits?: PolicyLimits;
+  /** The most that a request may ask of a model. */
+  readonly settingsLimits?: SettingsLimits;
   /** Removes old or large sessions in the background. */
   readonly retention?: Retention;
   /** `operator`: all clients are yours and add nothing that others wrote. Default: `application`. */

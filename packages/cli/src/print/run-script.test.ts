@@ -56,6 +56,29 @@ describe("the first run on a machine with nothing", () => {
   });
 });
 
+describe("--effort and --temperature", () => {
+  it("go to the model, and are stored with its answer", async () => {
+    const { stdout } = await ask(["-p", "Hi", "--effort", "8000", "--temperature", "0.2", "--stream-json"]);
+    const message = lines(stdout)
+      .map((line) => JSON.parse(line))
+      .find(({ type }) => type === "message");
+    expect(message.settings).toEqual({ effort: 8000, temperature: 0.2 });
+    expect(fake.requests).toMatchObject([{ temperature: 0.2 }]);
+  });
+
+  it.each([
+    ["--effort", "huge", "Use none, low, medium, high, or a number of tokens such as 8000."],
+    ["--effort", "0", "Use none, low, medium, high, or a number of tokens such as 8000."],
+    ["--temperature", "2.1", "Must be a number from 0 to 2."],
+    ["--temperature", "warm", "Must be a number from 0 to 2."],
+  ])("are refused with a hint: %s %s", async (flag, value, hint) => {
+    const { code, stderr } = await ask(["-p", "Hi", flag, value]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(hint)]);
+    expect(stderr).toContain(flag);
+    expect(fake.requests).toHaveLength(0);
+  });
+});
+
 describe("an older Node", () => {
   it("fails with a one-line error that names the required version", () => {
     const older = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.19.5" } });`;

@@ -66,7 +66,8 @@ function createWorkspaceServer(
     const line = formatOrphanedRuns(left, agents);
     if (line !== undefined) io.stderr.write(`${line}\n`);
   };
-  const { hosts, origins, limits, policyLimits, retention, clientProvenance } = config.server ?? {};
+  const { hosts, origins, limits, policyLimits, settingsLimits, retention, clientProvenance } =
+    config.server ?? {};
   const apiKey = io.env.CAPSTAN_API_KEY || config.server?.apiKey;
   return createServer({
     // The first agent is the default.
@@ -82,6 +83,7 @@ function createWorkspaceServer(
     ...(origins && { origins }),
     ...(limits && { limits }),
     ...(policyLimits && { policyLimits }),
+    ...(settingsLimits && { settingsLimits }),
     ...(retention && { retention }),
     ...(clientProvenance && { clientProvenance }),
     onEvent(event) {

@@ -3,6 +3,8 @@ import {
   AgentError,
   defineAgent,
   type Model,
+  type ModelSettings,
+  type SettingsSource,
   standardInstructions,
   suggestName,
   type Tool,
@@ -81,7 +83,7 @@ function withTools(agent: Agent, source: () => readonly Tool[], { mcp }: ToolCon
 
 function withFlags(
   agent: Agent,
-  { system, answerSchema }: WorkspaceFlags,
+  { system, answerSchema, effort, temperature }: WorkspaceFlags,
   model: Model | string | undefined,
 ): Partial<Agent> {
   const { output } = defineAgent({
@@ -90,11 +92,21 @@ function withFlags(
     ...(answerSchema && { output: answerSchema }),
   });
   const chain = model === undefined ? undefined : ([model] as const);
+  const settings = {
+    ...(effort !== undefined && { effort }),
+    ...(temperature !== undefined && { temperature }),
+  };
   return {
+    ...(Object.keys(settings).length > 0 && { settings: withSettings(agent.settings, settings) }),
     ...(chain && { models: { main: chain, afterTools: chain, summary: chain } }),
     ...(system !== undefined && { instructions: system }),
     ...(output && { output }),
   };
+}
+
+function withSettings(own: SettingsSource = {}, settings: ModelSettings): SettingsSource {
+  if (typeof own === "function") return (turn) => ({ ...own(turn), ...settings });
+  return { ...own, ...settings };
 }
 
 /** Returns the name of the agent's main model. */

@@ -62,8 +62,9 @@ describe("the name of a model", () => {
   it("may have an effort, and other words behind a colon belong to the name", async () => {
     expect(await resolveModel("ollama/llama3:8b")).toBe("ollama/llama3:8b");
     expect(await resolveModel("openai/gpt-5:high")).toMatchObject({ id: "openai/gpt-5" });
+    expect(await resolveModel("openai/gpt-5:xhigh")).toMatchObject({ id: "openai/gpt-5" });
     expect(await resolveModel("offline")).toMatchObject({ id: "offline/rules" });
-    await expect(resolveModel("ollama/llama3:high")).rejects.toThrow("openai, anthropic and gemini");
+    await expect(resolveModel("ollama/llama3:high")).rejects.toThrow('Remove ":high" and use --effort');
     await expect(resolveModel("gpt-5")).rejects.toThrow("Use provider/model");
   });
 });

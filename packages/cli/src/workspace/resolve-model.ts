@@ -1,8 +1,9 @@
-import { AgentError, type Model, suggestName } from "capstan";
+import { AgentError, type Json, type Model, suggestName } from "capstan";
 import { getProvider, providers } from "capstan/models";
+import { effortLevels } from "./parse-effort.ts";
 
-/** Reasoning efforts that may follow a model name: `openai/gpt-5:high`. Any other suffix is part of the name. */
-const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+/** Efforts that may follow a model name, also those of single providers. Any other suffix is part of the name. */
+const efforts: readonly string[] = [...effortLevels, "minimal", "xhigh", "max"];
 
 /** Resolves a model name from `-m` or `models`: the offline model, or `provider/model[:effort]`. */
 export async function resolveModel(name: string): Promise<Model | string> {
@@ -21,24 +22,24 @@ export async function resolveModel(name: string): Promise<Model | string> {
 
 async function withEffort(name: string, effort: string): Promise<Model> {
   const [provider, model] = [getProvider(name), name.slice(name.indexOf("/") + 1)];
+  const level = effortLevels.find((known) => known === effort);
+  const build = (extra: Record<string, Json>) => ({ model, ...(level ? { effort: level } : { extra }) });
   switch (provider) {
     case "openai": {
-      const extra = { reasoning: { effort, summary: "auto" } };
-      return (await import("capstan/models/openai")).openai({ model, extra });
+      const { openai } = await import("capstan/models/openai");
+      return openai(build({ reasoning: { effort, summary: "auto" } }));
     }
-    case "anthropic":
-      return (await import("capstan/models/anthropic")).anthropic({
-        model,
-        extra: { output_config: { effort } },
-      });
+    case "anthropic": {
+      const { anthropic } = await import("capstan/models/anthropic");
+      return anthropic(build({ output_config: { effort } }));
+    }
     case "gemini": {
-      const extra = {
-        generationConfig: { thinkingConfig: { thinkingLevel: effort, includeThoughts: true } },
-      };
-      return (await import("capstan/models/gemini")).gemini({ model, extra });
+      const { gemini } = await import("capstan/models/gemini");
+      const thinkingConfig = { thinkingLevel: effort, includeThoughts: true };
+      return gemini(build({ generationConfig: { thinkingConfig } }));
     }
     default: {
-      const message = `Models of "${provider}" do not support an effort, only those of openai, anthropic and gemini. Remove ":${effort}".`;
+      const message = `Only openai, anthropic and gemini take an effort in the name. Remove ":${effort}" and use --effort.`;
       throw new AgentError("invalid_input", message);
     }
   }

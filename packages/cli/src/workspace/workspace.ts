@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { McpTools } from "@capstan/mcp";
-import type { Agent, JsonSchema, PolicyOverrides, Store } from "capstan";
+import type { Agent, Effort, JsonSchema, PolicyOverrides, Store } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 import type { LocalEngine } from "capstan/engines/local";
 import type { FileLogs } from "capstan/logs/file";
@@ -22,6 +22,9 @@ export type WorkspaceFlags = {
   readonly config?: string | undefined;
   readonly database?: string | undefined;
   readonly model?: string | undefined;
+  /** How much the model of the chosen agent reasons. */
+  readonly effort?: Effort | undefined;
+  readonly temperature?: number | undefined;
   readonly agent?: string | undefined;
   readonly tools?: string | undefined;
   readonly mcpConfig?: string | undefined;

@@ -1,0 +1,12 @@
+import type { Effort } from "capstan";
+
+/** Levels of `--effort` and `/effort`. */
+export const effortLevels: readonly Exclude<Effort, number>[] = ["none", "low", "medium", "high"];
+
+/** Explains what `parseEffort` accepts. */
+export const effortHint = "Use none, low, medium, high, or a number of tokens such as 8000.";
+
+/** Returns the effort that a text names; undefined if it names none. */
+export function parseEffort(text: string): Effort | undefined {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : effortLevels.find((level) => level === text);
+}
