@@ -9,7 +9,7 @@
 import { anthropicName } from "./anthropic-messages/content.ts";
 import { isAnthropicOverflow } from "./anthropic-messages/failure.ts";
 import { createAnthropicReader, parseAnthropicAnswer } from "./anthropic-messages/reader.ts";
-import { buildAnthropicRequest } from "./anthropic-messages/request.ts";
+import { buildAnthropicRequest, type CloudFields } from "./anthropic-messages/request.ts";
 import type { Wire } from "./wire.ts";
 
 /**
@@ -25,3 +25,12 @@ export const anthropicMessages: Wire = {
   fromJson: parseAnthropicAnswer,
   isOverflow: isAnthropicOverflow,
 };
+
+/** Anthropic's API in a cloud: the URL names the model, and `fields` has the version and whatever else differs. */
+export function createCloudMessages(fields: CloudFields): Wire {
+  const cloudFields = { model: undefined, ...fields };
+  return {
+    ...anthropicMessages,
+    toRequest: (request, settings) => buildAnthropicRequest(request, settings, cloudFields),
+  };
+}

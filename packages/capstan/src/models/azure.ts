@@ -43,8 +43,7 @@ export function azure(options: AzureOptions): Model {
   const { model, deployment = model, token, stream, fetch, timeouts, circuit, clock, headers } = options;
   const version = options.apiVersion ?? readEnv("OPENAI_API_VERSION");
   const api = options.api ?? (isDated(version) ? "chat" : "responses");
-  const auth =
-    token && createTokenAuth({ source: "`token`", load: async () => ({ value: await token() }), clock });
+  const auth = token && createTokenAuth(token, clock);
   return createHttpModel({
     id: `azure/${deployment}`,
     api: api === "responses" ? "openai-responses" : "openai-chat",

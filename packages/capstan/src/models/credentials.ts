@@ -12,8 +12,10 @@ export type LoadedCredential<Value> = {
 };
 
 export type CredentialOptions<Value> = {
-  /** Names the source in errors: "The access token of <source> …". */
+  /** Names the source in errors. */
   readonly source: string;
+  /** What to do when it fails, as a sentence. */
+  readonly advice?: string;
   load(): Promise<LoadedCredential<Value>>;
   readonly clock?: Clock | undefined;
 };
@@ -30,7 +32,7 @@ export type Credential<Value> = {
 const renewalMarginMs = 120_000;
 
 export function createCredential<Value>(options: CredentialOptions<Value>): Credential<Value> {
-  const { source, load, clock = systemClock } = options;
+  const { source, advice, load, clock = systemClock } = options;
   let cached: LoadedCredential<Value> | undefined;
   let pending: Promise<Value> | undefined;
 
@@ -43,7 +45,8 @@ export function createCredential<Value>(options: CredentialOptions<Value>): Cred
       if (cause instanceof AgentError) throw cause;
       // The message of the source is not quoted: it may contain a part of the secret.
       const reason = cause instanceof Error ? ` (${cause.name})` : "";
-      throw new AgentError("model_auth", `Cannot get credentials from ${source}${reason}.`, { cause });
+      const message = `Cannot get credentials from ${source}${reason}.${advice ? ` ${advice}` : ""}`;
+      throw new AgentError("model_auth", message, { cause });
     } finally {
       pending = undefined;
     }
@@ -63,25 +66,46 @@ export function createCredential<Value>(options: CredentialOptions<Value>): Cred
   };
 }
 
-/** Headers with an access token, and the renewal of a token that was refused. */
-export type TokenAuth = {
-  headers(): Promise<Record<string, string>>;
+/** Headers that authenticate a request, and their renewal after they were refused. */
+export type HeaderAuth = {
+  headers(): Promise<Readonly<Record<string, string>>>;
   renew(sent: Readonly<Record<string, string>>): Promise<boolean>;
 };
 
-/** Sends the credential as a bearer token. */
-export function createTokenAuth(options: CredentialOptions<string>): TokenAuth {
-  const credential = createCredential<string>({
-    ...options,
+/** Sends the credential as headers, of which `authorization` differs for each credential. */
+export function createHeaderAuth(options: CredentialOptions<Readonly<Record<string, string>>>): HeaderAuth {
+  const credential = createCredential(options);
+  return {
+    headers: credential.get,
+    renew: (sent) => credential.renew(({ authorization }) => authorization === sent.authorization),
+  };
+}
+
+/** Sends the tokens of a function as bearer tokens. */
+export function createTokenAuth(getToken: TokenProvider, clock?: Clock): HeaderAuth {
+  return createHeaderAuth({
+    source: "`token`",
+    clock,
     async load() {
-      const loaded = await options.load();
-      if (typeof loaded.value === "string" && loaded.value !== "") return loaded;
-      throw new AgentError("model_auth", `There is no access token from ${options.source}.`);
+      const token: unknown = await getToken();
+      if (typeof token === "string" && token !== "") return { value: { authorization: `Bearer ${token}` } };
+      throw new AgentError("model_auth", "`token` returned no access token.");
     },
   });
-  const toHeader = (token: string) => `Bearer ${token}`;
-  return {
-    headers: async () => ({ authorization: toHeader(await credential.get()) }),
-    renew: (sent) => credential.renew((token) => toHeader(token) === sent.authorization),
-  };
+}
+
+type Peer = {
+  readonly name: string;
+  /** The feature that needs it, in the plural. */
+  readonly user: string;
+  /** What to do instead of installing it; follows "Run `npm install …`, ". */
+  readonly advice: string;
+};
+
+/** Imports an optional package. Its name is a variable, so that bundles for browsers leave it out. */
+export async function importPeer<Module>({ name, user, advice }: Peer): Promise<Module> {
+  return import(/* @vite-ignore */ name).catch((cause: unknown) => {
+    const message = `${user} need the package ${name}. Run \`npm install ${name}\`, ${advice}.`;
+    throw new AgentError("model_auth", message, { cause });
+  });
 }

@@ -26,6 +26,7 @@ describe("the keys in the environment", () => {
         "gemini.ts",
         "azure.ts",
       ],
+      ...["vertex.ts", "google-credentials.ts"],
     ];
     const text = sources.map((file) => readFileSync(`${import.meta.dirname}/${file}`, "utf8")).join("");
     const names = new Set(text.match(/\b[A-Z_]+_(?:KEY|TOKEN)\b/g));

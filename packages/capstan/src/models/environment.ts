@@ -9,12 +9,21 @@ export function readEnv(name: string): string | undefined {
 
 /** Returns the API key, or throws `model_auth`. Called on first use, so that an agent can be defined without its key. */
 export function requireKey(provider: string, apiKey: string | undefined, names: readonly string[]): string {
-  const key = apiKey ?? names.map(readEnv).find((value) => value !== undefined);
-  if (key) return key;
-  throw new AgentError(
-    "model_auth",
-    `No API key for ${provider}. Set ${names.join(" or ")}, or pass \`apiKey\`.`,
-  );
+  return requireValue(apiKey, { what: `API key for ${provider}`, names, option: "apiKey" });
+}
+
+type RequiredValue = {
+  readonly what: string;
+  /** Variables that may hold it. */
+  readonly names: readonly string[];
+  readonly option: string;
+};
+
+/** Returns the value of an option or of its variable, or throws `model_auth`. */
+export function requireValue(value: string | undefined, { what, names, option }: RequiredValue): string {
+  const found = value ?? names.map(readEnv).find((variable) => variable !== undefined);
+  if (found) return found;
+  throw new AgentError("model_auth", `No ${what}. Set ${names.join(" or ")}, or pass \`${option}\`.`);
 }
 
 const keyVariables = [

@@ -17,7 +17,10 @@ export type GeminiOptions = ClientOptions & {
 export function gemini(options: GeminiOptions): Model {
   const { model, apiKey, stream, fetch, timeouts, circuit, clock, headers, vertex } = options;
   const base =
-    options.baseURL ?? (vertex ? buildVertexUrl(vertex) : "https://generativelanguage.googleapis.com/v1beta");
+    options.baseURL ??
+    (vertex
+      ? `${buildVertexUrl(vertex)}/publishers/google`
+      : "https://generativelanguage.googleapis.com/v1beta");
   const provider = vertex ? "vertex" : "gemini";
   return createHttpModel({
     id: `${provider}/${model}`,
@@ -41,7 +44,17 @@ export function gemini(options: GeminiOptions): Model {
   });
 }
 
-function buildVertexUrl({ project, location }: NonNullable<GeminiOptions["vertex"]>): string {
-  const host = location === "global" ? "aiplatform.googleapis.com" : `${location}-aiplatform.googleapis.com`;
-  return `https://${host}/v1/projects/${project}/locations/${location}/publishers/google`;
+/** Builds the URL of a project in Google Cloud. `us` and `eu` are locations of several regions. */
+export function buildVertexUrl({
+  project,
+  location,
+}: {
+  readonly project: string;
+  readonly location: string;
+}): string {
+  const host =
+    location === "us" || location === "eu"
+      ? `aiplatform.${location}.rep.googleapis.com`
+      : `${location === "global" ? "" : `${location}-`}aiplatform.googleapis.com`;
+  return `https://${host}/v1/projects/${project}/locations/${location}`;
 }

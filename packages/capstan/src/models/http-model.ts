@@ -85,11 +85,13 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
   const { request, timer, batches } = call;
   const summary: StreamSummary = { isFinished: false, usage: undefined };
   let circuit: Circuit | undefined;
+  let url = "";
   try {
+    url = options.url(stream);
     const headers = await buildHeaders(options, timer.signal);
-    circuit = await acquireCircuit(options, headers, timer.signal);
+    circuit = await acquireCircuit(options, { url, headers }, timer.signal);
     const body = wire.toRequest(request, buildWireSettings(options, request));
-    const response = await postBody(options, { headers, body, signal: timer.signal });
+    const response = await sendPost(options, { url, headers, body, signal: timer.signal });
     const answer = stream ? createSseReader(wire) : createJsonReader(wire);
     await response.read((bytes) => {
       timer.reset();
@@ -103,9 +105,7 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
     // Tokens of a failed response are billed too.
     batches.push(await buildUsageChunks(summary, options));
     const isAborted = timer.signal.aborted && !timer.getFailure();
-    const failure =
-      timer.getFailure() ??
-      (thrown instanceof AgentError ? thrown : toNetworkError(thrown, id, options.url(stream)));
+    const failure = timer.getFailure() ?? toNetworkError(thrown, id, url);
     // An abort by the caller says nothing about the provider.
     if (!isAborted && failure instanceof AgentError) circuit?.recordFailure(failure);
     throw failure;
@@ -124,28 +124,27 @@ async function buildHeaders(
   return { "content-type": "application/json", accept, ...(await own) };
 }
 
-type PostBody = Pick<PostRequest, "headers" | "body" | "signal">;
-
 /** Rejects for a response that is not a success, after the credentials were renewed once. */
-async function postBody(options: HttpModelOptions, request: PostBody): Promise<PostResponse> {
-  const { id, wire, stream = true, renew } = options;
-  const response = await post({ url: options.url(stream), ...request }, options.fetch);
+async function sendPost(options: HttpModelOptions, request: PostRequest): Promise<PostResponse> {
+  const { id, wire, renew } = options;
+  const response = await post(request, options.fetch);
   if (response.status >= 200 && response.status <= 299) return response;
   const failure = await createResponseError(response, { wire, id, headers: request.headers });
-  if (failure.code !== "model_auth" || !(await renew?.(request.headers))) throw failure;
+  if (failure.code !== "model_auth" || !renew) throw failure;
+  if (!(await rejectOnAbort(renew(request.headers), request.signal))) throw failure;
   const headers = await buildHeaders(options, request.signal);
-  return postBody({ ...options, renew: undefined }, { ...request, headers });
+  return sendPost({ ...options, renew: undefined }, { ...request, headers });
 }
 
 /** Rejects while the circuit is open; that error does not count as another failure of the provider. */
 async function acquireCircuit(
   options: HttpModelOptions,
-  headers: Record<string, string>,
+  request: Pick<PostRequest, "url" | "headers">,
   signal: AbortSignal,
 ): Promise<Circuit | undefined> {
   if (options.circuit === false) return undefined;
-  const { id, fetch, stream = true, clock = systemClock } = options;
-  const key = buildCircuitKey({ url: options.url(stream), id, headers, fetch });
+  const { id, fetch, clock = systemClock } = options;
+  const key = buildCircuitKey({ ...request, id, fetch });
   const circuit = getCircuit(key, { name: id, now: clock.monotonic, ...options.circuit });
   const waitMs = circuit.admit();
   if (waitMs > 0) await sleep(clock, waitMs, signal);

@@ -23,7 +23,7 @@ describe("a named model", () => {
     ["anthropic/claude-haiku-4-5", "ANTHROPIC_API_KEY"],
     ["gemini/gemini-3.5-flash", "GEMINI_API_KEY or GOOGLE_API_KEY"],
     ["vertex/gemini-3.5-flash", "GOOGLE_CLOUD_PROJECT"],
-    ["azure/some-deployment", "AZURE_OPENAI_API_KEY"],
+    ["azure/some-deployment", "AZURE_OPENAI_ENDPOINT or AZURE_RESOURCE_NAME"],
     ["groq/some-model", "GROQ_API_KEY"],
     ["openrouter/meta/some-model", "OPENROUTER_API_KEY"],
   ])("%s without its key names the variable to set (C-27)", async (name, variables) => {

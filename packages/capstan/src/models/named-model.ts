@@ -39,18 +39,10 @@ async function loadModel(name: string): Promise<Model> {
     case "azure":
       return (await import("./azure.ts")).azure({ model });
     case "vertex":
-      return loadVertex(model);
+      return (await import("./vertex.ts")).vertex({ model });
     default:
       return loadCompatible(provider, model);
   }
-}
-
-async function loadVertex(model: string): Promise<Model> {
-  const project = requireKey("Vertex (the project)", undefined, ["GOOGLE_CLOUD_PROJECT"]);
-  const location = readEnv("GOOGLE_CLOUD_LOCATION") ?? "global";
-  // Tokens are short-lived, so the variable is read for every request.
-  const token = () => requireKey("Vertex", undefined, ["GOOGLE_ACCESS_TOKEN"]);
-  return (await import("./gemini.ts")).gemini({ model, vertex: { project, location, token } });
 }
 
 async function loadCompatible(provider: string, model: string): Promise<Model> {

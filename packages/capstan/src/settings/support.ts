@@ -56,7 +56,6 @@ const apis: { readonly [provider: string]: ModelApi } = {
   openai: "openai-responses",
   azure: "openai-responses",
   anthropic: "anthropic",
-  bedrock: "anthropic",
   gemini: "gemini",
   vertex: "gemini",
 };
@@ -66,9 +65,15 @@ export function findNamedProblems(name: string, settings: ModelSettings): readon
   const slash = name.indexOf("/");
   const provider = name.slice(0, Math.max(0, slash));
   if (provider === "offline" || slash < 0) return []; // rule-based: no setting changes its answers
+  return findSettingProblems(findSupport(provider, name), name.slice(slash + 1), settings);
+}
+
+/** Clouds offer the models of several providers, each with the API of its provider. */
+function findSupport(provider: string, name: string): ModelApi | ServerSupport {
+  if (/^(?:bedrock|vertex)\/.*claude/.test(name)) return "anthropic";
   const api = Object.hasOwn(apis, provider) ? apis[provider] : undefined;
   const support = Object.hasOwn(servers, provider) ? servers[provider] : undefined;
-  return findSettingProblems(api ?? support ?? "compatible", name.slice(slash + 1), settings);
+  return api ?? support ?? "compatible";
 }
 
 /** Throws `invalid_definition` if a model refuses a setting of its agent, and warns of those that it ignores. */

@@ -28,7 +28,12 @@ type Message = { readonly role: "user" | "assistant"; results: string[]; blocks:
 const serializedEntries = new WeakMap<Entry, Piece>();
 const serializedTools = new WeakMap<ToolSpec, string>();
 
-export function buildAnthropicRequest(request: ModelRequest, settings: WireSettings): string {
+/** `fields` replaces fields of the body; an undefined one is left out. */
+export function buildAnthropicRequest(
+  request: ModelRequest,
+  settings: WireSettings,
+  fields: CloudFields = {},
+): string {
   const { tools: extraTools, system: _system, messages: _messages, ...extra } = settings.extra ?? {};
   const addCachePoint = createCacheMarker("cache_control" in extra ? "off" : settings.cache);
   const messages = serializeMessages(buildMessages(request.history), addCachePoint);
@@ -40,6 +45,7 @@ export function buildAnthropicRequest(request: ModelRequest, settings: WireSetti
     ...buildContainer(request.history, extraTools),
     ...(toolsJson !== "" && { tool_choice: buildToolChoice(request, settings) }),
     ...(settings.stream && { stream: true }),
+    ...fields,
   });
   return [
     head.slice(0, -1),
@@ -50,6 +56,9 @@ export function buildAnthropicRequest(request: ModelRequest, settings: WireSetti
     "]}]}",
   ].join("");
 }
+
+/** Fields by which the API of a cloud differs. */
+export type CloudFields = { readonly [field: string]: Json | undefined };
 
 type Extra = { readonly [field: string]: Json };
 

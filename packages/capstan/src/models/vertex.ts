@@ -1,0 +1,69 @@
+// Models in Google Cloud (Vertex AI): Gemini with its own API, Claude with Anthropic's. The URL names the project, the
+// location, the publisher and the model; every request has an access token.
+import type { Model } from "../model.ts";
+import { createCloudMessages } from "./anthropic-messages.ts";
+import { readEnv, requireValue } from "./environment.ts";
+import { buildVertexUrl } from "./gemini.ts";
+import { geminiContent } from "./gemini-content.ts";
+import { type GoogleAuthOptions, getGoogleAuth } from "./google-credentials.ts";
+import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
+import { createPricer } from "./pricing.ts";
+
+export type VertexOptions = Omit<ClientOptions, "apiKey"> &
+  Omit<GoogleAuthOptions, "clock"> & {
+    /** Default: `GOOGLE_CLOUD_PROJECT`. */
+    readonly project?: string;
+    /** Default: `GOOGLE_CLOUD_LOCATION`, else `global`. */
+    readonly location?: string;
+  };
+
+const gemini = {
+  api: "gemini",
+  wire: geminiContent,
+  publisher: "google",
+  streamed: "streamGenerateContent?alt=sse",
+  whole: "generateContent",
+} as const;
+
+const claude = {
+  api: "anthropic",
+  wire: createCloudMessages({ anthropic_version: "vertex-2023-10-16" }),
+  publisher: "anthropic",
+  streamed: "streamRawPredict",
+  whole: "rawPredict",
+} as const;
+
+/** Gemini and Claude in Google Cloud. Without `token` and `credentials`, the application-default credentials are used. */
+export function vertex(options: VertexOptions): Model {
+  const { model, stream, fetch, timeouts, circuit, clock, headers } = options;
+  const { api, wire, publisher, streamed, whole } = model.startsWith("claude") ? claude : gemini;
+  const auth = getGoogleAuth(options);
+  return createHttpModel({
+    id: `vertex/${model}`,
+    api,
+    wire,
+    settings: pickSettings(options),
+    stream,
+    fetch,
+    timeouts,
+    circuit,
+    clock,
+    price: createPricer({ provider: "vertex", model, prices: options.prices }),
+    url: (streams) =>
+      joinUrl(getBaseUrl(options), `/publishers/${publisher}/models/${model}:${streams ? streamed : whole}`),
+    headers: async () => ({ ...(await auth.headers()), ...headers }),
+    renew: auth.renew,
+  });
+}
+
+function getBaseUrl({ baseURL, project, location }: VertexOptions): string {
+  if (baseURL) return baseURL;
+  return buildVertexUrl({
+    project: requireValue(project, {
+      what: "project for Vertex",
+      names: ["GOOGLE_CLOUD_PROJECT"],
+      option: "project",
+    }),
+    location: location ?? readEnv("GOOGLE_CLOUD_LOCATION") ?? "global",
+  });
+}
