@@ -11,6 +11,7 @@ import type { Schema } from "../schema/schema.ts";
 import type { ModelSettings } from "../settings/settings.ts";
 import type { PartialMessage, State } from "../state/state.ts";
 import { buildRequest } from "./build-request.ts";
+import { listCacheWarnings, minCachedTokens } from "./cache-loss.ts";
 import { checkCalls } from "./check-calls.ts";
 import { type CitationFilter, createCitationFilter } from "./citations/citation-filter.ts";
 import { coerce } from "./coerce.ts";
@@ -40,7 +41,9 @@ type ModelCallContext = {
   readonly partial: PartialMessage | undefined;
   readonly earlierDeltas: readonly DeltaBody[];
   readonly startedAt: number;
-  /** Of the request, once it is built. */
+  /** Set once it is built. */
+  request?: ModelRequest;
+  /** Of the request. */
   settings?: ModelSettings;
 };
 
@@ -104,6 +107,7 @@ async function requestMessage(context: ModelCallContext, signal: AbortSignal): P
   const { effect, io, model, message, citationFilter, partial, earlierDeltas } = context;
   const filter = partial && createOverlapFilter(partial);
   const request = await buildRequest(effect, io);
+  context.request = request;
   if (request.settings) context.settings = request.settings;
   assertSupported(context, request);
   await readModelStream(
@@ -167,7 +171,7 @@ function pickUnusedAnswer(message: MessageBuilder): { stopReason?: StopReason; t
 }
 
 async function buildMessage(context: ModelCallContext): Promise<readonly FactBody[]> {
-  const { effect, io, model, message, citationFilter, partial, startedAt, settings } = context;
+  const { effect, io, model, message, citationFilter, partial, startedAt, request, settings } = context;
   const { stopReason = "other" } = message;
   const agent = getAgent(io.agents, effect.agent);
   // Calls in a filtered or refused answer cannot be trusted; its text is kept.
@@ -187,6 +191,9 @@ async function buildMessage(context: ModelCallContext): Promise<readonly FactBod
     ...repairs,
     ...warnings,
     ...listSettingWarnings(context),
+    ...(request && usage.inputTokens >= minCachedTokens
+      ? listCacheWarnings({ effect, io, model: model.id, request, usage })
+      : []),
     ...(citationFilter?.getWarnings() ?? []),
   ];
   const { candidate, continueAfter } = effect;

@@ -1,4 +1,4 @@
-import type { Fact, ToolSpec } from "capstan";
+import type { Fact, ToolSpec, Usage } from "capstan";
 import type { SentTurn } from "capstan/client";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -32,6 +32,13 @@ export function PromptTab({ session }: { readonly session: OpenSession }): React
   const messageFact = session.facts.find(
     (fact) => fact.type === "message" && fact.runId === runId && fact.turn === turn,
   );
+  const cacheFact = session.facts.find(
+    (fact) =>
+      fact.type === "warning" &&
+      fact.code === "cache_prefix_changed" &&
+      fact.runId === runId &&
+      fact.turn === turn,
+  );
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex h-10 shrink-0 items-center gap-1 px-3">
@@ -61,7 +68,8 @@ export function PromptTab({ session }: { readonly session: OpenSession }): React
         <section aria-label="Prompt" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-4 pb-4">
           <SentPrompt
             sent={value}
-            tokens={messageFact?.type === "message" ? messageFact.usage.inputTokens : undefined}
+            usage={messageFact?.type === "message" ? messageFact.usage : undefined}
+            cacheWarning={cacheFact?.type === "warning" ? cacheFact.message : undefined}
           />
         </section>
       )}
@@ -74,9 +82,13 @@ function findTurnAt(facts: readonly Fact[], seq: number, runId: string | undefin
   return fact?.runId === runId && fact?.turn ? fact.turn : undefined;
 }
 
-type SentPromptProps = { readonly sent: SentTurn; readonly tokens: number | undefined };
+type SentPromptProps = {
+  readonly sent: SentTurn;
+  readonly usage: Usage | undefined;
+  readonly cacheWarning: string | undefined;
+};
 
-function SentPrompt({ sent, tokens }: SentPromptProps): ReactNode {
+function SentPrompt({ sent, usage, cacheWarning }: SentPromptProps): ReactNode {
   const { instructions, notes, tools, toolChoice, history, instructionsAreRebuilt, toolsAreRebuilt } = sent;
   const isRebuilt = instructionsAreRebuilt || toolsAreRebuilt;
   const rebuiltParts = [instructionsAreRebuilt && "instructions", toolsAreRebuilt && "tools"]
@@ -86,8 +98,14 @@ function SentPrompt({ sent, tokens }: SentPromptProps): ReactNode {
     <div className="grid gap-4">
       <p className="text-xs text-quiet">
         {escapeBidi(sent.agent)} called {escapeBidi(sent.model)}
-        {tokens !== undefined && `, ${formatFullNumber(tokens)} tokens in total`}
+        {usage && `, ${formatFullNumber(usage.inputTokens)} tokens in total`}
+        {usage?.cachedTokens !== undefined && `, ${formatFullNumber(usage.cachedTokens)} of them cached`}
       </p>
+      {cacheWarning !== undefined && (
+        <p className="rounded-md bg-warn-soft px-3 py-2 text-xs text-warn [overflow-wrap:anywhere]">
+          {escapeBidi(cacheWarning)}
+        </p>
+      )}
       {isRebuilt && (
         <p className="rounded-md bg-warn-soft px-3 py-2 text-xs text-warn">
           The {rebuiltParts} are generated for each request. These are the current ones and may differ from

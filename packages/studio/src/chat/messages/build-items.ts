@@ -105,9 +105,12 @@ function buildEndItems(runId: string, runs: Runs, deniedRuns: ReadonlySet<string
   return [{ type: "end", ...shared, status, ...(error && { error }), ...(canRetry && { canRetry }) }];
 }
 
+/** Shown in the inspector only. */
+const inspectorNotices: readonly string[] = ["usage_estimated", "cache_prefix_changed"];
+
 /** Hides entries that are shown elsewhere: errors have their own row, estimates are in the meter. */
 function isVisible(entry: EntryView, runs: Runs): boolean {
-  if (entry.type === "notice") return entry.code !== "usage_estimated";
+  if (entry.type === "notice") return !inspectorNotices.includes(entry.code);
   return entry.type === "user" || !isErrorText(entry.text, runs.get(entry.runId)?.end?.error);
 }
 
