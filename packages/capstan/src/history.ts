@@ -2,15 +2,28 @@ import type { Json } from "./json.ts";
 import type { Provenance } from "./provenance.ts";
 import type { Reads } from "./tool.ts";
 
+/** A file that was uploaded to a provider, which alone can read it: see `Model.files`. */
+export type FileReference = {
+  readonly provider: string;
+  readonly id: string;
+  /** When the provider deletes the file, in milliseconds since 1970. */
+  readonly expiresAt?: number;
+};
+
+/**
+ * An image or another file: its bytes in base64, a URL, or a file at a provider. With several of them, a provider gets
+ * its own file, else the bytes, else the URL. A model that can use none of them gets a placeholder.
+ */
+export type MediaPart = {
+  readonly type: "image" | "file";
+  readonly mediaType: string;
+  readonly data?: string;
+  readonly url?: string;
+  readonly file?: FileReference;
+};
+
 /** A unit of content from a user, a tool or a model. */
-export type Part =
-  | { readonly type: "text"; readonly text: string }
-  | {
-      readonly type: "image" | "file";
-      readonly mediaType: string;
-      readonly data?: string;
-      readonly url?: string;
-    };
+export type Part = { readonly type: "text"; readonly text: string } | MediaPart;
 
 /** `opaque` is the provider's own data, sent back unchanged. */
 export type TextPart = { readonly type: "text"; readonly text: string; readonly opaque?: Json };
@@ -37,7 +50,20 @@ export type CallPart = {
 /** A part of an unknown type, kept and sent back unchanged in its position. */
 export type OpaquePart = { readonly type: "opaque"; readonly data: Json };
 
-export type AssistantPart = TextPart | ReasoningPart | CallPart | OpaquePart;
+/** An image, audio or video that the model generated. A fact has the `handle` of the bytes, which are a blob of the session. */
+export type GeneratedMedia = {
+  readonly type: "media";
+  readonly mediaType: string;
+  readonly handle?: string;
+  /** In bytes. */
+  readonly size?: number;
+  /** In base64: in an answer before it is stored, and in a request to the provider that takes it back. */
+  readonly data?: string;
+  /** The provider's own data, sent back unchanged. Media without it are not sent back. */
+  readonly opaque?: Json;
+};
+
+export type AssistantPart = TextPart | ReasoningPart | CallPart | OpaquePart | GeneratedMedia;
 
 export type ResultStatus = "ok" | "error" | "denied" | "skipped" | "interrupted";
 
@@ -123,10 +149,30 @@ export function getCalls(entry: AssistantEntry): readonly CallPart[] {
   return entry.parts.filter((part) => part.type === "call");
 }
 
+/** Returns the text of an answer; for an answer that is only media, their placeholders. */
+export function getAnswerText(entry: AssistantEntry): string {
+  return getText(entry).trim() || getMedia(entry).map(formatPlaceholder).join("\n");
+}
+
+export function getMedia(entry: AssistantEntry): readonly GeneratedMedia[] {
+  return entry.parts.filter((part) => part.type === "media");
+}
+
+/** Describes stored media to a user: `[image image/png, 512 kB → blob_1]`. */
+export function formatMedia(part: GeneratedMedia): string {
+  const { size, handle } = part;
+  const bytes = size === undefined ? "" : `, ${Math.max(1, Math.round(size / 1000))} kB`;
+  return formatPlaceholder(part).replace(/\]$/, `${bytes}${handle === undefined ? "" : ` → ${handle}`}]`);
+}
+
 /** Converts content to plain text; other parts become placeholders such as `[image image/png]`. */
 export function toPlainText(content: string | readonly Part[]): string {
   if (typeof content === "string") return content;
-  return content
-    .map((part) => (part.type === "text" ? part.text : `[${part.type} ${part.mediaType}]`))
-    .join("\n");
+  return content.map((part) => (part.type === "text" ? part.text : formatPlaceholder(part))).join("\n");
+}
+
+/** Describes media to a reader that cannot have them: `[image image/png]`, `[audio audio/mpeg]`, `[file application/pdf]`. */
+export function formatPlaceholder({ type, mediaType }: MediaPart | GeneratedMedia): string {
+  const kind = type === "media" ? (/^(?:image|audio|video)(?=\/)/.exec(mediaType)?.[0] ?? "file") : type;
+  return `[${kind} ${mediaType}]`;
 }

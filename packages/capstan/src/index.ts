@@ -18,9 +18,12 @@ export {
   type CallPart,
   type Citation,
   type Entry,
+  type FileReference,
   type Fragment,
+  type GeneratedMedia,
   getCalls,
   getText,
+  type MediaPart,
   type NumberedFragment,
   type Part,
   type ReasoningPart,
@@ -32,7 +35,17 @@ export {
 } from "./history.ts";
 export type { Isolation } from "./isolation.ts";
 export { isRecord, type Json, toCanonicalJson } from "./json.ts";
-export type { Chunk, Model, ModelRequest, StopReason, TokenLogprob, ToolSpec, Usage } from "./model.ts";
+export type {
+  Chunk,
+  Model,
+  ModelFiles,
+  ModelRequest,
+  NewFile,
+  StopReason,
+  TokenLogprob,
+  ToolSpec,
+  Usage,
+} from "./model.ts";
 export { getStopReason } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
 export type { HookCall } from "./perform/io.ts";

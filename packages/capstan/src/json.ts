@@ -24,3 +24,18 @@ export function isSameJson(left: string, right: string): boolean {
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+const chunkSize = 0x8000;
+
+/** The form of bytes in JSON. */
+export function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let from = 0; from < bytes.length; from += chunkSize)
+    binary += String.fromCharCode(...bytes.subarray(from, from + chunkSize));
+  return btoa(binary);
+}
+
+/** Throws for a text that is not base64. */
+export function fromBase64(base64: string): Uint8Array {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}

@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorData, toErrorData } from "./errors.ts";
-import type { Entry } from "./history.ts";
+import type { Entry, MediaPart } from "./history.ts";
 import type { Json } from "./json.ts";
 import type { JsonSchema } from "./schema/schema.ts";
 import type { ModelSettings, ToolChoice } from "./settings/settings.ts";
@@ -52,6 +52,8 @@ export type Chunk =
     }
   | { readonly type: "call_delta"; readonly index: number; readonly text: string }
   | { readonly type: "opaque"; readonly data: Json }
+  /** Complete generated media; `data` is base64. With `opaque`, they are sent back to the provider in later turns. */
+  | { readonly type: "media"; readonly mediaType: string; readonly data: string; readonly opaque?: Json }
   /** Discards the message so far, which `model` wrote: another model starts over. */
   | { readonly type: "restart"; readonly reason: string; readonly model?: string }
   | { readonly type: "usage"; readonly usage: Usage }
@@ -88,6 +90,30 @@ export interface Model {
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<readonly Chunk[]>;
   /** Returns the settings that this model cannot follow. A model without it is trusted with all of them. */
   checkSettings?(settings: ModelSettings): readonly SettingProblem[];
+  /** Whether the model gets this part itself and not a placeholder. A model without it is trusted with every part. */
+  acceptsMedia?(part: MediaPart): boolean;
+  /** Uploads files to the provider. Absent if it cannot store files. */
+  readonly files?: ModelFiles;
+}
+
+/** A file to upload. */
+export type NewFile = {
+  /** The bytes, or their base64 form. */
+  readonly data: Uint8Array | string;
+  readonly mediaType: string;
+  /** Shown to the model by some providers. Default: `file`, with the extension of the media type. */
+  readonly name?: string;
+};
+
+/** The files of a provider's account. They stay until they are removed or expire. */
+export interface ModelFiles {
+  /**
+   * Uploads a file and returns a part for messages of any run and session. A client uploads the same bytes once. Retries
+   * like a model call, and rejects with the same errors.
+   */
+  upload(file: NewFile, options?: { readonly signal?: AbortSignal }): Promise<MediaPart>;
+  /** Deletes the file of a part. A file that does not exist is not an error. */
+  remove(part: MediaPart, options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
 const stopReasons: ReadonlySet<string> = new Set<StopReason>([
@@ -117,6 +143,7 @@ export type AnswerSummary = {
   readonly stopReason: StopReason | undefined;
   /** The provider's own word for the reason. */
   readonly detail?: string | undefined;
+  /** Text or generated media. */
   readonly hasText: boolean;
   readonly hasCalls: boolean;
   /** The answer has to match an output schema. */

@@ -6,7 +6,7 @@
  * any time. Thinking is sent back only with its signature; unknown blocks are sent back unchanged.
  */
 
-import { anthropicName } from "./anthropic-messages/content.ts";
+import { anthropicName, toAnthropicMedia } from "./anthropic-messages/content.ts";
 import { isAnthropicOverflow } from "./anthropic-messages/failure.ts";
 import { createAnthropicReader, parseAnthropicAnswer } from "./anthropic-messages/reader.ts";
 import { buildAnthropicRequest, type CloudFields } from "./anthropic-messages/request.ts";
@@ -24,6 +24,7 @@ export const anthropicMessages: Wire = {
   reader: createAnthropicReader,
   fromJson: parseAnthropicAnswer,
   isOverflow: isAnthropicOverflow,
+  acceptsMedia: (part) => toAnthropicMedia(part) !== undefined,
 };
 
 /** Anthropic's API in a cloud: the URL names the model, and `fields` has the version and whatever else differs. */

@@ -21,12 +21,19 @@ const wordsOnly: ChatQuirks = { namedChoice: "alone" };
 
 /** Servers with an OpenAI-compatible chat completions API, by model name prefix. */
 const knownServers: { readonly [provider: string]: KnownServer } = {
-  openrouter: { baseURL: "https://openrouter.ai/api/v1", key: "OPENROUTER_API_KEY" },
+  openrouter: {
+    baseURL: "https://openrouter.ai/api/v1",
+    key: "OPENROUTER_API_KEY",
+    quirks: { videos: true },
+  },
   groq: { baseURL: "https://api.groq.com/openai/v1", key: "GROQ_API_KEY" },
   mistral: {
     baseURL: "https://api.mistral.ai/v1",
     key: "MISTRAL_API_KEY",
-    quirks: { callIds: "nine", required: "any", usageOption: false, seedField: "random_seed" },
+    quirks: {
+      ...{ callIds: "nine", required: "any", usageOption: false, seedField: "random_seed" },
+      resultMedia: false,
+    },
   },
   deepseek: { baseURL: "https://api.deepseek.com/v1", key: "DEEPSEEK_API_KEY" },
   xai: { baseURL: "https://api.x.ai/v1", key: "XAI_API_KEY" },
@@ -44,7 +51,7 @@ const knownServers: { readonly [provider: string]: KnownServer } = {
   ollama: { key: "OLLAMA_API_KEY", isOpen: true, quirks: wordsOnly },
   lmstudio: { key: "LMSTUDIO_API_KEY", isOpen: true, quirks: wordsOnly },
   llamacpp: { key: "LLAMACPP_API_KEY", isOpen: true, quirks: wordsOnly },
-  vllm: { key: "VLLM_API_KEY", isOpen: true },
+  vllm: { key: "VLLM_API_KEY", isOpen: true, quirks: { videos: true } },
 };
 
 export const compatibleServerNames: readonly string[] = Object.keys(knownServers);

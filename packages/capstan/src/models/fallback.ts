@@ -21,6 +21,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
   return {
     id: models.map(({ id }) => id).join(" | "),
     checkSettings: (settings) => models.flatMap((model) => model.checkSettings?.(settings) ?? []),
+    acceptsMedia: (part) => models.every((model) => model.acceptsMedia?.(part) ?? true),
     async *stream(request, { signal }) {
       let failed:
         | { readonly thrown: unknown; readonly model: string; readonly hasSpoken: boolean }
@@ -70,6 +71,7 @@ function recordChunk(attempt: Attempt, chunk: Chunk): void {
     attempt.stopReason = toStopReason(chunk.reason);
     attempt.detail = chunk.detail;
   } else if (chunk.type === "text") attempt.hasText ||= chunk.text.trim() !== "";
+  else if (chunk.type === "media") attempt.hasText = true;
   else if (chunk.type === "call_start" || chunk.type === "call_delta") attempt.hasCalls = true;
 }
 

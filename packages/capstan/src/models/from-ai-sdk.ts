@@ -3,7 +3,7 @@
 // from-ai-sdk/parts.ts.
 import { AgentError } from "../errors.ts";
 import type { Model, ModelRequest } from "../model.ts";
-import { type AiSdkVersion, aiSdkVersions, toPrompt } from "./from-ai-sdk/ai-sdk-prompt.ts";
+import { type AiSdkVersion, aiSdkVersions, toFileData, toPrompt } from "./from-ai-sdk/ai-sdk-prompt.ts";
 import { toAiSdkError } from "./from-ai-sdk/failure.ts";
 import { type AiSdkPart, createPartReader } from "./from-ai-sdk/parts.ts";
 
@@ -23,6 +23,7 @@ export function fromAiSdk(languageModel: AiSdkModel): Model {
   const id = `${provider.split(".")[0]}/${modelId}`;
   return {
     id,
+    acceptsMedia: (part) => toFileData(part, { version, provider }) !== undefined,
     async *stream(request, { signal }) {
       const dialect = { version, provider };
       let parts: ReadableStreamDefaultReader<unknown> | undefined;

@@ -17,7 +17,7 @@ import { getGeminiTraits } from "../settings/gemini-models.ts";
 import type { ToolChoice } from "../settings/settings.ts";
 import { isGeminiOverflow } from "./gemini-content/failure.ts";
 import { geminiToolNames } from "./gemini-content/names.ts";
-import { type SerializedEntry, serializeEntryAt } from "./gemini-content/parts.ts";
+import { type SerializedEntry, serializeEntryAt, toGeminiMedia } from "./gemini-content/parts.ts";
 import { createGeminiReader, fromGeminiJson } from "./gemini-content/reader.ts";
 import { buildGenerationConfig, buildServiceTier } from "./gemini-content/settings.ts";
 import { toGeminiParameters } from "./gemini-content/tool-schema.ts";
@@ -29,6 +29,7 @@ export const geminiContent: Wire = {
   reader: createGeminiReader,
   fromJson: fromGeminiJson,
   isOverflow: isGeminiOverflow,
+  acceptsMedia: (part) => toGeminiMedia(part) !== undefined,
 };
 
 function toRequest(request: ModelRequest, settings: WireSettings): string {

@@ -60,6 +60,7 @@ export function createHttpModel(options: HttpModelOptions): Model {
   const { settings, support, api = support } = options;
   return {
     id: options.id,
+    acceptsMedia: (part) => options.wire.acceptsMedia?.(part) ?? true,
     checkSettings: (requested) =>
       api ? findSettingProblems(api, settings.model, mergeSettings(requested, settings)) : [],
     stream(request, { signal }) {

@@ -17,11 +17,15 @@ export function getNamedModel(name: string): Model {
 }
 
 function createLazyModel(name: string): Model {
+  let loaded: Model | undefined;
   return {
     id: name,
     checkSettings: (settings) => findNamedProblems(name, settings),
+    // Asked after a request, when the client is loaded.
+    acceptsMedia: (part) => loaded?.acceptsMedia?.(part) ?? true,
     async *stream(request, options) {
-      yield* (await loadModel(name)).stream(request, options);
+      loaded = await loadModel(name);
+      yield* loaded.stream(request, options);
     },
   };
 }

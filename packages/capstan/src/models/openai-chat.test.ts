@@ -134,6 +134,13 @@ describe("a request of chat completions", () => {
       },
       { role: "tool", tool_call_id: "call_1", content: "A cat.\n[image image/png]" },
       { role: "tool", tool_call_id: "call_2", content: "The arguments are not JSON." },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "From the result of look:" },
+          { type: "image_url", image_url: { url: "data:image/png;base64,aGk=" } },
+        ],
+      },
       { role: "assistant", content: "A cat." },
       { role: "user", content: "Thanks" },
     ]);

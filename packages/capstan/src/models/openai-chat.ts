@@ -4,6 +4,7 @@
  * `finish_reason`; usage in a chunk without choices; then `[DONE]`. Not streamed: `message` instead of `delta`.
  */
 import { isChatOverflow } from "./openai-chat/failure.ts";
+import { toChatMedia } from "./openai-chat/media.ts";
 import type { ChatQuirks } from "./openai-chat/quirks.ts";
 import { createChatReader, parseChatAnswer } from "./openai-chat/reader.ts";
 import { createChatRequest } from "./openai-chat/request.ts";
@@ -20,6 +21,7 @@ export function createChatWire(quirks: ChatQuirks): Wire {
     reader: () => createChatReader(name, quirks),
     fromJson: (body) => parseChatAnswer(body, name, quirks),
     isOverflow: isChatOverflow,
+    acceptsMedia: (part) => toChatMedia(part, quirks) !== undefined,
   };
 }
 

@@ -8,7 +8,6 @@ import {
   type AssistantPart,
   type CallPart,
   type Entry,
-  type Part,
   type ResultEntry,
   toPlainText,
 } from "../history.ts";
@@ -16,6 +15,7 @@ import { isRecord, type Json } from "../json.ts";
 import type { ModelRequest } from "../model.ts";
 import type { ToolChoice } from "../settings/settings.ts";
 import { isResponsesOverflow } from "./openai-responses/failure.ts";
+import { toGeneratedImage, toInputContent, toInputMedia } from "./openai-responses/media.ts";
 import { createResponsesReader, parseResponse, responsesName } from "./openai-responses/reader.ts";
 import { buildResponsesSettings } from "./openai-responses/settings.ts";
 import {
@@ -26,6 +26,7 @@ import {
   toWireId,
 } from "./openai-responses/tools.ts";
 import { getOwnData, toList, type Wire, type WireSettings } from "./wire.ts";
+import { describeMedia } from "./wire-media.ts";
 
 export const openAiResponses: Wire = {
   name: responsesName,
@@ -33,9 +34,9 @@ export const openAiResponses: Wire = {
   reader: createResponsesReader,
   fromJson: parseResponse,
   isOverflow: isResponsesOverflow,
+  acceptsMedia: (part) => toInputMedia(part) !== undefined,
 };
 
-type Fields = { readonly [field: string]: Json };
 type Item = { readonly [field: string]: unknown };
 /** `json` holds the entry's items, joined by commas. */
 type SerializedEntry = { readonly json: string; readonly hasReasoning: boolean };
@@ -129,34 +130,6 @@ function toItems(entry: Entry, lastAssistant: AssistantEntry | undefined): reado
   }
 }
 
-function toInputContent(content: string | readonly Part[]): string | readonly Item[] {
-  return typeof content === "string" ? content.toWellFormed() : content.map(toInputPart);
-}
-
-function toInputPart(part: Part): Item {
-  const note = { type: "input_text", text: toPlainText([part]).toWellFormed() };
-  if (part.type === "text") return note;
-  const { mediaType, data } = part;
-  const inline = data === undefined || data.startsWith("data:") ? data : `data:${mediaType};base64,${data}`;
-  const url = inline ?? part.url;
-  if (url === undefined) return note;
-  if (part.type === "image")
-    return /^image\/(png|jpe?g|gif|webp|\*)$/.test(mediaType)
-      ? { type: "input_image", image_url: url, detail: "auto" }
-      : note;
-  if (/^(audio|video)\//.test(mediaType)) return note;
-  return inline === undefined
-    ? { type: "input_file", file_url: url }
-    : { type: "input_file", filename: `file.${getExtension(mediaType)}`, file_data: inline };
-}
-
-/** The API detects the file type by its extension. */
-function getExtension(mediaType: string): string {
-  const extensions: Fields = { "text/plain": "txt", "text/markdown": "md", "text/javascript": "js" };
-  const subtype = /\/([\w.+-]+)/.exec(mediaType)?.[1] ?? "bin";
-  return String(extensions[mediaType] ?? subtype.split("+").at(-1));
-}
-
 function toAssistantItems(entry: AssistantEntry): readonly Item[] {
   // The API rejects an item id without its reasoning item, so if one reasoning item is missing, all ids are dropped.
   const isComplete = entry.parts.every((part) => getReasoningItem(part) === undefined || canReplay(part));
@@ -194,6 +167,8 @@ function toPartItem(part: AssistantPart, entry: AssistantEntry, isComplete: bool
     }
     case "opaque":
       return toRecord(getOwnData(responsesName, part.data));
+    case "media":
+      return toGeneratedImage(responsesName, part) ?? toMessageItem(describeMedia(part, entry), {});
   }
 }
 

@@ -19,6 +19,7 @@ export function textDialect(model: Model, options: DialectOptions = {}): Model {
   const toText = createHistoryConverter(sanitize);
   return {
     id: model.id,
+    acceptsMedia: (part) => model.acceptsMedia?.(part) ?? true,
     async *stream(request, streaming) {
       const answer = createAnswerReader(request);
       for await (const chunks of model.stream(toTextRequest(request, toText, sanitize), streaming)) {
@@ -86,6 +87,7 @@ function createAnswerReader({ tools }: ModelRequest): DialectReader {
       }
       case "reasoning":
       case "opaque":
+      case "media":
       case "usage":
       case "logprobs":
         return [chunk];

@@ -1,3 +1,4 @@
+import type { MediaPart } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Chunk, ModelRequest, StopReason } from "../model.ts";
 import type { JsonSchema } from "../schema/schema.ts";
@@ -27,6 +28,8 @@ export interface Wire {
   fromJson(body: unknown): readonly Chunk[];
   /** Whether an error message reports that the request exceeds the context window. */
   isOverflow(message: string): boolean;
+  /** Whether the API takes this part; otherwise the model gets a placeholder. Default: it takes every part. */
+  acceptsMedia?(part: MediaPart): boolean;
 }
 
 /** Throws an `AgentError` for an error event in the stream, and `bad_chunk` for events it cannot parse. */

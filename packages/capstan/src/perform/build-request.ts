@@ -1,6 +1,7 @@
 import { type Agent, getAgent, handoffName, type Instructions, type InstructionsInput } from "../agent.ts";
 import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
+import type { Entry } from "../history.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
 import { buildHandoffSpec, readResult } from "../prompt/builtin-tools.ts";
 import { contextSection } from "../prompt/context-section.ts";
@@ -10,6 +11,7 @@ import { type ModelSettings, resolveSettings, type ToolChoice } from "../setting
 import type { State } from "../state/state.ts";
 import { continueHistory } from "./continuation.ts";
 import type { Io } from "./io.ts";
+import { restoreMedia } from "./store-media.ts";
 
 /** Output limit after a truncated tool call. A model that allows less rejects the request with a clear error. */
 const largeOutputTokens = 32_000;
@@ -25,11 +27,12 @@ export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRe
   const base =
     typeof fixed === "string" ? withSources(fixed, agent, state) : await buildInstructions(fixed, effect, io);
   const { toolChoice = "auto", ...settings } = resolveTurnSettings(agent, effect, state);
+  const history = partial ? continueHistory(state.history, partial) : state.history;
   return {
     instructions: [base, formatOutputInstructions(agent), ...effect.notes]
       .filter((text) => text !== "")
       .join("\n\n"),
-    history: partial ? continueHistory(state.history, partial) : state.history,
+    history: hasMedia(history) ? await restoreMedia(history, io) : history,
     tools,
     toolChoice: chooseTool(toolChoice, tools, effect),
     thinking: effect.thinking,
@@ -45,6 +48,25 @@ function chooseTool(choice: ToolChoice, specs: readonly ToolSpec[], { tools }: M
   const isNamed = typeof choice === "object";
   if (isNamed && specs.some(({ name }) => name === choice.tool)) return choice;
   return tools === "required" ? "required" : isNamed ? "auto" : choice;
+}
+
+/** How much of each history has been searched. A history only grows, so that no entry is searched twice. */
+const searches = new WeakMap<readonly Entry[], { readonly entries: number; readonly hasMedia: boolean }>();
+
+export function hasMedia(history: readonly Entry[]): boolean {
+  let known = searches.get(history);
+  if (!known || known.entries > history.length) known = { entries: 0, hasMedia: false };
+  const search = { entries: history.length, hasMedia: known.hasMedia };
+  for (let at = known.entries; at < history.length && !search.hasMedia; at++)
+    search.hasMedia = isWithMedia(history[at] as Entry);
+  searches.set(history, search);
+  return search.hasMedia;
+}
+
+function isWithMedia(entry: Entry): boolean {
+  if (entry.type === "assistant") return entry.parts.some(({ type }) => type === "media");
+  if (entry.type === "summary" || typeof entry.content === "string") return false;
+  return entry.content.some(({ type }) => type !== "text");
 }
 
 const noSettings: ModelSettings = {};

@@ -10,7 +10,7 @@ import { findNewDescriptions, type Source } from "../provenance.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { ModelSettings } from "../settings/settings.ts";
 import type { PartialMessage, State } from "../state/state.ts";
-import { buildRequest } from "./build-request.ts";
+import { buildRequest, hasMedia } from "./build-request.ts";
 import { listCacheWarnings, minCachedTokens } from "./cache-loss.ts";
 import { checkCalls } from "./check-calls.ts";
 import { type CitationFilter, createCitationFilter } from "./citations/citation-filter.ts";
@@ -27,6 +27,7 @@ import {
   readModelStream,
   resolveUsage,
 } from "./message-builder.ts";
+import { findIgnoredMedia, storeMedia } from "./store-media.ts";
 import { toJson } from "./to-json.ts";
 
 /** One model call: the effect, the model, and the message built so far. */
@@ -68,6 +69,12 @@ export async function callModel(
   };
   if (partial && !partial.isShown)
     emitRestart({ earlierDeltas: context.earlierDeltas, emit: io.emit }, { reason: "continued" });
+  const facts = await requestFacts(context, signal);
+  // Outside of the call, because a store that fails is not a model that fails.
+  return message.open.some(({ type }) => type === "media") ? storeMedia(facts, io.blobs) : facts;
+}
+
+async function requestFacts(context: ModelCallContext, signal: AbortSignal): Promise<readonly FactBody[]> {
   try {
     // Do not wait for a model, instructions or a schema that ignore the signal.
     return await rejectOnAbort(requestMessage(context, signal), signal);
@@ -142,6 +149,13 @@ function listSettingWarnings({ io, model, settings }: ModelCallContext): readonl
   return [{ type: "warning", code: "setting_ignored", message }];
 }
 
+/** Warns once per run of media that the model cannot use. */
+function listMediaWarnings({ io, model, request }: ModelCallContext): readonly FactBody[] {
+  if (!request || !hasMedia(request.history) || io.state.run?.warned.has("media_ignored")) return [];
+  const warning = findIgnoredMedia(request.history, model);
+  return warning ? [warning] : [];
+}
+
 function buildFailure(
   { effect, io, model, message, earlierDeltas }: ModelCallContext,
   error: ErrorData,
@@ -194,6 +208,7 @@ async function buildMessage(context: ModelCallContext): Promise<readonly FactBod
     ...(request && usage.inputTokens >= minCachedTokens
       ? listCacheWarnings({ effect, io, model: model.id, request, usage })
       : []),
+    ...listMediaWarnings(context),
     ...(citationFilter?.getWarnings() ?? []),
   ];
   const { candidate, continueAfter } = effect;

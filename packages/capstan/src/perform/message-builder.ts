@@ -1,5 +1,5 @@
 import type { DeltaBody, FactBody } from "../event.ts";
-import type { AssistantPart, CallPart, Entry, OpaquePart, ReasoningPart, TextPart } from "../history.ts";
+import type { AssistantPart, CallPart, Entry, ReasoningPart, TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
 import {
   type Chunk,
@@ -25,7 +25,8 @@ type OpenCall = {
   opaque: Json | undefined;
 };
 type Mutable<Part> = { -readonly [Field in keyof Part]: Part[Field] };
-type OpenPart = Mutable<TextPart> | Mutable<ReasoningPart> | OpenCall | OpaquePart;
+type WholePart = Extract<AssistantPart, { type: "opaque" | "media" }>;
+type OpenPart = Mutable<TextPart> | Mutable<ReasoningPart> | OpenCall | WholePart;
 
 /** A message under construction. The result does not depend on how the chunks are split or interleaved. */
 export type MessageBuilder = {
@@ -40,6 +41,7 @@ export type MessageBuilder = {
   logprobs: TokenLogprob[] | undefined;
   /** Number of characters received so far. */
   size: number;
+  /** Text or generated media. */
   hasText: boolean;
 };
 
@@ -75,6 +77,8 @@ export function addChunk(message: MessageBuilder, chunk: Chunk): void {
         chunk.text;
       return;
     case "opaque":
+    case "media":
+      message.hasText ||= chunk.type === "media";
       message.open.push(chunk);
       return;
     case "restart":

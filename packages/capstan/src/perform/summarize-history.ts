@@ -3,7 +3,7 @@ import { isDeadline, rejectOnAbort } from "../clock.ts";
 import type { SummaryEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import { type Entry, getCalls, getText, toPlainText } from "../history.ts";
+import { type Entry, getAnswerText, getCalls, toPlainText } from "../history.ts";
 import { findAnswerProblem, type ModelRequest } from "../model.ts";
 import type { Io } from "./io.ts";
 import {
@@ -122,7 +122,7 @@ function formatEntry(entry: Entry, limit: number): string {
       const calls = getCalls(entry).map(
         ({ name, input, raw }) => `${name} ${truncateText(raw ?? JSON.stringify(input), maxCallLength)}`,
       );
-      const text = truncateText(getText(entry), limit);
+      const text = truncateText(getAnswerText(entry), limit);
       return JSON.stringify({ from: "assistant", text, ...(calls.length > 0 && { calls }) });
     }
   }

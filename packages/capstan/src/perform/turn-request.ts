@@ -18,6 +18,7 @@ export type TurnRequest = {
   readonly model: string;
   /** Notes added to the instructions for this turn only; `request.instructions` ends with them. */
   readonly notes: readonly string[];
+  /** Generated media have no bytes in it. */
   readonly request: ModelRequest;
   /** True if the instructions are a function. It was called again, so its result may differ from the original. */
   readonly instructionsAreRebuilt: boolean;
@@ -100,6 +101,6 @@ function createReadOnlyIo(dependencies: Pick<Io, "agents" | "state" | "clock" | 
     hooks: {},
     emit: refuseEffect,
     resolveModel: refuseEffect,
-    blobs: { put: refuseEffect, get: refuseEffect },
+    blobs: { put: refuseEffect, get: async () => undefined },
   };
 }

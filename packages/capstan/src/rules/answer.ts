@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import { getText, toPlainText } from "../history.ts";
+import { getAnswerText, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { RunState, TurnState } from "../state/state.ts";
 import { buildReturn } from "./handoffs.ts";
@@ -17,7 +17,7 @@ export const acceptAnswer: Rule = (context) => {
   const { agent, run } = context;
   const { currentTurn } = run;
   if (!currentTurn?.message || currentTurn.calls.size > 0) return undefined;
-  const text = getText(currentTurn.message).trim();
+  const text = getAnswerText(currentTurn.message);
   const { stopReason } = currentTurn;
   if (stopReason === "content_filter" || stopReason === "refusal") return failRefused(context, text);
   if (run.steering.length > 0 && !isLastTurn(run, run.turn)) return undefined;

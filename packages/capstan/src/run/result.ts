@@ -1,7 +1,7 @@
 import type { Agents } from "../agent.ts";
 import { AgentError, type ErrorCode, type ErrorData, errorCodes } from "../errors.ts";
 import type { RunStatus } from "../event.ts";
-import type { Citation, Entry } from "../history.ts";
+import type { Citation, Entry, GeneratedMedia } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { MessageEnd, Usage } from "../model.ts";
 import { listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
@@ -19,6 +19,8 @@ export interface Result {
   readonly stopReason?: MessageEnd;
   /** Sources cited in the text, in order of first mention. */
   readonly citations: readonly Citation[];
+  /** Generated media, in order. The bytes of each are the blob `handle` of the session in the store. */
+  readonly media: readonly GeneratedMedia[];
   readonly history: readonly Entry[];
   readonly turns: number;
   readonly toolCalls: readonly ToolCallRecord[];
@@ -60,6 +62,7 @@ export function buildResult(agents: Agents, state: State, run: RunState): Result
     ...(run.stopReason && { stopReason: run.stopReason }),
     // Keep the citations when the answer at a limit repeats the last text.
     citations: done?.text.includes(run.lastText) ? run.citations : [],
+    media: [...run.media],
     history: [...state.history],
     turns: run.turn,
     toolCalls: done ? [...run.toolCalls] : [...run.toolCalls, ...listOpenRecords(run)],

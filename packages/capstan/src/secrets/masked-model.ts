@@ -10,6 +10,7 @@ export function withMaskedModel(model: Model, secretMask: SecretMask): Model {
   return {
     id: model.id,
     checkSettings: (settings) => model.checkSettings?.(settings) ?? [],
+    acceptsMedia: (part) => model.acceptsMedia?.(part) ?? true,
     stream(request, options) {
       const reader = model.stream(maskRequest(request, secretMask), options)[Symbol.asyncIterator]();
       const masked = createCallMask(request, secretMask);
@@ -81,6 +82,7 @@ function createCallMask(
       case "text":
       case "reasoning":
       case "opaque":
+      case "media":
       case "usage":
       case "logprobs":
         return [chunk];

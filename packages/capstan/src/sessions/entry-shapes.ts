@@ -5,7 +5,9 @@ import type {
   CallPart,
   Citation,
   Entry,
+  FileReference,
   Fragment,
+  GeneratedMedia,
   OpaquePart,
   Part,
   ReasoningPart,
@@ -70,6 +72,10 @@ const filePart = object<Body<Exclude<Part, { type: "text" }>>>({
   mediaType: keep(string),
   data: keepOptional(string),
   url: keepOptional(string),
+  // The file may belong to someone else who uses the same account.
+  file: drop(
+    object<FileReference>({ provider: keep(string), id: keep(string), expiresAt: keepOptional(amount) }),
+  ),
 });
 export const content: Shape<string | readonly Part[]> = either(
   string,
@@ -92,6 +98,10 @@ const assistantPart = variants<AssistantPart>({
     ...{ raw: keepOptional(string), opaque },
   }),
   opaque: dropped(object<Body<OpaquePart>>({ data: keep(json) })),
+  media: object<Body<GeneratedMedia>>({
+    ...{ mediaType: keep(string), handle: keepOptional(string), size: keepOptional(amount) },
+    ...{ data: drop(string), opaque },
+  }),
 });
 
 export const status: Shape<ResultStatus> = choice("ok", "error", "denied", "skipped", "interrupted");

@@ -1,6 +1,7 @@
 import { systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
+import { getMedia } from "../history.ts";
 import type { FoundRun, SessionInfo, Store } from "../store.ts";
 
 /** Facts per read: a page is read, parsed and folded in a few milliseconds. */
@@ -121,8 +122,10 @@ export function findEnd(runFacts: readonly Fact[]): Extract<Fact, { type: "done"
   return last?.type === "done" ? last : undefined;
 }
 
-/** Lists the handles that a fact gives to results: when they arrive, or when a compaction shortens them. */
+/** Lists the handles of a fact: of generated media, and of results, when they arrive or when a compaction shortens them. */
 export function listHandles(fact: Fact): readonly string[] {
+  if (fact.type === "message" || fact.type === "message_partial")
+    return getMedia(fact.entry).flatMap(({ handle }) => handle ?? []);
   if (fact.type === "tool_call_result") return fact.handle === undefined ? [] : [fact.handle];
   return fact.type === "compacted" ? (fact.results ?? []).map(({ handle }) => handle) : [];
 }

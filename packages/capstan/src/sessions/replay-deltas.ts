@@ -23,6 +23,7 @@ function toDeltas(part: AssistantPart): DeltaBody[] {
       return splitText(argumentsText).map((delta) => ({ type: "tool_call_delta", id, name, delta }));
     }
     case "opaque":
+    case "media":
       return [];
   }
 }

@@ -4,7 +4,7 @@
 // Facts are stored unchanged; without `factVersion`, they are of version 1. `title` is present if the session was renamed.
 import { AgentError } from "../errors.ts";
 import { type Fact, factVersion } from "../event.ts";
-import { type Json, toCanonicalJson } from "../json.ts";
+import { fromBase64, type Json, toBase64, toCanonicalJson } from "../json.ts";
 import type { Blob, Store } from "../store.ts";
 import { listHandles, readFacts } from "./load-facts.ts";
 
@@ -69,20 +69,11 @@ function toFileBlob({ mediaType, data }: Blob): FileBlob {
   return typeof data === "string" ? { mediaType, text: data } : { mediaType, base64: toBase64(data) };
 }
 
-const chunkSize = 0x8000;
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let from = 0; from < bytes.length; from += chunkSize)
-    binary += String.fromCharCode(...bytes.subarray(from, from + chunkSize));
-  return btoa(binary);
-}
-
 /** Decodes a blob. Throws `invalid_input` for invalid base64. */
 export function decodeBlob(blob: FileBlob, handle: string): string | Uint8Array {
   if ("text" in blob) return blob.text;
   try {
-    return Uint8Array.from(atob(blob.base64), (character) => character.charCodeAt(0));
+    return fromBase64(blob.base64);
   } catch {
     throw new AgentError("invalid_input", `Cannot import the session: the blob "${handle}" is not base64.`);
   }

@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { type Entry, type Fragment, type Part, toPlainText } from "../history.ts";
+import { type Entry, type Fragment, formatMedia, type Part, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import { getProvenance, isContext } from "../provenance.ts";
 import { findEnd, toPages } from "./load-facts.ts";
@@ -103,6 +103,7 @@ function addEntryItems(builder: TranscriptBuilder, entry: Entry, fact: Fact): vo
       if (part.type === "reasoning" && part.text) items.push({ type: "reasoning", text: part.text });
       else if (part.type === "call")
         addCallItem(builder, part.id, { name: part.name, input: part.raw ?? part.input });
+      else if (part.type === "media") items.push({ type: "note", text: formatMedia(part) });
       else if (part.type === "text" && part.text.trim()) addTextItem(builder, part.text, fact);
     }
 }

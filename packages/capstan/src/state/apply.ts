@@ -1,5 +1,5 @@
 import type { CallCheck, Fact } from "../event.ts";
-import { type CallPart, getCalls, getText } from "../history.ts";
+import { type CallPart, getAnswerText, getCalls } from "../history.ts";
 import { getStopReason } from "../model.ts";
 import { addEntryLabels, addLabels, addSource, findModelProvenance, listReads } from "../provenance.ts";
 import type { Reply } from "../tool.ts";
@@ -187,7 +187,7 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
     currentTurn.calls.set(part.id, createCall(part, getCheck(fact, part.id)));
   }
   currentTurn.unsettled = currentTurn.calls.size;
-  const text = getText(fact.entry).trim();
+  const text = getAnswerText(fact.entry);
   if (text) {
     run.lastText = text;
     run.citations = fact.citations ?? [];
@@ -195,6 +195,7 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
   for (const part of fact.entry.parts) {
     if (part.type === "reasoning" && part.text)
       run.reasoning.push({ turn: currentTurn.turn, text: part.text });
+    if (part.type === "media") run.media.push(part);
   }
   if (currentTurn.unsettled === 0 && entry.parts.length > 0) state.history.push(entry);
 }

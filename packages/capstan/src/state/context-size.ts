@@ -61,9 +61,14 @@ function estimateContentTokens(content: string | readonly Part[]): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+function estimateMediaTokens(mediaType: string): number {
+  return mediaType.startsWith("image/") ? tokensPerImage : tokensPerFile;
+}
+
 function estimatePartTokens(part: AssistantPart): number {
   if (part.type === "opaque") return estimateTextTokens(JSON.stringify(part.data));
   const opaque = part.opaque === undefined ? 0 : estimateTextTokens(JSON.stringify(part.opaque));
+  if (part.type === "media") return opaque + estimateMediaTokens(part.mediaType);
   if (part.type !== "call") return opaque + estimateTextTokens(part.text);
   return opaque + estimateTextTokens(part.name) + estimateTextTokens(part.raw ?? JSON.stringify(part.input));
 }

@@ -5,6 +5,7 @@ import type {
   CallPart,
   Citation,
   Entry,
+  GeneratedMedia,
   NumberedFragment,
   ResultEntry,
   UserEntry,
@@ -118,6 +119,7 @@ export type RunState = {
   readonly toolCalls: ToolCallRecord[];
   readonly affected: Json[];
   readonly reasoning: { readonly turn: number; readonly text: string }[];
+  readonly media: GeneratedMedia[];
   lastText: string;
   /** Why the model stopped in its last answer. */
   stopReason: MessageEnd | undefined;

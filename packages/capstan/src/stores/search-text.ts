@@ -1,5 +1,5 @@
 import type { FactBody } from "../event.ts";
-import { type Entry, getText, toPlainText } from "../history.ts";
+import { type Entry, getAnswerText, toPlainText } from "../history.ts";
 
 const maxTextLength = 20_000;
 const maxQueryWords = 100;
@@ -11,7 +11,7 @@ export function toSearchText(fact: FactBody): string {
     case "run_start":
       return fact.input.map(getEntryText).join("\n").slice(0, maxTextLength).toWellFormed();
     case "message":
-      return getText(fact.entry).slice(0, maxTextLength).toWellFormed();
+      return getAnswerText(fact.entry).slice(0, maxTextLength).toWellFormed();
     case "steered":
       return getEntryText(fact.entry).slice(0, maxTextLength).toWellFormed();
     case "tool_call_result":
@@ -22,7 +22,7 @@ export function toSearchText(fact: FactBody): string {
 }
 
 function getEntryText(entry: Entry): string {
-  if (entry.type === "assistant") return getText(entry);
+  if (entry.type === "assistant") return getAnswerText(entry);
   return entry.type === "summary" ? entry.text : toPlainText(entry.content);
 }
 

@@ -8,6 +8,8 @@ export type ScriptedStep = {
   readonly text?: string;
   readonly reasoning?: string;
   readonly calls?: readonly ScriptedCall[];
+  /** Generated media; `data` is base64. */
+  readonly media?: readonly Omit<Extract<Chunk, { type: "media" }>, "type">[];
   /**
    * Default: `tool_calls` with calls, `end` without. `none`: the stream ends without a finish chunk, as if cut off.
    */
@@ -83,9 +85,11 @@ export function scriptedModel(script: Script, options: ScriptedOptions = {}): Sc
   };
 }
 
-function* toStepChunks({ text, reasoning, calls = [], split }: ScriptedStep): Generator<Chunk> {
+function* toStepChunks(step: ScriptedStep): Generator<Chunk> {
+  const { text, reasoning, calls = [], media = [], split } = step;
   for (const piece of splitText(reasoning, split)) yield { type: "reasoning", text: piece };
   for (const piece of splitText(text, split)) yield { type: "text", text: piece };
+  for (const generated of media) yield { type: "media", ...generated };
   for (const [index, call] of calls.entries()) {
     yield { type: "call_start", index, name: call.name, ...(call.id !== undefined && { id: call.id }) };
     const written = call.arguments ?? JSON.stringify(call.input ?? {});

@@ -47,6 +47,10 @@ function toAssistantParts({ parts }: AssistantEntry): Json[] {
 function toAssistantPart(part: Exclude<AssistantPart, OpaquePart>): Json {
   if (part.type === "text") return toTextPart(part.text);
   if (part.type === "reasoning") return { type: "reasoning", content: truncateTraceText(part.text) };
+  if (part.type === "media") {
+    const { mediaType, size = 0 } = part;
+    return { type: "blob", modality: mediaType.split("/")[0] ?? "", mime_type: mediaType, size };
+  }
   const { id, name, input, raw } = part;
   return { type: "tool_call", id, name, arguments: getArguments(input, raw) };
 }

@@ -65,6 +65,8 @@ function PartBody({ part }: { readonly part: AssistantPart }): ReactNode {
           <Text text={part.raw ?? formatJsonText(part.input)} isCode />
         </div>
       );
+    case "media":
+      return <Text text={`[${part.mediaType}] ${part.handle ?? ""}`} />;
     case "opaque":
       return <JsonText label="Provider data" text={formatJsonText(part.data)} />;
   }

@@ -1,13 +1,16 @@
-import type {
-  AssistantEntry,
-  AssistantPart,
-  CallPart,
-  OpaquePart,
-  Part,
-  ResultEntry,
+import {
+  type AssistantEntry,
+  type AssistantPart,
+  type CallPart,
+  formatPlaceholder,
+  type MediaPart,
+  type OpaquePart,
+  type Part,
+  type ResultEntry,
 } from "../../history.ts";
-import { isRecord, type Json } from "../../json.ts";
+import { fromBase64, isRecord, type Json } from "../../json.ts";
 import { createToolNames, getOwnData, type ToolNames } from "../wire.ts";
+import { describeMedia, findSource, getMediaType, type MediaSource } from "../wire-media.ts";
 
 /** Tags opaque data as Anthropic's. */
 export const anthropicName = "anthropic";
@@ -43,35 +46,31 @@ export function toTextBlock(text: string): { readonly [key: string]: Json } {
   return { type: "text", text };
 }
 
-type Media = Exclude<Part, { type: "text" }>;
-
-function toMediaBlock(part: Media): Json {
-  const { url, data } = extractInlineData(part);
-  const type = part.mediaType.toLowerCase().split(";", 1)[0]?.trim().replace("image/jpg", "image/jpeg") ?? "";
-  const source =
-    data !== undefined
-      ? { type: "base64", media_type: type, data }
-      : url !== undefined && /^https?:/i.test(url)
-        ? { type: "url", url }
-        : undefined;
-  // An image URL needs no media type.
-  if (source && (imageTypes.includes(type) || (part.type === "image" && source.type === "url")))
-    return { type: "image", source };
-  if (source && type === "application/pdf") return { type: "document", source };
-  const text = data !== undefined && isTextual(type) ? decodeBase64(data) : undefined;
-  if (text?.trim())
-    return { type: "document", source: { type: "text", media_type: "text/plain", data: text } };
-  const place = url !== undefined && data === undefined ? ` at ${url}` : "";
-  return toTextBlock(`[${part.type} ${part.mediaType}${place}]`);
+function toMediaBlock(part: MediaPart): Json {
+  const { url, data } = part;
+  const place = url !== undefined && data === undefined && !url.startsWith("data:") ? ` at ${url}` : "";
+  return toAnthropicMedia(part) ?? toTextBlock(formatPlaceholder(part).replace(/\]$/, `${place}]`));
 }
 
-/** Extracts the data of a data URL. */
-function extractInlineData({ data, url }: Media): {
-  readonly data?: string | undefined;
-  readonly url?: string | undefined;
-} {
-  const found = data === undefined && url !== undefined && /^data:[^,]*;base64,/i.exec(url);
-  return found ? { data: url.slice(found[0].length) } : { data, url };
+/** Returns undefined for media that the API does not take: audio, video, and other image and file formats. */
+export function toAnthropicMedia(part: MediaPart): Json | undefined {
+  const found = findSource(part, anthropicName);
+  const type = getMediaType(part);
+  const source = found && toSource(found, type);
+  // An image at a URL needs no media type.
+  if (source && (imageTypes.includes(type) || (part.type === "image" && found.type === "url")))
+    return { type: "image", source };
+  if (source && (type === "application/pdf" || (found.type === "file" && isTextual(type))))
+    return { type: "document", source };
+  const text = found?.type === "data" && isTextual(type) ? decodeBase64(found.data) : undefined;
+  if (!text?.trim()) return undefined;
+  return { type: "document", source: { type: "text", media_type: "text/plain", data: text } };
+}
+
+function toSource(found: MediaSource, mediaType: string): Json | undefined {
+  if (found.type === "file") return { type: "file", file_id: found.id };
+  if (found.type === "data") return { type: "base64", media_type: mediaType, data: found.data };
+  return /^https?:/i.test(found.url) ? { type: "url", url: found.url } : undefined;
 }
 
 function isTextual(mediaType: string): boolean {
@@ -82,8 +81,7 @@ function isTextual(mediaType: string): boolean {
 
 function decodeBase64(base64: string): string | undefined {
   try {
-    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true }).decode(fromBase64(base64));
   } catch {
     return undefined; // not base64 or not text: only its type is sent
   }
@@ -100,11 +98,17 @@ export function toResultBlock({ content, status }: ResultEntry, id: string): Jso
 }
 
 /** Converts the parts in order. Thinking is included only with its signature; data of other providers is dropped. */
-export function toAssistantBlocks({ parts }: AssistantEntry, getId: (call: CallPart) => string): Json[] {
-  return parts.map((part) => toAssistantBlock(part, getId)).filter((block) => block !== undefined);
+export function toAssistantBlocks(entry: AssistantEntry, getId: (call: CallPart) => string): Json[] {
+  return entry.parts
+    .map((part) => toAssistantBlock(part, entry, getId))
+    .filter((block) => block !== undefined);
 }
 
-function toAssistantBlock(part: AssistantPart, getId: (call: CallPart) => string): Json | undefined {
+function toAssistantBlock(
+  part: AssistantPart,
+  entry: AssistantEntry,
+  getId: (call: CallPart) => string,
+): Json | undefined {
   switch (part.type) {
     case "text": {
       if (part.text.trim() === "") return undefined;
@@ -119,6 +123,10 @@ function toAssistantBlock(part: AssistantPart, getId: (call: CallPart) => string
       return toCallBlock(part, getId(part));
     case "opaque":
       return toOpaqueBlock(part);
+    case "media": {
+      const note = describeMedia(part, entry);
+      return note === "" ? undefined : toTextBlock(note);
+    }
   }
 }
 

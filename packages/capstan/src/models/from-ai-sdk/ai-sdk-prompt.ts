@@ -2,14 +2,17 @@ import {
   type AssistantEntry,
   type AssistantPart,
   type CallPart,
+  type GeneratedMedia,
   getCalls,
+  type MediaPart,
   type Part,
   type ResultEntry,
   toPlainText,
 } from "../../history.ts";
-import type { Json } from "../../json.ts";
+import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest } from "../../model.ts";
 import { getOwnData, tagData } from "../wire.ts";
+import { describeMedia } from "../wire-media.ts";
 
 export const aiSdkVersions = ["v2", "v3", "v4"] as const;
 export type AiSdkVersion = (typeof aiSdkVersions)[number];
@@ -40,7 +43,11 @@ export function toPrompt({ instructions, history }: ModelRequest, dialect: Diale
         sentIds = assignCallIds(entry);
         add(
           "assistant",
-          entry.parts.flatMap((part) => toAssistantParts(part, sentIds, dialect.provider)),
+          entry.parts.flatMap((part) =>
+            part.type === "media"
+              ? toGeneratedPart(part, entry, dialect)
+              : toAssistantParts(part, sentIds, dialect.provider),
+          ),
         );
         break;
       case "result":
@@ -62,7 +69,23 @@ function assignCallIds(entry: AssistantEntry): Map<string, string> {
   return sent;
 }
 
-function toAssistantParts(part: AssistantPart, ids: ReadonlyMap<string, string>, provider: string): object[] {
+/** Files of this provider are sent back; files of other providers are described. */
+function toGeneratedPart(part: GeneratedMedia, entry: AssistantEntry, dialect: Dialect): object[] {
+  const own = getProviderData(dialect.provider, part.opaque);
+  const { mediaType, data } = part;
+  if (isRecord(own) && data !== undefined) {
+    const options = Object.keys(own).length > 0 ? { providerOptions: own } : {};
+    return [{ type: "file", mediaType, data: tagFile({ type: "data", data }, dialect), ...options }];
+  }
+  const text = describeMedia(part, entry);
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+function toAssistantParts(
+  part: Exclude<AssistantPart, GeneratedMedia>,
+  ids: ReadonlyMap<string, string>,
+  provider: string,
+): object[] {
   if (part.type === "opaque") {
     const own = getProviderData(provider, part.data);
     return typeof own === "object" && own !== null ? [own] : [];
@@ -83,48 +106,57 @@ function toToolCall({ id, name, input, raw }: CallPart, ids: ReadonlyMap<string,
   };
 }
 
-function toToolResult(entry: ResultEntry, ids: ReadonlyMap<string, string>, { version }: Dialect): object {
+function toToolResult(entry: ResultEntry, ids: ReadonlyMap<string, string>, dialect: Dialect): object {
   const { callId, name, status, content } = entry;
   const output =
     status !== "ok"
       ? { type: "error-text", value: toPlainText(content) }
       : typeof content === "string"
         ? { type: "text", value: content }
-        : { type: "content", value: content.map((part) => toResultPart(part, version)) };
+        : { type: "content", value: content.map((part) => toResultPart(part, dialect)) };
   return { type: "tool-result", toolCallId: ids.get(callId) ?? callId, toolName: name, output };
 }
 
-function toUserParts(content: string | readonly Part[], { version }: Dialect): object[] {
+function toUserParts(content: string | readonly Part[], dialect: Dialect): object[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.map((part) => {
     if (part.type === "text") return { type: "text", text: part.text };
     const { mediaType } = part;
-    const file = toFileData(part);
+    const file = toFileData(part, dialect);
     if (!file) return { type: "text", text: toPlainText([part]) };
-    // From v4 on, data is tagged with its type.
-    const data = version === "v4" ? file : file.type === "url" ? file.url : file.data;
-    return { type: "file", mediaType, data };
+    return { type: "file", mediaType, data: tagFile(file, dialect) };
   });
 }
 
-type MediaPart = Exclude<Part, { readonly type: "text" }>;
+/** From v4 on, data is tagged with its type. */
+function tagFile(file: FileData, { version }: Dialect): unknown {
+  if (version === "v4" || file.type === "reference") return file;
+  return file.type === "url" ? file.url : file.data;
+}
+
 type FileData =
   | { readonly type: "data"; readonly data: string }
-  | { readonly type: "url"; readonly url: URL };
+  | { readonly type: "url"; readonly url: URL }
+  | { readonly type: "reference"; readonly reference: { readonly [provider: string]: string } };
 
-function toFileData({ data, url }: MediaPart): FileData | undefined {
+/** Only v4 knows references to files at the provider. */
+export function toFileData({ data, url, file }: MediaPart, dialect: Dialect): FileData | undefined {
+  const provider = dialect.provider.split(".")[0] ?? "";
+  if (dialect.version === "v4" && file?.provider === provider)
+    return { type: "reference", reference: { [provider]: file.id } };
   if (data !== undefined) return { type: "data", data };
   return url !== undefined && URL.canParse(url) ? { type: "url", url: new URL(url) } : undefined;
 }
 
-function toResultPart(part: Part, version: AiSdkVersion): object {
+function toResultPart(part: Part, dialect: Dialect): object {
   if (part.type === "text") return { type: "text", text: part.text };
   const { mediaType } = part;
-  const file = toFileData(part);
+  const { version } = dialect;
+  const file = toFileData(part, dialect);
   // v2 does not support URLs in results.
   if (!file || (version === "v2" && file.type === "url"))
     return { type: "text", text: part.url ? `${toPlainText([part])} ${part.url}` : toPlainText([part]) };
-  if (version === "v4") return { type: "file", mediaType, data: file };
+  if (version === "v4" || file.type === "reference") return { type: "file", mediaType, data: file };
   if (file.type === "url")
     return { type: part.type === "image" ? "image-url" : "file-url", url: file.url.href };
   if (version === "v2") return { type: "media", mediaType, data: file.data };

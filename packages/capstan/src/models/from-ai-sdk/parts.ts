@@ -1,15 +1,16 @@
 import { AgentError } from "../../errors.ts";
-import { isRecord, isSameJson } from "../../json.ts";
+import { isRecord, isSameJson, toBase64 } from "../../json.ts";
 import type { Chunk } from "../../model.ts";
 import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
 import { createFinish } from "../wire.ts";
+import { createMediaChunk } from "../wire-media.ts";
 import type { Dialect } from "./ai-sdk-prompt.ts";
 import { tagProviderData } from "./ai-sdk-prompt.ts";
 import { readStopReason, toUsage } from "./finish.ts";
 
 type Metadata = { readonly providerMetadata?: unknown };
 
-/** Stream parts of an AI SDK model. Other types (sources, files, raw data) are ignored. */
+/** Stream parts of an AI SDK model. Other types (sources, raw data) are ignored. */
 export type AiSdkPart = Metadata &
   (
     | { readonly type: "text-start" | "text-end" | "reasoning-start" | "reasoning-end"; readonly id: string }
@@ -30,6 +31,7 @@ export type AiSdkPart = Metadata &
         readonly isError?: boolean;
       }
     | { readonly type: "custom"; readonly kind: string }
+    | { readonly type: "file"; readonly mediaType: string; readonly data: unknown }
     | { readonly type: "response-metadata"; readonly id?: string }
     | { readonly type: "finish"; readonly finishReason: unknown; readonly usage: unknown }
     | { readonly type: "error"; readonly error: unknown }
@@ -90,6 +92,8 @@ function readPart(state: PartReaderState, part: AiSdkPart): readonly Chunk[] {
     case "tool-result":
     case "custom":
       return [toOpaqueChunk(state, part)];
+    case "file":
+      return readFile(state, part);
     case "response-metadata":
       state.identity.check(part.id, false);
       return [];
@@ -113,6 +117,18 @@ function readBlock({ blocks, provider }: PartReaderState, part: BlockPart): read
   const metadata = blocks.get(key);
   blocks.delete(key);
   return metadata === undefined ? [] : [{ type, text: "", opaque: tagProviderData(provider, metadata) }];
+}
+
+/** A generated file: base64 or bytes, tagged with its type from v4 on. */
+function readFile(
+  { provider }: PartReaderState,
+  { mediaType, data: given, providerMetadata = {} }: Extract<AiSdkPart, { type: "file" }>,
+): readonly Chunk[] {
+  const data = isRecord(given) && given.type === "data" ? given.data : given;
+  const opaque = tagProviderData(provider, providerMetadata);
+  const base64 = data instanceof Uint8Array ? toBase64(data) : String(data);
+  const media = createMediaChunk(mediaType, base64, opaque);
+  return media ? [media] : [];
 }
 
 function openCall({ calls, latest }: PartReaderState, id: string): OpenCall {

@@ -1,14 +1,18 @@
 import {
+  type AssistantEntry,
   type AssistantPart,
   type CallPart,
   type Entry,
+  type GeneratedMedia,
   getCalls,
+  type MediaPart,
   type Part,
   type ResultEntry,
   toPlainText,
 } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import { getOwnData } from "../wire.ts";
+import { describeMedia, findSource } from "../wire-media.ts";
 import { geminiToolNames } from "./names.ts";
 
 /** The parts of one entry as JSON, joined by commas. `attachments` are the media of a result. */
@@ -58,7 +62,11 @@ function serializeEntry(entry: Exclude<Entry, ResultEntry>, needsSignatures: boo
       return {
         role: "model",
         parts: serializeParts(
-          entry.parts.flatMap((part) => toModelParts(part, needsSignatures && part === first)),
+          entry.parts.flatMap((part) =>
+            part.type === "media"
+              ? toGeneratedPart(part, entry)
+              : toModelParts(part, needsSignatures && part === first),
+          ),
         ),
       };
     }
@@ -69,7 +77,7 @@ function serializeParts(parts: readonly object[]): string {
   return parts.map((part) => JSON.stringify(part)).join(",");
 }
 
-function toModelParts(part: AssistantPart, mustSign: boolean): readonly object[] {
+function toModelParts(part: Exclude<AssistantPart, GeneratedMedia>, mustSign: boolean): readonly object[] {
   const own = part.type === "opaque" ? getOwnData("gemini", part.data) : getOwnData("gemini", part.opaque);
   const ownFields = isRecord(own) ? own : undefined;
   switch (part.type) {
@@ -85,6 +93,15 @@ function toModelParts(part: AssistantPart, mustSign: boolean): readonly object[]
       return [{ functionCall: toFunctionCall(part), ...(mustSign && unsignedMarker), ...signature }];
     }
   }
+}
+
+/** Media of Gemini are sent back with their signature; media of other providers are described. */
+function toGeneratedPart(part: GeneratedMedia, entry: AssistantEntry): readonly object[] {
+  const own = getOwnData("gemini", part.opaque);
+  const { mediaType: mimeType, data } = part;
+  if (isRecord(own) && data !== undefined) return [{ inlineData: { mimeType, data }, ...own }];
+  const text = describeMedia(part, entry);
+  return text === "" ? [] : [{ text }];
 }
 
 function toFunctionCall(call: CallPart): object {
@@ -136,10 +153,15 @@ function toUserParts(content: string | readonly Part[]): readonly object[] {
 
 function toUserPart(part: Part): object {
   if (part.type === "text") return { text: part.text };
-  const { mediaType, data, url } = part;
-  if (data !== undefined) return { inlineData: { mimeType: mediaType, data } };
-  const inline = /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(url ?? "");
-  if (inline) return { inlineData: { mimeType: inline[1] || mediaType, data: inline[2] } };
-  if (url !== undefined) return { fileData: { mimeType: mediaType, fileUri: url } };
-  return { text: toPlainText([part]) };
+  return toGeminiMedia(part) ?? { text: toPlainText([part]) };
+}
+
+/** The API takes every type; which of them a model understands is up to the model. */
+export function toGeminiMedia(part: MediaPart): object | undefined {
+  const source = findSource(part, "gemini");
+  // A data URL names its type.
+  const mimeType = /^data:([^;,]+)/i.exec(part.data ?? part.url ?? "")?.[1] ?? part.mediaType;
+  if (source?.type === "data") return { inlineData: { mimeType, data: source.data } };
+  const fileUri = source?.type === "file" ? source.id : source?.url;
+  return fileUri === undefined ? undefined : { fileData: { mimeType, fileUri } };
 }

@@ -3,6 +3,7 @@ import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, StopReason } from "../../model.ts";
 import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
 import { createFinish, tagData, type WireReader } from "../wire.ts";
+import { createAudioChunk, createMediaChunk } from "../wire-media.ts";
 import { addArgumentPiece, createPartialArguments, type PartialArguments } from "./arguments.ts";
 import { toGeminiError } from "./failure.ts";
 import { readGeminiLogprobs } from "./logprobs.ts";
@@ -15,6 +16,7 @@ type GeminiReaderState = {
   readonly identity: StreamIdentity;
   calls: number;
   openCall: OpenCall | undefined;
+  audio: { readonly mediaType: string; readonly pieces: string[] } | undefined;
   /** A call ended within a string: the answer counts as truncated, whatever its finish reason. */
   isBroken: boolean;
   reason: string | undefined;
@@ -49,6 +51,7 @@ function createGeminiState(): GeminiReaderState {
     identity: createStreamIdentity({ isStrict: true }),
     calls: 0,
     openCall: undefined,
+    audio: undefined,
     isBroken: false,
     reason: undefined,
     emittedFinish: undefined,
@@ -93,8 +96,37 @@ function readGeminiPart(state: GeminiReaderState, part: unknown, chunks: Chunk[]
     if (text === "" && !signature) return;
     const opaque = signature && { opaque: tagData("gemini", signature) };
     chunks.push({ type: thought === true ? "reasoning" : "text", text, ...opaque });
-  } else if (Object.keys(part).length > 0)
+  } else if (hasInlineData(part)) readMedia(state, part, chunks);
+  else if (Object.keys(part).length > 0)
     chunks.push({ type: "opaque", data: tagData("gemini", part as Json) });
+}
+
+type MediaFields = Record<string, unknown> & { readonly inlineData: { data: string; mimeType?: unknown } };
+
+function hasInlineData(part: Record<string, unknown>): part is MediaFields {
+  return isRecord(part.inlineData) && typeof part.inlineData.data === "string";
+}
+
+/** Drafts of an image are thoughts, which are not sent back. Audio arrives in pieces and is emitted at the end. */
+function readMedia(state: GeminiReaderState, part: MediaFields, chunks: Chunk[]): void {
+  const { inlineData, thought, thoughtSignature } = part;
+  const { data } = inlineData;
+  const mediaType = String(inlineData.mimeType ?? "application/octet-stream");
+  if (thought === true) return;
+  if (!mediaType.startsWith("audio/")) {
+    const signature = typeof thoughtSignature === "string" ? { thoughtSignature } : {};
+    const media = createMediaChunk(mediaType, data, tagData("gemini", signature));
+    chunks.push(media ?? { type: "opaque", data: tagData("gemini", part as Json) });
+  } else if (state.audio?.mediaType === mediaType) state.audio.pieces.push(data);
+  else {
+    closeAudio(state, chunks);
+    state.audio = { mediaType, pieces: [data] };
+  }
+}
+
+function closeAudio(state: GeminiReaderState, chunks: Chunk[]): void {
+  if (state.audio) chunks.push(createAudioChunk(state.audio));
+  state.audio = undefined;
 }
 
 /**
@@ -181,6 +213,7 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>
 /** Older models repeat the reason in every event; it is emitted again only if it changes. */
 function readEnd(state: GeminiReaderState, reason: string, chunks: Chunk[]): void {
   closeCall(state, chunks);
+  closeAudio(state, chunks);
   const mapped = stopReasons.get(reason) ?? "other";
   if (mapped === "end" && state.isBroken) return;
   const stopReason = mapped === "end" && state.calls > 0 ? "tool_calls" : mapped;

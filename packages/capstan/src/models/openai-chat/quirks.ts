@@ -40,6 +40,10 @@ export type ChatQuirks = ServerSupport & {
   /** False if only text is accepted; omitted media are mentioned as text. */
   readonly images?: boolean;
   readonly files?: boolean;
+  /** False if a user message must not follow results (Mistral), in which the media of results are sent. */
+  readonly resultMedia?: boolean;
+  /** True if the server takes videos as `video_url`. */
+  readonly videos?: boolean;
   /** `kept` if the server reads names of control tokens as text (OpenAI). Default: `broken`. */
   readonly specialTokens?: SpecialTokens;
   /** Default: `seed`. */

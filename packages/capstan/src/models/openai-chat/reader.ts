@@ -6,6 +6,7 @@ import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts
 import { createFinish, tagData, type WireEvent, type WireReader } from "../wire.ts";
 import { addCallPieces, type ChatCalls, createChatCalls, isCompleteJson } from "./calls.ts";
 import { toChatError } from "./failure.ts";
+import { closeAudio, readImages } from "./media.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import { addDetails, findReasoning, type OpenReasoning, toReasoningData } from "./reasoning.ts";
 import { findChatUsage } from "./usage.ts";
@@ -18,6 +19,9 @@ type ChatReaderState = {
   readonly calls: ChatCalls;
   readonly identity: StreamIdentity;
   reasoning: OpenReasoning | undefined;
+  /** Pieces of generated audio. */
+  readonly audio: string[];
+  readonly isStreamed: boolean;
   /** Last non-empty finish reason. */
   reason: string | undefined;
   isRefused: boolean;
@@ -44,14 +48,14 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
 const failureReasons = ["error", "network_error", "insufficient_system_resource"];
 
 export function createChatReader(name: string, quirks: ChatQuirks): WireReader {
-  const state = createChatState(name, quirks);
+  const state = createChatState(name, quirks, true);
   return { read: (event) => readChatEvent(state, event) };
 }
 
 /** Converts a non-streamed response. */
 export function parseChatAnswer(body: unknown, name: string, quirks: ChatQuirks): Chunk[] {
   if (!isRecord(body)) throw new AgentError("bad_chunk", "The model's response is not a JSON object.");
-  const state = createChatState(name, quirks);
+  const state = createChatState(name, quirks, false);
   const [first] = Array.isArray(body.choices) ? body.choices : [];
   const choice = isRecord(first) ? first : {};
   const message = isRecord(choice.message) ? choice.message : {};
@@ -63,13 +67,15 @@ export function parseChatAnswer(body: unknown, name: string, quirks: ChatQuirks)
   return [...chunks, ...finishAnswer(state)];
 }
 
-function createChatState(name: string, quirks: ChatQuirks): ChatReaderState {
+function createChatState(name: string, quirks: ChatQuirks, isStreamed: boolean): ChatReaderState {
   return {
     name,
     quirks,
     calls: createChatCalls(),
     identity: createStreamIdentity({ isStrict: quirks.stableIds ?? false }),
     reasoning: undefined,
+    audio: [],
+    isStreamed,
     reason: undefined,
     isRefused: false,
     hasText: false,
@@ -129,9 +135,23 @@ function readDelta(state: ChatReaderState, delta: Fields, chunks: Chunk[]): void
     state.isRefused = true;
     emitText(state, refusal, chunks);
   }
+  if (isRecord(delta.audio)) readAudio(state, delta.audio, chunks);
+  if (delta.images !== undefined) emitMedia(state, readImages(delta.images), chunks);
   if (Array.isArray(pieces) && pieces.length > 0) addCalls(state, pieces, chunks);
   // The legacy form of `tool_calls`.
   if (isRecord(only)) addCalls(state, [{ index: 0, function: only }], chunks);
+}
+
+function readAudio(state: ChatReaderState, { data, transcript }: Fields, chunks: Chunk[]): void {
+  if (typeof transcript === "string") emitText(state, transcript, chunks);
+  if (typeof data === "string" && data !== "") state.audio.push(data);
+}
+
+function emitMedia(state: ChatReaderState, media: readonly Chunk[], chunks: Chunk[]): void {
+  if (media.length === 0) return;
+  closeReasoning(state, chunks);
+  state.hasText = true;
+  chunks.push(...media);
 }
 
 function readReasoning(state: ChatReaderState, delta: Fields, chunks: Chunk[]): void {
@@ -200,6 +220,7 @@ function finishAnswer(state: ChatReaderState): Chunk[] {
 
 function emitFinish(state: ChatReaderState, chunks: Chunk[]): void {
   closeReasoning(state, chunks);
+  if (state.audio.length > 0) emitMedia(state, [closeAudio(state.audio.splice(0), state.isStreamed)], chunks);
   const reason = resolveStopReason(state);
   if (reason === undefined || reason === state.emittedFinish) return;
   state.emittedFinish = reason;

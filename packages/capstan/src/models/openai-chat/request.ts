@@ -5,17 +5,29 @@
  *   system     the instructions, if any
  *   user       a string, or a list of text, image_url, input_audio and file parts
  *   assistant  the text, or null; tool_calls; reasoning in the field it arrived in
- *   tool       one per result, as text
+ *   tool       one per result, as text; the media of a turn's results follow in a user message
  *
  * Names of control tokens are broken up, unless the server is known to read them as text.
  */
-import { type AssistantEntry, type Entry, getCalls, getText, type Part, toPlainText } from "../../history.ts";
+import {
+  type AssistantEntry,
+  type Entry,
+  formatPlaceholder,
+  getCalls,
+  getMedia,
+  getText,
+  type MediaPart,
+  type Part,
+  toPlainText,
+} from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
 import type { ToolChoice } from "../../settings/settings.ts";
 import { createHistoryJoiner } from "../history-joiner.ts";
 import { breakTokensAcross } from "../special-tokens.ts";
 import { getOwnData, type WireSettings } from "../wire.ts";
+import { describeMedia } from "../wire-media.ts";
+import { toChatMedia } from "./media.ts";
 import { assignWireIds, chatToolNames, formatCallId } from "./names.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import { buildChatSettings } from "./settings.ts";
@@ -29,7 +41,9 @@ export function createChatRequest(
 ): (request: ModelRequest, settings: WireSettings) => string {
   const sanitize: SanitizeTexts = quirks.specialTokens === "kept" ? (texts) => texts : breakTokensAcross;
   const joinMessages = createHistoryJoiner((entry, position) =>
-    JSON.stringify(toMessage(entry, position, { name, quirks, sanitize })),
+    toMessages(entry, position, { name, quirks, sanitize })
+      .map((message) => JSON.stringify(message))
+      .join(","),
   );
   const toolTexts = new WeakMap<ToolSpec, string>();
 
@@ -126,6 +140,30 @@ function sanitizeText(sanitize: SanitizeTexts, text: string): string {
   return sanitize([text])[0] ?? "";
 }
 
+function toMessages(entry: Entry, position: HistoryPosition, context: MessageContext): readonly Fields[] {
+  const message = toMessage(entry, position, context);
+  if (entry.type !== "result" || position.history[position.at + 1]?.type === "result") return [message];
+  const content = listResultMedia(position, context);
+  return content.length > 0 ? [message, { role: "user", content }] : [message];
+}
+
+/** The results of a turn take only text, so that their media follow the last one. */
+function listResultMedia({ history, at }: HistoryPosition, { quirks, sanitize }: MessageContext): Fields[] {
+  const parts: Fields[] = [];
+  for (let index = at; quirks.resultMedia !== false && index >= 0; index--) {
+    const entry = history[index];
+    if (entry?.type !== "result") break;
+    if (typeof entry.content === "string") continue;
+    const media = entry.content.flatMap((part): Fields[] => {
+      const sent = part.type === "text" ? undefined : toChatMedia(part, quirks);
+      return sent ? [sent] : [];
+    });
+    const head = { type: "text", text: sanitizeText(sanitize, `From the result of ${entry.name}:`) };
+    if (media.length > 0) parts.unshift(head, ...media);
+  }
+  return parts;
+}
+
 function toMessage(entry: Entry, position: HistoryPosition, context: MessageContext): Fields {
   switch (entry.type) {
     case "user":
@@ -159,7 +197,8 @@ function findResultId(callId: string, { history, at }: HistoryPosition, context:
 function toAssistantMessage(entry: AssistantEntry, context: MessageContext): Fields {
   const { name, quirks, sanitize } = context;
   const ids = assignWireIds(entry, context);
-  const text = sanitizeText(sanitize, getText(entry));
+  const notes = getMedia(entry).map((part) => describeMedia(part, entry));
+  const text = sanitizeText(sanitize, [getText(entry), ...notes].filter((note) => note !== "").join("\n"));
   const calls = getCalls(entry).map((call) => ({
     ...toFields(getOwnData(name, call.opaque)),
     id: ids.get(call.id),
@@ -225,22 +264,14 @@ function toUserContent(content: string | readonly Part[], context: MessageContex
   return parts.length === 1 && only?.type === "text" ? only.text : parts;
 }
 
-function toMediaPart(
-  part: Exclude<Part, { readonly type: "text" }>,
-  { quirks, sanitize }: MessageContext,
-): Fields {
-  const { mediaType, data, url } = part;
-  const isImage = part.type === "image" || mediaType.startsWith("image/");
-  const inline = data === undefined ? undefined : `data:${mediaType};base64,${data}`;
-  if (isImage && quirks.images !== false && (inline ?? url))
-    return { type: "image_url", image_url: { url: inline ?? url } };
-  const audio = /^audio\/(?:x-)?(wav|mp3|mpeg)$/.exec(mediaType)?.[1];
-  if (!isImage && quirks.files !== false && data !== undefined) {
-    if (audio) return { type: "input_audio", input_audio: { data, format: audio === "wav" ? "wav" : "mp3" } };
-    return { type: "file", file: { filename: `file.${mediaType.replace(/^.*\//, "")}`, file_data: inline } };
-  }
-  return {
-    type: "text",
-    text: sanitizeText(sanitize, `[${part.type} ${mediaType}${url ? `: ${url}` : ""}]`),
-  };
+function toMediaPart(part: MediaPart, { quirks, sanitize }: MessageContext): Fields {
+  const { url } = part;
+  const note =
+    url && !url.startsWith("data:") ? formatPlaceholder(part).replace(/\]$/, `: ${url}]`) : undefined;
+  return (
+    toChatMedia(part, quirks) ?? {
+      type: "text",
+      text: sanitizeText(sanitize, note ?? formatPlaceholder(part)),
+    }
+  );
 }

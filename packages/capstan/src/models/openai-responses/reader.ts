@@ -5,6 +5,7 @@ import { createInconsistencyError } from "../stream-identity.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
 import { createSequence, findRest, type Sequence } from "./completeness.ts";
 import { toResponsesError } from "./failure.ts";
+import { readGeneratedImage } from "./media.ts";
 import {
   assertAllConfirmed,
   completeArguments,
@@ -154,6 +155,8 @@ function closeItem(state: ResponsesReaderState, slot: OutputSlot, item: unknown)
       return closeReasoning(slot, item);
     case "function_call":
       return closeCall(state, slot, item);
+    case "image_generation_call":
+      return [readGeneratedImage(item, tagItem)];
     default:
       return [{ type: "opaque", data: tagItem(item) }];
   }

@@ -9,7 +9,9 @@
 import {
   type AssistantEntry,
   type Entry,
+  formatPlaceholder,
   getCalls,
+  getMedia,
   getText,
   type Part,
   type ResultEntry,
@@ -85,7 +87,7 @@ function toResultsEntry(
   const cached = known.get(turn[0]);
   if (cached?.last === last) return cached.entry;
   const text = turn.map((result) => formatResult(result, sanitize)).join("\n");
-  const media = turn.flatMap(getMedia);
+  const media = turn.flatMap(listMedia);
   const entry: UserEntry = {
     type: "user",
     content: media.length > 0 ? [{ type: "text", text }, ...media] : text,
@@ -104,7 +106,7 @@ function formatResult({ name, status, content }: ResultEntry, sanitize: Sanitize
   return `TOOL_RESULT: ${sanitize(name.replace(/\s+/g, " "))}\nSTATUS: ${outcome}\nCONTENT: ${text}\n---`;
 }
 
-function getMedia({ content }: ResultEntry): readonly Part[] {
+function listMedia({ content }: ResultEntry): readonly Part[] {
   return typeof content === "string" ? [] : content.filter(({ type }) => type !== "text");
 }
 
@@ -142,6 +144,7 @@ function toTextAssistantEntry(entry: AssistantEntry, sanitize: SanitizeText): As
   const calls = getCalls(entry).map(
     ({ name, input, raw }) => `TOOL_CALL: ${name}\nARGUMENTS: ${raw ?? JSON.stringify(input)}`,
   );
-  const text = sanitize([...(said ? [said] : []), ...calls].join("\n\n"));
+  const notes = getMedia(entry).map(formatPlaceholder);
+  const text = sanitize([...(said ? [said] : []), ...notes, ...calls].join("\n\n"));
   return { type: "assistant", parts: text ? [{ type: "text", text }] : [] };
 }

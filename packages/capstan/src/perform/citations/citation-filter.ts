@@ -45,7 +45,7 @@ export function createCitationFilter({ fragments }: Pick<State, "fragments">): C
   const isTextEnd = (chunk: Chunk): boolean => {
     if (chunk.type === "reasoning") return chunk.text !== "" || chunk.opaque !== undefined;
     if (chunk.type !== "call_start" && chunk.type !== "call_delta")
-      return chunk.type === "opaque" || chunk.type === "finish";
+      return chunk.type === "opaque" || chunk.type === "media" || chunk.type === "finish";
     const isNew = !calls.has(chunk.index);
     calls.add(chunk.index);
     return isNew;

@@ -48,6 +48,7 @@ function createParts({ text, url }: HostileText) {
     mediaType: "image/svg+xml",
     url: url(),
     data: Buffer.from(text()).toString("base64"),
+    file: { provider: text(), id: text(), expiresAt: 1 },
   };
   return {
     error: () => ({ code: text(), message: text(), retryable: false, retryAfterMs: 1 }),
@@ -102,6 +103,8 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
         parts: [
           { type: "reasoning", text: text() },
           { type: "text", text: `${text()} [1] [2]` },
+          { type: "media", mediaType: "image/svg+xml", handle: text(), size: 1 },
+          { type: "media", mediaType: text(), handle: text(), size: 1 },
           ...["c1", "c2", "c3", ...hintCalls].map(call),
         ],
       },
