@@ -11,6 +11,7 @@ const allowed: AllowedNames = {
   coded: ["assistant"],
   agents: ["assistant", "people"],
   limits: resolvePolicyLimits({ maxTurns: 20 }),
+  settingsLimits: { effort: "medium" },
 };
 const completeData: AgentData = {
   format: 1,
@@ -22,6 +23,7 @@ const completeData: AgentData = {
   sources: ["wiki"],
   handoffs: ["people", "assistant"],
   policy: { maxTurns: 20, budget: { tokens: 1000 }, gate: "strict" },
+  settings: { effort: "medium", temperature: 0.7, toolChoice: "required", seed: 1 },
 };
 const findProblem = (change: object) => findAgentProblem({ ...completeData, ...change }, allowed);
 
@@ -29,6 +31,7 @@ describe("agent data", () => {
   it("is valid with all fields, or with a name only (S3-54)", () => {
     expect(validateAgentData(completeData, allowed)).toBe(completeData);
     expect(findAgentProblem({ format: 1, name: "x" }, allowed)).toBeUndefined();
+    expect(findProblem({ settings: { toolChoice: { tool: "search" } } })).toBeUndefined();
   });
 
   it.each<[object, string]>([
@@ -48,6 +51,19 @@ describe("agent data", () => {
       'name: "assistant" is the name of a coded agent; choose another name.',
     ],
     [{ prompt: ["x"] }, "prompt must be a string."],
+    [{ settings: [] }, "settings must be an object."],
+    [{ settings: { temperature: 3 } }, "settings.temperature cannot be 3: use a number from 0 to 2."],
+    [{ settings: { effrt: "low" } }, 'settings.effrt is unknown. Did you mean "effort"?'],
+    [{ settings: { effort: "high" } }, 'settings.effort cannot be "high": the maximum is "medium".'],
+    [
+      { settings: { extra: { tools: [] } } },
+      "settings.extra is for agents in code: it can change any part of a request.",
+    ],
+    [{ settings: { toolChoice: { tool: "send" } } }, 'settings.toolChoice: the agent has no tool "send".'],
+    [
+      { settings: { stop: "END" } },
+      'settings.stop: gpt-5-mini does not support stop "END": use `api: "chat"`, or search the answer yourself.',
+    ],
     [{ description: null }, "description must be a string."],
     [
       { model: "openai/gpt-5-mimi" },

@@ -3,7 +3,10 @@ import { AgentError, describeThrown } from "../errors.ts";
 import { escapeInvisible } from "../escape-text.ts";
 import { isRecord } from "../json.ts";
 import { checkPolicy, type PolicyOverrides } from "../policy.ts";
+import type { ModelSettings } from "../settings/settings.ts";
+import { findNamedProblems, type SettingProblem } from "../settings/support.ts";
 import { checkPolicyLimits, type PolicyLimits } from "./policy-limits.ts";
+import { findSettingsProblem, type SettingsLimits } from "./settings-limits.ts";
 
 /** An agent as plain data, which users can create, store, exchange and edit without code. */
 export type AgentData = {
@@ -23,6 +26,8 @@ export type AgentData = {
   /** Names of the coded or stored agents it can hand off to. */
   readonly handoffs?: readonly string[];
   readonly policy?: PolicyOverrides;
+  /** What to ask of the model. Without `extra`, which could change any part of the request. */
+  readonly settings?: Omit<ModelSettings, "extra">;
 };
 
 /** Names and limits that agent data is validated against. */
@@ -36,6 +41,7 @@ export type AllowedNames = {
   readonly agents: readonly string[];
   /** The loosest allowed policy. */
   readonly limits: PolicyLimits;
+  readonly settingsLimits: SettingsLimits;
 };
 
 const fields: readonly (keyof AgentData)[] = [
@@ -49,6 +55,7 @@ const fields: readonly (keyof AgentData)[] = [
     "sources",
     "handoffs",
     "policy",
+    "settings",
   ] as const),
 ];
 const maxNameLength = 128;
@@ -91,6 +98,7 @@ function* checkAgentData(value: unknown, allowed: AllowedNames): Generator<strin
   if (Array.isArray(value.handoffs) && value.handoffs.includes(value.name))
     yield "handoffs: an agent cannot hand off to itself";
   yield* checkAgentPolicy(value.policy, allowed.limits);
+  yield* checkAgentSettings(value, allowed);
 }
 
 function* checkName(name: unknown, { coded }: AllowedNames): Generator<string> {
@@ -144,6 +152,33 @@ function* checkAgentPolicy(policy: unknown, limits: PolicyLimits): Generator<str
     return yield describeThrown(thrown, "invalid_input").message;
   }
   yield* checkPolicyLimits(policy, limits);
+}
+
+function* checkAgentSettings(
+  { settings = {}, policy, tools, model }: Readonly<Record<string, unknown>>,
+  { models = [], settingsLimits }: AllowedNames,
+): Generator<string> {
+  const thinks = isRecord(policy) && policy.thinking === "on" && isRecord(settings);
+  const problem = findSettingsProblem(thinks ? { effort: "medium", ...settings } : settings, settingsLimits);
+  if (problem !== undefined) return yield problem;
+  const { toolChoice, extra } = settings as ModelSettings;
+  if (extra !== undefined) yield "settings.extra is for agents in code: it can change any part of a request";
+  if (isRecord(toolChoice) && !(Array.isArray(tools) && tools.includes(toolChoice.tool)))
+    yield `settings.toolChoice: the agent has no tool ${formatJsonValue(toolChoice.tool)}`;
+  for (const { field, message, isError } of findModelProblems(
+    { model, settings: settings as ModelSettings },
+    models,
+  ))
+    if (isError) yield `settings.${field}: ${message}`;
+}
+
+/** Returns the settings that one of the agent's models ignores or refuses. */
+export function findModelProblems(
+  { model, settings = {} }: { readonly model?: unknown; readonly settings?: ModelSettings },
+  [defaultModel]: readonly string[],
+): readonly SettingProblem[] {
+  const chain = [model ?? defaultModel].flat().filter((name) => typeof name === "string");
+  return chain.flatMap((name) => findNamedProblems(name, settings));
 }
 
 function formatJsonValue(value: unknown): string {

@@ -1,8 +1,10 @@
 import { type Agent, defineAgent, type ModelChoice } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import { standardInstructions } from "../prompt/prompt.ts";
+import type { ModelSettings } from "../settings/settings.ts";
 import type { AgentData } from "./agent-data.ts";
 import { applyLimits, type PolicyLimits } from "./policy-limits.ts";
+import { clampSettings, type SettingsLimits } from "./settings-limits.ts";
 import type { Registry } from "./tool-registry.ts";
 
 export type TeamParts = {
@@ -10,6 +12,7 @@ export type TeamParts = {
   readonly registry: Registry;
   readonly models: ReadonlyMap<string, ModelChoice> | undefined;
   readonly limits: PolicyLimits;
+  readonly settingsLimits: SettingsLimits;
   /** Returns the validated data of a stored agent. */
   getMemberData(name: string): AgentData | undefined;
 };
@@ -31,7 +34,8 @@ export function buildTeam(name: string, parts: TeamParts): Agent {
 function buildAgent(data: AgentData, parts: TeamParts, team: ReadonlyMap<string, Agent>): Agent {
   const { name, prompt = "", tools = [], handoffs = [] } = data;
   const policy = applyLimits(data.policy ?? {}, parts.limits);
-  return defineAgent({
+  const settings = buildSettings(data, parts.settingsLimits);
+  const agent = defineAgent({
     name,
     model: resolveModels(data, parts),
     instructions: standardInstructions(formatIdentity(data), {
@@ -43,6 +47,18 @@ function buildAgent(data: AgentData, parts: TeamParts, team: ReadonlyMap<string,
     ...(handoffs.length > 0 && { handoffs: () => handoffs.flatMap((target) => team.get(target) ?? []) }),
     policy,
   });
+  // Set here, because `defineAgent` would print a warning each time the agent is built: see `StoredAgent.warning`.
+  return Object.keys(settings).length > 0 ? { ...agent, settings } : agent;
+}
+
+/** An output limit also applies to agents that set none, and an effort to those that always think. */
+function buildSettings({ settings, policy }: AgentData, limits: SettingsLimits): ModelSettings {
+  const { effort, maxOutputTokens } = limits;
+  const implied: ModelSettings = {
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(effort !== undefined && policy?.thinking === "on" && { effort: "medium" }),
+  };
+  return clampSettings({ ...implied, ...settings }, limits);
 }
 
 function formatIdentity({ name, description = "" }: AgentData): string {

@@ -31,8 +31,9 @@ it("settings beyond a limit are refused with the field and the maximum", () => {
   expect(read({ effort: "medium" })).toThrow('settings.effort cannot be "medium": the maximum is "low".');
   expect(read({ effort: 5000 })).toThrow('settings.effort cannot be 5000: the maximum is "low".');
   expect(read({ maxOutputTokens: 11 })).toThrow("the maximum is 10.");
-  expect(read({ temperature: 7 })).toThrow("temperature of the request cannot be 7");
-  expect(read([])).toThrow("use an object");
+  expect(read({ temperature: 7 })).toThrow("settings.temperature cannot be 7: use a number from 0 to 2.");
+  expect(read({ temprature: 1 })).toThrow('settings.temprature is unknown. Did you mean "temperature"?');
+  expect(read([])).toThrow("settings must be an object.");
 });
 
 it("limits are checked themselves", () => {

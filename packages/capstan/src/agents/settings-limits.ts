@@ -1,12 +1,17 @@
-import { checkFields } from "../definition.ts";
-import { AgentError, describeThrown } from "../errors.ts";
-import { checkSettings, type Effort, type ModelSettings } from "../settings/settings.ts";
+import { checkFields, formatValue, suggestName } from "../definition.ts";
+import { AgentError } from "../errors.ts";
+import { isRecord } from "../json.ts";
+import { toBudget } from "../settings/effort.ts";
+import {
+  checkSettings,
+  type Effort,
+  type ModelSettings,
+  settingNames,
+  settingRules,
+} from "../settings/settings.ts";
 
 /** The most that requests and stored agents may ask of a model. Fields that are not set are not limited. */
 export type SettingsLimits = Pick<ModelSettings, "effort" | "maxOutputTokens">;
-
-/** How levels of effort compare with budgets in tokens. */
-const levelTokens = { none: 0, low: 2048, medium: 8192, high: 24_576 } as const;
 
 /** Returns the limits. Throws `invalid_definition` if they are invalid. */
 export function checkSettingsLimits(limits: SettingsLimits): SettingsLimits {
@@ -21,16 +26,19 @@ export function readSettings(settings: unknown, limits: SettingsLimits): ModelSe
   return settings as ModelSettings;
 }
 
-/** Returns what is wrong with requested settings, or undefined. */
+/** Returns what is wrong with requested settings, as a sentence that starts with the field, or undefined. */
 export function findSettingsProblem(settings: unknown, limits: SettingsLimits): string | undefined {
-  try {
-    const [field] = listExcesses(checkSettings("request", settings), limits);
-    if (field === undefined) return undefined;
-    const value = JSON.stringify((settings as ModelSettings)[field]);
-    return `settings.${field} cannot be ${value}: the maximum is ${JSON.stringify(limits[field])}.`;
-  } catch (thrown) {
-    return describeThrown(thrown, "invalid_input").message;
+  if (!isRecord(settings)) return "settings must be an object.";
+  for (const [field, value] of Object.entries(settings)) {
+    const rule = settingNames.find((name) => name === field);
+    if (!rule) return `settings.${field} is unknown.${suggestName(field, settingNames)}`;
+    const { accepts, hint } = settingRules[rule];
+    if (value !== undefined && !accepts(value))
+      return `settings.${field} cannot be ${formatValue(value)}: use ${hint}.`;
   }
+  const [field] = listExcesses(settings, limits);
+  if (field === undefined) return undefined;
+  return `settings.${field} cannot be ${formatValue(settings[field])}: the maximum is ${formatValue(limits[field])}.`;
 }
 
 /** Returns the settings with the limit in each field that exceeds it. */
@@ -47,5 +55,5 @@ function listExcesses(settings: ModelSettings, limits: SettingsLimits): readonly
 }
 
 function countTokens(amount: Effort): number {
-  return typeof amount === "number" ? amount : levelTokens[amount];
+  return amount === "none" ? 0 : toBudget(amount);
 }

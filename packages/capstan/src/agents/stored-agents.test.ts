@@ -40,6 +40,41 @@ describe("stored agents", () => {
     expect(await agents.get("__proto__")).toBeUndefined();
   });
 
+  it("run with their settings, within the limits of today", async () => {
+    const recordingModel = scriptedModel(() => ({ text: "Done." }));
+    const store = memory();
+    const open = (settingsLimits: StoredAgentsOptions["settingsLimits"] = {}) =>
+      storedAgents({ store, models: [recordingModel], settingsLimits });
+    const settings = { effort: "high", temperature: 0.7 } as const;
+    await open().save(createData("wise", { settings }), 0);
+    await open().importAgent(JSON.stringify(createData("plain", { policy: { thinking: "on" } })));
+    const limited = open({ effort: "low", maxOutputTokens: 500 });
+    for (const name of ["wise", "plain"]) {
+      await run(await open().agent(name), "Go.");
+      await run(await limited.agent(name), "Go.");
+    }
+    expect(recordingModel.requests.map((request) => request.settings)).toEqual([
+      settings,
+      { ...settings, effort: "low", maxOutputTokens: 500 },
+      { effort: "medium" },
+      { effort: "low", maxOutputTokens: 500 },
+    ]);
+    await expect(limited.save(createData("wise", { settings }), 1)).rejects.toThrow(
+      'settings.effort cannot be "high": the maximum is "low".',
+    );
+  });
+
+  it("are listed with the settings that their models ignore, and cannot have those they refuse", async () => {
+    const agents = storedAgents({ store: memory(), models: ["anthropic/claude-opus-4-6", "openai/gpt-5"] });
+    const { warning, problem } = await agents.save(createData("a", { settings: { seed: 7 } }), 0);
+    expect(warning).toContain("claude-opus-4-6 does not support seed 7");
+    expect(problem).toBeUndefined();
+    const stopping = createData("a", { model: "openai/gpt-5", settings: { stop: "END" } });
+    await expect(agents.save(stopping, 1)).rejects.toThrow("settings.stop: gpt-5 does not support stop");
+    await agents.save({ ...stopping, model: "anthropic/claude-opus-4-6" }, 1);
+    expect(await agents.get("a")).not.toHaveProperty("warning");
+  });
+
   it("run with their prompt as constraints, if there is one, and with the tools they name (S3-09)", async () => {
     const recordingModel = scriptedModel(() => ({ text: "Done." }));
     const { store, agents } = createAgents({ models: [recordingModel] });

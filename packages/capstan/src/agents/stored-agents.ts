@@ -3,9 +3,16 @@ import { suggestName } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Records, StoredRecord } from "../store.ts";
-import { type AgentData, type AllowedNames, findAgentProblem, validateAgentData } from "./agent-data.ts";
+import {
+  type AgentData,
+  type AllowedNames,
+  findAgentProblem,
+  findModelProblems,
+  validateAgentData,
+} from "./agent-data.ts";
 import { buildTeam } from "./build-team.ts";
 import { type PolicyLimits, resolvePolicyLimits } from "./policy-limits.ts";
+import { checkSettingsLimits, type SettingsLimits } from "./settings-limits.ts";
 import { buildRegistry, type ToolRegistry } from "./tool-registry.ts";
 
 /** Options of `storedAgents`: the store, and the tools, sources and models that stored agents may use. */
@@ -20,6 +27,8 @@ export type StoredAgentsOptions = {
   /** Models that stored agents may use. The first is the default. If omitted, any `provider/model` is allowed. */
   readonly models?: readonly ModelChoice[];
   readonly policyLimits?: PolicyLimits;
+  /** The most that stored agents may ask of a model. */
+  readonly settingsLimits?: SettingsLimits;
 };
 
 /** One version of a stored agent. */
@@ -33,6 +42,8 @@ export type StoredAgent = {
   readonly updatedAt: number;
   /** Why the agent cannot run, for example because one of its tools no longer exists. */
   readonly problem?: string;
+  /** Settings that its models ignore. */
+  readonly warning?: string;
 };
 
 export type ListedAgent =
@@ -71,7 +82,7 @@ export function storedAgents(options: StoredAgentsOptions): StoredAgents {
   const coded = indexAgents(options.coded ?? []);
   const registry = buildRegistry(options.tools ?? []);
   const models = options.models && indexModels(options.models);
-  const limits = resolvePolicyLimits(options.policyLimits);
+  const limits = resolveLimits(options);
 
   /** Reads all records at once, so that an agent and its handoff targets are consistent. */
   async function takeSnapshot(): Promise<Snapshot> {
@@ -82,7 +93,7 @@ export function storedAgents(options: StoredAgentsOptions): StoredAgents {
       models: models && [...models.keys()],
       coded: [...coded.keys()],
       agents: [...coded.keys(), ...records.keys()],
-      limits: {}, // agents saved under looser limits stay valid; the current limits apply when they run
+      ...noLimits, // agents saved under looser limits stay valid; the current limits apply when they run
     };
     return { records, allowed };
   }
@@ -94,7 +105,7 @@ export function storedAgents(options: StoredAgentsOptions): StoredAgents {
 
   async function write(value: unknown, expectedVersion: number, newSource: StoredAgent["source"]) {
     const { records, allowed } = await takeSnapshot();
-    const data = validateAgentData(value, { ...allowed, limits });
+    const data = validateAgentData(value, { ...allowed, ...limits });
     const existing = records.get(data.name);
     // Editing an imported agent does not make it trusted.
     const source = existing ? getSource(existing.body) : newSource;
@@ -140,8 +151,19 @@ export function storedAgents(options: StoredAgentsOptions): StoredAgents {
         const found = member === name ? record : records.get(member);
         return found && validateAgentData(getData(found.body), allowed);
       };
-      return buildTeam(name, { coded, registry, models, limits, getMemberData });
+      return buildTeam(name, { coded, registry, models, ...limits, getMemberData });
     },
+  };
+}
+
+type Limits = Pick<AllowedNames, "limits" | "settingsLimits">;
+
+const noLimits: Limits = { limits: {}, settingsLimits: {} };
+
+function resolveLimits({ policyLimits, settingsLimits }: StoredAgentsOptions): Limits {
+  return {
+    limits: resolvePolicyLimits(policyLimits),
+    settingsLimits: settingsLimits ? checkSettingsLimits(settingsLimits) : {},
   };
 }
 
@@ -155,8 +177,13 @@ function toStoredAgent(
 ): StoredAgent {
   const data = getData(body) as AgentData;
   const problem = findAgentProblem(data, allowed);
-  const source = getSource(body);
-  return { name: id, source, version, data, createdAt, updatedAt, ...(problem !== undefined && { problem }) };
+  const state = problem === undefined ? describeIgnored(data, allowed) : { problem };
+  return { name: id, source: getSource(body), version, data, createdAt, updatedAt, ...state };
+}
+
+function describeIgnored(data: AgentData, { models = [] }: AllowedNames): Pick<StoredAgent, "warning"> {
+  const messages = new Set(findModelProblems(data, models).map(({ message }) => message));
+  return messages.size > 0 ? { warning: [...messages].join(" ") } : {};
 }
 
 function getData(body: Json): unknown {

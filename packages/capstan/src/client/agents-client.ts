@@ -26,6 +26,8 @@ export type AgentInfo = {
   readonly handoffs: readonly string[];
   /** Set when the agent cannot run. */
   readonly problem?: string;
+  /** Settings that its models ignore, for users who may edit the agent. */
+  readonly warning?: string;
   readonly version?: number;
   readonly createdAt?: number;
   readonly updatedAt?: number;

@@ -1,4 +1,5 @@
 import type { PolicyLimits } from "../agents/policy-limits.ts";
+import type { SettingsLimits } from "../agents/settings-limits.ts";
 import type { Json } from "../json.ts";
 import type { ToolInfo } from "./agents-client.ts";
 import type { Connection } from "./connection.ts";
@@ -55,6 +56,7 @@ export type AgentParts = {
   /** Undefined when any `provider/model` is allowed. */
   readonly models?: readonly string[];
   readonly policyLimits: PolicyLimits;
+  readonly settingsLimits: SettingsLimits;
 };
 
 /** A call to an MCP tool. */

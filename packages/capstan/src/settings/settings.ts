@@ -67,7 +67,8 @@ const isTokenCount = (value: unknown): boolean =>
   Number.isInteger(value) && Number(value) >= 1 && Number(value) <= maxTokens;
 const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
 
-const settingRules: Readonly<Record<keyof ModelSettings, FieldRule>> = {
+/** The values that each field accepts. */
+export const settingRules: Readonly<Record<keyof ModelSettings, FieldRule>> = {
   effort: {
     hint: '"none", "low", "medium", "high" or a number of tokens',
     accepts: (value) => levels.includes(value) || isTokenCount(value),

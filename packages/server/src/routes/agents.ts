@@ -26,6 +26,7 @@ const agent: z.ZodType = z.object({
   tools: z.array(toolSchema),
   handoffs: z.array(z.string()),
   problem: z.string().optional().describe("Why the agent cannot run."),
+  warning: z.string().optional().describe("Settings that its models ignore."),
   version: z.int().min(1).optional(),
   createdAt: z.number().optional(),
   updatedAt: z.number().optional(),
@@ -96,7 +97,7 @@ export const agentPartRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/agent-parts",
-    summary: "List the tools, sources and models that a stored agent may use, and its policy limits.",
+    summary: "List the tools, sources and models that a stored agent may use, and its limits.",
     responses: {
       200: {
         description: "Names only.",
@@ -105,6 +106,7 @@ export const agentPartRoutes: readonly Route[] = [
           sources: z.array(z.string()),
           models: z.array(z.string()).optional().describe("Omitted if any `provider/model` is allowed."),
           policyLimits: z.looseObject({}),
+          settingsLimits: z.looseObject({}),
         }),
       },
     },

@@ -72,12 +72,16 @@ it("lists the parts of stored agents", async () => {
   const tools = { search: () => expect.unreachable(), [search.name]: () => expect.unreachable() };
   server = createTestServer({
     agents: [createHelloAgent()],
-    storedAgents: { tools, sources: ["docs"], models: ["a/b"], policyLimits: { maxTurns: 5 } },
+    storedAgents: {
+      ...{ tools, sources: ["docs"], models: ["a/b"] },
+      ...{ policyLimits: { maxTurns: 5 }, settingsLimits: { effort: "low" } },
+    },
   });
   expect(await (await server.send("GET", "/api/agent-parts")).json()).toEqual({
     tools: [{ name: "search" }],
     sources: ["docs"],
     models: ["a/b"],
     policyLimits: { maxTurns: 5, gate: "default", approvals: "ask" },
+    settingsLimits: { effort: "low" },
   });
 });

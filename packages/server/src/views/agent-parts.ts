@@ -1,5 +1,10 @@
 import type { Tool } from "capstan";
-import { type PolicyLimits, resolvePolicyLimits, type StoredAgentsOptions } from "capstan/agents";
+import {
+  type PolicyLimits,
+  resolvePolicyLimits,
+  type SettingsLimits,
+  type StoredAgentsOptions,
+} from "capstan/agents";
 
 /** Tools, sources and models that a stored agent may use. */
 export type AgentParts = {
@@ -8,10 +13,11 @@ export type AgentParts = {
   /** Omitted if any `provider/model` is allowed. */
   readonly models?: readonly string[];
   readonly policyLimits: PolicyLimits;
+  readonly settingsLimits: SettingsLimits;
 };
 
 export function buildAgentParts(given: Omit<StoredAgentsOptions, "store" | "coded"> = {}): AgentParts {
-  const { tools = [], sources = [], models, policyLimits } = given;
+  const { tools = [], sources = [], models, policyLimits, settingsLimits = {} } = given;
   const named: readonly (readonly [string, Tool | object])[] = Array.isArray(tools)
     ? tools.map((tool: Tool) => [tool.name, tool] as const)
     : Object.entries(tools);
@@ -24,5 +30,6 @@ export function buildAgentParts(given: Omit<StoredAgentsOptions, "store" | "code
     sources,
     ...(models && { models: models.map((model) => (typeof model === "string" ? model : model.id)) }),
     policyLimits: resolvePolicyLimits(policyLimits),
+    settingsLimits,
   };
 }

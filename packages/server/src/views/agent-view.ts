@@ -12,7 +12,7 @@ export async function buildAgentView(
 ): Promise<AgentInfo> {
   const { name } = listed;
   if (listed.source === "coded") return { name, source: "coded", ...describeAgent(listed.agent) };
-  const { source, version, data, createdAt, updatedAt, problem } = listed;
+  const { source, version, data, createdAt, updatedAt, problem, warning } = listed;
   // An agent with a problem cannot be created.
   const agent = problem === undefined ? await agents.agent(name, version) : undefined;
   return {
@@ -20,7 +20,7 @@ export async function buildAgentView(
     ...(data.description !== undefined && { description: data.description }),
     ...(agent ? describeAgent(agent) : { models: [], tools: [], handoffs: [] }),
     ...(problem !== undefined && { problem }),
-    ...(isAdmin && { data }),
+    ...(isAdmin && { data, ...(warning !== undefined && { warning }) }),
   };
 }
 
