@@ -1,0 +1,120 @@
+import type { Model } from "capstan";
+import { anthropic } from "capstan/models/anthropic";
+import { gemini } from "capstan/models/gemini";
+import { openai } from "capstan/models/openai";
+
+/** An API whose official SDK has types for its requests. */
+export type CheckedApi = {
+  readonly name: string;
+  /** Models of every generation: what a request may contain depends on them. */
+  readonly models: readonly string[];
+  createModel(model: string, fetch: typeof globalThis.fetch): Model;
+  /** The SDK's type of a body, for streamed and other requests. */
+  readonly types: { readonly streaming: string; readonly whole: string };
+};
+
+const shared = { apiKey: "key-1234567890", circuit: false } as const;
+
+export const checkedApis: readonly CheckedApi[] = [
+  {
+    name: "anthropic",
+    models: [
+      ...["claude-3-5-haiku-latest", "claude-3-7-sonnet-20250219", "claude-sonnet-4-20250514"],
+      ...["claude-opus-4-1", "claude-haiku-4-5", "claude-opus-4-6", "claude-opus-4-8", "claude-sonnet-5"],
+      ...[
+        "claude-haiku-5-5",
+        "claude-sonnet-5-5",
+        "claude-opus-5-5",
+        "claude-fable-5-1",
+        "claude-mythos-preview",
+      ],
+    ],
+    createModel: (model, fetch) => anthropic({ ...shared, model, fetch }),
+    types: { streaming: "AnthropicStreaming", whole: "AnthropicWhole" },
+  },
+  {
+    name: "openai-responses",
+    models: [
+      "gpt-4o",
+      "gpt-4.1-mini",
+      "o3",
+      "gpt-5",
+      "gpt-5-mini",
+      "gpt-5.1",
+      "gpt-5.6",
+      "gpt-5-chat-latest",
+    ],
+    createModel: (model, fetch) => openai({ ...shared, model, fetch }),
+    types: { streaming: "ResponsesStreaming", whole: "ResponsesWhole" },
+  },
+  {
+    name: "openai-chat",
+    models: [
+      "gpt-4o",
+      "gpt-4.1-mini",
+      "o3",
+      "gpt-5",
+      "gpt-5-mini",
+      "gpt-5.1",
+      "gpt-5.6",
+      "gpt-5-chat-latest",
+    ],
+    createModel: (model, fetch) => openai({ ...shared, model, fetch, api: "chat" }),
+    types: {
+      streaming: "OpenAI.Chat.ChatCompletionCreateParamsStreaming",
+      whole: "OpenAI.Chat.ChatCompletionCreateParamsNonStreaming",
+    },
+  },
+  {
+    name: "gemini",
+    models: [
+      ...[
+        "gemini-2.0-flash",
+        "gemini-2.5-flash",
+        "gemini-2.5-pro",
+        "gemini-2.5-flash-image",
+        "gemma-3-27b-it",
+      ],
+      ...["gemini-3-pro-preview", "gemini-3.5-flash", "gemini-3.5-flash-lite", "gemini-3.8-flash"],
+    ],
+    createModel: (model, fetch) => gemini({ ...shared, model, fetch }),
+    types: { streaming: "GeminiBody", whole: "GeminiBody" },
+  },
+];
+
+/**
+ * The types of the SDKs, with what they lack:
+ *
+ * - Anthropic's has dropped temperature and top-p, which newer models reject; older ones accept them.
+ * - OpenAI's wants the id and the status of every answer that is sent back. Recorded requests have neither.
+ * - Google's has no type for the body of a REST request: the fields are the ones that its converter writes, with the
+ *   types of its own values, and their enums as texts.
+ */
+export const typePrelude = `
+import type Anthropic from "@anthropic-ai/sdk";
+import type { Content, GenerationConfig, SafetySetting, ServiceTier, Tool, ToolConfig } from "@google/genai";
+import type OpenAI from "openai";
+
+type OldSampling = { temperature?: number; top_p?: number };
+type AnthropicStreaming = Anthropic.MessageCreateParamsStreaming & OldSampling;
+type AnthropicWhole = Anthropic.MessageCreateParamsNonStreaming & OldSampling;
+
+type Answer = OpenAI.Responses.ResponseOutputMessage;
+type SentAnswer = Omit<Answer, "id" | "status"> & Partial<Pick<Answer, "id" | "status">>;
+type WithInput<T> = Omit<T, "input"> & { input?: (OpenAI.Responses.ResponseInputItem | SentAnswer)[] };
+type ResponsesStreaming = WithInput<OpenAI.Responses.ResponseCreateParamsStreaming>;
+type ResponsesWhole = WithInput<OpenAI.Responses.ResponseCreateParamsNonStreaming>;
+
+type Rest<T> = unknown extends T ? T : T extends string ? \`\${T}\` : T extends object ? { [K in keyof T]: Rest<T[K]> } : T;
+type GeminiBody = {
+  contents: Rest<Content>[];
+  systemInstruction?: Rest<Content>;
+  tools?: Rest<Tool>[];
+  toolConfig?: Rest<ToolConfig>;
+  generationConfig?: Rest<GenerationConfig>;
+  safetySettings?: Rest<SafetySetting>[];
+  serviceTier?: Rest<ServiceTier>;
+  cachedContent?: string;
+  labels?: Record<string, string>;
+};
+`;

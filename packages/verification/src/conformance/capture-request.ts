@@ -1,0 +1,49 @@
+import type { Model, ModelRequest } from "capstan";
+
+/** A request as a client sent it. */
+export type CapturedRequest = {
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: { readonly [field: string]: unknown };
+};
+
+/**
+ * Sends a request through a client and returns it as it would have left the process. Settings that the model refuses are
+ * left out: the runtime does not send them either.
+ */
+export async function captureRequest(
+  createModel: (fetch: typeof globalThis.fetch) => Model,
+  request: ModelRequest,
+): Promise<CapturedRequest> {
+  let captured: CapturedRequest | undefined;
+  const model = createModel(async (input, init) => {
+    captured = {
+      url: String(input),
+      headers: Object.fromEntries(new Headers(init?.headers)),
+      body: JSON.parse(String(init?.body)),
+    };
+    throw new TypeError("The request was captured.");
+  });
+  const signal = new AbortController().signal;
+  try {
+    for await (const _batch of model.stream(omitRefused(model, request), { signal }));
+  } catch (thrown) {
+    if (!captured) throw thrown;
+  }
+  if (!captured) throw new Error(`${model.id} sent no request.`);
+  return captured;
+}
+
+function omitRefused(model: Model, { settings, toolChoice, ...rest }: ModelRequest): ModelRequest {
+  const refused = new Set<string>(
+    model
+      .checkSettings?.({ ...settings, toolChoice })
+      .flatMap(({ field, isError }) => (isError ? field : [])),
+  );
+  const kept = Object.entries(settings ?? {}).filter(([name]) => !refused.has(name));
+  return {
+    ...rest,
+    toolChoice: refused.has("toolChoice") ? "auto" : toolChoice,
+    ...(settings && { settings: Object.fromEntries(kept) }),
+  };
+}

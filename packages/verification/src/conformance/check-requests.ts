@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { type CheckedApi, checkedApis, typePrelude } from "./apis.ts";
+import { type CapturedRequest, captureRequest } from "./capture-request.ts";
+import { checkTypes, type TypedValue } from "./check-types.ts";
+import { ownParts } from "./own-parts.ts";
+import { createRandomRequest } from "./random-request.ts";
+
+/** A request that a client made, and the API that it is for. */
+export type SentRequest = CapturedRequest & { readonly api: CheckedApi; readonly model: string };
+
+/** Sends random requests through the clients of the APIs. Default: all of them. */
+export async function sendRandomRequests(
+  seed: number,
+  countPerApi: number,
+  names: readonly string[] = checkedApis.map(({ name }) => name),
+): Promise<SentRequest[]> {
+  const request = createRandomRequest(ownParts);
+  const sent: SentRequest[] = [];
+  for (const api of checkedApis.filter(({ name }) => names.includes(name))) {
+    const cases = fc.sample(fc.tuple(fc.constantFrom(...api.models), request), {
+      seed,
+      numRuns: countPerApi,
+    });
+    for (const [model, modelRequest] of cases) {
+      const captured = await captureRequest((fetch) => api.createModel(model, fetch), modelRequest);
+      sent.push({ ...captured, api, model });
+    }
+  }
+  return sent;
+}
+
+/** Returns what the SDKs' types say against the requests. `text` includes the body. */
+export async function findTypeProblems(
+  requests: readonly SentRequest[],
+): Promise<{ readonly index: number; readonly text: string }[]> {
+  const values = requests.map(({ api: { types }, body }): TypedValue => {
+    return { type: body.stream === true ? types.streaming : types.whole, value: body };
+  });
+  const problems = await checkTypes(typePrelude, values);
+  return problems.map(({ index, message }) => {
+    const { api, model, body } = requests[index] as SentRequest;
+    return { index, text: `${api.name}, ${model}: ${message}\n${JSON.stringify(body)}` };
+  });
+}

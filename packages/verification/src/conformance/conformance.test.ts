@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { findRuleProblems } from "./api-rules.ts";
+import { checkedApis } from "./apis.ts";
+import { findTypeProblems, type SentRequest, sendRandomRequests } from "./check-requests.ts";
+import { addUnknownFields } from "./mutate-body.ts";
+
+const seed = 20_261_116;
+const countPerApi = 50;
+/** Wrong requests that are made of each of so many right ones. */
+const mutatedPerApi = 2;
+
+it("the types of the official SDKs accept every request that our clients make (S0-42, S0-43)", async () => {
+  const requests = await sendRandomRequests(seed, countPerApi);
+  expect(findRuleProblems(requests)).toEqual([]);
+  const wrong = checkedApis.flatMap((api) =>
+    requests
+      .filter((request) => request.api === api)
+      .slice(0, mutatedPerApi)
+      .flatMap(mutate),
+  );
+  // The compiler runs once for the requests and for the proof that it finds wrong ones.
+  const problems = await findTypeProblems([...requests, ...wrong]);
+  const isWrong = (index: number) => index >= requests.length;
+  expect(problems.filter(({ index }) => !isWrong(index)).map(({ text }) => text)).toEqual([]);
+  const caught = new Set(problems.map(({ index }) => index));
+  const missed = wrong.filter((_, index) => !caught.has(requests.length + index));
+  expect(wrong.length).toBeGreaterThan(100);
+  expect(missed.map(({ api, path }) => `${api.name} ${path}`)).toEqual([]);
+});
+
+function mutate(request: SentRequest): (SentRequest & { readonly path: string })[] {
+  return addUnknownFields(request.body).map(({ body, path }) => ({ ...request, body: { ...body }, path }));
+}
