@@ -1,4 +1,5 @@
 import type { Model } from "../model.ts";
+import { listServerLimits } from "../settings/servers.ts";
 import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
 import { type ChatQuirks, createChatWire } from "./openai-chat.ts";
 import { createPricer } from "./pricing.ts";
@@ -17,7 +18,7 @@ export function compatible(options: CompatibleOptions): Model {
   const provider = options.provider ?? (URL.canParse(baseURL) ? new URL(baseURL).hostname : "compatible");
   return createHttpModel({
     id: `${provider}/${model}`,
-    support: quirks,
+    api: listServerLimits(quirks),
     wire: createChatWire({ name: provider, ...quirks }),
     settings: pickSettings(options),
     stream,

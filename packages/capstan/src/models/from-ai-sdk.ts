@@ -3,9 +3,11 @@
 // from-ai-sdk/parts.ts.
 import { AgentError } from "../errors.ts";
 import type { Model, ModelRequest } from "../model.ts";
+import { findSettingProblems } from "../settings/support.ts";
 import { type AiSdkVersion, aiSdkVersions, toFileData, toPrompt } from "./from-ai-sdk/ai-sdk-prompt.ts";
 import { toAiSdkError } from "./from-ai-sdk/failure.ts";
 import { type AiSdkPart, createPartReader } from "./from-ai-sdk/parts.ts";
+import { buildAiSdkSettings, listAiSdkLimits } from "./from-ai-sdk/settings.ts";
 
 /** The members of `LanguageModelV2`, `LanguageModelV3` and `LanguageModelV4` that the adapter uses. */
 export interface AiSdkModel {
@@ -21,17 +23,19 @@ export function fromAiSdk(languageModel: AiSdkModel): Model {
   const { provider, modelId } = languageModel;
   // Provider names look like "openai.responses"; the suffix names the API.
   const id = `${provider.split(".")[0]}/${modelId}`;
+  const target = { version, provider, modelId };
   return {
     id,
-    acceptsMedia: (part) => toFileData(part, { version, provider }) !== undefined,
+    acceptsMedia: (part) => toFileData(part, target) !== undefined,
+    checkSettings: (settings) => findSettingProblems(listAiSdkLimits(target), modelId, settings),
     async *stream(request, { signal }) {
-      const dialect = { version, provider };
       let parts: ReadableStreamDefaultReader<unknown> | undefined;
       try {
-        const options = buildOptions(request, toPrompt(request, dialect));
-        const { stream } = await languageModel.doStream({ ...options, abortSignal: signal });
+        const options = { ...buildOptions(request), ...buildAiSdkSettings(request, target) };
+        const prompt = toPrompt(request, target);
+        const { stream } = await languageModel.doStream({ prompt, ...options, abortSignal: signal });
         parts = stream.getReader();
-        const reader = createPartReader(dialect);
+        const reader = createPartReader(target);
         for (;;) {
           const { done, value } = await parts.read();
           if (done) return;
@@ -57,9 +61,8 @@ function getVersion({ specificationVersion }: AiSdkModel): AiSdkVersion {
   );
 }
 
-function buildOptions({ tools, toolChoice, output }: ModelRequest, prompt: readonly object[]): object {
+function buildOptions({ tools, toolChoice, output }: ModelRequest): object {
   return {
-    prompt,
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, input }) => ({
         type: "function",

@@ -2,6 +2,7 @@ import { AgentError } from "../errors.ts";
 import type { Entry } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Chunk, Model, StopReason, ToolSpec, Usage } from "../model.ts";
+import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
 
 /** The result of one `generate` call. May contain text, calls or both. */
 export type Generated = {
@@ -15,19 +16,27 @@ export type Generated = {
   readonly stopReason?: StopReason;
 };
 
+export type GenerateOptions = {
+  readonly signal: AbortSignal;
+  readonly toolChoice: ToolChoice;
+  /** Set by the agent or the run. */
+  readonly settings?: ModelSettings;
+};
+
 // biome-ignore lint/complexity/useMaxParams: the first three match the signature of existing clients
 export type Generate = (
   messages: readonly Entry[],
   tools: readonly ToolSpec[],
   instructions: string,
-  options: { readonly signal: AbortSignal },
+  options: GenerateOptions,
 ) => Promise<Generated> | Generated;
 
 /** Creates a model from a function or from a client with a `generate` method. */
 export function fromGenerate(client: Generate | { readonly generate: Generate }, id = "generate"): Model {
   return {
     id,
-    async *stream({ history, tools, instructions }, options) {
+    async *stream({ history, tools, instructions, toolChoice, settings }, { signal }) {
+      const options = { signal, toolChoice, ...(settings && { settings }) };
       // Called as a method, so that `this` is the client.
       const generated = await (typeof client === "function"
         ? client([...history], tools, instructions, options)

@@ -1,7 +1,7 @@
 import { type Clock, rejectOnAbort, sleep, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Chunk, Model, ModelRequest, Usage } from "../model.ts";
-import type { ServerSupport } from "../settings/servers.ts";
+import type { Limit } from "../settings/limit.ts";
 import { mergeSettings, settingNames } from "../settings/settings.ts";
 import { findSettingProblems, type ModelApi } from "../settings/support.ts";
 import { buildCircuitKey, type Circuit, type CircuitOptions, getCircuit } from "./circuit.ts";
@@ -34,9 +34,7 @@ export type ClientOptions = Omit<WireSettings, "stream"> & {
 export type HttpModelOptions = {
   readonly id: string;
   /** Default: the API follows every setting. */
-  readonly api?: ModelApi;
-  /** Instead of `api`: how a compatible server follows settings. */
-  readonly support?: ServerSupport;
+  readonly api?: ModelApi | readonly Limit[];
   readonly wire: Wire;
   readonly settings: Omit<WireSettings, "stream">;
   /** Default: true. */
@@ -57,7 +55,7 @@ export type HttpModelOptions = {
 
 /** Creates a model over HTTP: one POST, answered by server-sent events or JSON. The wire interprets the bytes. */
 export function createHttpModel(options: HttpModelOptions): Model {
-  const { settings, support, api = support } = options;
+  const { api, settings } = options;
   return {
     id: options.id,
     acceptsMedia: (part) => options.wire.acceptsMedia?.(part) ?? true,

@@ -3,7 +3,7 @@ export { type DefaultModelOptions, defaultModel } from "./default-model.ts";
 export { fallback } from "./fallback.ts";
 export { type DatedModelInfo, findModelInfo } from "./find-model-info.ts";
 export { fromAiSdk } from "./from-ai-sdk.ts";
-export { fromGenerate, type Generate, type Generated } from "./from-generate.ts";
+export { fromGenerate, type Generate, type Generated, type GenerateOptions } from "./from-generate.ts";
 export { type KnownModel, type KnownModelsOptions, knownModels, type ModelPrice } from "./known-models.ts";
 export {
   type FindLocalServersOptions,

@@ -26,6 +26,7 @@ export function recorded(model: Model | undefined, file: string, options: Record
   let loading: Promise<Recording> | undefined;
   return {
     id: model?.id ?? "recorded",
+    checkSettings: (settings) => model?.checkSettings?.(settings) ?? [],
     async *stream(request, { signal }) {
       signal.throwIfAborted();
       // Serialized first: the history may grow while the answer streams.

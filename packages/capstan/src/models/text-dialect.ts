@@ -20,6 +20,9 @@ export function textDialect(model: Model, options: DialectOptions = {}): Model {
   return {
     id: model.id,
     acceptsMedia: (part) => model.acceptsMedia?.(part) ?? true,
+    // The instructions say which tools may be called, so the model need not support it.
+    checkSettings: ({ toolChoice: _choice, parallelToolCalls: _parallel, ...settings }) =>
+      model.checkSettings?.(settings) ?? [],
     async *stream(request, streaming) {
       const answer = createAnswerReader(request);
       for await (const chunks of model.stream(toTextRequest(request, toText, sanitize), streaming)) {

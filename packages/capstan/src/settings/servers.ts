@@ -133,7 +133,7 @@ function findEffortSupport(
 }
 
 /** What a server cannot do. */
-export function listServerLimits(support: ServerSupport): readonly Limit[] {
+export function listServerLimits(support: ServerSupport = {}): readonly Limit[] {
   const toEffortLimit = (kind: "nearest" | "none", reason: string): Limit => ({
     field: "effort",
     effect: "ignored",

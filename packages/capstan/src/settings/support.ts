@@ -4,7 +4,7 @@ import { claudeLimits } from "./claude-models.ts";
 import { geminiLimits } from "./gemini-models.ts";
 import type { Limit } from "./limit.ts";
 import { chatLimits, responsesLimits } from "./openai-models.ts";
-import { listServerLimits, type ServerSupport, servers } from "./servers.ts";
+import { listServerLimits, servers } from "./servers.ts";
 import type { ModelSettings } from "./settings.ts";
 
 /** The API that a client speaks. */
@@ -30,20 +30,20 @@ export type SettingProblem = {
 const limits: { readonly [Api in ModelApi]: readonly Limit[] } = {
   "openai-responses": responsesLimits,
   "openai-chat": chatLimits,
-  compatible: listServerLimits({}),
+  compatible: listServerLimits(),
   anthropic: claudeLimits,
   gemini: geminiLimits,
-  "ai-sdk": [],
+  "ai-sdk": [], // depends on the provider: see `listAiSdkLimits`
   llama: [],
 };
 
-/** Returns the settings that a model cannot follow, by its API or, for a compatible server, by what that supports. */
+/** Returns the settings that a model cannot follow, by its API or by limits of its own. */
 export function findSettingProblems(
-  api: ModelApi | ServerSupport,
+  api: ModelApi | readonly Limit[],
   model: string,
   settings: ModelSettings,
 ): readonly SettingProblem[] {
-  const known = typeof api === "object" ? listServerLimits(api) : limits[api];
+  const known = typeof api === "string" ? limits[api] : api;
   return known.flatMap(({ field, effect, applies, reason }): SettingProblem[] => {
     const value = settings[field];
     if (value === undefined || applies?.(value, settings, model) === false) return [];
@@ -65,15 +65,15 @@ export function findNamedProblems(name: string, settings: ModelSettings): readon
   const slash = name.indexOf("/");
   const provider = name.slice(0, Math.max(0, slash));
   if (provider === "offline" || slash < 0) return []; // rule-based: no setting changes its answers
-  return findSettingProblems(findSupport(provider, name), name.slice(slash + 1), settings);
+  return findSettingProblems(findLimits(provider, name), name.slice(slash + 1), settings);
 }
 
 /** Clouds offer the models of several providers, each with the API of its provider. */
-function findSupport(provider: string, name: string): ModelApi | ServerSupport {
+function findLimits(provider: string, name: string): ModelApi | readonly Limit[] {
   if (/^(?:bedrock|vertex)\/.*claude/.test(name)) return "anthropic";
   const api = Object.hasOwn(apis, provider) ? apis[provider] : undefined;
   const support = Object.hasOwn(servers, provider) ? servers[provider] : undefined;
-  return api ?? support ?? "compatible";
+  return api ?? listServerLimits(support);
 }
 
 /** Throws `invalid_definition` if a model refuses a setting of its agent, and warns of those that it ignores. */

@@ -1,8 +1,9 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, isSameJson, toBase64 } from "../../json.ts";
 import type { Chunk } from "../../model.ts";
+import { readLogprobs } from "../logprobs.ts";
 import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
-import { createFinish } from "../wire.ts";
+import { createFinish, toList } from "../wire.ts";
 import { createMediaChunk } from "../wire-media.ts";
 import type { Dialect } from "./ai-sdk-prompt.ts";
 import { tagProviderData } from "./ai-sdk-prompt.ts";
@@ -203,11 +204,17 @@ function parseInput(text: string): unknown {
   }
 }
 
+/** OpenAI's packages report log probabilities at the end, as a list or a list per text. */
+function findLogprobs(metadata: unknown): readonly Chunk[] {
+  const [own] = isRecord(metadata) ? Object.values(metadata).filter(isRecord) : [];
+  return readLogprobs(toList(own?.logprobs).flat());
+}
+
 function readFinish(
   { calls }: PartReaderState,
-  { finishReason, usage }: Extract<AiSdkPart, { type: "finish" }>,
+  { finishReason, usage, providerMetadata }: Extract<AiSdkPart, { type: "finish" }>,
 ): readonly Chunk[] {
-  const chunks: Chunk[] = [];
+  const chunks = [...findLogprobs(providerMetadata)];
   const tokenUsage = toUsage(usage);
   if (tokenUsage) chunks.push({ type: "usage", usage: tokenUsage });
   const reason = readStopReason(finishReason);

@@ -11,9 +11,13 @@ const choiceInstructions: Readonly<Record<Extract<ToolChoice, string>, string>> 
 };
 
 /** Appends the tool descriptions to the instructions; returns them unchanged without tools. */
-export function buildInstructions({ instructions, tools, toolChoice }: ModelRequest): string {
+export function buildInstructions({ instructions, tools, toolChoice, settings }: ModelRequest): string {
   const [first] = tools;
   if (!first) return instructions;
+  const count =
+    settings?.parallelToolCalls === false
+      ? "Write one call at a time."
+      : "You may write several calls, one after the other.";
   const section = `You have access to the following tools.
 
 AVAILABLE TOOLS:
@@ -27,7 +31,7 @@ Example:
 TOOL_CALL: ${first.name}
 ARGUMENTS: ${JSON.stringify(buildExample(first.input, 4))}
 
-You may write several calls, one after the other. Then stop: the results come in the next message, as TOOL_RESULT. Never write a TOOL_RESULT yourself. What you write as [Thinking: ...] is not shown.
+${count} Then stop: the results come in the next message, as TOOL_RESULT. Never write a TOOL_RESULT yourself. What you write as [Thinking: ...] is not shown.
 
 ${formatChoice(toolChoice)}`;
   return instructions ? `${instructions}\n\n${section}` : section;
