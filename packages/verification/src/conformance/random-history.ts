@@ -14,17 +14,25 @@ const text: fc.Arbitrary<string> = fc.oneof(
 );
 
 const pixel = "iVBORw0KGgo=";
-const media: fc.Arbitrary<Part> = fc.constantFrom<Part>(
-  { type: "image", mediaType: "image/png", data: pixel },
-  { type: "image", mediaType: "image/jpeg", url: "https://example.com/a.jpg" },
-  { type: "image", mediaType: "image/webp", url: `data:image/webp;base64,${pixel}` },
-  { type: "image", mediaType: "image/tiff", data: pixel },
-  { type: "file", mediaType: "application/pdf", data: "JVBERi0xLjQ=" },
-  { type: "file", mediaType: "application/pdf", url: "https://example.com/a.pdf" },
-  { type: "file", mediaType: "text/csv", data: "YSxiCjEsMg==" },
-  { type: "file", mediaType: "application/zip", data: "UEsDBA==" },
-  { type: "file", mediaType: "audio/wav", data: "UklGRg==" },
-);
+const mediaTypes = [
+  ...["image/png", "image/jpeg", "image/webp", "image/tiff", "application/pdf", "text/csv"],
+  ...["application/zip", "audio/wav", "audio/mpeg", "video/mp4"],
+];
+/** Bytes, an address or a file at a provider; a part may have several of them. */
+const media: fc.Arbitrary<Part> = fc
+  .record(
+    {
+      mediaType: fc.constantFrom(...mediaTypes),
+      data: fc.constantFrom(pixel, "JVBERi0xLjQ=", "YSxiCjEsMg=="),
+      url: fc.constantFrom("https://example.com/a", `data:image/png;base64,${pixel}`, "gs://bucket/a"),
+      file: fc.record({
+        provider: fc.constantFrom("anthropic", "openai", "gemini", "vertex"),
+        id: fc.constantFrom("file_011CNha8iCJcU1wXNR6q4V8w", "https://example.com/v1beta/files/abc"),
+      }),
+    },
+    { requiredKeys: ["mediaType"] },
+  )
+  .map((fields): Part => ({ type: fields.mediaType.startsWith("image/") ? "image" : "file", ...fields }));
 
 const content: fc.Arbitrary<string | readonly Part[]> = fc.oneof(
   text,
