@@ -2,9 +2,12 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import type { Model, ModelRequest } from "capstan";
 import { anthropic } from "capstan/models/anthropic";
+import { azure } from "capstan/models/azure";
 import { gemini } from "capstan/models/gemini";
 import { openai } from "capstan/models/openai";
-import OpenAI from "openai";
+import { vertex } from "capstan/models/vertex";
+import { OAuth2Client } from "google-auth-library";
+import OpenAI, { AzureOpenAI } from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ReceivedRequest, startCaptureServer } from "./capture-server.ts";
 import { sendRandomRequests } from "./check-requests.ts";
@@ -47,10 +50,15 @@ const olderVersion = {
 };
 
 function pickHeaders({ headers }: ReceivedRequest) {
-  const names = ["authorization", "x-api-key", "x-goog-api-key", "anthropic-version", "content-type"];
+  const credentials = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
+  const names = [...credentials, "anthropic-version", "content-type"];
   return Object.fromEntries(names.map((name) => [name, headers[name]]));
 }
 const messages = [{ role: "user" as const, content: "?" }];
+
+const azureOptions = {
+  ...{ apiKey, apiVersion: "2024-10-21", model: "gpt-5", deployment: "my deployment" },
+};
 
 describe.each([true, false])("a request of our clients, streamed: %j", (stream) => {
   const clients: { [name: string]: { ours(url: string): Model; theirs(url: string): Promise<unknown> } } = {
@@ -77,6 +85,20 @@ describe.each([true, false])("a request of our clients, streamed: %j", (stream) 
           ...{ model: "gpt-5", messages, stream },
         }),
     },
+    "azure, chat": {
+      ours: (baseURL) => azure({ ...azureOptions, baseURL, stream, circuit: false }),
+      theirs: (endpoint) =>
+        new AzureOpenAI({ ...azureOptions, endpoint, maxRetries: 0 }).chat.completions.create({
+          ...{ model: "gpt-5", messages, stream },
+        }),
+    },
+    "azure, responses": {
+      ours: (baseURL) => azure({ ...azureOptions, baseURL, stream, circuit: false, api: "responses" }),
+      theirs: (endpoint) =>
+        new AzureOpenAI({ ...azureOptions, endpoint, maxRetries: 0 }).responses.create({
+          ...{ model: "my deployment", input: "?", stream },
+        }),
+    },
     gemini: {
       ours: (url) =>
         gemini({ model: "gemini-3.8-flash", apiKey, baseURL: `${url}/v1beta`, stream, circuit: false }),
@@ -100,6 +122,34 @@ describe.each([true, false])("a request of our clients, streamed: %j", (stream) 
       ...(name === "anthropic" && olderVersion),
     });
   });
+});
+
+it("a request to Vertex has the address and the token of the official client", async () => {
+  const cloud = { project: "my-project", location: "europe-west1" };
+  const model = "gemini-3.8-flash";
+  const question: { url?: URL; headers?: Headers } = {};
+  const client = vertex({
+    ...{ ...cloud, model, token: () => "token-1", circuit: false },
+    fetch: async (input, init) => {
+      Object.assign(question, { url: new URL(String(input)), headers: new Headers(init?.headers) });
+      throw new TypeError("captured");
+    },
+  });
+  await ask(client).catch(() => undefined);
+  const authClient = new OAuth2Client();
+  authClient.setCredentials({ access_token: "token-1", expiry_date: Number.MAX_SAFE_INTEGER });
+  const httpOptions = { baseUrl: server.url, apiVersion: "v1" };
+  const official = await receive(() => {
+    const google = new GoogleGenAI({
+      vertexai: true,
+      ...cloud,
+      httpOptions,
+      googleAuthOptions: { authClient: authClient as never },
+    });
+    return google.models.generateContentStream({ model, contents: "?" });
+  });
+  expect(`${question.url?.pathname}${question.url?.search}`).toBe(official.path);
+  expect(question.headers?.get("authorization")).toBe(official.headers.authorization);
 });
 
 describe("Google's own client", () => {
