@@ -10,6 +10,8 @@ import {
 import { AgentError } from "./errors.ts";
 import type { ModelChain } from "./event.ts";
 import type { NumberedFragment } from "./history.ts";
+import type { HostedToolSpec } from "./hosted/hosted-tool.ts";
+import { checkHostedSupport } from "./hosted/support.ts";
 import { isRecord } from "./json.ts";
 import type { Model, ToolSpec } from "./model.ts";
 import { checkPolicy, defaultPolicy, type PolicyOverrides } from "./policy.ts";
@@ -70,6 +72,8 @@ export type Toolset = {
   /** A map, so that names on `Object.prototype` are not mistaken for tools. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly specs: readonly ToolSpec[];
+  /** Tools that the provider executes; absent if there are none. */
+  readonly hosted?: readonly HostedToolSpec[];
 };
 
 export interface Agent extends Toolset {
@@ -134,6 +138,12 @@ export function defineAgent(definition: AgentDefinition): Agent {
   }
   const handoffs = readHandoffs(definition);
   if (isRecord(settings)) checkAgentSettings(definition, settings, [...main, ...afterTools]);
+  const toolset = toToolMap(name, typeof tools === "function" ? [] : tools);
+  if (toolset.hosted) {
+    const hasFunctions = toolset.specs.length > 0 || handoffs !== undefined;
+    const request = { hosted: toolset.hosted, hasFunctions };
+    checkHostedSupport(`agent ${JSON.stringify(name)}`, request, [...main, ...afterTools]);
+  }
   return {
     name,
     models: {
@@ -142,7 +152,8 @@ export function defineAgent(definition: AgentDefinition): Agent {
       summary: summary as [ModelChoice],
     },
     instructions,
-    ...(typeof tools === "function" ? { ...toToolMap(name, []), toolSource: tools } : toToolMap(name, tools)),
+    ...toolset,
+    ...(typeof tools === "function" && { toolSource: tools }),
     ...(handoffs && { handoffs }),
     ...(fallbackTool && { fallbackTool }),
     ...(output && { output: toSchema(output, { owner: `the agent "${name}"` }) }),
@@ -187,9 +198,14 @@ function isModel(choice: ModelChoice): boolean {
 export function toToolMap(agent: string, tools: readonly Tool[]): Toolset {
   if (!Array.isArray(tools))
     throw new AgentError("invalid_definition", `The tools of the agent "${agent}" must be an array.`);
+  const byName = indexTools(agent, tools);
+  const hosted = tools.flatMap(({ name, hosted: tool }) => (tool ? { ...tool, name } : []));
   return {
-    tools: indexTools(agent, tools),
-    specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema.json })),
+    tools: byName,
+    specs: tools
+      .filter((tool) => !tool.hosted)
+      .map(({ name, description, schema }) => ({ name, description, input: schema.json })),
+    ...(hosted.length > 0 && { hosted }),
   };
 }
 

@@ -98,7 +98,10 @@ export type FactBody =
       /** The settings of the request, if it had any. */
       readonly settings?: ModelSettings;
       readonly logprobs?: readonly TokenLogprob[];
-      /** Third-party tool descriptions that the model has read, if the conversation has no label for their origin yet. */
+      /**
+       * Untrusted text that the model has read while it wrote the message: results of hosted tools, and third-party tool
+       * descriptions, if the conversation has no label for their origin yet.
+       */
       readonly sources?: readonly Source[];
     }
   | {
@@ -168,6 +171,8 @@ export type FactBody =
       readonly name: string;
       readonly arguments: Json;
       readonly attempt: number;
+      /** The provider executed the call; the fact follows the message. */
+      readonly hosted?: true;
     }
   | {
       readonly type: "tool_call_result";
@@ -193,6 +198,8 @@ export type FactBody =
       readonly cacheUntil?: number;
       /** Labels of the data that the result adds to the conversation. */
       readonly reads?: readonly Reads[];
+      /** The provider executed the call, and its message has the result in the provider's own form. */
+      readonly hosted?: true;
       /** The call was not performed: the result of an identical earlier call was reused. */
       readonly cached?: true;
       /** How often the run had been retried. A handoff that a failure interrupted gets another result after a retry. */

@@ -22,6 +22,7 @@ describe("public exports", () => {
         "getCalls",
         "getStopReason",
         "getText",
+        "hostedTools",
         "identitySection",
         "isContext",
         "isFact",

@@ -33,6 +33,15 @@ export {
   type UiHint,
   type UserEntry,
 } from "./history.ts";
+export type { ComputerAction, ComputerOptions } from "./hosted/computer.ts";
+export type {
+  CitedSource,
+  HostedCall,
+  HostedKind,
+  HostedTool,
+  HostedToolSpec,
+} from "./hosted/hosted-tool.ts";
+export { hostedTools } from "./hosted/hosted-tools.ts";
 export type { Isolation } from "./isolation.ts";
 export { isRecord, type Json, toCanonicalJson } from "./json.ts";
 export type {

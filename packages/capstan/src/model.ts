@@ -1,5 +1,7 @@
 import { type ErrorCode, type ErrorData, toErrorData } from "./errors.ts";
 import type { Entry, MediaPart } from "./history.ts";
+import type { CitedSource, HostedCall, HostedToolSpec } from "./hosted/hosted-tool.ts";
+import type { HostedRequest } from "./hosted/support.ts";
 import type { Json } from "./json.ts";
 import type { JsonSchema } from "./schema/schema.ts";
 import type { ModelSettings, ToolChoice } from "./settings/settings.ts";
@@ -54,6 +56,10 @@ export type Chunk =
   | { readonly type: "opaque"; readonly data: Json }
   /** Complete generated media; `data` is base64. With `opaque`, they are sent back to the provider in later turns. */
   | { readonly type: "media"; readonly mediaType: string; readonly data: string; readonly opaque?: Json }
+  /** A call that the provider executes. Its own blocks are `opaque` chunks in addition. */
+  | { readonly type: "hosted"; readonly call: HostedCall }
+  /** The text so far cites a source that a hosted tool found. */
+  | { readonly type: "citation"; readonly source: CitedSource }
   /** Discards the message so far, which `model` wrote: another model starts over. */
   | { readonly type: "restart"; readonly reason: string; readonly model?: string }
   | { readonly type: "usage"; readonly usage: Usage }
@@ -69,6 +75,8 @@ export type ModelRequest = {
   /** Every call has its result, in call order. The array is mutated after the request: copy it to keep it. */
   readonly history: readonly Entry[];
   readonly tools: readonly ToolSpec[];
+  /** Tools that the provider executes. */
+  readonly hosted?: readonly HostedToolSpec[];
   readonly toolChoice: ToolChoice;
   /** The turn calls for deliberation. A wish, unlike `settings.effort`: a model that cannot reason ignores it. */
   readonly thinking: boolean;
@@ -90,6 +98,8 @@ export interface Model {
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<readonly Chunk[]>;
   /** Returns the settings that this model cannot follow. A model without it is trusted with all of them. */
   checkSettings?(settings: ModelSettings): readonly SettingProblem[];
+  /** Returns why this model cannot have these hosted tools. A model without it is trusted with all of them. */
+  checkHosted?(request: HostedRequest): readonly string[];
   /** Whether the model gets this part itself and not a placeholder. A model without it is trusted with every part. */
   acceptsMedia?(part: MediaPart): boolean;
   /** Uploads files to the provider. Absent if it cannot store files. */

@@ -15,6 +15,7 @@ import {
 } from "./definition.ts";
 import { AgentError, type ErrorData } from "./errors.ts";
 import type { Fragment, Part, UiHint } from "./history.ts";
+import type { HostedTool } from "./hosted/hosted-tool.ts";
 import {
   getIsolatedTools,
   type IsolatedExecute,
@@ -130,6 +131,8 @@ export interface Tool extends ToolSettings {
   execute?(input: unknown, context: ToolContext): unknown;
   /** Where the process of an isolated call finds the tool. */
   readonly isolate?: ToolLocation;
+  /** The provider executes the tool, or defines its actions: see `hostedTools`. */
+  readonly hosted?: HostedTool;
   /** The agent that answers the calls of a tool made with `agentTool`. */
   readonly agent?: Agent;
   needsApproval?(input: unknown, options: { readonly context: unknown }): Approval | Promise<Approval>;

@@ -261,10 +261,16 @@ function applyCallStart(
 ): SessionView {
   const started = updateCall(view, { id: fact.id, state: "running", seq: fact.seq }, own);
   if (started !== view) return started;
-  // Not requested by the model: the fallback tool of a limit.
-  const { id, name, arguments: input, seq } = fact;
-  const call: CallView = { id, name, input, state: "running", seq };
-  return addEntry(view, createAssistantView(fact, { calls: [call] }), own);
+  const { id, name, arguments: input, seq, hosted } = fact;
+  const call: CallView = { id, name, input, state: "running", seq, ...(hosted && { hosted }) };
+  // The message of a hosted call comes first.
+  const at = hosted ? findLastAssistant(view, ({ turn }) => turn === fact.turn) : -1;
+  const entry = view.entries[at];
+  // Not requested by the model: the fallback tool of a limit, or a call in an unfinished message.
+  if (entry?.type !== "assistant") return addEntry(view, createAssistantView(fact, { calls: [call] }), own);
+  const entries = own(view.entries);
+  entries[at] = { ...entry, calls: [...entry.calls, call] };
+  return { ...view, entries };
 }
 
 function applyCallResult(

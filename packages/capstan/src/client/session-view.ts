@@ -23,6 +23,8 @@ export type CallView = {
   readonly ui?: UiHint;
   readonly error?: ErrorData;
   readonly ms?: number;
+  /** The provider executed it. */
+  readonly hosted?: true;
   /** Position of the fact that started it. */
   readonly seq?: number;
 };

@@ -22,6 +22,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
     id: models.map(({ id }) => id).join(" | "),
     checkSettings: (settings) => models.flatMap((model) => model.checkSettings?.(settings) ?? []),
     acceptsMedia: (part) => models.every((model) => model.acceptsMedia?.(part) ?? true),
+    checkHosted: (request) => models.flatMap((model) => model.checkHosted?.(request) ?? []),
     async *stream(request, { signal }) {
       let failed:
         | { readonly thrown: unknown; readonly model: string; readonly hasSpoken: boolean }

@@ -1,5 +1,6 @@
 import { type Clock, rejectOnAbort, sleep, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
+import { findHostedProblems } from "../hosted/support.ts";
 import type { Chunk, Model, ModelRequest, Usage } from "../model.ts";
 import type { Limit } from "../settings/limit.ts";
 import { mergeSettings, settingNames } from "../settings/settings.ts";
@@ -61,6 +62,10 @@ export function createHttpModel(options: HttpModelOptions): Model {
     acceptsMedia: (part) => options.wire.acceptsMedia?.(part) ?? true,
     checkSettings: (requested) =>
       api ? findSettingProblems(api, settings.model, mergeSettings(requested, settings)) : [],
+    checkHosted: (requested) => {
+      const [provider = ""] = options.id.split("/", 1);
+      return api ? findHostedProblems({ api, provider, model: settings.model }, requested) : [];
+    },
     stream(request, { signal }) {
       const timer = createIdleTimer(signal, options.timeouts, options.clock);
       const batches = createBatchQueue(timer.abort);
@@ -91,7 +96,7 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
     circuit = await acquireCircuit(options, { url, headers }, timer.signal);
     const body = wire.toRequest(request, buildWireSettings(options, request));
     const response = await sendPost(options, { url, headers, body, signal: timer.signal });
-    const answer = stream ? createSseReader(wire) : createJsonReader(wire);
+    const answer = (stream ? createSseReader : createJsonReader)(wire, request.hosted);
     await response.read((bytes) => {
       timer.reset();
       batches.push(collectUsage(answer.read(bytes), summary));

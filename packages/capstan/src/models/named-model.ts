@@ -1,5 +1,6 @@
 import { suggestName } from "../definition.ts";
 import { AgentError } from "../errors.ts";
+import { findNamedHostedProblems } from "../hosted/support.ts";
 import type { Model } from "../model.ts";
 import { findNamedProblems } from "../settings/support.ts";
 import { compatibleServerNames, findCompatibleServer } from "./compatible-servers.ts";
@@ -23,6 +24,7 @@ function createLazyModel(name: string): Model {
     checkSettings: (settings) => findNamedProblems(name, settings),
     // Asked after a request, when the client is loaded.
     acceptsMedia: (part) => loaded?.acceptsMedia?.(part) ?? true,
+    checkHosted: (request) => findNamedHostedProblems(name, request),
     async *stream(request, options) {
       loaded = await loadModel(name);
       yield* loaded.stream(request, options);

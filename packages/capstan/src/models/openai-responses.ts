@@ -13,8 +13,9 @@ import {
 } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { ModelRequest } from "../model.ts";
-import type { ToolChoice } from "../settings/settings.ts";
+import { toClientResult } from "./openai-responses/client-calls.ts";
 import { isResponsesOverflow } from "./openai-responses/failure.ts";
+import { listHostedIncludes, toHostedChoice, toHostedDefinition } from "./openai-responses/hosted.ts";
 import { toGeneratedImage, toInputContent, toInputMedia } from "./openai-responses/media.ts";
 import { createResponsesReader, parseResponse, responsesName } from "./openai-responses/reader.ts";
 import { buildResponsesSettings } from "./openai-responses/settings.ts";
@@ -50,10 +51,12 @@ function toRequest(request: ModelRequest, settings: WireSettings): string {
   const { json: input, hasReasoning } = serializeHistory(request.history);
   const tools = [
     ...request.tools.map(serializeFunctionTool),
+    ...(request.hosted ?? []).map((tool) => JSON.stringify(toHostedDefinition(tool, model))),
     ...toList(extraTools).map((tool) => JSON.stringify(tool)),
   ];
   const { fields, include: ownInclude } = buildResponsesSettings(request, settings, hasReasoning);
   const include = new Set([...toList(extraInclude), ...ownInclude]);
+  if (request.hosted) for (const field of listHostedIncludes(request.hosted)) include.add(field);
   const text = { ...buildTextFormat(request), ...(isRecord(extraText) ? extraText : {}) };
   const head = JSON.stringify({
     model,
@@ -61,7 +64,7 @@ function toRequest(request: ModelRequest, settings: WireSettings): string {
     store: false,
     ...(instructions && { instructions: instructions.toWellFormed() }),
     ...fields,
-    ...(toolChoice !== "auto" && tools.length > 0 && { tool_choice: toResponsesChoice(toolChoice) }),
+    ...(toolChoice !== "auto" && tools.length > 0 && { tool_choice: toResponsesChoice(request, model) }),
     ...(include.size > 0 && { include: [...include] }),
     ...(Object.keys(text).length > 0 && { text }),
     ...others,
@@ -71,8 +74,10 @@ function toRequest(request: ModelRequest, settings: WireSettings): string {
   return `${head.slice(0, -1)}${toolsJson}${inputJson}}`;
 }
 
-function toResponsesChoice(choice: ToolChoice): string | Item {
+function toResponsesChoice({ toolChoice: choice, hosted }: ModelRequest, model: string): string | Item {
   if (typeof choice === "string") return choice;
+  const tool = hosted?.find(({ name }) => name === choice.tool);
+  if (tool) return toHostedChoice(tool, model);
   return { type: "function", name: responsesToolNames.encodeName(choice.tool) };
 }
 
@@ -126,7 +131,7 @@ function toItems(entry: Entry, lastAssistant: AssistantEntry | undefined): reado
     case "assistant":
       return toAssistantItems(entry);
     case "result":
-      return [toResultItem(entry, lastAssistant)];
+      return toResultItems(entry, lastAssistant);
   }
 }
 
@@ -152,6 +157,8 @@ function toPartItem(part: AssistantPart, entry: AssistantEntry, isComplete: bool
     case "reasoning":
       return isComplete && canReplay(part) ? getReasoningItem(part) : undefined;
     case "call": {
+      const own = toRecord(getOwnData(responsesName, part.opaque));
+      if (own?.type !== undefined) return own; // not a call of a function: kept as a whole
       const ownFields = restoreData(
         getOwnData(responsesName, part.opaque),
         isComplete && !isDuplicateId(part, entry),
@@ -200,22 +207,24 @@ function toRecord(data: Json | undefined): Item | undefined {
   return isRecord(data) ? data : undefined;
 }
 
-function toResultItem(
-  { callId, content, error }: ResultEntry,
-  lastAssistant: AssistantEntry | undefined,
-): Item {
+function toResultItems(entry: ResultEntry, lastAssistant: AssistantEntry | undefined): readonly Item[] {
+  const { callId, content, error } = entry;
   const call = lastAssistant?.parts.find(
     (part): part is CallPart => part.type === "call" && part.id === callId,
   );
-  const { caller } = toRecord(getOwnData(responsesName, call?.opaque)) ?? {};
+  const own = toRecord(getOwnData(responsesName, call?.opaque)) ?? {};
+  const answer = own.type === undefined ? undefined : toClientResult(own, entry);
+  if (answer) return answer;
+  const { caller } = own;
   const isText = typeof content === "string" || content.every((part) => part.type === "text");
   const text = isText ? toPlainText(content).toWellFormed() || (error?.message ?? "") : undefined;
-  return {
+  const item = {
     type: "function_call_output",
     call_id: lastAssistant ? getCallId(lastAssistant, callId) : toWireId(callId),
     output: text ?? toInputContent(content),
     ...(caller !== undefined && { caller }),
   };
+  return [item];
 }
 
 /** Returns the provider's id, or ours if the provider used one id for two calls of a message. */

@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { AgentError } from "../errors.ts";
+import type { HostedToolSpec } from "../hosted/hosted-tool.ts";
 import type { Chunk } from "../model.ts";
 import type { Wire } from "./wire.ts";
 
@@ -15,8 +16,8 @@ export type ResponseReader = {
 };
 
 /** Creates a reader for a response of server-sent events. */
-export function createSseReader(wire: Wire): ResponseReader {
-  const events = wire.reader();
+export function createSseReader(wire: Wire, hosted?: readonly HostedToolSpec[]): ResponseReader {
+  const events = wire.reader(hosted);
   const decoder = new TextDecoder();
   let batch: Chunk[] = [];
   const parser = createParser({
@@ -42,7 +43,7 @@ export function createSseReader(wire: Wire): ResponseReader {
 }
 
 /** Creates a reader for a single JSON response. */
-export function createJsonReader(wire: Wire): ResponseReader {
+export function createJsonReader(wire: Wire, hosted?: readonly HostedToolSpec[]): ResponseReader {
   const decoder = new TextDecoder();
   let text = "";
   return {
@@ -52,7 +53,7 @@ export function createJsonReader(wire: Wire): ResponseReader {
     },
     end() {
       try {
-        return wire.fromJson(JSON.parse(text + decoder.decode()));
+        return wire.fromJson(JSON.parse(text + decoder.decode()), hosted);
       } catch (cause) {
         if (cause instanceof AgentError) throw cause;
         throw new AgentError("bad_chunk", "The provider's response is not JSON.", { cause });

@@ -23,6 +23,7 @@ export function textDialect(model: Model, options: DialectOptions = {}): Model {
     // The instructions say which tools may be called, so the model need not support it.
     checkSettings: ({ toolChoice: _choice, parallelToolCalls: _parallel, ...settings }) =>
       model.checkSettings?.(settings) ?? [],
+    checkHosted: (request) => model.checkHosted?.(request) ?? [],
     async *stream(request, streaming) {
       const answer = createAnswerReader(request);
       for await (const chunks of model.stream(toTextRequest(request, toText, sanitize), streaming)) {
@@ -91,6 +92,8 @@ function createAnswerReader({ tools }: ModelRequest): DialectReader {
       case "reasoning":
       case "opaque":
       case "media":
+      case "hosted":
+      case "citation":
       case "usage":
       case "logprobs":
         return [chunk];

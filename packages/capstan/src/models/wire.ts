@@ -1,4 +1,5 @@
 import type { MediaPart } from "../history.ts";
+import type { HostedToolSpec } from "../hosted/hosted-tool.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Chunk, ModelRequest, StopReason } from "../model.ts";
 import type { JsonSchema } from "../schema/schema.ts";
@@ -22,10 +23,13 @@ export interface Wire {
   readonly name: string;
   /** Builds the body of the POST. Each history entry is serialized once per wire; later requests join the cached texts. */
   toRequest(request: ModelRequest, settings: WireSettings): string;
-  /** Creates a reader for the events of one streamed response, which must be passed in order. */
-  reader(): WireReader;
+  /**
+   * Creates a reader for the events of one streamed response, which must be passed in order. `hosted` are the tools of
+   * the request: some of them report calls that the client answers.
+   */
+  reader(hosted?: readonly HostedToolSpec[]): WireReader;
   /** Converts a non-streamed response into chunks. */
-  fromJson(body: unknown): readonly Chunk[];
+  fromJson(body: unknown, hosted?: readonly HostedToolSpec[]): readonly Chunk[];
   /** Whether an error message reports that the request exceeds the context window. */
   isOverflow(message: string): boolean;
   /** Whether the API takes this part; otherwise the model gets a placeholder. Default: it takes every part. */

@@ -10,6 +10,7 @@ import { getHandoffPolicy, listOpenTargets } from "../rules/handoffs.ts";
 import { type ModelSettings, resolveSettings, type ToolChoice } from "../settings/settings.ts";
 import type { State } from "../state/state.ts";
 import { continueHistory } from "./continuation.ts";
+import { offerHosted } from "./hosted/offer.ts";
 import type { Io } from "./io.ts";
 import { restoreMedia } from "./store-media.ts";
 
@@ -28,13 +29,15 @@ export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRe
     typeof fixed === "string" ? withSources(fixed, agent, state) : await buildInstructions(fixed, effect, io);
   const { toolChoice = "auto", ...settings } = resolveTurnSettings(agent, effect, state);
   const history = partial ? continueHistory(state.history, partial) : state.history;
+  const hosted = withdrawn || !agent.hosted ? [] : offerHosted(agent, state).offered;
   return {
     instructions: [base, formatOutputInstructions(agent), ...effect.notes]
       .filter((text) => text !== "")
       .join("\n\n"),
     history: hasMedia(history) ? await restoreMedia(history, io) : history,
     tools,
-    toolChoice: chooseTool(toolChoice, tools, effect),
+    ...(hosted.length > 0 && { hosted }),
+    toolChoice: chooseTool(toolChoice, hosted.length > 0 ? [...tools, ...hosted] : tools, effect),
     thinking: effect.thinking,
     ...(Object.keys(settings).length > 0 && { settings }),
     ...(effect.hasMoreRoom && { maxOutputTokens: largeOutputTokens }),
@@ -43,10 +46,14 @@ export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRe
 }
 
 /** A named tool satisfies `required`. An agent that takes over may not have the tool that the run's settings name. */
-function chooseTool(choice: ToolChoice, specs: readonly ToolSpec[], { tools }: ModelEffect): ToolChoice {
-  if (specs.length === 0) return "none";
+function chooseTool(
+  choice: ToolChoice,
+  offered: readonly { readonly name: string }[],
+  { tools }: ModelEffect,
+): ToolChoice {
+  if (offered.length === 0) return "none";
   const isNamed = typeof choice === "object";
-  if (isNamed && specs.some(({ name }) => name === choice.tool)) return choice;
+  if (isNamed && offered.some(({ name }) => name === choice.tool)) return choice;
   return tools === "required" ? "required" : isNamed ? "auto" : choice;
 }
 

@@ -6,7 +6,7 @@ import type { DeltaBody, FactBody, StructuredOutput } from "../event.ts";
 import { type AssistantEntry, type Citation, getText, type TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
 import { findAnswerProblem, type Model, type ModelRequest, type StopReason } from "../model.ts";
-import { findNewDescriptions, type Source } from "../provenance.ts";
+import { findNewDescriptions, mergeLabels, type Source } from "../provenance.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { ModelSettings } from "../settings/settings.ts";
 import type { PartialMessage, State } from "../state/state.ts";
@@ -16,6 +16,8 @@ import { checkCalls } from "./check-calls.ts";
 import { type CitationFilter, createCitationFilter } from "./citations/citation-filter.ts";
 import { coerce } from "./coerce.ts";
 import { createOverlapFilter, joinCitations, joinParts, listPartialDeltas } from "./continuation.ts";
+import { warnWithdrawn } from "./hosted/offer.ts";
+import { createHostedTracker } from "./hosted/tracker.ts";
 import type { Io } from "./io.ts";
 import { parseLenient } from "./lenient-json.ts";
 import {
@@ -58,7 +60,8 @@ export async function callModel(
   const models = agent.models[effect.chain];
   const choice = models[effect.candidate] ?? models[0];
   const model = io.resolveModel(choice);
-  const message = createMessageBuilder(createCallIds(effect.turn, io.state));
+  const nameCall = createCallIds(effect.turn, io.state);
+  const message = createMessageBuilder(nameCall, () => createHostedTracker({ agent, ...io, nameCall }));
   // Structured output is data: a list of numbers in it is not a citation.
   const citationFilter = agent.output || !citesSources(io.state) ? undefined : createCitationFilter(io.state);
   const partial = io.state.run?.currentTurn?.partial;
@@ -101,6 +104,8 @@ function createCallIds(turn: number, { callIds: sessionIds, run }: State): Messa
   const messageIds = new Set<string>();
   const prefix = run?.parent ? `${run.parent.callId}.` : "";
   return (providerId, index) => {
+    // A hosted call that an earlier part of this message started.
+    if (providerId && run?.currentTurn?.hosted?.has(prefix + providerId)) return prefix + providerId;
     const isUsable = providerId && providerId.length <= maxCallIdLength;
     const baseId = prefix + (isUsable ? providerId : `call_${turn}_${index}`);
     let id = baseId;
@@ -131,7 +136,10 @@ async function requestMessage(context: ModelCallContext, signal: AbortSignal): P
 }
 
 /** A setting that changes the meaning of the request must not get lost. A choice of the runtime itself is a wish. */
-function assertSupported({ model, effect }: ModelCallContext, { settings, toolChoice }: ModelRequest): void {
+function assertSupported({ model, effect }: ModelCallContext, request: ModelRequest): void {
+  const { settings, toolChoice, hosted, tools } = request;
+  const [problem] = (hosted && model.checkHosted?.({ hosted, hasFunctions: tools.length > 0 })) ?? [];
+  if (problem) throw new AgentError("settings_failed", problem);
   const isForced =
     effect.tools !== "required" && (toolChoice === "required" || typeof toolChoice === "object");
   if (!settings && !isForced) return;
@@ -191,7 +199,7 @@ async function buildMessage(context: ModelCallContext): Promise<readonly FactBod
   // Calls in a filtered or refused answer cannot be trusted; its text is kept.
   const isRefused = stopReason === "content_filter" || stopReason === "refusal";
   const builtParts = buildParts(message).filter((part) => !isRefused || part.type !== "call");
-  const { parts, checks, repairs } = await checkCalls(builtParts, agent, io);
+  const { parts, checks, repairs } = await checkCalls(builtParts, agent, withHostedLabels(context));
   const entry: AssistantEntry = { type: "assistant", parts: partial ? joinParts(partial, parts) : parts };
   const output =
     agent.output && message.calls.size === 0 ? await readOutput(getText(entry), agent.output) : undefined;
@@ -199,9 +207,13 @@ async function buildMessage(context: ModelCallContext): Promise<readonly FactBod
   const ms = io.clock.monotonic() - startedAt;
   const details = {
     ...{ entry, model: model.id, usage, ms },
-    ...buildCitationFields({ citationFilter, partial }),
+    ...buildCitationFields(context),
   };
+  const { candidate, continueAfter } = effect;
+  const isContinued =
+    (stopReason === "length" || stopReason === "pause") && continueAfter.includes(stopReason);
   const notices = [
+    ...listHostedFacts(context, !isContinued),
     ...repairs,
     ...warnings,
     ...listSettingWarnings(context),
@@ -209,14 +221,13 @@ async function buildMessage(context: ModelCallContext): Promise<readonly FactBod
       ? listCacheWarnings({ effect, io, model: model.id, request, usage })
       : []),
     ...listMediaWarnings(context),
+    ...(agent.hosted ? warnWithdrawn(agent, io.state) : []),
     ...(citationFilter?.getWarnings() ?? []),
   ];
-  const { candidate, continueAfter } = effect;
-  if ((stopReason === "length" || stopReason === "pause") && continueAfter.includes(stopReason))
-    return [{ type: "message_partial", ...details, candidate, stopReason }, ...notices];
+  if (isContinued) return [{ type: "message_partial", ...details, candidate, stopReason }, ...notices];
   return [
     {
-      ...{ type: "message", ...details, stopReason, ...listNewSources(agent, io.state) },
+      ...{ type: "message", ...details, stopReason, ...listNewSources(context, agent) },
       ...(checks && { checks }),
       ...(output && { output }),
       ...(settings && { settings }),
@@ -226,22 +237,31 @@ async function buildMessage(context: ModelCallContext): Promise<readonly FactBod
   ];
 }
 
-/** Everything that the model writes may repeat the third-party descriptions of its tools. */
-function listNewSources({ tools }: Agent, { labels }: State): { readonly sources?: readonly Source[] } {
-  const sources = findNewDescriptions(tools.values(), labels);
+/** Everything that the model writes may repeat the third-party descriptions of its tools, and what hosted tools found. */
+function listNewSources(
+  { io, message }: ModelCallContext,
+  { tools }: Agent,
+): { readonly sources?: readonly Source[] } {
+  const found = message.hosted?.getLabels().untrusted ?? [];
+  const sources = [...findNewDescriptions(tools.values(), io.state.labels), ...found];
   return sources.length > 0 ? { sources } : {};
 }
 
+/** The calls of a message come after the results of the hosted tools in it. */
+function withHostedLabels({ io, message }: ModelCallContext): Io {
+  if (!message.hosted) return io;
+  return { ...io, state: { ...io.state, labels: mergeLabels(io.state.labels, message.hosted.getLabels()) } };
+}
+
+function listHostedFacts({ io, message }: ModelCallContext, isFinal: boolean): readonly FactBody[] {
+  const hasOpenCalls = isFinal && (io.state.run?.currentTurn?.hosted?.size ?? 0) > 0;
+  const tracker = hasOpenCalls ? (message.hosted ?? message.createTracker?.()) : message.hosted;
+  return tracker?.buildFacts(isFinal) ?? [];
+}
+
 /** Builds the message of a cancelled call: text only, because calls and reasoning may be incomplete. */
-function buildPartialMessage({
-  effect,
-  io,
-  model,
-  message,
-  citationFilter,
-  partial,
-  startedAt,
-}: ModelCallContext): readonly FactBody[] {
+function buildPartialMessage(context: ModelCallContext): readonly FactBody[] {
+  const { effect, io, model, message, citationFilter, partial, startedAt } = context;
   if (citationFilter) addChunk(message, { type: "text", text: citationFilter.flush() });
   if (!message.hasText && !partial) return [];
   const texts = message.open.filter(isText);
@@ -257,21 +277,25 @@ function buildPartialMessage({
       usage,
       ms,
       stopReason: "aborted",
-      ...listNewSources(getAgent(io.agents, effect.agent), io.state),
-      ...buildCitationFields({ citationFilter, partial }),
+      ...listNewSources(context, getAgent(io.agents, effect.agent)),
+      ...buildCitationFields(context),
     },
+    ...listHostedFacts(context, true),
     ...warnings,
     ...(citationFilter?.getWarnings() ?? []),
   ];
 }
 
-/** Includes the citations of the message that this call continues. */
-function buildCitationFields({
-  citationFilter,
-  partial,
-}: Pick<ModelCallContext, "citationFilter" | "partial">): { readonly citations?: readonly Citation[] } {
+/** Includes the sources of hosted tools, and the citations of the message that this call continues. */
+function buildCitationFields({ citationFilter, partial, message, io }: ModelCallContext): {
+  readonly citations?: readonly Citation[];
+} {
   const fields = citationFilter?.getCitationFields() ?? {};
-  return partial ? joinCitations(partial, fields.citations) : fields;
+  const isOff = io.state.run?.policy.citations === "off";
+  const found = isOff ? [] : (message.hosted?.getCitations() ?? []);
+  const citations = found.length > 0 ? [...(fields.citations ?? []), ...found] : fields.citations;
+  if (partial) return joinCitations(partial, citations);
+  return citations ? { citations } : {};
 }
 
 const isText = (part: { readonly type: string }): part is TextPart => part.type === "text";

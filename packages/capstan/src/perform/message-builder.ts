@@ -12,6 +12,7 @@ import {
 } from "../model.ts";
 import type { State } from "../state/state.ts";
 import type { CitationFilter } from "./citations/citation-filter.ts";
+import type { HostedTracker } from "./hosted/tracker.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
 const maxNameLength = 128;
@@ -39,13 +40,20 @@ export type MessageBuilder = {
   stopDetail: string | undefined;
   usage: Usage | undefined;
   logprobs: TokenLogprob[] | undefined;
+  /** Calls of hosted tools, and the sources that the text cites; set once there is one. */
+  hosted: HostedTracker | undefined;
+  /** Absent if nothing is done with them. */
+  readonly createTracker: (() => HostedTracker) | undefined;
   /** Number of characters received so far. */
   size: number;
   /** Text or generated media. */
   hasText: boolean;
 };
 
-export function createMessageBuilder(nameCall: MessageBuilder["nameCall"]): MessageBuilder {
+export function createMessageBuilder(
+  nameCall: MessageBuilder["nameCall"],
+  createTracker?: MessageBuilder["createTracker"],
+): MessageBuilder {
   return {
     open: [],
     calls: new Map(),
@@ -54,6 +62,8 @@ export function createMessageBuilder(nameCall: MessageBuilder["nameCall"]): Mess
     stopDetail: undefined,
     usage: undefined,
     logprobs: undefined,
+    hosted: undefined,
+    createTracker,
     size: 0,
     hasText: false,
   };
@@ -91,6 +101,9 @@ export function addChunk(message: MessageBuilder, chunk: Chunk): void {
       message.logprobs ??= [];
       for (const token of chunk.tokens) message.logprobs.push(token);
       return;
+    case "hosted":
+    case "citation":
+      return; // `trackHosted` adds them, because a delta shows them at once
     case "finish":
       message.stopReason = toStopReason(chunk.reason);
       message.stopDetail = chunk.detail;
@@ -106,6 +119,7 @@ function restartMessage(message: MessageBuilder): void {
   message.stopDetail = undefined;
   message.usage = undefined;
   message.logprobs = undefined;
+  message.hosted = undefined;
 }
 
 type CallHead = {
@@ -223,6 +237,12 @@ function handleChunks(batch: readonly Chunk[], context: StreamContext): void {
     const { size } = message;
     addChunk(message, chunk);
     const delta = toDelta(chunk, message);
+    const hostedDelta = trackHosted(message, chunk);
+    if (hostedDelta) {
+      if (openDelta) emit(openDelta);
+      openDelta = undefined;
+      emit(hostedDelta);
+    }
     if (openDelta && delta && openDelta.type === delta.type && getCallId(openDelta) === getCallId(delta)) {
       openDelta.delta += delta.delta;
     } else if (delta || chunk.type === "restart") {
@@ -234,6 +254,15 @@ function handleChunks(batch: readonly Chunk[], context: StreamContext): void {
   }
   if (openDelta) emit(openDelta);
   for (const citation of citationFilter?.takeCitations() ?? []) emit(citation);
+}
+
+/** Adds a hosted call or a citation, and returns the delta that shows it. */
+function trackHosted(message: MessageBuilder, chunk: Chunk): DeltaBody | undefined {
+  if (chunk.type !== "hosted" && chunk.type !== "citation") return undefined;
+  message.hosted ??= message.createTracker?.();
+  return chunk.type === "hosted"
+    ? message.hosted?.addCall(chunk.call)
+    : message.hosted?.addCitation(chunk.source);
 }
 
 /** Tells readers to discard the message, and what of it remains. */

@@ -78,5 +78,7 @@ const builtin: ReadonlyMap<string, Tool> = new Map([[readResult.name, readResult
 export function findTool(agent: Agent, name: string): Tool | undefined {
   // Checked first, because dynamic tools must not replace the handoff tool.
   if (name === handoffName && agent.handoffs?.().length) return handoff;
-  return agent.tools.get(name) ?? builtin.get(name);
+  const tool = agent.tools.get(name);
+  // The model cannot call a tool that its provider executes.
+  return tool && !(tool.hosted && !tool.execute) ? tool : builtin.get(name);
 }

@@ -11,6 +11,7 @@ export function withMaskedModel(model: Model, secretMask: SecretMask): Model {
     id: model.id,
     checkSettings: (settings) => model.checkSettings?.(settings) ?? [],
     acceptsMedia: (part) => model.acceptsMedia?.(part) ?? true,
+    checkHosted: (request) => model.checkHosted?.(request) ?? [],
     stream(request, options) {
       const reader = model.stream(maskRequest(request, secretMask), options)[Symbol.asyncIterator]();
       const masked = createCallMask(request, secretMask);
@@ -83,6 +84,8 @@ function createCallMask(
       case "reasoning":
       case "opaque":
       case "media":
+      case "hosted":
+      case "citation":
       case "usage":
       case "logprobs":
         return [chunk];

@@ -153,6 +153,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
   }),
   tool_call_start: object<Body<"tool_call_start">>({
     ...{ id: keep(string), name: keep(string), arguments: keep(json), attempt: keep(count) },
+    hosted: keepOptional(choice(true)),
   }),
   tool_call_result: object<Body<"tool_call_result">>({
     ...{ id: keep(string), name: keep(string), result: keep(content), is_error: keep(boolean) },
@@ -160,6 +161,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
     ...{ data: keepOptional(json), affected: keepOptional(json), error: keepOptional(error) },
     ...{ ui: keepOptional(ui), contexts: keepOptional(fragments), message: keepOptional(string) },
     ...{ handle: keepOptional(string), isPartial: keepOptional(choice(true)) },
+    hosted: keepOptional(choice(true)),
     ...{ cached: keepOptional(choice(true)), cacheUntil: drop(number), reads: unvouched },
   }),
   approval_required: object<Body<"approval_required">>({

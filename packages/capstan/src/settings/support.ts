@@ -62,14 +62,18 @@ const apis: { readonly [provider: string]: ModelApi } = {
 
 /** Same as `findSettingProblems`, for a model named `provider/model`. */
 export function findNamedProblems(name: string, settings: ModelSettings): readonly SettingProblem[] {
-  const slash = name.indexOf("/");
-  const provider = name.slice(0, Math.max(0, slash));
-  if (provider === "offline" || slash < 0) return []; // rule-based: no setting changes its answers
-  return findSettingProblems(findLimits(provider, name), name.slice(slash + 1), settings);
+  const limited = findNamedLimits(name);
+  return limited ? findSettingProblems(limited, name.slice(name.indexOf("/") + 1), settings) : [];
 }
 
-/** Clouds offer the models of several providers, each with the API of its provider. */
-function findLimits(provider: string, name: string): ModelApi | readonly Limit[] {
+/**
+ * Returns the API of a model named `provider/model`, or the limits of its server. Undefined for the offline model: no
+ * setting changes its answers. Clouds offer the models of several providers, each with the API of its provider.
+ */
+export function findNamedLimits(name: string): ModelApi | readonly Limit[] | undefined {
+  const slash = name.indexOf("/");
+  const provider = name.slice(0, Math.max(0, slash));
+  if (provider === "offline" || slash < 0) return undefined;
   if (/^(?:bedrock|vertex)\/.*claude/.test(name)) return "anthropic";
   const api = Object.hasOwn(apis, provider) ? apis[provider] : undefined;
   const support = Object.hasOwn(servers, provider) ? servers[provider] : undefined;

@@ -4,6 +4,7 @@ import { getStopReason } from "../model.ts";
 import { addEntryLabels, addLabels, addSource, findModelProvenance, listReads } from "../provenance.ts";
 import type { Reply } from "../tool.ts";
 import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
+import { reserveNumbers, settleHosted, startHosted } from "./apply-hosted.ts";
 import { applyCompaction } from "./compact.ts";
 import { addModelUsage, completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
 import { measureHistory } from "./context-size.ts";
@@ -70,8 +71,8 @@ const folds: Folds = {
     compactions.open ??= { number, until, candidate: 0 };
   },
   compacted: applyCompaction,
-  tool_call_start: startCall,
-  tool_call_result: settleCall,
+  tool_call_start: (state, run, fact) => (fact.hosted ? startHosted : startCall)(state, run, fact),
+  tool_call_result: (state, run, fact) => (fact.hosted ? settleHosted : settleCall)(state, run, fact),
   approval_required: recordApprovalRequest,
   approval_resolved: resolveApproval,
   waiting: suspendRun,
@@ -130,6 +131,7 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
     stopReason: undefined,
     output: undefined,
     calls: new Map(),
+    hosted: undefined,
     unsettled: 0,
     failure: undefined,
     failingSince: undefined,
@@ -191,6 +193,7 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
   if (text) {
     run.lastText = text;
     run.citations = fact.citations ?? [];
+    if (fact.citations) reserveNumbers(state, fact.citations);
   }
   for (const part of fact.entry.parts) {
     if (part.type === "reasoning" && part.text)

@@ -1,5 +1,6 @@
 import type { Fact } from "../event.ts";
 import { getText } from "../history.ts";
+import { reserveNumbers } from "./apply-hosted.ts";
 import { addModelUsage } from "./complete-turn.ts";
 import type { RunState, State } from "./state.ts";
 
@@ -20,6 +21,7 @@ export function addPartialMessage(
   run.stopReason = stopReason;
   const text = getText(entry).trim();
   if (text) Object.assign(run, { lastText: text, citations });
+  if (fact.citations) reserveNumbers(state, fact.citations);
 }
 
 /** Called for facts after which readers discard the text of an unfinished message. */

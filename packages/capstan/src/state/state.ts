@@ -182,6 +182,8 @@ export type TurnState = {
   output: StructuredOutput | undefined;
   /** By id, in the order the model made them. */
   readonly calls: Map<string, Call>;
+  /** Calls that the provider executes and that have no result yet, by id. */
+  hosted: Map<string, { readonly name: string; readonly input: Json }> | undefined;
   unsettled: number;
   failure: ModelFailure | undefined;
   /** Since when all models of the turn are down, and how often the run suspended because of that. */

@@ -1,10 +1,13 @@
 import { AgentError } from "../../errors.ts";
+import type { HostedToolSpec } from "../../hosted/hosted-tool.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, StopReason } from "../../model.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
+import { findClientCall } from "./client-calls.ts";
 import { createSequence, findRest, type Sequence } from "./completeness.ts";
 import { toResponsesError } from "./failure.ts";
+import { toCitationChunks, toHostedChunks } from "./hosted.ts";
 import { readGeneratedImage } from "./media.ts";
 import {
   assertAllConfirmed,
@@ -29,6 +32,8 @@ type Item = { readonly [field: string]: unknown };
 type ResponsesReaderState = {
   readonly slots: OutputSlots;
   readonly sequence: Sequence;
+  /** Of the request. */
+  readonly hosted: HostedTools;
   hasCalls: boolean;
   /** The provider reported a call as incomplete. */
   hasIncompleteCall: boolean;
@@ -36,17 +41,20 @@ type ResponsesReaderState = {
   isEnded: boolean;
 };
 
-const createResponsesState = (): ResponsesReaderState => ({
+type HostedTools = readonly HostedToolSpec[];
+
+const createResponsesState = (hosted: HostedTools): ResponsesReaderState => ({
   slots: new Map(),
   sequence: createSequence(),
+  hosted,
   hasCalls: false,
   hasIncompleteCall: false,
   isRefused: false,
   isEnded: false,
 });
 
-export function createResponsesReader(): WireReader {
-  const state = createResponsesState();
+export function createResponsesReader(hosted: HostedTools = []): WireReader {
+  const state = createResponsesState(hosted);
   return {
     read({ event, data }: WireEvent): readonly Chunk[] {
       if (state.isEnded || data.trim() === "[DONE]") return [];
@@ -58,10 +66,10 @@ export function createResponsesReader(): WireReader {
   };
 }
 
-export function parseResponse(body: unknown): readonly Chunk[] {
+export function parseResponse(body: unknown, hosted: HostedTools = []): readonly Chunk[] {
   if (!isRecord(body)) throw new AgentError("bad_chunk", "The model's response is not a JSON object.");
   if (isRecord(body.error)) throw toResponsesError(body.error);
-  return finishResponse(createResponsesState(), body, undefined);
+  return finishResponse(createResponsesState(hosted), body, undefined);
 }
 
 function parseResponsesEvent(data: string): Item {
@@ -124,7 +132,8 @@ function startItem(state: ResponsesReaderState, slot: OutputSlot, item: unknown)
   if (!isRecord(item)) return [];
   slot.itemId = item.id;
   setType(slot, item.type);
-  return item.type === "function_call" ? [toCallStart(state, slot, item)] : [];
+  if (item.type === "message" || item.type === "reasoning") return [];
+  return item.type === "function_call" ? [toCallStart(state, slot, item)] : toHostedChunks(item, false);
 }
 
 function toCallStart(
@@ -156,10 +165,22 @@ function closeItem(state: ResponsesReaderState, slot: OutputSlot, item: unknown)
     case "function_call":
       return closeCall(state, slot, item);
     case "image_generation_call":
-      return [readGeneratedImage(item, tagItem)];
+      return [readGeneratedImage(item, tagItem), ...toHostedChunks(item, true)];
     default:
-      return [{ type: "opaque", data: tagItem(item) }];
+      return closeOther(state, slot, item);
   }
+}
+
+function closeOther(state: ResponsesReaderState, slot: OutputSlot, item: Item): readonly Chunk[] {
+  const opaque = tagItem(item);
+  const call = findClientCall(item, state.hosted);
+  if (!call) return [{ type: "opaque", data: opaque }, ...toHostedChunks(item, true)];
+  state.hasCalls = true;
+  const { index } = slot;
+  return [
+    { type: "call_start", index, id: call.id, name: call.name, opaque },
+    { type: "call_delta", index, text: JSON.stringify(call.input) },
+  ];
 }
 
 function closeMessage(state: ResponsesReaderState, slot: OutputSlot, item: Item): readonly Chunk[] {
@@ -173,7 +194,8 @@ function closeMessage(state: ResponsesReaderState, slot: OutputSlot, item: Item)
   const isPlain = parts.length <= 1 && parts.every(isPlainText);
   const opaque = isPlain ? tagItem(head) : tagItem({ ...head, content: parts.map(omitLogprobs) });
   const logprobs = parts.flatMap((part) => toList(part.logprobs)).slice(slot.logprobs);
-  return [{ type: "text", text, opaque }, ...emitLogprobs(slot, logprobs)];
+  const citations = isPlain ? [] : toCitationChunks(parts);
+  return [{ type: "text", text, opaque }, ...citations, ...emitLogprobs(slot, logprobs)];
 }
 
 function joinTextParts(parts: readonly Item[]): string {

@@ -171,7 +171,7 @@ function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
   const { text } = hostile;
   const { error, fragment, source, leak, image } = createParts(hostile);
   return {
-    tool_call_start: { name: text(), arguments: { [text()]: [text()] }, attempt: 1 },
+    tool_call_start: { name: text(), arguments: { [text()]: [text()] }, attempt: 1, hosted: true },
     tool_call_result: {
       name: text(),
       result: [{ type: "text", text: text() }, image],
@@ -190,6 +190,7 @@ function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
       reads: ["untrusted"],
       cached: true,
       isPartial: true,
+      hosted: true,
       retry: 1,
     },
     approval_required: {
