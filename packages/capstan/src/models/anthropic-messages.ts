@@ -11,6 +11,7 @@ import { isAnthropicOverflow } from "./anthropic-messages/failure.ts";
 import { createAnthropicReader, parseAnthropicAnswer } from "./anthropic-messages/reader.ts";
 import { buildAnthropicRequest, type CloudFields } from "./anthropic-messages/request.ts";
 import type { Wire } from "./wire.ts";
+import { withoutFiles } from "./without-files.ts";
 
 /**
  * `extra` is copied into the body with these exceptions: its `tools` are added to the request's and replace tools of the
@@ -30,8 +31,8 @@ export const anthropicMessages: Wire = {
 /** Anthropic's API in a cloud: the URL names the model, and `fields` has the version and whatever else differs. */
 export function createCloudMessages(fields: CloudFields): Wire {
   const cloudFields = { model: undefined, ...fields };
-  return {
+  return withoutFiles({
     ...anthropicMessages,
     toRequest: (request, settings) => buildAnthropicRequest(request, settings, cloudFields),
-  };
+  });
 }

@@ -21,7 +21,24 @@ export function anthropic(options: ClientOptions): Model {
     price: createPricer({ provider: "anthropic", model, prices: options.prices }),
     url: () => joinUrl(base, "/v1/messages"),
     headers: () => ({ ...buildCredentials(options.apiKey), "anthropic-version": "2023-06-01", ...headers }),
+    contentHeaders: (body) => (body.includes(fileSource) ? addFilesBeta(headers) : {}),
+    loadFiles: async (connection) =>
+      (await import("./files/form-files.ts")).createFormFiles(connection, {
+        provider: "anthropic",
+        url: joinUrl(base, "/v1/files"),
+        headers: addFilesBeta(headers),
+      }),
   });
+}
+
+/** A reference to a file in a request; a quote in a text would be escaped. */
+const fileSource = '"source":{"type":"file"';
+const filesBeta = "files-api-2025-04-14";
+
+/** Adds the version of the files API to the beta features that the user has enabled. */
+function addFilesBeta(headers: ClientOptions["headers"] = {}): Record<string, string> {
+  const name = Object.keys(headers).find((key) => key.toLowerCase() === "anthropic-beta");
+  return name === undefined ? { "anthropic-beta": filesBeta } : { [name]: `${headers[name]},${filesBeta}` };
 }
 
 function buildCredentials(apiKey: string | undefined): Record<string, string> {

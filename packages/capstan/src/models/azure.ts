@@ -16,6 +16,7 @@ import { openAiResponses } from "./openai-responses.ts";
 import { createPricer } from "./pricing.ts";
 import { renameWire } from "./rename-wire.ts";
 import type { Wire } from "./wire.ts";
+import { withoutFiles } from "./without-files.ts";
 
 export type AzureOptions = ClientOptions & {
   /** The model. Also the name of the deployment, unless `deployment` is another one. */
@@ -34,8 +35,8 @@ export type AzureOptions = ClientOptions & {
 };
 
 const wires: { readonly [Api in "responses" | "chat"]: Wire } = {
-  responses: renameWire(openAiResponses, "azure-responses"),
-  chat: renameWire(openAiChat, "azure-chat"),
+  responses: withoutFiles(renameWire(openAiResponses, "azure-responses")),
+  chat: withoutFiles(renameWire(openAiChat, "azure-chat")),
 };
 
 /** Models in Azure OpenAI. The key defaults to `AZURE_OPENAI_API_KEY`. */

@@ -3,6 +3,7 @@ import { requireKey } from "./environment.ts";
 import { geminiContent } from "./gemini-content.ts";
 import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
 import { createPricer } from "./pricing.ts";
+import { withoutFiles } from "./without-files.ts";
 
 export type GeminiOptions = ClientOptions & {
   /** Uses the Google Cloud endpoint instead of an API key. `token` is called for every request. */
@@ -25,7 +26,7 @@ export function gemini(options: GeminiOptions): Model {
   return createHttpModel({
     id: `${provider}/${model}`,
     api: "gemini",
-    wire: geminiContent,
+    wire: vertex ? withoutFiles(geminiContent) : geminiContent,
     settings: pickSettings(options),
     stream,
     fetch,
@@ -40,6 +41,10 @@ export function gemini(options: GeminiOptions): Model {
         ? { authorization: `Bearer ${await vertex.token()}` }
         : { "x-goog-api-key": requireKey("Gemini", apiKey, ["GEMINI_API_KEY", "GOOGLE_API_KEY"]) }),
       ...headers,
+    }),
+    ...(!vertex && {
+      loadFiles: async (connection) =>
+        (await import("./files/gemini-files.ts")).createGeminiFiles(connection, base),
     }),
   });
 }

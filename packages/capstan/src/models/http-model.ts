@@ -1,7 +1,7 @@
 import { type Clock, rejectOnAbort, sleep, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import { findHostedProblems } from "../hosted/support.ts";
-import type { Chunk, Model, ModelRequest, Usage } from "../model.ts";
+import type { Chunk, Model, ModelFiles, ModelRequest, Usage } from "../model.ts";
 import type { Limit } from "../settings/limit.ts";
 import { mergeSettings, settingNames } from "../settings/settings.ts";
 import { findSettingProblems, type ModelApi } from "../settings/support.ts";
@@ -52,13 +52,24 @@ export type HttpModelOptions = {
   /** False disables the circuit breaker. */
   readonly circuit?: CircuitOptions | false | undefined;
   readonly clock?: Clock | undefined;
+  /** Adds headers that a request needs because of its content. */
+  contentHeaders?: ((body: string) => Readonly<Record<string, string>>) | undefined;
+  /** Loads the client of the provider's files. */
+  loadFiles?: ((connection: FilesConnection) => Promise<ModelFiles>) | undefined;
 };
+
+/** What the client of a provider's files shares with the model. */
+export type FilesConnection = Pick<
+  HttpModelOptions,
+  "id" | "wire" | "headers" | "fetch" | "timeouts" | "clock"
+>;
 
 /** Creates a model over HTTP: one POST, answered by server-sent events or JSON. The wire interprets the bytes. */
 export function createHttpModel(options: HttpModelOptions): Model {
-  const { api, settings } = options;
+  const { api, settings, loadFiles } = options;
   return {
     id: options.id,
+    ...(loadFiles && { files: createLazyFiles(() => loadFiles(options)) }),
     acceptsMedia: (part) => options.wire.acceptsMedia?.(part) ?? true,
     checkSettings: (requested) =>
       api ? findSettingProblems(api, settings.model, mergeSettings(requested, settings)) : [],
@@ -75,6 +86,19 @@ export function createHttpModel(options: HttpModelOptions): Model {
       );
       return batches;
     },
+  };
+}
+
+/** Creates files whose client is loaded on first use. */
+export function createLazyFiles(load: () => Promise<ModelFiles>): ModelFiles {
+  let loading: Promise<ModelFiles> | undefined;
+  const getFiles = () => {
+    loading ??= load();
+    return loading;
+  };
+  return {
+    upload: async (file, options) => (await getFiles()).upload(file, options),
+    remove: async (part, options) => (await getFiles()).remove(part, options),
   };
 }
 
@@ -95,6 +119,7 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
     const headers = await buildHeaders(options, timer.signal);
     circuit = await acquireCircuit(options, { url, headers }, timer.signal);
     const body = wire.toRequest(request, buildWireSettings(options, request));
+    if (options.contentHeaders) Object.assign(headers, options.contentHeaders(body));
     const response = await sendPost(options, { url, headers, body, signal: timer.signal });
     const answer = (stream ? createSseReader : createJsonReader)(wire, request.hosted);
     await response.read((bytes) => {

@@ -31,5 +31,10 @@ export function openai(options: OpenAiOptions): Model {
       authorization: `Bearer ${requireKey("OpenAI", apiKey, ["OPENAI_API_KEY"])}`,
       ...headers,
     }),
+    loadFiles: async (connection) =>
+      (await import("./files/form-files.ts")).createFormFiles(connection, {
+        provider: "openai",
+        url: joinUrl(base, "/files"),
+      }),
   });
 }

@@ -8,6 +8,7 @@ import { geminiContent } from "./gemini-content.ts";
 import { type GoogleAuthOptions, getGoogleAuth } from "./google-credentials.ts";
 import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
 import { createPricer } from "./pricing.ts";
+import { withoutFiles } from "./without-files.ts";
 
 export type VertexOptions = Omit<ClientOptions, "apiKey"> &
   Omit<GoogleAuthOptions, "clock"> & {
@@ -19,7 +20,7 @@ export type VertexOptions = Omit<ClientOptions, "apiKey"> &
 
 const gemini = {
   api: "gemini",
-  wire: geminiContent,
+  wire: withoutFiles(geminiContent),
   publisher: "google",
   streamed: "streamGenerateContent?alt=sse",
   whole: "generateContent",
