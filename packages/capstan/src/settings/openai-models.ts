@@ -130,12 +130,19 @@ const effortLevels: readonly Limit[] = [
   },
 ];
 
-const toCacheLimit = (api: OpenAiApi): Limit => ({
-  field: "cache",
-  effect: "ignored",
-  applies: (cache, _settings, model) => !followsCache(model, cache as Cache, api),
-  reason: "the provider decides how long it keeps the prompts of this model",
-});
+const toCacheLimits = (api: OpenAiApi): readonly Limit[] =>
+  [true, false].map((hasNearest) => ({
+    field: "cache",
+    effect: "ignored",
+    applies: (value, _settings, model) => {
+      const cache = value as Cache;
+      const isSent = Object.keys(buildCacheFields(model, cache, api)).length > 0;
+      return !followsCache(model, cache, api) && isSent === hasNearest;
+    },
+    reason: hasNearest
+      ? "its prompts are always kept; the shortest time is used"
+      : "the provider decides how long it keeps the prompts of this model",
+  }));
 
 /** What OpenAI's responses API cannot do. */
 export const responsesLimits: readonly Limit[] = [
@@ -143,7 +150,7 @@ export const responsesLimits: readonly Limit[] = [
   { field: "seed", effect: "ignored", reason: "answers are not repeatable" },
   ...sampling,
   ...effortLevels,
-  toCacheLimit("openai-responses"),
+  ...toCacheLimits("openai-responses"),
 ];
 
 /** What OpenAI's chat completions API cannot do. */
@@ -168,5 +175,5 @@ export const chatLimits: readonly Limit[] = [
   },
   ...sampling,
   ...effortLevels,
-  toCacheLimit("openai-chat"),
+  ...toCacheLimits("openai-chat"),
 ];
