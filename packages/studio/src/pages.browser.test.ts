@@ -135,13 +135,24 @@ test("an agent is created, validated at the field, edited, in conflict, restored
   await dialog.getByLabel("Prompt").fill("Be brief.");
   await dialog.getByLabel("search").check();
   await dialog.getByLabel("Max turns").fill("99");
+  await dialog.getByLabel("Effort").selectOption("Low");
+  await dialog.getByLabel("Temperature").fill("0.7");
+  await dialog.getByText("Advanced").click();
+  await dialog.getByLabel("Seed").fill("0.5");
+  await dialog.getByLabel("Tool choice").selectOption("Call search first");
   await dialog.getByRole("button", { name: "Create agent" }).click();
   await dialog.getByText(/maxTurns cannot be 99/).waitFor();
+  await dialog.getByText("seed cannot be 0.5: use a whole number.").waitFor();
   await takePicture(page, "page-agent-refused");
   await assertAccessible(page, "[role=dialog]");
   await dialog.getByLabel("Max turns").fill("5");
+  await dialog.getByLabel("Seed").fill("7");
   await dialog.getByRole("button", { name: "Create agent" }).click();
   await page.getByText("Version 1").waitFor();
+  const stored = await (await fetch(new URL("/api/agents/harbour-master", studio.url))).json();
+  expect(stored.data.settings).toEqual({
+    ...{ effort: "low", temperature: 0.7, seed: 7, toolChoice: { tool: "search" } },
+  });
 
   const theirs = { format: 1, name: "harbour-master", prompt: "Be long." };
   await page.getByRole("button", { name: "harbour-master", exact: true }).click();

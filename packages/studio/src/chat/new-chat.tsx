@@ -10,6 +10,7 @@ import { useSingleFlight } from "../shell/use-single-flight.ts";
 import { ErrorMessage } from "../ui/state.tsx";
 import { AgentCards } from "./agent-cards.tsx";
 import { Composer } from "./composer/composer.tsx";
+import { type RunChoice, toRunOptions } from "./composer/run-choices.tsx";
 import { SidebarToggle } from "./conversation-header.tsx";
 import { ModelLine } from "./model-line.tsx";
 
@@ -17,7 +18,7 @@ import { ModelLine } from "./model-line.tsx";
 export function NewChat(): ReactNode {
   const { about, error, refresh } = useAbout();
   const refreshList = useSessionList((list) => list.refresh);
-  const [model, setModel] = useState<string>();
+  const [choice, setChoice] = useState<RunChoice>({});
   const [, navigate] = useLocation();
   const once = useSingleFlight();
   const [search] = useSearchParams();
@@ -27,11 +28,8 @@ export function NewChat(): ReactNode {
   const chooseAgent = (name: string) => navigate(getNewChatPath(name), { replace: true });
 
   async function start(input: string | readonly Part[], agentName = agent): Promise<void> {
-    const { sessionId } = await client.runs.start({
-      input,
-      ...(agentName !== undefined && { agent: agentName }),
-      ...(model !== undefined && { model }),
-    });
+    const options = toRunOptions({ ...choice, agent: agentName });
+    const { sessionId } = await client.runs.start({ input, ...options });
     navigate(`/sessions/${encodeURIComponent(sessionId)}`);
     await refreshList();
   }
@@ -54,9 +52,9 @@ export function NewChat(): ReactNode {
             draftKey="new"
             placeholder="Ask anything…"
             isRunning={false}
-            choice={{ agent, model }}
+            choice={{ ...choice, agent }}
             onChoice={(next) => {
-              setModel(next.model);
+              setChoice(next);
               if (next.agent !== undefined && next.agent !== agent) chooseAgent(next.agent);
             }}
             onSend={start}

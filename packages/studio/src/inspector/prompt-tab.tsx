@@ -1,4 +1,4 @@
-import type { Fact, ToolSpec, Usage } from "capstan";
+import type { Fact, ToolChoice, ToolSpec, Usage } from "capstan";
 import type { SentTurn } from "capstan/client";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -12,6 +12,7 @@ import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
 import { EntryList } from "./entry-list.tsx";
 import { useInspectorFocus } from "./focus.ts";
 import { formatFullNumber } from "./format-facts.ts";
+import { formatSettings } from "./format-settings.ts";
 import { RawJson } from "./raw-json.tsx";
 import { RunPicker } from "./run-picker.tsx";
 import { useSelectedRun } from "./use-selected-run.ts";
@@ -100,6 +101,7 @@ function SentPrompt({ sent, usage, cacheWarning }: SentPromptProps): ReactNode {
         {escapeBidi(sent.agent)} called {escapeBidi(sent.model)}
         {usage && `, ${formatFullNumber(usage.inputTokens)} tokens in total`}
         {usage?.cachedTokens !== undefined && `, ${formatFullNumber(usage.cachedTokens)} of them cached`}
+        {sent.settings && `, with ${escapeBidi(formatSettings(sent.settings))}`}
       </p>
       {cacheWarning !== undefined && (
         <p className="rounded-md bg-warn-soft px-3 py-2 text-xs text-warn [overflow-wrap:anywhere]">
@@ -122,11 +124,7 @@ function SentPrompt({ sent, usage, cacheWarning }: SentPromptProps): ReactNode {
         ))}
       </PromptSection>
       <PromptSection
-        title={
-          tools.length === 0
-            ? "No tools"
-            : `${tools.length} tools, ${toolChoice === "none" ? "disabled" : toolChoice === "required" ? "one required" : "available"}`
-        }
+        title={tools.length === 0 ? "No tools" : `${tools.length} tools, ${formatToolChoice(toolChoice)}`}
         size={estimateTokens(JSON.stringify(tools))}
       >
         <ul className="grid gap-1">
@@ -143,6 +141,11 @@ function SentPrompt({ sent, usage, cacheWarning }: SentPromptProps): ReactNode {
       </PromptSection>
     </div>
   );
+}
+
+function formatToolChoice(choice: ToolChoice): string {
+  if (typeof choice === "object") return `${escapeBidi(choice.tool)} required`;
+  return { none: "disabled", required: "one required", auto: "available" }[choice];
 }
 
 /** An estimate: the provider's count exists only for the whole request. */

@@ -1,4 +1,5 @@
 import type { AgentData } from "capstan/agents";
+import { emptySettings, type SettingsDraft, toSettings, toSettingsDraft } from "./settings-draft.ts";
 
 /** Contents of the agent form. Numbers are text. */
 export type AgentDraft = {
@@ -13,11 +14,12 @@ export type AgentDraft = {
   readonly cost: string;
   readonly approvals: "" | "ask" | "deny" | "allow";
   readonly gate: "" | "default" | "strict" | "off";
+  readonly settings: SettingsDraft;
 };
 
 export const emptyDraft: AgentDraft = {
   ...{ name: "", description: "", prompt: "", model: "", tools: [], sources: [], handoffs: [] },
-  ...{ maxTurns: "", cost: "", approvals: "", gate: "" },
+  ...{ maxTurns: "", cost: "", approvals: "", gate: "", settings: emptySettings },
 };
 
 /** Converts agent data to form contents. */
@@ -33,6 +35,7 @@ export function toDraft(data: AgentData): AgentDraft {
     cost: policy.budget?.cost === undefined ? "" : String(policy.budget.cost),
     approvals: policy.approvals ?? "",
     gate: policy.gate ?? "",
+    settings: toSettingsDraft(data.settings),
   };
 }
 
@@ -51,6 +54,7 @@ export function toAgentData(draft: AgentDraft, original?: AgentData): AgentData 
   };
   const models = draft.model.split(",").flatMap((name) => name.trim() || []);
   const [model = ""] = models;
+  const settings = toSettings(draft.settings);
   return {
     format: 1,
     name: draft.name.trim(),
@@ -61,6 +65,7 @@ export function toAgentData(draft: AgentDraft, original?: AgentData): AgentData 
     ...(draft.sources.length > 0 && { sources: draft.sources }),
     ...(draft.handoffs.length > 0 && { handoffs: draft.handoffs }),
     ...(Object.keys(policy).length > 0 && { policy: policy as NonNullable<AgentData["policy"]> }),
+    ...(settings && { settings }),
   };
 }
 
@@ -69,11 +74,17 @@ function toNumberIfValid(text: string): number {
   return text === "unlimited" || !Number.isFinite(Number(text)) ? (text as unknown as number) : Number(text);
 }
 
-const fields = ["name", "description", "prompt", "model", "tools", "sources", "handoffs", "policy"] as const;
+// biome-ignore format: one line per kind
+const fields = [
+  "name", "description", "prompt", "model", "tools", "sources", "handoffs",
+  "policy", "settings",
+] as const;
 export type AgentField = (typeof fields)[number];
 
 /** Validation problems by field; general problems are under `""`. */
-export type FieldProblems = { readonly [Field in AgentField | `policy.${string}` | ""]?: string };
+export type FieldProblems = {
+  readonly [Field in AgentField | `${"policy" | "settings"}.${string}` | ""]?: string;
+};
 
 /** Splits a validation message into problems. Each sentence starts with its field. */
 export function parseFieldProblems(message: string): FieldProblems {
@@ -83,9 +94,9 @@ export function parseFieldProblems(message: string): FieldProblems {
   const sentences = text.split(new RegExp(`(?<=[.?]) (?=(?:${fields.join("|")})\\b)`));
   const problems: { [field: string]: string } = {};
   for (const sentence of sentences) {
-    const inPolicy = /^policy\.\w+/.exec(sentence)?.[0];
-    const field = inPolicy ?? fields.find((name) => new RegExp(`^${name}\\b`).test(sentence)) ?? "";
-    const problem = sentence.replace(new RegExp(`^${field}(?:\\[\\d+\\])?: |^policy\\.`), "");
+    const inGroup = /^(?:policy|settings)\.\w+/.exec(sentence)?.[0];
+    const field = inGroup ?? fields.find((name) => new RegExp(`^${name}\\b`).test(sentence)) ?? "";
+    const problem = sentence.replace(new RegExp(`^${field}(?:\\[\\d+\\])?: |^(?:policy|settings)\\.`), "");
     problems[field] = problems[field] === undefined ? problem : `${problems[field]} ${problem}`;
   }
   return problems;

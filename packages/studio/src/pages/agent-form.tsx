@@ -12,6 +12,7 @@ import {
   toDraft,
 } from "./agent-draft.ts";
 import { CheckField, ChoiceField, TextField } from "./agent-fields.tsx";
+import { AgentSettings } from "./agent-settings.tsx";
 
 type AgentFormProps = {
   /** The agent to edit. Undefined to create one. */
@@ -73,6 +74,10 @@ export function AgentForm(props: AgentFormProps): ReactNode {
     >
       <IdentityFields {...fields} isNew={agent === undefined} />
       <CapabilityFields {...fields} others={others} />
+      <AgentSettings
+        {...{ draft, problems, limits: parts.settingsLimits }}
+        onChange={(settings) => updateDraft({ settings })}
+      />
       <PolicyFields {...fields} />
       {problems[""] !== undefined && (
         <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">

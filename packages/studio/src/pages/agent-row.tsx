@@ -17,7 +17,7 @@ type AgentRowProps = {
 
 /** One agent in the list. */
 export function AgentRow({ agent, isAdmin, onTask }: AgentRowProps): ReactNode {
-  const { name, description, source, version, problem, models, tools, handoffs, data } = agent;
+  const { name, description, source, version, problem, warning, models, tools, handoffs, data } = agent;
   const details = [
     models[0] === undefined ? undefined : escapeBidi(models[0]),
     formatToolCount(tools.length, "tool"),
@@ -46,6 +46,9 @@ export function AgentRow({ agent, isAdmin, onTask }: AgentRowProps): ReactNode {
         )}
         {problem !== undefined && (
           <p className="mt-0.5 text-sm text-bad [overflow-wrap:anywhere]">{escapeBidi(problem)}</p>
+        )}
+        {warning !== undefined && (
+          <p className="mt-0.5 text-sm text-warn [overflow-wrap:anywhere]">{escapeBidi(warning)}</p>
         )}
         <p className="mt-0.5 text-xs text-faint [overflow-wrap:anywhere]">
           {details.filter((fact) => fact !== undefined).join(" · ")}

@@ -1,13 +1,37 @@
+import type { Effort } from "capstan";
+import type { RunRequest } from "capstan/client";
 import type { ReactNode } from "react";
 import { useAbout } from "../../data/about.ts";
 import { escapeBidi } from "../../ui/escape-text.ts";
 
-/** Agent and model of the next run. The server chooses if undefined. */
-export type RunChoice = { readonly agent?: string | undefined; readonly model?: string | undefined };
+/** Agent, model and effort of the next run. The server or the agent chooses if undefined. */
+export type RunChoice = {
+  readonly agent?: string | undefined;
+  readonly model?: string | undefined;
+  readonly effort?: EffortLevel | undefined;
+};
+
+type EffortLevel = Exclude<Effort, number>;
+
+const efforts: readonly { readonly value: EffortLevel; readonly label: string }[] = [
+  { value: "none", label: "No reasoning" },
+  { value: "low", label: "Low effort" },
+  { value: "medium", label: "Medium effort" },
+  { value: "high", label: "High effort" },
+];
+
+/** Returns the choice as options of a run. */
+export function toRunOptions({ agent, model, effort }: RunChoice): Omit<RunRequest, "input"> {
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(model !== undefined && { model }),
+    ...(effort !== undefined && { settings: { effort } }),
+  };
+}
 
 type RunChoicesProps = { readonly choice: RunChoice; readonly onChange: (choice: RunChoice) => void };
 
-/** Selects the agent and model of the next run. */
+/** Selects the agent, model and effort of the next run. */
 export function RunChoices({ choice, onChange }: RunChoicesProps): ReactNode {
   const { about, models } = useAbout();
   const agents = about?.agents ?? [];
@@ -32,6 +56,16 @@ export function RunChoices({ choice, onChange }: RunChoicesProps): ReactNode {
           onChange={(model) => onChange({ ...choice, model: model || undefined })}
         />
       )}
+      {about && !about.isOffline && (
+        <Choice
+          label="Effort"
+          value={choice.effort ?? ""}
+          options={[{ value: "", label: "Effort" }, ...efforts]}
+          onChange={(value) =>
+            onChange({ ...choice, effort: efforts.find((effort) => effort.value === value)?.value })
+          }
+        />
+      )}
     </>
   );
 }
@@ -50,7 +84,7 @@ function Choice({ label, value, options, onChange }: ChoiceProps): ReactNode {
       title={label}
       value={value}
       onChange={({ target }) => onChange(target.value)}
-      className="h-8 min-w-0 max-w-44 cursor-pointer truncate rounded-md bg-transparent px-1.5 text-[0.8125rem] text-quiet hover:bg-sunken hover:text-ink"
+      className="field-sizing-content h-8 min-w-0 max-w-44 cursor-pointer truncate rounded-md bg-transparent px-1.5 text-[0.8125rem] text-quiet hover:bg-sunken hover:text-ink"
     >
       {options.map((option) => (
         <option key={option.value} value={option.value} className="bg-raised text-ink">

@@ -2,7 +2,7 @@ import type { Part } from "capstan";
 import { useState } from "react";
 import type { OpenSession } from "../../data/open-session.ts";
 import { useSessionList } from "../../data/session-list.ts";
-import type { RunChoice } from "./run-choices.tsx";
+import { type RunChoice, toRunOptions } from "./run-choices.tsx";
 
 /** State and actions for sending a message in a session. */
 export type SendMessage = {
@@ -22,9 +22,8 @@ export function useSendMessage(
   const { status, runId = "" } = view;
   const isRunning = status === "running" || status === "waiting";
   const agent = choice.agent ?? view.runs.get(runId)?.start?.agent;
-  const { model } = choice;
   async function send(input: string | readonly Part[]): Promise<void> {
-    await watch.send(input, { ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) });
+    await watch.send(input, toRunOptions({ ...choice, agent }));
     onSent(isRunning && typeof input === "string" ? input : undefined);
     // Do not block the input until the list is refreshed.
     void refresh();

@@ -54,6 +54,20 @@ function formatTimeline(timeline: Timeline): string[] {
 }
 
 describe("the timeline", () => {
+  it("shows the settings of each turn, and marks those that the model ignores", async () => {
+    const checkSettings = () => [{ field: "seed", message: "No seed.", isError: false }] as const;
+    const model = { ...scriptedModel([{ text: "Hi" }]), checkSettings };
+    const settings = { effort: "high", temperature: 0.7, seed: 7, stop: ["END"] } as const;
+    const { events } = await collect(
+      run(defineAgent({ name: "a", model, settings }), "Go", createRunOptions()),
+    );
+    const [turn] = buildTimeline(events.filter(isFact)).runs[0]?.turns ?? [];
+    expect(turn?.bars[0]?.detail).toBe(
+      '10 in · 5 out · effort high · temperature 0.7 · seed 7 · stop at ["END"]',
+    );
+    expect(turn?.marks).toMatchObject([{ label: "No seed.", isBad: true }]);
+  });
+
   it("has a bar for each model call and each tool call, with failures marked", async () => {
     const facts = await collectRunFacts(
       { calls: [{ name: "look" }, { name: "look" }, { name: "nothing" }] },

@@ -1,5 +1,6 @@
 import { type Fact, getStopReason, type Usage } from "capstan";
 import { formatTokenUsage, getQuestion } from "../format-facts.ts";
+import { formatSettings } from "../format-settings.ts";
 import type { Timeline, TimelineBar, TimelineMark, TimelineRun, TimelineTurn } from "./timeline.ts";
 
 type Mutable<Whole> = { -readonly [Field in keyof Whole]: Whole[Field] };
@@ -208,7 +209,11 @@ function applyModelResult(own: OpenRun, fact: FactOf<"message" | "message_partia
     const stopReason = getStopReason(fact);
     const state = stopReason === "aborted" ? "interrupted" : "ok";
     const isUnusual = stopReason !== "end" && stopReason !== "tool_calls";
-    const detail = formatTokenUsage(fact.usage) + (isUnusual ? ` · stop reason ${stopReason}` : "");
+    const detail = [
+      formatTokenUsage(fact.usage),
+      ...(isUnusual ? [`stop reason ${stopReason}`] : []),
+      ...(fact.type === "message" && fact.settings ? [formatSettings(fact.settings)] : []),
+    ].join(" · ");
     return endBar(location, fact, { state, detail });
   }
   const discarded = fact.discarded ? ` · ${fact.discarded} characters discarded` : "";
