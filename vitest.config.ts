@@ -31,7 +31,7 @@ const excludedTests = [
 const config: ViteUserConfig = defineConfig({
   // Workspace packages are taken from their sources, so that no build is needed.
   resolve: { conditions: ["capstan-source"] },
-  ssr: { resolve: { conditions: ["capstan-source", "module", "node", "development|production"] } },
+  ssr: { resolve: { conditions: ["capstan-source", "node", "development|production"] } },
   test: {
     setupFiles: ["scripts/loopback-only.ts"],
     // Tests start several hundred processes from the same sources: compile each file once.

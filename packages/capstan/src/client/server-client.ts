@@ -30,6 +30,7 @@ export type About = {
 export type KeyInfo =
   | { readonly type: "set"; readonly variable: string }
   | { readonly type: "missing"; readonly variables: readonly string[] }
+  | { readonly type: "external"; readonly source: string }
   | { readonly type: "not_needed" }
   | { readonly type: "unknown_provider" };
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { listKeys } from "./environment.ts";
 
@@ -16,20 +16,13 @@ describe("the keys in the environment", () => {
   });
 
   it("include every key that a model's client looks for (A110)", () => {
-    const sources = [
-      ...[
-        "named-model.ts",
-        "compatible-servers.ts",
-        "default-model.ts",
-        "openai.ts",
-        "anthropic.ts",
-        "gemini.ts",
-        "azure.ts",
-      ],
-      ...["vertex.ts", "google-credentials.ts"],
-    ];
+    const sources = globSync("**/*.ts", { cwd: import.meta.dirname }).filter(
+      (file) => !/test\.ts$/.test(file),
+    );
     const text = sources.map((file) => readFileSync(`${import.meta.dirname}/${file}`, "utf8")).join("");
-    const names = new Set(text.match(/\b[A-Z_]+_(?:KEY|TOKEN)\b/g));
+    const names = new Set(text.match(/\b[A-Z_]+_(?:KEY|TOKEN)(?:_BEDROCK)?\b/g));
+    expect(names).toContain("AWS_SESSION_TOKEN");
+    expect(names).toContain("AWS_BEARER_TOKEN_BEDROCK");
     expect(names.size).toBeGreaterThan(10);
     for (const name of names) expect([name, ...listKeysIn({ [name]: "key-123" })]).toEqual([name, "key-123"]);
   });

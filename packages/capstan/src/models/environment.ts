@@ -28,7 +28,7 @@ export function requireValue(value: string | undefined, { what, names, option }:
 
 const keyVariables = [
   ...providers.flatMap(({ keys, optionalKey }) => [...keys, ...(optionalKey ? [optionalKey] : [])]),
-  "CAPSTAN_API_KEY",
+  ...["AWS_SESSION_TOKEN", "CAPSTAN_API_KEY"],
 ];
 const minKeyLength = 6;
 

@@ -43,8 +43,12 @@ export type HttpModelOptions = {
   url(stream: boolean): string;
   /** Called for every request, so that tokens can be refreshed. */
   headers(): Record<string, string> | Promise<Record<string, string>>;
+  /** Returns the headers to send with the finished request, for providers that want it signed. */
+  sign?: ((request: PostRequest) => Promise<Readonly<Record<string, string>>>) | undefined;
   /** Called with the headers of a request that was refused with 401 or 403. True: it is sent once more, with new headers. */
   renew?: ((sent: Readonly<Record<string, string>>) => Promise<boolean>) | undefined;
+  /** Creates the reader of a streamed response. Default: for server-sent events. */
+  createReader?: typeof createSseReader | undefined;
   readonly fetch?: typeof fetch | undefined;
   /** Adds the cost to the usage. */
   readonly price?: Pricer | undefined;
@@ -121,7 +125,8 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
     const body = wire.toRequest(request, buildWireSettings(options, request));
     if (options.contentHeaders) Object.assign(headers, options.contentHeaders(body));
     const response = await sendPost(options, { url, headers, body, signal: timer.signal });
-    const answer = (stream ? createSseReader : createJsonReader)(wire, request.hosted);
+    const { createReader = createSseReader } = options;
+    const answer = (stream ? createReader : createJsonReader)(wire, request.hosted);
     await response.read((bytes) => {
       timer.reset();
       batches.push(collectUsage(answer.read(bytes), summary));
@@ -155,14 +160,16 @@ async function buildHeaders(
 
 /** Rejects for a response that is not a success, after the credentials were renewed once. */
 async function sendPost(options: HttpModelOptions, request: PostRequest): Promise<PostResponse> {
-  const { id, wire, renew } = options;
-  const response = await post(request, options.fetch);
+  const { id, wire, sign, renew } = options;
+  const { signal } = request;
+  const headers = sign ? await rejectOnAbort(sign(request), signal) : request.headers;
+  const response = await post({ ...request, headers }, options.fetch);
   if (response.status >= 200 && response.status <= 299) return response;
-  const failure = await createResponseError(response, { wire, id, headers: request.headers });
+  const failure = await createResponseError(response, { wire, id, headers });
   if (failure.code !== "model_auth" || !renew) throw failure;
-  if (!(await rejectOnAbort(renew(request.headers), request.signal))) throw failure;
-  const headers = await buildHeaders(options, request.signal);
-  return sendPost({ ...options, renew: undefined }, { ...request, headers });
+  if (!(await rejectOnAbort(renew(headers), signal))) throw failure;
+  const newHeaders = await buildHeaders(options, signal);
+  return sendPost({ ...options, renew: undefined }, { ...request, headers: newHeaders });
 }
 
 /** Rejects while the circuit is open; that error does not count as another failure of the provider. */

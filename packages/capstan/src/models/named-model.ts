@@ -6,7 +6,7 @@ import { findNamedProblems } from "../settings/support.ts";
 import { compatibleServerNames, findCompatibleServer } from "./compatible-servers.ts";
 import { readEnv, requireKey } from "./environment.ts";
 
-const ownClients = ["openai", "anthropic", "gemini", "azure", "vertex"];
+const ownClients = ["openai", "anthropic", "gemini", "azure", "bedrock", "vertex"];
 
 const models = new Map<string, Model>();
 
@@ -44,6 +44,8 @@ async function loadModel(name: string): Promise<Model> {
       return (await import("./gemini.ts")).gemini({ model });
     case "azure":
       return (await import("./azure.ts")).azure({ model });
+    case "bedrock":
+      return (await import("./bedrock.ts")).bedrock({ model });
     case "vertex":
       return (await import("./vertex.ts")).vertex({ model });
     default:

@@ -83,7 +83,8 @@ async function loadListedCost({ provider, model }: PricerOptions): Promise<Compu
 
 /** How the price list identifies a provider. A compatible server without a provider name is identified by its host. */
 export function toSeller(provider: string): { providerApiUrl: string } | { providerId: string } {
-  return provider.includes(".") ? { providerApiUrl: `https://${provider}` } : { providerId: provider };
+  if (provider.includes(".")) return { providerApiUrl: `https://${provider}` };
+  return { providerId: provider === "bedrock" ? "aws" : provider };
 }
 
 /** Capped at the input tokens: some servers count cached tokens separately. */

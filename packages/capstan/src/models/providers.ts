@@ -4,6 +4,8 @@ export type Provider = {
   readonly keys: readonly string[];
   /** Variable with a key that the server may require, and usually does not. */
   readonly optionalKey?: string;
+  /** Credentials that the client finds without a variable. */
+  readonly external?: string;
   /** Default model when this provider's key is the first one found. */
   readonly usual?: string;
 };
@@ -28,7 +30,12 @@ export const providers: readonly Provider[] = [
   { name: "fireworks", keys: ["FIREWORKS_API_KEY"] },
   { name: "huggingface", keys: ["HF_TOKEN"] },
   { name: "azure", keys: ["AZURE_OPENAI_API_KEY"] },
-  { name: "vertex", keys: ["GOOGLE_ACCESS_TOKEN"] },
+  { name: "vertex", keys: ["GOOGLE_ACCESS_TOKEN"], external: "Google's application-default credentials" },
+  {
+    name: "bedrock",
+    keys: ["AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY"],
+    external: "the credential chain of AWS",
+  },
   { name: "litellm", keys: [], optionalKey: "LITELLM_API_KEY" },
   { name: "ollama", keys: [], optionalKey: "OLLAMA_API_KEY" },
   { name: "lmstudio", keys: [], optionalKey: "LMSTUDIO_API_KEY" },
@@ -41,6 +48,8 @@ export const providers: readonly Provider[] = [
 export type KeyState =
   | { readonly type: "set"; readonly variable: string }
   | { readonly type: "missing"; readonly variables: readonly string[] }
+  /** Not in a variable: the client looks for credentials on its first request. */
+  | { readonly type: "external"; readonly source: string }
   | { readonly type: "not_needed" }
   | { readonly type: "unknown_provider" };
 
@@ -53,7 +62,9 @@ export function keyState(model: string, env: Environment): KeyState {
   if (!provider) return { type: "unknown_provider" };
   if (provider.keys.length === 0) return { type: "not_needed" };
   const variable = provider.keys.find((key) => env[key]);
-  return variable === undefined ? { type: "missing", variables: provider.keys } : { type: "set", variable };
+  if (variable !== undefined) return { type: "set", variable };
+  const { keys, external } = provider;
+  return external ? { type: "external", source: external } : { type: "missing", variables: keys };
 }
 
 /** Returns the provider of a model named `provider/model`. */

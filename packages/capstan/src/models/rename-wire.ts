@@ -31,10 +31,10 @@ export function renameWire(wire: Wire, name: string): Wire {
     name,
     toRequest: (request, settings) =>
       wire.toRequest({ ...request, history: request.history.map(swapEntry) }, settings),
-    reader() {
-      const events = wire.reader();
+    reader(hosted) {
+      const events = wire.reader(hosted);
       return { read: (event) => events.read(event).map(swapPart) };
     },
-    fromJson: (body) => wire.fromJson(body).map(swapPart),
+    fromJson: (body, hosted) => wire.fromJson(body, hosted).map(swapPart),
   };
 }

@@ -5,7 +5,7 @@ import type { Chunk } from "../model.ts";
 import type { Wire } from "./wire.ts";
 
 /** Longer events are rejected before they fill the memory. */
-const maxEventLength = 8_000_000;
+export const maxEventLength = 8_000_000;
 
 /** Converts the bytes of a response into batches of chunks. */
 export type ResponseReader = {

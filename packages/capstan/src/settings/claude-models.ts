@@ -49,6 +49,11 @@ function getOffSwitch(family: string, version: number): ClaudeTraits["off"] {
   return family === "sonnet" ? "between_tools" : "never";
 }
 
+/** False for names as in Bedrock (`us.anthropic.claude-…`) and Vertex (`claude-…@20251001`). */
+export function hasServiceTiers(model: string): boolean {
+  return !/anthropic\.|@/.test(model);
+}
+
 /** The smallest budget that the API accepts. */
 export const minThinkingBudget = 1024;
 
@@ -99,8 +104,14 @@ export const claudeLimits: readonly Limit[] = [
   {
     field: "serviceTier",
     effect: "ignored",
-    applies: (value) => value === "flex",
+    applies: (value, _settings, model) => value === "flex" && hasServiceTiers(model),
     reason: "there is no such tier; use a batch for lower prices",
+  },
+  {
+    field: "serviceTier",
+    effect: "ignored",
+    applies: (_value, _settings, model) => !hasServiceTiers(model),
+    reason: "only Anthropic itself has tiers",
   },
   ...sampling,
   createClaudeLimit(

@@ -74,7 +74,7 @@ export function findNamedLimits(name: string): ModelApi | readonly Limit[] | und
   const slash = name.indexOf("/");
   const provider = name.slice(0, Math.max(0, slash));
   if (provider === "offline" || slash < 0) return undefined;
-  if (/^(?:bedrock|vertex)\/.*claude/.test(name)) return "anthropic";
+  if (/^(?:bedrock|vertex)\/.*(?:anthropic|claude)/.test(name)) return "anthropic";
   const api = Object.hasOwn(apis, provider) ? apis[provider] : undefined;
   const support = Object.hasOwn(servers, provider) ? servers[provider] : undefined;
   return api ?? listServerLimits(support);

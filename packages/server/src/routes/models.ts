@@ -7,6 +7,7 @@ import { defineRoute, type Route } from "./route.ts";
 const key = z.discriminatedUnion("type", [
   z.object({ type: z.literal("set"), variable: z.string() }),
   z.object({ type: z.literal("missing"), variables: z.array(z.string()) }),
+  z.object({ type: z.literal("external"), source: z.string() }),
   z.object({ type: z.literal("not_needed") }),
   z.object({ type: z.literal("unknown_provider") }),
 ]);

@@ -118,6 +118,8 @@ function formatKeyState(key: ModelInfo["key"]): string {
       return `${key.variable} is set`;
     case "missing":
       return `${key.variables.join(" or ")} is not set`;
+    case "external":
+      return `Uses ${key.source}`;
     case "not_needed":
       return "No key required";
     case "unknown_provider":

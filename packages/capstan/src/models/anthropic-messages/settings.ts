@@ -1,7 +1,12 @@
 import type { Entry } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest } from "../../model.ts";
-import { type ClaudeTraits, findClaudeTraits, minThinkingBudget } from "../../settings/claude-models.ts";
+import {
+  type ClaudeTraits,
+  findClaudeTraits,
+  hasServiceTiers,
+  minThinkingBudget,
+} from "../../settings/claude-models.ts";
 import { toBudget, toLevel } from "../../settings/effort.ts";
 import type { ToolChoice } from "../../settings/settings.ts";
 import { isForcedChoice, type WireSettings } from "../wire.ts";
@@ -34,7 +39,7 @@ export function buildSettingFields(
     ...fitBudget(settings.model, maxTokens, thinking),
     ...(!isThinking && buildSampling(settings, claude)),
     ...(settings.stop !== undefined && { stop_sequences: [settings.stop].flat() }),
-    ...buildServiceTier(settings.serviceTier),
+    ...buildServiceTier(settings),
     ...(effort && { output_config: { effort } }),
   };
 }
@@ -118,8 +123,10 @@ const serviceTiers: ReadonlyMap<string, string> = new Map([
   ["priority", "auto"],
 ]);
 
-function buildServiceTier(tier: string | undefined): Extra {
-  return tier === undefined || tier === "flex" ? {} : { service_tier: serviceTiers.get(tier) ?? tier };
+function buildServiceTier({ serviceTier: tier, model }: WireSettings): Extra {
+  return tier === undefined || tier === "flex" || !hasServiceTiers(model)
+    ? {}
+    : { service_tier: serviceTiers.get(tier) ?? tier };
 }
 
 /** Builds a tool choice that forces a call; undefined for a model that rejects one, and decides itself. */

@@ -54,6 +54,8 @@ export function formatKeyColumn(key: KeyState): string {
       return `${key.variable} is set`;
     case "missing":
       return `set ${key.variables.join(" or ")}`;
+    case "external":
+      return key.source;
     case "not_needed":
       return "none needed";
     case "unknown_provider":
