@@ -111,3 +111,9 @@ export function rejectOnAbort<Value>(work: PromiseLike<Value>, signal: AbortSign
 export function isDeadline({ reason }: AbortSignal): boolean {
   return reason instanceof AgentError && (reason.code === "tool_timeout" || reason.code === "model_timeout");
 }
+
+/** Doubles the wait with each attempt. Half of it is random, so that callers that failed together do not retry together. */
+export function computeWaitMs(minMs: number, maxMs: number, attempt: number): number {
+  const longestMs = Math.min(maxMs, minMs * 2 ** Math.min(attempt - 1, 30));
+  return Math.round(longestMs * (1 - Math.random() / 2));
+}

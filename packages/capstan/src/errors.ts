@@ -36,6 +36,7 @@ export type ErrorCode =
   | "answer_incomplete"
   | "content_filter"
   | "output_invalid"
+  | "embedding_invalid"
   | "instructions_failed"
   | "settings_failed"
   | "unknown_tool"
@@ -122,6 +123,7 @@ export const errorCodes: Readonly<
   answer_incomplete: { status: 502, retryable: true },
   content_filter: { status: 422, retryable: false },
   output_invalid: { status: 502, retryable: false },
+  embedding_invalid: { status: 502, retryable: false },
   instructions_failed: { status: 500, retryable: false },
   settings_failed: { status: 500, retryable: false },
   unknown_tool: { status: 404, retryable: false },

@@ -88,6 +88,46 @@ export type ModelRequest = {
   readonly output?: JsonSchema;
 };
 
+/** The embedding of a text. */
+export type Vector = readonly number[];
+
+export type EmbedOptions = {
+  readonly signal?: AbortSignal;
+  /** Length of the vectors, for models that can shorten them. */
+  readonly dimensions?: number;
+  /** What the texts are for: some models embed a query in another way than the documents it should find. */
+  readonly kind?: "query" | "document";
+  /** False embeds every text again. Default: a cache in memory that all clients of the process share. */
+  readonly cache?: VectorCache | false;
+};
+
+/** Keeps vectors by a key that depends on the model, the options and the text. */
+export interface VectorCache {
+  /** Returns the vectors in the order of the keys, and undefined for those it does not have. */
+  get(keys: readonly string[]): readonly (Vector | undefined)[] | Promise<readonly (Vector | undefined)[]>;
+  set(entries: readonly (readonly [key: string, vector: Vector])[]): void | Promise<void>;
+}
+
+export type Embeddings = {
+  /** In the order of the texts, all of the same length. */
+  readonly vectors: readonly Vector[];
+  /** Texts that were in the cache use nothing. */
+  readonly usage: Usage;
+};
+
+export type RerankRequest = { readonly query: string; readonly documents: readonly string[] };
+
+export type RerankOptions = {
+  readonly signal?: AbortSignal;
+  /** Returns only the best. Default: all. */
+  readonly top?: number;
+};
+
+/** `index` is the position of the document in the request. */
+export type RankedDocument = { readonly index: number; readonly score: number };
+
+export type Reranking = { readonly ranking: readonly RankedDocument[]; readonly usage: Usage };
+
 /**
  * A language model. `stream` yields one batch of chunks per network read and ends with a `finish` chunk; a stream that
  * ends without one counts as truncated. It may throw an `AgentError`, which the runtime retries if it is `retryable`.
@@ -104,6 +144,10 @@ export interface Model {
   acceptsMedia?(part: MediaPart): boolean;
   /** Uploads files to the provider. Absent if it cannot store files. */
   readonly files?: ModelFiles;
+  /** Embeds texts. Missing if the provider has no embeddings. Throws an `AgentError`, after its own retries. */
+  embed?(texts: readonly string[], options?: EmbedOptions): Promise<Embeddings>;
+  /** Sorts documents by their relevance for a query, the best first. Missing if the provider cannot. */
+  rerank?(request: RerankRequest, options?: RerankOptions): Promise<Reranking>;
 }
 
 /** A file to upload. */

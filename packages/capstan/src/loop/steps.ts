@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "../clock.ts";
+import { type Clock, computeWaitMs, sleep } from "../clock.ts";
 import {
   type Effect,
   type Engine,
@@ -189,12 +189,6 @@ function park(fact: FactBody, { retryAfterMs = 0 }: ErrorData, retry: ModelRetry
   const minMs = Math.min(Math.max(retry.minMs, minSuspensionMs), retry.maxMs);
   const waitMs = Math.max(retryAfterMs, computeWaitMs(minMs, retry.maxMs, retry.suspensions + 1));
   return { ...fact, isParked: true, waitMs };
-}
-
-/** Doubles the wait with each attempt. Half of it is random, so that runs which failed together do not retry together. */
-function computeWaitMs(minMs: number, maxMs: number, attempt: number): number {
-  const longestMs = Math.min(maxMs, minMs * 2 ** Math.min(attempt - 1, 30));
-  return Math.round(longestMs * (1 - Math.random() / 2));
 }
 
 /** Receives the outcome of a model call: whether the provider is up, even if it rejected the request. */

@@ -9,8 +9,9 @@
 import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
 import { createTokenAuth, type TokenProvider } from "./credentials.ts";
+import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { readEnv, requireKey } from "./environment.ts";
-import { type ClientOptions, createHttpModel, pickSettings } from "./http-model.ts";
+import { type ClientOptions, pickSettings } from "./http-model.ts";
 import { openAiChat } from "./openai-chat.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import { createPricer } from "./pricing.ts";
@@ -45,7 +46,7 @@ export function azure(options: AzureOptions): Model {
   const version = options.apiVersion ?? readEnv("OPENAI_API_VERSION");
   const api = options.api ?? (isDated(version) ? "chat" : "responses");
   const auth = token && createTokenAuth(token, clock);
-  return createHttpModel({
+  return createEmbeddingModel({
     id: `azure/${deployment}`,
     api: api === "responses" ? "openai-responses" : "openai-chat",
     wire: deployment === model ? wires[api] : withDeployment(wires[api], deployment),
@@ -57,6 +58,11 @@ export function azure(options: AzureOptions): Model {
     clock,
     price: createPricer({ provider: "azure", model, prices: options.prices }),
     url: () => buildAzureUrl(getEndpoint(options), { api, deployment, version }),
+    embeddings: {
+      api: "openai",
+      url: () => buildAzureUrl(getEndpoint(options), { api: "embeddings", deployment, version }),
+      model: deployment,
+    },
     headers: async () => ({
       ...(auth
         ? await auth.headers()
@@ -92,17 +98,19 @@ function getEndpoint({ baseURL, resource }: AzureOptions): string {
 }
 
 type AzureRoute = {
-  readonly api: "responses" | "chat";
+  readonly api: keyof typeof azurePaths;
   readonly deployment: string;
   readonly version: string | undefined;
 };
 
+const azurePaths = { responses: "/responses", chat: "/chat/completions", embeddings: "/embeddings" };
+
 function buildAzureUrl(endpoint: string, { api, deployment, version }: AzureRoute): string {
-  const path = api === "responses" ? "/responses" : "/chat/completions";
+  const path = azurePaths[api];
   const query =
     version === undefined || version === "v1" ? "" : `?api-version=${encodeURIComponent(version)}`;
   if (!isDated(version)) return `${endpoint}/openai/v1${path}${query}`;
-  const folder = api === "chat" ? `/deployments/${encodeURIComponent(deployment)}` : "";
+  const folder = api !== "responses" ? `/deployments/${encodeURIComponent(deployment)}` : "";
   return `${endpoint}/openai${folder}${path}${query}`;
 }
 

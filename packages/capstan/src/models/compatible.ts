@@ -1,6 +1,7 @@
 import type { Model } from "../model.ts";
 import { listServerLimits } from "../settings/servers.ts";
-import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
+import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
+import { type ClientOptions, joinUrl, pickSettings } from "./http-model.ts";
 import { type ChatQuirks, createChatWire } from "./openai-chat.ts";
 import { createPricer } from "./pricing.ts";
 
@@ -16,7 +17,7 @@ export type CompatibleOptions = ClientOptions & {
 export function compatible(options: CompatibleOptions): Model {
   const { model, apiKey, baseURL, stream, fetch, timeouts, circuit, clock, headers, quirks = {} } = options;
   const provider = options.provider ?? (URL.canParse(baseURL) ? new URL(baseURL).hostname : "compatible");
-  return createHttpModel({
+  return createEmbeddingModel({
     id: `${provider}/${model}`,
     api: listServerLimits(quirks),
     wire: createChatWire({ name: provider, ...quirks }),
@@ -28,6 +29,8 @@ export function compatible(options: CompatibleOptions): Model {
     clock,
     price: createPricer({ provider, model, prices: options.prices }),
     url: () => joinUrl(baseURL, "/chat/completions"),
+    embeddings: { api: "compatible", url: () => joinUrl(baseURL, "/embeddings") },
+    rerankUrl: () => joinUrl(baseURL, "/rerank"),
     headers: () => ({ ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...headers }),
   });
 }

@@ -1,7 +1,8 @@
 import type { Model } from "../model.ts";
+import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { requireKey } from "./environment.ts";
 import { geminiContent } from "./gemini-content.ts";
-import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
+import { type ClientOptions, joinUrl, pickSettings } from "./http-model.ts";
 import { createPricer } from "./pricing.ts";
 import { withoutFiles } from "./without-files.ts";
 
@@ -23,7 +24,7 @@ export function gemini(options: GeminiOptions): Model {
       ? `${buildVertexUrl(vertex)}/publishers/google`
       : "https://generativelanguage.googleapis.com/v1beta");
   const provider = vertex ? "vertex" : "gemini";
-  return createHttpModel({
+  return createEmbeddingModel({
     id: `${provider}/${model}`,
     api: "gemini",
     wire: vertex ? withoutFiles(geminiContent) : geminiContent,
@@ -36,6 +37,10 @@ export function gemini(options: GeminiOptions): Model {
     price: createPricer({ provider, model, prices: options.prices }),
     url: (streams) =>
       joinUrl(base, `/models/${model}:${streams ? "streamGenerateContent?alt=sse" : "generateContent"}`),
+    embeddings: {
+      api: vertex ? "vertex" : "gemini",
+      url: () => joinUrl(base, `/models/${model}:${vertex ? "predict" : "batchEmbedContents"}`),
+    },
     headers: async () => ({
       ...(vertex
         ? { authorization: `Bearer ${await vertex.token()}` }

@@ -1,5 +1,17 @@
+export type {
+  Embeddings,
+  EmbedOptions,
+  RankedDocument,
+  Reranking,
+  RerankOptions,
+  RerankRequest,
+  Vector,
+  VectorCache,
+} from "../model.ts";
 export { type CompatibleOptions, compatible } from "./compatible.ts";
 export { type DefaultModelOptions, defaultModel } from "./default-model.ts";
+export { embed, type ModelOrName, rerank } from "./embed.ts";
+export { memoryVectorCache } from "./embeddings/vector-cache.ts";
 export { fallback } from "./fallback.ts";
 export { type DatedModelInfo, findModelInfo } from "./find-model-info.ts";
 export { fromAiSdk } from "./from-ai-sdk.ts";

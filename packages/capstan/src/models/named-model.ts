@@ -4,6 +4,7 @@ import { findNamedHostedProblems } from "../hosted/support.ts";
 import type { Model } from "../model.ts";
 import { findNamedProblems } from "../settings/support.ts";
 import { compatibleServerNames, findCompatibleServer } from "./compatible-servers.ts";
+import { createUnsupportedError } from "./embeddings/unsupported.ts";
 import { readEnv, requireKey } from "./environment.ts";
 
 const ownClients = ["openai", "anthropic", "gemini", "azure", "bedrock", "vertex"];
@@ -28,6 +29,16 @@ function createLazyModel(name: string): Model {
     async *stream(request, options) {
       loaded = await loadModel(name);
       yield* loaded.stream(request, options);
+    },
+    async embed(texts, options) {
+      const { embed } = await loadModel(name);
+      if (!embed) throw createUnsupportedError(name, "embeddings");
+      return embed(texts, options);
+    },
+    async rerank(request, options) {
+      const { rerank } = await loadModel(name);
+      if (!rerank) throw createUnsupportedError(name, "reranking");
+      return rerank(request, options);
     },
   };
 }

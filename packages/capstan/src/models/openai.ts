@@ -1,6 +1,7 @@
 import type { Model } from "../model.ts";
+import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { readEnv, requireKey } from "./environment.ts";
-import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
+import { type ClientOptions, joinUrl, pickSettings } from "./http-model.ts";
 import { openAiChat } from "./openai-chat.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import { createPricer } from "./pricing.ts";
@@ -15,7 +16,7 @@ export function openai(options: OpenAiOptions): Model {
   const { api = "responses", model, apiKey, stream, fetch, timeouts, circuit, clock, headers } = options;
   const base = options.baseURL ?? readEnv("OPENAI_BASE_URL") ?? "https://api.openai.com/v1";
   const path = api === "responses" ? "/responses" : "/chat/completions";
-  return createHttpModel({
+  return createEmbeddingModel({
     id: `openai/${model}`,
     api: api === "responses" ? "openai-responses" : "openai-chat",
     wire: api === "responses" ? openAiResponses : openAiChat,
@@ -27,6 +28,7 @@ export function openai(options: OpenAiOptions): Model {
     clock,
     price: createPricer({ provider: "openai", model, prices: options.prices }),
     url: () => joinUrl(base, path),
+    embeddings: { api: "openai", url: () => joinUrl(base, "/embeddings") },
     headers: () => ({
       authorization: `Bearer ${requireKey("OpenAI", apiKey, ["OPENAI_API_KEY"])}`,
       ...headers,

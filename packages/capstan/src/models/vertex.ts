@@ -2,11 +2,18 @@
 // location, the publisher and the model; every request has an access token.
 import type { Model } from "../model.ts";
 import { createCloudMessages } from "./anthropic-messages.ts";
+import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { readEnv, requireValue } from "./environment.ts";
 import { buildVertexUrl } from "./gemini.ts";
 import { geminiContent } from "./gemini-content.ts";
 import { type GoogleAuthOptions, getGoogleAuth } from "./google-credentials.ts";
-import { type ClientOptions, createHttpModel, joinUrl, pickSettings } from "./http-model.ts";
+import {
+  type ClientOptions,
+  createHttpModel,
+  type HttpModelOptions,
+  joinUrl,
+  pickSettings,
+} from "./http-model.ts";
 import { createPricer } from "./pricing.ts";
 import { withoutFiles } from "./without-files.ts";
 
@@ -37,9 +44,10 @@ const claude = {
 /** Gemini and Claude in Google Cloud. Without `token` and `credentials`, the application-default credentials are used. */
 export function vertex(options: VertexOptions): Model {
   const { model, stream, fetch, timeouts, circuit, clock, headers } = options;
-  const { api, wire, publisher, streamed, whole } = model.startsWith("claude") ? claude : gemini;
+  const isClaude = model.startsWith("claude");
+  const { api, wire, publisher, streamed, whole } = isClaude ? claude : gemini;
   const auth = getGoogleAuth(options);
-  return createHttpModel({
+  const client: HttpModelOptions = {
     id: `vertex/${model}`,
     api,
     wire,
@@ -54,7 +62,10 @@ export function vertex(options: VertexOptions): Model {
       joinUrl(getBaseUrl(options), `/publishers/${publisher}/models/${model}:${streams ? streamed : whole}`),
     headers: async () => ({ ...(await auth.headers()), ...headers }),
     renew: auth.renew,
-  });
+  };
+  if (isClaude) return createHttpModel(client);
+  const url = () => joinUrl(getBaseUrl(options), `/publishers/google/models/${model}:predict`);
+  return createEmbeddingModel({ ...client, embeddings: { api: "vertex", url } });
 }
 
 function getBaseUrl({ baseURL, project, location }: VertexOptions): string {

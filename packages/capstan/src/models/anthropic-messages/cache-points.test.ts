@@ -11,10 +11,8 @@ type Body = {
 };
 
 function build(history: readonly Entry[]): Body {
-  const request = {
-    ...{ instructions: "Be brief.", history, toolChoice: "auto", thinking: false },
-    tools: ["a", "b"].map((name) => ({ name, description: name, input: { type: "object" } })),
-  } as const;
+  const tools = ["a", "b"].map((name) => ({ name, description: name, input: { type: "object" } }));
+  const request = { instructions: "Be brief.", history, tools, toolChoice: "auto", thinking: false } as const;
   return JSON.parse(buildAnthropicRequest(request, { model: "claude-haiku-4-5", stream: true }));
 }
 
