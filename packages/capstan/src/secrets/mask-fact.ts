@@ -62,6 +62,7 @@ type FactContext = { readonly masks: FactMasks; readonly type: unknown; readonly
 
 function maskMembers<Members extends object>(members: Members, context: FactContext): Members {
   return mapMembers(members, (key, member) => {
+    if (key === "logprobs" && Array.isArray(member)) return maskTokens(member, context);
     if (vocabularyFields.has(key) || (key === "code" && isOwnCode(member, context))) return member;
     return isData(key, member, context) ? maskValue(member, context.masks) : maskMember(key, member, context);
   });
@@ -88,6 +89,12 @@ function isData(key: string, member: unknown, { type }: FactContext): boolean {
   if (key === "input") return !Array.isArray(member);
   if (key === "output") return type === "done";
   return dataFields.has(key);
+}
+
+/** Tokens with a secret are left out: each holds a piece of it, and so do their alternatives. */
+function maskTokens(tokens: readonly unknown[], { masks, isCut }: FactContext): readonly unknown[] {
+  const text = tokens.map((item) => (isRecord(item) ? item.token : "")).join("");
+  return (isCut ? masks.cutText(text) : masks.text(text)) === text ? tokens : [];
 }
 
 /** Masks text parts as one text, because a secret may span two of them. */

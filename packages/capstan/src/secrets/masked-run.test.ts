@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { Event } from "../event.ts";
+import type { Model } from "../model.ts";
 import { resume, run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
@@ -39,6 +40,28 @@ describe("a run that knows secrets", () => {
     const { events, result } = await collect(run(agent, "Say it", { secrets }));
     expect([wordsOf(events), result.text]).toEqual(["It is ***!", "It is ***!"]);
     expect(JSON.stringify([events, result])).not.toContain("canary");
+  });
+
+  it("stores no log probabilities of tokens that spell a secret (A110, A111)", async () => {
+    const say = (text: string) => {
+      const tokens = text.match(/.{1,4}/g)?.map((token) => ({ token, logprob: -1 })) ?? [];
+      const model: Model = {
+        id: "m",
+        async *stream() {
+          yield [
+            { type: "text", text },
+            { type: "logprobs", tokens },
+            { type: "finish", reason: "end" },
+          ];
+        },
+      };
+      return collect(run(defineAgent({ name: "a", model }), "Say it", { secrets }));
+    };
+    const isMessage = ({ type }: Event) => type === "message";
+    expect((await say("Hello")).events.find(isMessage)).toMatchObject({ logprobs: [{ token: "Hell" }, {}] });
+    const { events } = await say(`It is ${secret}`);
+    expect(events.find(isMessage)).toMatchObject({ logprobs: [] });
+    expect(JSON.stringify(events)).not.toMatch(/cana|nary/);
   });
 
   it("runs the approved call with the masked arguments that the user saw (A110, A109)", async () => {
