@@ -19,6 +19,11 @@ type KnownServer = {
 /** Servers that take a tool choice only as a word, or ignore a name. */
 const wordsOnly: ChatQuirks = { namedChoice: "alone" };
 
+/** Without this, the servers send the reasoning of these models as part of the text, in `<think>`. */
+const parsedReasoning: ChatQuirks = {
+  modelFields: [{ models: /qwen/, fields: { reasoning_format: "parsed" } }],
+};
+
 /** Servers with an OpenAI-compatible chat completions API, by model name prefix. */
 const knownServers: { readonly [provider: string]: KnownServer } = {
   openrouter: {
@@ -26,7 +31,7 @@ const knownServers: { readonly [provider: string]: KnownServer } = {
     key: "OPENROUTER_API_KEY",
     quirks: { videos: true },
   },
-  groq: { baseURL: "https://api.groq.com/openai/v1", key: "GROQ_API_KEY" },
+  groq: { baseURL: "https://api.groq.com/openai/v1", key: "GROQ_API_KEY", quirks: parsedReasoning },
   mistral: {
     baseURL: "https://api.mistral.ai/v1",
     key: "MISTRAL_API_KEY",
@@ -37,7 +42,7 @@ const knownServers: { readonly [provider: string]: KnownServer } = {
   },
   deepseek: { baseURL: "https://api.deepseek.com/v1", key: "DEEPSEEK_API_KEY" },
   xai: { baseURL: "https://api.x.ai/v1", key: "XAI_API_KEY" },
-  cerebras: { baseURL: "https://api.cerebras.ai/v1", key: "CEREBRAS_API_KEY" },
+  cerebras: { baseURL: "https://api.cerebras.ai/v1", key: "CEREBRAS_API_KEY", quirks: parsedReasoning },
   together: { baseURL: "https://api.together.xyz/v1", key: "TOGETHER_API_KEY" },
   fireworks: { baseURL: "https://api.fireworks.ai/inference/v1", key: "FIREWORKS_API_KEY" },
   huggingface: { baseURL: "https://router.huggingface.co/v1", key: "HF_TOKEN" },

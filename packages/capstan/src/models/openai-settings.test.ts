@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Event } from "../event.ts";
+import type { Json } from "../json.ts";
 import { run } from "../run/run.ts";
 import { listServerLimits } from "../settings/servers.ts";
 import type { ModelSettings } from "../settings/settings.ts";
@@ -85,6 +86,23 @@ describe.each(targets)("a request with any settings ($name)", (target) => {
       expect(toEntries(buildBody(target, model, settings))).toEqual([...expected].toSorted());
     };
     fc.assert(fc.property(modelName, settingsArbitrary, check), { numRuns: 100 });
+  });
+
+  it("has every field of extra, which wins over the settings", () => {
+    const key = fc.string().filter((name) => !["tools", "include", "text", "__proto__"].includes(name));
+    const check = (model: string, settings: ModelSettings, extra: { readonly [field: string]: Json }) => {
+      const fields: Fields = { ...extra, temperature: "own", metadata: extra };
+      const body = buildBody(target, model, {
+        ...settings,
+        extra: fields as ModelSettings["extra"] & object,
+      });
+      for (const [name, value] of Object.entries(fields))
+        expect(JSON.stringify([name, body[name]])).toBe(JSON.stringify([name, value]));
+    };
+    const extraArbitrary = fc.dictionary(key, fc.jsonValue() as fc.Arbitrary<Json>, {
+      noNullPrototype: true,
+    });
+    fc.assert(fc.property(modelName, settingsArbitrary, extraArbitrary, check), { numRuns: 50 });
   });
 
   it("lacks exactly the settings that are reported as ignored or refused", () => {

@@ -46,6 +46,11 @@ export type ChatQuirks = ServerSupport & {
   readonly videos?: boolean;
   /** `kept` if the server reads names of control tokens as text (OpenAI). Default: `broken`. */
   readonly specialTokens?: SpecialTokens;
+  /** Fields that requests to some models need. */
+  readonly modelFields?: readonly {
+    readonly models: RegExp;
+    readonly fields: { readonly [field: string]: Json };
+  }[];
   /** Default: `seed`. */
   readonly seedField?: "seed" | "random_seed";
 };

@@ -61,6 +61,7 @@ function buildServerFields(
   { model, effort }: WireSettings,
   quirks: ChatQuirks,
 ): ServerRules {
-  const fields = buildEffortFields(model, { effort, thinking }, quirks);
+  const modelFields = quirks.modelFields?.find(({ models }) => models.test(model))?.fields;
+  const fields = { ...modelFields, ...buildEffortFields(model, { effort, thinking }, quirks) };
   return { isSampled: true, canStop: true, canLimitCalls: tools.length > 0, fields };
 }
