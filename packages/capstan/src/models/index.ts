@@ -25,6 +25,7 @@ export {
 } from "./local-servers.ts";
 export { type ModelInfo, type ModelTable, modelTableDate, type Price, setModelTable } from "./model-table.ts";
 export { offline } from "./offline.ts";
+export type { ChatQuirks } from "./openai-chat.ts";
 export { createPricer, type PriceList } from "./pricing.ts";
 export {
   type Environment,
