@@ -28,6 +28,22 @@ const broken: readonly (readonly [api: string, model: string, body: object])[] =
   ["gemini", "gemini-2.5-pro", { generationConfig: { thinkingConfig } }],
   ["gemini", "gemini-3.8-flash", { contents: [{ role: "model" }] }],
   ["gemini", "gemini-3.8-flash", { generationConfig: { stopSequences: Array(6).fill("x") } }],
+  ["openai-responses", "gpt-4o", { reasoning: { effort: "low" } }],
+  ["openai-responses", "gpt-5.1", { reasoning: { effort: "low" }, temperature: 0 }],
+  ["openai-responses", "gpt-5", { reasoning: { effort: "none" } }],
+  ["openai-responses", "o3", { reasoning: { effort: "minimal" } }],
+  ["openai-responses", "gpt-5.6", { prompt_cache_retention: "24h" }],
+  ["openai-responses", "gpt-5", { tool_choice: "required" }],
+  ["openai-responses", "gpt-4o", { top_logprobs: 1 }],
+  ["openai-chat", "gpt-4.1-mini", { reasoning_effort: "low" }],
+  ["openai-chat", "gpt-5", { top_p: 1 }],
+  ["openai-chat", "o3", { reasoning_effort: "none" }],
+  ["openai-chat", "gpt-5.1", { reasoning_effort: "minimal" }],
+  ["openai-chat", "o3", { prompt_cache_options: { ttl: "30m" } }],
+  ["openai-chat", "gpt-5", { parallel_tool_calls: false }],
+  ["openai-chat", "gpt-4o", { top_logprobs: 1 }],
+  ["openai-chat", "gpt-5-mini", { stop: "x" }],
+  ["openai-chat", "o3", { parallel_tool_calls: false, tools: [{}] }],
 ];
 
 it("every rule of an API is found broken by the request that breaks it, and by no other", () => {

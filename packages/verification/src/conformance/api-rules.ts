@@ -1,4 +1,5 @@
 import type { SentRequest } from "./check-requests.ts";
+import { openAiRules } from "./openai-rules.ts";
 
 type Fields = { readonly [field: string]: unknown };
 
@@ -104,6 +105,7 @@ const geminiRules: readonly Omit<Rule, "api">[] = [
 export const rules: readonly Rule[] = [
   ...anthropicRules.map((rule) => ({ ...rule, api: "anthropic" })),
   ...geminiRules.map((rule) => ({ ...rule, api: "gemini" })),
+  ...openAiRules,
 ];
 
 /** Returns the rules that requests break, each with the body. */
