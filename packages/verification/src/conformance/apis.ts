@@ -2,6 +2,7 @@ import type { Model } from "capstan";
 import { anthropic } from "capstan/models/anthropic";
 import { gemini } from "capstan/models/gemini";
 import { openai } from "capstan/models/openai";
+import type { CapturedRequest } from "./capture-request.ts";
 
 /** An API whose official SDK has types for its requests. */
 export type CheckedApi = {
@@ -9,9 +10,11 @@ export type CheckedApi = {
   /** Models of every generation: what a request may contain depends on them. */
   readonly models: readonly string[];
   createModel(model: string, fetch: typeof globalThis.fetch): Model;
-  /** The SDK's type of a body, for streamed and other requests. */
-  readonly types: { readonly streaming: string; readonly whole: string };
+  /** Returns the SDK's type of the body: an expression with the names of `typePrelude`. */
+  getType(request: CapturedRequest): string;
 };
+
+const isStreamed = ({ body }: CapturedRequest): boolean => body.stream === true;
 
 const shared = { apiKey: "key-1234567890", circuit: false } as const;
 
@@ -30,7 +33,11 @@ export const checkedApis: readonly CheckedApi[] = [
       ],
     ],
     createModel: (model, fetch) => anthropic({ ...shared, model, fetch }),
-    types: { streaming: "AnthropicStreaming", whole: "AnthropicWhole" },
+    getType: (request) => {
+      const namespace =
+        "anthropic-beta" in request.headers ? "Anthropic.Beta.Messages" : "Anthropic.Messages";
+      return `${namespace}.MessageCreateParams${isStreamed(request) ? "Streaming" : "NonStreaming"} & OldSampling`;
+    },
   },
   {
     name: "openai-responses",
@@ -45,7 +52,7 @@ export const checkedApis: readonly CheckedApi[] = [
       "gpt-5-chat-latest",
     ],
     createModel: (model, fetch) => openai({ ...shared, model, fetch }),
-    types: { streaming: "ResponsesStreaming", whole: "ResponsesWhole" },
+    getType: (request) => (isStreamed(request) ? "ResponsesStreaming" : "ResponsesWhole"),
   },
   {
     name: "openai-chat",
@@ -60,10 +67,8 @@ export const checkedApis: readonly CheckedApi[] = [
       "gpt-5-chat-latest",
     ],
     createModel: (model, fetch) => openai({ ...shared, model, fetch, api: "chat" }),
-    types: {
-      streaming: "OpenAI.Chat.ChatCompletionCreateParamsStreaming",
-      whole: "OpenAI.Chat.ChatCompletionCreateParamsNonStreaming",
-    },
+    getType: (request) =>
+      `OpenAI.Chat.ChatCompletionCreateParams${isStreamed(request) ? "Streaming" : "NonStreaming"}`,
   },
   {
     name: "gemini",
@@ -78,7 +83,7 @@ export const checkedApis: readonly CheckedApi[] = [
       ...["gemini-3-pro-preview", "gemini-3.5-flash", "gemini-3.5-flash-lite", "gemini-3.8-flash"],
     ],
     createModel: (model, fetch) => gemini({ ...shared, model, fetch }),
-    types: { streaming: "GeminiBody", whole: "GeminiBody" },
+    getType: () => "GeminiBody",
   },
 ];
 
@@ -96,8 +101,6 @@ import type { Content, GenerationConfig, SafetySetting, ServiceTier, Tool, ToolC
 import type OpenAI from "openai";
 
 type OldSampling = { temperature?: number; top_p?: number };
-type AnthropicStreaming = Anthropic.MessageCreateParamsStreaming & OldSampling;
-type AnthropicWhole = Anthropic.MessageCreateParamsNonStreaming & OldSampling;
 
 type Answer = OpenAI.Responses.ResponseOutputMessage;
 type SentAnswer = Omit<Answer, "id" | "status"> & Partial<Pick<Answer, "id" | "status">>;

@@ -8,8 +8,8 @@ export type CapturedRequest = {
 };
 
 /**
- * Sends a request through a client and returns it as it would have left the process. Settings that the model refuses are
- * left out: the runtime does not send them either.
+ * Sends a request through a client and returns it as it would have left the process. Settings and hosted tools that the
+ * model refuses are left out: the runtime does not send them either.
  */
 export async function captureRequest(
   createModel: (fetch: typeof globalThis.fetch) => Model,
@@ -34,16 +34,16 @@ export async function captureRequest(
   return captured;
 }
 
-function omitRefused(model: Model, { settings, toolChoice, ...rest }: ModelRequest): ModelRequest {
-  const refused = new Set<string>(
-    model
-      .checkSettings?.({ ...settings, toolChoice })
-      .flatMap(({ field, isError }) => (isError ? field : [])),
-  );
+function omitRefused(model: Model, { settings, toolChoice, hosted, ...rest }: ModelRequest): ModelRequest {
+  const problems = model.checkSettings?.({ ...settings, toolChoice }) ?? [];
+  const refused = new Set<string>(problems.flatMap(({ field, isError }) => (isError ? field : [])));
   const kept = Object.entries(settings ?? {}).filter(([name]) => !refused.has(name));
+  const hasFunctions = rest.tools.length > 0;
+  const offered = hosted?.filter((tool) => !model.checkHosted?.({ hosted: [tool], hasFunctions }).length);
   return {
     ...rest,
     toolChoice: refused.has("toolChoice") ? "auto" : toolChoice,
     ...(settings && { settings: Object.fromEntries(kept) }),
+    ...(offered && offered.length > 0 && { hosted: offered }),
   };
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type CheckedApi, checkedApis, typePrelude } from "./apis.ts";
 import { type CapturedRequest, captureRequest } from "./capture-request.ts";
-import { checkTypes, type TypedValue } from "./check-types.ts";
+import { checkTypes } from "./check-types.ts";
 import { ownParts } from "./own-parts.ts";
 import { createRandomRequest } from "./random-request.ts";
 
@@ -33,9 +33,7 @@ export async function sendRandomRequests(
 export async function findTypeProblems(
   requests: readonly SentRequest[],
 ): Promise<{ readonly index: number; readonly text: string }[]> {
-  const values = requests.map(({ api: { types }, body }): TypedValue => {
-    return { type: body.stream === true ? types.streaming : types.whole, value: body };
-  });
+  const values = requests.map((request) => ({ type: request.api.getType(request), value: request.body }));
   const problems = await checkTypes(typePrelude, values);
   return problems.map(({ index, message }) => {
     const { api, model, body } = requests[index] as SentRequest;

@@ -1,6 +1,7 @@
 import type { ModelRequest, ModelSettings, ToolSpec } from "capstan";
 import fc from "fast-check";
 import { createRandomHistory, type OwnParts } from "./random-history.ts";
+import { randomHosted } from "./random-hosted.ts";
 import { randomSchema } from "./random-schema.ts";
 
 const tool: fc.Arbitrary<ToolSpec> = fc.record({
@@ -43,6 +44,7 @@ export function createRandomRequest(own: OwnParts): fc.Arbitrary<ModelRequest> {
         thinking: fc.boolean(),
         settings,
         output: randomSchema,
+        hosted: randomHosted,
         maxOutputTokens: fc.constant(32_000),
       },
       { requiredKeys: ["instructions", "history", "tools", "choice", "thinking"] },
