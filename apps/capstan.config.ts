@@ -14,7 +14,7 @@ const model = await defaultModel();
 const library = createLibrary();
 const agents = [
   await airport({ model }),
-  await files({ model, studio: true }),
+  await files({ studio: true }),
   await graph({ model }),
   ...(await knowledge({ model, library })),
 ];

@@ -4,6 +4,7 @@ import {
   defineAgent,
   type InstructionsInput,
   type Model,
+  type ModelSettings,
   type PolicyOverrides,
   systemClock,
 } from "capstan";
@@ -45,6 +46,9 @@ export const policy: PolicyOverrides = {
   requireToolFirst: false,
 };
 
+/** Friendly rather than mechanical. Models that reason choose their own sampling and ignore it. */
+export const settings: ModelSettings = { temperature: 0.7 };
+
 export type AirportOptions = {
   readonly model?: Model | string;
   /** Folder with an IMDF venue. Defaults to the fictional Harbor International. */
@@ -82,6 +86,7 @@ export async function airport(options: AirportOptions = {}): Promise<Agent> {
       clearBookmarks(bookmarks),
     ],
     policy,
+    settings,
   });
 }
 

@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Entry, type Model, run } from "capstan";
+import { gemini } from "capstan/models/gemini";
+import { offline } from "capstan/models/offline";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import { createWireClients, type WireStep } from "../../packages/capstan/src/testing/wire-clients.ts";
+import { geminiEncoder } from "../../packages/capstan/src/testing/wire-encoders.ts";
 import { airport } from "./agent.ts";
 import { fileBookmarks } from "./bookmarks.ts";
 import { loadVenue } from "./load-venue.ts";
@@ -70,4 +73,34 @@ describe("airport scenario 6: one script, five wires", () => {
       "assistant_response",
     ]);
   });
+});
+
+it("with a key, Gemini receives the contents, the tools, the instructions and a temperature of 0.7 (S0-24)", async () => {
+  const bodies: Record<string, unknown>[] = [];
+  const { body: events, end } = geminiEncoder.encode({ text: "Hello." });
+  const send: typeof fetch = async (_, init) => {
+    bodies.push(JSON.parse(String(init?.body)));
+    return new Response(events + end, { headers: { "content-type": "text/event-stream" } });
+  };
+  const model = gemini({ model: "gemini-2.5-flash", apiKey: "key", fetch: send });
+  const agent = await airport({ model, bookmarks: fileBookmarks(folder) });
+  await run(agent, "Hi", { store: memory() });
+  expect(bodies).toMatchObject([
+    {
+      contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+      tools: [{ functionDeclarations: { length: agent.tools.size } }],
+      systemInstruction: { parts: [{ text: expect.stringContaining("You are the assistant of Harbor") }] },
+      generationConfig: { temperature: 0.7 },
+    },
+  ]);
+});
+
+it("without a key, the temperature changes nothing: the offline model gives the same answer (S0-24)", async () => {
+  const agent = await airport({ model: offline(), bookmarks: fileBookmarks(folder) });
+  const { settings: _, ...plain } = agent;
+  const [withSettings, without] = await Promise.all(
+    [agent, plain].map((each) => run(each, "Find sushi", { store: memory() })),
+  );
+  expect(withSettings?.text).toBe(without?.text);
+  expect(withSettings?.status).toBe("done");
 });

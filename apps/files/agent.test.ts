@@ -1,8 +1,13 @@
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
+import { run } from "capstan";
 import { scriptedModel } from "capstan/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { about, files, policy, studioPolicy } from "./agent.ts";
 import { ensureSampleWorkspace } from "./workspace.ts";
 
@@ -81,5 +86,35 @@ describe("the workspace", () => {
     expect(statSync(ensureSampleWorkspace(home)).mode & 0o777).toBe(0o700);
     expect(statSync(home).mode & 0o777).toBe(0o700);
     expect(readdirSync(home)).toEqual(["files-workspace"]);
+  });
+});
+
+describe("the model of the files app", () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it("is gpt-4o with a key for OpenAI, also in the request (S1-01)", async () => {
+    const models: unknown[] = [];
+    const provider = createServer((request, response) => {
+      json(request).then((body) => {
+        models.push(Reflect.get(Object(body), "model"));
+        response.writeHead(401, { "content-type": "application/json" }).end("{}");
+      });
+    });
+    await once(provider.listen(0, "127.0.0.1"), "listening");
+    const { port } = provider.address() as AddressInfo;
+    vi.stubEnv("OPENAI_API_KEY", "key");
+    vi.stubEnv("OPENAI_BASE_URL", `http://127.0.0.1:${port}/v1`);
+    vi.stubEnv("CAPSTAN_MODEL", "");
+    const agent = await files({ root: folder });
+    expect(agent.models.main).toEqual(["openai/gpt-4o"]);
+    await run(agent, "Hi");
+    provider.close();
+    expect(models).toEqual(["gpt-4o"]);
+  });
+
+  it("is the one that CAPSTAN_MODEL names, even with a key (S1-01)", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "key");
+    vi.stubEnv("CAPSTAN_MODEL", "offline");
+    expect((await files({ root: folder })).models.main).toMatchObject([{ id: "offline/rules" }]);
   });
 });

@@ -2,12 +2,12 @@
 // the policy.
 import { fileTools } from "@capstan/tools";
 import { type Agent, defineAgent, type Model, type PolicyOverrides } from "capstan";
-import { defaultModel } from "capstan/models";
+import { defaultModel, keyState } from "capstan/models";
 import { withExamples } from "./tool-examples.ts";
 import { ensureSampleWorkspace } from "./workspace.ts";
 
 export type FilesOptions = {
-  /** Defaults to the first available one, see `defaultModel`. */
+  /** Defaults to gpt-4o if there is a key for OpenAI, else to the first available one, see `defaultModel`. */
   readonly model?: Model | string;
   /** The folder to work in. Defaults to a copy of the sample. */
   readonly root?: string;
@@ -51,7 +51,7 @@ The user has to approve every change. If they do not, leave the file as it is an
 When a tool fails, explain why in plain language, and correct the call if that can help. You cannot access anything outside the workspace.`;
 
 export async function files(options: FilesOptions = {}): Promise<Agent> {
-  const { model = await defaultModel(), root = ensureSampleWorkspace(), studio = false } = options;
+  const { model = await chooseModel(), root = ensureSampleWorkspace(), studio = false } = options;
   return defineAgent({
     name: "files",
     model,
@@ -59,4 +59,12 @@ export async function files(options: FilesOptions = {}): Promise<Agent> {
     tools: fileTools({ root }).map(withExamples),
     policy: studio ? studioPolicy : policy,
   });
+}
+
+const usualModel = "openai/gpt-4o";
+
+/** `CAPSTAN_MODEL` takes precedence. */
+async function chooseModel(): Promise<Model | string> {
+  const hasKey = keyState(usualModel, process.env).type === "set";
+  return hasKey && !process.env.CAPSTAN_MODEL ? usualModel : defaultModel();
 }

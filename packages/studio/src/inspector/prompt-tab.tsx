@@ -33,12 +33,13 @@ export function PromptTab({ session }: { readonly session: OpenSession }): React
   const messageFact = session.facts.find(
     (fact) => fact.type === "message" && fact.runId === runId && fact.turn === turn,
   );
-  const cacheFact = session.facts.find(
-    (fact) =>
-      fact.type === "warning" &&
-      fact.code === "cache_prefix_changed" &&
-      fact.runId === runId &&
-      fact.turn === turn,
+  const warnings = session.facts.flatMap((fact) =>
+    fact.type === "warning" &&
+    promptWarnings.includes(fact.code) &&
+    fact.runId === runId &&
+    fact.turn === turn
+      ? [fact.message]
+      : [],
   );
   return (
     <div className="flex min-h-0 flex-1 flex-col">
@@ -70,13 +71,16 @@ export function PromptTab({ session }: { readonly session: OpenSession }): React
           <SentPrompt
             sent={value}
             usage={messageFact?.type === "message" ? messageFact.usage : undefined}
-            cacheWarning={cacheFact?.type === "warning" ? cacheFact.message : undefined}
+            warnings={warnings}
           />
         </section>
       )}
     </div>
   );
 }
+
+/** Codes of warnings about a request. */
+const promptWarnings: readonly string[] = ["cache_prefix_changed", "setting_ignored"];
 
 function findTurnAt(facts: readonly Fact[], seq: number, runId: string | undefined): number | undefined {
   const fact = facts[seq - 1];
@@ -86,10 +90,10 @@ function findTurnAt(facts: readonly Fact[], seq: number, runId: string | undefin
 type SentPromptProps = {
   readonly sent: SentTurn;
   readonly usage: Usage | undefined;
-  readonly cacheWarning: string | undefined;
+  readonly warnings: readonly string[];
 };
 
-function SentPrompt({ sent, usage, cacheWarning }: SentPromptProps): ReactNode {
+function SentPrompt({ sent, usage, warnings }: SentPromptProps): ReactNode {
   const { instructions, notes, tools, toolChoice, history, instructionsAreRebuilt, toolsAreRebuilt } = sent;
   const isRebuilt = instructionsAreRebuilt || toolsAreRebuilt;
   const rebuiltParts = [instructionsAreRebuilt && "instructions", toolsAreRebuilt && "tools"]
@@ -103,11 +107,14 @@ function SentPrompt({ sent, usage, cacheWarning }: SentPromptProps): ReactNode {
         {usage?.cachedTokens !== undefined && `, ${formatFullNumber(usage.cachedTokens)} of them cached`}
         {sent.settings && `, with ${escapeBidi(formatSettings(sent.settings))}`}
       </p>
-      {cacheWarning !== undefined && (
-        <p className="rounded-md bg-warn-soft px-3 py-2 text-xs text-warn [overflow-wrap:anywhere]">
-          {escapeBidi(cacheWarning)}
+      {warnings.map((warning) => (
+        <p
+          key={warning}
+          className="rounded-md bg-warn-soft px-3 py-2 text-xs text-warn [overflow-wrap:anywhere]"
+        >
+          {escapeBidi(warning)}
         </p>
-      )}
+      ))}
       {isRebuilt && (
         <p className="rounded-md bg-warn-soft px-3 py-2 text-xs text-warn">
           The {rebuiltParts} are generated for each request. These are the current ones and may differ from

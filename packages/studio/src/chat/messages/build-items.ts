@@ -106,7 +106,7 @@ function buildEndItems(runId: string, runs: Runs, deniedRuns: ReadonlySet<string
 }
 
 /** Shown in the inspector only. */
-const inspectorNotices: readonly string[] = ["usage_estimated", "cache_prefix_changed"];
+const inspectorNotices: readonly string[] = ["usage_estimated", "cache_prefix_changed", "setting_ignored"];
 
 /** Hides entries that are shown elsewhere: errors have their own row, estimates are in the meter. */
 function isVisible(entry: EntryView, runs: Runs): boolean {
