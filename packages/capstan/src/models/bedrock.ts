@@ -18,6 +18,7 @@ import { createChatWire } from "./openai-chat.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import { createPricer } from "./pricing.ts";
 import { renameWire } from "./rename-wire.ts";
+import { withoutFiles } from "./without-files.ts";
 
 export type { AwsKeys, AwsKeysProvider } from "./bedrock/aws-credentials.ts";
 
@@ -91,12 +92,12 @@ function createInvokeRoute(options: BedrockOptions): Route {
 const openAiRoutes = {
   chat: {
     api: "compatible",
-    wire: createChatWire({ name: "bedrock-chat", maxTokensField: "max_completion_tokens" }),
+    wire: withoutFiles(createChatWire({ name: "bedrock-chat", maxTokensField: "max_completion_tokens" })),
     path: "/chat/completions",
   },
   responses: {
     api: "openai-responses",
-    wire: renameWire(openAiResponses, "bedrock-responses"),
+    wire: withoutFiles(renameWire(openAiResponses, "bedrock-responses")),
     path: "/responses",
   },
 } as const;

@@ -74,3 +74,37 @@ function createDefaultAuth(clock?: Clock): HeaderAuth {
     },
   });
 }
+
+type GetBuiltin = typeof process.getBuiltinModule;
+
+/**
+ * Whether there is a token, or a file with the application-default credentials and the library that reads it. Sends no
+ * request, so the service account of a machine in Google Cloud is not found.
+ */
+export function hasGoogleCredentials(): boolean {
+  if (readEnv("GOOGLE_ACCESS_TOKEN")) return true;
+  // Looked up at run time instead of imported, so that browser bundles do not contain it.
+  const getBuiltin = (globalThis as { process?: { getBuiltinModule?: GetBuiltin } }).process
+    ?.getBuiltinModule;
+  if (!getBuiltin) return false;
+  const { existsSync } = getBuiltin("fs");
+  const folder = readEnv("CLOUDSDK_CONFIG") ?? getGcloudFolder();
+  const file = readEnv("GOOGLE_APPLICATION_CREDENTIALS") ?? `${folder}/application_default_credentials.json`;
+  return existsSync(file) && canResolve(getBuiltin, "google-auth-library");
+}
+
+function getGcloudFolder(): string {
+  const windowsFolder = readEnv("APPDATA");
+  return windowsFolder ? `${windowsFolder}/gcloud` : `${readEnv("HOME") ?? ""}/.config/gcloud`;
+}
+
+function canResolve(getBuiltin: GetBuiltin, name: string): boolean {
+  try {
+    getBuiltin("module")
+      .createRequire(import.meta.url)
+      .resolve(name);
+    return true;
+  } catch {
+    return false; // not installed
+  }
+}

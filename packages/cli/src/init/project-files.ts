@@ -49,7 +49,7 @@ if (existsSync(keys)) process.loadEnvFile(keys);
 
 const assistant = defineAgent({
   name: "assistant",
-  // The first provider with a key, a local Ollama, or the offline model. Or name one: "openai/gpt-5-mini".
+  // The first provider that is set up, a local server, or the offline model. Or name one: "openai/gpt-5-mini".
   model: await defaultModel(),
   instructions: "You are a friendly assistant. Count days with the tool, never in your head.",
   tools: [daysBetween],
