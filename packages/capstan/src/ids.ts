@@ -68,6 +68,11 @@ export function identifyRunStart(runId: string): string {
   return `${runId}/run_start/${runId}/run_start`;
 }
 
+/** Returns the id of the call of a run's fallback tool. */
+export function createFallbackId(runId: string): string {
+  return `${runId}.fallback`;
+}
+
 /**
  * Creates a unique id. Uses `join` because concatenation would keep the rope of small strings that `randomUUID` returns
  * alive in every fact.

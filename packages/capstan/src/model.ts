@@ -18,6 +18,8 @@ export type Usage = {
   readonly longCacheWriteTokens?: number;
   /** The part of `outputTokens` spent on reasoning. */
   readonly reasoningTokens?: number;
+  /** Searches by hosted tools that the provider bills in addition to the tokens. */
+  readonly webSearches?: number;
   /** In US dollars, if known. */
   readonly cost?: number;
   /** True if the price of a call is not known: `cost` does not include it. */

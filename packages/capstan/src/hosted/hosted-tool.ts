@@ -103,6 +103,8 @@ export type HostedCall = {
     /** For people and logs; the provider's own data goes back to the model. */
     readonly text: string;
     readonly data?: Json;
+    /** Searches that the provider bills in addition to the tokens. */
+    readonly searches?: number;
   };
 };
 

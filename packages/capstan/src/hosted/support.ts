@@ -76,9 +76,9 @@ function findToolProblems(tool: HostedToolSpec, { api, provider, model }: Hosted
   });
 }
 
-/** Gemini before version 3 and OpenAI's search models reject requests with both kinds of tools. */
-function canCombine({ api, model }: HostedModel): boolean {
-  if (api === "gemini") return !/gemini-(?:1|2)/.test(model);
+/** Gemini before version 3 or on Vertex, and OpenAI's search models reject requests with both kinds of tools. */
+function canCombine({ api, provider, model }: HostedModel): boolean {
+  if (api === "gemini") return provider !== "vertex" && !/gemini-(?:1|2)/.test(model);
   return api !== "openai-chat";
 }
 

@@ -8,6 +8,7 @@
 
 import { anthropicName, toAnthropicMedia } from "./anthropic-messages/content.ts";
 import { isAnthropicOverflow } from "./anthropic-messages/failure.ts";
+import { listBetas } from "./anthropic-messages/hosted.ts";
 import { createAnthropicReader, parseAnthropicAnswer } from "./anthropic-messages/reader.ts";
 import { buildAnthropicRequest, type CloudFields } from "./anthropic-messages/request.ts";
 import type { Wire } from "./wire.ts";
@@ -25,6 +26,10 @@ export const anthropicMessages: Wire = {
   reader: createAnthropicReader,
   fromJson: parseAnthropicAnswer,
   isOverflow: isAnthropicOverflow,
+  buildHostedHeaders(hosted, model): Record<string, string> {
+    const betas = listBetas(hosted, model);
+    return betas.length > 0 ? { "anthropic-beta": [...new Set(betas)].join(",") } : {};
+  },
   acceptsMedia: (part) => toAnthropicMedia(part) !== undefined,
 };
 

@@ -16,12 +16,13 @@ import type { ModelRequest, ToolSpec } from "../model.ts";
 import { getGeminiTraits } from "../settings/gemini-models.ts";
 import type { ToolChoice } from "../settings/settings.ts";
 import { isGeminiOverflow } from "./gemini-content/failure.ts";
+import { toHostedDefinition } from "./gemini-content/hosted.ts";
 import { geminiToolNames } from "./gemini-content/names.ts";
 import { type SerializedEntry, serializeEntryAt, toGeminiMedia } from "./gemini-content/parts.ts";
 import { createGeminiReader, fromGeminiJson } from "./gemini-content/reader.ts";
 import { buildGenerationConfig, buildServiceTier } from "./gemini-content/settings.ts";
 import { toGeminiParameters } from "./gemini-content/tool-schema.ts";
-import type { Wire, WireSettings } from "./wire.ts";
+import { toList, type Wire, type WireSettings } from "./wire.ts";
 
 export const geminiContent: Wire = {
   name: "gemini",
@@ -41,11 +42,16 @@ function toRequest(request: ModelRequest, settings: WireSettings): string {
   };
   if (instructions && !("systemInstruction" in extra))
     add("systemInstruction", JSON.stringify({ parts: [{ text: instructions }] }));
-  const toolTexts = Array.isArray(moreTools) ? moreTools.map((tool) => JSON.stringify(tool)) : [];
+  const hosted = request.hosted?.map(toHostedDefinition) ?? [];
+  const toolTexts = [...hosted, ...toList(moreTools)].map((tool) => JSON.stringify(tool));
   if (tools.length > 0)
     toolTexts.unshift(`{"functionDeclarations":[${tools.map(serializeDeclaration).join(",")}]}`);
   if (toolTexts.length > 0) add("tools", `[${toolTexts.join(",")}]`);
-  const choice = tools.length > 0 ? { functionCallingConfig: toCallingConfig(toolChoice) } : {};
+  const choice = {
+    ...(tools.length > 0 && { functionCallingConfig: toCallingConfig(toolChoice) }),
+    // Required to combine both kinds of tools: the provider's own calls are sent back in later turns.
+    ...(tools.length > 0 && hosted.length > 0 && { includeServerSideToolInvocations: true }),
+  };
   for (const [name, fields, extraFields] of [
     ["toolConfig", choice, toolConfig],
     ["generationConfig", buildGenerationConfig(request, settings), generationConfig],

@@ -1,5 +1,6 @@
 import { type Clock, rejectOnAbort, sleep, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
+import type { HostedToolSpec } from "../hosted/hosted-tool.ts";
 import { findHostedProblems } from "../hosted/support.ts";
 import type { Chunk, Model, ModelFiles, ModelRequest, Usage } from "../model.ts";
 import type { Limit } from "../settings/limit.ts";
@@ -13,7 +14,7 @@ import { type BatchQueue, createBatchQueue, createJsonReader, createSseReader } 
 import type { Wire, WireSettings } from "./wire.ts";
 
 /** Options of every provider client. */
-export type ClientOptions = Omit<WireSettings, "stream"> & {
+export type ClientOptions = Omit<WireSettings, "stream" | "now"> & {
   /** Default: the provider's environment variable. */
   readonly apiKey?: string;
   readonly baseURL?: string;
@@ -120,8 +121,9 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
   let url = "";
   try {
     url = options.url(stream);
-    const headers = await buildHeaders(options, timer.signal);
-    circuit = await acquireCircuit(options, { url, headers }, timer.signal);
+    const own = await buildHeaders(options, timer.signal);
+    circuit = await acquireCircuit(options, { url, headers: own }, timer.signal);
+    const headers = request.hosted ? addHostedHeaders(options, own, request.hosted) : own;
     const body = wire.toRequest(request, buildWireSettings(options, request));
     if (options.contentHeaders) Object.assign(headers, options.contentHeaders(body));
     const response = await sendPost(options, { url, headers, body, signal: timer.signal });
@@ -158,6 +160,18 @@ async function buildHeaders(
   return { "content-type": "application/json", accept, ...(await own) };
 }
 
+/** Adds the headers of hosted tools. A list in the headers of the client stays. */
+function addHostedHeaders(
+  { wire, settings }: HttpModelOptions,
+  headers: Record<string, string>,
+  hosted: readonly HostedToolSpec[],
+): Record<string, string> {
+  const added = Object.entries(wire.buildHostedHeaders?.(hosted, settings.model) ?? {}).map(
+    ([name, value]) => [name, headers[name] ? `${headers[name]},${value}` : value],
+  );
+  return { ...headers, ...Object.fromEntries(added) };
+}
+
 /** Rejects for a response that is not a success, after the credentials were renewed once. */
 async function sendPost(options: HttpModelOptions, request: PostRequest): Promise<PostResponse> {
   const { id, wire, sign, renew } = options;
@@ -188,13 +202,22 @@ async function acquireCircuit(
 }
 
 /** State of the response so far. Usage figures are totals, and some providers repeat them in every event: the last ones count. */
-type StreamSummary = { isFinished: boolean; usage: Usage | undefined };
+type StreamSummary = {
+  isFinished: boolean;
+  usage: Usage | undefined;
+  /** Billed searches by call; set once there is one. */
+  searches?: Map<unknown, number>;
+};
 
 /** Returns the batch without its usage chunks; usage is emitted once, at the end. */
 function collectUsage(batch: readonly Chunk[], summary: StreamSummary): readonly Chunk[] {
   let hasUsage = false;
   for (const chunk of batch) {
     if (chunk.type === "finish") summary.isFinished = true;
+    if (chunk.type === "hosted" && chunk.call.outcome?.searches) {
+      summary.searches ??= new Map();
+      summary.searches.set(chunk.call.id ?? summary.searches.size, chunk.call.outcome.searches);
+    }
     if (chunk.type !== "usage") continue;
     summary.usage = chunk.usage;
     hasUsage = true;
@@ -203,20 +226,24 @@ function collectUsage(batch: readonly Chunk[], summary: StreamSummary): readonly
 }
 
 async function buildUsageChunks(
-  { usage }: StreamSummary,
+  { usage: tokens, searches }: StreamSummary,
   { price }: HttpModelOptions,
 ): Promise<readonly Chunk[]> {
-  return usage ? [{ type: "usage", usage: price ? await price(usage) : usage }] : [];
+  if (!tokens) return [];
+  const webSearches = searches && [...searches.values()].reduce((sum, count) => sum + count, 0);
+  const usage = webSearches ? { ...tokens, webSearches } : tokens;
+  return [{ type: "usage", usage: price ? await price(usage) : usage }];
 }
 
 /** Merges the settings of the request over the client's. A request after a truncated answer wants at least its own limit. */
 export function buildWireSettings(
-  { settings, stream = true }: Pick<HttpModelOptions, "settings" | "stream">,
-  { settings: requested, maxOutputTokens = 0 }: ModelRequest,
+  { settings, stream = true, clock = systemClock }: Pick<HttpModelOptions, "settings" | "stream" | "clock">,
+  { settings: requested, maxOutputTokens = 0, hosted }: ModelRequest,
 ): WireSettings {
   const merged = requested ? { ...mergeSettings(requested, settings), model: settings.model } : settings;
-  if (maxOutputTokens === 0) return { ...merged, stream };
-  return { ...merged, stream, maxOutputTokens: Math.max(maxOutputTokens, merged.maxOutputTokens ?? 0) };
+  const fixed = { ...merged, stream, ...(hosted && { now: clock.now() }) };
+  if (maxOutputTokens === 0) return fixed;
+  return { ...fixed, maxOutputTokens: Math.max(maxOutputTokens, merged.maxOutputTokens ?? 0) };
 }
 
 /** Picks the request settings from the client options. */

@@ -14,6 +14,8 @@ export type Price = {
   readonly cacheWrite?: number;
   /** For input written to the cache for an hour or longer. Default: `cacheWrite`. */
   readonly longCacheWrite?: number;
+  /** For a thousand searches by a hosted tool. Default: the provider's price, see `searchPrices`. */
+  readonly webSearch?: number;
 };
 
 /** What is known about a model. */
@@ -51,4 +53,25 @@ export const outputLimits: readonly { readonly pattern: RegExp; readonly maxOutp
   { pattern: /claude-opus-4(?![-.][5-9](?!\d))/, maxOutputTokens: 32_000 },
   { pattern: /claude-[a-z]+-4(?![-.][6-9](?!\d))/, maxOutputTokens: 64_000 },
   { pattern: /claude-[a-z]+-\d/, maxOutputTokens: 128_000 },
+];
+
+/** What providers bill for searches by hosted tools. */
+type SearchPrice = {
+  readonly provider: string;
+  readonly pattern?: RegExp;
+  /** In US dollars per thousand. */
+  readonly price: number;
+  /** An answer is billed once, however often it searches. */
+  readonly isPerAnswer?: boolean;
+};
+
+/** The first match counts. Free quotas are not considered. */
+export const searchPrices: readonly SearchPrice[] = [
+  { provider: "anthropic", price: 10 },
+  { provider: "openai", price: 10 },
+  { provider: "azure", price: 14 },
+  ...["gemini", "google", "vertex"].flatMap((provider): SearchPrice[] => [
+    { provider, pattern: /gemini-[12]/, price: 35, isPerAnswer: true },
+    { provider, price: 14 },
+  ]),
 ];

@@ -1,5 +1,5 @@
 import type { Usage } from "../model.ts";
-import { applicationTable, type ModelTable, type Price } from "./model-table.ts";
+import { applicationTable, type ModelTable, type Price, searchPrices } from "./model-table.ts";
 
 /** Prices by `provider/model`. */
 export type PriceList = { readonly [model: string]: Price };
@@ -28,10 +28,27 @@ export function createPricer(options: PricerOptions): Pricer {
       table = applicationTable.current;
       computeCost = createCustomCost(options) ?? (await loadListedCost(options));
     }
-    const cost = computeCost(usage);
+    const tokenCost = computeCost(usage);
+    const cost = usage.webSearches ? addSearchCost(options, usage.webSearches, tokenCost) : tokenCost;
     if (cost !== undefined) return { ...usage, cost };
     return isFree ? usage : { ...usage, unpriced: true };
   };
+}
+
+/** Undefined if one of the prices is not known. */
+function addSearchCost(
+  { provider, model, prices = {} }: PricerOptions,
+  searches: number,
+  tokenCost: number | undefined,
+): number | undefined {
+  const id = `${provider}/${model}`;
+  const own = (Object.hasOwn(prices, id) ? prices[id] : applicationTable.current?.models[id]?.price)
+    ?.webSearch;
+  const listed = searchPrices.find((row) => row.provider === provider && (row.pattern?.test(model) ?? true));
+  const price = own ?? listed?.price;
+  if (price === undefined || tokenCost === undefined) return undefined;
+  const billed = own === undefined && listed?.isPerAnswer ? 1 : searches;
+  return tokenCost + (billed * price) / 1_000;
 }
 
 /** Servers on the user's own machines: they have no price, which is not an unknown price. */

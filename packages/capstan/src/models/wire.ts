@@ -10,6 +10,8 @@ export type WireSettings = Omit<ModelSettings, "toolChoice"> & {
   /** The model's name at the provider. */
   readonly model: string;
   readonly stream: boolean;
+  /** The time of a request with hosted tools, in milliseconds since the epoch. */
+  readonly now?: number;
 };
 
 /** One server-sent event. */
@@ -30,6 +32,8 @@ export interface Wire {
   reader(hosted?: readonly HostedToolSpec[]): WireReader;
   /** Converts a non-streamed response into chunks. */
   fromJson(body: unknown, hosted?: readonly HostedToolSpec[]): readonly Chunk[];
+  /** Returns headers that a request with hosted tools needs; lists are joined with those of the client. */
+  buildHostedHeaders?(hosted: readonly HostedToolSpec[], model: string): Readonly<Record<string, string>>;
   /** Whether an error message reports that the request exceeds the context window. */
   isOverflow(message: string): boolean;
   /** Whether the API takes this part; otherwise the model gets a placeholder. Default: it takes every part. */

@@ -1,5 +1,6 @@
 import type { FallbackInput } from "../agent.ts";
 import { toPlainText } from "../history.ts";
+import { createFallbackId } from "../ids.ts";
 import type { Json } from "../json.ts";
 import { breaksRuleOfTwo } from "../provenance.ts";
 import type { RunState, ToolCallRecord } from "../state/state.ts";
@@ -109,7 +110,7 @@ export function runFallbackTool({ agent, state, run }: RuleContext, reason: stri
   }
   if (breaksRuleOfTwo(state.labels, tool, run.policy.gate)) return { type: "none" };
   const attempts = run.fallback?.attempt ?? 0;
-  const callId = `${run.id}.fallback`;
+  const callId = createFallbackId(run.id);
   if (attempts > 0 && !isRepeatable(tool)) {
     return {
       type: "run",

@@ -63,6 +63,7 @@ const usageShape = object<Usage>({
   outputTokens: keep(amount),
   ...{ cachedTokens: keepOptional(amount), reasoningTokens: keepOptional(amount) },
   ...{ cacheWriteTokens: keepOptional(amount), longCacheWriteTokens: keepOptional(amount) },
+  webSearches: keepOptional(amount),
   ...{ cost: keepOptional(amount), unpriced: keepOptional(boolean), estimated: keepOptional(boolean) },
 });
 export const notSpent: Replaced<Usage, false> = replace(usageShape, () => noUsage);

@@ -1,8 +1,18 @@
 import type { Fact } from "../event.ts";
 import type { Citation } from "../history.ts";
+import { createFallbackId } from "../ids.ts";
 import { addLabels } from "../provenance.ts";
 import { toCallRecord } from "./complete-turn.ts";
 import type { RunState, State } from "./state.ts";
+
+/** Whether a fact is about a call that the provider executed. An imported fact may claim that of a call to be made here. */
+export function isHosted(
+  { currentTurn, handoffs, id: runId }: RunState,
+  { id, hosted }: { readonly id: string; readonly hosted?: true },
+): boolean {
+  if (!hosted || currentTurn?.calls.has(id) || id === createFallbackId(runId)) return false;
+  return !handoffs.some(({ call }) => call.part.id === id);
+}
 
 /**
  * Calls that the provider executed are counted, listed and labeled like others. They join no history entry: the

@@ -4,7 +4,7 @@ import { getStopReason } from "../model.ts";
 import { addEntryLabels, addLabels, addSource, findModelProvenance, listReads } from "../provenance.ts";
 import type { Reply } from "../tool.ts";
 import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
-import { reserveNumbers, settleHosted, startHosted } from "./apply-hosted.ts";
+import { isHosted, reserveNumbers, settleHosted, startHosted } from "./apply-hosted.ts";
 import { applyCompaction } from "./compact.ts";
 import { addModelUsage, completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
 import { measureHistory } from "./context-size.ts";
@@ -71,8 +71,8 @@ const folds: Folds = {
     compactions.open ??= { number, until, candidate: 0 };
   },
   compacted: applyCompaction,
-  tool_call_start: (state, run, fact) => (fact.hosted ? startHosted : startCall)(state, run, fact),
-  tool_call_result: (state, run, fact) => (fact.hosted ? settleHosted : settleCall)(state, run, fact),
+  tool_call_start: (state, run, fact) => (isHosted(run, fact) ? startHosted : startCall)(state, run, fact),
+  tool_call_result: (state, run, fact) => (isHosted(run, fact) ? settleHosted : settleCall)(state, run, fact),
   approval_required: recordApprovalRequest,
   approval_resolved: resolveApproval,
   waiting: suspendRun,

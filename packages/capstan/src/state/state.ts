@@ -273,7 +273,8 @@ export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 
 type Mutable<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };
 const optionalCounts = [
-  ...(["cachedTokens", "cacheWriteTokens", "longCacheWriteTokens", "reasoningTokens", "cost"] as const),
+  ...(["cachedTokens", "cacheWriteTokens", "longCacheWriteTokens", "reasoningTokens"] as const),
+  ...(["webSearches", "cost"] as const),
 ];
 const flags = ["unpriced", "estimated"] as const;
 

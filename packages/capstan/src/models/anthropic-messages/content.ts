@@ -2,6 +2,7 @@ import {
   type AssistantEntry,
   type AssistantPart,
   type CallPart,
+  type Entry,
   formatPlaceholder,
   type MediaPart,
   type OpaquePart,
@@ -148,10 +149,27 @@ function toCallBlock({ name, input, raw, opaque }: CallPart, id: string): Json {
 }
 
 /** Returns the id of the container in which code of this message ran. */
-export function findContainer({ parts }: AssistantEntry): string | undefined {
+export function findContainer(entry: AssistantEntry): string | undefined {
+  return readContainer(entry)?.id;
+}
+
+/** A container that expires within this time is not used again. */
+const containerMarginMs = 60_000;
+
+/** Returns the newest container of the history, unless it has expired at the time `now`. */
+export function findLiveContainer(history: readonly Entry[], now: number): string | undefined {
+  for (const entry of history.toReversed()) {
+    const container = entry.type === "assistant" ? readContainer(entry) : undefined;
+    if (container) return container.expiresAt - containerMarginMs > now ? container.id : undefined;
+  }
+  return undefined;
+}
+
+function readContainer({ parts }: AssistantEntry): { id: string; expiresAt: number } | undefined {
   for (const part of parts) {
     const container = part.type === "opaque" ? getOwnRecord(part.data)?.container : undefined;
-    if (isRecord(container) && typeof container.id === "string") return container.id;
+    if (isRecord(container) && typeof container.id === "string")
+      return { id: container.id, expiresAt: Date.parse(String(container.expires_at)) || 0 };
   }
   return undefined;
 }

@@ -5,6 +5,7 @@ import { createInconsistencyError } from "../stream-identity.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
 import { anthropicName, anthropicToolNames, sanitizeId } from "./content.ts";
 import { createBadChunkError, toStreamError } from "./failure.ts";
+import { toCitationChunks, toHostedChunks } from "./hosted.ts";
 
 type Fields = { readonly [field: string]: unknown };
 
@@ -140,7 +141,7 @@ function startBlock(answer: Answer, index: unknown, head: unknown): void {
   } else if (head.type === "tool_use") {
     answer.openPart = undefined;
     startToolUse(answer, index, head);
-  }
+  } else answer.chunks.push(...toHostedChunks(head, false));
 }
 
 function startToolUse({ chunks }: Answer, index: number, head: Fields): void {
@@ -202,7 +203,10 @@ function stopBlock(answer: Answer, index: unknown): void {
   const { head, fields } = block;
   if (head.type === "text") {
     const citations = toList(fields.citations);
-    if (citations.length > 0) closePart(answer, "text", { citations } as Json);
+    if (citations.length > 0) {
+      closePart(answer, "text", { citations } as Json);
+      answer.chunks.push(...toCitationChunks(citations));
+    }
   } else if (head.type === "thinking") {
     if (typeof fields.signature === "string" && fields.signature !== "")
       closePart(answer, "reasoning", { signature: fields.signature });
@@ -212,7 +216,9 @@ function stopBlock(answer: Answer, index: unknown): void {
       answer.chunks.push({ type: "call_delta", index: block.index, text: JSON.stringify(head.input) });
   } else {
     answer.openPart = undefined;
-    answer.chunks.push({ type: "opaque", data: tagData(anthropicName, parseBlockInput(block)) });
+    const whole = parseBlockInput(block);
+    answer.chunks.push({ type: "opaque", data: tagData(anthropicName, whole) });
+    if (isRecord(whole)) answer.chunks.push(...toHostedChunks(whole, true));
   }
 }
 

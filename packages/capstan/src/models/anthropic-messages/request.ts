@@ -6,6 +6,7 @@ import {
   anthropicName,
   anthropicToolNames,
   findContainer,
+  findLiveContainer,
   isPaused,
   sanitizeId,
   stringify,
@@ -14,6 +15,7 @@ import {
   toResultBlock,
   toTextBlock,
 } from "./content.ts";
+import { buildHostedFields } from "./hosted.ts";
 import { getDefaultMaxTokens, raiseMaxTokens } from "./output-limit.ts";
 import { buildForcedChoice, buildSettingFields } from "./settings.ts";
 import { toOutputSchema, toToolInputSchema } from "./tool-schema.ts";
@@ -37,12 +39,15 @@ export function buildAnthropicRequest(
   const { tools: extraTools, system: _system, messages: _messages, ...extra } = settings.extra ?? {};
   const addCachePoint = createCacheMarker("cache_control" in extra ? "off" : settings.cache);
   const messages = serializeMessages(buildMessages(request.history), addCachePoint);
-  const toolsJson = serializeTools(request, filterRecords(extraTools) as readonly Extra[], addCachePoint);
+  const hosted = request.hosted && buildHostedFields(request.hosted, settings.model);
+  const others = [...(hosted?.tools ?? []), ...(filterRecords(extraTools) as readonly Extra[])];
+  const toolsJson = serializeTools(request, others, addCachePoint);
   const system = request.instructions.trim() === "" ? "" : stringify(toTextBlock(request.instructions));
   const inputCharacters = messages.reduce((sum, text) => sum + text.length, system.length + toolsJson.length);
   const head = stringify({
     ...buildHead(request, settings, { extra, inputCharacters }),
-    ...buildContainer(request.history, extraTools),
+    ...buildContainer(request, settings, extraTools !== undefined),
+    ...(hosted && hosted.servers.length > 0 && { mcp_servers: hosted.servers }),
     ...(toolsJson !== "" && { tool_choice: buildToolChoice(request, settings) }),
     ...(settings.stream && { stream: true }),
     ...fields,
@@ -126,13 +131,22 @@ function resolveToolChoice(request: ModelRequest, settings: WireSettings): Json 
   return forced ?? (isForbidden ? { type: "none" } : (settings.extra?.tool_choice ?? { type: "auto" }));
 }
 
-/** Within a turn, names the container of the code that waits for the results or is paused. */
-function buildContainer(history: readonly Entry[], extraTools: Json | undefined): Extra {
+/**
+ * Names the container of the code that waits for the results or is paused. With hosted code execution, later turns use it
+ * too while it lives, because it has their files.
+ */
+function buildContainer(
+  { history, hosted }: ModelRequest,
+  { now }: WireSettings,
+  hasExtraTools: boolean,
+): Extra {
+  if (!hosted && !hasExtraTools) return {};
   const end = history.at(-1);
   const isWithinTurn = end?.type === "result" || (end?.type === "assistant" && isPaused(end));
-  if (extraTools === undefined || !isWithinTurn) return {};
-  const last = history.findLast((entry) => entry.type === "assistant");
-  const container = last && findContainer(last);
+  const last = isWithinTurn ? history.findLast((entry) => entry.type === "assistant") : undefined;
+  const isReusable = hosted?.some(({ kind }) => kind === "codeExecution") && now !== undefined;
+  const container =
+    (last && findContainer(last)) ?? (isReusable ? findLiveContainer(history, now) : undefined);
   return container === undefined ? {} : { container };
 }
 

@@ -6,6 +6,7 @@ import { createFinish, tagData, type WireReader } from "../wire.ts";
 import { createAudioChunk, createMediaChunk } from "../wire-media.ts";
 import { addArgumentPiece, createPartialArguments, type PartialArguments } from "./arguments.ts";
 import { toGeminiError } from "./failure.ts";
+import { readGrounding, readHostedPart } from "./hosted.ts";
 import { readGeminiLogprobs } from "./logprobs.ts";
 import { geminiToolNames } from "./names.ts";
 
@@ -22,6 +23,9 @@ type GeminiReaderState = {
   reason: string | undefined;
   emittedFinish: StopReason | undefined;
   counts: Record<string, unknown>;
+  /** Programs that hosted code execution ran, and whether the answer reports other hosted calls as parts. */
+  programs: number;
+  hasHostedParts: boolean;
 };
 
 export function createGeminiReader(): WireReader {
@@ -56,6 +60,8 @@ function createGeminiState(): GeminiReaderState {
     reason: undefined,
     emittedFinish: undefined,
     counts: {},
+    programs: 0,
+    hasHostedParts: false,
   };
 }
 
@@ -67,6 +73,8 @@ function readAnswer(state: GeminiReaderState, answer: unknown): Chunk[] {
   const parts = isRecord(candidate?.content) ? candidate.content.parts : undefined;
   if (Array.isArray(parts)) for (const part of parts) readGeminiPart(state, part, chunks);
   chunks.push(...readGeminiLogprobs(candidate?.logprobsResult));
+  if (candidate?.groundingMetadata || candidate?.urlContextMetadata)
+    chunks.push(...readGrounding(candidate, state.hasHostedParts));
   state.identity.check(answer.responseId, chunks.length > 0);
   const reason = findFinishReason(answer, candidate);
   if (reason !== undefined) state.reason = reason;
@@ -97,8 +105,12 @@ function readGeminiPart(state: GeminiReaderState, part: unknown, chunks: Chunk[]
     const opaque = signature && { opaque: tagData("gemini", signature) };
     chunks.push({ type: thought === true ? "reasoning" : "text", text, ...opaque });
   } else if (hasInlineData(part)) readMedia(state, part, chunks);
-  else if (Object.keys(part).length > 0)
+  else if (Object.keys(part).length > 0) {
     chunks.push({ type: "opaque", data: tagData("gemini", part as Json) });
+    if (part.executableCode) state.programs += 1;
+    if (part.toolCall) state.hasHostedParts = true;
+    chunks.push(...readHostedPart(part, `code_${state.programs}`));
+  }
 }
 
 type MediaFields = Record<string, unknown> & { readonly inlineData: { data: string; mimeType?: unknown } };

@@ -96,19 +96,30 @@ export function toHostedChunks(item: Fields, isDone: boolean): readonly Chunk[] 
     ...(kind === "mcp" && typeof name === "string" && { name }),
   };
   if (!isDone) return [{ type: "hosted", call }];
-  const { input, text, data } = readItem(kind, item);
-  const outcome = { isError, text, ...(data !== undefined && { data: data as Json }) };
+  const { input, text, data, searches } = readItem(kind, item);
+  const outcome = {
+    ...{ isError, text },
+    ...(data !== undefined && { data: data as Json }),
+    ...(searches !== undefined && !isError && { searches }),
+  };
   return [{ type: "hosted", call: { ...call, input: input as Json, outcome } }];
 }
 
-type ReadItem = { readonly input: unknown; readonly text: string; readonly data?: unknown };
+type ReadItem = {
+  readonly input: unknown;
+  readonly text: string;
+  readonly data?: unknown;
+  readonly searches?: number;
+};
 
 function readItem(kind: HostedKind, item: Fields): ReadItem {
   switch (kind) {
     case "webSearch": {
       const { sources, ...input } = isRecord(item.action) ? item.action : {};
       const urls = filterRecords(sources).flatMap(({ url }) => (typeof url === "string" ? url : []));
-      return { input, text: urls.join("\n"), ...(urls.length > 0 && { data: { sources: urls } }) };
+      // Opening a page and searching in it is part of a search.
+      const searches = input.type === "search" ? 1 : 0;
+      return { input, text: urls.join("\n"), searches, ...(urls.length > 0 && { data: { sources: urls } }) };
     }
     case "codeExecution": {
       const logs = filterRecords(item.outputs).map(({ logs: text, type }) => String(text ?? `[${type}]`));

@@ -36,6 +36,7 @@ const usage = {
   reasoningTokens: 1,
   cacheWriteTokens: 2,
   longCacheWriteTokens: 1,
+  webSearches: 1,
   cost: 0.1,
   unpriced: true,
   estimated: true,
