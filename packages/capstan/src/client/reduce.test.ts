@@ -149,11 +149,13 @@ describe("reduce", () => {
           text: "Wait.",
           reasoning: "Hm.",
           citations: [],
+          media: [],
           calls: [{ id: "c", name: "look", input: { n: 1 }, state: "ok", result: "seen", ms: 0, seq: 4 }],
         },
         {
           ...{ ...about, seq: 8, turn: 2, ms: 0, text: "Seen [1], not.", reasoning: "" },
           citations: [{ n: 1, id: "d", title: "Doc" }],
+          media: [],
           calls: [],
         },
         expect.objectContaining({ type: "notice", code: "citation_unknown" }),
@@ -241,6 +243,14 @@ describe("reduce", () => {
     expect(buildView(await copy.facts())).toMatchObject({
       ...{ status: "waiting", pending: [], entries: [{ content: "Go", provenance: "external" }, {}] },
     });
+  });
+
+  it("shows an answer that is only media once, with its handle", async () => {
+    const { entries } = buildView(
+      await collectRunEvents({ media: [{ mediaType: "image/png", data: "aGk=" }] }),
+    );
+    const media = [{ type: "media", mediaType: "image/png", handle: "blob_1", size: 2 }];
+    expect(entries.slice(1)).toMatchObject([{ type: "assistant", text: "", media }]);
   });
 
   it("adds an answer that no model wrote, and the error of a failed run", async () => {

@@ -1,4 +1,5 @@
 import { type Delta, type Event, type Fact, isFact } from "../event.ts";
+import { formatPlaceholder } from "../history.ts";
 import { addUsage } from "../state/state.ts";
 import { type CallView, type EntryView, emptyView, nothingLive, type SessionView } from "./session-view.ts";
 import {
@@ -329,10 +330,15 @@ function applyTurnSummary(
   return { ...view, entries, live, ...(usage && { usage: addUsage(view.usage, usage) }) };
 }
 
+/** The text of an answer in its `done` fact: an answer that is only media has their placeholders. */
+function formatAnswer({ text, media }: AssistantView): string {
+  return text.trim() || media.map(formatPlaceholder).join("\n");
+}
+
 function applyDone(view: SessionView, fact: Extract<Fact, { type: "done" }>, own: Own): SessionView {
-  const last = view.entries[findLastAssistant(view, (entry) => entry.text.trim() !== "")];
+  const last = view.entries[findLastAssistant(view, (entry) => formatAnswer(entry) !== "")];
   // An answer that no model wrote appears here for the first time.
-  const isSaid = last?.type === "assistant" && last.text.trim() === fact.text;
+  const isSaid = last?.type === "assistant" && formatAnswer(last) === fact.text;
   const answered = isSaid ? view : addEntry(view, createAssistantView(fact, { text: fact.text }), own);
   const { error } = fact;
   return { ...answered, status: fact.status, live: nothingLive, pending: [], ...(error && { error }) };

@@ -1,6 +1,6 @@
 import type { ErrorData } from "../errors.ts";
 import type { Delta, Fact, RunStatus } from "../event.ts";
-import type { Citation, Fragment, Part, ResultStatus, UiHint } from "../history.ts";
+import type { Citation, Fragment, GeneratedMedia, Part, ResultStatus, UiHint } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Usage } from "../model.ts";
 import type { Provenance } from "../provenance.ts";
@@ -47,6 +47,8 @@ export type EntryView = {
       readonly text: string;
       readonly reasoning: string;
       readonly citations: readonly Citation[];
+      /** Generated media; the server has their bytes at `/api/sessions/{sessionId}/blobs/{handle}`. */
+      readonly media: readonly GeneratedMedia[];
       readonly calls: readonly CallView[];
       /** Duration of the model call. */
       readonly ms?: number;

@@ -1,5 +1,12 @@
 import type { Fact } from "../event.ts";
-import { type AssistantEntry, getCalls, getText, type ResultEntry, type UserEntry } from "../history.ts";
+import {
+  type AssistantEntry,
+  getCalls,
+  getMedia,
+  getText,
+  type ResultEntry,
+  type UserEntry,
+} from "../history.ts";
 import type { CallView, EntryView, PendingView } from "./session-view.ts";
 
 export type AssistantView = Extract<EntryView, { type: "assistant" }>;
@@ -7,7 +14,7 @@ export type AssistantView = Extract<EntryView, { type: "assistant" }>;
 /** Creates an assistant entry; missing content is empty. */
 export function createAssistantView(
   { runId, seq, agent, turn }: Pick<Fact, "runId" | "seq" | "agent" | "turn">,
-  content: Partial<Pick<AssistantView, "text" | "reasoning" | "citations" | "calls" | "ms">>,
+  content: Partial<Pick<AssistantView, "text" | "reasoning" | "citations" | "media" | "calls" | "ms">>,
 ): AssistantView {
   return {
     type: "assistant",
@@ -18,6 +25,7 @@ export function createAssistantView(
     text: "",
     reasoning: "",
     citations: [],
+    media: [],
     calls: [],
     ...content,
   };
@@ -51,8 +59,9 @@ export function buildInputEntries(fact: Extract<Fact, { type: "run_start" }>): E
 export function readAssistantEntry(
   entry: AssistantEntry,
   results: readonly ResultEntry[],
-): Pick<AssistantView, "text" | "reasoning" | "calls"> {
+): Pick<AssistantView, "text" | "reasoning" | "media" | "calls"> {
   return {
+    media: getMedia(entry),
     text: getText(entry),
     reasoning: entry.parts.map((part) => (part.type === "reasoning" ? part.text : "")).join(""),
     calls: getCalls(entry).map(({ id, name, input }) => {

@@ -107,6 +107,23 @@ describe("generated media", () => {
     expect((await target.getBlob(id, "blob_1"))?.size).toBe(16);
     expect((await store.getBlob(fork.id, "blob_1"))?.size).toBe(16);
   });
+
+  it("are in an HTML export as an image if nothing in them can run, else by name", async () => {
+    const store = memory();
+    const model = scriptedModel([
+      {
+        media: [
+          { mediaType: "image/png", data: pixel },
+          { mediaType: "image/svg+xml", data: pixel },
+        ],
+      },
+    ]);
+    await run(defineAgent({ name: "a", model }), "Draw", { store, session: "s" });
+    const html = await session(store, "s").export("html");
+    expect(html).toContain(`<img alt="" src="data:image/png;base64,${pixel}">`);
+    expect(html).toContain("[image image/svg+xml, 1 kB → blob_2]");
+    expect(await session(store, "s").export("markdown")).toContain("image/png, 1 kB → blob");
+  });
 });
 
 describe("media in the input", () => {

@@ -1,10 +1,10 @@
 import { escapeControls } from "../escape-text.ts";
-import type { Part } from "../history.ts";
+import { formatMedia, type Part } from "../history.ts";
 import { formatCount, formatDuration, formatTime, formatUsage } from "./format-values.ts";
 import { htmlStyle, htmlStyleHash } from "./html-style.ts";
 import type { SessionSummary } from "./summary.ts";
 import { formatCallInput } from "./to-markdown.ts";
-import type { TranscriptCall, TranscriptItem, TranscriptRun } from "./transcript.ts";
+import type { TranscriptCall, TranscriptItem, TranscriptMedia, TranscriptRun } from "./transcript.ts";
 
 // Blocks scripts and external resources: a session may contain hostile content.
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${htmlStyleHash}'; img-src data:; base-uri 'none'; form-action 'none'`;
@@ -62,6 +62,8 @@ function renderItem(item: TranscriptItem): string {
       return renderDetails("Summary of earlier messages", renderText(item.text));
     case "note":
       return `<p class="note">${escapeHtml(item.text)}</p>`;
+    case "media":
+      return renderMedia(item);
     case "call":
       return renderDetails(formatCallTitle(item), renderCallBody(item));
   }
@@ -72,7 +74,13 @@ function renderContent(content: string | readonly Part[]): string {
   return content.map((part) => (part.type === "text" ? renderText(part.text) : renderFile(part))).join("");
 }
 
-const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+function renderMedia({ part, data }: TranscriptMedia): string {
+  if (data !== undefined) return renderFile({ type: "image", mediaType: part.mediaType, data });
+  return `<p class="note">${escapeHtml(formatMedia(part))}</p>`;
+}
+
+/** Formats that a page can show without running anything. */
+export const imageTypes: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 function renderFile({ type, mediaType, data }: Exclude<Part, { type: "text" }>): string {
   const isShown = imageTypes.includes(mediaType) && data !== undefined && /^[A-Za-z0-9+/]+={0,2}$/.test(data);

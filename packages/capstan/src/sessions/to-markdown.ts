@@ -1,5 +1,5 @@
 import { escapeControls } from "../escape-text.ts";
-import { toPlainText } from "../history.ts";
+import { formatMedia, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import { formatCount, formatDuration, formatTime, formatUsage } from "./format-values.ts";
 import { escapeMarkdown, sanitizeMarkdown } from "./sanitize-markdown.ts";
@@ -36,6 +36,8 @@ function formatItem(item: TranscriptItem): string {
       return formatDetails("Summary of earlier messages", sanitizeMarkdown(item.text));
     case "note":
       return `> ${escapeMarkdown(item.text)}`;
+    case "media":
+      return `> ${escapeMarkdown(formatMedia(item.part))}`;
     case "call":
       return formatDetails(formatCallSummary(item), formatCallBody(item));
   }

@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { type Entry, type Fragment, formatMedia, type Part, toPlainText } from "../history.ts";
+import { type Entry, type Fragment, type GeneratedMedia, type Part, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import { getProvenance, isContext } from "../provenance.ts";
 import { findEnd, toPages } from "./load-facts.ts";
@@ -15,6 +15,9 @@ export type TranscriptCall = {
   result?: { readonly status: string; readonly text: string; readonly ms: number; readonly cached: boolean };
 };
 
+/** Generated media. `data` is base64, if the export has the bytes. */
+export type TranscriptMedia = { readonly type: "media"; readonly part: GeneratedMedia; data?: string };
+
 /** One item of a transcript. */
 export type TranscriptItem =
   | {
@@ -27,6 +30,7 @@ export type TranscriptItem =
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "summary"; readonly text: string }
   | { readonly type: "note"; readonly text: string }
+  | TranscriptMedia
   | TranscriptCall;
 
 export type TranscriptRun = RunSummary & {
@@ -103,7 +107,7 @@ function addEntryItems(builder: TranscriptBuilder, entry: Entry, fact: Fact): vo
       if (part.type === "reasoning" && part.text) items.push({ type: "reasoning", text: part.text });
       else if (part.type === "call")
         addCallItem(builder, part.id, { name: part.name, input: part.raw ?? part.input });
-      else if (part.type === "media") items.push({ type: "note", text: formatMedia(part) });
+      else if (part.type === "media") items.push({ type: "media", part });
       else if (part.type === "text" && part.text.trim()) addTextItem(builder, part.text, fact);
     }
 }

@@ -1,4 +1,4 @@
-import type { AssistantEntry, Event } from "capstan";
+import { type AssistantEntry, type Event, formatMedia, getAnswerText, getMedia } from "capstan";
 import { restartsMessage } from "capstan/client";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import { createMarkdownStream, type MarkdownStream } from "../terminal/markdown-stream.ts";
@@ -62,6 +62,9 @@ export function createAnswerStream({ view, getTime, onThought }: AnswerStreamOpt
     endThought();
     lastThought = "";
     say(parts("text"));
+    const media = getMedia(entry).map((part) => escapeTerminalLine(formatMedia(part)));
+    if (media.length > 0) view.print(media.map(style.dim));
+    lastText = getAnswerText(entry);
   }
 
   return {

@@ -48,6 +48,26 @@ describe("text of an answer that is discarded", () => {
   });
 });
 
+describe("generated media", () => {
+  const media = { type: "media", mediaType: "image/png", handle: "blob_1", size: 512_000 };
+  const showMessage = (parts: readonly object[], text: string) =>
+    showEvents([
+      fact({ type: "turn_start" }),
+      fact({ type: "message", entry: { type: "assistant", parts }, ms: 1, usage: {} }),
+      fact({ type: "done", status: "done", text }),
+    ]).printed;
+
+  it("are one line each, with the handle", () => {
+    expect(showMessage([...entry.parts, media], "It rains.")).toBe(
+      "It rains.\n\n[image image/png, 512 kB → blob_1]",
+    );
+  });
+
+  it("that are the whole answer are not described twice", () => {
+    expect(showMessage([media], "[image image/png]")).toBe("[image image/png, 512 kB → blob_1]");
+  });
+});
+
 describe("an outage of the model provider", () => {
   const error = { code: "model_overloaded", message: "503: busy.", retryable: true };
   const failure = fact({ type: "model_failed", model: "one", error, isParked: true });

@@ -1,4 +1,4 @@
-import { type Event, isFact, type Result } from "capstan";
+import { type Event, formatMedia, getMedia, isFact, type Result } from "capstan";
 import { formatDuration, formatTime } from "../chat/format-usage.ts";
 import type { StartFlags } from "../commands/start-flags.ts";
 import type { Io } from "../io.ts";
@@ -59,6 +59,8 @@ function createProgressWriter({ stderr }: Io): (event: Event) => void {
       );
     if (event.type === "tool_call_start") writeLine(`· ${event.name} ${JSON.stringify(event.arguments)}`);
     if (event.type === "model_failed") writeLine(`· ${event.model} failed: ${event.error.message}`);
+    if (event.type === "message")
+      for (const part of getMedia(event.entry)) writeLine(`· ${formatMedia(part)}`);
     if (event.type === "warning") writeLine(`· ${event.message}`);
   };
 }

@@ -26,7 +26,13 @@ const mediaTypes: Readonly<Record<string, string>> = {
 
 const pagePolicy = [
   ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "font-src 'self'"],
-  ...["img-src 'self' data: blob:", "connect-src 'self'", "manifest-src 'self'", "worker-src 'self'"],
+  ...[
+    "img-src 'self' data: blob:",
+    "media-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
+  ],
   ...["base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"],
 ].join("; ");
 

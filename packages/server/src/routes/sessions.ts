@@ -184,7 +184,7 @@ export const sessionCopyRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/sessions/{sessionId}/blobs/{handle}",
-    summary: "Download a result that was too large for the log.",
+    summary: "Download generated media, or a result that was too large for the log.",
     params: z.strictObject({ sessionId: id, handle: id }),
     responses: { 200: { description: "The file.", type: "*/*" } },
     async handle({ params: { sessionId, handle } }, { store }) {

@@ -38,7 +38,7 @@ function toByteStream(parts: AsyncIterator<string>): ReadableStream<Uint8Array> 
 
 type StoredBlob = NonNullable<Awaited<ReturnType<Store["getBlob"]>>>;
 
-/** Creates a download of a result that was too large for the log. */
+/** Creates a download of generated media, or of a result that was too large for the log. */
 export function createBlobResponse({ data, mediaType }: StoredBlob, handle: string): Response {
   const isType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(mediaType);
   const bytes = typeof data === "string" ? data : Uint8Array.from(data);

@@ -45,7 +45,8 @@ export function AttachmentList({ attachments, onRemove }: AttachmentListProps): 
   );
 }
 
-function formatSize(bytes: number): string {
+/** Formats a number of bytes. */
+export function formatSize(bytes: number): string {
   return bytes < 1_000_000
     ? `${Math.max(1, Math.round(bytes / 1000))} kB`
     : `${(bytes / 1_000_000).toFixed(1)} MB`;

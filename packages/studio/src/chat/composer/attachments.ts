@@ -13,18 +13,18 @@ export const rasterTypes: readonly string[] = ["image/png", "image/jpeg", "image
 /** Value of the file input's `accept` attribute. */
 export const acceptedTypes: string = [
   ...rasterTypes,
-  "text/*",
+  "application/pdf,audio/*,video/*,text/*",
   ".md,.json,.csv,.ts,.tsx,.js,.py,.yaml,.yml,.toml,.sql,.log",
 ].join(",");
 
 const maxTextBytes = 500_000;
 // A request is limited to 4 MiB, and base64 adds a third.
-const maxImageBytes = 2_500_000;
+const maxMediaBytes = 2_500_000;
 const maxTotalBytes = 2_800_000;
 const maxFiles = 10;
 
 export const attachmentRules =
-  "Images (PNG, JPEG, GIF, WebP) up to 2.5 MB and text files up to 500 kB; at most 10 files and 2.8 MB in total.";
+  "Images (PNG, JPEG, GIF, WebP), PDF, audio and video up to 2.5 MB and text files up to 500 kB; at most 10 files and 2.8 MB in total.";
 
 /** Adds files and returns a message for each file that cannot be attached. */
 export async function addFiles(
@@ -49,14 +49,22 @@ export async function addFiles(
 async function readAttachment(file: File): Promise<Attachment | string> {
   const { name, size, type } = file;
   const id = `${name} ${size} ${Math.random()}`;
-  if (rasterTypes.includes(type)) {
-    if (size > maxImageBytes) return `“${name}” is too large: the limit for images is 2.5 MB.`;
-    return { id, name, size, part: { type: "image", mediaType: type, data: await readBase64(file) } };
+  const isImage = rasterTypes.includes(type);
+  if (isImage || isMediaFile(type)) {
+    if (size > maxMediaBytes)
+      return `“${name}” is too large: the limit for ${isImage ? "images" : "such files"} is 2.5 MB.`;
+    const part = { type: isImage ? "image" : "file", mediaType: type, data: await readBase64(file) } as const;
+    return { id, name, size, part };
   }
   if (size > maxTextBytes) return `“${name}” is too large: the limit for text files is 500 kB.`;
   const text = await readTextFile(file);
-  if (text === undefined) return `“${name}” is not a supported image or text file.`;
+  if (text === undefined) return `“${name}” is not an image, PDF, audio, video or text file.`;
   return { id, name, size, part: { type: "text", text: `${formatFileHeader(name)}${text}` } };
+}
+
+/** Whether a file is sent as it is. Which of them a model can use is up to the model: the run reports the others. */
+function isMediaFile(type: string): boolean {
+  return /^application\/pdf$|^(?:audio|video)\/[\w.+-]+$/.test(type);
 }
 
 const formatFileHeader = (name: string) => `[Attached file: ${name.replaceAll(/[\r\n\]]/g, " ")}]\n`;

@@ -11,6 +11,7 @@ import { useConversation } from "../conversation-context.ts";
 import { AffectedLine } from "./affected-line.tsx";
 import type { Item } from "./build-items.ts";
 import { CallList } from "./call-list.tsx";
+import { MediaList } from "./media-list.tsx";
 import { getTurnKey, ReasoningFold } from "./reasoning-fold.tsx";
 
 type AssistantItem = Extract<Item, { readonly type: "assistant" }>;
@@ -44,18 +45,19 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
         />
       )}
       {entry.text !== "" && <CitedMarkdown text={entry.text} citations={entry.citations} />}
+      <MediaList media={entry.media} />
       <CallList calls={entry.calls} progress={progress} />
       {/* A turn without calls needs no note. */}
       {entry.summary !== undefined && entry.calls.length > 0 && <WorkingNote text={entry.summary} />}
       {isAnswer && <AffectedLine affected={getView().runs.get(entry.runId)?.affected} />}
-      {isAnswer && entry.text !== "" && (
+      {isAnswer && (entry.text !== "" || entry.media.length > 0) && (
         <div
           className={classNames(
             "-ml-1.5 -mt-1.5 flex h-7 items-center",
             !onRetry && "opacity-0 focus-within:opacity-100 group-hover:opacity-100",
           )}
         >
-          <CopyButton label="Copy answer" text={() => entry.text} />
+          {entry.text !== "" && <CopyButton label="Copy answer" text={() => entry.text} />}
           {onRetry && (
             <IconButton label="Regenerate" className="size-7!" onClick={onRetry}>
               <RotateCcw size={14} />

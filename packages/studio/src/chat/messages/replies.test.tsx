@@ -20,7 +20,18 @@ const createCall = (ui?: UiHint): CallView => ({
 });
 
 const createTurn = (runId: string, text: string, ...calls: CallView[]): EntryView => ({
-  ...{ type: "assistant", runId, seq: 1, agent: "a", turn: 1, text, reasoning: "", citations: [], calls },
+  ...{
+    type: "assistant",
+    runId,
+    seq: 1,
+    agent: "a",
+    turn: 1,
+    text,
+    reasoning: "",
+    citations: [],
+    media: [],
+    calls,
+  },
 });
 
 const createDoneView = (...entries: readonly EntryView[]) =>

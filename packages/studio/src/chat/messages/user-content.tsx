@@ -63,7 +63,11 @@ function AttachedPart({ part }: { readonly part: Part }): ReactNode {
   }
   return (
     <p className="flex items-center gap-2 rounded-md border bg-raised px-3 py-1.5 text-sm text-quiet">
-      <ImageIcon size={14} aria-hidden="true" />
+      {part.type === "image" ? (
+        <ImageIcon size={14} aria-hidden="true" />
+      ) : (
+        <FileText size={14} aria-hidden="true" />
+      )}
       {escapeBidi(`${part.type}: ${part.mediaType}`)}
     </p>
   );
