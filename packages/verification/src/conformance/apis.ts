@@ -4,12 +4,20 @@ import { gemini } from "capstan/models/gemini";
 import { openai } from "capstan/models/openai";
 import type { CapturedRequest } from "./capture-request.ts";
 
+/** Options of every client that is checked. */
+export type CaptureOptions = {
+  readonly model: string;
+  /** Default: true. */
+  readonly stream?: boolean;
+  readonly fetch: typeof globalThis.fetch;
+};
+
 /** An API whose official SDK has types for its requests. */
 export type CheckedApi = {
   readonly name: string;
   /** Models of every generation: what a request may contain depends on them. */
   readonly models: readonly string[];
-  createModel(model: string, fetch: typeof globalThis.fetch): Model;
+  createModel(options: CaptureOptions): Model;
   /** Returns the SDK's type of the body: an expression with the names of `typePrelude`. */
   getType(request: CapturedRequest): string;
 };
@@ -32,7 +40,7 @@ export const checkedApis: readonly CheckedApi[] = [
         "claude-mythos-preview",
       ],
     ],
-    createModel: (model, fetch) => anthropic({ ...shared, model, fetch }),
+    createModel: (options) => anthropic({ ...shared, ...options }),
     getType: (request) => {
       const namespace =
         "anthropic-beta" in request.headers ? "Anthropic.Beta.Messages" : "Anthropic.Messages";
@@ -51,7 +59,7 @@ export const checkedApis: readonly CheckedApi[] = [
       "gpt-5.6",
       "gpt-5-chat-latest",
     ],
-    createModel: (model, fetch) => openai({ ...shared, model, fetch }),
+    createModel: (options) => openai({ ...shared, ...options }),
     getType: (request) => (isStreamed(request) ? "ResponsesStreaming" : "ResponsesWhole"),
   },
   {
@@ -66,7 +74,7 @@ export const checkedApis: readonly CheckedApi[] = [
       "gpt-5.6",
       "gpt-5-chat-latest",
     ],
-    createModel: (model, fetch) => openai({ ...shared, model, fetch, api: "chat" }),
+    createModel: (options) => openai({ ...shared, ...options, api: "chat" }),
     getType: (request) =>
       `OpenAI.Chat.ChatCompletionCreateParams${isStreamed(request) ? "Streaming" : "NonStreaming"}`,
   },
@@ -82,7 +90,7 @@ export const checkedApis: readonly CheckedApi[] = [
       ],
       ...["gemini-3-pro-preview", "gemini-3.5-flash", "gemini-3.5-flash-lite", "gemini-3.8-flash"],
     ],
-    createModel: (model, fetch) => gemini({ ...shared, model, fetch }),
+    createModel: (options) => gemini({ ...shared, ...options }),
     getType: () => "GeminiBody",
   },
 ];

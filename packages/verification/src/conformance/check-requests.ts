@@ -17,13 +17,10 @@ export async function sendRandomRequests(
   const request = createRandomRequest(ownParts);
   const sent: SentRequest[] = [];
   for (const api of checkedApis.filter(({ name }) => names.includes(name))) {
-    const cases = fc.sample(fc.tuple(fc.constantFrom(...api.models), request), {
-      seed,
-      numRuns: countPerApi,
-    });
-    for (const [model, modelRequest] of cases) {
-      const captured = await captureRequest((fetch) => api.createModel(model, fetch), modelRequest);
-      sent.push({ ...captured, api, model });
+    const cases = fc.tuple(fc.constantFrom(...api.models), fc.boolean(), request);
+    for (const [model, stream, modelRequest] of fc.sample(cases, { seed, numRuns: countPerApi })) {
+      const createModel = (fetch: typeof globalThis.fetch) => api.createModel({ model, stream, fetch });
+      sent.push({ ...(await captureRequest(createModel, modelRequest)), api, model });
     }
   }
   return sent;

@@ -27,7 +27,7 @@ async function send(
   model: string,
   { toolChoice = "auto", ...settings }: ModelSettings = {},
 ) {
-  const createModel = (fetch: typeof globalThis.fetch) => api.createModel(model, fetch);
+  const createModel = (fetch: typeof globalThis.fetch) => api.createModel({ model, fetch });
   return JSON.stringify((await captureRequest(createModel, { ...request, toolChoice, settings })).body);
 }
 
@@ -38,7 +38,7 @@ it.each(cases)("what $name sends to $model agrees with the settings that it repo
   model,
 }) => {
   const plain = await send(api, model);
-  const client = api.createModel(model, fetch);
+  const client = api.createModel({ model, fetch });
   for (const settings of samples) {
     const problems = client.checkSettings?.(settings) ?? [];
     const isSent = (await send(api, model, settings)) !== plain;
