@@ -24,6 +24,8 @@ export type ErrorCode =
   | "model_auth"
   | "model_rejected"
   | "model_not_found"
+  | "model_file_invalid"
+  | "out_of_memory"
   | "model_rate_limited"
   | "model_overloaded"
   | "context_overflow"
@@ -111,6 +113,8 @@ export const errorCodes: Readonly<
   model_auth: { status: 401, retryable: false },
   model_rejected: { status: 400, retryable: false },
   model_not_found: { status: 404, retryable: false },
+  model_file_invalid: { status: 500, retryable: false },
+  out_of_memory: { status: 507, retryable: false },
   model_rate_limited: { status: 429, retryable: true },
   model_overloaded: { status: 503, retryable: true },
   context_overflow: { status: 413, retryable: false },

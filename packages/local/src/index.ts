@@ -1,1 +1,1 @@
-export {};
+export { type LlamaFileModel, type LlamaOptions, llama } from "./llama.ts";

@@ -1,4 +1,4 @@
-// Internals for packages/verification. Not part of the public surface: the subpath resolves in this workspace only, and
+// Internals for the tests of other packages. Not part of the public surface: the subpath resolves in this workspace only, and
 // the file is not published.
 export { indexAgents } from "../agent.ts";
 export { sleep } from "../clock.ts";
@@ -6,6 +6,7 @@ export { describeThrown } from "../errors.ts";
 export { type FactBody, factVersion, type UnplacedFact } from "../event.ts";
 export { identifyFact } from "../ids.ts";
 export { listPendingCalls } from "../rules/pending-calls.ts";
+export { createValidator } from "../schema/validator.ts";
 export { apply, fold } from "../state/apply.ts";
 export { parseState, serializeState } from "../state/snapshot.ts";
 export { createState, type State } from "../state/state.ts";

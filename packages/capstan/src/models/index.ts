@@ -8,6 +8,8 @@ export type {
   Vector,
   VectorCache,
 } from "../model.ts";
+export { mergeSettings } from "../settings/settings.ts";
+export { findSettingProblems } from "../settings/support.ts";
 export { type CompatibleOptions, compatible } from "./compatible.ts";
 export { type DefaultModelOptions, defaultModel } from "./default-model.ts";
 export { embed, type ModelOrName, rerank } from "./embed.ts";

@@ -34,7 +34,10 @@ const limits: { readonly [Api in ModelApi]: readonly Limit[] } = {
   anthropic: claudeLimits,
   gemini: geminiLimits,
   "ai-sdk": [], // depends on the provider: see `listAiSdkLimits`
-  llama: [],
+  llama: [
+    { field: "serviceTier", effect: "ignored", reason: "the model runs in this process" },
+    { field: "extra", effect: "ignored", reason: "there is no request to copy fields into" },
+  ],
 };
 
 /** Returns the settings that a model cannot follow, by its API or by limits of its own. */
@@ -58,6 +61,7 @@ const apis: { readonly [provider: string]: ModelApi } = {
   anthropic: "anthropic",
   gemini: "gemini",
   vertex: "gemini",
+  local: "llama",
 };
 
 /** Same as `findSettingProblems`, for a model named `provider/model`. */

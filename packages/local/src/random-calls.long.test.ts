@@ -1,0 +1,6 @@
+import { expect, it } from "vitest";
+import { checkRandomCalls } from "./testing/check-random-calls.ts";
+
+it("1,000 calls of a random model, each by another random schema, are all valid", async () => {
+  expect(await checkRandomCalls(10_000, 1000)).toEqual([]);
+});
