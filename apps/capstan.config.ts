@@ -5,13 +5,14 @@ import { about as aboutAirport, airport } from "./airport/agent.ts";
 import { about as aboutFiles, files } from "./files/agent.ts";
 import { about as aboutGraph, graph } from "./graph/agent.ts";
 import { about as aboutKnowledge, knowledge } from "./knowledge/agent.ts";
+import { findEmbeddingModel } from "./knowledge/library/find-embedding-model.ts";
 import { createLibrary } from "./knowledge/library/library.ts";
 import { getStoredAgentOptions } from "./knowledge/stored-agents.ts";
 import { about as aboutBridge, bridge } from "./mcp-bridge/agent.ts";
 import { startChildServers } from "./mcp-bridge/child-servers.ts";
 
 const model = await defaultModel();
-const library = createLibrary();
+const library = createLibrary({ embeddings: findEmbeddingModel() });
 const agents = [
   await airport({ model }),
   await files({ studio: true }),

@@ -2,6 +2,7 @@ import { planTool } from "@capstan/tools";
 import { type Agent, agentTool, defineAgent, type Model, type PolicyOverrides, type Tool } from "capstan";
 import { defaultModel } from "capstan/models";
 import { buildInstructions, type Specialist } from "./instructions.ts";
+import { findEmbeddingModel } from "./library/find-embedding-model.ts";
 import { checkFolder, createLibrary, type Library, type LibraryOptions } from "./library/library.ts";
 import { fictionalMailbox, type Mailbox } from "./mailbox.ts";
 import { fallBack } from "./tools/fall-back.ts";
@@ -64,7 +65,7 @@ export async function knowledge(
 ): Promise<readonly [main: Agent, research: Agent, people: Agent]> {
   const { model = await defaultModel(), summaryModel = model, mailbox = fictionalMailbox } = options;
   if (options.folder !== undefined) await checkFolder(options.folder);
-  const library = options.library ?? createLibrary(options);
+  const library = options.library ?? createLibrary({ embeddings: findEmbeddingModel(), ...options });
   const createSearcher = createSearcherFactory({ model, summaryModel, library });
   const readingTools = [searchKnowledgeBase(library), getDocument(library)];
   const researchAgent = createSearcher({

@@ -167,6 +167,6 @@ export const conversations: readonly Conversation[] = [
   [{ user: "Who works on playwright?", calls: [["search_people"]], answers: ["Microsoft"] }],
   [{ user: "Who created typescript?", calls: [["search_people"]], answers: ["Microsoft"] }],
   [{ user: "Find me docs about sqlite", calls: [searched], answers: [/sqlite/i, cites] }],
-  [{ user: "what is a good name for a dog?", calls: [searched], answers: [unable], never: [cites] }],
+  [{ user: "what is a good name for a kitten?", calls: [searched], answers: [unable], never: [cites] }],
   [{ user: "who won the world cup in 1998?", answers: [unable], never: ["Did you mean", cites] }],
 ];

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { AgentError, type Reads } from "capstan";
+import { AgentError, type Model, type Reads } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 import { buildIndex, type IndexSource, type Progress } from "./build-index.ts";
 import {
@@ -12,6 +12,8 @@ import {
 } from "./find-documents.ts";
 import { readPackageFacts } from "./package-facts.ts";
 import { createSearchIndex, type SearchIndex } from "./search-index.ts";
+import { createSemanticSearch, type SemanticSearch } from "./semantic-search.ts";
+import { createVectorStore } from "./vector-store.ts";
 
 export type LibraryOptions = {
   /** A folder of Markdown or text files to search instead of this project and its packages. */
@@ -20,6 +22,8 @@ export type LibraryOptions = {
   readonly root?: string;
   /** Folder for the index, or `false` to keep it in memory. Defaults to the data folder. */
   readonly indexFolder?: string | false;
+  /** Searches by meaning too, with this embedding model. Defaults to none: only words are searched. */
+  readonly embeddings?: Model | string | undefined;
 };
 
 export interface Library {
@@ -27,12 +31,15 @@ export interface Library {
   readonly reads: readonly Reads[];
   /** Returns the index, which is built on first use. */
   open(progress?: Progress): Promise<SearchIndex>;
+  /** Searches by meaning. Missing without an embedding model. */
+  readonly semantic?: SemanticSearch;
 }
 
 const workspace = join(import.meta.dirname, "..", "..", "..");
 
 export function createLibrary(options: LibraryOptions = {}): Library {
   let indexPromise: Promise<SearchIndex> | undefined;
+  const semantic = createSemantic(options);
   const isPrivate = options.folder !== undefined || options.root !== undefined;
   return {
     reads: [isPrivate ? "private" : "public", "untrusted"],
@@ -43,7 +50,15 @@ export function createLibrary(options: LibraryOptions = {}): Library {
       });
       return indexPromise;
     },
+    ...(semantic && { semantic }),
   };
+}
+
+function createSemantic({ embeddings: model, indexFolder }: LibraryOptions): SemanticSearch | undefined {
+  if (model === undefined) return undefined;
+  if (indexFolder === false) return createSemanticSearch({ model });
+  const file = join(indexFolder ?? dataFolder(), "knowledge-vectors.db");
+  return createSemanticSearch({ model, cache: createVectorStore(file) });
 }
 
 /** Throws if the folder does not exist or is not a folder. */

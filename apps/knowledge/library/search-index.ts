@@ -23,6 +23,9 @@ export type Passage = {
   readonly url?: string;
 };
 
+/** A passage and the source of its document. */
+export type StoredPassage = Passage & { readonly source: string };
+
 export type SearchOptions = {
   readonly limit: number;
   /** Defaults to all sources. */
@@ -36,6 +39,8 @@ export interface SearchIndex {
   /** All passages of a document in order; empty if it does not exist. */
   getDocument(id: string, sources?: readonly string[]): readonly Passage[];
   listDocumentIds(): readonly string[];
+  /** All passages, in the order of the documents. */
+  listPassages(): readonly StoredPassage[];
   searchPeople(query: string, limit: number): readonly Person[];
   close(): void;
 }
@@ -60,6 +65,7 @@ export function createSearchIndex(database: DatabaseSync): SearchIndex {
     `SELECT ${columns} WHERE document = ? AND source IN (SELECT value FROM json_each(?)) ORDER BY passages.rowid`,
   );
   const ids = database.prepare("SELECT id FROM documents ORDER BY rowid");
+  const readEverything = database.prepare(`SELECT source, ${columns} ORDER BY passages.rowid`);
   const findPeople = database.prepare(
     "SELECT name, url, roles FROM people WHERE people MATCH ? ORDER BY bm25(people, 4, 1), rowid LIMIT 200",
   );
@@ -102,6 +108,8 @@ export function createSearchIndex(database: DatabaseSync): SearchIndex {
     },
     getDocument: (id, sources = allSources) => readAll.all(id, JSON.stringify(sources)).map(toPassage),
     listDocumentIds: () => ids.all().map(({ id }) => String(id)),
+    listPassages: () =>
+      readEverything.all().map((row) => ({ ...toPassage(row), source: String(row.source) })),
     searchPeople(query, limit) {
       const words = getContentWords(query);
       if (words.length === 0) return [];

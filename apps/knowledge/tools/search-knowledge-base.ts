@@ -1,5 +1,6 @@
 import { defineTool, suggestName, type Tool } from "capstan";
 import { getContentWords } from "../library/content-words.ts";
+import { searchHybrid } from "../library/hybrid-search.ts";
 import type { Library } from "../library/library.ts";
 import { createSourcesHint, toFragments, withHeading } from "./passages.ts";
 
@@ -50,12 +51,14 @@ export function searchKnowledgeBase(library: Library, sources?: readonly string[
     ],
     effects: "none",
     reads: library.reads,
-    async execute({ query, limit = 5 }, { progress }) {
-      const index = await library.open(progress);
-      const found = index.search(query, { limit, ...(sources && { sources }) }).map(withHeading);
+    async execute({ query, limit = 5 }, { progress, signal }) {
+      const request = { query, limit, progress, signal, ...(sources && { sources }) };
+      const { index, passages, note } = await searchHybrid(library, request);
+      const found = passages.map(withHeading);
+      const end = note === undefined ? "" : ` ${note}`;
       if (found.length === 0)
-        return { message: formatNoResults(query, index.listDocumentIds()), data: { passages: [] } };
-      const message = `${found.length} passage${found.length === 1 ? "" : "s"} for "${query}".`;
+        return { message: formatNoResults(query, index.listDocumentIds()) + end, data: { passages: [] } };
+      const message = `${found.length} passage${found.length === 1 ? "" : "s"} for "${query}".${end}`;
       return {
         message,
         data: { passages: found.map(({ id, title, place }) => ({ id, title, place })) },
