@@ -8,6 +8,7 @@ const modelClients = [
   "packages/capstan/src/models/post.ts",
   "packages/capstan/src/models/default-model.ts", // passes `fetch` to the next
   "packages/capstan/src/models/local-servers.ts", // looks for model servers on this machine
+  "packages/capstan/src/models/google-credentials.ts", // looks for a file of credentials
 ];
 /** Connects to the Capstan server the caller names. */
 const ownClient = ["packages/capstan/src/client/environment.ts"];
@@ -27,6 +28,7 @@ const cli = ["serve/reloadable-server.ts", "commands/doctor/check-port.ts"].map(
 );
 /** Serves fake providers and databases on loopback for tests. */
 const testKits = [
+  "packages/capstan/src/testing/cloud-server.ts",
   "packages/capstan/src/testing/model-suite.ts",
   "packages/verification/src/outages/",
   "packages/verification/src/postgres/",
