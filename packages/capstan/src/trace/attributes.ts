@@ -55,6 +55,7 @@ export function buildCommonAttributes(
 const providers: Readonly<Record<string, string>> = {
   gemini: "gcp.gemini",
   vertex: "gcp.vertex_ai",
+  azure: "azure.ai.openai",
   bedrock: "aws.bedrock",
   mistral: "mistral_ai",
   xai: "x_ai",
