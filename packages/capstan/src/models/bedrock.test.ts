@@ -265,10 +265,12 @@ describe("a request to Bedrock", () => {
     vi.stubEnv("AWS_REGION", "eu-west-1");
     await call();
     await call("cn-north-1");
+    await call("eusc-de-east-1");
     expect(urls.map((url) => new URL(url).host)).toEqual([
       "bedrock-runtime.us-west-2.amazonaws.com",
       "bedrock-runtime.eu-west-1.amazonaws.com",
       "bedrock-runtime.cn-north-1.amazonaws.com.cn",
+      "bedrock-runtime.eusc-de-east-1.amazonaws.eu",
     ]);
   });
 

@@ -116,7 +116,8 @@ function getBaseUrl(options: BedrockOptions): string {
   const given = options.baseURL ?? readEnv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME");
   if (given) return given;
   const region = getRegion(options);
-  return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`;
+  const suffix = /^cn-/.test(region) ? "com.cn" : /^eusc-/.test(region) ? "eu" : "com";
+  return `https://bedrock-runtime.${region}.amazonaws.${suffix}`;
 }
 
 function isSignedBy({ accessKeyId }: AwsKeys, sent: Readonly<Record<string, string>>): boolean {

@@ -3,11 +3,13 @@ import { GoogleGenAI } from "@google/genai";
 import type { Model, ModelRequest } from "capstan";
 import { anthropic } from "capstan/models/anthropic";
 import { azure } from "capstan/models/azure";
+import { bedrock } from "capstan/models/bedrock";
 import { gemini } from "capstan/models/gemini";
 import { openai } from "capstan/models/openai";
 import { vertex } from "capstan/models/vertex";
 import { OAuth2Client } from "google-auth-library";
 import OpenAI, { AzureOpenAI } from "openai";
+import { bedrock as officialBedrock } from "openai/providers/bedrock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ReceivedRequest, startCaptureServer } from "./capture-server.ts";
 import { sendRandomRequests } from "./check-requests.ts";
@@ -60,6 +62,14 @@ const azureOptions = {
   ...{ apiKey, apiVersion: "2024-10-21", model: "gpt-5", deployment: "my deployment" },
 };
 
+const bedrockOptions = { apiKey, region: "us-east-1", model: "openai.gpt-oss-120b-1:0" };
+
+function createOfficialBedrock(url: string): OpenAI {
+  const { region } = bedrockOptions;
+  const provider = officialBedrock({ apiKey, region, endpoint: "runtime", baseURL: `${url}/openai/v1` });
+  return new OpenAI({ provider, maxRetries: 0 });
+}
+
 describe.each([true, false])("a request of our clients, streamed: %j", (stream) => {
   const clients: { [name: string]: { ours(url: string): Model; theirs(url: string): Promise<unknown> } } = {
     anthropic: {
@@ -98,6 +108,18 @@ describe.each([true, false])("a request of our clients, streamed: %j", (stream) 
         new AzureOpenAI({ ...azureOptions, endpoint, maxRetries: 0 }).responses.create({
           ...{ model: "my deployment", input: "?", stream },
         }),
+    },
+    "bedrock, chat": {
+      ours: (baseURL) => bedrock({ ...bedrockOptions, baseURL, stream, circuit: false }),
+      theirs: (url) =>
+        createOfficialBedrock(url).chat.completions.create({
+          ...{ model: bedrockOptions.model, messages, stream },
+        }),
+    },
+    "bedrock, responses": {
+      ours: (baseURL) => bedrock({ ...bedrockOptions, baseURL, stream, circuit: false, api: "responses" }),
+      theirs: (url) =>
+        createOfficialBedrock(url).responses.create({ model: bedrockOptions.model, input: "?", stream }),
     },
     gemini: {
       ours: (url) =>
