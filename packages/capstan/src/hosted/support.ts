@@ -31,13 +31,8 @@ const missing: { readonly [provider: string]: readonly HostedKind[] } = {
   vertex: ["fileSearch", "mcp", "computer"],
 };
 
-/** A model as its client knows it. `provider` is the part of its id before the slash. */
-export type HostedModel = {
-  /** A list stands for a compatible server. */
-  readonly api: ModelApi | readonly unknown[];
-  readonly provider: string;
-  readonly model: string;
-};
+/** The API of a model; a list stands for a compatible server. */
+type HostedApi = ModelApi | readonly unknown[];
 
 /** What an agent offers to a model. */
 export type HostedRequest = {
@@ -46,25 +41,29 @@ export type HostedRequest = {
   readonly hasFunctions: boolean;
 };
 
-/** Returns why a model cannot have the hosted tools, one sentence per problem. */
-export function findHostedProblems(target: HostedModel, { hosted, hasFunctions }: HostedRequest): string[] {
-  const id = `${target.provider}/${target.model}`;
-  const problems = hosted.flatMap((tool) => findToolProblems(tool, target, id));
-  if (problems.length === 0 && hasFunctions && !canCombine(target))
-    problems.push(
-      `${id} does not combine hosted tools (${hosted.map(({ name }) => name).join(", ")}) with other tools: use another model, or a separate agent through agentTool.`,
-    );
-  return problems;
+/** Returns why a model with this API and id cannot have the hosted tools, one sentence per problem. */
+export function findHostedProblems(
+  api: HostedApi,
+  id: string,
+  { hosted, hasFunctions }: HostedRequest,
+): readonly string[] {
+  const problems = hosted.flatMap((tool) => findToolProblems(tool, api, id));
+  if (problems.length > 0 || !hasFunctions || canCombine(api, id)) return problems;
+  const names = hosted.map(({ name }) => name).join(", ");
+  return [
+    `${id} does not combine hosted tools (${names}) with other tools: use another model, or a separate agent through agentTool.`,
+  ];
 }
 
-function findToolProblems(tool: HostedToolSpec, { api, provider, model }: HostedModel, id: string): string[] {
+function findToolProblems(tool: HostedToolSpec, api: HostedApi, id: string): readonly string[] {
   const { kind, name, options } = tool;
   const known = typeof api === "string" ? support[kind][api] : undefined;
-  if (!known || missing[provider]?.includes(kind)) {
+  const [provider = ""] = id.split("/", 1);
+  if (!known || (Object.hasOwn(missing, provider) && missing[provider]?.includes(kind))) {
     const others = Object.keys(support[kind]).join(", ");
     return [`The hosted tool "${name}" is not available with ${id}. APIs that have it: ${others}.`];
   }
-  if (api === "openai-chat" && !/search/.test(model))
+  if (api === "openai-chat" && !id.includes("search"))
     return [`The hosted tool "${name}" needs a search model with chat completions; ${id} is not one.`];
   if (tool.kind === "mcp" && api === "anthropic" && tool.options.approval !== "never")
     return [
@@ -76,18 +75,16 @@ function findToolProblems(tool: HostedToolSpec, { api, provider, model }: Hosted
   });
 }
 
-/** Gemini before version 3 or on Vertex, and OpenAI's search models reject requests with both kinds of tools. */
-function canCombine({ api, provider, model }: HostedModel): boolean {
-  if (api === "gemini") return provider !== "vertex" && !/gemini-(?:1|2)/.test(model);
+/** Gemini before version 3 or on Vertex, and OpenAI's search models, reject requests with both kinds of tools. */
+function canCombine(api: HostedApi, id: string): boolean {
+  if (api === "gemini") return !/^vertex\/|gemini-(?:1|2)/.test(id);
   return api !== "openai-chat";
 }
 
 /** Same as `findHostedProblems`, for a model named `provider/model`. */
 export function findNamedHostedProblems(name: string, request: HostedRequest): readonly string[] {
   const api = findNamedLimits(name);
-  if (!api) return []; // the offline model has no provider
-  const slash = name.indexOf("/");
-  return findHostedProblems({ api, provider: name.slice(0, slash), model: name.slice(slash + 1) }, request);
+  return api ? findHostedProblems(api, name, request) : []; // the offline model has no provider
 }
 
 /** Throws `invalid_definition` if a model of an agent lacks one of its hosted tools. */

@@ -2,6 +2,7 @@
 // The streams are nearly the same; files, finish reasons and usage differ: see from-ai-sdk/ai-sdk-prompt.ts and
 // from-ai-sdk/parts.ts.
 import { AgentError } from "../errors.ts";
+import { findHostedProblems } from "../hosted/support.ts";
 import type { Model, ModelRequest } from "../model.ts";
 import { findSettingProblems } from "../settings/support.ts";
 import { type AiSdkVersion, aiSdkVersions, toFileData, toPrompt } from "./from-ai-sdk/ai-sdk-prompt.ts";
@@ -27,6 +28,7 @@ export function fromAiSdk(languageModel: AiSdkModel): Model {
   return {
     id,
     acceptsMedia: (part) => toFileData(part, target) !== undefined,
+    checkHosted: (request) => findHostedProblems("ai-sdk", id, request),
     checkSettings: (settings) => findSettingProblems(listAiSdkLimits(target), modelId, settings),
     async *stream(request, { signal }) {
       let parts: ReadableStreamDefaultReader<unknown> | undefined;

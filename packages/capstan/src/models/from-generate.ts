@@ -1,5 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { Entry } from "../history.ts";
+import { findHostedProblems } from "../hosted/support.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Chunk, Model, StopReason, ToolSpec, Usage } from "../model.ts";
 import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
@@ -35,6 +36,7 @@ export type Generate = (
 export function fromGenerate(client: Generate | { readonly generate: Generate }, id = "generate"): Model {
   return {
     id,
+    checkHosted: (request) => findHostedProblems([], id, request),
     async *stream({ history, tools, instructions, toolChoice, settings }, { signal }) {
       const options = { signal, toolChoice, ...(settings && { settings }) };
       // Called as a method, so that `this` is the client.

@@ -78,10 +78,7 @@ export function createHttpModel(options: HttpModelOptions): Model {
     acceptsMedia: (part) => options.wire.acceptsMedia?.(part) ?? true,
     checkSettings: (requested) =>
       api ? findSettingProblems(api, settings.model, mergeSettings(requested, settings)) : [],
-    checkHosted: (requested) => {
-      const [provider = ""] = options.id.split("/", 1);
-      return api ? findHostedProblems({ api, provider, model: settings.model }, requested) : [];
-    },
+    checkHosted: (requested) => (api ? findHostedProblems(api, options.id, requested) : []),
     stream(request, { signal }) {
       const timer = createIdleTimer(signal, options.timeouts, options.clock);
       const batches = createBatchQueue(timer.abort);

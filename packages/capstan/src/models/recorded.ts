@@ -55,9 +55,9 @@ export function recorded(model: Model | undefined, file: string, options: Record
 }
 
 function serializeRequest(request: ModelRequest): string {
-  const { instructions, history, tools, toolChoice, settings, output } = request;
+  const { instructions, history, tools, hosted, toolChoice, settings, output } = request;
   const specs = tools.map(({ name, description, input }) => ({ name, description, input }));
-  const serializedRequest = { instructions, history, tools: specs, toolChoice, settings, output };
+  const serializedRequest = { instructions, history, tools: specs, hosted, toolChoice, settings, output };
   // Round-tripped through JSON, which drops undefined fields, to match what is read back.
   return toCanonicalJson(JSON.parse(JSON.stringify(serializedRequest)) as Json);
 }

@@ -1,5 +1,6 @@
 import { AgentError, type ErrorCode } from "../errors.ts";
 import type { Entry } from "../history.ts";
+import type { CitedSource, HostedCall } from "../hosted/hosted-tool.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, Model, ModelRequest, StopReason, ToolSpec, Usage } from "../model.ts";
 
@@ -8,6 +9,10 @@ export type ScriptedStep = {
   readonly text?: string;
   readonly reasoning?: string;
   readonly calls?: readonly ScriptedCall[];
+  /** Calls that the provider executes, before the text. */
+  readonly hosted?: readonly HostedCall[];
+  /** Sources that the text cites. */
+  readonly citations?: readonly CitedSource[];
   /** Generated media; `data` is base64. */
   readonly media?: readonly Omit<Extract<Chunk, { type: "media" }>, "type">[];
   /**
@@ -34,7 +39,10 @@ export type ScriptedCall = {
   readonly arguments?: string;
 };
 
-export type ScriptedRequest = Pick<ModelRequest, "instructions" | "toolChoice" | "thinking" | "settings"> & {
+export type ScriptedRequest = Pick<
+  ModelRequest,
+  "instructions" | "hosted" | "toolChoice" | "thinking" | "settings"
+> & {
   readonly history: readonly Entry[];
   readonly tools: readonly ToolSpec[];
 };
@@ -63,9 +71,10 @@ export function scriptedModel(script: Script, options: ScriptedOptions = {}): Sc
   return {
     id,
     requests,
-    async *stream({ instructions, history, tools, toolChoice, thinking, settings }, { signal }) {
+    async *stream({ instructions, history, tools, hosted, toolChoice, thinking, settings }, { signal }) {
       const request = {
         ...{ instructions, history: record ? [...history] : [], tools, toolChoice, thinking },
+        ...(hosted && { hosted }),
         ...(settings && { settings }),
       };
       if (record) requests.push(request);
@@ -86,9 +95,11 @@ export function scriptedModel(script: Script, options: ScriptedOptions = {}): Sc
 }
 
 function* toStepChunks(step: ScriptedStep): Generator<Chunk> {
-  const { text, reasoning, calls = [], media = [], split } = step;
+  const { text, reasoning, calls = [], media = [], hosted = [], citations = [], split } = step;
   for (const piece of splitText(reasoning, split)) yield { type: "reasoning", text: piece };
+  for (const call of hosted) yield { type: "hosted", call };
   for (const piece of splitText(text, split)) yield { type: "text", text: piece };
+  for (const source of citations) yield { type: "citation", source };
   for (const generated of media) yield { type: "media", ...generated };
   for (const [index, call] of calls.entries()) {
     yield { type: "call_start", index, name: call.name, ...(call.id !== undefined && { id: call.id }) };

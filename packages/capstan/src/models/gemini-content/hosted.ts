@@ -75,8 +75,8 @@ function readSearches(grounding: Fields, found: readonly (CitedSource | undefine
   const sources = found.filter((source) => source !== undefined);
   const text = sources.map(({ title, url = "" }) => `${title} ${url}`.trim()).join("\n");
   const outcome = {
-    isError: false,
-    text,
+    ...{ isError: false, text },
+    ...(kind === "webSearch" && { searches: queries.length }),
     ...(sources.length > 0 && { data: { sources } as unknown as Json }),
   };
   return [{ type: "hosted", call: { id: kind, kind, input: { queries } as Json, outcome } }];

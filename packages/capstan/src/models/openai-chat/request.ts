@@ -27,6 +27,7 @@ import { createHistoryJoiner } from "../history-joiner.ts";
 import { breakTokensAcross } from "../special-tokens.ts";
 import { getOwnData, type WireSettings } from "../wire.ts";
 import { describeMedia } from "../wire-media.ts";
+import { buildSearchOptions } from "./hosted.ts";
 import { toChatMedia } from "./media.ts";
 import { assignWireIds, chatToolNames, formatCallId } from "./names.ts";
 import type { ChatQuirks } from "./quirks.ts";
@@ -78,6 +79,7 @@ function buildFields(
     ...buildChatSettings(request, settings, quirks),
     ...(tools.length > 0 && toolChoice !== "auto" && { tool_choice: toChatChoice(toolChoice, quirks) }),
     ...(format && { response_format: format }),
+    ...(request.hosted && buildSearchOptions(request.hosted)),
     ...extra,
   };
 }
