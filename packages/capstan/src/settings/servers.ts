@@ -18,6 +18,8 @@ export type ServerSupport = {
   readonly efforts?: readonly EffortWords[];
   /** False if the server rejects requests for log probabilities, or reports them in a format of its own. */
   readonly logprobs?: boolean;
+  /** Models whose prompts are cached only on request, by a marker of Anthropic's at the top of the body. */
+  readonly cacheControl?: RegExp;
 };
 
 /** Fields by the name of the most telling one. `effort` is the original setting, for servers with token budgets. */
@@ -54,7 +56,7 @@ const always: Omit<EffortWords, "models"> = { none: "low", ...levels };
 
 /** The servers with a name that differ from the defaults. */
 export const servers: { readonly [provider: string]: ServerSupport } = {
-  openrouter: { thinking: "reasoning" },
+  openrouter: { thinking: "reasoning", cacheControl: /^~?anthropic\// },
   gateway: { thinking: "reasoning" },
   deepseek: { thinking: "thinking" },
   together: { thinking: "reasoning_enabled", logprobs: false },
@@ -152,7 +154,7 @@ export function listServerLimits(support: ServerSupport = {}): readonly Limit[] 
     {
       field: "cache",
       effect: "ignored",
-      applies: (cache) => cache !== "short",
+      applies: (cache, _settings, model) => cache !== "short" && !support.cacheControl?.test(model),
       reason: "the server decides how long it keeps prompts",
     },
   ];

@@ -86,6 +86,14 @@ describe("settings on a compatible server", () => {
     ["ollama/qwen3", { effort: "none" }, { reasoning_effort: "none" }],
     ["openrouter/any/model", { effort: "low" }, { reasoning: { effort: "low" } }],
     ["openrouter/any/model", { effort: "none" }, { reasoning: { effort: "none" } }],
+    // OpenRouter caches Claude's prompts only on request.
+    ["openrouter/anthropic/claude-haiku-4.5", {}, { cache_control: { type: "ephemeral" } }],
+    [
+      "openrouter/anthropic/claude-haiku-4.5",
+      { cache: "long" },
+      { cache_control: { type: "ephemeral", ttl: "1h" } },
+    ],
+    ["openrouter/anthropic/claude-haiku-4.5", { cache: "off" }, {}],
     ["gateway/any/model", { effort: 2000 }, { reasoning: { max_tokens: 2000 } }],
     ["deepseek/deepseek-v4-pro", { effort: "none" }, { thinking: { type: "disabled" } }],
     [
@@ -169,6 +177,8 @@ describe("settings on a compatible server", () => {
     ["vllm/any", { logprobs: true, effort: "high", cache: "short" }, []],
     ["vllm/any", { effort: 4000, cache: "off" }, ["ignored effort", "ignored cache"]],
     ["openrouter/any", { effort: 4000 }, []],
+    ["openrouter/anthropic/claude-haiku-4.5", { cache: "long" }, []],
+    ["openrouter/any", { cache: "long" }, ["ignored cache"]],
     ["xai/grok-4.20-reasoning", { effort: "low" }, ["ignored effort"]],
     ["groq/llama-3.3", { effort: "none" }, []],
     ["mistral/mistral-small-latest", { effort: "low" }, ["ignored effort"]],

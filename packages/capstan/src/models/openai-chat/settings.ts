@@ -58,10 +58,17 @@ function buildOpenAiFields({ thinking, tools }: ModelRequest, settings: WireSett
 
 function buildServerFields(
   { thinking, tools }: ModelRequest,
-  { model, effort }: WireSettings,
+  { model, effort, cache = "short" }: WireSettings,
   quirks: ChatQuirks,
 ): ServerRules {
   const modelFields = quirks.modelFields?.find(({ models }) => models.test(model))?.fields;
-  const fields = { ...modelFields, ...buildEffortFields(model, { effort, thinking }, quirks) };
+  const fields = {
+    ...modelFields,
+    ...buildEffortFields(model, { effort, thinking }, quirks),
+    ...(cache !== "off" &&
+      quirks.cacheControl?.test(model) && {
+        cache_control: { type: "ephemeral", ...(cache === "long" && { ttl: "1h" }) },
+      }),
+  };
   return { isSampled: true, canStop: true, canLimitCalls: tools.length > 0, fields };
 }
