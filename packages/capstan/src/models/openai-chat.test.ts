@@ -702,6 +702,38 @@ describe("a stream of a compatible server", () => {
     });
   });
 
+  it("thinking blocks of a gateway are joined and sent back with their signatures (S2-52)", () => {
+    const block = (thinking: string, signature = "") => ({
+      reasoning_content: thinking,
+      thinking_blocks: [{ type: "thinking", thinking, signature }],
+    });
+    const redacted = { type: "redacted_thinking", data: "abc" };
+    const payloads = [
+      delta(block("Let ")),
+      delta(block("me.")),
+      delta(block("", "sig")),
+      delta(block("More.")),
+      delta(block("", "sig 2")),
+      delta({ thinking_blocks: [redacted] }),
+      delta({ content: "Hi" }, "stop"),
+      "[DONE]",
+    ];
+    const parts = buildParts(assembled(read(lenient, payloads)));
+    expect(body(lenient, { history: [{ type: "assistant", parts }] }).messages[0]).toEqual({
+      role: "assistant",
+      content: "Hi",
+      reasoning_content: "Let me.More.",
+      thinking_blocks: [
+        { type: "thinking", thinking: "Let me.", signature: "sig" },
+        { type: "thinking", thinking: "More.", signature: "sig 2" },
+        redacted,
+      ],
+    });
+    expect(body(openAiChat, { history: [{ type: "assistant", parts }] }).messages[0]).toEqual({
+      ...{ role: "assistant", content: "Hi" },
+    });
+  });
+
   it("reasoning as an object or a list is read, too (S2-52)", () => {
     for (const reasoning of [{ content: "Hm." }, [{ text: "Hm" }, { summary: "." }]]) {
       const parts = buildParts(

@@ -3,13 +3,19 @@ import { isRecord } from "../../json.ts";
 import type { Chunk, StopReason } from "../../model.ts";
 import { readLogprobs } from "../logprobs.ts";
 import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
-import { createFinish, tagData, type WireEvent, type WireReader } from "../wire.ts";
+import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
 import { addCallPieces, type ChatCalls, createChatCalls, isCompleteJson } from "./calls.ts";
 import { toChatError } from "./failure.ts";
 import { toCitationChunks } from "./hosted.ts";
 import { closeAudio, readImages } from "./media.ts";
 import type { ChatQuirks } from "./quirks.ts";
-import { addDetails, findReasoning, type OpenReasoning, toReasoningData } from "./reasoning.ts";
+import {
+  addDetails,
+  createOpenReasoning,
+  findReasoning,
+  type OpenReasoning,
+  toReasoningData,
+} from "./reasoning.ts";
 import { findChatUsage } from "./usage.ts";
 
 type Fields = Record<string, unknown>;
@@ -158,11 +164,13 @@ function emitMedia(state: ChatReaderState, media: readonly Chunk[], chunks: Chun
 
 function readReasoning(state: ChatReaderState, delta: Fields, chunks: Chunk[]): void {
   const reasoning = findReasoning(delta);
-  const { reasoning_details: details } = delta;
+  const details = toList(delta.reasoning_details);
+  const blocks = toList(delta.thinking_blocks);
   if (reasoning) emitReasoning(state, reasoning, chunks);
-  if (!Array.isArray(details) || details.length === 0) return;
-  state.reasoning ??= { field: undefined, details: [] };
+  if (details.length === 0 && blocks.length === 0) return;
+  state.reasoning ??= createOpenReasoning();
   addDetails(state.reasoning.details, details);
+  addDetails(state.reasoning.blocks, blocks);
 }
 
 function emitReasoning(
@@ -170,7 +178,7 @@ function emitReasoning(
   { field, text }: { field: string; text: string },
   chunks: Chunk[],
 ): void {
-  state.reasoning ??= { field: undefined, details: [] };
+  state.reasoning ??= createOpenReasoning();
   state.reasoning.field ??= field || undefined;
   chunks.push({ type: "reasoning", text });
 }

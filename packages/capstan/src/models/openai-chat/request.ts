@@ -25,7 +25,7 @@ import type { ModelRequest, ToolSpec } from "../../model.ts";
 import type { ToolChoice } from "../../settings/settings.ts";
 import { createHistoryJoiner } from "../history-joiner.ts";
 import { breakTokensAcross } from "../special-tokens.ts";
-import { getOwnData, type WireSettings } from "../wire.ts";
+import { getOwnData, toList, type WireSettings } from "../wire.ts";
 import { describeMedia } from "../wire-media.ts";
 import { buildSearchOptions } from "./hosted.ts";
 import { toChatMedia } from "./media.ts";
@@ -244,15 +244,21 @@ function collectReasoning(
 ): { thinking: string; [field: string]: unknown } {
   const texts: Record<string, string> = {};
   const details: unknown[] = [];
+  const blocks: unknown[] = [];
   for (const part of entry.parts) {
     const data = part.type === "reasoning" ? getOwnData(name, part.opaque) : undefined;
     if (part.type !== "reasoning" || !isRecord(data)) continue;
     if (typeof data.field === "string")
       texts[data.field] = (texts[data.field] ?? "") + sanitizeText(sanitize, part.text);
-    if (Array.isArray(data.details)) details.push(...data.details);
+    details.push(...toList(data.details));
+    blocks.push(...toList(data.blocks));
   }
   const { thinking = "", ...fields } = texts;
-  return { thinking, ...fields, ...(details.length > 0 && { reasoning_details: details }) };
+  return {
+    ...{ thinking, ...fields },
+    ...(details.length > 0 && { reasoning_details: details }),
+    ...(blocks.length > 0 && { thinking_blocks: blocks }),
+  };
 }
 
 function toUserContent(content: string | readonly Part[], context: MessageContext): unknown {
