@@ -5,7 +5,7 @@ import { findHostedProblems } from "../hosted/support.ts";
 import type { Chunk, Model, ModelFiles, ModelRequest, Usage } from "../model.ts";
 import type { Limit } from "../settings/limit.ts";
 import { mergeSettings, settingNames } from "../settings/settings.ts";
-import { findSettingProblems, type ModelApi } from "../settings/support.ts";
+import { checkSupport, findSettingProblems, type ModelApi } from "../settings/support.ts";
 import { buildCircuitKey, type Circuit, type CircuitOptions, getCircuit } from "./circuit.ts";
 import { createResponseError, toNetworkError } from "./http-failure.ts";
 import { type PostRequest, type PostResponse, post } from "./post.ts";
@@ -72,7 +72,7 @@ export type FilesConnection = Pick<
 /** Creates a model over HTTP: one POST, answered by server-sent events or JSON. The wire interprets the bytes. */
 export function createHttpModel(options: HttpModelOptions): Model {
   const { api, settings, loadFiles } = options;
-  return {
+  const model: Model = {
     id: options.id,
     ...(loadFiles && { files: createLazyFiles(() => loadFiles(options)) }),
     acceptsMedia: (part) => options.wire.acceptsMedia?.(part) ?? true,
@@ -89,6 +89,9 @@ export function createHttpModel(options: HttpModelOptions): Model {
       return batches;
     },
   };
+  // Settings of the client, besides the name of the model, are checked like an agent's.
+  if (Object.keys(settings).length > 1) checkSupport(`client "${options.id}"`, {}, [model]);
+  return model;
 }
 
 /** Creates files whose client is loaded on first use. */

@@ -146,6 +146,22 @@ describe("the definition of settings", () => {
   });
 });
 
+it("the options of a client are checked like settings", () => {
+  const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+  try {
+    const client = { model: "gpt-5-mini", apiKey: "k" };
+    expect(() => openai({ ...client, stop: "END" })).toThrow(
+      'settings.stop of the client "openai/gpt-5-mini"',
+    );
+    openai({ ...client, maxOutputTokens: 9 });
+    expect(warn).not.toHaveBeenCalled();
+    openai({ ...client, temperature: 0 });
+    expect(warn.mock.calls.map(([text]) => text)).toEqual([expect.stringContaining("temperature 0")]);
+  } finally {
+    warn.mockRestore();
+  }
+});
+
 describe("a model that cannot follow a setting", () => {
   const checkSettings = (settings: ModelSettings) => [
     ...(settings.seed === undefined ? [] : [{ field: "seed", message: "No seed.", isError: false } as const]),
