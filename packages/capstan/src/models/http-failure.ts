@@ -40,7 +40,7 @@ function toErrorCode(status: number, body: string): ErrorCode {
   if (status === 401 || status === 403) return "model_auth";
   if (status === 404) return "model_not_found";
   if (status === 429) return "model_rate_limited";
-  if (status === 408 || status === 409 || status >= 500) return "model_overloaded";
+  if (status === 408 || status === 409 || status === 424 || status >= 500) return "model_overloaded";
   return "model_rejected";
 }
 
@@ -79,7 +79,8 @@ function parseErrorMessage(body: string): string {
 
 /** Replaces anything that looks like an API key: providers quote rejected keys. */
 export function maskKeys(text: string): string {
-  const looksLikeKey = /\b(?:(?:sk|pk|rk|gsk|xai|key)[-_][\w*.-]{8,}|AIza[\w-]{20,}|Bearer [\w.~+/-]{8,})/g;
+  const looksLikeKey =
+    /\b(?:(?:sk|pk|rk|gsk|xai|key|bedrock-api-key)[-_][\w*.-]{8,}|(?:AIza|ABSK|ya29\.)[\w.+/-]{20,}|eyJ[\w-]{6,}\.[\w.-]+|Bearer [\w.~+/-]{8,})/g;
   return text.replace(looksLikeKey, "***");
 }
 

@@ -222,6 +222,8 @@ describe("a response that is not 200", () => {
     ["Incorrect API key provided: sk-secret-1234567890.", "Incorrect API key provided: ***"],
     ["Bearer abcdefghijklmnop is expired", "*** is expired"],
     ["key AIzaSyA1234567890abcdefg is not valid", "key *** is not valid"],
+    ["token ya29.a0AfH6SMBx-1234567890_abc expired", "token *** expired"],
+    ["token eyJhbGciOi.eyJhdWQiOiJ.c2ln-bmF0 expired", "token *** expired"],
   ])("never shows a key that a provider quotes: %s (A112)", (said, shown) => {
     expect(maskKeys(said)).toBe(shown);
   });
