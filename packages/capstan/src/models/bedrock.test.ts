@@ -7,16 +7,22 @@ import { EventStreamCodec } from "@smithy/core/event-streams";
 import type { MessageHeaders } from "@smithy/types";
 import { createParser } from "eventsource-parser";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { run } from "../run/run.ts";
+import { memory } from "../stores/memory.ts";
 import {
   type CloudRequest,
   type CloudServer,
   joinText,
   readChunks,
+  shortRequest,
   startCloud,
 } from "../testing/cloud-server.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { modelSuite } from "../testing/model-suite.ts";
 import { anthropicEncoder } from "../testing/wire-encoders.ts";
+import { defineTool } from "../tool.ts";
+import { anthropic } from "./anthropic.ts";
 import { type BedrockOptions, bedrock } from "./bedrock.ts";
 import { getNamedModel } from "./named-model.ts";
 
@@ -93,6 +99,13 @@ const events = [
   { type: "message_stop", "amazon-bedrock-invocationMetrics": { inputTokenCount: 1 } },
 ].map((event) => JSON.stringify(event));
 const framed = Buffer.concat(events.map(frameEvent));
+const look = defineTool({
+  name: "look",
+  description: "Looks.",
+  input: { type: "object" },
+  effects: "none",
+  execute: () => "seen",
+});
 const claudeJson = {
   type: "message",
   content: [{ type: "text", text: "Grüße 😀" }],
@@ -235,6 +248,40 @@ describe("a request to Bedrock", () => {
     expect(joinText(await readChunks(whole))).toBe("Grüße 😀");
     expect(server.requests[1]?.url).toBe(`/model/${encodeURIComponent(claude)}/invoke`);
     expect(server.requests[1]?.headers.accept).toBe("application/json");
+  });
+
+  it("keeps the signatures of a history that began at Anthropic, and drops its server tools", async () => {
+    const search = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "x" } };
+    const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
+    const citations = [
+      { type: "web_search_result_location", url: "https://x.test", encrypted_index: "sealed" },
+    ];
+    const content = [
+      { type: "thinking", thinking: "Hm.", signature: "signed-1" },
+      { type: "redacted_thinking", data: "redacted-1" },
+      ...[search, found],
+      { type: "text", text: "It is so.", citations },
+      {
+        type: "tool_use",
+        id: "toolu_1",
+        name: "look",
+        input: {},
+        caller: { type: "code_execution_20250825" },
+      },
+    ];
+    const server = await start(() => ({ body: JSON.stringify({ ...claudeJson, content }) }));
+    const options = { baseURL: server.url, stream: false, circuit: false as const };
+    const source = anthropic({ model: "claude-haiku-4-5", apiKey: "key-1234567890", ...options });
+    const first = defineAgent({ name: "a", model: source, tools: [look] });
+    const { history } = await run(first, "Hi.", { store: memory(), policy: { maxTurns: 1 } });
+    await readChunks(source, { ...shortRequest, history });
+    await readChunks(create(options), { ...shortRequest, history });
+    const [atAnthropic, atBedrock] = server.requests.slice(-2).map(({ body }) => body);
+    const foreign = ["server_tool_use", "web_search_tool_result", "encrypted_index", "code_execution"];
+    for (const text of [...foreign, "signed-1", "redacted-1", "It is so.", "look"]) {
+      expect(atAnthropic).toContain(text);
+      expect(atBedrock?.includes(text)).toBe(!foreign.includes(text));
+    }
   });
 
   it.each([

@@ -6,6 +6,7 @@ import { createCloudMessages } from "./anthropic-messages.ts";
 import { type AwsKeys, type AwsKeysProvider, getAwsCredential } from "./bedrock/aws-credentials.ts";
 import { createBedrockReader } from "./bedrock/reader.ts";
 import { signRequest } from "./bedrock/sign-request.ts";
+import { withoutServerTools } from "./bedrock/without-server-tools.ts";
 import { readEnv, requireValue } from "./environment.ts";
 import {
   type ClientOptions,
@@ -76,11 +77,13 @@ function createInvokeRoute(options: BedrockOptions): Route {
   const betas = new Headers(options.headers).get("anthropic-beta");
   return {
     api: "anthropic",
-    wire: createCloudMessages({
-      anthropic_version: "bedrock-2023-05-31",
-      stream: undefined, // the URL says it
-      ...(betas && { anthropic_beta: betas.split(",").map((beta) => beta.trim()) }),
-    }),
+    wire: withoutServerTools(
+      createCloudMessages({
+        anthropic_version: "bedrock-2023-05-31",
+        stream: undefined, // the URL says it
+        ...(betas && { anthropic_beta: betas.split(",").map((beta) => beta.trim()) }),
+      }),
+    ),
     url: (streams) => {
       const operation = streams ? "invoke-with-response-stream" : "invoke";
       return joinUrl(getBaseUrl(options), `/model/${encodeURIComponent(options.model)}/${operation}`);

@@ -1,6 +1,7 @@
-import type { AssistantEntry, AssistantPart, Entry } from "../history.ts";
+import type { AssistantPart } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Chunk } from "../model.ts";
+import { withConvertedEntries } from "./convert-entries.ts";
 import type { Wire } from "./wire.ts";
 
 /**
@@ -18,19 +19,11 @@ export function renameWire(wire: Wire, name: string): Wire {
     if (part.type === "opaque") return { ...part, data: swapTag(part.data) };
     return "opaque" in part && part.opaque !== undefined ? { ...part, opaque: swapTag(part.opaque) } : part;
   };
-  const swapped = new WeakMap<AssistantEntry, AssistantEntry>();
-  // The same object each time, because the wire keeps the text of an entry.
-  const swapEntry = (entry: Entry): Entry => {
-    if (entry.type !== "assistant") return entry;
-    const known = swapped.get(entry) ?? { ...entry, parts: entry.parts.map(swapPart) };
-    swapped.set(entry, known);
-    return known;
-  };
   return {
-    ...wire,
+    ...withConvertedEntries(wire, (entry) =>
+      entry.type === "assistant" ? { ...entry, parts: entry.parts.map(swapPart) } : entry,
+    ),
     name,
-    toRequest: (request, settings) =>
-      wire.toRequest({ ...request, history: request.history.map(swapEntry) }, settings),
     reader(hosted) {
       const events = wire.reader(hosted);
       return { read: (event) => events.read(event).map(swapPart) };

@@ -1,4 +1,5 @@
 import type { Entry, MediaPart, Part } from "../history.ts";
+import { withConvertedEntries } from "./convert-entries.ts";
 import type { Wire } from "./wire.ts";
 
 /**
@@ -6,21 +7,10 @@ import type { Wire } from "./wire.ts";
  * not have its files. Each part falls back to its bytes or its URL.
  */
 export function withoutFiles(wire: Wire): Wire {
-  const known = new WeakMap<Entry, Entry>();
-  const toEntry = (entry: Entry): Entry => {
-    if (!hasFile(entry)) return entry;
-    // The same object each time, because the wire keeps the text of an entry.
-    const converted = known.get(entry) ?? { ...entry, content: entry.content.map(withoutFile) };
-    known.set(entry, converted);
-    return converted;
-  };
   return {
-    ...wire,
-    toRequest(request, settings) {
-      const { history } = request;
-      const sent = history.some(hasFile) ? { ...request, history: history.map(toEntry) } : request;
-      return wire.toRequest(sent, settings);
-    },
+    ...withConvertedEntries(wire, (entry) =>
+      hasFile(entry) ? { ...entry, content: entry.content.map(withoutFile) } : entry,
+    ),
     acceptsMedia: (part) => wire.acceptsMedia?.(withoutFile(part)) ?? true,
   };
 }
