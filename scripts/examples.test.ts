@@ -40,6 +40,7 @@ describe("the examples", () => {
     "learn-turns": "done after 2 turns",
     limits: "limit (max_turns)",
     logs: "events.jsonl readable.log reasoning.log",
+    media: "image/png: 8 bytes in blob_1",
     "mcp-client": "mcp_memory_delete_entities: denied",
     "mcp-server": "done after 2 turns: The invoice is on its way.",
     "migrate-ai-sdk": "Oslo, as you asked before. (6 entries)",

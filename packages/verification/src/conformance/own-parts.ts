@@ -83,6 +83,17 @@ export const ownParts: OwnParts = [
   { type: "opaque", data: tag("gemini", { executableCode: { language: "PYTHON", code: "1 + 1" } }) },
   { type: "opaque", data: tag("gemini", { codeExecutionResult: { outcome: "OUTCOME_OK", output: "2" } }) },
   {
+    ...{ type: "media", mediaType: "image/webp", handle: "blob_1", size: 8, data: "UklGRgAAAAA=" },
+    opaque: tag("openai-responses", {
+      ...{ type: "image_generation_call", id: "ig_1", status: "completed", output_format: "webp" },
+    }),
+  },
+  {
+    ...{ type: "media", mediaType: "image/png", handle: "blob_2", size: 8, data: "iVBORw0KGgo=" },
+    opaque: tag("gemini", { thoughtSignature: "c2ln" }),
+  },
+  { type: "media", mediaType: "audio/wav", handle: "blob_3", size: 44 },
+  {
     type: "reasoning",
     text: "Open thoughts.",
     opaque: tag("openai-compatible", { field: "reasoning_content" }),

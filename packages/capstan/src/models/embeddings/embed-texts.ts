@@ -2,11 +2,11 @@ import { systemClock } from "../../clock.ts";
 import { AgentError, describeThrown, type ErrorCode } from "../../errors.ts";
 import type { Embeddings, EmbedOptions, Vector } from "../../model.ts";
 import { getProvider } from "../providers.ts";
+import { withAttempts } from "../with-attempts.ts";
 import { type EmbeddingApi, embeddingApis } from "./embedding-apis.ts";
 import type { EmbeddingClient } from "./embedding-model.ts";
 import { priceInput, sendJson } from "./send-json.ts";
 import { computeVectorKey, sharedCache } from "./vector-cache.ts";
-import { withAttempts } from "./with-attempts.ts";
 
 const maxConcurrency = 4;
 const charactersPerToken = 4;

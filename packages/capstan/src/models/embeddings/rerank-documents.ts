@@ -8,10 +8,10 @@ import { AgentError } from "../../errors.ts";
 import { isRecord } from "../../json.ts";
 import type { RankedDocument, Reranking, RerankOptions, RerankRequest } from "../../model.ts";
 import { filterRecords } from "../wire.ts";
+import { withAttempts } from "../with-attempts.ts";
 import type { EmbeddingClient } from "./embedding-model.ts";
 import { priceInput, sendJson } from "./send-json.ts";
 import { createUnsupportedError } from "./unsupported.ts";
-import { withAttempts } from "./with-attempts.ts";
 
 const charactersPerToken = 4;
 

@@ -18,6 +18,12 @@ type Received = {
 };
 type Answer = (request: Received, response: ServerResponse, origin: string) => void;
 
+/** Waits for nothing but a server that does not answer. */
+const quickClock: Clock = {
+  ...systemClock,
+  after: (ms, fire) => systemClock.after(ms > 20_000 ? ms : 1, fire),
+};
+
 const servers: { close(): void }[] = [];
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
@@ -107,7 +113,7 @@ describe("a file uploaded to OpenAI", () => {
       const error = { error: { message: "Bad key sk-secret-1234567890" } };
       reply(response, status, status === 200 ? { id: "file-1" } : error, { "retry-after-ms": "1" });
     });
-    const model = openai({ model: "m", apiKey: "sk-secret-1234567890", baseURL: origin });
+    const model = openai({ model: "m", apiKey: "sk-secret-1234567890", baseURL: origin, clock: quickClock });
     expect((await upload(model, "one")).file?.id).toBe("file-1");
     expect(received).toHaveLength(3);
     const failure = await upload(model, "two").catch((thrown) => thrown);
@@ -220,12 +226,6 @@ function createGeminiAnswer(state: { readonly pieces: Buffer[]; expirationTime: 
   };
 }
 
-/** Polls without waiting a second. */
-const quickClock: Clock = {
-  ...systemClock,
-  after: (ms, fire) => systemClock.after(ms === 1000 ? 1 : ms, fire),
-};
-
 describe("a file uploaded to Gemini", () => {
   it("is sent in pieces, continued where a piece failed, and awaited until it is processed", async () => {
     const expirationTime = new Date(Date.now() + 48 * 3_600_000).toISOString();
@@ -268,6 +268,14 @@ describe("a file uploaded to Gemini", () => {
     state.pieces.length = 0;
     await upload(model, "x");
     expect(countUploads()).toBe(2);
+  });
+
+  it("is removed by its name", async () => {
+    const { origin, received } = await startServer((_, response) => reply(response, 200, {}));
+    const model = gemini({ model: "m", apiKey: "k", baseURL: `${origin}/v1beta` });
+    const id = "https://generativelanguage.googleapis.com/v1beta/files/abc";
+    await model.files?.remove({ type: "file", mediaType: "video/mp4", file: { provider: "gemini", id } });
+    expect(received.map(({ method, url }) => `${method} ${url}`)).toEqual(["DELETE /v1beta/files/abc"]);
   });
 
   it("that cannot be processed is a named error", async () => {

@@ -5,7 +5,7 @@ import type { FileReference } from "../../history.ts";
 import type { ModelFiles } from "../../model.ts";
 import { type FilesConnection, joinUrl } from "../http-model.ts";
 import { createFiles, type FileContent } from "./create-files.ts";
-import { readFileJson, removeIfExists, sendFileRequest, withFileRetry } from "./send-file-request.ts";
+import { readFileJson, removeIfExists, repeatRequest, sendFileRequest } from "./send-file-request.ts";
 
 type FormFilesOptions = {
   readonly provider: "openai" | "anthropic";
@@ -21,23 +21,18 @@ export function createFormFiles(connection: FilesConnection, options: FormFilesO
     {
       provider,
       upload: (file, signal) =>
-        withFileRetry(
-          async () => {
-            const body = buildForm(file, provider);
-            const response = await sendFileRequest(connection, { url, headers, body, signal });
-            return readReference(await readFileJson(response, model), model);
-          },
-          { signal, clock },
-        ),
+        repeatRequest(connection, signal, async () => {
+          const body = buildForm(file, provider);
+          const response = await sendFileRequest(connection, { url, headers, body, signal });
+          return readReference(await readFileJson(response, model), model);
+        }),
       remove: (id, signal) =>
         removeIfExists(
-          withFileRetry(
-            () =>
-              sendFileRequest(connection, {
-                ...{ method: "DELETE", url: joinUrl(url, `/${encodeURIComponent(id)}`) },
-                ...{ headers, signal },
-              }),
-            { signal, clock },
+          repeatRequest(connection, signal, () =>
+            sendFileRequest(connection, {
+              ...{ method: "DELETE", url: joinUrl(url, `/${encodeURIComponent(id)}`) },
+              ...{ headers, signal },
+            }),
           ),
         ),
     },

@@ -8,7 +8,7 @@ import { isRecord } from "../../json.ts";
 import type { ModelFiles } from "../../model.ts";
 import { type FilesConnection, joinUrl } from "../http-model.ts";
 import { createFiles, type FileContent } from "./create-files.ts";
-import { readFileJson, removeIfExists, sendFileRequest, withFileRetry } from "./send-file-request.ts";
+import { readFileJson, removeIfExists, repeatRequest, sendFileRequest } from "./send-file-request.ts";
 
 const pieceSize = 8 * 1024 * 1024;
 const pollMs = 1000;
@@ -23,15 +23,14 @@ export function createGeminiFiles(connection: FilesConnection, base: string): Mo
     {
       provider: "gemini",
       async upload(file, signal) {
-        const url = await withFileRetry(() => startUpload(context, file, signal), { signal, clock });
+        const url = await repeatRequest(connection, signal, () => startUpload(context, file, signal));
         const uploaded = await sendPieces(context, { file, url, signal });
         return waitUntilActive(context, uploaded, signal);
       },
       remove: (uri, signal) =>
         removeIfExists(
-          withFileRetry(
-            () => sendFileRequest(connection, { method: "DELETE", url: joinUrl(base, getPath(uri)), signal }),
-            { signal, clock },
+          repeatRequest(connection, signal, () =>
+            sendFileRequest(connection, { method: "DELETE", url: joinUrl(base, getPath(uri)), signal }),
           ),
         ),
     },
@@ -68,22 +67,21 @@ type Upload = { readonly file: FileContent; readonly url: string; readonly signa
 /** The URL itself grants the access, so that no key is sent to it. */
 async function sendPieces({ connection }: GeminiContext, upload: Upload): Promise<Record<string, unknown>> {
   const { file, url, signal } = upload;
-  const { clock, id } = connection;
+  const { id } = connection;
   const send = (headers: Record<string, string>, body?: Uint8Array<ArrayBuffer>) =>
     sendFileRequest(connection, { url, headers, isPublic: true, signal, ...(body && { body }) });
   let offset = 0;
   for (;;) {
-    const response = await withFileRetry(
-      async (attempt) => {
-        if (attempt > 1) offset = await readOffset(await send({ "x-goog-upload-command": "query" }), offset);
-        const piece = file.bytes.subarray(offset, offset + pieceSize);
-        const isLast = offset + piece.length >= file.bytes.length;
-        const command = isLast ? "upload, finalize" : "upload";
-        const headers = { "x-goog-upload-command": command, "x-goog-upload-offset": String(offset) };
-        return { isLast, length: piece.length, answer: await send(headers, piece) };
-      },
-      { signal, clock },
-    );
+    let isRepeated = false;
+    const response = await repeatRequest(connection, signal, async () => {
+      if (isRepeated) offset = await readOffset(await send({ "x-goog-upload-command": "query" }), offset);
+      isRepeated = true;
+      const piece = file.bytes.subarray(offset, offset + pieceSize);
+      const isLast = offset + piece.length >= file.bytes.length;
+      const command = isLast ? "upload, finalize" : "upload";
+      const headers = { "x-goog-upload-command": command, "x-goog-upload-offset": String(offset) };
+      return { isLast, length: piece.length, answer: await send(headers, piece) };
+    });
     if (response.isLast) {
       const { file: uploaded } = await readFileJson(response.answer, id);
       if (isRecord(uploaded)) return uploaded;
@@ -113,9 +111,8 @@ async function waitUntilActive(
       throw new AgentError("model_timeout", `${id} has not processed the uploaded file within 10 minutes.`);
     await sleep(clock, pollMs, signal);
     const url = joinUrl(base, getPath(String(file.name)));
-    file = await withFileRetry(
-      async () => readFileJson(await sendFileRequest(connection, { method: "GET", url, signal }), id),
-      { signal, clock },
+    file = await repeatRequest(connection, signal, async () =>
+      readFileJson(await sendFileRequest(connection, { method: "GET", url, signal }), id),
     );
   }
   const { uri, state, expirationTime } = file;

@@ -1,7 +1,8 @@
-import { type Clock, sleep, systemClock } from "../../clock.ts";
+import { systemClock } from "../../clock.ts";
 import { AgentError } from "../../errors.ts";
 import { createResponseError, toNetworkError } from "../http-failure.ts";
 import { createIdleTimer, type FilesConnection } from "../http-model.ts";
+import { withAttempts } from "../with-attempts.ts";
 
 export type FileRequest = {
   readonly method?: "GET" | "POST" | "DELETE";
@@ -47,25 +48,13 @@ function getSize(body: FileRequest["body"]): number {
   return body?.length ?? 0;
 }
 
-const maxAttempts = 4;
-const firstWaitMs = 500;
-const maxRequestedWaitMs = 60_000;
-
-/** Repeats work that failed for a passing reason, with increasing waits or as long as the provider asks for. */
-export async function withFileRetry<Value>(
-  work: (attempt: number) => Promise<Value>,
-  { signal, clock = systemClock }: { readonly signal: AbortSignal; readonly clock?: Clock | undefined },
+/** Repeats a request that failed for a reason that passes. */
+export function repeatRequest<Value>(
+  { clock = systemClock }: FilesConnection,
+  signal: AbortSignal,
+  send: () => Promise<Value>,
 ): Promise<Value> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work(attempt);
-    } catch (thrown) {
-      if (!(thrown instanceof AgentError) || !thrown.retryable || attempt === maxAttempts) throw thrown;
-      const waitMs = thrown.retryAfterMs ?? firstWaitMs * 2 ** (attempt - 1);
-      if (waitMs > maxRequestedWaitMs) throw thrown;
-      await sleep(clock, waitMs, signal);
-    }
-  }
+  return withAttempts(clock, signal, send);
 }
 
 /** Ignores that a file does not exist. */

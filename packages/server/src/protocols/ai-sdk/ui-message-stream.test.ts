@@ -1,5 +1,7 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai";
-import { getText } from "capstan";
+import { defineAgent, getText, run } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { collect, scriptedModel } from "capstan/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { randomScript, runRandomScript } from "../../testing/random-run.ts";
@@ -33,6 +35,18 @@ it("encodes any run so that the AI SDK accepts it and reads back the same text a
     }),
     { numRuns: 60 },
   );
+});
+
+it("encodes generated media as files of this server, without a placeholder", async () => {
+  const model = scriptedModel([{ media: [{ mediaType: "image/png", data: "aGk=" }] }]);
+  const options = { store: memory(), session: "s", runId: "r" };
+  const { events } = await collect(run(defineAgent({ name: "a", model }), "Draw", options));
+  const stream = createUiMessageStream({ runId: "r", sessionId: "s" });
+  const chunks = [...stream.begin(), ...events.flatMap(stream.encode), ...stream.end()];
+  const { parts } = await read(chunks as UIMessageChunk[]);
+  expect(parts.filter(({ type }) => type !== "step-start")).toEqual([
+    { type: "file", mediaType: "image/png", url: "/api/sessions/s/blobs/blob_1" },
+  ]);
 });
 
 async function read(chunks: readonly UIMessageChunk[]): Promise<UIMessage> {

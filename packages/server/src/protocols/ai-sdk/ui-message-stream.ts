@@ -1,5 +1,5 @@
 import type { Citation, Event } from "capstan";
-import { getText, toPlainText } from "capstan";
+import { type GeneratedMedia, getAnswerText, getMedia, toPlainText } from "capstan";
 import { type ErrorFormatter, getMissingText } from "../chat/chat-events.ts";
 import { trackDiscards } from "../track-discards.ts";
 import { createTextParts, createToolParts, type UiChunk } from "./ui-message-parts.ts";
@@ -18,7 +18,7 @@ export const uiMessageMapping: Readonly<Record<string, string>> = {
   content_delta: "text-start, text-delta, text-end",
   reasoning_delta: "reasoning-start, reasoning-delta, reasoning-end",
   tool_call_delta: "tool-input-start, tool-input-delta",
-  message: "tool-input-available (tool-input-error), source-url, source-document",
+  message: "tool-input-available (tool-input-error), source-url, source-document, file (generated media)",
   message_restart: "reset-step",
   tool_progress: "tool-output-available (preliminary)",
   tool_call_result: "tool-output-available, -error or -denied; data-ui",
@@ -56,6 +56,13 @@ export const lastUiFrame = "data: [DONE]\n\n";
 
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
 
+/** The URL is the server's own, so that a page of the same origin can show the file. */
+function toFileChunks({ mediaType, handle }: GeneratedMedia, sessionId: string): readonly UiChunk[] {
+  if (handle === undefined) return [];
+  const url = `/api/sessions/${encodeURIComponent(sessionId)}/blobs/${encodeURIComponent(handle)}`;
+  return [{ type: "file", mediaType, url }];
+}
+
 export function createUiMessageStream({
   runId,
   sessionId,
@@ -87,11 +94,12 @@ export function createUiMessageStream({
   }
 
   function encodeMessage({ entry, citations = [] }: EventOf<"message">): readonly UiChunk[] {
-    last = getText(entry);
+    last = getAnswerText(entry);
     const first = text.isPrefixOf(entry) ? openStep() : reset();
     return [
       ...first,
       ...text.complete(entry),
+      ...getMedia(entry).flatMap((part) => toFileChunks(part, sessionId)),
       ...entry.parts.flatMap((part) => (part.type === "call" ? calls.showInput(part) : [])),
       ...citations.map(toSourceChunk),
     ];

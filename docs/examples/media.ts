@@ -1,0 +1,32 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { defineAgent, run } from "capstan";
+import { openai } from "capstan/models/openai";
+import { memory } from "capstan/stores/memory";
+
+// Stands in for OpenAI: stores files, and answers every request with an image.
+const image = { type: "image_generation_call", id: "ig_1", status: "completed", result: "iVBORw0KGgo=" };
+const text = { type: "message", id: "msg_1", content: [{ type: "output_text", text: "Drawn from page 1." }] };
+const server = createServer((request, response) => {
+  const answer = { status: "completed", output: [image, text] };
+  response.end(JSON.stringify(request.url === "/files" ? { id: "file-1" } : answer));
+});
+await new Promise<void>((resolve) => server.listen(0, resolve));
+const baseURL = `http://localhost:${(server.address() as AddressInfo).port}`;
+
+const model = openai({ model: "gpt-5", apiKey: "none", baseURL, stream: false });
+const agent = defineAgent({ name: "artist", model, instructions: "Draw what the user asks for." });
+const store = memory();
+
+const report = new TextEncoder().encode("%PDF-1.7 …");
+const part = await model.files?.upload({ data: report, mediaType: "application/pdf", name: "report.pdf" });
+if (!part) throw new Error("This model has no files.");
+console.log(`uploaded as ${part.file?.id}`);
+
+const result = await run(agent, [{ type: "text", text: "Draw the chart on page 1." }, part], { store });
+console.log(result.text);
+for (const { mediaType, handle = "" } of result.media) {
+  const blob = await store.getBlob(result.sessionId, handle);
+  console.log(`${mediaType}: ${blob?.size} bytes in ${handle}`);
+}
+server.close();
