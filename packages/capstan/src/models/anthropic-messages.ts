@@ -35,7 +35,8 @@ export const anthropicMessages: Wire = {
 
 /** Anthropic's API in a cloud: the URL names the model, and `fields` has the version and whatever else differs. */
 export function createCloudMessages(fields: CloudFields): Wire {
-  const cloudFields = { model: undefined, ...fields };
+  // The clouds have tiers of their own, outside the body.
+  const cloudFields = { model: undefined, service_tier: undefined, ...fields };
   return withoutFiles({
     ...anthropicMessages,
     toRequest: (request, settings) => buildAnthropicRequest(request, settings, cloudFields),

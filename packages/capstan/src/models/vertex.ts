@@ -1,6 +1,9 @@
 // Models in Google Cloud (Vertex AI): Gemini with its own API, Claude with Anthropic's. The URL names the project, the
 // location, the publisher and the model; every request has an access token.
 import type { Model } from "../model.ts";
+import { noServiceTiers } from "../settings/claude-models.ts";
+import type { ModelSettings } from "../settings/settings.ts";
+import { findSettingProblems } from "../settings/support.ts";
 import { createCloudMessages } from "./anthropic-messages.ts";
 import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { readEnv, requireValue } from "./environment.ts";
@@ -63,9 +66,18 @@ export function vertex(options: VertexOptions): Model {
     headers: async () => ({ ...(await auth.headers()), ...headers }),
     renew: auth.renew,
   };
-  if (isClaude) return createHttpModel(client);
+  if (isClaude) return withoutTiers(createHttpModel(client), model);
   const url = () => joinUrl(getBaseUrl(options), `/publishers/google/models/${model}:predict`);
   return createEmbeddingModel({ ...client, embeddings: { api: "vertex", url } });
+}
+
+/** Names without a date are the same at Anthropic, so that they do not tell the cloud. */
+function withoutTiers(client: Model, name: string): Model {
+  const checkSettings = (settings: ModelSettings) => [
+    ...(client.checkSettings?.(settings) ?? []).filter(({ field }) => field !== "serviceTier"),
+    ...findSettingProblems([noServiceTiers], name, settings),
+  ];
+  return { ...client, checkSettings };
 }
 
 function getBaseUrl({ baseURL, project, location }: VertexOptions): string {

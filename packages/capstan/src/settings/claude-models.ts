@@ -86,6 +86,13 @@ const sampling: readonly Limit[] = (["temperature", "topP"] as const).flatMap((f
   ),
 ]);
 
+/** For clouds: some of their names for a model are those of Anthropic. */
+export const noServiceTiers: Limit = {
+  field: "serviceTier",
+  effect: "ignored",
+  reason: "only Anthropic itself has tiers",
+};
+
 /** What Anthropic's API cannot do. */
 export const claudeLimits: readonly Limit[] = [
   { field: "seed", effect: "ignored", reason: "answers are not repeatable" },
@@ -107,12 +114,7 @@ export const claudeLimits: readonly Limit[] = [
     applies: (value, _settings, model) => value === "flex" && hasServiceTiers(model),
     reason: "there is no such tier; use a batch for lower prices",
   },
-  {
-    field: "serviceTier",
-    effect: "ignored",
-    applies: (_value, _settings, model) => !hasServiceTiers(model),
-    reason: "only Anthropic itself has tiers",
-  },
+  { ...noServiceTiers, applies: (_value, _settings, model) => !hasServiceTiers(model) },
   ...sampling,
   createClaudeLimit(
     "temperature",

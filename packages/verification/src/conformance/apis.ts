@@ -1,7 +1,9 @@
 import type { Model } from "capstan";
 import { anthropic } from "capstan/models/anthropic";
+import { bedrock } from "capstan/models/bedrock";
 import { gemini } from "capstan/models/gemini";
 import { openai } from "capstan/models/openai";
+import { vertex } from "capstan/models/vertex";
 import type { CapturedRequest } from "./capture-request.ts";
 
 /** Options of every client that is checked. */
@@ -17,6 +19,8 @@ export type CheckedApi = {
   readonly name: string;
   /** Models of every generation: what a request may contain depends on them. */
   readonly models: readonly string[];
+  /** The format of another API in a cloud: fewer requests are enough. */
+  readonly isCloud?: true;
   createModel(options: CaptureOptions): Model;
   /** Returns the SDK's type of the body: an expression with the names of `typePrelude`. */
   getType(request: CapturedRequest): string;
@@ -93,6 +97,31 @@ export const checkedApis: readonly CheckedApi[] = [
     createModel: (options) => gemini({ ...shared, ...options }),
     getType: () => "GeminiBody",
   },
+  {
+    name: "vertex, Claude",
+    isCloud: true,
+    models: ["claude-sonnet-4-5@20250929", "claude-opus-4-6", "claude-sonnet-5", "claude-opus-5-5"],
+    createModel: (options) =>
+      vertex({
+        ...options,
+        circuit: false,
+        project: "my-project",
+        location: "global",
+        token: () => "token-1",
+      }),
+    getType: () => "CloudClaude & { anthropic_version: 'vertex-2023-10-16'; stream?: true }",
+  },
+  {
+    name: "bedrock, Claude",
+    isCloud: true,
+    models: [
+      "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+      "anthropic.claude-opus-4-6-v1",
+      "anthropic.claude-opus-5-5",
+    ],
+    createModel: (options) => bedrock({ ...shared, ...options, region: "eu-west-1" }),
+    getType: () => "CloudClaude & { anthropic_version: 'bedrock-2023-05-31' }",
+  },
 ];
 
 /**
@@ -108,6 +137,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type { Content, GenerationConfig, SafetySetting, ServiceTier, Tool, ToolConfig } from "@google/genai";
 import type OpenAI from "openai";
 
+type CloudClaude = Omit<Anthropic.Messages.MessageCreateParamsNonStreaming, "model" | "stream" | "service_tier"> & OldSampling;
 type OldSampling = { temperature?: number; top_p?: number };
 
 type Answer = OpenAI.Responses.ResponseOutputMessage;

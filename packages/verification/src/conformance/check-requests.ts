@@ -17,8 +17,9 @@ export async function sendRandomRequests(
   const request = createRandomRequest(ownParts);
   const sent: SentRequest[] = [];
   for (const api of checkedApis.filter(({ name }) => names.includes(name))) {
+    const numRuns = api.isCloud ? Math.ceil(countPerApi / 5) : countPerApi;
     const cases = fc.tuple(fc.constantFrom(...api.models), fc.boolean(), request);
-    for (const [model, stream, modelRequest] of fc.sample(cases, { seed, numRuns: countPerApi })) {
+    for (const [model, stream, modelRequest] of fc.sample(cases, { seed, numRuns })) {
       const createModel = (fetch: typeof globalThis.fetch) => api.createModel({ model, stream, fetch });
       sent.push({ ...(await captureRequest(createModel, modelRequest)), api, model });
     }

@@ -8,11 +8,12 @@ const seed = 20_261_116;
 const countPerApi = 50;
 /** Of so many requests of each API, wrong ones are made. */
 const mutatedPerApi = 2;
+const formats = checkedApis.filter(({ isCloud }) => !isCloud);
 
 it("the types of the official SDKs accept every request that our clients make (S0-42, S0-43)", async () => {
   const requests = await sendRandomRequests(seed, countPerApi);
   expect(findRuleProblems(requests)).toEqual([]);
-  const wrong = checkedApis.flatMap((api) =>
+  const wrong = formats.flatMap((api) =>
     requests
       .filter((request) => request.api === api)
       .map(mutate)
@@ -26,7 +27,7 @@ it("the types of the official SDKs accept every request that our clients make (S
   expect(problems.filter(({ index }) => !isWrong(index)).map(({ text }) => text)).toEqual([]);
   const caught = new Set(problems.map(({ index }) => index));
   const missed = wrong.filter((_, index) => !caught.has(requests.length + index));
-  expect(wrong.length).toBeGreaterThanOrEqual(checkedApis.length * mutatedPerApi * 15);
+  expect(wrong.length).toBeGreaterThanOrEqual(formats.length * mutatedPerApi * 15);
   expect(missed.map(({ api, path }) => `${api.name} ${path}`)).toEqual([]);
 });
 
