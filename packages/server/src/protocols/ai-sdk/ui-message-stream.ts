@@ -1,5 +1,5 @@
 import type { Citation, Event } from "capstan";
-import { type GeneratedMedia, getAnswerText, getMedia, toPlainText } from "capstan";
+import { type GeneratedMedia, getAnswerText, getMedia, getText, toPlainText } from "capstan";
 import { type ErrorFormatter, getMissingText } from "../chat/chat-events.ts";
 import { trackDiscards } from "../track-discards.ts";
 import { createTextParts, createToolParts, type UiChunk } from "./ui-message-parts.ts";
@@ -94,7 +94,7 @@ export function createUiMessageStream({
   }
 
   function encodeMessage({ entry, citations = [] }: EventOf<"message">): readonly UiChunk[] {
-    last = getAnswerText(entry);
+    last = getText(entry) || getAnswerText(entry);
     const first = text.isPrefixOf(entry) ? openStep() : reset();
     return [
       ...first,
