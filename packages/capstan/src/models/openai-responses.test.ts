@@ -148,7 +148,7 @@ describe("a request", () => {
       stream: false,
       store: true,
       max_output_tokens: 100,
-      reasoning: { effort: "medium", summary: "auto" },
+      reasoning: { effort: "medium" },
       tool_choice: "required",
       include: ["web_search_call.action.sources", "reasoning.encrypted_content"],
       tools: [

@@ -112,10 +112,11 @@ function buildProviderOptions(
   const { version, modelId } = target;
   const known = findOptions(target) ?? level;
   const { parallelToolCalls, serviceTier, logprobs } = settings;
-  const isReasoning = effort !== undefined && effort !== "none" && findReasoning(modelId) !== false;
+  const { effort: order = "none" } = settings;
+  const wantsSummary = order !== "none" && findReasoning(modelId) !== false;
   return {
     ...(version !== "v4" && effort !== undefined && known.effort?.(effort, modelId)),
-    ...(known === openAi && isReasoning && { reasoningSummary: "auto" }),
+    ...(known === openAi && wantsSummary && { reasoningSummary: "auto" }),
     ...(parallelToolCalls !== undefined && tools.length > 0 && known.parallelToolCalls?.(parallelToolCalls)),
     ...(serviceTier !== undefined && known.serviceTier?.(serviceTier)),
     ...(logprobs !== undefined && logprobs !== false && known.logprobs?.(logprobs)),

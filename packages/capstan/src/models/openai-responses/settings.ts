@@ -19,6 +19,8 @@ export function buildResponsesSettings(
   const { model, maxOutputTokens, temperature, topP, parallelToolCalls, serviceTier, cache } = settings;
   const effort = resolveOpenAiEffort(model, settings, thinking);
   const isReasoning = effort !== undefined && effort !== "none";
+  // Not for a wish: OpenAI may refuse summaries to organizations that it has not verified.
+  const wantsSummary = isReasoning && settings.effort !== undefined && settings.effort !== "none";
   const isSampled = acceptsSampling(model, settings);
   const logprobs = isSampled && settings.logprobs;
   const include: string[] = [];
@@ -30,8 +32,7 @@ export function buildResponsesSettings(
     ...(isSampled && temperature !== undefined && { temperature }),
     ...(isSampled && topP !== undefined && { top_p: topP }),
     ...(typeof logprobs === "number" && { top_logprobs: logprobs }),
-    // Summaries are streamed only if they are requested.
-    ...(effort && { reasoning: isReasoning ? { effort, summary: "auto" } : { effort } }),
+    ...(effort && { reasoning: { effort, ...(wantsSummary && { summary: "auto" }) } }),
     ...(parallelToolCalls !== undefined && tools.length > 0 && { parallel_tool_calls: parallelToolCalls }),
     ...(serviceTier !== undefined && { service_tier: serviceTier }),
     ...(cache && buildCacheFields(model, cache, "openai-responses")),
