@@ -56,4 +56,24 @@ describe("a named model", () => {
     server.close();
     expect(result).toMatchObject({ status: "done", text: "Hello from here." });
   });
+
+  it.each([
+    ["litellm/team-model", "LITELLM_BASE_URL", "/v1", "LITELLM_API_KEY"],
+    ["vllm/team-model", "VLLM_HOST", "", "VLLM_API_KEY"],
+  ])("%s is at the address in %s, with a key only if one is set (C-27)", async (name, variable, path, key) => {
+    const received: string[] = [];
+    const server = createServer((request, response) => {
+      received.push(`${request.url} ${request.headers.authorization ?? "no key"}`);
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.end('data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n');
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    vi.stubEnv(variable, `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
+    for (const value of ["", "team-key-1234"]) {
+      vi.stubEnv(key, value);
+      await asking(name);
+    }
+    server.close();
+    expect(received).toEqual(["/v1/chat/completions no key", "/v1/chat/completions Bearer team-key-1234"]);
+  });
 });
