@@ -94,6 +94,7 @@ function listOverrides(): readonly (readonly [string, object])[] {
     ["handoffs", { handoffs: [stolen], storedAgents: { tools: ["pay"] } }],
     ["context", { context: { user: "root", isAdmin: true }, user: "root" }],
     ["extra_body", { extra_body: { data: stolen }, metadata: { agent: stolen } }],
+    ["settings.extra", { settings: { extra: { baseURL: url, tools: [{ name: "pay" }] } } }],
     ["a prototype", JSON.parse(`{"__proto__":{"data":${JSON.stringify(stolen)}}}`)],
   ];
 }
@@ -148,7 +149,9 @@ async function runOverMcp(input: Record<string, unknown>): Promise<boolean> {
 }
 
 /** The parts of a definition that reach the model. */
-const pickDefinition = ({ instructions, tools }: ModelRequest) => ({ instructions, tools });
+const pickDefinition = ({ instructions, tools, settings }: ModelRequest) => ({
+  ...{ instructions, tools, settings },
+});
 
 async function tryRun(way: () => Promise<boolean>) {
   const before = own.requests.length;

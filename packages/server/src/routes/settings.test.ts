@@ -19,7 +19,10 @@ beforeEach(async () => {
     agents: [
       defineAgent({ name: "helper", model, tools: [look], settings: { seed: 7, temperature: 1 } }),
       defineAgent({ name: "exact", model: withLogprobs(model) }),
-      defineAgent({ name: "long", model: scriptedModel(() => ({ text: "On and", finish: "length" })) }),
+      defineAgent({
+        name: "long",
+        model: scriptedModel([{ text: "On and", finish: "length" }, { text: " on." }]),
+      }),
     ],
     settingsLimits: { effort: "medium", maxOutputTokens: 4000 },
   });
