@@ -470,6 +470,18 @@ describe("AWS credentials", () => {
     expect({ calls, requests: server.requests.length }).toEqual({ calls: 2, requests: 1 });
   });
 
+  it("of one account that is throttled do not hold up another", async () => {
+    const server = await start((request) =>
+      request.headers.authorization?.includes(keys.accessKeyId) ? { status: 429 } : answer(request),
+    );
+    const options = { circuit: { failures: 1 }, baseURL: server.url };
+    const call = (credentials: typeof keys) => readChunks(create({ ...options, credentials }));
+    await expect(call(keys)).rejects.toMatchObject({ code: "model_rate_limited" });
+    await expect(call(keys)).rejects.toMatchObject({ code: "model_overloaded" }); // no request is sent
+    expect(joinText(await call({ ...keys, accessKeyId: "AKIDOTHER" }))).toBe("Grüße 😀");
+    expect(server.requests).toHaveLength(2);
+  });
+
   it("that cannot be found are named, with what to do", async () => {
     await expect(
       readChunks(create({ credentials: undefined as never, clock: fakeClock() })),

@@ -52,6 +52,7 @@ export function bedrock(options: BedrockOptions): Model {
     fetch,
     timeouts,
     circuit,
+    account: credentials,
     clock,
     price: createPricer({ provider: "bedrock", model, prices: options.prices }),
     headers() {

@@ -130,21 +130,24 @@ export const secretHeaders: ReadonlySet<string> = new Set([
   ...["authorization", "x-api-key", "x-goog-api-key", "api-key", "x-amz-security-token"],
 ]);
 
-/** Each `fetch` is a separate route to the network, so it gets its own circuits. */
-const networks = new WeakMap<object, number>();
-let networkCount = 0;
+/** Each `fetch` is a separate route to the network, so it gets its own circuits; so does each source of credentials. */
+const sourceIds = new WeakMap<object, number>();
+let sourceCount = 0;
 
 export type CircuitKeyParts = {
   readonly url: string;
   readonly id: string;
   readonly headers: { readonly [name: string]: string };
   readonly fetch?: object | undefined;
+  /** The source of an account's credentials, if they are in no header. */
+  readonly account?: object | undefined;
 };
 
 /** Identifies what fails together: host, model and account. The account's key cannot be recovered from the result. */
-export function buildCircuitKey({ url, id, headers, fetch }: CircuitKeyParts): string {
+export function buildCircuitKey({ url, id, headers, fetch, account }: CircuitKeyParts): string {
   const host = URL.canParse(url) ? new URL(url).host : url;
-  return [host, id, hashSecretHeaders(headers), fetch ? getNetworkId(fetch) : ""].join(" ");
+  const sources = [fetch, account].map((source) => (source ? getSourceId(source) : ""));
+  return [host, id, hashSecretHeaders(headers), ...sources].join(" ");
 }
 
 /** FNV-1a: 32 bits are enough to tell accounts apart and too few to recover a key. */
@@ -157,12 +160,12 @@ function hashSecretHeaders(headers: CircuitKeyParts["headers"]): string {
   return (hash >>> 0).toString(36);
 }
 
-function getNetworkId(fetch: object): number {
-  let network = networks.get(fetch);
-  if (network === undefined) {
-    networkCount += 1;
-    network = networkCount;
-    networks.set(fetch, network);
+function getSourceId(source: object): number {
+  let id = sourceIds.get(source);
+  if (id === undefined) {
+    sourceCount += 1;
+    id = sourceCount;
+    sourceIds.set(source, id);
   }
-  return network;
+  return id;
 }

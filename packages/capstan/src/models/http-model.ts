@@ -56,6 +56,8 @@ export type HttpModelOptions = {
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** False disables the circuit breaker. */
   readonly circuit?: CircuitOptions | false | undefined;
+  /** The source of credentials, if they are in no header: accounts do not share a circuit breaker. */
+  readonly account?: object | undefined;
   readonly clock?: Clock | undefined;
   /** Adds headers that a request needs because of its content. */
   contentHeaders?: ((body: string) => Readonly<Record<string, string>>) | undefined;
@@ -193,8 +195,8 @@ async function acquireCircuit(
   signal: AbortSignal,
 ): Promise<Circuit | undefined> {
   if (options.circuit === false) return undefined;
-  const { id, fetch, clock = systemClock } = options;
-  const key = buildCircuitKey({ ...request, id, fetch });
+  const { id, fetch, account, clock = systemClock } = options;
+  const key = buildCircuitKey({ ...request, id, fetch, account });
   const circuit = getCircuit(key, { name: id, now: clock.monotonic, ...options.circuit });
   const waitMs = circuit.admit();
   if (waitMs > 0) await sleep(clock, waitMs, signal);
