@@ -27,6 +27,7 @@ describe("the examples", () => {
     events: "#10  complete   done",
     files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",
     handoffs: "  research -> desk: Only the queue retries.",
+    "hosted-tools": "[1] Tides in Bergen https://tides.example/bergen",
     "isolated-tool": 'error: "parse" crashed: its process ran out of memory (limit: 32 MB).',
     "learn-approval": "waiting: may I buy? It costs 9000 euros.",
     "learn-by-hand": "It is 14:20. You have ten minutes left.",

@@ -5,6 +5,7 @@ import {
   agentTool,
   defineAgent,
   defineTool,
+  hostedTools,
   type PolicyOverrides,
   quarantine,
   type Run,
@@ -79,6 +80,12 @@ const readings: Readonly<Record<string, () => Reading>> = {
   }),
   "imported history": () => ({ entries: [{ type: "user", content: hostileText, provenance: "external" }] }),
   "a summary sent by a client": () => ({ entries: [{ type: "summary", text: hostileText }] }),
+  "the result of a hosted search": () => {
+    const outcome = { isError: false, text: hostileText };
+    const hosted = [{ id: "ws_1", kind: "webSearch", input: {}, outcome }] as const;
+    const handbook = createReader("handbook", []);
+    return { tools: [hostedTools.webSearch(), handbook], steps: [{ ...callStep("handbook"), hosted }] };
+  },
   "a stored result with external text": () => ({
     ...read(createReader("page", ["untrusted"], hostileText.repeat(10_000))),
     isStored: true,
@@ -200,5 +207,48 @@ describe("the table of docs/safety.md", () => {
           expected[index],
         );
       }
+  });
+});
+
+describe("the table of hosted tools in docs/safety.md", () => {
+  const [, ...lines] = (
+    page.slice(page.indexOf("| the conversation contains |")).split("\n\n")[0] ?? ""
+  ).split("\n");
+  const hostedRows = lines.slice(1).map((line) =>
+    line
+      .split("|")
+      .map((cell) => cell.trim())
+      .slice(1, -1),
+  );
+  const found: Readonly<Record<string, readonly Tool[]>> = {
+    "neither external text nor private data": [createReader("handbook", [])],
+    "external text": [createReader("page", ["untrusted"])],
+    "private data": [createReader("customers", ["private"])],
+    "external text and private data": [
+      createReader("page", ["untrusted"]),
+      createReader("customers", ["private"]),
+    ],
+  };
+
+  it.each(hostedRows)("%s (A100)", async (text = "", ...expected) => {
+    const tools = found[text] ?? [];
+    expect(tools.length).toBeGreaterThan(0);
+    const outgoing = [
+      hostedTools.webSearch(),
+      hostedTools.webFetch(),
+      hostedTools.mcp({ label: "docs", url: "https://docs.example", approval: "never", reads: [] }),
+    ];
+    const offers = [];
+    for (const gate of modes)
+      for (const tool of outgoing) {
+        const calls = tools.map(({ name }) => ({ name, input: {} }));
+        const model = scriptedModel([{ calls }, { text: "Done." }]);
+        const others = [hostedTools.codeExecution(), tool, ...tools];
+        await run(defineAgent({ name: "office", model, tools: others, policy: { gate } }), "Do your work.");
+        const names = model.requests[1]?.hosted?.map(({ name }) => name);
+        expect(names).toContain("code_execution");
+        offers.push(names?.includes(tool.name) ? "offered" : "withdrawn");
+      }
+    expect(offers).toEqual(expected.flatMap((offer) => [offer, offer, offer]));
   });
 });

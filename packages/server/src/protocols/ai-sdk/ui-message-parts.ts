@@ -147,12 +147,10 @@ export function createToolParts(known: Iterable<string> = []): ToolParts {
       if (event.type === "approval_required") return requestApproval(event);
       if (event.type === "approval_resolved") return resolve(event);
       if (!("id" in event) || (isNested && !shown.has(event.id))) return [];
-      if (event.type === "tool_call_delta")
-        return [
-          ...startInput(event.id, event.name),
-          { type: "tool-input-delta", toolCallId: event.id, inputTextDelta: event.delta },
-        ];
-      if (event.type === "tool_call_start") return showInputOnce({ ...event, input: event.arguments });
+      if (event.type === "tool_call_delta") return [...startInput(event.id, event.name), toInputDelta(event)];
+      // The message of a hosted call does not contain it.
+      if (event.type === "tool_call_start")
+        return (event.hosted ? showInput : showInputOnce)({ ...event, input: event.arguments });
       if (event.type === "tool_progress" && shown.has(event.id))
         return [
           { type: "tool-output-available", toolCallId: event.id, output: event.data, preliminary: true },
@@ -160,6 +158,10 @@ export function createToolParts(known: Iterable<string> = []): ToolParts {
       return event.type === "tool_call_result" ? settle(event) : [];
     },
   };
+}
+
+function toInputDelta({ id, delta }: EventOf<"tool_call_delta">): UiChunk {
+  return { type: "tool-input-delta", toolCallId: id, inputTextDelta: delta };
 }
 
 function toOutputChunk(event: EventOf<"tool_call_result">, isRefused: boolean): UiChunk {

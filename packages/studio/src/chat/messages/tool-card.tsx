@@ -65,7 +65,7 @@ export const ToolCard: NamedExoticComponent<ToolCardProps> = memo(function ToolC
 });
 
 type CallLineProps = {
-  readonly call: Pick<CallView, "name" | "input" | "ms" | "message" | "error"> & {
+  readonly call: Pick<CallView, "name" | "input" | "ms" | "message" | "error" | "hosted"> & {
     readonly state: CallState;
   };
   readonly progress?: Json | undefined;
@@ -92,6 +92,11 @@ export function CallLine({ call, progress, isOpen, onToggle }: CallLineProps): R
         className={classNames("shrink-0", look, isBusy && "animate-spin motion-reduce:animate-none")}
       />
       <span className="shrink-0 font-medium">{escapeBidi(call.name) || "…"}</span>
+      {call.hosted && (
+        <span className="shrink-0 text-faint text-xs" title="Executed by the model's provider">
+          hosted
+        </span>
+      )}
       <span className="min-w-0 flex-1 truncate text-quiet">{escapeBidi(summary)}</span>
       <span className={classNames("shrink-0 text-xs tabular-nums", isSettled ? "text-faint" : look)}>
         {formatState(call, label, progress)}
