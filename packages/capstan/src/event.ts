@@ -84,6 +84,8 @@ export type FactBody =
       readonly entry: AssistantEntry;
       readonly model: string;
       readonly usage: Usage;
+      /** Of earlier attempts, whose answers could not be used. */
+      readonly retryUsage?: Usage;
       readonly ms: number;
       /** `aborted`: the run was cancelled while streaming, and the entry is partial. Read with `getStopReason`. */
       readonly stopReason?: MessageEnd;
@@ -116,6 +118,7 @@ export type FactBody =
       readonly candidate: number;
       /** Of the last call. */
       readonly usage: Usage;
+      readonly retryUsage?: Usage;
       readonly ms: number;
       readonly citations?: readonly Citation[];
     }
@@ -131,6 +134,8 @@ export type FactBody =
       readonly isParked?: true;
       /** How long a parked run waits. Default: as long as the provider asks for in `error`. */
       readonly waitMs?: number;
+      /** Of all attempts, as far as the provider reported it: an answer that cannot be used is billed too. */
+      readonly usage?: Usage;
       /** Characters of a partial answer that were discarded. */
       readonly discarded?: number;
       readonly error: ErrorData;

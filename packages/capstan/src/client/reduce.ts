@@ -1,7 +1,13 @@
 import { type Delta, type Event, type Fact, isFact } from "../event.ts";
 import { formatPlaceholder } from "../history.ts";
-import { addUsage } from "../state/state.ts";
-import { type CallView, type EntryView, emptyView, nothingLive, type SessionView } from "./session-view.ts";
+import {
+  type CallView,
+  type EntryView,
+  emptyView,
+  nothingLive,
+  type SessionView,
+  withUsage,
+} from "./session-view.ts";
 import {
   type AssistantView,
   buildInputEntries,
@@ -54,9 +60,10 @@ function applyNestedFact(outer: SessionView, fact: Fact, own: Own): SessionView 
       return { ...view, pending: removePending(view, fact.id) };
     case "message":
     case "message_partial":
+    case "model_failed":
     case "compacted":
     case "turn_summary":
-      return fact.usage ? { ...view, usage: addUsage(view.usage, fact.usage) } : view;
+      return withUsage(view, fact);
     default:
       return view;
   }
@@ -142,30 +149,25 @@ function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
     case "turn_start":
       return { ...running, turn: fact.turn, live: nothingLive };
     case "message":
-      return {
-        ...add(running, toAssistantView(fact)),
-        live: nothingLive,
-        usage: addUsage(view.usage, fact.usage),
-      };
+      return { ...withUsage(add(running, toAssistantView(fact)), fact), live: nothingLive };
     case "message_partial": {
       // Later deltas append to this message, including for readers that missed its earlier deltas.
       const { text, reasoning } = readAssistantEntry(fact.entry, []);
       const partial = { text, reasoning, citations: fact.citations ?? [] };
-      return {
-        ...running,
-        live: { ...nothingLive, ...partial, partial },
-        usage: addUsage(view.usage, fact.usage),
-      };
+      return { ...withUsage(running, fact), live: { ...nothingLive, ...partial, partial } };
     }
     case "model_failed":
-      return { ...(fact.discarded ? add(running, toDiscardNotice(fact)) : running), live: nothingLive };
+      return {
+        ...withUsage(fact.discarded ? add(running, toDiscardNotice(fact)) : running, fact),
+        live: nothingLive,
+      };
     case "recovered":
       return { ...running, live: nothingLive };
     case "compacted":
-      return {
-        ...add(running, { type: "notice", runId, seq, code: "compacted", message: fact.text ?? "" }),
-        ...(fact.usage && { usage: addUsage(view.usage, fact.usage) }),
-      };
+      return withUsage(
+        add(running, { type: "notice", runId, seq, code: "compacted", message: fact.text ?? "" }),
+        fact,
+      );
     case "tool_call_start":
       return applyCallStart(running, fact, own);
     case "tool_call_result":
@@ -321,13 +323,12 @@ function applyTurnSummary(
   fact: Extract<Fact, { type: "turn_summary" }>,
   own: Own,
 ): SessionView {
-  const { turn, text, usage } = fact;
+  const { turn, text } = fact;
   const at = findLastAssistant(view, (entry) => entry.turn === turn);
   const entry = view.entries[at];
   const entries = entry && text ? own(view.entries) : view.entries;
   if (entry && text) (entries as EntryView[])[at] = { ...entry, summary: text } as EntryView;
-  const live = { ...view.live, summary: "" };
-  return { ...view, entries, live, ...(usage && { usage: addUsage(view.usage, usage) }) };
+  return { ...withUsage(view, fact), entries, live: { ...view.live, summary: "" } };
 }
 
 /** The text of an answer in its `done` fact: an answer that is only media has their placeholders. */

@@ -4,7 +4,7 @@ import type { Citation, Fragment, GeneratedMedia, Part, ResultStatus, UiHint } f
 import type { Json } from "../json.ts";
 import type { Usage } from "../model.ts";
 import type { Provenance } from "../provenance.ts";
-import { noUsage } from "../state/state.ts";
+import { addUsage, noUsage } from "../state/state.ts";
 import type { Question } from "../tool.ts";
 import type { Stage } from "./stage.ts";
 
@@ -173,3 +173,10 @@ export const emptyView: SessionView = {
   fragments: new Map(),
   hints: [],
 };
+
+type UsageFields = { readonly usage?: Usage; readonly retryUsage?: Usage };
+
+/** Adds the usage of a model call, and of its failed attempts. */
+export function withUsage(view: SessionView, { usage, retryUsage }: UsageFields): SessionView {
+  return usage || retryUsage ? { ...view, usage: addUsage(view.usage, usage, retryUsage) } : view;
+}

@@ -11,7 +11,9 @@ import {
 } from "../effect.ts";
 import { AgentError, type ErrorData, isOutage } from "../errors.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
+import type { Usage } from "../model.ts";
 import type { Retry } from "../policy.ts";
+import { addUsage } from "../state/state.ts";
 
 /** Runs effects in this process, concurrently. */
 export function direct(step: Step, signal: AbortSignal): Engine {
@@ -147,9 +149,10 @@ export function withModelRetry(step: Step, options: ModelRetryOptions): Step {
     if (effect.type !== "model" && effect.type !== "summary") return step(effect, signal);
     const { retry } = effect;
     let failingSince: number | undefined;
+    let spent: Usage | undefined;
     const mayRest = canSuspend && effect.type === "model";
     for (let attempt = 1; ; attempt++) {
-      const facts = await step(effect, signal);
+      const facts = addSpent(await step(effect, signal), spent);
       const failure = findFailure(facts);
       if (!failure?.retryable || signal.aborted) return countAttempts(facts, attempt);
       const hasQuickAttempts = attempt < retry.attempts && retry.suspensions === 0;
@@ -160,12 +163,27 @@ export function withModelRetry(step: Step, options: ModelRetryOptions): Step {
       if (mayRest && patienceMs > 0 && (isLong || !hasQuickAttempts))
         return countAttempts(facts, attempt).map((fact) => park(fact, failure, retry));
       if (!hasQuickAttempts && waitMs > patienceMs) return countAttempts(facts, attempt);
+      spent = findFailedUsage(facts);
       emit(createRetryDelta(failure, { attempt, waitMs, at: clock.now() + waitMs }));
       // If the run is cancelled while waiting, the failure is the result.
       await sleep(clock, waitMs, signal).catch(() => undefined);
       if (signal.aborted) return countAttempts(facts, attempt);
     }
   };
+}
+
+/** Adds the usage of the attempts before this one: the provider billed them too. */
+function addSpent(facts: readonly FactBody[], spent: Usage | undefined): readonly FactBody[] {
+  if (!spent) return facts;
+  return facts.map((fact) => {
+    if (fact.type === "message" || fact.type === "message_partial") return { ...fact, retryUsage: spent };
+    if (fact.type !== "model_failed" && fact.type !== "compacted") return fact;
+    return { ...fact, usage: addUsage(spent, fact.usage) };
+  });
+}
+
+function findFailedUsage(facts: readonly FactBody[]): Usage | undefined {
+  return facts.find((fact) => fact.type === "model_failed")?.usage;
 }
 
 /** Returns how much longer an outage may last: 0 for an unusable answer, and if waiting for this model is not worthwhile. */

@@ -25,6 +25,7 @@ import {
   buildParts,
   createMessageBuilder,
   emitRestart,
+  findReportedUsage,
   type MessageBuilder,
   readModelStream,
   resolveUsage,
@@ -169,6 +170,7 @@ function buildFailure(
   error: ErrorData,
 ): readonly FactBody[] {
   const { size: discarded } = message;
+  const usage = findReportedUsage(message);
   if (message.open.length > 0)
     emitRestart({ earlierDeltas, emit: io.emit }, { reason: error.code, model: model.id, discarded });
   return [
@@ -179,6 +181,7 @@ function buildFailure(
       attempts: 1,
       hadMoreRoom: effect.hasMoreRoom,
       error,
+      ...(usage && { usage }),
       ...(discarded > 0 && { discarded }),
       ...pickUnusedAnswer(message),
     },

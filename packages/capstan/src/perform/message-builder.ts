@@ -295,18 +295,22 @@ export function resolveUsage(
   message: MessageBuilder,
   state: State,
 ): { usage: Usage; warnings: readonly FactBody[] } {
-  const reported = message.usage;
-  if (reported && isUsable(reported))
-    return { usage: reported, warnings: listPriceWarnings(reported, state) };
+  const reported = findReportedUsage(message);
+  if (reported) return { usage: reported, warnings: listPriceWarnings(reported, state) };
   const usage = {
     inputTokens: Math.ceil(countHistoryCharacters(state) / charactersPerToken),
     outputTokens: Math.ceil(message.size / charactersPerToken),
     estimated: true,
   };
   if (state.run?.warned.has("usage_estimated")) return { usage, warnings: [] };
-  const problem = reported ? "unusable" : "no";
+  const problem = message.usage ? "unusable" : "no";
   const text = `The model reported ${problem} usage figures; using an estimate.`;
   return { usage, warnings: [{ type: "warning", code: "usage_estimated", message: text }] };
+}
+
+/** Returns the usage if the provider reported plausible figures. */
+export function findReportedUsage({ usage }: MessageBuilder): Usage | undefined {
+  return usage && isUsable(usage) ? usage : undefined;
 }
 
 /** Without a price, a limit on the cost has no effect. */

@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
+import { reduceAll } from "../client/reduce.ts";
+import { emptyView } from "../client/session-view.ts";
 import { AgentError } from "../errors.ts";
 import * as capstan from "../index.ts";
+import { summarizeRun } from "../sessions/summary.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { run } from "./run.ts";
 
@@ -107,6 +110,30 @@ describe("a result", () => {
       toolCalls: [],
       history: [{ type: "user" }],
     });
+  });
+
+  it("counts attempts whose answers could not be used: they are billed too", async () => {
+    const usage = { inputTokens: 100, outputTokens: 10, cost: 0.01 };
+    const cut = { text: "Once upon", finish: "other", usage } as const;
+    const options = { clock: fakeClock({ skipUpToMs: 59_000 }) };
+    const answer = async (steps: readonly ScriptedStep[]) => {
+      const agent = defineAgent({ name: "a", model: scriptedModel(steps), tools: [look] });
+      const { facts, result } = await collect(run(agent, "Go", options));
+      const view = reduceAll(emptyView, facts);
+      const unfinished = summarizeRun(facts.filter(({ type }) => type !== "done"));
+      for (const sum of [view.usage, unfinished.usage]) expect(sum).toEqual(result.usage);
+      return { facts, result };
+    };
+    const better = await answer([cut, cut, { text: "Once upon a time.", usage }]);
+    expect(better.result).toMatchObject({ status: "done", cost: 0.03, usage: { inputTokens: 300 } });
+    expect(better.facts.find(({ type }) => type === "message")).toMatchObject({
+      usage,
+      retryUsage: { inputTokens: 200, cost: 0.02 },
+    });
+    const worse = await answer([cut, cut, cut]);
+    expect(worse.result).toMatchObject({ status: "failed", cost: 0.03, usage: { outputTokens: 30 } });
+    const call = { calls: [{ name: "look", arguments: '{"n' }], finish: "length", usage } as const;
+    expect((await answer([call, call])).result).toMatchObject({ cost: 0.02 });
   });
 
   it("adds up the costs reported by the providers", async () => {

@@ -121,6 +121,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
   }),
   message: object<Body<"message">>({
     ...{ entry: keep(assistantEntry), model: keep(string), usage: notSpent, ms: keep(number) },
+    retryUsage: notSpentOptional,
     stopReason: keepOptional(messageEnd),
     finish: keepOptional(either(messageEnd, choice("stop"))),
     // Approvals, validated values and labels count in the deployment that made them.
@@ -131,11 +132,12 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
   message_partial: object<Body<"message_partial">>({
     ...{ entry: keep(assistantEntry), stopReason: keep(choice("length", "pause")), model: keep(string) },
     ...{ candidate: keep(count), usage: notSpent, ms: keep(number), citations: keepOptional(citations) },
+    retryUsage: notSpentOptional,
   }),
   model_failed: object<Body<"model_failed">>({
     ...{ model: keep(string), candidate: keep(count), attempts: keep(count), hadMoreRoom: keep(boolean) },
     // A run that waits for its provider does not wait longer because of the file.
-    ...{ isParked: keepOptional(choice(true)), waitMs: drop(amount) },
+    ...{ isParked: keepOptional(choice(true)), waitMs: drop(amount), usage: notSpentOptional },
     ...{ discarded: keepOptional(count), error: keep(error), text: keepOptional(string) },
     ...{ stopReason: keepOptional(stopReason), compaction: keepOptional(count) },
   }),

@@ -50,7 +50,7 @@ export async function summarizeSession(store: Store, info: SessionInfo): Promise
     createdAt: first?.at ?? info.createdAt,
     updatedAt: last?.at ?? info.updatedAt,
     runs,
-    usage: runs.map((run) => run.usage).reduce(addUsage, noUsage),
+    usage: addUsage(noUsage, ...runs.map((run) => run.usage)),
     cost: runs.reduce((sum, run) => sum + run.cost, 0),
   };
 }
@@ -76,9 +76,9 @@ export function summarizeRun(facts: readonly Fact[]): RunSummary {
 }
 
 function sumFactUsage(facts: readonly Fact[]): Usage {
-  const usages = facts.map((fact) => {
-    const isCounted = fact.type === "message" || fact.type === "message_partial" || fact.type === "compacted";
-    return (isCounted ? fact.usage : undefined) ?? noUsage;
+  const usages = facts.flatMap((fact) => {
+    if (fact.type === "message" || fact.type === "message_partial") return [fact.usage, fact.retryUsage];
+    return fact.type === "compacted" || fact.type === "model_failed" ? [fact.usage] : [];
   });
-  return usages.reduce(addUsage, noUsage);
+  return addUsage(noUsage, ...usages);
 }

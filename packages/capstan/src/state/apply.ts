@@ -149,10 +149,12 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
 function failModel(_: State, run: RunState, fact: FactOf<"model_failed">): void {
   const { model, candidate, hadMoreRoom, error } = fact;
   const { currentTurn, compactions } = run;
+  run.usage = addUsage(run.usage, fact.usage);
   if (fact.compaction !== undefined) {
     if (compactions.open) compactions.open = { ...compactions.open, candidate: candidate + 1 };
   } else if (currentTurn) {
     discardDeltas(run);
+    currentTurn.usage = addUsage(currentTurn.usage, fact.usage);
     // The run waits if at least one model of the chain can be retried later.
     const waitMs = fact.waitMs ?? error.retryAfterMs ?? 0;
     const retryAt = fact.isParked ? fact.at + waitMs : currentTurn.failure?.retryAt;

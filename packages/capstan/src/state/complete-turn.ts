@@ -88,7 +88,7 @@ export function toResultEntry(fact: ResultFact): ResultEntry {
 export function addModelUsage(
   state: State,
   currentTurn: TurnState,
-  { usage }: { readonly usage: Usage },
+  { usage, retryUsage }: { readonly usage: Usage; readonly retryUsage?: Usage },
 ): void {
   const { run } = state;
   if (!run) return;
@@ -96,6 +96,6 @@ export function addModelUsage(
   clearCrashes(run);
   currentTurn.failingSince = undefined;
   currentTurn.suspensions = 0;
-  run.usage = addUsage(run.usage, usage);
-  currentTurn.usage = addUsage(currentTurn.usage, usage);
+  run.usage = addUsage(run.usage, usage, retryUsage);
+  currentTurn.usage = addUsage(currentTurn.usage, usage, retryUsage);
 }

@@ -278,7 +278,11 @@ const optionalCounts = [
 ];
 const flags = ["unpriced", "estimated"] as const;
 
-export function addUsage(left: Usage, right: Usage): Usage {
+export function addUsage(first: Usage, ...others: readonly (Usage | undefined)[]): Usage {
+  return others.reduce<Usage>((sum, usage) => (usage ? addTwo(sum, usage) : sum), first);
+}
+
+function addTwo(left: Usage, right: Usage): Usage {
   const sum: Mutable<Usage> = {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,

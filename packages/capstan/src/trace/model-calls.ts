@@ -83,6 +83,7 @@ export function trackModelCalls(factory: SpanFactory, spans: RunSpans): ModelCal
       const purpose = fact.compaction === undefined ? "message" : "summary";
       const span = startChatSpan(fact, fact.model, startTimes[purpose] ?? fact.at);
       span.setAttribute("capstan.attempts", fact.attempts);
+      if (fact.usage) setUsage(span, fact.model, fact.usage);
       markFailed(span, factory.name(fact.error.code));
       span.end(toDate(fact.at));
       // The next model of the chain may start without a `turn_start` or `compaction_start`.

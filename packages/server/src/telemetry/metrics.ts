@@ -58,7 +58,12 @@ export function createMetrics(
       if (event.type === "done" && event.parentRunId === undefined) runs.add({ status: event.status });
       if (isModelCall(event) && event.model !== undefined && event.usage !== undefined)
         recordUsage(event.model, event.ms, event.usage);
-      if (event.type === "model_failed") failures.add({ error_type: event.error.code });
+      if ((event.type === "message" || event.type === "message_partial") && event.retryUsage)
+        recordUsage(event.model, undefined, event.retryUsage);
+      if (event.type === "model_failed") {
+        failures.add({ error_type: event.error.code });
+        if (event.usage) recordUsage(event.model, undefined, event.usage);
+      }
       if (event.type === "tool_call_result") {
         // Models and clients can invent any number of names.
         const isKnown = event.error?.code !== "unknown_tool";
