@@ -61,6 +61,7 @@ function estimateContentTokens(content: string | readonly Part[]): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+/** Only media with the provider's own data are sent back. */
 function estimateMediaTokens(mediaType: string): number {
   return mediaType.startsWith("image/") ? tokensPerImage : tokensPerFile;
 }
@@ -68,7 +69,8 @@ function estimateMediaTokens(mediaType: string): number {
 function estimatePartTokens(part: AssistantPart): number {
   if (part.type === "opaque") return estimateTextTokens(JSON.stringify(part.data));
   const opaque = part.opaque === undefined ? 0 : estimateTextTokens(JSON.stringify(part.opaque));
-  if (part.type === "media") return opaque + estimateMediaTokens(part.mediaType);
+  if (part.type === "media")
+    return part.opaque === undefined ? tokensPerEntry : opaque + estimateMediaTokens(part.mediaType);
   if (part.type !== "call") return opaque + estimateTextTokens(part.text);
   return opaque + estimateTextTokens(part.name) + estimateTextTokens(part.raw ?? JSON.stringify(part.input));
 }

@@ -25,6 +25,7 @@ export function addProgramOptions(program: Command): void {
     .addOption(new Option("--json", "print the result as one JSON object").conflicts("streamJson"))
     .option("--stream-json", "print events as JSON lines while they happen")
     .option("--output-schema <file|json>", "JSON Schema that the answer must match")
+    .option("--save-media <folder>", "with -p: save generated images and audio in this folder")
     .option("-c, --continue", "continue the most recent session in this folder")
     .option("-r, --resume [id]", "resume a session; a prefix of its id is enough")
     .option("--fork", "with -c or -r: continue in a copy of the session")

@@ -9,6 +9,8 @@ export type StartFlags = Omit<WorkspaceFlags, "answerSchema" | "isScript"> & {
   readonly json?: boolean | undefined;
   readonly streamJson?: boolean | undefined;
   readonly outputSchema?: string | undefined;
+  /** Folder for generated media. */
+  readonly saveMedia?: string | undefined;
   readonly continue?: boolean | undefined;
   /** True when given without an id. */
   readonly resume?: string | true | undefined;

@@ -113,6 +113,16 @@ describe("a script", () => {
     expect(stderr).not.toContain("\u001b");
   });
 
+  it("names generated media on stderr, and saves them where it is told", async () => {
+    fake.replies = [{ text: "Drawn.", image: "data:image/png;base64,iVBORw0KGgo=" }];
+    const { code, stdout, stderr } = await ask(["-p", "Draw", "--save-media", "out"]);
+    expect([code, stdout]).toEqual([0, "Drawn.\n"]);
+    const saved = join(project.folder, "out", "blob_1.png");
+    expect(stderr).toContain("· [image image/png, 1 kB → blob_1]");
+    expect(stderr).toContain(`· Saved ${saved}`);
+    expect(readFileSync(saved).toString("base64")).toBe("iVBORw0KGgo=");
+  });
+
   it("gives the whole result as one object, and the events as lines", async () => {
     fake.replies = [{ text: "One\u2028two\u0085three" }];
     const whole = await ask(["--json"], "Hi");

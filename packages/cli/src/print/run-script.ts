@@ -14,6 +14,7 @@ import { type Interruption, watchInterruption } from "./interruption.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { readSchema } from "./read-schema.ts";
 import { resumeRun, retryRun, type StartedRun } from "./resume-run.ts";
+import { saveMedia } from "./save-media.ts";
 import { createScriptOutput, type ScriptOutput } from "./script-output.ts";
 import { type UnhandledErrorWatch, watchUnhandledErrors } from "./watch-unhandled-errors.ts";
 
@@ -80,6 +81,7 @@ async function runToEnd(flags: StartFlags, io: Io, context: ScriptContext): Prom
   }
   context.isInterrupted = false;
   output.writeResult(outcome);
+  if (flags.saveMedia !== undefined) await saveMedia(outcome, { ...workspace, folder: flags.saveMedia }, io);
   reportEnd(outcome, flags, io);
   return getResultExitCode(outcome);
 }

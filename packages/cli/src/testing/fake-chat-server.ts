@@ -9,7 +9,8 @@ export type ChatRequest = {
 
 /** An answer: a text, calls of tools, the beginning of a text that never ends, or an error. */
 export type Reply =
-  | { readonly text: string; readonly reasoning?: string }
+  /** `image` is a data URL. */
+  | { readonly text: string; readonly reasoning?: string; readonly image?: string }
   | { readonly calls: readonly { readonly name: string; readonly input: unknown }[] }
   | { readonly beginning: string }
   | { readonly status: number };
@@ -75,6 +76,7 @@ function sendReply(response: ServerResponse, reply: Reply): void {
     return;
   }
   if ("text" in reply && reply.reasoning) send({ reasoning_content: reply.reasoning });
+  if ("text" in reply && reply.image) send({ images: [{ image_url: { url: reply.image } }] });
   if ("text" in reply) send({ role: "assistant", content: reply.text });
   else
     send({
