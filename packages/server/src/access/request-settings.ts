@@ -47,7 +47,7 @@ function assertNamedTool({ name, tools, toolSource }: Agent, { toolChoice }: Mod
  * Converts the settings of a client of another API. It cannot know the operator's limits, so a value beyond a limit
  * becomes the limit. Its output limit is a limit of the whole answer.
  */
-export function toRunWishes(
+export function toRunOptions(
   settings: ModelSettings,
   limits: SettingsLimits,
 ): { readonly settings: ModelSettings; readonly policy: PolicyOverrides } {

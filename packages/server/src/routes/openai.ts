@@ -1,7 +1,7 @@
 import type { Agent, Result } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
-import { readRequestSettings, toRunWishes } from "../access/request-settings.ts";
+import { readRequestSettings, toRunOptions } from "../access/request-settings.ts";
 import type { Deployment } from "../deployment.ts";
 import { streamFrames } from "../http/frame-stream.ts";
 import { parseCallId } from "../protocols/call-ids.ts";
@@ -174,9 +174,9 @@ async function startOrResume(
   if (given) await deployment.dailyBudget.clampPolicy(caller, {});
   const segment = given && deployment.ephemeralRuns.resume(caller, given);
   if (segment) return { segment, collector };
-  const wishes = toRunWishes(body.settings, deployment.settingsLimits);
-  const settings = readRequestSettings(wishes, caller, { agent, ...deployment });
-  const policy = { ...wishes.policy, ...(requiresTool(body) && { requireToolFirst: true }) };
+  const requested = toRunOptions(body.settings, deployment.settingsLimits);
+  const settings = readRequestSettings(requested, caller, { agent, ...deployment });
+  const policy = { ...requested.policy, ...(requiresTool(body) && { requireToolFirst: true }) };
   const declared = new Set(tools.map(({ name }) => name));
   return {
     segment: await deployment.ephemeralRuns.start(caller, { agent, entries, policy, ...settings, declared }),

@@ -1,7 +1,7 @@
 import { AgentError, type Event } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
-import { readRequestSettings, toRunWishes } from "../access/request-settings.ts";
+import { readRequestSettings, toRunOptions } from "../access/request-settings.ts";
 import type { Deployment } from "../deployment.ts";
 import { streamFrames } from "../http/frame-stream.ts";
 import { formatSseEvent } from "../protocols/chat/chat-events.ts";
@@ -160,8 +160,8 @@ async function createEphemeralResponse(
     await deployment.resolveAgent(agent, model),
     getAgentOverrides(body, caller),
   );
-  const wishes = toRunWishes(body.settings, deployment.settingsLimits);
-  const settings = readRequestSettings(wishes, caller, { agent: chosen, ...deployment });
+  const requested = toRunOptions(body.settings, deployment.settingsLimits);
+  const settings = readRequestSettings(requested, caller, { agent: chosen, ...deployment });
   const given = getFunctionResults(body);
   if (given) await deployment.dailyBudget.clampPolicy(caller, {});
   const segment =
@@ -169,7 +169,7 @@ async function createEphemeralResponse(
     (await deployment.ephemeralRuns.start(caller, {
       agent: chosen,
       entries: [...(await loadHistory(body, deployment)), ...readInputItems(body, caller, deployment)],
-      policy: { ...wishes.policy, ...(body.requiresTool && { requireToolFirst: true }) },
+      policy: { ...requested.policy, ...(body.requiresTool && { requireToolFirst: true }) },
       ...settings,
       declared: new Set(body.tools.map(({ name }) => name)),
     }));

@@ -83,8 +83,8 @@ async function launchRun(deployment: Deployment, caller: Caller, planned: RunPla
   const { agent, input, runId, sessionId, timeZone } = planned;
   const asked = planned.policy === undefined ? {} : clampPolicy(planned.policy, deployment.policyLimits);
   const policy = await deployment.dailyBudget.clampPolicy(caller, { ...deployment.policy, ...asked });
-  const hasWishes = planned.settings !== undefined || planned.policy !== undefined;
-  const settings = hasWishes ? readRequestSettings(planned, caller, { agent, ...deployment }) : {};
+  const hasOverrides = planned.settings !== undefined || planned.policy !== undefined;
+  const settings = hasOverrides ? readRequestSettings(planned, caller, { agent, ...deployment }) : {};
   const options = await deployment.getRunOptions({ scope: caller.scope, sessionId });
   const { release } = deployment.activeRuns.reserve(caller, sessionId);
   const place = timeZone !== undefined && isKnownTimeZone(timeZone) ? { timeZone } : {};

@@ -1,7 +1,7 @@
 import type { Agent, Entry } from "capstan";
 import { loadRunFacts } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
-import { toRunWishes } from "../../access/request-settings.ts";
+import { toRunOptions } from "../../access/request-settings.ts";
 import type { Deployment } from "../../deployment.ts";
 import { resolveModelId, storeToolset } from "../../runs/agent-resolver.ts";
 import { createSessionId, startRun } from "../../runs/start-run.ts";
@@ -53,8 +53,8 @@ export async function startSegment(
       ? await resolveSession(previous, { caller, key }, deployment)
       : createSessionId(caller.scope, key));
   return followSegment(deployment, sessionId, async () => {
-    const { settings, ...wishes } = toRunWishes(body.settings, deployment.settingsLimits);
-    const policy = { ...wishes.policy, ...(body.requiresTool && { requireToolFirst: true }) };
+    const { settings, ...requested } = toRunOptions(body.settings, deployment.settingsLimits);
+    const policy = { ...requested.policy, ...(body.requiresTool && { requireToolFirst: true }) };
     const request = { agent: `${agent}${suffix}`, model, sessionId, input, settings, policy, key };
     const { runId } = await startRun(deployment, caller, request);
     return { runId, segment: 1 };
