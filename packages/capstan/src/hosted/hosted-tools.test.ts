@@ -257,6 +257,20 @@ describe("the gate and hosted tools", () => {
   });
 });
 
+it("the token of an MCP server reaches the provider, and no record of the request", () => {
+  const options = { label: "docs", url: "https://d", approval: "never", token: "sk-secret" } as const;
+  const { hosted, name } = hostedTools.mcp(options);
+  const request = { instructions: "", history: [], tools: [], toolChoice: "auto", thinking: false } as const;
+  const requests = { ...request, hosted: [{ ...hosted, name } as HostedToolSpec] };
+  expect(JSON.stringify(requests)).not.toContain("sk-secret");
+  expect(openAiResponses.toRequest(requests, { model: "gpt-5", stream: true })).toContain(
+    '"authorization":"sk-secret"',
+  );
+  expect(anthropicMessages.toRequest(requests, { model: "claude-opus-4-6", stream: true })).toContain(
+    "sk-secret",
+  );
+});
+
 describe("a computer", () => {
   const request = (hosted: readonly HostedToolSpec[]): ModelRequest => ({
     ...{ instructions: "", history: [], tools: [], toolChoice: "auto", thinking: false, hosted },

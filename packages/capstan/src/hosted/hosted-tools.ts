@@ -141,7 +141,13 @@ function createMcpTool(options: HostedMcpOptions): Tool {
     needsApproval: ({ tool: name }) => `The MCP server "${label}" would run "${name}".`,
     execute: () => "Approved.",
   });
-  return { ...tool, hosted: { kind: "mcp", options } };
+  return { ...tool, hosted: { kind: "mcp", options: hideToken(options) } };
+}
+
+/** A request is recorded and inspected as JSON, in which the token must not appear. */
+function hideToken({ token, ...options }: HostedMcpOptions): HostedMcpOptions {
+  if (token === undefined) return options;
+  return Object.defineProperty({ ...options }, "token", { value: token, enumerable: false });
 }
 
 function requireOptions<Options extends object>(

@@ -5,12 +5,12 @@ import { addLabels } from "../provenance.ts";
 import { toCallRecord } from "./complete-turn.ts";
 import type { RunState, State } from "./state.ts";
 
-/** Whether a fact is about a call that the provider executed. An imported fact may claim that of a call to be made here. */
+/** Whether a hosted fact is about a call of the provider. An imported one may be about a call to be made here. */
 export function isHosted(
   { currentTurn, handoffs, id: runId }: RunState,
-  { id, hosted }: { readonly id: string; readonly hosted?: true },
+  { id }: { readonly id: string },
 ): boolean {
-  if (!hosted || currentTurn?.calls.has(id) || id === createFallbackId(runId)) return false;
+  if (currentTurn?.calls.has(id) || id === createFallbackId(runId)) return false;
   return !handoffs.some(({ call }) => call.part.id === id);
 }
 

@@ -71,8 +71,10 @@ const folds: Folds = {
     compactions.open ??= { number, until, candidate: 0 };
   },
   compacted: applyCompaction,
-  tool_call_start: (state, run, fact) => (isHosted(run, fact) ? startHosted : startCall)(state, run, fact),
-  tool_call_result: (state, run, fact) => (isHosted(run, fact) ? settleHosted : settleCall)(state, run, fact),
+  tool_call_start: (state, run, fact) =>
+    (fact.hosted && isHosted(run, fact) ? startHosted : startCall)(state, run, fact),
+  tool_call_result: (state, run, fact) =>
+    (fact.hosted && isHosted(run, fact) ? settleHosted : settleCall)(state, run, fact),
   approval_required: recordApprovalRequest,
   approval_resolved: resolveApproval,
   waiting: suspendRun,
