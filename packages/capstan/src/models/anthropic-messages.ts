@@ -8,9 +8,8 @@
 
 import { anthropicName, toAnthropicMedia } from "./anthropic-messages/content.ts";
 import { isAnthropicOverflow } from "./anthropic-messages/failure.ts";
-import { listBetas } from "./anthropic-messages/hosted.ts";
 import { createAnthropicReader, parseAnthropicAnswer } from "./anthropic-messages/reader.ts";
-import { buildAnthropicRequest, type CloudFields } from "./anthropic-messages/request.ts";
+import { buildAnthropicRequest, buildBetaHeaders, type CloudFields } from "./anthropic-messages/request.ts";
 import type { Wire } from "./wire.ts";
 import { withoutFiles } from "./without-files.ts";
 
@@ -26,10 +25,7 @@ export const anthropicMessages: Wire = {
   reader: createAnthropicReader,
   fromJson: parseAnthropicAnswer,
   isOverflow: isAnthropicOverflow,
-  buildHostedHeaders(hosted, model): Record<string, string> {
-    const betas = listBetas(hosted, model);
-    return betas.length > 0 ? { "anthropic-beta": [...new Set(betas)].join(",") } : {};
-  },
+  buildHeaders: buildBetaHeaders,
   acceptsMedia: (part) => toAnthropicMedia(part) !== undefined,
 };
 
@@ -40,5 +36,6 @@ export function createCloudMessages(fields: CloudFields): Wire {
   return withoutFiles({
     ...anthropicMessages,
     toRequest: (request, settings) => buildAnthropicRequest(request, settings, cloudFields),
+    buildHeaders: ({ hosted = [] }, model) => buildBetaHeaders({ hosted, history: [] }, model),
   });
 }

@@ -1,6 +1,5 @@
 import { type Clock, rejectOnAbort, sleep, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
-import type { HostedToolSpec } from "../hosted/hosted-tool.ts";
 import { findHostedProblems } from "../hosted/support.ts";
 import type { Chunk, Model, ModelFiles, ModelRequest, Usage } from "../model.ts";
 import type { Limit } from "../settings/limit.ts";
@@ -125,7 +124,9 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
     url = options.url(stream);
     const own = await buildHeaders(options, timer.signal);
     circuit = await acquireCircuit(options, { url, headers: own }, timer.signal);
-    const headers = request.hosted ? addHostedHeaders(options, own, request.hosted) : own;
+    const headers = wire.buildHeaders
+      ? addWireHeaders(own, wire.buildHeaders(request, options.settings.model))
+      : own;
     const body = wire.toRequest(request, buildWireSettings(options, request));
     if (options.contentHeaders) Object.assign(headers, options.contentHeaders(body));
     const response = await sendPost(options, { url, headers, body, signal: timer.signal });
@@ -162,15 +163,14 @@ async function buildHeaders(
   return { "content-type": "application/json", accept, ...(await own) };
 }
 
-/** Adds the headers of hosted tools. A list in the headers of the client stays. */
-function addHostedHeaders(
-  { wire, settings }: HttpModelOptions,
+/** Adds the headers of the wire. A list in the headers of the client stays. */
+function addWireHeaders(
   headers: Record<string, string>,
-  hosted: readonly HostedToolSpec[],
+  wireHeaders: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const added = Object.entries(wire.buildHostedHeaders?.(hosted, settings.model) ?? {}).map(
-    ([name, value]) => [name, headers[name] ? `${headers[name]},${value}` : value],
-  );
+  const added = Object.entries(wireHeaders).map(([name, value]) => {
+    return [name, headers[name] ? `${headers[name]},${value}` : value];
+  });
   return { ...headers, ...Object.fromEntries(added) };
 }
 

@@ -32,8 +32,11 @@ export interface Wire {
   reader(hosted?: readonly HostedToolSpec[]): WireReader;
   /** Converts a non-streamed response into chunks. */
   fromJson(body: unknown, hosted?: readonly HostedToolSpec[]): readonly Chunk[];
-  /** Returns headers that a request with hosted tools needs; lists are joined with those of the client. */
-  buildHostedHeaders?(hosted: readonly HostedToolSpec[], model: string): Readonly<Record<string, string>>;
+  /** Returns headers that depend on the request; lists are joined with those of the client. */
+  buildHeaders?(
+    request: Pick<ModelRequest, "hosted" | "history">,
+    model: string,
+  ): Readonly<Record<string, string>>;
   /** Whether an error message reports that the request exceeds the context window. */
   isOverflow(message: string): boolean;
   /** Whether the API takes this part; otherwise the model gets a placeholder. Default: it takes every part. */

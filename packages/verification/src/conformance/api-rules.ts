@@ -50,6 +50,14 @@ const anthropicRules: readonly Omit<Rule, "api">[] = [
     isBroken: (body, model) => /(?:opus|sonnet)-5-5|(?:fable|mythos)-5-1/.test(model) && isForced(body),
   },
   {
+    reason: "newer models reject thinking for another prefix, unless it may be dropped",
+    isBroken: (body, model) =>
+      /-5-5|(?:fable|mythos)-5-1/.test(model) &&
+      /"type":"(?:redacted_)?thinking"/.test(JSON.stringify(body.messages ?? [])) &&
+      !/disabled|between_tools/.test(String(toFields(body.thinking).type)) &&
+      !("block_binding" in toFields(body.thinking)),
+  },
+  {
     reason: "messages alternate and start with the user",
     isBroken: ({ messages }) =>
       toList(messages).some(({ role }, index) => role !== (index % 2 === 0 ? "user" : "assistant")),

@@ -136,6 +136,20 @@ function toOpaqueBlock({ data }: OpaquePart): Json | undefined {
   return typeof block?.type === "string" ? block : undefined;
 }
 
+/** Models that reject thinking which was written for other instructions, tools or messages. */
+const bindingModels = /^claude-(?:(?:opus|sonnet|haiku)-(?:5-5|[6-9])|(?:fable|mythos)-(?:5-1|[6-9]))/;
+
+/** Whether a request sends thinking back to a model that binds it to what came before. */
+export function resendsBoundThinking(history: readonly Entry[], model: string): boolean {
+  const isThinking = (part: AssistantPart) =>
+    (part.type === "reasoning" && getOwnRecord(part.opaque)?.signature !== undefined) ||
+    (part.type === "opaque" && getOwnRecord(part.data)?.type === "redacted_thinking");
+  return (
+    bindingModels.test(model) &&
+    history.some((entry) => entry.type === "assistant" && entry.parts.some(isThinking))
+  );
+}
+
 /** Whether the answer ended in a server tool: the model continues it when it is sent back as the last message. */
 export function isPaused({ parts }: AssistantEntry): boolean {
   const last = parts.findLast((part) => part.type !== "opaque" || toOpaqueBlock(part) !== undefined);

@@ -8,6 +8,7 @@ import {
   findContainer,
   findLiveContainer,
   isPaused,
+  resendsBoundThinking,
   sanitizeId,
   stringify,
   toAssistantBlocks,
@@ -15,7 +16,7 @@ import {
   toResultBlock,
   toTextBlock,
 } from "./content.ts";
-import { buildHostedFields } from "./hosted.ts";
+import { buildHostedFields, listBetas } from "./hosted.ts";
 import { getDefaultMaxTokens, raiseMaxTokens } from "./output-limit.ts";
 import { buildForcedChoice, buildSettingFields } from "./settings.ts";
 import { toOutputSchema, toToolInputSchema } from "./tool-schema.ts";
@@ -44,8 +45,9 @@ export function buildAnthropicRequest(
   const toolsJson = serializeTools(request, others, addCachePoint);
   const system = request.instructions.trim() === "" ? "" : stringify(toTextBlock(request.instructions));
   const inputCharacters = messages.reduce((sum, text) => sum + text.length, system.length + toolsJson.length);
+  const resendsThinking = !("model" in fields) && resendsBoundThinking(request.history, settings.model);
   const head = stringify({
-    ...buildHead(request, settings, { extra, inputCharacters }),
+    ...buildHead(request, settings, { extra, inputCharacters, resendsThinking }),
     ...buildContainer(request, settings, extraTools !== undefined),
     ...(hosted && hosted.servers.length > 0 && { mcp_servers: hosted.servers }),
     ...(toolsJson !== "" && { tool_choice: buildToolChoice(request, settings) }),
@@ -62,25 +64,38 @@ export function buildAnthropicRequest(
   ].join("");
 }
 
+/** Returns the header of the beta features that a request uses. */
+export function buildBetaHeaders(
+  { hosted = [], history }: Pick<ModelRequest, "hosted" | "history">,
+  model: string,
+): Record<string, string> {
+  const betas = hosted.length > 0 ? [...listBetas(hosted, model)] : [];
+  if (resendsBoundThinking(history, model)) betas.push("thinking-binding-controls-2026-08-01");
+  return betas.length > 0 ? { "anthropic-beta": [...new Set(betas)].join(",") } : {};
+}
+
 /** Fields by which the API of a cloud differs. */
 export type CloudFields = { readonly [field: string]: Json | undefined };
 
 type Extra = { readonly [field: string]: Json };
 
+type HeadContext = {
+  readonly extra: Extra;
+  readonly inputCharacters: number;
+  readonly resendsThinking: boolean;
+};
+
 function buildHead(
   request: ModelRequest,
   settings: WireSettings,
-  { extra, inputCharacters }: { readonly extra: Extra; readonly inputCharacters: number },
+  { extra, inputCharacters, resendsThinking }: HeadContext,
 ): Extra {
   const { output_config: extraOutput, thinking, tool_choice: _choice, ...rest } = extra;
   const maxTokens = chooseMaxTokens(request, settings, inputCharacters);
-  const { output_config: output, ...fields }: ReturnType<typeof buildSettingFields> = hasSettings(
-    request,
-    settings,
-    thinking,
-  )
-    ? buildSettingFields(request, settings, { maxTokens, thinking })
-    : { max_tokens: maxTokens };
+  const { output_config: output, ...fields }: ReturnType<typeof buildSettingFields> =
+    resendsThinking || hasSettings(request, settings, thinking)
+      ? buildSettingFields(request, settings, { maxTokens, thinking, resendsThinking })
+      : { max_tokens: maxTokens };
   const schema = request.output && toOutputSchema(request.output);
   const format = schema && { format: { type: "json_schema", schema: schema as Json } };
   return {

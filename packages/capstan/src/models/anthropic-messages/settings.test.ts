@@ -113,6 +113,25 @@ describe("the effort", () => {
   });
 
   it.each([
+    ["claude-opus-5-5", {}, { type: "adaptive" }],
+    ["claude-fable-5-1", { effort: "none" }, { type: "adaptive" }],
+    ["claude-haiku-5-5", { effort: "low" }, summarized],
+  ] as const)("of %s, %j: thinking that does not fit the request any more is dropped (C-21)", (model, settings, thinking) => {
+    const reasoning = { type: "reasoning", text: "", opaque: tagData("anthropic", { signature: "c2ln" }) };
+    const history: Entry[] = [question, { type: "assistant", parts: [reasoning as never, call] }, result];
+    const binding = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
+    expect(build(model, settings, { history }).thinking).toEqual({ ...thinking, ...binding });
+    expect(anthropicMessages.buildHeaders?.({ history }, model)).toEqual({
+      "anthropic-beta": "thinking-binding-controls-2026-08-01",
+    });
+    // Neither without thinking in the history, nor with models that do not bind it.
+    expect(build(model, settings).thinking ?? {}).not.toHaveProperty("block_binding");
+    expect(anthropicMessages.buildHeaders?.({ history: [question] }, model)).toEqual({});
+    expect(anthropicMessages.buildHeaders?.({ history }, "claude-opus-5")).toEqual({});
+    expect(build("claude-opus-5", {}, { history })).not.toHaveProperty("thinking");
+  });
+
+  it.each([
     ["claude-sonnet-4-5", "high", 1000, 24_576 + 1000, 24_576],
     ["claude-sonnet-4-5", "low", 5000, 5000, 1024],
     ["claude-opus-4-1", 40_000, 8000, 32_000, 30_976],

@@ -24,14 +24,20 @@ const unknownModel: ClaudeTraits = {
   acceptsForcedCalls: true,
 };
 
+type FieldContext = {
+  readonly maxTokens: number;
+  readonly thinking: Json | undefined;
+  readonly resendsThinking: boolean;
+};
+
 /** Builds the fields that depend on what the model accepts. The `thinking` of `extra` replaces ours. */
 export function buildSettingFields(
   request: ModelRequest,
   settings: WireSettings,
-  { maxTokens, thinking: extraThinking }: { readonly maxTokens: number; readonly thinking: Json | undefined },
+  { maxTokens, thinking: extraThinking, resendsThinking }: FieldContext,
 ): Extra & { readonly output_config?: Extra } {
   const claude = getTraits(settings);
-  const wanted = extraThinking ?? chooseThinking(request, settings, claude);
+  const wanted = extraThinking ?? withBinding(chooseThinking(request, settings, claude), resendsThinking);
   const thinking = isRecord(wanted) && !canThink(request, wanted.type, claude) ? undefined : wanted;
   const isThinking = isRecord(thinking) && thinking.type !== "disabled";
   const effort = chooseEffort(settings, claude);
@@ -81,6 +87,15 @@ function chooseThinking(
   // By default, newer models think in silence.
   if (isAdaptive) return { type: "adaptive", display: "summarized" };
   return { type: "enabled", budget_tokens: Math.max(minThinkingBudget, toBudget(effort)) };
+}
+
+/**
+ * Has the API drop thinking that does not fit the request any more, instead of rejecting the request: notes, compaction
+ * and withdrawn tools change what came before. Adaptive thinking is the default of the models that need it.
+ */
+function withBinding(thinking: Extra | undefined, resendsThinking: boolean): Extra | undefined {
+  if (!resendsThinking || (thinking !== undefined && thinking.type !== "adaptive")) return thinking;
+  return { type: "adaptive", ...thinking, block_binding: { prefix_mismatch_behavior: "drop_block" } };
 }
 
 /**
