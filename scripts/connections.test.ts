@@ -9,6 +9,7 @@ const modelClients = [
   "packages/capstan/src/models/default-model.ts", // passes `fetch` to the next
   "packages/capstan/src/models/local-servers.ts", // looks for model servers on this machine
   "packages/capstan/src/models/google-credentials.ts", // looks for a file of credentials
+  "packages/capstan/src/models/files/send-file-request.ts", // uploads files to the provider
 ];
 /** Connects to the Capstan server the caller names. */
 const ownClient = ["packages/capstan/src/client/environment.ts"];
@@ -30,6 +31,7 @@ const cli = ["serve/reloadable-server.ts", "commands/doctor/check-port.ts"].map(
 const testKits = [
   "packages/capstan/src/testing/cloud-server.ts",
   "packages/capstan/src/testing/model-suite.ts",
+  "packages/verification/src/conformance/",
   "packages/verification/src/outages/",
   "packages/verification/src/postgres/",
   "packages/cli/src/testing/",

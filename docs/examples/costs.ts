@@ -10,7 +10,7 @@ const server = createServer((_request, response) => {
   const usage = { prompt_tokens: 10_000, completion_tokens: 50, prompt_tokens_details: details };
   response.end(JSON.stringify({ choices, usage }));
 });
-await new Promise<void>((resolve) => server.listen(0, resolve));
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const { port } = server.address() as AddressInfo;
 const model = compatible({
   provider: "acme",

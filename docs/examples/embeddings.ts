@@ -13,7 +13,7 @@ const server = createServer(async (request, response) => {
   }));
   response.end(JSON.stringify({ data, results }));
 });
-await new Promise<void>((resolve) => server.listen(0, resolve));
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const { port } = server.address() as AddressInfo;
 const model = compatible({ model: "local-embedder", baseURL: `http://localhost:${port}/v1` });
 

@@ -11,7 +11,7 @@ const server = createServer((request, response) => {
   const answer = { status: "completed", output: [image, text] };
   response.end(JSON.stringify(request.url === "/files" ? { id: "file-1" } : answer));
 });
-await new Promise<void>((resolve) => server.listen(0, resolve));
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const baseURL = `http://localhost:${(server.address() as AddressInfo).port}`;
 
 const model = openai({ model: "gpt-5", apiKey: "none", baseURL, stream: false });

@@ -61,6 +61,7 @@ it("the model list shows which keys are set or missing, and never a key (A98)", 
     isOffered: true,
     key: { type: "set", variable: "ANTHROPIC_API_KEY" },
     price: { input: 1, output: 5 },
+    contextWindow: 200_000,
   });
   const key = { type: "missing", variables: ["GROQ_API_KEY"] };
   expect(models).toContainEqual({ provider: "groq", inUse: false, isOffered: false, key });
