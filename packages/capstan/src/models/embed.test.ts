@@ -288,7 +288,7 @@ describe("the requests of the providers", () => {
       requests: [
         {
           model: "models/gemini-embedding-001",
-          content: { parts: [{ text: "four" }] },
+          content: { role: "user", parts: [{ text: "four" }] },
           ...{ taskType: "RETRIEVAL_QUERY", outputDimensionality: 3 },
         },
       ],

@@ -88,7 +88,7 @@ const gemini: EmbeddingApi = {
   toBody: ({ texts, model, dimensions, kind }) => ({
     requests: texts.map((text) => ({
       model: `models/${model}`,
-      content: { parts: [{ text }] },
+      content: { role: "user", parts: [{ text }] },
       ...(kind && { taskType: taskTypes[kind] }),
       ...(dimensions !== undefined && { outputDimensionality: dimensions }),
     })),
