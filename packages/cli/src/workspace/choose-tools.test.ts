@@ -1,9 +1,10 @@
 import { PassThrough } from "node:stream";
-import { defineAgent, run } from "capstan";
+import { defineAgent, hostedTools, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createScratchProject, type ScratchProject } from "../testing/cli-process.ts";
 import { loadConfiguredTools } from "./choose-tools.ts";
+import { createAgents } from "./create-agents.ts";
 import { openWorkspace, type WorkspaceFlags } from "./workspace.ts";
 
 let project: ScratchProject;
@@ -54,4 +55,15 @@ describe("the file tools of the default agent", () => {
     expect(await getReads({ isScript: true })).toEqual(["private", "untrusted"]);
     expect(await getReads({ isScript: true, trust: true })).toEqual(["private"]);
   });
+});
+
+it("--tools also chooses among the hosted tools of an agent", async () => {
+  const tools = [hostedTools.webSearch(), hostedTools.codeExecution()];
+  const config = { agents: [defineAgent({ name: "a", model: "openai/gpt-5-mini", tools })] };
+  const context = { config, mcp: undefined, folder: project.folder, env: project.env };
+  const listHosted = async (flags: WorkspaceFlags) =>
+    (await createAgents(flags, context)).agent.hosted?.map(({ kind }) => kind);
+  expect(await listHosted({})).toEqual(["webSearch", "codeExecution"]);
+  expect(await listHosted({ tools: "web_search" })).toEqual(["webSearch"]);
+  expect(await listHosted({ tools: "none" })).toEqual([]);
 });

@@ -77,8 +77,8 @@ async function resolveDefaultModel(env: ToolContext["env"]): Promise<Model | str
 /** Dynamic tools stay a function. */
 function withTools(agent: Agent, source: () => readonly Tool[], { mcp }: ToolContext): Partial<Agent> {
   if (mcp || agent.toolSource) return { tools: new Map(), specs: [], toolSource: source };
-  const { tools, specs } = defineAgent({ name: agent.name, model: "offline", tools: source() });
-  return { tools, specs };
+  const { tools, specs, hosted } = defineAgent({ name: agent.name, model: "offline", tools: source() });
+  return { tools, specs, ...((hosted ?? agent.hosted) && { hosted: hosted ?? [] }) };
 }
 
 function withFlags(

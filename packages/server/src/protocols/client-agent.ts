@@ -53,8 +53,9 @@ export function createClientAgent(agent: Agent, { instructions, tools = [], outp
   };
 }
 
-function isServerTool({ execute }: Tool): boolean {
-  return execute !== undefined;
+/** Whether this server or the model's provider runs the tool, not the client. */
+export function isServerTool({ execute, hosted }: Tool): boolean {
+  return execute !== undefined || hosted !== undefined;
 }
 
 /** The tool runs at the client, so the server needs no approval for it. Its result is untrusted. */
@@ -77,6 +78,8 @@ function withInputErrors<Made>(make: () => Made): Made {
 function buildToolset(tools: readonly Tool[]): Pick<Agent, "tools" | "specs"> {
   return {
     tools: new Map(tools.map((tool) => [tool.name, tool])),
-    specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema.json })),
+    specs: tools
+      .filter(({ hosted }) => !hosted)
+      .map(({ name, description, schema }) => ({ name, description, input: schema.json })),
   };
 }

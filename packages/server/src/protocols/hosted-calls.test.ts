@@ -1,9 +1,12 @@
 import { defineAgent, type Event, hostedTools, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { expect, it } from "vitest";
+import { buildToolView } from "../views/agent-view.ts";
 import { createAgUiEncoder } from "./ag-ui/ag-ui-encoder.ts";
 import { createUiMessageStream } from "./ai-sdk/ui-message-stream.ts";
 import { chatEvents } from "./chat/chat-events.ts";
+import { createClientAgent } from "./client-agent.ts";
+import { listClientTools } from "./responses/segments.ts";
 
 async function collectEvents(): Promise<Event[]> {
   const outcome = { isError: false, text: "https://a.example" };
@@ -42,4 +45,14 @@ it("a hosted call reaches clients of every protocol, once, with its result", asy
   expect(parts.map(({ type }) => type)).toEqual([
     ...["tool-input-start", "tool-input-delta", "tool-input-available", "tool-output-available"],
   ]);
+});
+
+it("a hosted tool is the provider's to run: a client neither runs it nor takes it away", () => {
+  const agent = defineAgent({ name: "a", model: scriptedModel([]), tools: [hostedTools.webSearch()] });
+  const withClientTools = createClientAgent(agent, { tools: [{ name: "weather" }] });
+  expect([...withClientTools.tools.keys()]).toEqual(["web_search", "weather"]);
+  expect(withClientTools.specs.map(({ name }) => name)).toEqual(["weather"]);
+  expect(withClientTools.hosted).toEqual(agent.hosted);
+  expect(listClientTools(withClientTools)).toEqual(new Set(["weather"]));
+  for (const tool of agent.tools.values()) expect(buildToolView(tool).isClientSide).toBe(false);
 });

@@ -13,7 +13,7 @@ import {
   getNewestInput,
   isResume,
 } from "../protocols/ag-ui/request.ts";
-import { createClientAgent } from "../protocols/client-agent.ts";
+import { createClientAgent, isServerTool } from "../protocols/client-agent.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
 import { storeToolset } from "../runs/agent-resolver.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
@@ -98,7 +98,7 @@ async function resolveAgentName(
 ): Promise<string | undefined> {
   const agent = await deployment.resolveAgent(name);
   const own = agent.toolSource?.() ?? [...agent.tools.values()];
-  const isOwn = (wanted: string) => own.some((tool) => tool.name === wanted && tool.execute === undefined);
+  const isOwn = (wanted: string) => own.some((tool) => tool.name === wanted && !isServerTool(tool));
   if (tools.every((tool) => isOwn(tool.name))) return name;
   createClientAgent(agent, { tools }); // throws for invalid tools
   return `${agent.name}${await storeToolset(deployment.store, tools)}`;

@@ -49,12 +49,13 @@ export function buildToolView({
   needsApproval,
   execute,
   agent,
+  hosted,
 }: Tool): ToolInfo {
   return {
     ...{ name, description },
     ...(effects !== undefined && { effects }),
     ...(reads !== undefined && { reads }),
     needsApproval: needsApproval !== undefined,
-    isClientSide: execute === undefined && agent === undefined,
+    isClientSide: execute === undefined && agent === undefined && hosted === undefined,
   };
 }

@@ -2,6 +2,7 @@ import { type Agent, AgentError, type Event, type Fact, type Store } from "capst
 import { isInRun, loadRunFacts, subscribe } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
+import { isServerTool } from "../client-agent.ts";
 import { toClientError } from "../client-error.ts";
 import { formatResponseId, type RunSegment } from "./ids.ts";
 import { isSuspension, type ResponseOptions } from "./response-encoder.ts";
@@ -110,5 +111,5 @@ export async function loadResponse(
 /** Returns the names of the agent's client-side tools. */
 export function listClientTools(agent: Agent): ReadonlySet<string> {
   const tools = agent.toolSource?.() ?? [...agent.tools.values()];
-  return new Set(tools.filter(({ execute }) => execute === undefined).map(({ name }) => name));
+  return new Set(tools.filter((tool) => !isServerTool(tool)).map(({ name }) => name));
 }
