@@ -61,6 +61,11 @@ describe("the definition of an agent with hosted tools", () => {
       '"image_generation" is not available with anthropic/',
     ],
     ["groq/llama", hostedTools.webSearch(), '"web_search" is not available with groq/llama'],
+    [
+      "anthropic/claude-opus-5-5",
+      hostedTools.computer({ displayWidth: 800, displayHeight: 600, execute: () => "" }),
+      "use an earlier model",
+    ],
     ["bedrock/anthropic.claude-sonnet-4-6", hostedTools.webSearch(), "is not available with bedrock/"],
     [
       "gemini/gemini-3-pro",

@@ -65,6 +65,10 @@ function findToolProblems(tool: HostedToolSpec, api: HostedApi, id: string): rea
   }
   if (api === "openai-chat" && !id.includes("search"))
     return [`The hosted tool "${name}" needs a search model with chat completions; ${id} is not one.`];
+  if (kind === "computer" && api === "anthropic" && /-5[-.]5/.test(id))
+    return [
+      `The hosted tool "${name}" is not available with ${id}, which has another one: use an earlier model.`,
+    ];
   if (tool.kind === "mcp" && api === "anthropic" && tool.options.approval !== "never")
     return [
       `${id} calls the tools of "${name}" without asking: set \`approval: "never"\` to accept that, or connect to the server with @capstan/mcp.`,

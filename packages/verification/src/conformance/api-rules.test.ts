@@ -18,6 +18,7 @@ const broken: readonly (readonly [api: string, model: string, body: object])[] =
   ["anthropic", "claude-opus-4-8", { thinking: { type: "adaptive" }, tool_choice: { type: "any" } }],
   ["anthropic", "claude-opus-5-5", { tool_choice: { type: "tool" } }],
   ["anthropic", "claude-opus-5-5", { messages: [user, { ...assistant, content: [{ type: "thinking" }] }] }],
+  ["anthropic", "claude-opus-5-5", { tools: [{ type: "computer_20251124", name: "computer" }] }],
   ["anthropic", "claude-opus-5-5", { messages: [user, user] }],
   ["anthropic", "claude-opus-5-5", { messages: [{ role: "user", content: [] }] }],
   ["anthropic", "claude-opus-5-5", { messages: [user, { ...assistant, content: [use] }] }],

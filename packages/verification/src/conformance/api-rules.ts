@@ -58,6 +58,11 @@ const anthropicRules: readonly Omit<Rule, "api">[] = [
       !("block_binding" in toFields(body.thinking)),
   },
   {
+    reason: "from 5.5 on, the computer is a set of tools",
+    isBroken: ({ tools }, model) =>
+      /-5-5/.test(model) && toList(tools).some(({ type }) => /^computer_\d/.test(String(type))),
+  },
+  {
     reason: "messages alternate and start with the user",
     isBroken: ({ messages }) =>
       toList(messages).some(({ role }, index) => role !== (index % 2 === 0 ? "user" : "assistant")),
