@@ -23,10 +23,12 @@ const mcpServer = ["mcp-handler.ts", "knowledge-tools.ts", "legacy-sessions.ts",
 const server = ["create-server.ts", "listen.ts", "http/guard.ts", "http/security-headers.ts"].map(
   (file) => `packages/server/src/${file}`,
 );
-/** The command line runs a server and checks whether a port is free. */
-const cli = ["serve/reloadable-server.ts", "commands/doctor/check-port.ts"].map(
-  (file) => `packages/cli/src/${file}`,
-);
+/** The command line runs a server, checks whether a port is free, and downloads models. */
+const cli = [
+  "serve/reloadable-server.ts",
+  "commands/doctor/check-port.ts",
+  "commands/models/download-file.ts", // downloads the model that the user names
+].map((file) => `packages/cli/src/${file}`);
 /** Serves fake providers and databases on loopback for tests. */
 const testKits = [
   "packages/capstan/src/testing/cloud-server.ts",

@@ -1,1 +1,2 @@
 export { type LlamaFileModel, type LlamaOptions, llama } from "./llama.ts";
+export { openModel } from "./open-model.ts";

@@ -24,15 +24,18 @@ export type KnownModelsOptions = {
   /** Other models named in the configuration. */
   readonly named: readonly string[];
   readonly env: Environment;
+  /** Models found on this machine: in files, and on servers. */
+  readonly found?: readonly string[];
 };
 
-/** Lists the named models, then the default model of every other provider. Never includes a key. */
+/** Lists the named and found models, then the default model of every other provider. Never includes a key. */
 export async function knownModels({
   inUse,
   named: others,
   env,
+  found = [],
 }: KnownModelsOptions): Promise<readonly KnownModel[]> {
-  const named = [inUse, ...others];
+  const named = [inUse, ...others, ...found];
   const missing = providers.filter(({ name }) => !named.some((model) => getProvider(model) === name));
   const usual = missing.flatMap(({ usual: model }) => model ?? []);
   const models = [...new Set([...named, ...usual])].map(async (model): Promise<KnownModel> => {

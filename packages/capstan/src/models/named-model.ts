@@ -7,7 +7,7 @@ import { compatibleServerNames, findCompatibleServer } from "./compatible-server
 import { createUnsupportedError } from "./embeddings/unsupported.ts";
 import { readEnv, requireKey } from "./environment.ts";
 
-const ownClients = ["openai", "anthropic", "gemini", "azure", "bedrock", "vertex"];
+const ownClients = ["openai", "anthropic", "gemini", "azure", "bedrock", "vertex", "local"];
 
 const models = new Map<string, Model>();
 
@@ -59,6 +59,8 @@ async function loadModel(name: string): Promise<Model> {
       return (await import("./bedrock.ts")).bedrock({ model });
     case "vertex":
       return (await import("./vertex.ts")).vertex({ model });
+    case "local":
+      return (await import("./local-file.ts")).loadLocalFile(model);
     default:
       return loadCompatible(provider, model);
   }

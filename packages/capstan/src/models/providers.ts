@@ -41,6 +41,7 @@ export const providers: readonly Provider[] = [
   { name: "lmstudio", keys: [], optionalKey: "LMSTUDIO_API_KEY" },
   { name: "llamacpp", keys: [], optionalKey: "LLAMACPP_API_KEY" },
   { name: "vllm", keys: [], optionalKey: "VLLM_API_KEY" },
+  { name: "local", keys: [] },
   { name: "offline", keys: [] },
 ];
 

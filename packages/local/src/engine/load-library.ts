@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { AgentError } from "capstan";
 import type { Llama, LlamaOptions } from "node-llama-cpp";
 
@@ -31,7 +32,10 @@ export function loadEngine(options: EngineOptions): Promise<Engine> {
   return engine;
 }
 
-async function createEngine({ gpu = "auto", threads, log }: EngineOptions): Promise<Engine> {
+/** The library uses four threads at least, which wait for each other: more than there are cores are very slow. */
+const defaultThreads = availableParallelism() < 4 ? availableParallelism() : undefined;
+
+async function createEngine({ gpu = "auto", threads = defaultThreads, log }: EngineOptions): Promise<Engine> {
   const library = await import("node-llama-cpp").catch((cause: unknown) => {
     const message = "Models in GGUF files need node-llama-cpp. Run `npm install node-llama-cpp`.";
     throw new AgentError("model_not_found", message, { cause });

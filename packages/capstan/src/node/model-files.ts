@@ -1,0 +1,16 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { dataFolder } from "./data-folder.ts";
+
+type Environment = { readonly [name: string]: string | undefined };
+
+/** Returns the folder of downloaded models. */
+export function modelFolder(env: Environment = process.env): string {
+  return join(dataFolder(env), "models");
+}
+
+/** Lists the names of downloaded models: the GGUF files in the folder, without their extension. */
+export async function listModelFiles(env: Environment = process.env): Promise<readonly string[]> {
+  const files = await readdir(modelFolder(env)).catch(() => []); // there may be no folder yet
+  return files.flatMap((file) => /^(.+)\.gguf$/.exec(file)?.[1] ?? []).toSorted();
+}
