@@ -52,6 +52,11 @@ export type ServerOptions = GuardOptions & {
   readonly storedAgents?: Omit<StoredAgentsOptions, "store" | "coded">;
   /** Models that a request may choose with `model`. Without it, each agent uses its own. */
   readonly models?: readonly (string | Model)[];
+  /**
+   * Requests may also choose models on this machine: of Ollama, LM Studio, llama.cpp and vLLM servers, and downloaded
+   * ones. They are looked for when a client lists the models. Default: false.
+   */
+  readonly localModels?: boolean;
   /** Titles, descriptions and suggestions for the user interface, by agent name. */
   readonly about?: AgentProfiles;
   /** The MCP servers whose tools the agents use. The server does not close them. */
@@ -229,13 +234,13 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   };
 }
 
-type AgentSourceOptions = Pick<ServerOptions, "agents" | "storedAgents" | "models"> & {
+type AgentSourceOptions = Pick<ServerOptions, "agents" | "storedAgents" | "models" | "localModels"> & {
   readonly store: Store;
 };
 
 function createAgentSource({ agents: coded, store, ...options }: AgentSourceOptions) {
   const agents = storedAgents({ ...options.storedAgents, store, coded });
-  const models = indexModels(options.models ?? []);
+  const models = indexModels(options.models ?? [], options.localModels);
   return { agents, models, resolver: withToolsets(createAgentResolver(agents, models), store) };
 }
 

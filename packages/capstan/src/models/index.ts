@@ -22,6 +22,7 @@ export { type KnownModel, type KnownModelsOptions, knownModels, type ModelPrice 
 export {
   type FindLocalServersOptions,
   findLocalServers,
+  isLocalModel,
   type LocalServer,
   type LocalServerName,
 } from "./local-servers.ts";

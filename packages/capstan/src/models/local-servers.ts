@@ -2,7 +2,7 @@
 // which program answers: the ports are common, so a port that answers proves nothing.
 import { isRecord } from "../json.ts";
 import { readEnv } from "./environment.ts";
-import type { Environment } from "./providers.ts";
+import { type Environment, getProvider } from "./providers.ts";
 
 /** A server for models on this machine; also the prefix of their names, as in `ollama/llama3.2`. */
 export type LocalServerName = "ollama" | "lmstudio" | "llamacpp" | "vllm";
@@ -72,6 +72,12 @@ export const localServerNames: readonly LocalServerName[] = Object.keys(kinds) a
 
 export function isLocalServerName(name: string): name is LocalServerName {
   return Object.hasOwn(kinds, name);
+}
+
+/** Whether a model runs on this machine: on a model server, or from a file. */
+export function isLocalModel(name: string): boolean {
+  const provider = getProvider(name);
+  return provider === "local" || isLocalServerName(provider);
 }
 
 /** Returns the address of a server, without `/v1`: its variable (`host:port` or a URL), else its port on this machine. */

@@ -75,6 +75,7 @@ function createWorkspaceServer(
     ...{ store: withOwnOrphans(store, { folder: project, onFound }), policy },
     ...(apiKey !== undefined && { apiKey, secrets: [apiKey] }),
     ...(config.models && { models: config.models }),
+    localModels: apiKey === undefined,
     ...(config.about && { about: config.about }),
     storedAgents: { ...getAgentParts(workspace), ...config.storedAgents },
     ...(mcp && { mcp }),

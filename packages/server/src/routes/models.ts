@@ -1,3 +1,4 @@
+import { findModelsOnMachine } from "capstan/model-files";
 import { knownModels } from "capstan/models";
 import { z } from "zod";
 import type { Deployment } from "../deployment.ts";
@@ -43,6 +44,7 @@ async function listModels(deployment: Deployment): Promise<readonly object[]> {
   const coded = (await agents.list()).flatMap((one) =>
     one.source === "coded" ? [getModelName(one.agent)] : [],
   );
-  const known = await knownModels({ inUse, named: [...models.keys(), ...coded], env: process.env });
+  const found = models.includesLocal ? await findModelsOnMachine() : [];
+  const known = await knownModels({ inUse, named: [...models.keys(), ...coded], found, env: process.env });
   return known.map((one) => ({ ...one, isOffered: one.model !== undefined && models.has(one.model) }));
 }

@@ -1,3 +1,5 @@
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { defineAgent } from "capstan";
 import { offline } from "capstan/models/offline";
 import { afterEach, expect, it, vi } from "vitest";
@@ -66,6 +68,36 @@ it("the model list shows which keys are set or missing, and never a key (A98)", 
   const key = { type: "missing", variables: ["GROQ_API_KEY"] };
   expect(models).toContainEqual({ provider: "groq", inUse: false, isOffered: false, key });
   expect(await (await server.send("GET", "/api/about")).json()).toMatchObject({ isOffline: true });
+});
+
+it("offers the models on this machine if it may, and a request can choose one (A98)", async () => {
+  const requests: string[] = [];
+  const ollama = createHttpServer(({ url = "" }, response) => {
+    requests.push(url);
+    if (url === "/api/tags") response.end('{"models":[{"name":"tiny"}]}');
+    else response.writeHead(200, { "content-type": "text/event-stream" });
+    if (response.writableEnded) return;
+    response.write('data: {"choices":[{"index":0,"delta":{"content":"Hi from here."}}]}\n\n');
+    response.end('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
+  });
+  await new Promise<void>((resolve) => ollama.listen(0, "127.0.0.1", resolve));
+  vi.stubEnv("OLLAMA_HOST", `127.0.0.1:${(ollama.address() as AddressInfo).port}`);
+  for (const other of ["LMSTUDIO_HOST", "LLAMACPP_HOST", "VLLM_HOST"]) vi.stubEnv(other, "127.0.0.1:9");
+  const agents = [defineAgent({ name: "rules", model: offline() })];
+  const local = { model: "ollama/tiny", isOffered: true, key: { type: "not_needed" } };
+  const list = async () => (await (await server?.send("GET", "/api/models"))?.json()).models;
+
+  server = createTestServer({ agents });
+  expect(await list()).not.toContainEqual(expect.objectContaining({ model: "ollama/tiny" }));
+  expect(requests).toEqual([]);
+  const chat = { model: "rules@ollama/tiny", messages: [{ role: "user", content: "Hi" }] };
+  expect((await server.send("POST", "/v1/chat/completions", chat)).status).toBe(404);
+
+  server = createTestServer({ agents, localModels: true });
+  expect(await list()).toContainEqual(expect.objectContaining(local));
+  const answer = await server.send("POST", "/v1/chat/completions", chat);
+  expect(await answer.text()).toContain("Hi from here.");
+  ollama.close().closeAllConnections();
 });
 
 it("lists the parts of stored agents", async () => {

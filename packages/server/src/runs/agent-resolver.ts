@@ -1,16 +1,22 @@
 import { createHash } from "node:crypto";
 import { type Agent, AgentError, type Json, type Store } from "capstan";
 import type { StoredAgents } from "capstan/agents";
+import { isLocalModel } from "capstan/models";
 import type { Deployment } from "../deployment.ts";
 import { type AgentOverrides, type ClientTool, createClientAgent } from "../protocols/client-agent.ts";
 
 type ModelChoice = Agent["models"]["main"][number];
 
 /** Models that a request may choose, by name. */
-export type ModelChoices = ReadonlyMap<string, ModelChoice>;
+export type ModelChoices = Pick<ReadonlyMap<string, ModelChoice>, "get" | "has" | "keys"> & {
+  /** Also models on this machine, which are not listed here: they come and go. */
+  readonly includesLocal: boolean;
+};
 
-export function indexModels(models: readonly ModelChoice[]): ModelChoices {
-  return new Map(models.map((model) => [typeof model === "string" ? model : model.id, model]));
+export function indexModels(models: readonly ModelChoice[], includesLocal = false): ModelChoices {
+  const named = new Map(models.map((model) => [typeof model === "string" ? model : model.id, model]));
+  const get = (name: string) => named.get(name) ?? (includesLocal && isLocalModel(name) ? name : undefined);
+  return { get, has: (name) => get(name) !== undefined, keys: () => named.keys(), includesLocal };
 }
 
 /** Finds agents by name, and by `name@model` with another model, so that a resumed run keeps its model. */

@@ -89,7 +89,9 @@ function ModelRow({ model }: { readonly model: ModelInfo }): ReactNode {
             {model.isOffered && <Tag tone="accent">Selectable in chat</Tag>}
           </p>
           <p className="text-xs text-quiet">
-            {model.provider === "ollama" ? "Requires Ollama on this machine" : formatKeyState(key)}
+            {model.provider === "ollama" && model.model === undefined
+              ? "Requires Ollama on this machine"
+              : formatKeyState(key)}
           </p>
         </div>
         <Price model={model} />

@@ -1,5 +1,5 @@
-import { listModelFiles } from "capstan/model-files";
-import { findLocalServers, type KeyState, type KnownModel, knownModels } from "capstan/models";
+import { findModelsOnMachine } from "capstan/model-files";
+import { type KeyState, type KnownModel, knownModels } from "capstan/models";
 import { formatCount } from "../../chat/format-usage.ts";
 import type { Config } from "../../config/config.ts";
 import { loadProject } from "../../config/load-project.ts";
@@ -17,18 +17,11 @@ export async function listModels(flags: WorkspaceFlags & { readonly json?: boole
   const { agent, agents } = await createAgentsWithoutMcp(flags, project.config, io);
   const chosen = (project.config.models ?? []).map((model) => (typeof model === "string" ? model : model.id));
   const named = [...chosen, ...agents.map(getModelName)];
-  const found = await findModelsOnMachine(io);
+  const found = await findModelsOnMachine(io.env);
   const known = await knownModels({ inUse: getModelName(agent), named, found, env: io.env });
   for (const notice of [...project.notices, ...getModelNotices(agent, io)])
     io.stderr.write(`${escapeTerminal(notice)}\n`);
   io.stdout.write(flags.json ? formatJson(known) : formatTable(known, columns, io));
-}
-
-/** Returns downloaded models, and those of running model servers. */
-async function findModelsOnMachine({ env }: Io): Promise<readonly string[]> {
-  const [files, servers] = await Promise.all([listModelFiles(env), findLocalServers({ env })]);
-  const served = servers.flatMap(({ name, models }) => models.map((model) => `${name}/${model}`));
-  return [...files.map((file) => `local/${file}`), ...served];
 }
 
 /** Creates the agents without MCP tools, so that no server has to start. */
