@@ -85,7 +85,10 @@ it("offers the models on this machine if it may, and a request can choose one (A
   for (const other of ["LMSTUDIO_HOST", "LLAMACPP_HOST", "VLLM_HOST"]) vi.stubEnv(other, "127.0.0.1:9");
   const agents = [defineAgent({ name: "rules", model: offline() })];
   const local = { model: "ollama/tiny", isOffered: true, key: { type: "not_needed" } };
-  const list = async () => (await (await server?.send("GET", "/api/models"))?.json()).models;
+  const list = async () => {
+    const answer = await server?.send("GET", "/api/models");
+    return (await answer?.json())?.models;
+  };
 
   server = createTestServer({ agents });
   expect(await list()).not.toContainEqual(expect.objectContaining({ model: "ollama/tiny" }));
