@@ -158,7 +158,8 @@ function endCallSpan(
   fact: FactOf<"tool_call_result">,
 ): void {
   const { id, name, status, attempts, at, ms } = fact;
-  models.addInput([toResultMessage(id, fact.result)]);
+  // The message of a hosted call has the result already.
+  if (!fact.hosted) models.addInput([toResultMessage(id, fact.result)]);
   if (handoffs.delete(id)) return;
   const span =
     spans.takeCall(id) ??
@@ -172,6 +173,7 @@ function endCallSpan(
   span.setAttribute("capstan.tool.status", status);
   if (attempts > 1) span.setAttribute("capstan.attempts", attempts);
   if (fact.cached) span.setAttribute("capstan.tool.cached", true);
+  if (fact.hosted) span.setAttribute("capstan.tool.hosted", true);
   if (fact.is_error) markFailed(span, factory.name(fact.error?.code ?? status));
   if (factory.content)
     span.setAttribute("gen_ai.tool.call.result", factory.toMaskedJson(formatResult(fact.result)));

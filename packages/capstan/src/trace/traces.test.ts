@@ -14,7 +14,16 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type Agent, agentTool, defineAgent, defineTool, type Event, resume, run } from "../index.ts";
+import {
+  type Agent,
+  agentTool,
+  defineAgent,
+  defineTool,
+  type Event,
+  hostedTools,
+  resume,
+  run,
+} from "../index.ts";
 import { memory } from "../stores/memory.ts";
 import { collect, fakeClock, scriptedModel } from "../testing/index.ts";
 import { runIds, type TracesOptions, traceIdOf, traces } from "./index.ts";
@@ -317,6 +326,26 @@ describe("content", () => {
     expect(read(agent, "gen_ai.output.messages")[0].parts).toEqual([
       { type: "text", content: "canary-answer" },
     ]);
+  });
+
+  it("of a hosted call is in its own span, and not in the input of the next request", async () => {
+    const { sink, spans } = createRecorder({ content: true });
+    const outcome = { isError: false, text: "canary-found" };
+    const hosted = [{ id: "ws_1", kind: "webSearch", input: { query: "tides" }, outcome }] as const;
+    const model = scriptedModel([
+      { hosted, calls: [{ id: "c1", name: "look", input: {} }] },
+      { text: "Done" },
+    ]);
+    const agent = defineAgent({ name: "searcher", model, tools: [look, hostedTools.webSearch()] });
+    await run(agent, "When?", { hooks: { onEvent: sink } });
+    const [search] = findByName(spans(), "execute_tool web_search");
+    expect(search?.attributes).toMatchObject({
+      "capstan.tool.hosted": true,
+      "gen_ai.tool.call.result": '"canary-found"',
+    });
+    const [, last] = findByName(spans(), "chat scripted");
+    expect(last?.attributes["gen_ai.input.messages"]).toContain("seven degrees");
+    expect(last?.attributes["gen_ai.input.messages"]).not.toContain("canary-found");
   });
 
   it("is truncated if long", async () => {
