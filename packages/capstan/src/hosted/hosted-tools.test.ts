@@ -84,6 +84,11 @@ describe("the definition of an agent with hosted tools", () => {
       hostedTools.fileSearch({ stores: ["s"] }),
       "is not available with anthropic/",
     ],
+    [
+      "vertex/claude-sonnet-4-6",
+      hostedTools.codeExecution(),
+      "is not available with vertex/claude-sonnet-4-6",
+    ],
   ])("is rejected if the model lacks a kind or an option (%#)", (model, tool, message) => {
     const define = () => defineAgent({ name: "a", model, tools: [tool] });
     expect(define).toThrow(expect.objectContaining({ code: "invalid_definition" }));
@@ -451,6 +456,33 @@ describe("Gemini", () => {
     expect(JSON.parse(geminiContent.toRequest({ ...base, tools }, settings)).toolConfig).toMatchObject({
       includeServerSideToolInvocations: true,
     });
+  });
+});
+
+describe("chat completions", () => {
+  it("search with a search model, and the annotations of its answer are citations", async () => {
+    const { openai } = await import("../models/openai.ts");
+    const bodies: unknown[] = [];
+    const citation = { url: "https://a.example", title: "A" };
+    const message = { content: "It rains.", annotations: [{ type: "url_citation", url_citation: citation }] };
+    const answer = {
+      choices: [{ message, finish_reason: "stop" }],
+      usage: { prompt_tokens: 1, completion_tokens: 1 },
+    };
+    const respond = async (_url: unknown, init?: RequestInit) => {
+      bodies.push(JSON.parse(String(init?.body)));
+      return Response.json(answer);
+    };
+    const options = { api: "chat", apiKey: "k", stream: false, fetch: respond as typeof fetch } as const;
+    const model = openai({ model: "gpt-5-search-api", ...options });
+    const tools = [hostedTools.webSearch({ userLocation: { city: "Oslo" } })];
+    const result = await run(defineAgent({ name: "a", model, tools }), "Weather?");
+    expect(bodies).toMatchObject([
+      { web_search_options: { user_location: { type: "approximate", approximate: { city: "Oslo" } } } },
+    ]);
+    expect(result.citations).toEqual([{ n: 1, id: "https://a.example", ...citation }]);
+    const other = openai({ model: "gpt-5", ...options });
+    expect(() => defineAgent({ name: "a", model: other, tools })).toThrow("needs a search model");
   });
 });
 

@@ -25,10 +25,11 @@ const support: { readonly [Kind in HostedKind]: Support } = {
   computer: { "openai-responses": display, anthropic: display },
 };
 
-/** Kinds that a provider lacks although it has the API. */
-const missing: { readonly [provider: string]: readonly HostedKind[] } = {
-  bedrock: ["webSearch", "webFetch", "codeExecution", "mcp", "computer"],
-  vertex: ["fileSearch", "mcp", "computer"],
+/** Kinds that a cloud lacks although it has the API, by its name and the API. */
+const missing: { readonly [cloud: string]: readonly HostedKind[] } = {
+  "bedrock anthropic": ["webSearch", "webFetch", "codeExecution", "mcp", "computer"],
+  "vertex anthropic": ["webFetch", "codeExecution", "mcp", "computer"],
+  "vertex gemini": ["fileSearch"],
 };
 
 /** The API of a model; a list stands for a compatible server. */
@@ -58,8 +59,8 @@ export function findHostedProblems(
 function findToolProblems(tool: HostedToolSpec, api: HostedApi, id: string): readonly string[] {
   const { kind, name, options } = tool;
   const known = typeof api === "string" ? support[kind][api] : undefined;
-  const [provider = ""] = id.split("/", 1);
-  if (!known || (Object.hasOwn(missing, provider) && missing[provider]?.includes(kind))) {
+  const cloud = `${id.split("/", 1)} ${api}`;
+  if (!known || (Object.hasOwn(missing, cloud) && missing[cloud]?.includes(kind))) {
     const others = Object.keys(support[kind]).join(", ");
     return [`The hosted tool "${name}" is not available with ${id}. APIs that have it: ${others}.`];
   }

@@ -8,12 +8,13 @@ type Fields = { readonly [field: string]: Json };
 /** Claude 4.5 and earlier have the first versions of the tools. */
 const olderModels = /claude-(?:3|[a-z]+-4(?![-.][6-9](?!\d)))/;
 
-/** Converts hosted tools to the API's definitions: tools, and servers for the MCP connector. */
+/** Converts hosted tools to the API's definitions: tools, and servers for the MCP connector. Clouds have first versions. */
 export function buildHostedFields(
   hosted: readonly HostedToolSpec[],
   model: string,
+  isCloud: boolean,
 ): { readonly tools: readonly Fields[]; readonly servers: readonly Fields[] } {
-  const isOlder = olderModels.test(model);
+  const isOlder = isCloud || olderModels.test(model);
   // Without code execution, results come as blocks of their own, not through code that filters them.
   const callers = hosted.some(({ kind }) => kind === "codeExecution") ? {} : { allowed_callers: ["direct"] };
   return {

@@ -40,7 +40,7 @@ export function buildAnthropicRequest(
   const { tools: extraTools, system: _system, messages: _messages, ...extra } = settings.extra ?? {};
   const addCachePoint = createCacheMarker("cache_control" in extra ? "off" : settings.cache);
   const messages = serializeMessages(buildMessages(request.history), addCachePoint);
-  const hosted = request.hosted && buildHostedFields(request.hosted, settings.model);
+  const hosted = request.hosted && buildHostedFields(request.hosted, settings.model, "model" in fields);
   const others = [...(hosted?.tools ?? []), ...(filterRecords(extraTools) as readonly Extra[])];
   const toolsJson = serializeTools(request, others, addCachePoint);
   const system = request.instructions.trim() === "" ? "" : stringify(toTextBlock(request.instructions));
