@@ -93,7 +93,8 @@ type SentPromptProps = {
   readonly warnings: readonly string[];
 };
 
-function SentPrompt({ sent, usage, warnings }: SentPromptProps): ReactNode {
+/** The request of a turn, and why its start was not cached. */
+export function SentPrompt({ sent, usage, warnings }: SentPromptProps): ReactNode {
   const { instructions, notes, tools, toolChoice, history, instructionsAreRebuilt, toolsAreRebuilt } = sent;
   const isRebuilt = instructionsAreRebuilt || toolsAreRebuilt;
   const rebuiltParts = [instructionsAreRebuilt && "instructions", toolsAreRebuilt && "tools"]
