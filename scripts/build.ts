@@ -35,7 +35,11 @@ export async function bundlePackage(folder: string): Promise<void> {
     external: (id) =>
       /^(node:|vitest$|fast-check$)/.test(id) ||
       externalPackages.some((name) => id === name || id.startsWith(`${name}/`)),
-    output: { dir: "dist", format: "esm", sourcemap: true, chunkFileNames: "shared/[name]-[hash].js" },
+    output: {
+      ...{ dir: "dist", format: "esm", chunkFileNames: "shared/[name]-[hash].js" },
+      // The sources are published too.
+      ...{ sourcemap: true, sourcemapExcludeSources: true },
+    },
     logLevel: "warn",
   });
 }
