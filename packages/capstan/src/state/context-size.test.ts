@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Entry } from "../history.ts";
+import type { AssistantPart, Entry } from "../history.ts";
 import {
   correctEstimate,
   createContextSize,
@@ -35,6 +35,12 @@ describe("the token estimate", () => {
     expect(
       estimateEntryTokens({ type: "user", content: [{ type: "file", mediaType: "application/pdf" }] }),
     ).toBe(5004);
+  });
+
+  it("counts generated media only if they are sent back", () => {
+    const media = { type: "media", mediaType: "image/png", handle: "blob_1" } as const;
+    const estimate = (part: AssistantPart) => estimateEntryTokens({ type: "assistant", parts: [part] });
+    expect([estimate(media), estimate({ ...media, opaque: "four" })]).toEqual([8, 1506]);
   });
 
   it("counts text, reasoning, calls and opaque data", () => {
