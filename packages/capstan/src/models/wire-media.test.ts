@@ -10,6 +10,7 @@ import { createChatWire, openAiChat } from "./openai-chat.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import type { Wire } from "./wire.ts";
 import { type WireName, wireMessages, wireNames } from "./wire-request.ts";
+import { withoutFiles } from "./without-files.ts";
 
 const png = "iVBORw0KGgoAAAANSUhEUg==";
 const wires: { readonly [Name in WireName]: Wire } = {
@@ -74,6 +75,15 @@ describe("a file at a provider", () => {
     const isOwn = owners[name] === provider;
     expect([sent.includes("the-file-id"), sent.includes("[file application/pdf]")]).toEqual([isOwn, !isOwn]);
     expect(wires[name].acceptsMedia?.(part)).toBe(isOwn);
+  });
+
+  it.each(wireNames)("is replaced by its bytes on %s in a cloud that does not have it", (name) => {
+    const file = { provider: owners[name], id: "the-file-id" };
+    const part: MediaPart = { type: "file", mediaType: "application/pdf", data: "cGRm", file };
+    const history: Entry[] = [{ type: "user", content: [part] }];
+    const request = { instructions: "", history, tools: [], toolChoice: "auto", thinking: false } as const;
+    const body = withoutFiles(wires[name]).toRequest(request, { model: "m", stream: true });
+    expect([body.includes("the-file-id"), body.includes("cGRm")]).toEqual([false, true]);
   });
 
   it("has each API's own form", async () => {
