@@ -44,7 +44,7 @@ describe.skipIf(!existsSync(recordings))("a run with hosted tools, on recorded t
     ]);
     expect(bodies[0]).toMatchObject({
       tools: [{ type: "web_search", user_location: { type: "approximate", country: "US" } }],
-      include: ["web_search_call.action.sources"],
+      include: ["reasoning.encrypted_content", "web_search_call.action.sources"],
     });
     const starts = listFacts(events, "tool_call_start");
     const results = listFacts(events, "tool_call_result");

@@ -12,7 +12,7 @@ type SettingFields = { readonly fields: Fields; readonly include: readonly strin
 
 /** Builds the fields that the settings ask for, as far as the model accepts them. */
 export function buildResponsesSettings(
-  { thinking, tools }: ModelRequest,
+  { thinking, tools, hosted }: ModelRequest,
   settings: WireSettings,
   hasReasoning: boolean,
 ): SettingFields {
@@ -24,7 +24,9 @@ export function buildResponsesSettings(
   const isSampled = acceptsSampling(model, settings);
   const logprobs = isSampled && settings.logprobs;
   const include: string[] = [];
-  if (isReasoning || (hasReasoning && findReasoning(model) !== false))
+  // The API rejects the item of a hosted call without the reasoning before it.
+  const isSentBack = hasReasoning || hosted !== undefined;
+  if (isReasoning || (isSentBack && findReasoning(model) !== false))
     include.push("reasoning.encrypted_content");
   if (logprobs !== undefined && logprobs !== false) include.push("message.output_text.logprobs");
   const fields = {
