@@ -55,6 +55,13 @@ describe("a lost prompt cache", () => {
       ],
     ],
     ["most of it was cached all the same", [{ cached: 0 }, { cached: 4200 }]],
+    [
+      "only its end was lost",
+      [
+        { cached: 0, input: 10_000 },
+        { cached: 8500, input: 10_500 },
+      ],
+    ],
   ])("is not reported if %s", async (_, calls) => {
     expect(await listWarnings(calls)).toEqual([]);
   });
