@@ -72,7 +72,7 @@ export type Toolset = {
   /** A map, so that names on `Object.prototype` are not mistaken for tools. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly specs: readonly ToolSpec[];
-  /** Tools that the provider executes; absent if there are none. */
+  /** Tools that the provider executes. Absent without any. */
   readonly hosted?: readonly HostedToolSpec[];
 };
 

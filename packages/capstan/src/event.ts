@@ -134,7 +134,7 @@ export type FactBody =
       readonly isParked?: true;
       /** How long a parked run waits. Default: as long as the provider asks for in `error`. */
       readonly waitMs?: number;
-      /** Of all attempts, as far as the provider reported it: an answer that cannot be used is billed too. */
+      /** Of all attempts, if the provider reported it: an unusable answer is billed too. */
       readonly usage?: Usage;
       /** Characters of a partial answer that were discarded. */
       readonly discarded?: number;

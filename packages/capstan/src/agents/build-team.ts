@@ -34,7 +34,7 @@ export function buildTeam(name: string, parts: TeamParts): Agent {
 function buildAgent(data: AgentData, parts: TeamParts, team: ReadonlyMap<string, Agent>): Agent {
   const { name, prompt = "", tools = [], handoffs = [] } = data;
   const policy = applyLimits(data.policy ?? {}, parts.limits);
-  const settings = buildSettings(data, parts.settingsLimits);
+  const settings = applySettingsLimits(data, parts.settingsLimits);
   const agent = defineAgent({
     name,
     model: resolveModels(data, parts),
@@ -52,7 +52,7 @@ function buildAgent(data: AgentData, parts: TeamParts, team: ReadonlyMap<string,
 }
 
 /** An output limit also applies to agents that set none, and an effort to those that always think. */
-function buildSettings({ settings, policy }: AgentData, limits: SettingsLimits): ModelSettings {
+function applySettingsLimits({ settings, policy }: AgentData, limits: SettingsLimits): ModelSettings {
   const { effort, maxOutputTokens } = limits;
   const implied: ModelSettings = {
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),

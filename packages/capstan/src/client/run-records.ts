@@ -24,7 +24,7 @@ export type SentTurn = {
   readonly notes: readonly string[];
   readonly tools: readonly ToolSpec[];
   readonly toolChoice: ToolChoice;
-  /** Of the agent and the run; those of the model's client are not included. */
+  /** Of the agent and the run, without the settings of the model's client. */
   readonly settings?: Omit<ModelSettings, "toolChoice">;
   readonly history: readonly Entry[];
   /** Built by a function that was called again and may return something else now. */
@@ -45,7 +45,7 @@ export interface RunRecords {
   turn(runId: string, turn: number, options?: WireOptions): Promise<SentTurn>;
   /** Returns the history at the end of a run, as entries or in a wire format. */
   messages(runId: string, options?: WireOptions): Promise<readonly Json[]>;
-  /** Repeats a run in a fork of its session. The options take precedence over those of the original run. */
+  /** Repeats a run in a fork of its session. The options override the original run's. */
   rerun(runId: string, options?: RerunOptions): Promise<StartedRun>;
   /** Compares two runs. */
   difference(left: string, right: string): Promise<Difference>;

@@ -71,8 +71,8 @@ export function toActions(input: unknown): readonly ComputerAction[] {
   return [typeof action === "string" ? fromAnthropic(action, input) : fromOpenai(input)];
 }
 
-const toNumber = (value: unknown): number => (typeof value === "number" ? value : 0);
-const toPoint = ({ x, y }: Fields): Point => ({ x: toNumber(x), y: toNumber(y) });
+const readNumber = (value: unknown): number => (typeof value === "number" ? value : 0);
+const toPoint = ({ x, y }: Fields): Point => ({ x: readNumber(x), y: readNumber(y) });
 const toTexts = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
 const defaultWaitMs = 1_000;
 
@@ -93,7 +93,7 @@ function fromOpenai(input: Fields): ComputerAction {
       };
     case "scroll": {
       const { scroll_x: x, scroll_y: y } = input;
-      return { type: "scroll", ...toPoint(input), scrollX: toNumber(x), scrollY: toNumber(y) };
+      return { type: "scroll", ...toPoint(input), scrollX: readNumber(x), scrollY: readNumber(y) };
     }
     case "type":
       return { type: "type", text: String(input.text ?? "") };
@@ -135,7 +135,7 @@ function fromAnthropic(action: string, input: Fields): ComputerAction {
       return { type: "drag", path: [fromCoordinate(input.start_coordinate), point] };
     case "scroll": {
       const { x, y } = directions[String(input.scroll_direction)] ?? { x: 0, y: 0 };
-      const amount = toNumber(input.scroll_amount);
+      const amount = readNumber(input.scroll_amount);
       return { type: "scroll", ...point, scrollX: x * amount, scrollY: y * amount };
     }
     case "type":
@@ -143,7 +143,7 @@ function fromAnthropic(action: string, input: Fields): ComputerAction {
     case "key":
       return { type: "keypress", keys: String(input.text ?? "").split("+") };
     case "wait":
-      return { type: "wait", ms: toNumber(input.duration) * 1_000 };
+      return { type: "wait", ms: readNumber(input.duration) * 1_000 };
     default:
       return { type: "other", input };
   }
@@ -151,5 +151,5 @@ function fromAnthropic(action: string, input: Fields): ComputerAction {
 
 function fromCoordinate(coordinate: unknown): Point {
   const [x, y] = Array.isArray(coordinate) ? coordinate : [];
-  return { x: toNumber(x), y: toNumber(y) };
+  return { x: readNumber(x), y: readNumber(y) };
 }

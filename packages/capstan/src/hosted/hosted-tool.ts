@@ -6,7 +6,7 @@ export type HostedKind = keyof HostedOptions;
 
 /** Options of every hosted tool. */
 export type CommonHostedOptions = {
-  /** Labels of the results. Default: those of the kind. */
+  /** Labels of the results. Default: depends on the kind. */
   readonly reads?: readonly Reads[];
   /** Fields of the provider's own definition of the tool; they win over the typed options. */
   readonly extra?: { readonly [field: string]: Json };
@@ -100,7 +100,7 @@ export type HostedCall = {
   readonly input?: Json;
   readonly outcome?: {
     readonly isError: boolean;
-    /** For people and logs; the provider's own data goes back to the model. */
+    /** For display and logs; the model gets the provider's own data. */
     readonly text: string;
     readonly data?: Json;
     /** Searches that the provider bills in addition to the tokens. */

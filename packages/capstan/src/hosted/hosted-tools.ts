@@ -122,7 +122,7 @@ function createHostedTool(hosted: HostedParts): Tool {
 
 /**
  * A provider that asks before each call of the server sends its question as a call of this tool. The approval of that
- * call is the answer, so there is nothing left to execute.
+ * call is the answer, so `execute` does nothing.
  */
 function createMcpTool(options: HostedMcpOptions): Tool {
   const { label, reads = hostedReads.mcp } = options;

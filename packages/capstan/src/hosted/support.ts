@@ -32,7 +32,7 @@ const missing: { readonly [cloud: string]: readonly HostedKind[] } = {
   "vertex gemini": ["fileSearch"],
 };
 
-/** The API of a model; a list stands for a compatible server. */
+/** The API of a model; a list if it is a compatible server. */
 type HostedApi = ModelApi | readonly unknown[];
 
 /** What an agent offers to a model. */

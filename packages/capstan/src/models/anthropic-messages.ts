@@ -31,7 +31,7 @@ export const anthropicMessages: Wire = {
 
 /** Anthropic's API in a cloud: the URL names the model, and `fields` has the version and whatever else differs. */
 export function createCloudMessages(fields: CloudFields): Wire {
-  // The clouds have tiers of their own, outside the body.
+  // Each cloud has its own tiers, outside the body.
   const cloudFields = { model: undefined, service_tier: undefined, ...fields };
   return withoutFiles({
     ...anthropicMessages,

@@ -114,7 +114,7 @@ function buildAzureUrl(endpoint: string, { api, deployment, version }: AzureRout
   return `${endpoint}/openai${folder}${path}${query}`;
 }
 
-/** The v1 API has no version, or one of the words `v1`, `latest` and `preview`. */
+/** The v1 API has no version, or `v1`, `latest` or `preview`. */
 function isDated(version: string | undefined): version is string {
   return version !== undefined && /^\d{4}-/.test(version);
 }

@@ -23,7 +23,7 @@ export async function defaultModel({ fetch: send = fetch }: DefaultModelOptions 
 }
 
 /**
- * Azure, Vertex and Bedrock, in this order, each with all that its client needs. AWS keys for other services are common,
+ * Azure, Vertex and Bedrock, in this order, each if everything its client needs is set. AWS keys for other services are common,
  * so only an API key of Bedrock counts.
  */
 async function findCloudModel(): Promise<string | undefined> {

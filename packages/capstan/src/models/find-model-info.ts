@@ -3,7 +3,7 @@ import { toSeller } from "./pricing.ts";
 
 /**
  * Returns what is known about a model named `provider/model`, from the application's table and then the built-in data;
- * undefined for an unknown model. Prices are those of short requests: some models cost more per token for long ones.
+ * undefined for an unknown model. Prices apply to short requests: some models cost more per token for long ones.
  */
 export async function findModelInfo(id: string): Promise<DatedModelInfo | undefined> {
   const own = applicationTable.current;

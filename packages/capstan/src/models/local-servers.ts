@@ -12,7 +12,7 @@ export type LocalServer = {
   readonly name: LocalServerName;
   /** Without `/v1`. */
   readonly url: string;
-  /** Names without the prefix, in the server's order. Models that only embed or rerank are left out. */
+  /** Names without the prefix, in the server's order. Models that only embed or rerank are omitted. */
   readonly models: readonly string[];
 };
 
@@ -67,7 +67,7 @@ const kinds: { readonly [Name in LocalServerName]: LocalServerKind } = {
   },
 };
 
-/** In the order in which they are asked for a default model. */
+/** In the order in which `defaultModel` tries them. */
 export const localServerNames: readonly LocalServerName[] = Object.keys(kinds) as LocalServerName[];
 
 export function isLocalServerName(name: string): name is LocalServerName {

@@ -20,7 +20,7 @@ export function textDialect(model: Model, options: DialectOptions = {}): Model {
   return {
     id: model.id,
     acceptsMedia: (part) => model.acceptsMedia?.(part) ?? true,
-    // The instructions say which tools may be called, so the model need not support it.
+    // The instructions limit the calls, so the model itself does not have to.
     checkSettings: ({ toolChoice: _choice, parallelToolCalls: _parallel, ...settings }) =>
       model.checkSettings?.(settings) ?? [],
     checkHosted: (request) => model.checkHosted?.(request) ?? [],

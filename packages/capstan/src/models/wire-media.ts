@@ -49,7 +49,7 @@ export function createMediaChunk(mediaType: string, data: string, opaque?: Json)
   return { type: "media", mediaType, data, ...(opaque !== undefined && { opaque }) };
 }
 
-/** Describes generated media to a provider that does not take them back. The text beside audio is its transcript. */
+/** Describes generated media to a provider that does not take them back. Text next to audio is its transcript. */
 export function describeMedia(part: GeneratedMedia, entry: AssistantEntry): string {
   return part.mediaType.startsWith("audio/") && getText(entry).trim() !== "" ? "" : formatPlaceholder(part);
 }

@@ -5,7 +5,7 @@ import type { Chunk, ModelRequest, StopReason } from "../model.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
 
-/** What a wire needs in addition to the request: the settings of the client, merged with those of the request. */
+/** What a wire needs in addition to the request: the settings of the client and of the request, merged. */
 export type WireSettings = Omit<ModelSettings, "toolChoice"> & {
   /** The model's name at the provider. */
   readonly model: string;
@@ -32,7 +32,7 @@ export interface Wire {
   reader(hosted?: readonly HostedToolSpec[]): WireReader;
   /** Converts a non-streamed response into chunks. */
   fromJson(body: unknown, hosted?: readonly HostedToolSpec[]): readonly Chunk[];
-  /** Returns headers that depend on the request; lists are joined with those of the client. */
+  /** Returns headers that depend on the request; lists are joined with the client's. */
   buildHeaders?(
     request: Pick<ModelRequest, "hosted" | "history">,
     model: string,

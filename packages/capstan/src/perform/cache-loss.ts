@@ -9,7 +9,7 @@ import { findPrefixChange, type PrefixChange, type RequestPrefix } from "./prefi
 
 /** No provider caches a shorter request. */
 export const minCachedTokens = 1024;
-/** A smaller loss is not worth a warning, such as that of a note at the end of the instructions. */
+/** A smaller loss is not worth a warning, such as a changed note at the end of the instructions. */
 const minLostShare = 0.2;
 /** Providers keep a prompt at least this long: a later request loses nothing. */
 const cacheMs = { short: 5 * 60_000, long: 60 * 60_000 };
@@ -60,7 +60,7 @@ export function listCacheWarnings(call: FinishedCall): readonly FactBody[] {
   const history = record.histories.get(key);
   const prefix = buildPrefix(call);
   const at = io.clock.monotonic();
-  remember(key, { prefix, inputTokens: usage.inputTokens, at });
+  rememberRequest(key, { prefix, inputTokens: usage.inputTokens, at });
   record.histories.set(key, { entries: request.history, length: request.history.length });
   runRecords.set(run, record);
   const lost = Math.max(0, (sent?.inputTokens ?? 0) - (usage.cachedTokens ?? 0));
@@ -79,7 +79,7 @@ export function listCacheWarnings(call: FinishedCall): readonly FactBody[] {
 }
 
 /**
- * Identifies what continues one prompt. Parallel nested runs are conversations of their own, and an agent may use
+ * Identifies what continues one prompt. Parallel nested runs are separate conversations, and an agent may use
  * another model after tools on purpose.
  */
 function buildKey({ effect, io }: FinishedCall, { parent }: RunState): string {
@@ -105,7 +105,7 @@ function maskPrefix(prefix: SentRequest["prefix"], { mask }: Io): SentRequest["p
   return mask ? mask(prefix) : prefix;
 }
 
-function remember(key: string, sent: SentRequest): void {
+function rememberRequest(key: string, sent: SentRequest): void {
   sentRequests.delete(key);
   sentRequests.set(key, sent);
   const [oldest] = sentRequests.keys();

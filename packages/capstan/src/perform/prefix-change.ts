@@ -79,8 +79,10 @@ function listChange(change: string, names: readonly string[]): readonly string[]
 }
 
 function describeTextChange(before: string, after: string): Omit<PrefixChange, "cause"> {
-  const at = findDifference(before, after);
-  const kind = textKinds.find(({ pattern }) => isWithin(before, at, pattern) && isWithin(after, at, pattern));
+  const at = findFirstDifference(before, after);
+  const kind = textKinds.find(
+    ({ pattern }) => containsPosition(before, at, pattern) && containsPosition(after, at, pattern),
+  );
   const what = kind ? ` in ${kind.name}` : "";
   return {
     message: `The instructions differ${what} from character ${at + 1} on.`,
@@ -88,7 +90,7 @@ function describeTextChange(before: string, after: string): Omit<PrefixChange, "
   };
 }
 
-function findDifference(before: string, after: string): number {
+function findFirstDifference(before: string, after: string): number {
   const length = Math.min(before.length, after.length);
   let at = 0;
   while (at < length && before.charCodeAt(at) === after.charCodeAt(at)) at += 1;
@@ -108,7 +110,7 @@ const textKinds: readonly { readonly name: string; readonly pattern: RegExp }[] 
 const contextLength = 40;
 
 /** Whether a match of the pattern contains the position. */
-function isWithin(text: string, at: number, pattern: RegExp): boolean {
+function containsPosition(text: string, at: number, pattern: RegExp): boolean {
   const start = Math.max(0, at - contextLength);
   const position = at - start;
   const matches = text.slice(start, at + contextLength).matchAll(pattern);

@@ -52,7 +52,7 @@ export async function rerun(store: Store, options: RerunOptions & EngineOptions)
     throw new AgentError("invalid_input", message);
   }
   const title = await createForkTitle(store, await loadSessionInfo(store, session));
-  const newStart = { ...start, policy: buildPolicy(start, options), ...buildSettings(start, options) };
+  const newStart = { ...start, policy: buildPolicy(start, options), ...mergeRunSettings(start, options) };
   const prefix = facts.slice(0, forkAt).map((fact) => (fact.seq === start.seq ? newStart : fact));
   if (prefix.length > 0)
     await writeFork(store, { sessionId: session, id, readPages: () => toPages(prefix), title });
@@ -75,7 +75,7 @@ function buildPolicy({ policy, imported }: Start, options: RerunOptions): Policy
   return resolvePolicy(options.policy, { ...options.agent.policy, ...pickHistoryPolicy(policy) });
 }
 
-function buildSettings({ settings }: Start, options: RerunOptions): Pick<Start, "settings"> {
+function mergeRunSettings({ settings }: Start, options: RerunOptions): Pick<Start, "settings"> {
   return options.settings
     ? { settings: mergeSettings(checkSettings("run", options.settings), settings) }
     : {};

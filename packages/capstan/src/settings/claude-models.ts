@@ -86,7 +86,7 @@ const sampling: readonly Limit[] = (["temperature", "topP"] as const).flatMap((f
   ),
 ]);
 
-/** For clouds: some of their names for a model are those of Anthropic. */
+/** For clouds, which use some of Anthropic's model names. */
 export const noServiceTiers: Limit = {
   field: "serviceTier",
   effect: "ignored",

@@ -2,7 +2,7 @@ import type { Effort } from "./settings.ts";
 
 export type EffortLevel = Exclude<Effort, number>;
 
-/** Token budgets that stand for the levels. */
+/** The levels as token budgets. */
 const budgets = { low: 1024, medium: 8192, high: 24_576 };
 
 /** Returns the budget of an effort, for models without levels. */

@@ -7,7 +7,7 @@ export type GeminiTraits = {
   readonly thinking: "none" | "budget" | "levels";
   /** The accepted budgets. A minimum above 0 means that thinking cannot be turned off. */
   readonly budget: { readonly minimum: number; readonly maximum: number };
-  /** The lowest level stands for no effort, because newer models always think. */
+  /** Used for the effort `none`, because newer models always think. */
   readonly lowestLevel: "minimal" | "low";
   readonly hasMediumLevel: boolean;
   /** Newer models ignore a temperature and top-p, and reject a conversation that ends with their own turn. */
@@ -15,7 +15,7 @@ export type GeminiTraits = {
   readonly reportsLogprobs: boolean;
 };
 
-/** Returns the traits of a model. A name without a version, such as that of a tuned model, counts as 2.5. */
+/** Returns the traits of a model. A name without a version, such as a tuned model's, counts as 2.5. */
 export function getGeminiTraits(model: string): GeminiTraits {
   const [, digits = 2.5] = /gemini-(\d+(?:\.\d+)?)/.exec(model) ?? [];
   const version = /-latest$/.test(model) ? Number.POSITIVE_INFINITY : Number(digits);

@@ -1,5 +1,5 @@
 // OpenAI's models reject fields that they do not support, so a request depends on the family of its model. The wires
-// build their fields from these rules, and support.ts reports what they leave out.
+// build their fields from these rules, and support.ts reports the settings that they omit.
 import { toLevel } from "./effort.ts";
 import type { Limit } from "./limit.ts";
 import type { Effort, ModelSettings } from "./settings.ts";

@@ -16,7 +16,7 @@ export type ServerSupport = {
   readonly thinking?: keyof typeof thinkingFields | { readonly on?: Fields; readonly off?: Fields };
   /** The first match counts; other models get no effort. Default: every model gets our words. */
   readonly efforts?: readonly EffortWords[];
-  /** False if the server rejects requests for log probabilities, or reports them in a format of its own. */
+  /** False if the server rejects requests for log probabilities, or reports them in its own format. */
   readonly logprobs?: boolean;
   /** Models whose prompts are cached only on request, by a marker of Anthropic's at the top of the body. */
   readonly cacheControl?: RegExp;
@@ -112,12 +112,12 @@ function findWord(model: string, effort: Effort, { efforts }: ServerSupport): st
   return efforts ? efforts.find(({ models }) => models.test(model))?.[level] : level;
 }
 
-/** Models that do not reason unless they are asked to, and do not reject the question. */
-const askedReasoners = /gpt-oss|claude-(opus|sonnet|haiku)-[4-9]|gemini-(2\.5|[3-9])/;
+/** Models that reason only on request, and accept the request. */
+const onDemandReasoners = /gpt-oss|claude-(opus|sonnet|haiku)-[4-9]|gemini-(2\.5|[3-9])/;
 
 function canWish(model: string, { thinking, efforts }: ServerSupport): boolean {
   if (efforts || thinking === "reasoning" || thinking === "chat_template_kwargs") return true;
-  return thinking === undefined && (findReasoning(model) === true || askedReasoners.test(model));
+  return thinking === undefined && (findReasoning(model) === true || onDemandReasoners.test(model));
 }
 
 /** How a server follows an effort: as it is, with the nearest level, or not at all. */

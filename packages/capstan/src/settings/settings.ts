@@ -10,8 +10,8 @@ export type Effort = "none" | "low" | "medium" | "high" | number;
 export type ToolChoice = "auto" | "required" | "none" | { readonly tool: string };
 
 /**
- * What a request asks of the model; the same for every provider. A provider that cannot do something says so: see
- * `findSettingProblems`. Fields that are not set are left to the provider.
+ * What a request asks of the model; the same for every provider. Unsupported ones are reported: see
+ * `findSettingProblems`. The provider decides about fields that are not set.
  */
 export type ModelSettings = {
   readonly effort?: Effort;
@@ -19,7 +19,7 @@ export type ModelSettings = {
   readonly topP?: number;
   /** Texts at which the model stops; the answer does not include them. */
   readonly stop?: string | readonly string[];
-  /** Makes answers repeatable, as far as the provider can. */
+  /** Makes answers repeatable, if the provider can. */
   readonly seed?: number;
   /** Maximum tokens of one answer. */
   readonly maxOutputTokens?: number;
@@ -50,7 +50,7 @@ export type SettingsInput = {
   readonly usage: Usage;
 };
 
-/** Settings, or a pure function that returns those of a turn: it is called again when a run is repeated or resumed. */
+/** Settings, or a pure function that returns them for a turn: it is called again when a run is repeated or resumed. */
 export type SettingsSource = ModelSettings | ((turn: SettingsInput) => ModelSettings);
 
 const levels: readonly unknown[] = ["none", "low", "medium", "high"];

@@ -40,7 +40,7 @@ const limits: { readonly [Api in ModelApi]: readonly Limit[] } = {
   ],
 };
 
-/** Returns the settings that a model cannot follow, by its API or by limits of its own. */
+/** Returns the settings that a model cannot follow, because of its API or its own limits. */
 export function findSettingProblems(
   api: ModelApi | readonly Limit[],
   model: string,
@@ -84,7 +84,7 @@ export function findNamedLimits(name: string): ModelApi | readonly Limit[] | und
   return api ?? listServerLimits(support);
 }
 
-/** Throws `invalid_definition` if a model refuses a setting of its agent, and warns of those that it ignores. */
+/** Throws `invalid_definition` if a model refuses a setting of its agent. Warns of ignored settings. */
 export function checkSupport(
   owner: string,
   settings: ModelSettings,

@@ -57,17 +57,17 @@ export function toSettings(draft: SettingsDraft): AgentSettings | undefined {
   const { effort, toolChoice, parallelToolCalls, cache } = draft;
   const stops = draft.stop.split("\n").filter((text) => text !== "");
   const settings: { [Field in keyof ModelSettings]: ModelSettings[Field] | undefined } = {
-    effort: effort === "tokens" ? (toNumber(draft.effortTokens) ?? 0) : effort || undefined,
-    temperature: toNumber(draft.temperature),
-    maxOutputTokens: toNumber(draft.maxOutputTokens),
-    topP: toNumber(draft.topP),
-    seed: toNumber(draft.seed),
+    effort: effort === "tokens" ? (parseSettingNumber(draft.effortTokens) ?? 0) : effort || undefined,
+    temperature: parseSettingNumber(draft.temperature),
+    maxOutputTokens: parseSettingNumber(draft.maxOutputTokens),
+    topP: parseSettingNumber(draft.topP),
+    seed: parseSettingNumber(draft.seed),
     stop: stops.length > 0 ? stops : undefined,
     toolChoice: toToolChoice(toolChoice),
     parallelToolCalls: parallelToolCalls === "" ? undefined : parallelToolCalls === "true",
     cache: cache || undefined,
     serviceTier: draft.serviceTier.trim() || undefined,
-    logprobs: toNumber(draft.logprobs),
+    logprobs: parseSettingNumber(draft.logprobs),
   };
   const set = Object.entries(settings).filter(([, value]) => value !== undefined);
   return set.length > 0 ? Object.fromEntries(set) : undefined;
@@ -79,7 +79,7 @@ function toToolChoice(choice: SettingsDraft["toolChoice"]): ModelSettings["toolC
 }
 
 /** Passes invalid numbers on, so that the server rejects them. */
-function toNumber(text: string): number | undefined {
+function parseSettingNumber(text: string): number | undefined {
   if (text.trim() === "") return undefined;
   return Number.isFinite(Number(text)) ? Number(text) : (text.trim() as unknown as number);
 }

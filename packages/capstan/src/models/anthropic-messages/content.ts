@@ -57,18 +57,18 @@ function toMediaBlock(part: MediaPart): Json {
 export function toAnthropicMedia(part: MediaPart): Json | undefined {
   const found = findSource(part, anthropicName);
   const type = getMediaType(part);
-  const source = found && toSource(found, type);
+  const source = found && toBlockSource(found, type);
   // An image at a URL needs no media type.
   if (source && (imageTypes.includes(type) || (part.type === "image" && found.type === "url")))
     return { type: "image", source };
   if (source && (type === "application/pdf" || (found.type === "file" && isTextual(type))))
     return { type: "document", source };
-  const text = found?.type === "data" && isTextual(type) ? decodeBase64(found.data) : undefined;
+  const text = found?.type === "data" && isTextual(type) ? decodeTextFile(found.data) : undefined;
   if (!text?.trim()) return undefined;
   return { type: "document", source: { type: "text", media_type: "text/plain", data: text } };
 }
 
-function toSource(found: MediaSource, mediaType: string): Json | undefined {
+function toBlockSource(found: MediaSource, mediaType: string): Json | undefined {
   if (found.type === "file") return { type: "file", file_id: found.id };
   if (found.type === "data") return { type: "base64", media_type: mediaType, data: found.data };
   return /^https?:/i.test(found.url) ? { type: "url", url: found.url } : undefined;
@@ -80,7 +80,7 @@ function isTextual(mediaType: string): boolean {
   );
 }
 
-function decodeBase64(base64: string): string | undefined {
+function decodeTextFile(base64: string): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(fromBase64(base64));
   } catch {

@@ -15,7 +15,7 @@ export function buildHostedFields(
   isCloud: boolean,
 ): { readonly tools: readonly Fields[]; readonly servers: readonly Fields[] } {
   const isOlder = isCloud || olderModels.test(model);
-  // Without code execution, results come as blocks of their own, not through code that filters them.
+  // Without code execution, results come as separate blocks, not through code that filters them.
   const callers = hosted.some(({ kind }) => kind === "codeExecution") ? {} : { allowed_callers: ["direct"] };
   return {
     tools: hosted.map((tool) => ({ ...buildTool(tool, isOlder, callers), ...tool.options.extra })),
@@ -148,14 +148,14 @@ function formatPage(content: unknown): string {
 }
 
 /** Returns the sources that a block of text cites. */
-export function toCitationChunks(citations: unknown): readonly Chunk[] {
+export function toClaudeCitations(citations: unknown): readonly Chunk[] {
   return toList(citations)
     .filter(isRecord)
-    .flatMap(toSource)
+    .flatMap(toClaudeSource)
     .map((source) => ({ type: "citation", source }));
 }
 
-function toSource(citation: Block): readonly CitedSource[] {
+function toClaudeSource(citation: Block): readonly CitedSource[] {
   const { url, source, title, document_title: documentTitle, document_index: index } = citation;
   const link = typeof url === "string" ? url : source;
   if (typeof link === "string") {

@@ -5,7 +5,7 @@ import { createInconsistencyError } from "../stream-identity.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
 import { anthropicName, anthropicToolNames, sanitizeId } from "./content.ts";
 import { createBadChunkError, toStreamError } from "./failure.ts";
-import { toCitationChunks, toHostedChunks } from "./hosted.ts";
+import { toClaudeCitations, toHostedChunks } from "./hosted.ts";
 
 type Fields = { readonly [field: string]: unknown };
 
@@ -205,7 +205,7 @@ function stopBlock(answer: Answer, index: unknown): void {
     const citations = toList(fields.citations);
     if (citations.length > 0) {
       closePart(answer, "text", { citations } as Json);
-      answer.chunks.push(...toCitationChunks(citations));
+      answer.chunks.push(...toClaudeCitations(citations));
     }
   } else if (head.type === "thinking") {
     if (typeof fields.signature === "string" && fields.signature !== "")

@@ -31,7 +31,7 @@ type Message = { readonly role: "user" | "assistant"; results: string[]; blocks:
 const serializedEntries = new WeakMap<Entry, Piece>();
 const serializedTools = new WeakMap<ToolSpec, string>();
 
-/** `fields` replaces fields of the body; an undefined one is left out. */
+/** `fields` replaces fields of the body; undefined removes one. */
 export function buildAnthropicRequest(
   request: ModelRequest,
   settings: WireSettings,

@@ -90,7 +90,7 @@ function chooseThinking(
 }
 
 /**
- * Has the API drop thinking that does not fit the request any more, instead of rejecting the request: notes, compaction
+ * Lets the API drop thinking that no longer fits the request, instead of rejecting the request: notes, compaction
  * and withdrawn tools change what came before. Adaptive thinking is the default of the models that need it.
  */
 function withBinding(thinking: Extra | undefined, resendsThinking: boolean): Extra | undefined {

@@ -43,14 +43,14 @@ function readEventData({ headers, payload }: EventStreamMessage, wire: Wire): st
   if (type !== "event" || headers.get(":event-type") !== "chunk") return undefined;
   try {
     const body: unknown = JSON.parse(text);
-    if (isRecord(body) && typeof body.bytes === "string") return decodeBase64(body.bytes);
+    if (isRecord(body) && typeof body.bytes === "string") return decodeFrameBody(body.bytes);
   } catch (cause) {
     throw new AgentError("bad_chunk", "A message of the response is not JSON with base64.", { cause });
   }
   throw new AgentError("bad_chunk", "A message of the response has no bytes.");
 }
 
-function decodeBase64(base64: string): string {
+function decodeFrameBody(base64: string): string {
   return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
 }
 

@@ -9,7 +9,7 @@ export type SignRequestOptions = {
   readonly clock?: Clock | undefined;
 };
 
-/** Returns the headers of a request to Bedrock with a signature of AWS, version 4, over all of it. */
+/** Returns the headers of a request to Bedrock, with an AWS signature (version 4). */
 export async function signRequest(
   { url, headers, body }: Pick<PostRequest, "url" | "headers" | "body">,
   { keys, region, clock = systemClock }: SignRequestOptions,

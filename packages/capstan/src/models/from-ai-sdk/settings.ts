@@ -1,5 +1,5 @@
 // The specification has fields for sampling, and since v4 for the effort. Other settings are options of a provider, by
-// its name: the table below has those of the AI SDK's own packages. `extra` adds to the options.
+// its name: the table below covers the AI SDK's own packages. `extra` adds to the options.
 import type { ModelRequest } from "../../model.ts";
 import { findClaudeTraits, minThinkingBudget } from "../../settings/claude-models.ts";
 import { toBudget, toLevel } from "../../settings/effort.ts";
@@ -123,7 +123,7 @@ function buildProviderOptions(
   };
 }
 
-/** Lists what a model of the AI SDK cannot follow, as far as its provider is known. */
+/** Lists the settings that a model of the AI SDK cannot follow, if its provider is known. */
 export function listAiSdkLimits(target: AiSdkTarget): readonly Limit[] {
   const known = findOptions(target);
   const own = "set the provider's own option in `extra`, if it has one";

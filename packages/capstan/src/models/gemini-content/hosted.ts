@@ -33,7 +33,7 @@ const kinds: ReadonlyMap<unknown, HostedKind> = new Map<unknown, HostedKind>([
   ["FILE_SEARCH", "fileSearch"],
 ]);
 
-/** Returns the chunk of a part that is a call of a hosted tool, or its result. Calls of code have no id of their own. */
+/** Returns the chunk of a part that is a call of a hosted tool, or its result. Calls of code have no id. */
 export function readHostedPart(part: Fields, codeId: string): readonly Chunk[] {
   const { executableCode, codeExecutionResult, toolCall, toolResponse } = part;
   if (isRecord(executableCode)) {
@@ -61,7 +61,7 @@ export function readGrounding(candidate: Fields | undefined, hasCalls: boolean):
   const pages = isRecord(candidate?.urlContextMetadata)
     ? candidate.urlContextMetadata.urlMetadata
     : undefined;
-  const found = filterRecords(grounding.groundingChunks).map(toSource);
+  const found = filterRecords(grounding.groundingChunks).map(toGroundingSource);
   const calls = hasCalls ? [] : [...readSearches(grounding, found), ...readPages(filterRecords(pages))];
   return [...calls, ...listCited(grounding, found).map((source): Chunk => ({ type: "citation", source }))];
 }
@@ -91,7 +91,7 @@ function readPages(pages: readonly Fields[]): readonly Chunk[] {
   return [{ type: "hosted", call: { id: "webFetch", kind: "webFetch", input: { urls }, outcome } }];
 }
 
-function toSource({ web, retrievedContext }: Fields): CitedSource | undefined {
+function toGroundingSource({ web, retrievedContext }: Fields): CitedSource | undefined {
   const source = isRecord(web) ? web : isRecord(retrievedContext) ? retrievedContext : {};
   const { uri, title } = source;
   const id = typeof uri === "string" ? uri : title;

@@ -2,7 +2,7 @@ import { isRecord } from "../../json.ts";
 import type { Chunk, TokenLogprob } from "../../model.ts";
 import { filterRecords, toList } from "../wire.ts";
 
-/** Reads `logprobsResult`: the chosen token of each step, and beside it the most likely ones of the same step. */
+/** Reads `logprobsResult`: the chosen token of each step, with the most likely ones of the same step. */
 export function readGeminiLogprobs(result: unknown): readonly Chunk[] {
   if (!isRecord(result)) return [];
   const steps = toList(result.topCandidates);

@@ -15,7 +15,7 @@ export function buildSearchOptions(hosted: readonly HostedToolSpec[]): Fields {
 }
 
 /** Returns the sources of an answer, from OpenAI's search models and from OpenRouter. */
-export function toCitationChunks(annotations: unknown): readonly Chunk[] {
+export function toChatCitations(annotations: unknown): readonly Chunk[] {
   return filterRecords(annotations).flatMap(({ url_citation: citation }): Chunk[] => {
     const { url, title } = isRecord(citation) ? citation : {};
     if (typeof url !== "string") return [];

@@ -6,7 +6,7 @@ import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
 import { addCallPieces, type ChatCalls, createChatCalls, isCompleteJson } from "./calls.ts";
 import { toChatError } from "./failure.ts";
-import { toCitationChunks } from "./hosted.ts";
+import { toChatCitations } from "./hosted.ts";
 import { closeAudio, readImages } from "./media.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import {
@@ -142,7 +142,7 @@ function readDelta(state: ChatReaderState, delta: Fields, chunks: Chunk[]): void
     state.isRefused = true;
     emitText(state, refusal, chunks);
   }
-  if (delta.annotations) chunks.push(...toCitationChunks(delta.annotations));
+  if (delta.annotations) chunks.push(...toChatCitations(delta.annotations));
   if (isRecord(delta.audio)) readAudio(state, delta.audio, chunks);
   if (delta.images !== undefined) emitMedia(state, readImages(delta.images), chunks);
   if (Array.isArray(pieces) && pieces.length > 0) addCalls(state, pieces, chunks);

@@ -55,7 +55,7 @@ export function createChatRequest(
       JSON.stringify({ role: quirks.systemRole ?? "system", content: sanitizeText(sanitize, instructions) });
     const messages = [system, joinMessages(history)].filter((text) => text !== "").join(",");
     const tools = selectTools(request, quirks);
-    const fields = buildFields(request, settings, { quirks, tools });
+    const fields = buildChatFields(request, settings, { quirks, tools });
     const parts = [JSON.stringify(fields).slice(1, -1)];
     if (fields.messages === undefined) parts.push(`"messages":[${messages}]`);
     if (tools.length > 0 && fields.tools === undefined)
@@ -64,7 +64,7 @@ export function createChatRequest(
   };
 }
 
-function buildFields(
+function buildChatFields(
   request: ModelRequest,
   settings: WireSettings,
   { quirks, tools }: { readonly quirks: ChatQuirks; readonly tools: readonly ToolSpec[] },

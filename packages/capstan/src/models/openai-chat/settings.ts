@@ -12,7 +12,7 @@ import type { ChatQuirks } from "./quirks.ts";
 
 type Fields = { readonly [field: string]: unknown };
 
-/** Builds the fields that the settings ask for, as far as the server and the model accept them. */
+/** Builds the fields for the settings that the server and the model accept. */
 export function buildChatSettings(request: ModelRequest, settings: WireSettings, quirks: ChatQuirks): Fields {
   const { maxOutputTokens, topP, temperature, stop, seed, parallelToolCalls, serviceTier, logprobs } =
     settings;

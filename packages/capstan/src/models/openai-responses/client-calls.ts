@@ -18,7 +18,7 @@ export function findClientCall(item: Fields, hosted: readonly HostedToolSpec[]):
     const tool = hosted.find(
       ({ kind, options }) => kind === "mcp" && "label" in options && options.label === label,
     );
-    const input = { tool: item.name, arguments: parseArguments(item.arguments) };
+    const input = { tool: item.name, arguments: parseCallInput(item.arguments) };
     return tool && { id, name: tool.name, input };
   }
   const computer = hosted.find(({ kind }) => kind === "computer");
@@ -32,7 +32,7 @@ export function findClientCall(item: Fields, hosted: readonly HostedToolSpec[]):
   return { id: callId, name: computer.name, input };
 }
 
-function parseArguments(text: unknown): unknown {
+function parseCallInput(text: unknown): unknown {
   try {
     return JSON.parse(String(text));
   } catch {

@@ -133,7 +133,7 @@ function readItem(kind: HostedKind, item: Fields): ReadItem {
     }
     case "mcp": {
       const text = item.error ? formatMcpError(item.error) : String(item.output ?? "");
-      return { input: parseJson(item.arguments), text };
+      return { input: tryParse(item.arguments), text };
     }
     default:
       return { input: omitNull({ prompt: item.revised_prompt }), text: "Generated an image." };
@@ -151,7 +151,7 @@ function omitNull(fields: Fields): Fields {
   );
 }
 
-function parseJson(text: unknown): unknown {
+function tryParse(text: unknown): unknown {
   try {
     return JSON.parse(String(text));
   } catch {

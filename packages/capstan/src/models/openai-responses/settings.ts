@@ -10,7 +10,7 @@ import type { WireSettings } from "../wire.ts";
 type Fields = { readonly [field: string]: unknown };
 type SettingFields = { readonly fields: Fields; readonly include: readonly string[] };
 
-/** Builds the fields that the settings ask for, as far as the model accepts them. */
+/** Builds the fields for the settings that the model accepts. */
 export function buildResponsesSettings(
   { thinking, tools, hosted }: ModelRequest,
   settings: WireSettings,

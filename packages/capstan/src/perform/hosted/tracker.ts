@@ -50,7 +50,7 @@ export function createHostedTracker(options: HostedTrackerOptions): HostedTracke
     const known = calls.get(key);
     const id = known?.id ?? nameCall(call.id, calls.size);
     const earlier = known ?? open.get(id);
-    const name = call.name ?? earlier?.name ?? findTool(agent, call)?.name ?? hostedNames[call.kind];
+    const name = call.name ?? earlier?.name ?? findHostedTool(agent, call)?.name ?? hostedNames[call.kind];
     const input = call.input ?? earlier?.input;
     const startedAt = known?.startedAt ?? now;
     calls.set(key, { ...known, ...call, id, name, input, startedAt, ms: now - startedAt });
@@ -92,12 +92,12 @@ export function createHostedTracker(options: HostedTrackerOptions): HostedTracke
 
 type OpenCalls = NonNullable<TurnState["hosted"]>;
 
-function findTool({ hosted = [] }: Agent, { kind }: Pick<HostedCall, "kind">) {
+function findHostedTool({ hosted = [] }: Agent, { kind }: Pick<HostedCall, "kind">) {
   return hosted.find((tool) => tool.kind === kind);
 }
 
 function getReads(agent: Agent, call: Pick<HostedCall, "kind">): readonly Reads[] {
-  return findTool(agent, call)?.options.reads ?? hostedReads[call.kind];
+  return findHostedTool(agent, call)?.options.reads ?? hostedReads[call.kind];
 }
 
 function buildStart({ id, name, input = {} }: TrackedCall): FactBody {
@@ -108,7 +108,7 @@ function buildResult(agent: Agent, call: TrackedCall): FactBody {
   const { id, name, ms, outcome } = call;
   if (!outcome) return buildInterruption(id, name);
   const { isError, data } = outcome;
-  const text = truncateText(outcome.text);
+  const text = shortenText(outcome.text);
   const reads = getReads(agent, call).filter((label) => label !== "public");
   return {
     ...{ type: "tool_call_result", id, name, result: text, is_error: isError },
@@ -135,6 +135,6 @@ function buildInterruption(id: string, name: string): FactBody {
 /** Longer results are cut in the facts; the model reads the provider's own copy. */
 const maxTextLength = 4_000;
 
-function truncateText(text: string): string {
+function shortenText(text: string): string {
   return text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text;
 }
