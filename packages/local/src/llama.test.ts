@@ -57,7 +57,7 @@ describe("a local model", () => {
     const required = await ask(tiny.model, { tools, toolChoice: "required", settings });
     expect(required.calls.length).toBeGreaterThan(0);
     expect(required.finish).toBe("tool_calls");
-    for (let seed = 0; seed < 10; seed++) {
+    for (let seed = 0; seed < 4; seed++) {
       const one = { ...quiet, seed, parallelToolCalls: false };
       const { calls } = await ask(tiny.model, { tools, toolChoice: "required", settings: one });
       expect(calls).toHaveLength(1);
@@ -75,10 +75,10 @@ describe("a local model", () => {
   it("makes no call that is not valid when it may choose between text and calls", async () => {
     const eager = await createTinyModel({ preferred: { ...closingTokens, "<tool_call>": 3 } });
     const names: string[] = [];
-    for (let seed = 0; seed < 20; seed++) {
+    for (let seed = 0; seed < 10; seed++) {
       const { calls: all, finish } = await ask(eager.model, {
         tools,
-        settings: { ...quiet, seed, maxOutputTokens: 200 },
+        settings: { ...quiet, seed, maxOutputTokens: 80 },
       });
       const calls = finish === "length" ? all.slice(0, -1) : all;
       for (const { name, text } of calls) {
@@ -235,21 +235,21 @@ describe("closing a local model", () => {
   });
 
   it("returns its memory", async () => {
-    const large = { contextLength: 65_536, layers: 12 };
-    const { model, remove } = await createTinyModel(large, { contextSize: 65_536, parallel: 1 });
-    await ask(tiny.model, { settings: { maxOutputTokens: 1 } });
-    const before = process.memoryUsage.rss();
+    const contextLength = 2 ** 18; // the context has 400 MB
+    const { model, remove } = await createTinyModel(
+      { contextLength, layers: 12 },
+      { contextSize: contextLength, parallel: 1 },
+    );
     const remaining: number[] = [];
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       await ask(model, { settings: { maxOutputTokens: 1 } });
       const loaded = process.memoryUsage.rss();
       await model.close();
-      const closed = process.memoryUsage.rss();
-      expect(loaded - closed).toBeGreaterThan(60e6); // the context alone has 100 MB
-      remaining.push(closed - before);
+      remaining.push(process.memoryUsage.rss());
+      expect(loaded - (remaining.at(-1) ?? 0)).toBeGreaterThan(200e6);
     }
-    const [, second = 0, third = 0] = remaining;
-    expect(third - second, String(remaining)).toBeLessThan(50e6);
+    const [first = 0, second = 0] = remaining;
+    expect(second - first).toBeLessThan(200e6);
     await remove();
   });
 });

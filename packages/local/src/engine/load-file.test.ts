@@ -59,8 +59,8 @@ describe("a model file", () => {
   });
 
   it("whose context does not fit into memory is a named error", async () => {
-    await writeTinyGguf(join(folder, "long.gguf"), { contextLength: 2 ** 24, layers: 80 });
-    await expect(load("long.gguf", { contextSize: 2 ** 24 })).rejects.toMatchObject({
+    await writeTinyGguf(join(folder, "long.gguf"), { contextLength: 2 ** 27, layers: 8 });
+    await expect(load("long.gguf", { contextSize: 2 ** 27 })).rejects.toMatchObject({
       code: "out_of_memory",
     });
   });
@@ -68,7 +68,7 @@ describe("a model file", () => {
   it("with random damage to its header loads or is a named error, and never ends the process", async () => {
     const random = createRandom(7);
     const codes = new Set<string>();
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 15; round++) {
       const damaged = Buffer.from(bytes);
       for (let count = 0; count < 3; count++)
         damaged[Math.floor(random() * 12_000)] = Math.floor(random() * 256);

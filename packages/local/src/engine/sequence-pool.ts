@@ -72,7 +72,7 @@ async function createContext(
 ): Promise<LlamaContext> {
   for (let sequences = parallel; ; sequences = Math.floor(sequences / 2))
     try {
-      if (contextSize !== undefined) await assertMemory(model, contextSize, sequences);
+      if (contextSize !== undefined) assertMemory(model, contextSize * sequences);
       return await model.createContext({
         sequences,
         contextSize: contextSize ?? { max: defaultContextSize },
@@ -86,13 +86,20 @@ async function createContext(
 }
 
 /** The library knows the memory of the machine, but not the limit of a container. */
-async function assertMemory(model: LlamaModel, contextSize: number, sequences: number): Promise<void> {
-  const needed = await model.fileInsights.estimateContextResourceRequirementsV2({
-    contextSize,
-    sequences,
-    modelGpuLayers: model.gpuLayers,
-  });
-  // The estimate of a huge context overflows.
-  if (needed.cpuRam < 0 || needed.cpuRam > process.availableMemory())
-    throw new RangeError(`The context needs ${needed.cpuRam} bytes of memory.`);
+function assertMemory(model: LlamaModel, tokens: number): void {
+  const needed = estimateContextBytes(model) * tokens;
+  if (needed > process.availableMemory())
+    throw new RangeError(`The context needs ${needed} bytes of memory.`);
 }
+
+/** A key and a value of 16-bit numbers per layer. Returns 0 if the file does not have the sizes. */
+function estimateContextBytes({ fileInfo }: LlamaModel): number {
+  const { attention, block_count: layers, embedding_length: width } = fileInfo.architectureMetadata;
+  const heads = toLargest(attention?.head_count);
+  const size = Number(attention?.key_length ?? Number(width) / heads);
+  const bytes = 2 * 2 * Number(layers) * size * toLargest(attention?.head_count_kv ?? heads);
+  return Number.isFinite(bytes) ? bytes : 0;
+}
+
+/** Some models have a value per layer. */
+const toLargest = (values: unknown): number => Math.max(...[values].flat().map(Number));

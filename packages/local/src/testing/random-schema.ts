@@ -112,7 +112,7 @@ function createLeaf(random: Random): JsonSchema {
   const minLength = int(random, 3);
   const kinds: readonly (() => JsonSchema)[] = [
     () => ({ type: "string", maxLength: 12 }),
-    () => ({ type: "string", minLength, maxLength: minLength + int(random, 60) }),
+    () => ({ type: "string", minLength, maxLength: minLength + int(random, 40) }),
     () => ({ type: "string", pattern: pick(random, patterns) }),
     () => ({ type: "string", pattern: "^[a-z0-9_]+$", minLength, maxLength: 9 }),
     () => ({ type: "string", format: pick(random, formats) }),
