@@ -40,10 +40,12 @@ describe("the examples", () => {
     "learn-together": "  french: Bonjour",
     "learn-turns": "done after 2 turns",
     limits: "limit (max_turns)",
+    "local-model":
+      "model_not_found: Model file not found: qwen3-4b-q4_k_m.gguf. Check the path, or run `capstan models get` to download a model.",
     logs: "events.jsonl readable.log reasoning.log",
-    media: "image/png: 8 bytes in blob_1",
     "mcp-client": "mcp_memory_delete_entities: denied",
     "mcp-server": "done after 2 turns: The invoice is on its way.",
+    media: "image/png: 8 bytes in blob_1",
     "migrate-ai-sdk": "Oslo, as you asked before. (6 entries)",
     "migrate-langgraph": "Done: A table outside, for 4.",
     "migrate-mastra": "done: Your post is out.",
