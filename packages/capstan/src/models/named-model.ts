@@ -3,7 +3,6 @@ import { AgentError } from "../errors.ts";
 import { findNamedHostedProblems } from "../hosted/support.ts";
 import type { Model } from "../model.ts";
 import { findNamedProblems } from "../settings/support.ts";
-import { compatibleServerNames, findCompatibleServer } from "./compatible-servers.ts";
 import { createUnsupportedError } from "./embeddings/unsupported.ts";
 import { readEnv, requireKey } from "./environment.ts";
 
@@ -67,16 +66,17 @@ async function loadModel(name: string): Promise<Model> {
 }
 
 async function loadCompatible(provider: string, model: string): Promise<Model> {
+  const { compatibleServerNames, findCompatibleServer } = await import("./compatible-servers.ts");
   const server = findCompatibleServer(provider);
-  if (!server) throw createUnknownProviderError(provider, model);
+  if (!server) throw createUnknownProviderError(provider, model, compatibleServerNames);
   const { baseURL, quirks, key, isOpen } = server;
   const apiKey = isOpen ? readEnv(key) : requireKey(provider, undefined, [key]);
   const { compatible } = await import("./compatible.ts");
   return compatible({ provider, model, baseURL, quirks, ...(apiKey && { apiKey }) });
 }
 
-function createUnknownProviderError(provider: string, model: string): AgentError {
-  const providers = [...ownClients, ...compatibleServerNames];
+function createUnknownProviderError(provider: string, model: string, servers: readonly string[]): AgentError {
+  const providers = [...ownClients, ...servers];
   const hint = provider ? suggestName(provider, providers) : ` Write the model as "provider/${model}".`;
   const message = `Unknown provider ${JSON.stringify(provider)}.${hint} Known: ${providers.join(", ")}.`;
   return new AgentError("model_not_found", message);

@@ -12,7 +12,6 @@ import type { State } from "../state/state.ts";
 import { continueHistory } from "./continuation.ts";
 import { offerHosted } from "./hosted/offer.ts";
 import type { Io } from "./io.ts";
-import { restoreMedia } from "./store-media.ts";
 
 /** Output limit after a truncated tool call. A model that allows less rejects the request with a clear error. */
 const largeOutputTokens = 32_000;
@@ -34,7 +33,7 @@ export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRe
     instructions: [base, formatOutputInstructions(agent), ...effect.notes]
       .filter((text) => text !== "")
       .join("\n\n"),
-    history: hasMedia(history) ? await restoreMedia(history, io) : history,
+    history: hasMedia(history) ? await loadMedia(history, io) : history,
     tools,
     ...(hosted.length > 0 && { hosted }),
     toolChoice: chooseTool(toolChoice, hosted.length > 0 ? [...tools, ...hosted] : tools, effect),
@@ -55,6 +54,10 @@ function chooseTool(
   const isNamed = typeof choice === "object";
   if (isNamed && offered.some(({ name }) => name === choice.tool)) return choice;
   return tools === "required" ? "required" : isNamed ? "auto" : choice;
+}
+
+async function loadMedia(history: readonly Entry[], io: Io): Promise<readonly Entry[]> {
+  return (await import("./store-media.ts")).restoreMedia(history, io);
 }
 
 /** How much of each history has been searched. A history only grows, so that no entry is searched twice. */

@@ -7,8 +7,8 @@ import type { RunState } from "../state/state.ts";
 import type { Io } from "./io.ts";
 import { findPrefixChange, type PrefixChange, type RequestPrefix } from "./prefix-change.ts";
 
-/** No provider caches a shorter request. */
-export const minCachedTokens = 1024;
+/** No provider caches less. */
+const minCachedTokens = 1024;
 /** A smaller loss is not worth a warning, such as a changed note at the end of the instructions. */
 const minLostShare = 0.2;
 /** Providers keep a prompt at least this long: a later request loses nothing. */
@@ -41,11 +41,6 @@ type RunRecord = {
 const sentRequests = new Map<string, SentRequest>();
 const runRecords = new WeakMap<RunState, RunRecord>();
 
-/** Whether the provider caches: only then a changed prefix costs something. */
-function reportsCache({ cachedTokens, cacheWriteTokens }: Usage): boolean {
-  return cachedTokens !== undefined || cacheWriteTokens !== undefined;
-}
-
 /**
  * Warns if the provider had to read again what it had cached, because this request does not start like the one before
  * it. Compares the two only if the usage shows the loss: until then a turn costs one entry in a map.
@@ -53,7 +48,7 @@ function reportsCache({ cachedTokens, cacheWriteTokens }: Usage): boolean {
 export function listCacheWarnings(call: FinishedCall): readonly FactBody[] {
   const { io, request, usage } = call;
   const { run } = io.state;
-  if (!run || !reportsCache(usage)) return [];
+  if (!run) return [];
   const key = buildKey(call, run);
   const record = runRecords.get(run) ?? { causes: new Set(), histories: new Map() };
   const sent = sentRequests.get(key);

@@ -5,13 +5,12 @@ import { AgentError, describeThrown, type ErrorData } from "../errors.ts";
 import type { DeltaBody, FactBody, StructuredOutput } from "../event.ts";
 import { type AssistantEntry, type Citation, getText, type TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
-import { findAnswerProblem, type Model, type ModelRequest, type StopReason } from "../model.ts";
+import { findAnswerProblem, type Model, type ModelRequest, type StopReason, type Usage } from "../model.ts";
 import { findNewDescriptions, mergeLabels, type Source } from "../provenance.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { ModelSettings } from "../settings/settings.ts";
 import type { PartialMessage, State } from "../state/state.ts";
 import { buildRequest, hasMedia } from "./build-request.ts";
-import { listCacheWarnings, minCachedTokens } from "./cache-loss.ts";
 import { checkCalls } from "./check-calls.ts";
 import { type CitationFilter, createCitationFilter } from "./citations/citation-filter.ts";
 import { coerce } from "./coerce.ts";
@@ -30,7 +29,6 @@ import {
   readModelStream,
   resolveUsage,
 } from "./message-builder.ts";
-import { findIgnoredMedia, storeMedia } from "./store-media.ts";
 import { toJson } from "./to-json.ts";
 
 /** One model call: the effect, the model, and the message built so far. */
@@ -75,7 +73,8 @@ export async function callModel(
     emitRestart({ earlierDeltas: context.earlierDeltas, emit: io.emit }, { reason: "continued" });
   const facts = await requestFacts(context, signal);
   // Outside of the call, because a store that fails is not a model that fails.
-  return message.open.some(({ type }) => type === "media") ? storeMedia(facts, io.blobs) : facts;
+  if (!message.open.some(({ type }) => type === "media")) return facts;
+  return (await import("./store-media.ts")).storeMedia(facts, io.blobs);
 }
 
 async function requestFacts(context: ModelCallContext, signal: AbortSignal): Promise<readonly FactBody[]> {
@@ -158,10 +157,24 @@ function listSettingWarnings({ io, model, settings }: ModelCallContext): readonl
   return [{ type: "warning", code: "setting_ignored", message }];
 }
 
+/** No provider caches a shorter request. */
+const minCachedTokens = 1024;
+
+/** Warns of a lost cache, if the provider reports one at all. */
+async function loadCacheWarnings(
+  { effect, io, model, request }: ModelCallContext,
+  usage: Usage,
+): Promise<readonly FactBody[]> {
+  const hasCache = usage.cachedTokens !== undefined || usage.cacheWriteTokens !== undefined;
+  if (!request || !hasCache || usage.inputTokens < minCachedTokens) return [];
+  const { listCacheWarnings } = await import("./cache-loss.ts");
+  return listCacheWarnings({ effect, io, model: model.id, request, usage });
+}
+
 /** Warns once per run of media that the model cannot use. */
-function listMediaWarnings({ io, model, request }: ModelCallContext): readonly FactBody[] {
+async function listMediaWarnings({ io, model, request }: ModelCallContext): Promise<readonly FactBody[]> {
   if (!request || !hasMedia(request.history) || io.state.run?.warned.has("media_ignored")) return [];
-  const warning = findIgnoredMedia(request.history, model);
+  const warning = (await import("./store-media.ts")).findIgnoredMedia(request.history, model);
   return warning ? [warning] : [];
 }
 
@@ -196,7 +209,7 @@ function pickUnusedAnswer(message: MessageBuilder): { stopReason?: StopReason; t
 }
 
 async function buildMessage(context: ModelCallContext): Promise<readonly FactBody[]> {
-  const { effect, io, model, message, citationFilter, partial, startedAt, request, settings } = context;
+  const { effect, io, model, message, citationFilter, partial, startedAt, settings } = context;
   const { stopReason = "other" } = message;
   const agent = getAgent(io.agents, effect.agent);
   // Calls in a filtered or refused answer cannot be trusted; its text is kept.
@@ -220,10 +233,8 @@ async function buildMessage(context: ModelCallContext): Promise<readonly FactBod
     ...repairs,
     ...warnings,
     ...listSettingWarnings(context),
-    ...(request && usage.inputTokens >= minCachedTokens
-      ? listCacheWarnings({ effect, io, model: model.id, request, usage })
-      : []),
-    ...listMediaWarnings(context),
+    ...(await loadCacheWarnings(context, usage)),
+    ...(await listMediaWarnings(context)),
     ...(agent.hosted ? warnWithdrawn(agent, io.state) : []),
     ...(citationFilter?.getWarnings() ?? []),
   ];
