@@ -7,7 +7,7 @@ const models = new Map<string, LlamaFileModel>();
 
 /**
  * Opens a model that `capstan models get` has downloaded, as `local/NAME` does. The same name gives the same model, so
- * that a file is loaded once. Rejects with `model_not_found` if there is none.
+ * that a file is loaded once. Rejects with `model_not_found` if it does not exist.
  */
 export async function openModel(name: string): Promise<LlamaFileModel> {
   const known = await listModelFiles();

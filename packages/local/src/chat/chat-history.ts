@@ -34,7 +34,7 @@ function addEntry(history: ChatHistoryItem[], entry: Entry, { results, format }:
       history.push({ type: "user", text: entry.text });
       return;
     case "result":
-      // A template with calls of its own has the result next to the call.
+      // A template with its own format of calls has the result next to the call.
       if (!format.hasOwnCalls)
         history.push({
           type: "user",
@@ -44,7 +44,7 @@ function addEntry(history: ChatHistoryItem[], entry: Entry, { results, format }:
     case "assistant": {
       const items = entry.parts.flatMap((part): ResponseItem[] => {
         if (part.type === "text") return part.text === "" ? [] : [part.text];
-        if (part.type !== "call") return []; // templates leave out the reasoning of earlier turns
+        if (part.type !== "call") return []; // templates omit the reasoning of earlier turns
         if (!format.hasOwnCalls) return [formatCall(part.name, part.input, format)];
         const result = results.get(part.id) ?? "";
         return [{ type: "functionCall", name: part.name, params: part.input, result }];

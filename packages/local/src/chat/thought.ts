@@ -15,7 +15,7 @@ export type ThoughtWish = { readonly effort?: Effort | undefined; readonly think
 
 const budgets = { low: 1024, medium: 4096, high: Number.POSITIVE_INFINITY };
 
-/** Opens, closes or allows the reasoning, as far as the model's template knows any. */
+/** Opens, closes or allows the reasoning, if the model's template has any. */
 export function planThought({ thought }: ChatFormat, prompt: string, wish: ThoughtWish): ThoughtPlan {
   const { effort, thinking } = wish;
   if (!thought) return { mode: "none", budget: 0, suffix: "" };

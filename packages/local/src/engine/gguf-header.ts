@@ -8,7 +8,7 @@ export type GgufHeader = {
   readonly tokens: readonly string[];
 };
 
-/** Says what is wrong with a file: the end of a sentence that starts with "it". */
+/** Describes the damage of a file: the end of a sentence that starts with "it". */
 export class GgufError extends Error {}
 
 /** Headers have some megabytes: the vocabulary. */

@@ -7,7 +7,7 @@ import type { Engine } from "./load-library.ts";
 export type LoadedFile = { readonly model: LlamaModel; readonly tokens: readonly string[] };
 
 /**
- * Loads a GGUF file. Rejects with `model_not_found` if there is none, `model_file_invalid` if it is damaged or its
+ * Loads a GGUF file. Rejects with `model_not_found` if it does not exist, `model_file_invalid` if it is damaged or its
  * architecture is unknown, `out_of_memory` if it does not fit.
  */
 export async function loadFile(engine: Engine, file: string, gpuLayers?: number): Promise<LoadedFile> {

@@ -64,7 +64,7 @@ function resolveWrapper(library: Library, model: LlamaModel): ChatWrapper {
   }
 }
 
-/** These write several channels that only a parser of their own can tell apart. */
+/** These write several channels, which need a special parser. */
 const channelFormats = ["Harmony", "Muse", "Functionary"];
 
 function assertSupported({ wrapperName }: ChatWrapper, file: string): void {

@@ -1,5 +1,5 @@
 // llama.cpp checks grammars by code points and accepts encodings of them that are not valid UTF-8: overlong forms,
-// surrogates. They would become other characters than those that the grammar allowed, so such tokens are ruled out.
+// surrogates. They would become characters that the grammar does not allow, so such tokens are excluded.
 import type { LlamaModel, Token, TokenBias } from "node-llama-cpp";
 import type { Library } from "./load-library.ts";
 

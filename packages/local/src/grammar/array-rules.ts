@@ -24,7 +24,7 @@ export function buildArray(schema: JsonSchema, context: SchemaContext): string {
 
 type Counts = { readonly min: number; readonly max: number };
 
-/** The listed items in order; then items of `items`, as far as the schema has any. */
+/** The listed items in order; then items of `items`, if the schema has any. */
 function buildTuple(schema: JsonSchema, { min, max }: Counts, context: SchemaContext): string {
   const prefix = schema.prefixItems as readonly unknown[];
   const listed = prefix.slice(0, max).map((item, index) => context.build(item, `/prefixItems/${index}`));

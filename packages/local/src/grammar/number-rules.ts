@@ -85,7 +85,7 @@ function listDecimals(limits: NumberLimits): readonly number[] {
 
 const isWritable = (value: number): boolean => Math.abs(value) <= maxInteger && !Object.is(value, -0);
 
-/** Returns an expression for the integers from `first` to `last`; undefined if there are none. */
+/** Returns an expression for the integers from `first` to `last`; undefined for an empty range. */
 export function buildIntegers(first: number, last: number): string | undefined {
   if (first > last) return undefined;
   const choices = last >= 0 ? listNatural(Math.max(0, first), last) : [];

@@ -122,7 +122,7 @@ function readClass(reader: Reader): PatternNode {
   return { type: "class", body: items.join("") };
 }
 
-/** Leaves out characters that JSON escapes; a negated class excludes them anyway. */
+/** Excludes characters that JSON escapes; a negated class excludes them anyway. */
 function readClassItem(reader: Reader, isNegated: boolean): readonly string[] {
   const character = read(reader);
   if (character === "\\") {

@@ -53,8 +53,8 @@ const blockSize = 32;
 const maxBlocks = 1000;
 
 /**
- * Repeats a rule. llama.cpp expands every repetition, so long ones are built from blocks of blocks, and an upper limit
- * that is not made of whole blocks is lowered to one that is.
+ * Repeats a rule. llama.cpp expands every repetition, so a long one is built from blocks of blocks, and its upper
+ * limit is rounded down to whole blocks.
  */
 export function repeat(rules: Rules, item: string, { min, max = Infinity }: RepeatLimits): string {
   if (max === Infinity) return `${repeatExactly(rules, item, min)} ${item}*`.trim();

@@ -4,7 +4,7 @@ import { createSchemaError, type Location, type Rules, repeat } from "./rules.ts
 /** Keywords about texts. */
 export type TextLimits = Partial<PatternLimits> & { readonly format?: string };
 
-// Escapes of surrogates are left out: two of them may not form a character.
+// Escapes of surrogates are excluded: two of them may not form a character.
 const escaped =
   '"\\\\" ( ["\\\\/bfnrt] | "u" ( [0-9a-cA-CefEF] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2} ) )';
 const anyCharacter = `[^"\\\\\\x00-\\x1F\\x7F] | ${escaped}`;
