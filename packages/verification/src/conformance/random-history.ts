@@ -67,7 +67,7 @@ const call: fc.Arbitrary<CallSeed> = fc.record(
 
 type Step = { readonly parts: readonly AssistantPart[]; readonly calls: readonly CallSeed[] };
 
-function createStep(own: OwnParts): fc.Arbitrary<Step> {
+function createHistoryStep(own: OwnParts): fc.Arbitrary<Step> {
   const said: fc.Arbitrary<AssistantPart> = fc.oneof(
     text.map((value): AssistantPart => ({ type: "text", text: value })),
     text.map((value): AssistantPart => ({ type: "reasoning", text: value })),
@@ -87,7 +87,10 @@ export function createRandomHistory(own: OwnParts): fc.Arbitrary<readonly Entry[
     { arbitrary: content.map((value): Entry => ({ type: "user", content: value })), weight: 4 },
     text.map((value): Entry => ({ type: "summary", text: value })),
   );
-  const turn: fc.Arbitrary<Turn> = fc.record({ start, steps: fc.array(createStep(own), { maxLength: 3 }) });
+  const turn: fc.Arbitrary<Turn> = fc.record({
+    start,
+    steps: fc.array(createHistoryStep(own), { maxLength: 3 }),
+  });
   return fc.array(turn, { minLength: 1, maxLength: 3 }).map(joinTurns);
 }
 

@@ -50,7 +50,7 @@ export async function embedTexts(
       const { vectors, tokens } = await embedBatch(context, batch);
       const entries = batch.map(({ key }, index) => [key, vectors[index] ?? []] as const);
       for (const [key, vector] of entries) found.set(key, vector);
-      inputTokens += tokens ?? estimateTokens(batch);
+      inputTokens += tokens ?? estimateInputTokens(batch);
       isEstimated ||= tokens === undefined;
       if (cache) await cache.set(entries);
     }
@@ -157,6 +157,6 @@ function createBatchError(thrown: unknown, what: string): AgentError {
   });
 }
 
-function estimateTokens(batch: readonly MissingText[]): number {
+function estimateInputTokens(batch: readonly MissingText[]): number {
   return Math.ceil(batch.reduce((sum, { text }) => sum + text.length, 0) / charactersPerToken);
 }

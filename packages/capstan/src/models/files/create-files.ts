@@ -69,12 +69,12 @@ function remember(uploads: Map<string, Promise<MediaPart>>, key: string, upload:
 }
 
 function toContent({ data, mediaType, name }: NewFile): FileContent {
-  const bytes = typeof data === "string" ? decodeData(data) : new Uint8Array(data);
+  const bytes = typeof data === "string" ? toBytes(data) : new Uint8Array(data);
   if (bytes.length === 0) throw new AgentError("invalid_input", "The file to upload is empty.");
   return { bytes, mediaType, name: name ?? `file.${getExtension(mediaType)}` };
 }
 
-function decodeData(data: string): Uint8Array<ArrayBuffer> {
+function toBytes(data: string): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(fromBase64(data));
   } catch (cause) {

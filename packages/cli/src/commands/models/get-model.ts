@@ -43,7 +43,7 @@ export async function getModel(name: string | undefined, flags: GetModelFlags, i
 
 const columns: readonly Column<DownloadableModel>[] = [
   { name: "NAME", value: ({ name }) => name },
-  { name: "SIZE", value: ({ megabytes }) => formatSize(megabytes * 1e6) },
+  { name: "SIZE", value: ({ megabytes }) => formatBytes(megabytes * 1e6) },
   { name: "LICENSE", value: ({ license }) => license, shrinks: true },
 ];
 
@@ -75,7 +75,7 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   );
 
-export const formatSize = (bytes: number): string =>
+export const formatBytes = (bytes: number): string =>
   bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`;
 
 /** A line that is rewritten on a terminal; elsewhere one line per tenth. */
@@ -83,8 +83,8 @@ function createProgressLine(name: string, { stderr }: Io) {
   let lastTenth = -1;
   let isOpen = false;
   const format = ({ bytes, total }: Progress): string => {
-    const share = total ? ` of ${formatSize(total)}, ${Math.floor((bytes / total) * 100)} %` : "";
-    return `${name}: ${formatSize(bytes)}${share}`;
+    const share = total ? ` of ${formatBytes(total)}, ${Math.floor((bytes / total) * 100)} %` : "";
+    return `${name}: ${formatBytes(bytes)}${share}`;
   };
   return {
     update(progress: Progress) {

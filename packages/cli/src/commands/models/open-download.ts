@@ -33,7 +33,7 @@ export async function openDownload(options: OpenDownloadOptions): Promise<OpenDo
       url = resolveRedirect(url, location);
       continue;
     }
-    return { ...(await readResponse(response, options)), sha256 };
+    return { ...(await checkResponse(response, options)), sha256 };
   }
   throw new AgentError("model_unreachable", `Too many redirects from ${options.url}.`, { retryable: false });
 }
@@ -60,7 +60,7 @@ async function request(url: string, { from, fetch: send, signal }: OpenDownloadO
   }
 }
 
-async function readResponse(
+async function checkResponse(
   response: Response,
   { url, from }: OpenDownloadOptions,
 ): Promise<Omit<OpenDownload, "sha256">> {
