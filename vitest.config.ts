@@ -4,23 +4,34 @@ import { createTallyReporter } from "./scripts/tally-reporter.ts";
 
 const long = process.env.CAPSTAN_LONG === "1";
 
-/** Folders of the core whose tests touch nothing but values: they share workers, so that each loads the core once. */
+/** Tests that leave nothing behind in their process share workers, so that each of these loads the sources once. */
 const sharedFolders = [
   "agents",
   "approvals",
   "client",
+  "hosted",
+  "logs",
   "loop",
+  "models",
   "perform",
   "prompt",
   "rules",
   "run",
   "safety",
   "schema",
+  "secrets",
   "sessions",
+  "settings",
   "state",
   "trace",
 ];
-const sharedTests = `packages/capstan/src/{${sharedFolders}}/**/*.test.ts`;
+const sharedTests = [
+  `packages/capstan/src/{${sharedFolders}}/**/*.test.ts`,
+  "packages/offline/src/**/*.test.ts",
+  "packages/server/src/{access,http,protocols,routes,runs,sessions,views}/**/*.test.ts",
+  "packages/{mcp,tools}/src/*/**/*.test.ts",
+  "apps/*/**/!(*.browser).test.ts",
+];
 const excludedTests = [
   ...configDefaults.exclude,
   "**/dist/**",
@@ -46,7 +57,7 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "shared", include: [sharedTests], exclude: excludedTests, isolate: false },
+        test: { name: "shared", include: sharedTests, exclude: excludedTests, isolate: false },
       },
       {
         extends: true,
@@ -58,7 +69,7 @@ const config: ViteUserConfig = defineConfig({
             "scripts/**/*.test.ts",
             "bench/**/*.test.ts",
           ],
-          exclude: [...excludedTests, sharedTests],
+          exclude: [...excludedTests, ...sharedTests],
         },
       },
     ],

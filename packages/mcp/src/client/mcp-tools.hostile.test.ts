@@ -18,7 +18,10 @@ beforeAll(async () => {
   process.env.OPENAI_API_KEY = "sk-canary";
   shared = await mcpTools({ mcpServers: { plain: { ...hostileServer("calls"), env: { LISTED: "yes" } } } });
 });
-afterAll(() => shared.close());
+afterAll(() => {
+  delete process.env.OPENAI_API_KEY;
+  return shared.close();
+});
 
 it.concurrent("a server that exits at start does not stop the others (F58, M5, S4-46)", async () => {
   const servers = {
