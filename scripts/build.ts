@@ -22,6 +22,20 @@ export function getEntries({ exports }: Manifest): { [name: string]: string } {
   return Object.fromEntries(entries);
 }
 
+/** What every run of `capstan` loads, in few files: each costs more to load than its content. The first match counts. */
+const commonChunks = [
+  {
+    name: "vocabulary",
+    test: /capstan\/src\/(?:(?!index\.ts)[\w-]+\.ts|(?:approvals|hosted|schema|settings)\/|models\/(?:environment|providers)\.ts)/,
+  },
+  { name: "state", test: /capstan\/src\/state\// },
+  { name: "stores", test: /capstan\/src\/stores\/[\w-]+\.ts/ },
+  {
+    name: "core",
+    test: /capstan\/src\/(?:(?:loop|prompt|rules|run|secrets)\/|perform\/(?!cache-loss|prefix-change|store-media))/,
+  },
+];
+
 /** Writes the bundles and removes the previous build. */
 export async function bundlePackage(folder: string): Promise<void> {
   const manifest: Manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -39,6 +53,7 @@ export async function bundlePackage(folder: string): Promise<void> {
       ...{ dir: "dist", format: "esm", chunkFileNames: "shared/[name]-[hash].js" },
       // The sources are published too.
       ...{ sourcemap: true, sourcemapExcludeSources: true },
+      codeSplitting: { groups: commonChunks },
     },
     logLevel: "warn",
   });
