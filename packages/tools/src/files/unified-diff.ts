@@ -25,7 +25,14 @@ export function createUnifiedDiff(path: string, before: string | undefined, afte
 
 /** Keeps the newline of each line, so that a missing one at the end is a difference. */
 export function splitLines(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  const lines: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf("\n", start);
+    const end = newline === -1 ? text.length : newline + 1;
+    lines.push(text.slice(start, end));
+    start = end;
+  }
+  return lines;
 }
 
 /** Formats the changed lines with `contextLines` lines around them. */
