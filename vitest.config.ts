@@ -28,10 +28,9 @@ const sharedFolders = [
 const sharedTests = [
   `packages/capstan/src/{${sharedFolders}}/**/*.test.ts`,
   "packages/offline/src/**/*.test.ts",
-  "packages/server/src/{access,http,protocols,routes,runs,sessions,views}/**/*.test.ts",
-  "packages/{mcp,tools}/src/*/**/*.test.ts",
-  "apps/*/**/!(*.browser).test.ts",
 ];
+/** Share workers among themselves: the adapters of other frameworks that they load replace `Response`. */
+const sharedServerTests = ["packages/{mcp,tools}/src/*/**/*.test.ts", "apps/*/**/!(*.browser).test.ts"];
 const excludedTests = [
   ...configDefaults.exclude,
   "**/dist/**",
@@ -61,6 +60,10 @@ const config: ViteUserConfig = defineConfig({
       },
       {
         extends: true,
+        test: { name: "servers", include: sharedServerTests, exclude: excludedTests, isolate: false },
+      },
+      {
+        extends: true,
         test: {
           name: "isolated",
           include: [
@@ -69,7 +72,7 @@ const config: ViteUserConfig = defineConfig({
             "scripts/**/*.test.ts",
             "bench/**/*.test.ts",
           ],
-          exclude: [...excludedTests, ...sharedTests],
+          exclude: [...excludedTests, ...sharedTests, ...sharedServerTests],
         },
       },
     ],
