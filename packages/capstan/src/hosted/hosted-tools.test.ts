@@ -295,7 +295,7 @@ describe("a computer", () => {
     expect(body(anthropicMessages.toRequest(request([spec]), settings)).tools).toEqual([
       { type: "computer_20251124", name: "computer", display_width_px: 800, display_height_px: 600 },
     ]);
-    expect(anthropicMessages.buildHeaders?.(request([spec]), "claude-opus-4-6")).toEqual({
+    expect(anthropicMessages.buildHeaders?.(request([spec]), "claude-opus-4-6", "{}")).toEqual({
       "anthropic-beta": "computer-use-2025-11-24",
     });
     expect(

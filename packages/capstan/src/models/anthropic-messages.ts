@@ -36,6 +36,6 @@ export function createCloudMessages(fields: CloudFields): Wire {
   return withoutFiles({
     ...anthropicMessages,
     toRequest: (request, settings) => buildAnthropicRequest(request, settings, cloudFields),
-    buildHeaders: ({ hosted = [] }, model) => buildBetaHeaders({ hosted, history: [] }, model),
+    buildHeaders: ({ hosted = [] }, model, body) => buildBetaHeaders({ hosted, history: [] }, model, body),
   });
 }

@@ -11,7 +11,7 @@ import type { Model } from "../model.ts";
 import { createTokenAuth, type TokenProvider } from "./credentials.ts";
 import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { readEnv, requireKey } from "./environment.ts";
-import { type ClientOptions, pickSettings } from "./http-model.ts";
+import { type ClientOptions, pickClientOptions } from "./http-model.ts";
 import { openAiChat } from "./openai-chat.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import { createPricer } from "./pricing.ts";
@@ -42,7 +42,7 @@ const wires: { readonly [Api in "responses" | "chat"]: Wire } = {
 
 /** Models in Azure OpenAI. The key defaults to `AZURE_OPENAI_API_KEY`. */
 export function azure(options: AzureOptions): Model {
-  const { model, deployment = model, token, stream, fetch, timeouts, circuit, clock, headers } = options;
+  const { model, deployment = model, token, clock, headers } = options;
   const version = options.apiVersion ?? readEnv("OPENAI_API_VERSION");
   const api = options.api ?? (isDated(version) ? "chat" : "responses");
   const auth = token && createTokenAuth(token, clock);
@@ -50,12 +50,7 @@ export function azure(options: AzureOptions): Model {
     id: `azure/${deployment}`,
     api: api === "responses" ? "openai-responses" : "openai-chat",
     wire: deployment === model ? wires[api] : withDeployment(wires[api], deployment),
-    settings: pickSettings(options),
-    stream,
-    fetch,
-    timeouts,
-    circuit,
-    clock,
+    ...pickClientOptions(options),
     price: createPricer({ provider: "azure", model, prices: options.prices }),
     url: () => buildAzureUrl(getEndpoint(options), { api, deployment, version }),
     embeddings: {

@@ -13,7 +13,7 @@ import {
   createHttpModel,
   type HttpModelOptions,
   joinUrl,
-  pickSettings,
+  pickClientOptions,
 } from "./http-model.ts";
 import { createChatWire } from "./openai-chat.ts";
 import { openAiResponses } from "./openai-responses.ts";
@@ -40,20 +40,15 @@ export type BedrockOptions = ClientOptions & {
 
 /** Models in Amazon Bedrock, with the usual AWS credentials. */
 export function bedrock(options: BedrockOptions): Model {
-  const { model, credentials, stream, fetch, timeouts, circuit, clock, headers } = options;
+  const { model, credentials, stream, clock, headers } = options;
   const credential = getAwsCredential(credentials, clock);
   const getApiKey = () => options.apiKey ?? (credentials ? undefined : readEnv("AWS_BEARER_TOKEN_BEDROCK"));
   const api = options.api ?? (/anthropic|claude/.test(model) ? "anthropic" : "chat");
   return createHttpModel({
     id: `bedrock/${model}`,
     ...(api === "anthropic" ? createInvokeRoute(options) : createOpenAiRoute(options, api)),
-    settings: pickSettings(options),
-    stream,
-    fetch,
-    timeouts,
-    circuit,
+    ...pickClientOptions(options),
     account: credentials,
-    clock,
     price: createPricer({ provider: "bedrock", model, prices: options.prices }),
     headers() {
       const apiKey = getApiKey();

@@ -1,7 +1,7 @@
 import type { Model } from "../model.ts";
 import { listServerLimits } from "../settings/servers.ts";
 import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
-import { type ClientOptions, joinUrl, pickSettings } from "./http-model.ts";
+import { type ClientOptions, joinUrl, pickClientOptions } from "./http-model.ts";
 import { type ChatQuirks, createChatWire } from "./openai-chat.ts";
 import { createPricer } from "./pricing.ts";
 
@@ -15,18 +15,13 @@ export type CompatibleOptions = ClientOptions & {
 
 /** Any server with an OpenAI-compatible chat completions API: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, Groq and others. */
 export function compatible(options: CompatibleOptions): Model {
-  const { model, apiKey, baseURL, stream, fetch, timeouts, circuit, clock, headers, quirks = {} } = options;
+  const { model, apiKey, baseURL, headers, quirks = {} } = options;
   const provider = options.provider ?? (URL.canParse(baseURL) ? new URL(baseURL).hostname : "compatible");
   return createEmbeddingModel({
     id: `${provider}/${model}`,
     api: listServerLimits(quirks),
     wire: createChatWire({ name: provider, ...quirks }),
-    settings: pickSettings(options),
-    stream,
-    fetch,
-    timeouts,
-    circuit,
-    clock,
+    ...pickClientOptions(options),
     price: createPricer({ provider, model, prices: options.prices }),
     url: () => joinUrl(baseURL, "/chat/completions"),
     embeddings: { api: "compatible", url: () => joinUrl(baseURL, "/embeddings") },

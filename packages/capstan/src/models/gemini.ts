@@ -2,7 +2,7 @@ import type { Model } from "../model.ts";
 import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { requireKey } from "./environment.ts";
 import { geminiContent } from "./gemini-content.ts";
-import { type ClientOptions, joinUrl, pickSettings } from "./http-model.ts";
+import { type ClientOptions, joinUrl, pickClientOptions } from "./http-model.ts";
 import { createPricer } from "./pricing.ts";
 import { withoutFiles } from "./without-files.ts";
 
@@ -17,7 +17,7 @@ export type GeminiOptions = ClientOptions & {
 
 /** Google models. The key defaults to `GEMINI_API_KEY`, then `GOOGLE_API_KEY`; Vertex uses a token. */
 export function gemini(options: GeminiOptions): Model {
-  const { model, apiKey, stream, fetch, timeouts, circuit, clock, headers, vertex } = options;
+  const { model, apiKey, headers, vertex } = options;
   const base =
     options.baseURL ??
     (vertex
@@ -28,12 +28,7 @@ export function gemini(options: GeminiOptions): Model {
     id: `${provider}/${model}`,
     api: "gemini",
     wire: vertex ? withoutFiles(geminiContent) : geminiContent,
-    settings: pickSettings(options),
-    stream,
-    fetch,
-    timeouts,
-    circuit,
-    clock,
+    ...pickClientOptions(options),
     price: createPricer({ provider, model, prices: options.prices }),
     url: (streams) =>
       joinUrl(base, `/models/${model}:${streams ? "streamGenerateContent?alt=sse" : "generateContent"}`),

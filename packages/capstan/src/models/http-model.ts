@@ -7,7 +7,14 @@ import { mergeSettings, settingNames } from "../settings/settings.ts";
 import { checkSupport, findSettingProblems, type ModelApi } from "../settings/support.ts";
 import { buildCircuitKey, type Circuit, type CircuitOptions, getCircuit } from "./circuit.ts";
 import { createResponseError, toNetworkError } from "./http-failure.ts";
-import { type PostRequest, type PostResponse, post } from "./post.ts";
+import {
+  createIdleTimer,
+  type IdleTimer,
+  type PostRequest,
+  type PostResponse,
+  post,
+  type Timeouts,
+} from "./post.ts";
 import type { PriceList, Pricer } from "./pricing.ts";
 import { type BatchQueue, createBatchQueue, createJsonReader, createSseReader } from "./stream-reader.ts";
 import type { Wire, WireSettings } from "./wire.ts";
@@ -58,8 +65,6 @@ export type HttpModelOptions = {
   /** The source of credentials, if they are in no header: accounts do not share a circuit breaker. */
   readonly account?: object | undefined;
   readonly clock?: Clock | undefined;
-  /** Adds headers that a request needs because of its content. */
-  contentHeaders?: ((body: string) => Readonly<Record<string, string>>) | undefined;
   /** Loads the client of the provider's files. */
   loadFiles?: ((connection: FilesConnection) => Promise<ModelFiles>) | undefined;
 };
@@ -124,11 +129,10 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
     url = options.url(stream);
     const own = await buildHeaders(options, timer.signal);
     circuit = await acquireCircuit(options, { url, headers: own }, timer.signal);
-    const headers = wire.buildHeaders
-      ? addWireHeaders(own, wire.buildHeaders(request, options.settings.model))
-      : own;
     const body = wire.toRequest(request, buildWireSettings(options, request));
-    if (options.contentHeaders) Object.assign(headers, options.contentHeaders(body));
+    const headers = wire.buildHeaders
+      ? extendHeaders(own, wire.buildHeaders(request, options.settings.model, body))
+      : own;
     const response = await sendPost(options, { url, headers, body, signal: timer.signal });
     const { createReader = createSseReader } = options;
     const answer = (stream ? createReader : createJsonReader)(wire, request.hosted);
@@ -163,15 +167,17 @@ async function buildHeaders(
   return { "content-type": "application/json", accept, ...(await own) };
 }
 
-/** Adds the headers of the wire. A list in the headers of the client stays. */
-function addWireHeaders(
-  headers: Record<string, string>,
-  wireHeaders: Readonly<Record<string, string>>,
+/** Adds headers. A header that exists is a list: it gets the new values too, whatever the case of its name. */
+export function extendHeaders(
+  headers: Readonly<Record<string, string>>,
+  added: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const added = Object.entries(wireHeaders).map(([name, value]) => {
-    return [name, headers[name] ? `${headers[name]},${value}` : value];
-  });
-  return { ...headers, ...Object.fromEntries(added) };
+  const extended = { ...headers };
+  for (const [name, value] of Object.entries(added)) {
+    const existing = Object.keys(headers).find((key) => key.toLowerCase() === name);
+    extended[existing ?? name] = existing ? `${headers[existing]},${value}` : value;
+  }
+  return extended;
 }
 
 /** Rejects for a response that is not a success, after the credentials were renewed once. */
@@ -248,84 +254,19 @@ export function buildWireSettings(
   return { ...fixed, maxOutputTokens: Math.max(maxOutputTokens, merged.maxOutputTokens ?? 0) };
 }
 
-/** Picks the request settings from the client options. */
-export function pickSettings(options: ClientOptions): Omit<WireSettings, "stream"> {
-  const picked: Record<string, unknown> = { model: options.model };
+/** Picks the options that every client passes on unchanged, and the settings of its requests. */
+export function pickClientOptions(
+  options: ClientOptions,
+): Pick<HttpModelOptions, "settings" | "stream" | "fetch" | "timeouts" | "circuit" | "clock"> {
+  const { model, stream, fetch, timeouts, circuit, clock } = options;
+  const settings: Record<string, unknown> = { model };
   for (const name of settingNames) {
     const value: unknown = Reflect.get(options, name);
-    if (value !== undefined) picked[name] = value;
+    if (value !== undefined) settings[name] = value;
   }
-  return picked as Omit<WireSettings, "stream">;
+  return { settings: settings as HttpModelOptions["settings"], stream, fetch, timeouts, circuit, clock };
 }
 
 export function joinUrl(base: string, path: string): string {
   return `${base.replace(/\/+$/, "")}${path}`;
-}
-
-/** Time limits for a response. */
-export type Timeouts = {
-  /** From the request to the first byte. Default: 120,000. */
-  readonly firstByteMs: number;
-  /** Between two reads. Default: 60,000. */
-  readonly idleMs: number;
-};
-
-const defaultTimeouts: Timeouts = { firstByteMs: 120_000, idleMs: 60_000 };
-
-export type IdleTimer = {
-  /** Aborts with the caller's signal or on a timeout. */
-  readonly signal: AbortSignal;
-  /** Restarts the idle timeout after a read. */
-  reset(): void;
-  /** Returns the timeout error, if a timeout caused the abort. */
-  getFailure(): AgentError | undefined;
-  /** Aborts the request because its reader stopped. */
-  abort(): void;
-  stop(): void;
-};
-
-/** Uses real time by default, not the run's clock, because it limits a network connection. */
-export function createIdleTimer(
-  signal: AbortSignal,
-  timeouts: Partial<Timeouts> = {},
-  clock: Clock = systemClock,
-): IdleTimer {
-  const { firstByteMs, idleMs } = { ...defaultTimeouts, ...timeouts };
-  const controller = new AbortController();
-  let failure: AgentError | undefined;
-  let lastReadAt: number | undefined;
-  let cancelTimer = clock.after(firstByteMs, check);
-
-  // The timer is not restarted on every read, which would cost more than the read itself: when it fires, it checks
-  // the time of the last read.
-  function check(): void {
-    const remainingMs = lastReadAt === undefined ? 0 : lastReadAt + idleMs - clock.monotonic();
-    if (remainingMs > 0) cancelTimer = clock.after(remainingMs, check);
-    else timeOut();
-  }
-  function timeOut(): void {
-    const [ms, when] =
-      lastReadAt === undefined ? [firstByteMs, "after the request"] : [idleMs, "in mid-answer"];
-    failure = new AgentError("model_timeout", `The provider sent nothing for ${ms} ms ${when}.`);
-    controller.abort(failure);
-  }
-  const forward = () => controller.abort(signal.reason);
-  if (signal.aborted) forward();
-  else signal.addEventListener("abort", forward, { once: true });
-  return {
-    signal: controller.signal,
-    reset() {
-      if (lastReadAt === undefined) {
-        cancelTimer();
-        cancelTimer = clock.after(idleMs, check);
-      }
-      lastReadAt = clock.monotonic();
-    },
-    getFailure: () => failure,
-    abort: () => controller.abort(),
-    stop() {
-      cancelTimer();
-      signal.removeEventListener("abort", forward);
-    },
-  };
 }

@@ -15,7 +15,7 @@ import {
   createHttpModel,
   type HttpModelOptions,
   joinUrl,
-  pickSettings,
+  pickClientOptions,
 } from "./http-model.ts";
 import { createPricer } from "./pricing.ts";
 import { withoutFiles } from "./without-files.ts";
@@ -46,7 +46,7 @@ const claude = {
 
 /** Gemini and Claude in Google Cloud. Without `token` and `credentials`, the application-default credentials are used. */
 export function vertex(options: VertexOptions): Model {
-  const { model, stream, fetch, timeouts, circuit, clock, headers } = options;
+  const { model, headers } = options;
   const isClaude = model.startsWith("claude");
   const { api, wire, publisher, streamed, whole } = isClaude ? claude : gemini;
   const auth = getGoogleAuth(options);
@@ -54,12 +54,7 @@ export function vertex(options: VertexOptions): Model {
     id: `vertex/${model}`,
     api,
     wire,
-    settings: pickSettings(options),
-    stream,
-    fetch,
-    timeouts,
-    circuit,
-    clock,
+    ...pickClientOptions(options),
     price: createPricer({ provider: "vertex", model, prices: options.prices }),
     url: (streams) =>
       joinUrl(getBaseUrl(options), `/publishers/${publisher}/models/${model}:${streams ? streamed : whole}`),

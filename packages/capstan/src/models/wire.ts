@@ -36,6 +36,7 @@ export interface Wire {
   buildHeaders?(
     request: Pick<ModelRequest, "hosted" | "history">,
     model: string,
+    body: string,
   ): Readonly<Record<string, string>>;
   /** Whether an error message reports that the request exceeds the context window. */
   isOverflow(message: string): boolean;

@@ -64,12 +64,19 @@ export function buildAnthropicRequest(
   ].join("");
 }
 
+/** A reference to a file in a request; a quote in a text would be escaped. */
+const fileSource = '"source":{"type":"file"';
+/** The version of the files API. */
+export const filesBeta = "files-api-2025-04-14";
+
 /** Returns the header of the beta features that a request uses. */
 export function buildBetaHeaders(
   { hosted = [], history }: Pick<ModelRequest, "hosted" | "history">,
   model: string,
+  body: string,
 ): Record<string, string> {
   const betas = hosted.length > 0 ? [...listBetas(hosted, model)] : [];
+  if (body.includes(fileSource)) betas.push(filesBeta);
   if (resendsBoundThinking(history, model)) betas.push("thinking-binding-controls-2026-08-01");
   return betas.length > 0 ? { "anthropic-beta": [...new Set(betas)].join(",") } : {};
 }

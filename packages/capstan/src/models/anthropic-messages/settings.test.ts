@@ -121,13 +121,13 @@ describe("the effort", () => {
     const history: Entry[] = [question, { type: "assistant", parts: [reasoning as never, call] }, result];
     const binding = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
     expect(build(model, settings, { history }).thinking).toEqual({ ...thinking, ...binding });
-    expect(anthropicMessages.buildHeaders?.({ history }, model)).toEqual({
+    expect(anthropicMessages.buildHeaders?.({ history }, model, "{}")).toEqual({
       "anthropic-beta": "thinking-binding-controls-2026-08-01",
     });
     // Neither without thinking in the history, nor with models that do not bind it.
     expect(build(model, settings).thinking ?? {}).not.toHaveProperty("block_binding");
-    expect(anthropicMessages.buildHeaders?.({ history: [question] }, model)).toEqual({});
-    expect(anthropicMessages.buildHeaders?.({ history }, "claude-opus-5")).toEqual({});
+    expect(anthropicMessages.buildHeaders?.({ history: [question] }, model, "{}")).toEqual({});
+    expect(anthropicMessages.buildHeaders?.({ history }, "claude-opus-5", "{}")).toEqual({});
     expect(build("claude-opus-5", {}, { history })).not.toHaveProperty("thinking");
   });
 

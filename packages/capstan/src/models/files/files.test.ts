@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../clock.ts";
 import type { Entry, MediaPart } from "../../history.ts";
+import type { HostedToolSpec } from "../../hosted/hosted-tool.ts";
 import type { Model } from "../../model.ts";
 import { anthropic } from "../anthropic.ts";
 import { azure } from "../azure.ts";
@@ -170,17 +171,23 @@ describe("a file uploaded to Anthropic", () => {
     const headers = { "Anthropic-Beta": "other-2026-01-01" };
     const model = anthropic({ model: "m", apiKey: "k", baseURL: origin, stream: false, headers });
     const part = await upload(model, "the bytes");
-    const ask = async (content: Extract<Entry, { type: "user" }>["content"]) => {
+    const ask = async (
+      content: Extract<Entry, { type: "user" }>["content"],
+      hosted: readonly HostedToolSpec[] = [],
+    ) => {
       const request = { instructions: "", tools: [], toolChoice: "auto", thinking: false } as const;
       const history: Entry[] = [{ type: "user", content }];
       const { signal } = new AbortController();
-      for await (const _ of model.stream({ ...request, history }, { signal }));
+      for await (const _ of model.stream({ ...request, history, hosted }, { signal }));
     };
     await ask([part]);
+    const options = { label: "docs", url: "https://example.org/mcp", approval: "never" } as const;
+    await ask([part], [{ kind: "mcp", name: "mcp_docs", options }]);
     await ask('Explain "source":{"type":"file"}');
     expect(received.map(({ headers: sent }) => sent["anthropic-beta"])).toEqual([
       "other-2026-01-01,files-api-2025-04-14",
       "other-2026-01-01,files-api-2025-04-14",
+      expect.stringMatching(/^other-2026-01-01,mcp-client-[\d-]+,files-api-2025-04-14$/),
       "other-2026-01-01",
     ]);
     expect((await readForm(received[0] as Received)).has("purpose")).toBe(false);

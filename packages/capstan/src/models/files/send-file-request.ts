@@ -1,7 +1,8 @@
 import { systemClock } from "../../clock.ts";
 import { AgentError } from "../../errors.ts";
 import { createResponseError, toNetworkError } from "../http-failure.ts";
-import { createIdleTimer, type FilesConnection } from "../http-model.ts";
+import type { FilesConnection } from "../http-model.ts";
+import { createIdleTimer } from "../post.ts";
 import { withAttempts } from "../with-attempts.ts";
 
 export type FileRequest = {
