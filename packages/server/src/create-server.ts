@@ -37,6 +37,7 @@ import { createAgentResolver, indexModels, withToolsets } from "./runs/agent-res
 import { createEphemeralRuns } from "./runs/ephemeral-runs.ts";
 import { type Retention, startRetention } from "./sessions/retention.ts";
 import { createMetrics, createToolMatcher } from "./telemetry/metrics.ts";
+import { createRequestLog, type RequestLogEntry } from "./telemetry/request-log.ts";
 import { buildAgentParts } from "./views/agent-parts.ts";
 import { createMcpCalls } from "./views/mcp-server-view.ts";
 import type { AgentProfiles } from "./views/server-info.ts";
@@ -91,6 +92,8 @@ export type ServerOptions = GuardOptions & {
   readonly secrets?: readonly string[];
   /** Receives every event of every run in this process, for logging. */
   readonly onEvent?: (event: Event) => void;
+  /** Receives one entry per handled request, without contents, for an access log. */
+  readonly onRequest?: (entry: RequestLogEntry) => void;
   /** Debug log of `POST /api/chat`: one line per event sent. */
   readonly sseLog?: (line: string) => void;
   /** Receives internal errors, with the id that was returned to the client. */
@@ -136,25 +139,29 @@ export function createServer(options: ServerOptions): Server {
   const cors = options.origins?.length ? createCors(options.origins) : undefined;
   const route = createRouter({
     routes,
-    handle: (matched, input) => dispatch(matched, input, { getDeployment, authenticate }),
+    handle(matched, input) {
+      deployment.requestLog?.note({ route: matched.path });
+      return dispatch(matched, input, { getDeployment, authenticate });
+    },
     files: options.studio && loadStaticFiles(options.studio.folder),
     report,
   });
+  const fetch = withOpenaiErrors(
+    withSecurityHeaders(
+      async (request, arrivedAt) => {
+        assertAllowed(request, arrivedAt);
+        return cors?.answerPreflight(request) ?? route(request);
+      },
+      { cors, report },
+    ),
+  );
   for (const warning of checkInstructions(coded)) report(warning);
   if (options.retention) startRetention(deployment, options.retention);
   return {
     routes,
     keys,
     oneTimeCode: deployment.signIns.createCode,
-    fetch: withOpenaiErrors(
-      withSecurityHeaders(
-        async (request, arrivedAt) => {
-          assertAllowed(request, arrivedAt);
-          return cors?.answerPreflight(request) ?? route(request);
-        },
-        { cors, report },
-      ),
-    ),
+    fetch: deployment.requestLog?.wrap(fetch) ?? fetch,
     async close(timeoutMs = 25_000) {
       shutdown.abort();
       const timeout = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
@@ -177,6 +184,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   const dailyBudget = createDailyBudget(store);
   const { agentParts, quota, activeRuns, metrics } = createUsageTracking(options);
   const report = createReporter(options.onError);
+  const requestLog = options.onRequest && createRequestLog(options.onRequest, report);
   const mcpCalls = createMcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
 
   function onEvent(event: Event): void {
@@ -186,6 +194,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     if (failure) report(failure, buildFailureId(event.runId));
     if (options.mcp) mcpCalls.record(event);
     metrics.record(event);
+    requestLog?.note({ runId: event.runId });
     options.onEvent?.(event);
   }
   const getRunOptions: Deployment["getRunOptions"] = async ({ scope, sessionId }) => ({
@@ -230,7 +239,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     mcpService: mountMcp({ ...limits, agents: coded, store, context, secrets, onEvent, onError: report }),
     sseLog: options.sseLog,
     signIns: createSignIns(store, { keys }),
-    ...{ metrics, shutdownSignal, getRunOptions, report },
+    ...{ metrics, requestLog, shutdownSignal, getRunOptions, report },
   };
 }
 

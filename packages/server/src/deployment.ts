@@ -11,6 +11,7 @@ import type { ActiveRuns } from "./runs/active-runs.ts";
 import type { ModelChoices } from "./runs/agent-resolver.ts";
 import type { EphemeralRuns } from "./runs/ephemeral-runs.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
+import type { RequestLog } from "./telemetry/request-log.ts";
 import type { AgentParts } from "./views/agent-parts.ts";
 import type { McpCalls } from "./views/mcp-server-view.ts";
 import type { AgentProfiles } from "./views/server-info.ts";
@@ -52,6 +53,7 @@ export type Deployment = {
   readonly dailyBudget: DailyBudget;
   readonly signIns: SignIns;
   readonly metrics: Metrics;
+  readonly requestLog: RequestLog | undefined;
   /** Aborted when the server starts to shut down. */
   readonly shutdownSignal: AbortSignal;
   /** Returns the options of a run that are not stored: context, hooks and secrets. */

@@ -30,6 +30,7 @@ export async function dispatch(
 ): Promise<Response> {
   const caller = route.access === "anyone" ? anonymousCaller : await authenticate(request);
   const deployment = getDeployment(caller);
+  if (route.access !== "anyone") deployment.requestLog?.note({ user: caller.user });
   if (route.access === "admin" && !caller.isAdmin)
     throw new AgentError("forbidden", "This requires an admin key.");
   if (route.startsWork && deployment.shutdownSignal.aborted)
@@ -45,6 +46,8 @@ export async function dispatch(
     body: route.body && validateInput("body", route.body, await readJsonBody(request, getBodyLimits(route))),
   };
   await assertOwnership(asked, deployment);
+  // After the check: the path of a request that it refuses may contain anything.
+  deployment.requestLog?.note({ runId: (asked.params as { readonly runId?: string }).runId });
   return route.handle(asked as RouteRequest<never, never, never>, deployment);
 }
 

@@ -11,6 +11,7 @@ export { type DrainOptions, drainOnSignals } from "./drain-on-signals.ts";
 export { defaultPort, type ListeningServer, type ListenOptions, listen } from "./listen.ts";
 export { type ChatEvent, chatEvents, formatSseEvent, parseSseEvent } from "./protocols/chat/chat-events.ts";
 export type { Retention } from "./sessions/retention.ts";
+export type { RequestLogEntry } from "./telemetry/request-log.ts";
 export { type Telemetry, type TelemetryOptions, telemetry } from "./telemetry/telemetry.ts";
 export type { TelemetryVariables } from "./telemetry/telemetry-variables.ts";
 export type { AgentProfile, AgentProfiles } from "./views/server-info.ts";
