@@ -16,6 +16,7 @@ import { readSchema } from "./read-schema.ts";
 import { resumeRun, retryRun, type StartedRun } from "./resume-run.ts";
 import { saveMedia } from "./save-media.ts";
 import { createScriptOutput, type ScriptOutput } from "./script-output.ts";
+import { createTerminalOutput } from "./terminal-output.ts";
 import { type UnhandledErrorWatch, watchUnhandledErrors } from "./watch-unhandled-errors.ts";
 
 // Time for the current step to finish; an unfinished step is repeated when the run resumes.
@@ -23,7 +24,7 @@ const shutdownTimeoutMs = 1_000;
 
 /** Runs one prompt from flags and stdin, and writes the result to stdout. */
 export async function runScript(flags: StartFlags, io: Io): Promise<ExitCode> {
-  const output = createScriptOutput(flags, io);
+  const output = createOutput(flags, io);
   const interruption = watchInterruption(io);
   const unhandledErrors = watchUnhandledErrors(io);
   const context: ScriptContext = { output, interruption, unhandledErrors };
@@ -41,6 +42,11 @@ export async function runScript(flags: StartFlags, io: Io): Promise<ExitCode> {
   return exitCode === exitCodes.ok && (!isClosed || unhandledErrors.hasFailed())
     ? exitCodes.failure
     : exitCode;
+}
+
+function createOutput(flags: StartFlags, io: Io): ScriptOutput {
+  const isData = flags.json || flags.streamJson || flags.outputSchema !== undefined;
+  return io.stdout.isTTY && !isData ? createTerminalOutput(io) : createScriptOutput(flags, io);
 }
 
 type ScriptContext = {

@@ -8,8 +8,8 @@ import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
 /** Output of a one-shot run. */
 export interface ScriptOutput {
-  writeEvent(writeEvent: Event): void;
-  writeResult(writeResult: Result): void;
+  writeEvent(event: Event): void;
+  writeResult(result: Result): void;
   /** Writes why there is no result. */
   writeFailure(error: { readonly code: string; readonly message: string }): void;
 }
@@ -43,10 +43,12 @@ function formatAnswer({ status, text, output }: Result, { stdout }: Io): string 
   return `${formatOutput(answer, stdout).trimEnd()}\n`;
 }
 
-/** Writes one line per tool call and per problem. */
-function createProgressWriter({ stderr }: Io): (event: Event) => void {
-  const writeLine = (text: string) =>
-    void stderr.write(`${escapeTerminalLine(text).slice(0, (stderr.columns ?? 120) - 1)}\n`);
+/** Writes one line per tool call and per problem. `startLine` is called before each. */
+export function createProgressWriter({ stderr }: Io, startLine?: () => void): (event: Event) => void {
+  const writeLine = (text: string) => {
+    startLine?.();
+    stderr.write(`${escapeTerminalLine(text).slice(0, (stderr.columns ?? 120) - 1)}\n`);
+  };
   return (event) => {
     if (event.type === "retry")
       writeLine(`· Attempt ${event.attempt + 1} in ${formatDuration(event.waitMs)}: ${event.message}`);
