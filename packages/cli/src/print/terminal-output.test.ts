@@ -59,8 +59,8 @@ it("progress starts on a line of its own, below the text before the call", async
 });
 
 it("text that is discarded is marked as such, and the answer follows below it", async () => {
-  const broken = { text: "A half", error: { code: "model_overloaded", message: "busy", retryable: true } };
-  const shown = (await print([broken as ScriptedStep, { text: "The whole." }])).join("");
+  const broken: ScriptedStep = { text: "A half", error: "model_overloaded" };
+  const shown = (await print([broken, { text: "The whole." }])).join("");
   expect(shown).toContain("A half\n");
   expect(shown).toContain("\n· Discarded the incomplete answer above.\n");
   expect(shown).toMatch(/\nThe whole\.\n$/);

@@ -4,8 +4,8 @@ import type { Io } from "../io.ts";
 /** Where to listen: from the flag, else the environment, else the config. */
 export type Address = {
   /** Undefined when not set anywhere. */
-  readonly port: number | undefined;
-  readonly host: string | undefined;
+  readonly port?: number | undefined;
+  readonly host?: string | undefined;
 };
 
 type AddressSettings = { readonly port?: number | string | undefined; readonly host?: string | undefined };

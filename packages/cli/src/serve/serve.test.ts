@@ -1,4 +1,6 @@
+import { existsSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   type CliProcess,
@@ -129,12 +131,19 @@ describe("capstan serve", () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const { port } = taken.address() as { port: number };
+    const loud = project({ "capstan.config.ts": 'throw new Error("The config was loaded.");' });
     const { folder, env } = project();
-    const cli = start(["serve", "--port", String(port)], { folder, env });
+    const problem = `Port ${port} is in use. Stop the other process, or choose another port with --port`;
+    const cli = start(["serve", "--trust", "--port", String(port)], loud);
     expect(await cli.exit).toBe(1);
-    expect(cli.stderr()).toContain(
-      `Port ${port} is in use. Stop the other process, or choose another port with --port`,
-    );
+    // Nothing has happened before: the config was not loaded, and no database was created.
+    expect(cli.stderr()).toContain(problem);
+    expect(existsSync(join(loud.folder, ".data"))).toBe(false);
+    const configured = project({ "capstan.config.ts": `export default { server: { port: ${port} } };` });
+    const second = start(["serve", "--trust"], configured);
+    expect(await second.exit).toBe(1);
+    expect(second.stderr()).toContain(problem);
+    expect(readdirSync(join(configured.folder, ".data"))).not.toContain("capstan.db");
     taken.close();
     const none = start(["serve"], { folder, env: { ...env, PORT: "http" } });
     expect(await none.exit).toBeGreaterThan(0);

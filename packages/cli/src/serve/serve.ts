@@ -1,5 +1,6 @@
 import { AgentError } from "capstan";
 import type { CommandOutcome } from "../commands/command.ts";
+import type { Config } from "../config/config.ts";
 import { onUnhandledError } from "../errors/unhandled-errors.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
@@ -8,7 +9,7 @@ import { resolveAddress } from "./address.ts";
 import { formatAnnouncement } from "./announcement.ts";
 import { createErrorLog } from "./error-log.ts";
 import { openServerInstance } from "./server-instance.ts";
-import { listenOnPort } from "./start-server.ts";
+import { assertPortFree, listenOnPort } from "./start-server.ts";
 import { findStudio } from "./studio.ts";
 import { waitForShutdown } from "./wait-for-shutdown.ts";
 
@@ -23,8 +24,11 @@ export type ServeFlags = WorkspaceFlags & {
 export async function serve(flags: ServeFlags, io: Io, outcome: CommandOutcome): Promise<void> {
   // Registered first, so that a signal during startup is handled.
   const leave = waitForShutdown(io);
+  const known = resolveAddress(flags, io.env);
+  if (known.port !== undefined) await assertPortFree(known);
   const studio = flags.studio ? await requireStudio() : undefined;
-  const generation = await openServerInstance({ flags, io, studio });
+  const onConfig = ({ server }: Config) => assertPortFree(resolveAddress(flags, io.env, server));
+  const generation = await openServerInstance({ flags, io, studio, onConfig });
   const onError = createErrorLog(generation.workspace.home, io);
   const hearNoMore = onUnhandledError((error) => onError(error, "uncaught"));
   try {

@@ -22,12 +22,14 @@ export type ServerInstanceOptions = {
   readonly io: Io;
   /** Folder of the studio's pages. */
   readonly studio?: string | undefined;
+  /** Called with the loaded config, before anything is opened. */
+  onConfig?(config: Config): Promise<void>;
 };
 
 /** Opens the workspace and creates the server, which does not listen yet. */
 export async function openServerInstance(options: ServerInstanceOptions): Promise<ServerInstance> {
-  const { flags, io } = options;
-  const workspace = await openWorkspace(flags, io);
+  const { flags, io, onConfig } = options;
+  const workspace = await openWorkspace({ ...flags, onConfig }, io);
   const activity = trackActivity();
   let tracing: Telemetry | undefined;
   try {

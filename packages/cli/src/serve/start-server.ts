@@ -1,3 +1,4 @@
+import { createServer } from "node:net";
 import { defaultPort, type ListeningServer, type ListenOptions, listen, type Server } from "@capstan/server";
 import { AgentError } from "capstan";
 import type { Address } from "./address.ts";
@@ -9,11 +10,23 @@ export async function listenOnPort(server: Server, address: Address): Promise<Li
   try {
     return await listen(server, toListenOptions(address));
   } catch (error) {
-    if (!isPortTaken(error)) throw error;
-    const port = address.port ?? defaultPort;
-    const message = `Port ${port} is in use. Stop the other process, or choose another port with --port (0 picks a free one).`;
-    throw new AgentError("invalid_definition", message, { cause: error });
+    const { cause } = error as { cause?: unknown };
+    throw isPortTaken(cause) ? createTakenError(address, cause) : error;
   }
+}
+
+/** Throws when the port is taken, by listening on it briefly. Other problems are left to `listenOnPort`. */
+export async function assertPortFree({ port = defaultPort, host = "127.0.0.1" }: Address): Promise<void> {
+  const failure = await new Promise<unknown>((resolve) => {
+    const probe = createServer().once("error", resolve);
+    probe.listen({ port, host }, () => probe.close(() => resolve(undefined)));
+  });
+  if (isPortTaken(failure)) throw createTakenError({ port, host }, failure);
+}
+
+function createTakenError({ port = defaultPort }: Address, cause: unknown): AgentError {
+  const message = `Port ${port} is in use. Stop the other process, or choose another port with --port (0 picks a free one).`;
+  return new AgentError("invalid_definition", message, { cause });
 }
 
 /** Listens on this port or the next free one. */
@@ -23,7 +36,7 @@ export async function listenNearPort(server: Server, address: Address): Promise<
     try {
       return await listen(server, toListenOptions({ ...address, port }));
     } catch (error) {
-      if (!isPortTaken(error)) throw error;
+      if (!isPortTaken((error as { cause?: unknown }).cause)) throw error;
     }
   }
   return listen(server, toListenOptions({ ...address, port: 0 }));
@@ -33,7 +46,6 @@ function toListenOptions({ port, host }: Address): ListenOptions {
   return { ...(port !== undefined && { port }), ...(host !== undefined && { host }) };
 }
 
-function isPortTaken(error: unknown): boolean {
-  const { cause } = error as { cause?: NodeJS.ErrnoException };
-  return cause?.code === "EADDRINUSE";
+function isPortTaken(failure: unknown): boolean {
+  return (failure as NodeJS.ErrnoException | undefined)?.code === "EADDRINUSE";
 }

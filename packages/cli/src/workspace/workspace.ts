@@ -43,6 +43,8 @@ export type WorkspaceFlags = {
   readonly session?: boolean | undefined;
   /** Never prompts, even in a terminal. */
   readonly isScript?: boolean | undefined;
+  /** Called with the loaded config, before anything is opened. */
+  readonly onConfig?: ((config: Config) => Promise<void>) | undefined;
 };
 
 /** Everything a command works with: the config, the agents, the store, the MCP servers and the logs. */
@@ -89,6 +91,7 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
     for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
   };
   try {
+    await flags.onConfig?.(config);
     const opened =
       flags.session === false ? await openMemory() : await openStore(resolveDatabase(flags, project, io));
     cleanups.push(() => opened.store.close());
