@@ -48,6 +48,12 @@ describe("text of an answer that is discarded", () => {
   });
 });
 
+it("a long message of the user is shortened on the screen", () => {
+  const content = Array.from({ length: 240 }, (_, line) => `line ${line}`).join("\n");
+  const { printed } = showEvents([fact({ type: "steered", entry: { type: "user", content } })]);
+  expect(printed).toMatch(/^› line 0\n {2}line 1\n[\s\S]* {2}line 7\n {2}… 232 more lines$/);
+});
+
 describe("generated media", () => {
   const media = { type: "media", mediaType: "image/png", handle: "blob_1", size: 512_000 };
   const showMessage = (parts: readonly object[], text: string) =>

@@ -63,8 +63,7 @@ export function createTranscript(view: View, getTime: () => number = () => perfo
   }
   function showUserMessage(text: string): void {
     lastNotice = "";
-    const lines = breakLines(escapeTerminal(text).trim(), view.getColumns() - 2);
-    view.print(indentHanging(lines, style.cyan("› "), "  "));
+    view.print(indentHanging(foldMessage(text, view), style.cyan("› "), "  "));
   }
   function finishRun(): void {
     answer.finish();
@@ -110,6 +109,15 @@ export function createTranscript(view: View, getTime: () => number = () => perfo
       return activity.text;
     },
   };
+}
+
+const maxMessageLines = 8;
+
+/** Returns the lines of a message; of a long one, such as a pasted file, only the first. */
+function foldMessage(text: string, { style, getColumns }: View): string[] {
+  const lines = breakLines(escapeTerminal(text).trim(), getColumns() - 2);
+  const rest = lines.length - maxMessageLines;
+  return rest > 1 ? [...lines.slice(0, maxMessageLines), style.dim(`… ${rest} more lines`)] : lines;
 }
 
 /** A run that fails because its model failed is reported once, and so is an outage, however often it is retried. */

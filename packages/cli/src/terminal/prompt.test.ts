@@ -37,6 +37,24 @@ describe("the prompt", () => {
     expect(own.render(20, look).cursor).toEqual({ row: 0, column: 2 });
   });
 
+  it("shows a large paste as one line, deletes it as one character, and submits it in full", () => {
+    const own = createPrompt([]);
+    const log = Array.from({ length: 240 }, (_, line) => `line ${line}\x1b[2J`).join("\n");
+    own.pressKey({ type: "text", text: "Why? " });
+    own.pressKey({ type: "paste", text: log });
+    own.pressKey({ type: "paste", text: "x".repeat(2000) });
+    expect(own.render(80, look)).toEqual({
+      rows: ["› Why? [Pasted 240 lines][Pasted 2000 characters]"],
+      cursor: { row: 0, column: 49 },
+    });
+    own.pressKey(press("backspace"));
+    own.pressKey({ type: "paste", text: " a small\none" });
+    expect(own.render(80, look).rows).toEqual(["› Why? [Pasted 240 lines] a small", "  one"]);
+    const whole = `Why? ${log.replaceAll("\x1b[2J", "")} a small\none`;
+    expect(own.text).toBe(whole);
+    expect(own.pressKey(press("enter"))).toEqual({ submitted: whole });
+  });
+
   it("finds files below the folder and none outside it", async () => {
     const folder = await mkdtemp(join(tmpdir(), "capstan-files-"));
     await mkdir(join(folder, "src"));

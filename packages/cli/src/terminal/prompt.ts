@@ -1,6 +1,8 @@
 import { type Candidate, findCompletionTarget } from "./completion.ts";
 import { applyKey, createEditor, type EditorState, withText } from "./editor.ts";
+import { escapeTerminal } from "./escape-terminal.ts";
 import type { Key } from "./keys.ts";
+import { createPastes, type Pastes } from "./pastes.ts";
 import type { LiveRegion } from "./screen.ts";
 import type { Style } from "./style.ts";
 import { measureWidth, splitCharacters, truncateColumns } from "./wrap.ts";
@@ -39,6 +41,7 @@ const maxCandidateRows = 6;
 /** Creates a prompt with a history. */
 export function createPrompt(history: readonly string[]): Prompt {
   let state: EditorState = createEditor(history);
+  const pastes = createPastes();
   let list: CandidateList | undefined;
   let dismissed: string | undefined;
   const findTarget = () => {
@@ -74,7 +77,7 @@ export function createPrompt(history: readonly string[]): Prompt {
 
   return {
     get text() {
-      return state.text;
+      return pastes.expand(state.text);
     },
     get completionTarget() {
       return findTarget();
@@ -82,10 +85,13 @@ export function createPrompt(history: readonly string[]): Prompt {
     pressKey(key) {
       const open = getOpenList();
       if (open && pressListKey(key, open)) return "used";
-      const next = applyKey(state, key);
+      const next = applyKey(
+        state,
+        key.type === "paste" ? { ...key, text: pastes.collapse(escapeTerminal(key.text)) } : key,
+      );
       if (next === undefined) return "unused";
       if (next === "submit") {
-        const submitted = state.text;
+        const submitted = pastes.expand(state.text);
         state = { ...createEditor(history), killed: state.killed };
         return { submitted };
       }
@@ -100,7 +106,10 @@ export function createPrompt(history: readonly string[]): Prompt {
       if (findTarget()?.word === word) list = { word, candidates, chosen: 0 };
     },
     render: (columns, look) =>
-      appendRows(renderEditor(state, columns, look), renderCandidates(getOpenList(), columns, look)),
+      appendRows(
+        renderEditor(state, columns, { ...look, pastes }),
+        renderCandidates(getOpenList(), columns, look),
+      ),
   };
 }
 
@@ -108,8 +117,11 @@ function appendRows(region: LiveRegion, below: readonly string[]): LiveRegion {
   return { ...region, rows: [...region.rows, ...below] };
 }
 
-function renderEditor({ text, cursor }: EditorState, columns: number, look: PromptLook): LiveRegion {
-  const { style, mark, hint } = look;
+function renderEditor(
+  { text, cursor }: EditorState,
+  columns: number,
+  { style, mark, hint, pastes }: PromptLook & { readonly pastes: Pastes },
+): LiveRegion {
   if (text === "") {
     const shown = style.dim(truncateColumns(hint, columns - 3));
     return { rows: [`${mark}${shown}`], cursor: { row: 0, column: 2 } };
@@ -121,7 +133,8 @@ function renderEditor({ text, cursor }: EditorState, columns: number, look: Prom
   for (const character of splitCharacters(text)) {
     if (index === cursor) place = { row: rows.length - 1, column: width };
     index += character.length;
-    const own = measureWidth(character);
+    const label = pastes.findLabel(character);
+    const own = measureWidth(label ?? character);
     if (character === "\n" || width + own > columns - 3) {
       rows.push("");
       width = 0;
@@ -129,7 +142,7 @@ function renderEditor({ text, cursor }: EditorState, columns: number, look: Prom
         place = { row: rows.length - 1, column: 0 };
     }
     if (character === "\n") continue;
-    rows[rows.length - 1] += character;
+    rows[rows.length - 1] += label === undefined ? character : style.dim(label);
     width += own;
   }
   if (index === cursor) place = { row: rows.length - 1, column: width };
