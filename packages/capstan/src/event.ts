@@ -44,6 +44,10 @@ export type CallCheck = {
     readonly leaks?: readonly Leak[];
     /** The calls that the user can allow for the whole session; absent if each needs its own decision. */
     readonly always?: ApprovalScope;
+    /** A wider set of calls that the user can allow instead, as the tool names it. */
+    readonly pattern?: ApprovalScope;
+    /** What the call would do, such as a diff. */
+    readonly ui?: UiHint;
   };
   /** The user's rule that allows the call, and the digest of the call. */
   readonly rule?: { readonly id: string; readonly digest: string };
@@ -222,6 +226,8 @@ export type FactBody =
       readonly because?: readonly Source[];
       readonly leaks?: readonly Leak[];
       readonly always?: ApprovalScope;
+      readonly pattern?: ApprovalScope;
+      readonly ui?: UiHint;
       /** The time after which the request can no longer be approved. */
       readonly expiresAt?: number;
       /** A question the tool asks during its call; `number` counts the questions of the call from 1. */

@@ -138,10 +138,15 @@ export interface Tool extends ToolSettings {
   needsApproval?(input: unknown, options: { readonly context: unknown }): Approval | Promise<Approval>;
   /** The destination of a call. The safety gate allows destinations that the user named. */
   target?(input: unknown): string | undefined;
+  /** See `ToolDefinition`. */
+  pattern?(input: unknown): string | undefined;
 }
 
+/** A reason to ask the user, and what the call would do, such as a diff. `ui` is stored and shown with the request. */
+export type ApprovalRequest = { readonly reason: string; readonly ui?: UiHint };
+
 /** Whether the user must approve the call first; a string is the reason shown to the user. */
-type Approval = boolean | string;
+export type Approval = boolean | string | ApprovalRequest;
 
 export interface ToolDefinition<Input extends SchemaInput> extends ToolSettings {
   readonly input: Input;
@@ -157,9 +162,15 @@ export interface ToolDefinition<Input extends SchemaInput> extends ToolSettings 
   readonly jsonSchema?: object;
   /** Returns the destination of a call (a URL, an address). The safety gate allows destinations that the user named. */
   target?(input: Infer<Input>): string | undefined;
+  /**
+   * Names a wider set of calls that this call belongs to, such as `git status *`, which the user can then allow for the
+   * session. Calls with the same name are in the same set, so the name must say exactly what they have in common.
+   */
+  pattern?(input: Infer<Input>): string | undefined;
   /** A function receives the validated input. */
   readonly needsApproval?:
-    | Approval
+    | boolean
+    | string
     | ((input: Infer<Input>, options: { readonly context: unknown }) => Approval | Promise<Approval>);
 }
 
@@ -240,6 +251,7 @@ const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", Fiel
   effects: toChoiceRule(["none", "ui", "state", "send"] satisfies Effects[]),
   reads: toListRule(["public", "private", "untrusted"] satisfies Reads[]),
   target: functionField,
+  pattern: functionField,
   foreign: {
     hint: "true, false or the name of its origin",
     accepts: (value) => typeof value === "boolean" || typeof value === "string",

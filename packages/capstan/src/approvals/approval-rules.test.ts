@@ -145,6 +145,58 @@ describe("“Always” for a tool without a target", () => {
   });
 });
 
+describe("“Always” by a pattern", () => {
+  /** Mails to one domain are one set of calls. */
+  const tool = { pattern: ({ to }: { to?: unknown }) => `mail to *@${String(to).split("@")[1]}` };
+  const allowPattern = async (store: Store, running: Run) => {
+    const { pending, sessionId, runId } = await running;
+    const [call] = pending;
+    if (!call) throw new Error("Nothing to approve.");
+    await addApprovalRule(store, { sessionId, runId, covers: "pattern" }, call);
+    await running.approve(call.callId);
+  };
+
+  it("covers later calls of the same pattern and no others", async () => {
+    const store = memory();
+    await allowPattern(store, runCalls(store, [mail(ada)], { tool }));
+    expect(await listApprovalRules(store, "s")).toMatchObject([{ pattern: "mail to *@example.com" }]);
+    expect(await runCalls(store, [mail(eve)], { tool })).toMatchObject({ status: "done" });
+    expect(await runCalls(store, [mail("ada@other.test")], { tool })).toMatchObject({
+      status: "waiting",
+      pending: [{ always: { target: "ada@other.test" }, pattern: { pattern: "mail to *@other.test" } }],
+    });
+  });
+
+  it("is not offered by a tool that names no pattern, and a rule for one target is no pattern", async () => {
+    const store = memory();
+    const { pending, sessionId, runId } = await runCalls(store, [mail(ada)]);
+    const adding = pending[0] && addApprovalRule(store, { sessionId, runId, covers: "pattern" }, pending[0]);
+    await expect(adding).rejects.toMatchObject({ code: "invalid_input" });
+    const other = memory();
+    await allowAlways(other, runCalls(other, [mail(ada)], { tool }));
+    expect(await runCalls(other, [mail(eve)], { tool })).toMatchObject({ status: "waiting" });
+  });
+
+  it("after untrusted text covers a tool that only changes state, and none that sends (A71, A108)", async () => {
+    const calls = [{ name: "read", input: {} }, mail(eve)];
+    const sending = memory();
+    await allowPattern(sending, runCalls(sending, [mail(ada)], { tool }));
+    const asked = await runCalls(sending, calls, { tool });
+    expect(asked).toMatchObject({ status: "waiting", pending: [{ because: [{ tool: "read" }, {}] }] });
+    expect(asked.pending[0]).not.toHaveProperty("pattern");
+    const storing = memory();
+    const setting = { tool: { ...tool, effects: "state" } };
+    await allowPattern(storing, runCalls(storing, [mail(ada)], setting));
+    expect(await runCalls(storing, calls, setting)).toMatchObject({ status: "done" });
+  });
+
+  it("is described to the user, with invisible characters escaped", () => {
+    expect(describeRule({ tool: "shell", pattern: "git\u202e *", shown: "{}" })).toBe(
+      "every call of shell that matches git\\u{202e} *",
+    );
+  });
+});
+
 describe("“Always” and the safety gate", () => {
   const gated = { tool: { needsApproval: false } };
   const afterReading = (call: Call) => [{ name: "read", input: {} }, call];

@@ -7,8 +7,20 @@ import { isRecord, type Json } from "../json.ts";
 import type { Store } from "../store.ts";
 import type { ApprovalRule, ApprovalScope } from "./approval-scope.ts";
 
-/** A call that waits for approval. `always` is absent if no rule can cover it. */
-type RuledCall = { readonly name: string; readonly shown: string; readonly always?: ApprovalScope };
+/** A call that waits for approval. `always` and `pattern` are absent if no such rule can cover it. */
+type RuledCall = {
+  readonly name: string;
+  readonly shown: string;
+  readonly always?: ApprovalScope;
+  readonly pattern?: ApprovalScope;
+};
+
+type RuleOptions = {
+  readonly sessionId: string;
+  readonly runId: string;
+  /** Default: `call`, which is the target of the call or its arguments. */
+  readonly covers?: "call" | "pattern";
+};
 
 type RuleStore = Pick<Store, "getRecord" | "putRecord" | "removeRecord" | "findSession">;
 
@@ -27,14 +39,15 @@ export async function listApprovalRules(
   return selectValid(store, sessionId, await loadRules(store, sessionId));
 }
 
-/** Returns the rule that covers a call, if the user has added one. */
+/** Returns a rule for one of these scopes of a call, if the user has added one. */
 export async function findApprovalRule(
   store: RuleStore,
   sessionId: string,
-  scope: ApprovalScope,
+  scopes: readonly ApprovalScope[],
 ): Promise<ApprovalRule | undefined> {
-  const rule = (await loadRules(store, sessionId)).find(({ digest }) => digest === scope.digest);
-  return rule && (await isValid(store, sessionId, rule)) ? rule : undefined;
+  const digests = new Set(scopes.map(({ digest }) => digest));
+  const rules = (await loadRules(store, sessionId)).filter(({ digest }) => digests.has(digest));
+  return (await selectValid(store, sessionId, rules))[0];
 }
 
 /** False for an old rule, and for one of a deleted session with the same id: its runs were deleted with it. */
@@ -57,26 +70,27 @@ async function loadRules(store: RuleStore, sessionId: string): Promise<readonly 
 }
 
 /**
- * Allows this call and those like it for the rest of the session. Approve the call itself as well: the rule applies to
- * later ones. Rejects with `invalid_input` if no rule can cover the call.
+ * Allows this call and those like it, or all that match its pattern, for the rest of the session. Approve the call itself
+ * as well: the rule applies to later ones. Rejects with `invalid_input` if no such rule can cover the call.
  */
 export async function addApprovalRule(
   store: RuleStore,
-  { sessionId, runId }: { readonly sessionId: string; readonly runId: string },
-  { name, shown, always }: RuledCall,
+  { sessionId, runId, covers = "call" }: RuleOptions,
+  { name, shown, always, pattern }: RuledCall,
 ): Promise<ApprovalRule> {
-  if (!always)
+  const scope = covers === "pattern" ? pattern : always;
+  if (!scope)
     throw new AgentError(
       "invalid_input",
-      `"${name}" cannot be allowed for the whole session. Approve this call only.`,
+      `"${name}" cannot be allowed for the whole session${covers === "pattern" ? " by a pattern" : ""}. Approve this call only.`,
     );
   const rule: ApprovalRule = {
-    ...{ ...always, id: createId("rule_"), tool: name, shown: truncate(shown) },
+    ...{ ...scope, id: createId("rule_"), tool: name, shown: truncate(shown) },
     ...{ runId, createdAt: systemClock.now() },
   };
   await updateRules(store, sessionId, async (rules) => {
     const valid = await selectValid(store, sessionId, rules);
-    const others = valid.filter(({ digest }) => digest !== always.digest);
+    const others = valid.filter(({ digest }) => digest !== scope.digest);
     if (others.length >= maxRules) throw createLimitError();
     return [...others, rule];
   });

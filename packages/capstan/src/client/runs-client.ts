@@ -52,8 +52,8 @@ export type Approval = {
   readonly digest?: string;
   /** Answer to a tool's question. */
   readonly value?: Json;
-  /** Also allows later calls in this session, as `always` of the pending call says. */
-  readonly always?: true;
+  /** Also allows later calls in this session, as `always` or `pattern` of the pending call says. */
+  readonly always?: true | "pattern";
 };
 
 /** Options of `runs.list`. */

@@ -75,6 +75,10 @@ export type PendingView = {
   readonly expiresAt?: number;
   /** The calls that can be allowed for the rest of the session. */
   readonly always?: NonNullable<FactOf<"approval_required">["always"]>;
+  /** A wider set of calls that can be allowed instead. */
+  readonly pattern?: NonNullable<FactOf<"approval_required">["pattern"]>;
+  /** What the call would do, such as a diff. */
+  readonly ui?: UiHint;
   /** Earlier calls that read untrusted or private content. */
   readonly because?: NonNullable<FactOf<"approval_required">["because"]>;
   readonly leaks?: NonNullable<FactOf<"approval_required">["leaks"]>;

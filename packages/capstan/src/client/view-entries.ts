@@ -78,13 +78,15 @@ function toCallOutcome(result: ResultEntry | undefined): Pick<CallView, "state" 
 
 export function toPendingView(fact: Extract<Fact, { type: "approval_required" }>): PendingView {
   const { callId, name, input, reason, shown, digest, because, leaks, question, number, parentCallId } = fact;
-  const { expiresAt, always } = fact;
+  const { expiresAt, always, pattern, ui } = fact;
   return {
     ...{ callId, name, needs: "approval", input, reason, shown, digest },
     ...(because && { because }),
     ...(leaks && { leaks }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(always && { always }),
+    ...(pattern && { pattern }),
+    ...(ui && { ui }),
     ...(question && { question }),
     ...(number !== undefined && { number }),
     ...(parentCallId !== undefined && { parentCallId }),

@@ -1,4 +1,5 @@
 import type { Agent } from "../agent.ts";
+import type { ApprovalScope } from "../approvals/approval-scope.ts";
 import { suggestName } from "../definition.ts";
 import { describeThrown, type ErrorData, toErrorData, truncateMessage } from "../errors.ts";
 import type { CallCheck, FactBody } from "../event.ts";
@@ -8,7 +9,7 @@ import { findTool } from "../prompt/builtin-tools.ts";
 import { findNewDescriptions, getLabels, withoutOwnDescriptions } from "../provenance.ts";
 import { getRootState } from "../state/nested-state.ts";
 import { getRunId } from "../state/state.ts";
-import { hasEffect, type Tool } from "../tool.ts";
+import { type Approval, type ApprovalRequest, hasEffect, type Tool } from "../tool.ts";
 import { computeDigest, computeScope } from "./digest.ts";
 import { findLeaks } from "./find-leaks.ts";
 import { allow, checkGate, type GateInput } from "./gate.ts";
@@ -88,7 +89,8 @@ async function withApproval(
   const approval = required.check?.approval;
   const { approvals } = io.state.run?.policy ?? defaultPolicy;
   if (!approval || approvals === "deny") return required;
-  const rule = approval.always && (await io.findApprovalRule?.(approval.always));
+  const scopes = [approval.always, approval.pattern].filter((scope) => scope !== undefined);
+  const rule = scopes.length > 0 ? await io.findApprovalRule?.(scopes) : undefined;
   if (rule) return { ...checked, check: { rule: { id: rule.id, digest: approval.digest } } };
   const isAsked = approvals === "ask" || approval.because !== undefined;
   if (!isAsked || !(approval.because || isOutgoing(tool))) return required;
@@ -110,29 +112,34 @@ async function requireApproval(
     const gated = hasEffect(tool) ? toGateInput(tool, input, io) : undefined;
     const verdict = gated ? checkGate(gated) : allow;
     if (approval === false && verdict.verdict === "allow") return checked;
-    const toolReason =
-      approval === false ? "" : formatApprovalReason(approval) || `"${tool.name}" needs approval.`;
+    const { reason: toolReason = "", ui } = approval === false ? {} : toApprovalRequest(tool, approval);
     const gateVerdict = verdict.verdict === "allow" ? undefined : verdict;
     const reason = [toolReason, gateVerdict?.reason ?? ""].filter((text) => text !== "").join(" ");
     const digest = await computeDigest(getRunId(io.state), tool, checked.call);
-    const target = (gated?.target ?? tool.target?.(input)) || undefined;
-    // After untrusted text, a rule covers nothing but a target that the user has seen.
-    const always =
-      gateVerdict && target === undefined ? undefined : await computeScope(tool, checked.call, target);
-    return {
-      ...checked,
-      check: {
-        approval: {
-          reason,
-          digest,
-          ...(gateVerdict && { because: gateVerdict.because }),
-          ...(always && { always }),
-        },
-      },
-    };
+    const scopes = await computeScopes(checked.call, input, { tool, isGated: gateVerdict !== undefined });
+    const because = gateVerdict && { because: gateVerdict.because };
+    return { ...checked, check: { approval: { reason, digest, ...because, ...scopes, ...(ui && { ui }) } } };
   } catch (thrown) {
     return { ...checked, check: { error: describeThrown(thrown, "tool_failed") } };
   }
+}
+
+/**
+ * Returns what the user can allow for the whole session. After untrusted text that is a target that the user has seen; a
+ * pattern only if the tool sends nothing, because the user has not seen the arguments that it leaves open.
+ */
+async function computeScopes(
+  call: CallPart,
+  input: unknown,
+  { tool, isGated }: { readonly tool: Tool; readonly isGated: boolean },
+): Promise<{ readonly always?: ApprovalScope; readonly pattern?: ApprovalScope }> {
+  const target = tool.target?.(input) || undefined;
+  const pattern = isGated && tool.effects !== "state" ? undefined : tool.pattern?.(input);
+  const covered = target === undefined ? { input: call.input } : { target };
+  return {
+    ...(!(isGated && target === undefined) && { always: await computeScope(tool, covered) }),
+    ...(pattern !== undefined && { pattern: await computeScope(tool, { pattern }) }),
+  };
 }
 
 /**
@@ -148,9 +155,9 @@ async function evaluateApproval(
   tool: Tool,
   input: unknown,
   { context, state, clock }: Io,
-): Promise<boolean | string> {
+): Promise<Approval> {
   const answer = tool.needsApproval?.(input, { context }) ?? false;
-  if (typeof answer === "boolean" || typeof answer === "string") return answer;
+  if (!isPromise(answer)) return answer;
   const ms = tool.timeoutMs ?? (state.run?.policy ?? defaultPolicy).toolTimeoutMs;
   const timeout = Promise.withResolvers<string>();
   const cancel = clock.after(ms, () =>
@@ -163,8 +170,13 @@ async function evaluateApproval(
   }
 }
 
-function formatApprovalReason(approval: boolean | string): string {
-  return typeof approval === "string" ? approval.trim() : "";
+const isPromise = (answer: Approval | Promise<Approval>): answer is Promise<Approval> =>
+  typeof (answer as { readonly then?: unknown }).then === "function";
+
+function toApprovalRequest(tool: Tool, approval: Approval): ApprovalRequest {
+  const { reason, ui } = typeof approval === "object" ? approval : { reason: approval };
+  const words = typeof reason === "string" ? reason.trim() : "";
+  return { reason: words || `"${tool.name}" needs approval.`, ...(ui && { ui }) };
 }
 
 function toGateInput(tool: Tool, input: unknown, { agents, state }: Io): GateInput {

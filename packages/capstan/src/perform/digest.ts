@@ -13,15 +13,13 @@ export function computeDigest(runId: string, tool: Tool, call: ApprovedCall): Pr
   return hashParts([runId, call.id, getDefinition(tool), call.input, ...(call.asked ?? [])]);
 }
 
-/** Computes the digest an approval rule is bound to: tool definition, and the target or all arguments. */
+/** Computes the digest an approval rule is bound to: tool definition, and the target, the pattern or all arguments. */
 export async function computeScope(
   tool: Tool,
-  { input }: Pick<CallPart, "input">,
-  target: string | undefined,
+  covered: { readonly target: string } | { readonly pattern: string } | { readonly input: Json },
 ): Promise<ApprovalScope> {
-  const pattern = target === undefined ? { input } : { target };
-  const digest = await hashParts([getDefinition(tool), pattern]);
-  return { digest, ...(target !== undefined && { target }) };
+  const digest = await hashParts([getDefinition(tool), covered]);
+  return "input" in covered ? { digest } : { digest, ...covered };
 }
 
 function getDefinition(tool: Tool): object {

@@ -28,7 +28,7 @@ export type Io = {
   /** Executes an isolated tool in a separate process. */
   executeIsolated?(tool: Tool, input: unknown, context: ToolContext): Promise<unknown>;
   /** Finds the user's rule that allows a call in this session. */
-  findApprovalRule?(scope: ApprovalScope): Promise<ApprovalRule | undefined>;
+  findApprovalRule?(scopes: readonly ApprovalScope[]): Promise<ApprovalRule | undefined>;
   readonly blobs: {
     put(blob: { readonly mediaType: string; readonly data: string | Uint8Array }): Promise<string>;
     get(handle: string): Promise<Blob | undefined>;

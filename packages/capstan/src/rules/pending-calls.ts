@@ -2,6 +2,7 @@ import { type Agent, type Agents, indexAgents } from "../agent.ts";
 import type { ApprovalScope } from "../approvals/approval-scope.ts";
 import { formatInput } from "../escape-text.ts";
 import type { Leak } from "../event.ts";
+import type { UiHint } from "../history.ts";
 import type { Json } from "../json.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
 import type { Source } from "../provenance.ts";
@@ -29,6 +30,10 @@ export type PendingCall = {
   readonly leaks?: readonly Leak[];
   /** For an approval: the calls that `addApprovalRule` would allow for the rest of the session. */
   readonly always?: ApprovalScope;
+  /** For an approval: the wider set of calls that `addApprovalRule(…, "pattern")` would allow. */
+  readonly pattern?: ApprovalScope;
+  /** For an approval: what the call would do, such as a diff. */
+  readonly ui?: UiHint;
   /** For a call of a nested run: the run and its agent. It is answered like any other call. */
   readonly runId?: string;
   readonly agent?: string;

@@ -47,6 +47,19 @@ describe("approvals under ask", () => {
     expect(result).toMatchObject({ status: "waiting", pending: [{ callId: "c1" }, { callId: "c3" }] });
   });
 
+  it("show what the call would do, as the tool computes it: in the fact and in the pending call", async () => {
+    const ui = { kind: "diff", props: { path: "a", diff: "-1\n+2\n" } };
+    const change = defineTool({
+      ...{ name: "change", description: "Changes.", input, execute: () => "Changed." },
+      needsApproval: async () => ({ reason: "It changes a.", ui }),
+    });
+    const model = scriptedModel([{ calls: [{ id: "c1", name: "change", input: {} }] }, { text: "Done." }]);
+    const agent = defineAgent({ name: "helper", model, tools: [change] });
+    const { facts, result } = await collect(run(agent, "Go.", { store: memory() }));
+    expect(facts.find(({ type }) => type === "approval_required")).toMatchObject({ ui });
+    expect(result.pending).toMatchObject([{ reason: "It changes a.", ui }]);
+  });
+
   it("are requested once, however often `decide` runs", async () => {
     const { agent, running } = start();
     const { facts } = await collect(running);

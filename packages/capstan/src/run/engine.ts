@@ -77,7 +77,7 @@ function createStep(services: RunServices, { agents, state, log }: EngineContext
     emit,
     resolveModel,
     executeIsolated,
-    findApprovalRule: (scope) => findApprovalRule(store, sessionId, scope),
+    findApprovalRule: (scopes) => findApprovalRule(store, sessionId, scopes),
     runNested: (request, callId, signal) => runNested(services, state, { request, callId, signal }),
   };
   const io = masking ? withMaskedIo(unmaskedIo, masking) : unmaskedIo;

@@ -67,14 +67,17 @@ const question = object<Question>({
   ...{ message: keep(string), url: keepOptional(string), state: keepOptional(json) },
   schema: keepOptional(openObject<NonNullable<Question["schema"]>>({})),
 });
-const always = object<ApprovalScope>({ digest: keep(string), target: keepOptional(string) });
+const scope = object<ApprovalScope>({
+  ...{ digest: keep(string), target: keepOptional(string), pattern: keepOptional(string) },
+});
 const checks = record(
   object<CallCheck>({
     error: keepOptional(error),
     approval: keepOptional(
       object<NonNullable<CallCheck["approval"]>>({
         ...{ reason: keep(string), digest: keep(string) },
-        ...{ because: keepOptional(sources), leaks: keepOptional(leaks), always: keepOptional(always) },
+        ...{ because: keepOptional(sources), leaks: keepOptional(leaks), ui: keepOptional(ui) },
+        ...{ always: keepOptional(scope), pattern: keepOptional(scope) },
       }),
     ),
     rule: keepOptional(object<NonNullable<CallCheck["rule"]>>({ id: keep(string), digest: keep(string) })),
@@ -169,7 +172,8 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
   approval_required: object<Body<"approval_required">>({
     ...{ callId: keep(string), name: keep(string), input: keep(json), shown: keep(string) },
     ...{ reason: keep(string), digest: replace(string, () => ""), expiresAt: drop(number) },
-    ...{ because: keepOptional(sources), leaks: keepOptional(leaks), always: drop(always) },
+    ...{ because: keepOptional(sources), leaks: keepOptional(leaks), ui: keepOptional(ui) },
+    ...{ always: drop(scope), pattern: drop(scope) },
     // A question would be repeated in the name of the tool.
     ...{ question: drop(question), number: keepOptional(count), reads: unvouched },
   }),

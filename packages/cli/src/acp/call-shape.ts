@@ -12,6 +12,8 @@ const kinds: { readonly [name: string]: ToolKind } = {
   write_file: "edit",
   edit_file: "edit",
   web_fetch: "fetch",
+  web_search: "fetch",
+  shell: "execute",
   plan: "think",
   handoff: "switch_mode",
 };

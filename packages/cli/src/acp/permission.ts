@@ -2,6 +2,7 @@ import type { PermissionOption, RequestPermissionRequest } from "@agentclientpro
 import { escapeInvisible, type PendingCall } from "capstan";
 import { describeScope } from "capstan/sessions";
 import {
+  buildCallContent,
   buildProposedChanges,
   findLocations,
   formatCallTitle,
@@ -10,7 +11,7 @@ import {
 } from "./call-shape.ts";
 
 /** Decision on a call. */
-export type Decision = "allow" | "always" | "reject" | "stop";
+export type Decision = "allow" | "always" | "pattern" | "reject" | "stop";
 
 /** Whether the editor can ask it. Editors cannot show a question with a form. */
 export function canAskEditor({ needs, question }: PendingCall): boolean {
@@ -22,7 +23,7 @@ export function buildPermissionRequest(
   call: PendingCall,
   { sessionId, cwd }: { readonly sessionId: string; readonly cwd: string },
 ): RequestPermissionRequest {
-  const { callId, name, input, shown, agent } = call;
+  const { callId, name, input, shown, agent, ui } = call;
   return {
     sessionId,
     toolCall: {
@@ -38,7 +39,7 @@ export function buildPermissionRequest(
         { type: "content", content: { type: "text", text: escapeMarkdown(formatReason(call)) } },
         // The full, escaped input: the user approves exactly this.
         quoteText(shown),
-        ...buildProposedChanges(name, input, cwd),
+        ...(ui ? buildCallContent([], ui, cwd) : buildProposedChanges(name, input, cwd)),
       ],
     },
     options: getOptions(call),
@@ -47,15 +48,15 @@ export function buildPermissionRequest(
 
 function getOptions(call: PendingCall): PermissionOption[] {
   const [yes, no] = call.question ? ["Yes", "No"] : ["Allow", "Reject"];
-  const always = call.always && describeScope(call.name, call.always);
-  const allowAlways: PermissionOption = {
-    optionId: "always",
-    name: `Always allow in this session: ${always}`,
-    kind: "allow_always",
+  const offerAlways = (optionId: "always" | "pattern"): PermissionOption[] => {
+    const scope = call[optionId];
+    const name = scope && `Always allow in this session: ${describeScope(call.name, scope)}`;
+    return name === undefined ? [] : [{ optionId, name, kind: "allow_always" }];
   };
   return [
     { optionId: "allow", name: yes ?? "", kind: "allow_once" },
-    ...(always === undefined ? [] : [allowAlways]),
+    ...offerAlways("always"),
+    ...offerAlways("pattern"),
     { optionId: "reject", name: no ?? "", kind: "reject_once" },
   ];
 }
@@ -63,7 +64,8 @@ function getOptions(call: PendingCall): PermissionOption[] {
 /** Converts the chosen option; an option that was not offered counts as reject. */
 export function toDecision(optionId: string, call: PendingCall): Decision {
   const isOffered = getOptions(call).some((option) => option.optionId === optionId);
-  return isOffered && (optionId === "allow" || optionId === "always") ? optionId : "reject";
+  const isAllowed = optionId === "allow" || optionId === "always" || optionId === "pattern";
+  return isOffered && isAllowed ? optionId : "reject";
 }
 
 function formatReason({ question, reason }: PendingCall): string {

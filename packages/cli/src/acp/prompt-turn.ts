@@ -117,8 +117,16 @@ async function decideCalls(turn: PromptTurn, pending: readonly PendingCall[]): P
   if (turn.stopSignal.aborted) return;
   for (const [index, call] of pending.entries()) {
     const decision = decisions[index] ?? "reject";
-    if (decision === "always" && !hasExpired(call))
-      await addApprovalRule(session.workspace.store, { sessionId: session.id, runId: turn.run.id }, call);
+    if ((decision === "always" || decision === "pattern") && !hasExpired(call))
+      await addApprovalRule(
+        session.workspace.store,
+        {
+          sessionId: session.id,
+          runId: turn.run.id,
+          covers: decision === "always" ? "call" : "pattern",
+        },
+        call,
+      );
     sendDecision(turn.run, call, decision);
   }
 }
@@ -142,7 +150,7 @@ function sendDecision(run: Run, call: PendingCall, decision: Decision): void {
   const { callId, needs } = call;
   try {
     if (needs === "answer") run.answer(callId, { error: "An editor cannot run this tool." });
-    else if (decision === "allow" || decision === "always") run.approve(callId);
+    else if (decision === "allow" || decision === "always" || decision === "pattern") run.approve(callId);
     else run.deny(callId, getDenyReason(call));
   } catch (error) {
     // Another client has decided already, in a terminal or a browser, or the user was too slow.

@@ -6,13 +6,13 @@ import type { Key } from "../terminal/keys.ts";
 import { breakLines, indentHanging, measureWidth, truncateColumns, wrapText } from "../terminal/wrap.ts";
 import { promptForValue } from "./prompt-for-value.ts";
 import { buildAnswer, buildFields, parseJsonOrText } from "./question-form.ts";
-import { buildProposedDiff, formatDiff } from "./tool-arguments.ts";
+import { buildProposedDiff, formatDiff, getShownDiff } from "./tool-arguments.ts";
 import type { View } from "./view.ts";
 
 /** The user's decision on a pending call; `stop` ends the whole run. */
 export type Decision =
   | { readonly type: "approve"; readonly value?: Json }
-  | { readonly type: "always" }
+  | { readonly type: "always"; readonly covers: "call" | "pattern" }
   | { readonly type: "deny"; readonly reason?: string }
   | { readonly type: "answer"; readonly value: Json }
   | { readonly type: "stop" };
@@ -47,13 +47,16 @@ function formatDetails(view: View, call: PendingCall, title: string): string[] {
   const by = call.agent === undefined ? [] : say(`requested by agent ${call.agent}`).map(style.dim);
   const reason = call.needs === "answer" || call.reason === "" ? [] : say(call.reason);
   const why = isSuspicious(call) ? reason.map(style.yellow) : reason;
-  const diff = buildProposedDiff(call.input);
+  const diff = getShownDiff(call.ui) ?? buildProposedDiff(call.input);
   const shown =
     diff === undefined
       ? escapeTerminal(call.shown).split("\n")
       : formatDiff(diff.split("\n").map(escapeInvisible).join("\n"), style);
   const lines = shown.flatMap((line) => (diff === undefined ? breakLines(line, room - 2) : [line]));
-  const always = call.always ? say(`always: ${describeScope(call.name, call.always)}`).map(style.dim) : [];
+  const always = [
+    ...(call.always ? say(`always: ${describeScope(call.name, call.always)}`) : []),
+    ...(call.pattern ? say(`pattern: ${describeScope(call.name, call.pattern)}`) : []),
+  ].map(style.dim);
   return [
     `${style.yellow("?")} ${style.bold(title)}`,
     ...[...by, ...why, ...lines.map((line) => `${style.dim("│")} ${line}`), ...always].map(
@@ -70,12 +73,14 @@ function isSuspicious({ because = [] }: PendingCall): boolean {
 function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number): Promise<Decision> {
   const { style } = view;
   const canAllowAlways = call.always !== undefined;
+  const canAllowPattern = call.pattern !== undefined;
   const openAt = performance.now() - lastKeyAt() < typingPauseMs * 3 ? performance.now() + typingPauseMs : 0;
   if (openAt > 0) setTimeout(view.redraw, typingPauseMs + 10).unref();
   const keys = [
     ["y", "allow"],
     ["n", "deny"],
     ...(canAllowAlways ? [["a", "always in this session"]] : []),
+    ...(canAllowPattern ? [["p", "always for the pattern"]] : []),
     ["e", "deny and say why"],
     ["Esc", "stop"],
   ];
@@ -100,7 +105,8 @@ function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number):
       else if (performance.now() < openAt) return;
       else if (name === "y") decide({ type: "approve" });
       else if (name === "n") decide({ type: "deny" });
-      else if (name === "a" && canAllowAlways) decide({ type: "always" });
+      else if (name === "a" && canAllowAlways) decide({ type: "always", covers: "call" });
+      else if (name === "p" && canAllowPattern) decide({ type: "always", covers: "pattern" });
       else if (name === "e") void sayWhy();
     };
     const render = (columns: number) => {

@@ -31,9 +31,10 @@ export async function askForDecisions(
   return decisions;
 }
 
-function formatDecision(decision: Decision, { name, question, always }: PendingCall): string {
-  if (decision.type === "always" && always)
-    return escapeTerminalLine(`allowed, and from now on ${describeScope(name, always)}`);
+function formatDecision(decision: Decision, { name, question, always, pattern }: PendingCall): string {
+  const scope = decision.type === "always" && decision.covers === "pattern" ? pattern : always;
+  if (decision.type === "always" && scope)
+    return escapeTerminalLine(`allowed, and from now on ${describeScope(name, scope)}`);
   if (decision.type === "approve") return question ? "answered" : "allowed";
   if (decision.type !== "deny") return "";
   const why = decision.reason === undefined ? "" : `: ${escapeTerminalLine(decision.reason)}`;
@@ -57,7 +58,7 @@ export async function sendDecisions(
     const decision = decisions[index];
     // First, so that the run finds the rule when it continues. A call that expired meanwhile is not approved either.
     if (decision?.type === "always" && !hasExpired(call))
-      await addApprovalRule(store, { sessionId, runId: run.id }, call);
+      await addApprovalRule(store, { sessionId, runId: run.id, covers: decision.covers }, call);
     if (decision?.type === "approve") run.approve(callId, decision.value);
     else if (decision?.type === "always") run.approve(callId);
     else if (decision?.type === "deny") run.deny(callId, decision.reason);

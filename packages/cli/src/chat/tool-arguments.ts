@@ -1,4 +1,4 @@
-import type { Json } from "capstan";
+import type { Json, UiHint } from "capstan";
 import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { Style } from "../terminal/style.ts";
 import { truncateColumns } from "../terminal/wrap.ts";
@@ -22,6 +22,12 @@ function formatArgument(value: Json): string {
 
 function isJsonObject(value: Json): value is { readonly [name: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the diff that the tool computed for an approval request. */
+export function getShownDiff(ui: UiHint | undefined): string | undefined {
+  if (ui?.kind !== "diff" || !isJsonObject(ui.props)) return undefined;
+  return typeof ui.props.diff === "string" && ui.props.diff !== "" ? ui.props.diff : undefined;
 }
 
 /** Builds a diff of the change that a call proposes, from a `diff` argument or `edits` with find and replace. */

@@ -6,6 +6,7 @@ import { rerunRun } from "../runs/rerun.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
 import { listRuns, listStuckRuns, loadRunView } from "../views/run-view.ts";
+import { pendingCall } from "./pending-call-schema.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { after, content, factPage, id, json, limit, stream, usage } from "./schemas.ts";
 import { settings } from "./settings-schema.ts";
@@ -29,21 +30,6 @@ const runInfo: z.ZodType = z.object({
     .object({ code: z.string(), message: z.string(), retryable: z.boolean() })
     .optional()
     .describe("Why a stuck run cannot continue."),
-});
-
-const pendingCall = z.looseObject({
-  callId: z.string(),
-  name: z.string(),
-  input: json,
-  shown: z.string(),
-  needs: z.enum(["approval", "answer"]),
-  reason: z.string(),
-  digest: z.string().optional(),
-  expiresAt: z.number().optional().describe("When a request that nobody has decided on is denied."),
-  always: z
-    .object({ digest: z.string(), target: z.string().optional() })
-    .optional()
-    .describe("The calls that an approval with `always` allows for the rest of the session."),
 });
 
 const result = z.looseObject({
@@ -215,9 +201,11 @@ export const runAnswerRoutes: readonly Route[] = [
       value: json.optional(),
       reason: z.string().max(10_000).optional(),
       always: z
-        .literal(true)
+        .union([z.literal(true), z.literal("pattern")])
         .optional()
-        .describe("Also allow later calls in this session, as `always` of the pending call says."),
+        .describe(
+          "Also allow later calls in this session, as `always` or `pattern` of the pending call says.",
+        ),
     }),
     responses: accepted,
     async handle({ params: { runId, callId }, body, caller, key }, deployment) {

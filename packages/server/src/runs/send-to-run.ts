@@ -12,7 +12,7 @@ export type MessageTarget = {
   /** Digest of the call that the user was shown. */
   readonly digest?: string | undefined;
   /** Whether an approval also allows later calls like this one. */
-  readonly always?: true | undefined;
+  readonly always?: true | "pattern" | undefined;
 };
 
 /**
@@ -43,7 +43,8 @@ export async function sendToRun(
   if (call && digest !== undefined && digest !== call.digest) throw createMismatchError(call.callId);
   if (isNew) {
     const { facts: position = 0 } = (await store.getSession(sessionId)) ?? {};
-    if (always && call) await addApprovalRule(store, { sessionId, runId }, call);
+    if (always && call)
+      await addApprovalRule(store, { sessionId, runId, covers: always === true ? "call" : always }, call);
     await (message.type === "cancel" ? send() : resumeWithinQuota(deployment, place, send));
     // The key was already used with another text.
     if (message.type === "steer" && !(await wasDelivered(deployment, { ...place, position }, message)))

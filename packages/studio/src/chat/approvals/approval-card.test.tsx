@@ -9,7 +9,7 @@ import { RuleList } from "./approval-rules.tsx";
 // The client of the page asks where it is.
 vi.hoisted(() => vi.stubGlobal("location", new URL("http://127.0.0.1")));
 
-type CardOptions = Partial<Pick<PendingView, "expiresAt" | "always">> & {
+type CardOptions = Partial<Pick<PendingView, "expiresAt" | "always" | "pattern" | "ui">> & {
   readonly name: string;
   readonly input: Json;
   readonly reason: string;
@@ -65,6 +65,13 @@ test("“Always allow” says what it covers, and is absent if nothing can be al
   );
   expect(renderCard({ ...sending, always: { digest: "d" } })).toContain("send with exactly these arguments");
   expect(renderCard(sending)).not.toContain("Always");
+});
+
+test("a pattern that the tool offers is a choice of its own, and says what it covers", () => {
+  const markup = renderCard({ ...sending, pattern: { digest: "p", pattern: "to *@b.test" } });
+  expect(markup).toContain("Allow pattern</button>");
+  expect(markup).toContain("covers every call of send that matches to *@b.test, in this session");
+  expect(renderCard(sending)).not.toContain("Allow pattern");
 });
 
 test("the card says until when the user can decide; after that it offers nothing", () => {

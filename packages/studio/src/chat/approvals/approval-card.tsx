@@ -16,10 +16,10 @@ type ApprovalCardProps = { readonly pending: PendingView; readonly runId: string
 
 /** A call that needs approval: the reason, and its effect. */
 export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
-  const { callId, name, reason = "", shown, parentCallId, input, because = [], expiresAt } = pending;
+  const { callId, name, reason = "", shown, parentCallId, input, because = [], expiresAt, ui } = pending;
   const isExpired = useExpired(expiresAt);
-  const diff = input === undefined ? undefined : buildInputDiff(input);
-  const content = input === undefined ? undefined : getInputContent(input);
+  const diff = ui ?? (input === undefined ? undefined : buildInputDiff(input));
+  const content = input === undefined || ui ? undefined : getInputContent(input);
   const isSuspicious = because.length > 0;
   const Icon = isSuspicious ? ShieldAlert : ShieldQuestion;
   return (
@@ -72,7 +72,7 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
 }
 
 function Decision({ pending, runId }: ApprovalCardProps): ReactNode {
-  const { callId, name, digest, always, expiresAt } = pending;
+  const { callId, name, digest, always, pattern, expiresAt } = pending;
   const [isBusy, setBusy] = useState(false);
   const [note, setNote] = useState<string>();
   const guardClick = useMisclickGuard();
@@ -82,7 +82,8 @@ function Decision({ pending, runId }: ApprovalCardProps): ReactNode {
   }
   const approval = digest === undefined ? {} : { digest };
   const allow = () => client.runs.approve(runId, callId, approval);
-  const allowAlways = () => client.runs.approve(runId, callId, { ...approval, always: true });
+  const allowAlways = (covered: true | "pattern") => () =>
+    client.runs.approve(runId, callId, { ...approval, always: covered });
   const deny = () => client.runs.deny(runId, callId, note?.trim() || undefined);
   // An approval carries no note, so the typed note would be lost.
   const hasNote = (note ?? "").trim() !== "";
@@ -118,9 +119,18 @@ function Decision({ pending, runId }: ApprovalCardProps): ReactNode {
           kind="quiet"
           className="sm:ml-auto"
           disabled={isBusy || hasNote}
-          onClick={guardClick(() => submit(allowAlways))}
+          onClick={guardClick(() => submit(allowAlways(true)))}
         >
           Always allow
+        </Button>
+      )}
+      {pattern && (
+        <Button
+          kind="quiet"
+          disabled={isBusy || hasNote}
+          onClick={guardClick(() => submit(allowAlways("pattern")))}
+        >
+          Allow pattern
         </Button>
       )}
       {hasNote && (
@@ -130,6 +140,7 @@ function Decision({ pending, runId }: ApprovalCardProps): ReactNode {
       )}
       <p className="grid basis-full gap-0.5 text-xs text-quiet [overflow-wrap:anywhere]">
         {always && <span>“Always allow” covers {describeScope(name, always)}, in this session.</span>}
+        {pattern && <span>“Allow pattern” covers {describeScope(name, pattern)}, in this session.</span>}
         {expiresAt !== undefined && <span>You can decide until {formatExpiry(expiresAt)}.</span>}
       </p>
     </div>
