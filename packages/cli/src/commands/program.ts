@@ -13,6 +13,8 @@ const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
   sessions: async () => (await import("./sessions/add-sessions.ts")).addSessions,
   replay: async () => (await import("./replay/add-replay.ts")).addReplay,
   export: async () => (await import("./export/add-export.ts")).addExport,
+  backup: async () => (await import("./backup/add-backup.ts")).addBackup,
+  restore: async () => (await import("./backup/add-restore.ts")).addRestore,
   models: async () => (await import("./models/add-models.ts")).addModels,
   doctor: async () => (await import("./doctor/add-doctor.ts")).addDoctor,
   keys: async () => (await import("./keys/add-keys.ts")).addKeys,

@@ -31,7 +31,8 @@ function resolveLocation(database: string, folder: string): string {
   throw new AgentError("invalid_input", message);
 }
 
-const isPostgres = (database: string): boolean => /^postgres(?:ql)?:\/\//.test(database);
+/** Whether the database is a Postgres URL; otherwise it is a file. */
+export const isPostgres = (database: string): boolean => /^postgres(?:ql)?:\/\//.test(database);
 
 /** Opens the database, creating a missing file. */
 export async function openStore(database: string): Promise<OpenedStore> {

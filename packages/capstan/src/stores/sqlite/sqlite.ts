@@ -2,6 +2,8 @@ import type { Store } from "../../store.ts";
 import { openConnection } from "./connection.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
 
+export { backupStore, restoreStore } from "./backup.ts";
+
 export type SqliteOptions = {
   /** How long a write waits for another process that holds the file. Default: 5,000. */
   readonly busyTimeoutMs?: number;
