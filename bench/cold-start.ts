@@ -29,8 +29,8 @@ const packages = join(import.meta.dirname, "../packages");
 export function listStarts(from: "build" | "source"): readonly Start[] {
   const [bin, flags] =
     from === "build"
-      ? [join(packages, "cli/dist/bin.js"), []]
-      : [join(packages, "cli/src/bin.ts"), ["--conditions=capstan-source"]];
+      ? [join(import.meta.dirname, "built-cli.js"), []]
+      : [join(packages, "cli/bin/capstan.js"), ["--conditions=capstan-source"]];
   return [
     { title: "`node -e 0`", nodeArguments: ["-e", "0"] },
     {

@@ -5,10 +5,13 @@ import { readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "rolldown";
 
+/** Without `default`, it exists in this workspace only. */
+type Export = { readonly "capstan-source": string; readonly default?: string };
+
 type Manifest = {
   readonly exports: {
-    /** A subpath without `default` exists in this workspace only. */
-    readonly [subpath: string]: { readonly "capstan-source": string; readonly default?: string };
+    /** A path is a file that is published as it is. */
+    readonly [subpath: string]: Export | string;
   };
   readonly dependencies?: { readonly [name: string]: string };
   readonly peerDependencies?: { readonly [name: string]: string };
@@ -16,9 +19,10 @@ type Manifest = {
 
 /** Entry points keep their location: "dist/testing/index.js" becomes "testing/index". */
 export function getEntries({ exports }: Manifest): { [name: string]: string } {
-  const entries = Object.values(exports).flatMap(({ "capstan-source": source, default: built }) =>
-    built === undefined ? [] : [[built.replace(/^\.\/dist\//, "").replace(/\.js$/, ""), source]],
-  );
+  const entries = Object.values(exports).flatMap((entry) => {
+    if (typeof entry === "string" || entry.default === undefined) return [];
+    return [[entry.default.replace(/^\.\/dist\//, "").replace(/\.js$/, ""), entry["capstan-source"]]];
+  });
   return Object.fromEntries(entries);
 }
 

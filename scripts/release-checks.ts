@@ -75,7 +75,7 @@ export function checkContents(
   const { name, exports = {}, bin = {} } = manifest;
   const paths = new Set(files.map(({ path }) => path));
   const exportedPaths = [
-    ...Object.values(exports).flatMap((entry) => Object.values(entry)),
+    ...Object.values(exports).flatMap((entry) => (typeof entry === "string" ? entry : Object.values(entry))),
     ...Object.values(bin),
   ];
   const missing = exportedPaths.map((path) => path.replace(/^\.\//, "")).filter((path) => !paths.has(path));

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, "..");
 
 console.error("Building the studio, if it has changed …");
 await withBuiltStudio(() => undefined);
-const cli = join(root, "packages/cli/src/bin.ts");
+const cli = join(root, "packages/cli/bin/capstan.js");
 const apps = join(root, "apps/capstan.config.ts");
 const cliArguments = [cli, "dev", "--config", apps, ...process.argv.slice(2)];
 const child = spawn(process.execPath, ["--conditions=capstan-source", ...cliArguments], {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createScratchProject, type ScratchProject } from "./testing/cli-process.ts";
 import { startInPty } from "./testing/pty.ts";
 
-const bin = join(import.meta.dirname, "bin.ts");
+const bin = join(import.meta.dirname, "../bin/capstan.js");
 const sources = ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
 
 let project: ScratchProject;
@@ -88,7 +88,7 @@ describe("an unhandled error", () => {
   it("is reported in a chat, which continues", async () => {
     const deed = `setTimeout(() => { throw new Error("the chain broke"); }, 10); setTimeout(resolve, 60, "dropped");`;
     project.write("capstan.config.mjs", strayConfig(deed));
-    await using chat = startInPty(import.meta.url, ["./bin.ts", "--trust"], {
+    await using chat = startInPty(import.meta.url, ["../bin/capstan.js", "--trust"], {
       cwd: project.folder,
       env: { ...project.env, TERM: "xterm-256color" },
     });

@@ -16,6 +16,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 
 /** Runs the command line of this process and exits once all output is flushed. */
 export async function runMain(): Promise<void> {
+  hideSqliteWarning();
   const { stdout, stderr } = process;
   const failedStreams = new Set<unknown>();
   let isOutputLost = false;
@@ -32,6 +33,15 @@ export async function runMain(): Promise<void> {
   const exitCode = await main(process.argv.slice(2), processIo);
   await Promise.all([stdout, stderr].map((stream) => failedStreams.has(stream) || flush(stream)));
   process.exit(isOutputLost ? exitCodes.failure : exitCode);
+}
+
+/** Hides Node's warning that SQLite is experimental: users can do nothing about it. */
+function hideSqliteWarning(): void {
+  const { emitWarning } = process;
+  process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
+    if (String(warning).includes("SQLite is an experimental feature")) return;
+    Reflect.apply(emitWarning, process, [warning, ...rest]);
+  }) as typeof process.emitWarning;
 }
 
 async function exitWithUnhandledError(error: unknown): Promise<void> {

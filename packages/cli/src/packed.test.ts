@@ -109,7 +109,7 @@ describe("the packed packages", () => {
   const older = "/usr/bin/node";
   it.skipIf(!existsSync(older))("say in one line which Node they need, on an older one", async () => {
     const { stdout } = await execute(older, ["--version"]);
-    const bin = join(place, "workspace/packages/cli/dist/bin.js");
+    const bin = join(place, "workspace/packages/cli/bin/capstan.js");
     const ran = await execute(older, [bin, "--version"], { env }).catch((error) => error);
     const isOlder = Number(/^v(\d+)/.exec(stdout)?.[1]) < 22;
     if (!isOlder) return expect(ran.stderr).toBe("");

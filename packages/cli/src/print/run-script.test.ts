@@ -29,7 +29,7 @@ afterEach(() => {
   project.remove();
 });
 
-const bin = join(import.meta.dirname, "../bin.ts");
+const bin = join(import.meta.dirname, "../../bin/capstan.js");
 const sources = ["--conditions=capstan-source"];
 const withModel = ["-m", "ollama/small"];
 const ask = (words: readonly string[], stdin = "") => runCli([...withModel, ...words], project, { stdin });

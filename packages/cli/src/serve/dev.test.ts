@@ -102,7 +102,7 @@ it("dev uses the next port when the requested one is taken, and opens a browser 
   started.push(first);
   const [, port] = await first.waitForOutput(/listens on http:\/\/127\.0\.0\.1:(\d+)[\s\S]*Ctrl-C/);
 
-  const bin = join(import.meta.dirname, "../bin.ts");
+  const bin = join(import.meta.dirname, "../../bin/capstan.js");
   const flags = ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
   const key = "a-key-of-some-length";
   const terminal = spawn(process.execPath, [...flags, bin, "dev", "--port", port ?? ""], {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "../../../..");
-const bin = join(import.meta.dirname, "../bin.ts");
+const bin = join(import.meta.dirname, "../../bin/capstan.js");
 
 /** A folder outside of the workspace, with its own data folder, where the packages can be imported. */
 export interface ScratchProject {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Packed } from "./loopback-registry.ts";
@@ -53,7 +53,9 @@ type Listed = Pick<PackedPackage, "name" | "size" | "files"> & { readonly filena
 
 function copyPackage(name: string, workspace: string): string {
   const folder = join(workspace, "packages", name);
-  for (const part of ["package.json", "src"])
-    cpSync(join(root, "packages", name, part), join(folder, part), { recursive: true });
+  for (const part of ["package.json", "src", "bin", "templates"]) {
+    const from = join(root, "packages", name, part);
+    if (existsSync(from)) cpSync(from, join(folder, part), { recursive: true });
+  }
   return folder;
 }

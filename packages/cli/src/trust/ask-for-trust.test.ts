@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => project.remove());
 
 const start = (...words: string[]) =>
-  startInPty(import.meta.url, ["../bin.ts", ...words], {
+  startInPty(import.meta.url, ["../../bin/capstan.js", ...words], {
     cwd: join(project.folder, "app"),
     env: { ...project.env, TERM: "xterm-256color" },
   });
