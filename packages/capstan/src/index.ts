@@ -115,7 +115,9 @@ export type {
   MessageBody,
   RunInfo,
   RunMessage,
+  ScopeSize,
   SessionInfo,
+  SizedSession,
   Snapshot,
   Store,
 } from "./store.ts";

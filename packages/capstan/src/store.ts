@@ -14,6 +14,9 @@ export type SessionInfo = {
   readonly updatedAt: number;
 };
 
+export type SizedSession = SessionInfo & { readonly bytes: number };
+export type ScopeSize = { readonly sessions: number; readonly bytes: number };
+
 /** Restricts a listing to the sessions of one scope (default: all) and to `limit` items. */
 export type SearchOptions = { readonly scope?: string; readonly limit?: number };
 
@@ -156,6 +159,10 @@ export interface Store extends Records {
   list(options?: ListOptions): Promise<readonly SessionInfo[]>;
   /** Returns the size of the facts and blobs of a session in bytes; 0 if it does not exist. */
   measureSession(sessionId: string): Promise<number>;
+  /** Returns the number and the total size of the sessions of a scope, without reading their facts. */
+  measureScope(scope: string): Promise<ScopeSize>;
+  /** Returns the largest sessions of all scopes, the largest first. */
+  listLargest(limit: number): Promise<readonly SizedSession[]>;
   /**
    * Creates a session with everything that `write` passes on, or nothing if `write` rejects or the process stops: other
    * readers see the session once it is complete. Rejects with `position_conflict` if the session exists.

@@ -10,6 +10,7 @@ import {
   type SearchHit,
   type SearchOptions,
   type SessionInfo,
+  type SizedSession,
   type Snapshot,
 } from "../store.ts";
 import { buildExcerpt, scoreMatch, splitQuery, splitWords, toSearchText } from "./search-text.ts";
@@ -52,12 +53,29 @@ export function listSessions(
     .slice(0, clampRowLimit(limit));
 }
 
-export function measureSession({ facts, blobs }: MemorySession): number {
-  const sizes = [
-    ...facts.map((fact) => countBytes(JSON.stringify(fact))),
-    ...[...blobs.values()].map(({ data }) => (typeof data === "string" ? countBytes(data) : data.length)),
-  ];
-  return sizes.reduce((sum, size) => sum + size, 0);
+type MeasuredSession = { readonly facts: number; readonly blobs: number; readonly bytes: number };
+
+/** Sizes by session. Facts and blobs are only added, so a session is measured from where it was measured before. */
+const measuredSessions = new WeakMap<MemorySession, MeasuredSession>();
+
+export function measureSession(session: MemorySession): number {
+  const known = measuredSessions.get(session) ?? { facts: 0, blobs: 0, bytes: 0 };
+  const facts = session.facts.slice(known.facts).map((fact) => countBytes(JSON.stringify(fact)));
+  const blobs = [...session.blobs.values()].slice(known.blobs).map(({ data }) => countBlobBytes(data));
+  const bytes = [...facts, ...blobs].reduce((sum, size) => sum + size, known.bytes);
+  measuredSessions.set(session, { facts: session.facts.length, blobs: session.blobs.size, bytes });
+  return bytes;
+}
+
+function countBlobBytes(data: Blob["data"]): number {
+  return typeof data === "string" ? countBytes(data) : data.length;
+}
+
+/** Returns the sessions with their sizes, the largest first. */
+export function listLargest(sessions: Sessions, scope?: string): readonly SizedSession[] {
+  return listSessions(sessions, scope === undefined ? {} : { scope })
+    .map((info) => ({ ...info, bytes: measureSession(sessions.get(info.id) as MemorySession) }))
+    .sort((left, right) => right.bytes - left.bytes);
 }
 
 export function listRuns(

@@ -5,6 +5,7 @@ import { identifyFact } from "../ids.ts";
 import type { Lease, NewBlob, Records, Store } from "../store.ts";
 import {
   findStoredRun,
+  listLargest,
   listOrphans,
   listRuns,
   listSessions,
@@ -99,6 +100,8 @@ type MemoryQueries = Pick<
   | "listRuns"
   | "listOrphans"
   | "measureSession"
+  | "measureScope"
+  | "listLargest"
   | "rename"
 >;
 
@@ -119,6 +122,11 @@ function createMemoryQueries(
       const session = sessions.get(sessionId);
       return session ? measureSession(session) : 0;
     },
+    async measureScope(scope) {
+      const sized = listLargest(sessions, scope);
+      return { sessions: sized.length, bytes: sized.reduce((sum, { bytes }) => sum + bytes, 0) };
+    },
+    listLargest: async (limit) => listLargest(sessions).slice(0, limit),
     async rename(sessionId, title) {
       const session = sessions.get(sessionId);
       if (session) session.title = title;

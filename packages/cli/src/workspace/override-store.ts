@@ -10,6 +10,8 @@ const methods: { readonly [Name in keyof Store]-?: true } = {
   getSession: true,
   list: true,
   measureSession: true,
+  measureScope: true,
+  listLargest: true,
   writeSession: true,
   remove: true,
   rename: true,

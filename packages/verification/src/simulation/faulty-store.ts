@@ -136,6 +136,8 @@ function createPlainCalls(
     list: (options) => call({ name: "list", act: (store) => store.list(options) }),
     measureSession: (sessionId) =>
       call({ name: "measureSession", act: (store) => store.measureSession(sessionId) }),
+    measureScope: (scope) => call({ name: "measureScope", act: (store) => store.measureScope(scope) }),
+    listLargest: (limit) => call({ name: "listLargest", act: (store) => store.listLargest(limit) }),
     writeSession: (at, write) =>
       call({ name: "writeSession", act: (store) => store.writeSession(at, write) }),
     remove: (sessionId) => call({ name: "remove", act: (store) => store.remove(sessionId) }),

@@ -11,10 +11,11 @@ export function createBlobs(database: Queries, schema: string): Pick<Store, "put
     async putBlob(sessionId, { mediaType, data }) {
       assertStorableId(sessionId);
       const text = `WITH session AS (
-          INSERT INTO ${schema}.sessions AS known (id, blobs) VALUES ($1, 1)
-            ON CONFLICT (id) DO UPDATE SET blobs = known.blobs + 1 RETURNING blobs)
+          INSERT INTO ${schema}.sessions AS known (id, blobs, bytes) VALUES ($1, 1, octet_length($4::bytea))
+            ON CONFLICT (id) DO UPDATE SET blobs = known.blobs + 1, bytes = known.bytes + excluded.bytes
+            RETURNING blobs)
         INSERT INTO ${schema}.blobs (session_id, handle, media_type, encoding, data)
-          SELECT $1, 'blob_' || blobs, $2, $3, $4 FROM session RETURNING handle`;
+          SELECT $1, 'blob_' || blobs, $2, $3, $4::bytea FROM session RETURNING handle`;
       const { encoding, bytes } = encodeData(data);
       const values = [encodeText(sessionId), encodeText(mediaType), encoding, bytes];
       const [row] = await database.query("store a blob", { text, values });

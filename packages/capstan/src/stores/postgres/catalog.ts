@@ -16,6 +16,8 @@ type Catalog = Pick<
   | "getSession"
   | "list"
   | "measureSession"
+  | "measureScope"
+  | "listLargest"
   | "remove"
   | "rename"
   | "listRuns"
@@ -67,10 +69,21 @@ export function createCatalog(database: Database, schema: string): Catalog {
       return rows.map(toSessionInfo);
     },
     async measureSession(sessionId) {
-      const text = `SELECT (SELECT coalesce(sum(octet_length(body)), 0) FROM ${schema}.facts WHERE session_id = $1) +
-        (SELECT coalesce(sum(octet_length(data)), 0) FROM ${schema}.blobs WHERE session_id = $1) AS bytes`;
+      const text = `SELECT bytes FROM ${schema}.sessions WHERE id = $1`;
       const [row] = await database.query("measure a session", { text, values: [encodeText(sessionId)] });
       return Number(row?.bytes ?? 0);
+    },
+    async measureScope(scope) {
+      const text = `SELECT count(*) AS sessions, coalesce(sum(bytes), 0) AS bytes FROM ${schema}.sessions
+        WHERE ${scopeColumn} = $1 AND ${isSession}`;
+      const [row] = await database.query("measure sessions", { text, values: [encodeText(scope)] });
+      return { sessions: Number(row?.sessions), bytes: Number(row?.bytes) };
+    },
+    async listLargest(limit) {
+      const text = `SELECT ${sessionColumns}, bytes FROM ${schema}.sessions WHERE ${isSession}
+        ORDER BY bytes DESC, id LIMIT $1`;
+      const rows = await database.query("list sessions", { text, values: [clampRowLimit(limit)] });
+      return rows.map((row) => ({ ...toSessionInfo(row), bytes: Number(row.bytes) }));
     },
     async remove(sessionId) {
       const text = `SELECT ${schema}.remove($1)`;

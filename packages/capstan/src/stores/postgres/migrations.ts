@@ -122,6 +122,13 @@ const additions: Readonly<Record<string, (schema: string) => string>> = {
     CREATE INDEX sessions_by_time ON ${schema}.sessions (updated_at DESC, id) WHERE ${isSession};
     CREATE TRIGGER facts_words BEFORE INSERT ON ${schema}.facts FOR EACH ROW WHEN (NEW.words IS NOT NULL)
       EXECUTE FUNCTION ${schema}.set_search_words();`,
+  sessions_by_size: (schema) => `
+    ALTER TABLE ${schema}.sessions ADD COLUMN bytes bigint NOT NULL DEFAULT 0;
+    UPDATE ${schema}.sessions SET bytes =
+      (SELECT coalesce(sum(octet_length(body)), 0) FROM ${schema}.facts WHERE session_id = sessions.id) +
+      (SELECT coalesce(sum(octet_length(data)), 0) FROM ${schema}.blobs WHERE session_id = sessions.id);
+    CREATE INDEX sessions_by_size ON ${schema}.sessions (bytes DESC, id) WHERE ${isSession};
+    ${buildAppendFunction(schema)}`,
 };
 
 /** Creates the schema or migrates it to the latest version; rejects a schema of a later version. */

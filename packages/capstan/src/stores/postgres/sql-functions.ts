@@ -14,7 +14,7 @@ export function getChannel(schema: string): string {
  */
 export function buildAppendFunction(schema: string): string {
   return `
-    CREATE FUNCTION ${schema}.append_facts(asked json, origin text)
+    CREATE OR REPLACE FUNCTION ${schema}.append_facts(asked json, origin text)
     RETURNS TABLE (problem text, place integer, placed integer, known text)
     LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
     #variable_conflict use_column
@@ -26,6 +26,7 @@ export function buildAppendFunction(schema: string): string {
       lease_token bigint;
       length integer;
       next_seq integer;
+      added_bytes bigint := 0;
       first_at double precision;
       last_at double precision;
       live text;
@@ -52,6 +53,7 @@ export function buildAppendFunction(schema: string): string {
         next_seq := next_seq + 1;
         first_at := coalesce(first_at, given.at);
         last_at := given.at;
+        added_bytes := added_bytes + octet_length(given.body);
         INSERT INTO ${schema}.facts (session_id, seq, identity, version, body, words)
           VALUES (session, next_seq, sha256(convert_to(given.identity, 'UTF8')), facts_version,
             given.body, given.words);
@@ -63,9 +65,9 @@ export function buildAppendFunction(schema: string): string {
         RETURN QUERY SELECT NULL::text, given.place, next_seq, NULL::text;
       END LOOP;
       IF next_seq > length THEN
-        INSERT INTO ${schema}.sessions AS session_row (id, facts, created_at, updated_at)
-          VALUES (session, next_seq, first_at, last_at)
-          ON CONFLICT (id) DO UPDATE SET facts = next_seq, updated_at = last_at,
+        INSERT INTO ${schema}.sessions AS session_row (id, facts, bytes, created_at, updated_at)
+          VALUES (session, next_seq, added_bytes, first_at, last_at)
+          ON CONFLICT (id) DO UPDATE SET facts = next_seq, bytes = session_row.bytes + added_bytes, updated_at = last_at,
             created_at = CASE WHEN session_row.facts = 0 THEN first_at ELSE session_row.created_at END;
       END IF;
       IF json_array_length(asked->'heard') > 0 THEN

@@ -1,5 +1,5 @@
 import { identifyRunStart } from "../../ids.ts";
-import type { FoundRun, ListOptions, RunInfo, SessionInfo, Store } from "../../store.ts";
+import type { FoundRun, ListOptions, RunInfo, ScopeSize, SessionInfo, Store } from "../../store.ts";
 import { clampRowLimit, findNewerVersion } from "../store-rules.ts";
 import type { Connection, SqlValue } from "./connection.ts";
 import { isLeaseValid } from "./leases.ts";
@@ -8,7 +8,6 @@ import { getStoredScopes } from "./scope.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-type MeasuredRow = { readonly number: number; readonly facts: number; readonly bytes: number };
 type SessionRow = {
   readonly id: string;
   readonly title: string;
@@ -22,8 +21,6 @@ const runColumns = `runs.id AS runId, sessions.id AS sessionId, agent, state,
   started_at AS startedAt, runs.updated_at AS updatedAt,
   (SELECT version FROM facts WHERE facts.session = runs.session ORDER BY seq DESC LIMIT 1) AS version`;
 
-const measuredRows = 1_000;
-
 /** Creates the queries for sessions and runs. */
 export function createCatalog(
   connection: Connection,
@@ -31,7 +28,16 @@ export function createCatalog(
   now: () => number,
 ): Pick<
   Store,
-  "create" | "getSession" | "list" | "measureSession" | "rename" | "findRun" | "listRuns" | "listOrphans"
+  | "create"
+  | "getSession"
+  | "list"
+  | "measureSession"
+  | "measureScope"
+  | "listLargest"
+  | "rename"
+  | "findRun"
+  | "listRuns"
+  | "listOrphans"
 > {
   return {
     create: (sessionId, title = "") =>
@@ -51,20 +57,24 @@ export function createCatalog(
         const { sql, values } = buildListQuery(options);
         return connection.all<SessionRow>(sql, ...values).map(toSessionInfo);
       }),
-    async measureSession(sessionId) {
-      const sql = `SELECT number, facts, (SELECT ifnull(sum(octet_length(data)), 0) FROM blobs
-        WHERE session = number) AS bytes FROM sessions WHERE id = ?`;
-      const session = await read(() => connection.get<MeasuredRow>(sql, encodeText(sessionId)));
-      let bytes = session?.bytes ?? 0;
-      const part = `SELECT ifnull(sum(octet_length(fact)), 0) AS bytes FROM facts
-        WHERE session = ? AND seq > ? AND seq <= ?`;
-      for (let seq = 0; seq < (session?.facts ?? 0); seq += measuredRows) {
-        const range = [session?.number ?? 0, seq, seq + measuredRows];
-        bytes += (await read(() => connection.get<{ bytes: number }>(part, ...range)))?.bytes ?? 0;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      return bytes;
-    },
+    measureSession: (sessionId) =>
+      read(() => {
+        const sql = "SELECT bytes FROM sessions WHERE id = ?";
+        return connection.get<{ bytes: number }>(sql, encodeText(sessionId))?.bytes ?? 0;
+      }),
+    measureScope: (scope) =>
+      read(() => {
+        const sql = `SELECT count(*) AS sessions, ifnull(sum(bytes), 0) AS bytes FROM sessions
+          WHERE ${scopeColumn} IN (?, ?) AND ${isSession}`;
+        return connection.get<ScopeSize>(sql, ...getStoredScopes(scope)) ?? { sessions: 0, bytes: 0 };
+      }),
+    listLargest: (limit) =>
+      read(() => {
+        const sql = `SELECT ${sessionColumns}, bytes FROM sessions WHERE ${isSession} ORDER BY bytes DESC, id LIMIT ?`;
+        return connection
+          .all<SessionRow & { readonly bytes: number }>(sql, clampRowLimit(limit))
+          .map(toSessionInfo);
+      }),
     rename: (sessionId, title) =>
       write(() => {
         const sql = "UPDATE sessions SET title = ? WHERE id = ?";
@@ -104,7 +114,11 @@ export function createCatalog(
   };
 }
 
-function toSessionInfo({ id, title, ...rest }: SessionRow): SessionInfo {
+function toSessionInfo<Row extends SessionRow>({
+  id,
+  title,
+  ...rest
+}: Row): SessionInfo & Omit<Row, "id" | "title"> {
   return { id: fromStoredText(id), ...(title && { title: fromStoredText(title) }), ...rest };
 }
 

@@ -125,6 +125,18 @@ INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
 INSERT INTO counters VALUES ('indexed', 0);
 CREATE TRIGGER session_deleted AFTER DELETE ON sessions BEGIN ${lowerIndexed}; END;
 `,
+  // A trigger also measures what an earlier version writes.
+  fact_measured: `
+ALTER TABLE sessions ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE sessions SET bytes = (SELECT ifnull(sum(octet_length(fact)), 0) FROM facts WHERE session = sessions.number)
+  + (SELECT ifnull(sum(octet_length(data)), 0) FROM blobs WHERE session = sessions.number);
+CREATE TRIGGER fact_measured AFTER INSERT ON facts BEGIN
+  UPDATE sessions SET bytes = bytes + octet_length(NEW.fact) WHERE number = NEW.session;
+END;
+CREATE TRIGGER blob_measured AFTER INSERT ON blobs BEGIN
+  UPDATE sessions SET bytes = bytes + octet_length(NEW.data) WHERE number = NEW.session;
+END;
+`,
 };
 
 /** Version of the files that this code writes. */

@@ -129,6 +129,7 @@ describe("a file of version 1", () => {
     ]);
     const blobs = await Promise.all([1, 2, 3].map((number) => store.getBlob("trip", `blob_${number}`)));
     expect(blobs.map((blob) => blob?.data)).toEqual(["menu: ☕", new Uint8Array([137, 0, 255]), "\ud800"]);
+    expect(await store.measureSession("trip")).toBe(1_219 + 9 + 3 + 2);
     await store.close();
   });
 

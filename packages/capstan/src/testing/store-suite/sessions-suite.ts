@@ -212,5 +212,31 @@ export function sessionsSuite(getStore: () => Store): void {
       await store.remove("s1");
       expect(await store.measureSession("s1")).toBe(0);
     });
+
+    it("measures a scope and lists the largest sessions, whoever they belong to", async () => {
+      expect(await store.measureScope("ann")).toEqual({ sessions: 0, bytes: 0 });
+      for (const [id, length] of [
+        ["ann~1", 10],
+        ["ann~2", 9_000],
+        ["anna~1", 3_000],
+        ["own", 5_000],
+      ] as const) {
+        const lease = await acquireTestLease(store, id);
+        await store.append([createStartFact(id, `run ${id}`)], { expected: 0, lease });
+        await store.append([createMessageFact(id, `run ${id}`, "x".repeat(length))], { expected: 1, lease });
+      }
+      await store.create("ann~3");
+      await store.putBlob("ann~1", { mediaType: "a/b", data: new Uint8Array(50_000) });
+      const sizes = await Promise.all(["ann~1", "ann~2"].map((id) => store.measureSession(id)));
+      const bytes = sizes.reduce((sum, size) => sum + size, 0);
+      expect(await store.measureScope("ann")).toEqual({ sessions: 3, bytes });
+      expect((await store.measureScope("")).sessions).toBe(1);
+      const largest = await store.listLargest(3);
+      expect(largest.map(({ id }) => id)).toEqual(["ann~1", "ann~2", "own"]);
+      expect(largest[0]).toEqual({ ...(await store.getSession("ann~1")), bytes: sizes[0] });
+      await store.remove("ann~1");
+      expect(await store.measureScope("ann")).toEqual({ sessions: 2, bytes: sizes[1] });
+      expect((await store.listLargest(1)).map(({ id }) => id)).toEqual(["ann~2"]);
+    });
   });
 }
