@@ -23,8 +23,8 @@ type NewDetails = { readonly [Name in keyof RequestDetails]: RequestDetails[Name
 
 /** Collects what is known about a request while it is handled. */
 export interface RequestLog {
-  /** Calls `onRequest` once for each request that `fetch` handles. */
-  wrap(fetch: Fetch): Fetch;
+  /** Calls `onRequest` once for each request that `handle` answers. */
+  wrap(handle: Fetch): Fetch;
   /** Adds details to the current request. Of several runs, the first one counts. */
   note(details: NewDetails): void;
 }
@@ -45,11 +45,11 @@ export function createRequestLog(
       if (user !== undefined) known.user = user;
       if (runId !== undefined) known.runId ??= runId;
     },
-    wrap: (fetch) => async (request, arrivedAt) => {
+    wrap: (handle) => async (request, arrivedAt) => {
       const time = new Date().toISOString();
       const start = performance.now();
       const details: RequestDetails = {};
-      const response = await current.run(details, () => fetch(request, arrivedAt));
+      const response = await current.run(details, () => handle(request, arrivedAt));
       return onBodyEnd(response, () => {
         const method = methods.has(request.method) ? request.method : "OTHER";
         const ms = Math.round(performance.now() - start);
