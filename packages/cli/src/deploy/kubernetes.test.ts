@@ -1,0 +1,102 @@
+import { checkTypes } from "@capstan/verification/check-types";
+import { describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { runCli } from "../testing/cli-in-process.ts";
+import { findInstructions, getVariables, parseContainerFile } from "../testing/deploy/container-file.ts";
+import { readKitFile } from "../testing/deploy/kit-files.ts";
+
+type Manifest = { readonly apiVersion: string; readonly kind: string; readonly [field: string]: unknown };
+
+// biome-ignore lint/suspicious/noExplicitAny: the compiler checks the manifests below
+const manifests: any[] = parseAllDocuments(readKitFile("kubernetes.yaml")).map((document) => document.toJS());
+const find = (kind: string) => manifests.find((manifest) => manifest.kind === kind);
+const { spec } = find("Deployment");
+const pod = spec.template.spec;
+const [container] = pod.containers;
+
+/** Imports the type of each kind from the module of its API version. */
+function buildPrelude(kinds: readonly Manifest[]): string {
+  return kinds
+    .map(({ apiVersion, kind }) => {
+      const [group = "", version] = apiVersion.includes("/") ? apiVersion.split("/") : ["core", apiVersion];
+      return `import type { ${kind} } from "kubernetes-types/${group.split(".")[0]}/${version}.js";`;
+    })
+    .join("\n");
+}
+
+const checkManifests = (values: readonly Manifest[]) =>
+  checkTypes(
+    buildPrelude(manifests),
+    values.map((value) => ({ type: value.kind, value })),
+  );
+
+describe("the Kubernetes manifests", () => {
+  it("have the types of the Kubernetes API, and a wrong field is found", async () => {
+    const deployment = structuredClone(find("Deployment"));
+    deployment.spec.template.spec.containers[0].readynessProbe = {};
+    const service = structuredClone(find("Service"));
+    service.spec.ports[0].port = "80";
+    const problems = await checkManifests([...manifests, deployment, service]);
+    expect(problems.map(({ index }) => index)).toEqual([manifests.length, manifests.length + 1]);
+    expect(problems[0]?.message).toContain("readynessProbe");
+    expect(manifests.map(({ kind }) => kind)).toEqual([
+      ...["Deployment", "Service", "PodDisruptionBudget", "HorizontalPodAutoscaler", "Ingress"],
+    ]);
+  });
+
+  it("select the pods, and reach the port of the container", () => {
+    const { labels } = spec.template.metadata;
+    expect(spec.selector.matchLabels).toEqual(labels);
+    expect(find("Service").spec.selector).toEqual(labels);
+    expect(find("PodDisruptionBudget").spec.selector.matchLabels).toEqual(labels);
+    const { name, kind } = find("HorizontalPodAutoscaler").spec.scaleTargetRef;
+    expect(find(kind).metadata.name).toBe(name);
+    const [port] = container.ports;
+    const [servicePort] = find("Service").spec.ports;
+    expect(servicePort.targetPort).toBe(port.name);
+    const { backend } = find("Ingress").spec.rules[0].http.paths[0];
+    expect(backend.service).toEqual({
+      name: find("Service").metadata.name,
+      port: { name: servicePort.name },
+    });
+    expect(find("Ingress").spec.tls[0].hosts).toEqual([find("Ingress").spec.rules[0].host]);
+  });
+
+  it("run the image with its user, port and folders, and without rights", () => {
+    const image = parseContainerFile(readKitFile("Dockerfile")).at(-1);
+    if (!image) throw new Error("no image");
+    const { PORT, CAPSTAN_HOME } = getVariables(image);
+    expect(container.ports).toEqual([{ name: "http", containerPort: Number(PORT) }]);
+    const { runAsUser, runAsGroup, runAsNonRoot } = pod.securityContext;
+    expect([`${runAsUser}:${runAsGroup}`]).toEqual(findInstructions(image, "USER")[0]?.words);
+    expect(runAsNonRoot).toBe(true);
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+    const writable = container.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath);
+    expect(writable).toEqual([CAPSTAN_HOME, "/tmp"]);
+    expect(container.volumeMounts.map(({ name }: { name: string }) => name)).toEqual(
+      pod.volumes.map(({ name }: { name: string }) => name),
+    );
+    expect(container.envFrom).toEqual([{ secretRef: { name: "capstan" } }]);
+    expect(JSON.stringify(manifests)).not.toMatch(/"(?:value|stringData)":/);
+  });
+
+  it("probe liveness and readiness, and wait as long for a pod as the server drains", async () => {
+    const { startupProbe, livenessProbe, readinessProbe } = container;
+    expect([startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet)).toEqual([
+      { path: "/healthz", port: "http" },
+      { path: "/healthz", port: "http" },
+      { path: "/readyz", port: "http" },
+    ]);
+    const { stdout } = await runCli(["serve", "--help"], { folder: "/", env: {} });
+    const drainSeconds = Number(/SIGTERM waits up to (\d+) s/.exec(stdout)?.[1]);
+    const spanSeconds = 5; // see `telemetry.ts`
+    const { preStop } = container.lifecycle;
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(
+      preStop.sleep.seconds + drainSeconds + spanSeconds,
+    );
+  });
+});
