@@ -13,8 +13,8 @@ const owned = ["sessionId", "runId", "otherRunId"];
 const inside = ["callId", "handle", "ruleId", "turn"];
 /** Names of data that all users share. */
 const shared = ["name", "model", "server"];
-/** Ids that are hashed into a session id of the caller. */
-const derived = ["chatId"];
+/** Ids that are hashed into a session id of the caller, or ignored if they are not the caller's. */
+const derived = ["chatId", "threadId", "messageId"];
 
 const localKey = "canary-local-key-0123456789";
 const pay = defineTool({

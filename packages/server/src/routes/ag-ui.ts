@@ -8,6 +8,7 @@ import { type AgUiStream, createAgUiStream, formatAgUiFrame } from "../protocols
 import {
   type AgUiInput,
   agUiRequest,
+  agUiStopRequest,
   getCallAnswers,
   getKnownCallIds,
   getNewestInput,
@@ -15,10 +16,18 @@ import {
 } from "../protocols/ag-ui/request.ts";
 import { createClientAgent, isServerTool } from "../protocols/client-agent.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
+import { abandonRun, setAbandoned } from "../runs/abandoned-runs.ts";
 import { storeToolset } from "../runs/agent-resolver.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
-import { findLastRun, findLastWait, findThreadSession, readUntilSuspended } from "../runs/threads.ts";
+import {
+  findLastRun,
+  findLastWait,
+  findThreadSession,
+  readUntilSuspended,
+  stopThread,
+  type Thread,
+} from "../runs/threads.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 const agentName = z.string().min(1).max(200).optional();
@@ -41,9 +50,7 @@ export const agUiRoutes: readonly Route[] = [
     async handle({ body: { input }, query, caller }, deployment) {
       const onClose = deployment.quota.acquire(caller, "streams");
       try {
-        const { store } = deployment;
-        const thread = { protocol: "ag-ui", scope: caller.scope, id: input.threadId };
-        const sessionId = await findThreadSession(store, thread);
+        const sessionId = await findThreadSession(deployment.store, getThread(caller, input.threadId));
         const segment = isResume(input)
           ? await resumeThreadRun({ input, sessionId }, caller, deployment)
           : await startThreadRun({ input, sessionId, ...query }, caller, deployment);
@@ -51,6 +58,7 @@ export const agUiRoutes: readonly Route[] = [
         return streamFrames({
           frames: streamAgUiFrames(segment, { input, caller, deployment }),
           onClose,
+          onDisconnect: () => abandonRun(deployment, segment),
           headers,
         });
       } catch (thrown) {
@@ -59,7 +67,29 @@ export const agUiRoutes: readonly Route[] = [
       }
     },
   }),
+  defineRoute({
+    method: "POST",
+    path: "/ag-ui/{threadId}/stop",
+    summary:
+      "Stop a run of a thread. Its partial answer stays in the history. Without `runId`, the current run is stopped.",
+    params: z.strictObject({ threadId: z.string().min(1).max(200) }),
+    body: agUiStopRequest,
+    responses: {
+      200: { description: "The run has ended, now or before.", schema: z.strictObject({}) },
+    },
+    async handle({ params: { threadId }, body, caller }, deployment) {
+      const thread = getThread(caller, threadId);
+      const sessionId = await findThreadSession(deployment.store, thread);
+      const runId = body.run === undefined ? undefined : `run_${computeRunKey(sessionId, body.run)}`;
+      await stopThread(deployment, thread, runId);
+      return Response.json({});
+    },
+  }),
 ];
+
+function getThread({ scope }: Caller, threadId: string): Thread {
+  return { protocol: "ag-ui", scope, id: threadId };
+}
 
 /** A run to stream, the position to start from, and the calls that the client answered. */
 type FollowedRun = {
@@ -82,12 +112,16 @@ async function startThreadRun(
   caller: Caller,
   deployment: Deployment,
 ): Promise<FollowedRun> {
-  const key = createHash("sha256")
-    .update(JSON.stringify([sessionId, input.runId]))
-    .digest("base64url");
+  const key = computeRunKey(sessionId, input.runId);
   const name = await resolveAgentName(input, agent, deployment);
   const newest = getNewestInput(input, deployment.clientProvenance);
   return startRun(deployment, caller, { key, sessionId, input: newest, agent: name, model });
+}
+
+function computeRunKey(sessionId: string, clientRunId: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([sessionId, clientRunId]))
+    .digest("base64url");
 }
 
 /** Returns the name of the agent including the request's tools. The agent's own client-side tools need no suffix. */
@@ -113,6 +147,7 @@ async function resumeThreadRun(
   const { store, engine } = deployment;
   const run = await findLastRun(store, sessionId);
   if (!run || run.state === "ended") throw createEmptyRequestError();
+  await setAbandoned(store, sessionId, undefined);
   const { pending } = await engine.getResult(run.runId);
   const after = await findLastWait(store, run);
   // The same answer may arrive twice while the run is already continuing.

@@ -24,6 +24,7 @@ import {
 import { resolveModelId } from "../runs/agent-resolver.ts";
 import type { ClientResults } from "../runs/ephemeral-runs.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
+import { stopRun } from "../runs/stop-run.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 const responseView = z.looseObject({ id: z.string(), object: z.literal("response"), status: z.string() });
@@ -124,7 +125,7 @@ async function cancelResponseRun(deployment: Deployment, caller: Caller, runId: 
 type ResponseInProgress = {
   readonly events: AsyncIterable<Event>;
   readonly projection: ResponseEncoder;
-  /** Called when the client disconnects; a stored run continues. */
+  /** Called when the client disconnects. */
   onDisconnect(): void;
 };
 
@@ -145,7 +146,24 @@ async function createStoredResponse(
   else if (body.isStored) followed = await startSegment(asked, previous, deployment);
   else return undefined;
   const { facts: _, ...options } = await loadResponse(deployment, caller, followed);
-  return { events: followed.events, projection: createResponseEncoder(options), onDisconnect: followed.stop };
+  const projection = createResponseEncoder(options);
+  const onDisconnect = () => {
+    followed.stop();
+    if (isStopped(asked, projection, deployment)) stopRun(deployment, followed).catch(deployment.report);
+  };
+  return { events: followed.events, projection, onDisconnect };
+}
+
+/**
+ * Whether a client that disconnects stops its response: OpenAI documents that terminating the connection cancels a
+ * response that is not in the background. A request with a key can be repeated, so its response continues.
+ */
+function isStopped(
+  { body, key }: CreateResponse,
+  projection: ResponseEncoder,
+  { shutdownSignal }: Deployment,
+): boolean {
+  return !body.isInBackground && key === undefined && !projection.isOver() && !shutdownSignal.aborted;
 }
 
 /** Creates a response that is not stored and ends with the connection. */

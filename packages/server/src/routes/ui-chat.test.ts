@@ -8,10 +8,12 @@ import {
   type UIMessageChunk,
 } from "ai";
 import { type Agent, agentTool, defineAgent, defineTool, type Store } from "capstan";
+import { session } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type ListeningServer, listen } from "../listen.ts";
+import { loadBranches } from "../sessions/branches.ts";
 import { createSlowAgent } from "../testing/slow-agent.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
@@ -368,8 +370,76 @@ it("answers the newest message again in a fork, and continues there", async () =
   expect(JSON.stringify(model.requests[2]?.history)).toContain("Two.");
   const other = send([createUserMessage("Something else.")], { trigger: "regenerate-message" });
   await expect(other).rejects.toThrow("does not contain this message");
-  const edited = send([createUserMessage("Edited.")], { messageId: "u1" });
-  await expect(edited).rejects.toThrow("cannot be edited");
+});
+
+describe("an edited message", () => {
+  const listInputs = async (sessionId: string) => {
+    const starts = (await session(store, sessionId).facts()).filter((fact) => fact.type === "run_start");
+    return starts.map(({ input }) => (input[0]?.type === "user" ? input[0].content : ""));
+  };
+  const getSessionId = (chat: PlainChat) =>
+    (chat.lastMessage?.metadata as { readonly sessionId: string } | undefined)?.sessionId ?? "";
+  const echo: Script = ({ history }) => ({ text: `${history.length}` });
+
+  it("is answered in a fork from before it, where the chat continues; the old messages stay reachable", async () => {
+    await serve(createAgent(echo));
+    const chat = new PlainChat();
+    for (const text of ["One", "Two", "Three"]) await chat.sendMessage({ text });
+    const first = getSessionId(chat);
+    const [, , two] = chat.messages;
+    await chat.sendMessage({ text: "Two, edited", messageId: two?.id ?? "" });
+    expect(chat.messages.map(joinText)).toEqual(["One", "1", "Two, edited", "3"]);
+    await chat.sendMessage({ text: "Four" });
+    expect(joinText(chat.lastMessage as UIMessage)).toBe("5");
+    expect(await listInputs(getSessionId(chat))).toEqual(["One", "Two, edited", "Four"]);
+    expect(await listInputs(first)).toEqual(["One", "Two", "Three"]);
+    expect(await loadBranches(store, first)).toMatchObject({ forks: [{ sessionId: getSessionId(chat) }] });
+  });
+
+  it("can be the first one, and can be edited again", async () => {
+    await serve(createAgent(echo));
+    const chat = new PlainChat();
+    await chat.sendMessage({ text: "One" });
+    await chat.sendMessage({ text: "Two" });
+    const [one, , two] = chat.messages;
+    await chat.sendMessage({ text: "2", messageId: two?.id ?? "" });
+    await chat.sendMessage({ text: "3" });
+    await chat.sendMessage({ text: "2b", messageId: two?.id ?? "" });
+    expect(await listInputs(getSessionId(chat))).toEqual(["One", "2b"]);
+    await chat.sendMessage({ text: "Uno", messageId: one?.id ?? "" });
+    expect(await listInputs(getSessionId(chat))).toEqual(["Uno"]);
+    expect(chat.messages.map(joinText)).toEqual(["Uno", "1"]);
+  });
+
+  it("ends an answer that was stopped; one that never arrived is sent as a new one", async () => {
+    const model = scriptedModel(({ history }) =>
+      JSON.stringify(history.at(-1)).includes("story")
+        ? { text: "Once", hang: true }
+        : { text: `${history.length}` },
+    );
+    await serve(defineAgent({ name: "helper", model }));
+    const chat = new PlainChat();
+    await chat.sendMessage({ text: "One" });
+    void chat.sendMessage({ text: "Tell a story" });
+    await vi.waitFor(() => expect(joinText(chat.lastMessage as UIMessage)).toBe("Once"), 30_000);
+    const first = getSessionId(chat);
+    await chat.stop();
+    await chat.sendMessage({ text: "Two", messageId: chat.messages[2]?.id ?? "" });
+    expect(chat.messages.map(joinText)).toEqual(["One", "1", "Two", "3"]);
+    expect((await store.listRuns(first)).map(({ state }) => state)).toEqual(["ended", "ended"]);
+    chat.messages = [...chat.messages, createUserMessage("Lost", "lost")];
+    await chat.sendMessage({ text: "Three", messageId: "lost" });
+    expect(await listInputs(getSessionId(chat))).toEqual(["One", "Two", "Three"]);
+  });
+
+  it("is found after messages that the server has refused", async () => {
+    await serve(createAgent(echo));
+    const chat = new PlainChat();
+    chat.messages = [createUserMessage("Refused", "u0")];
+    await chat.sendMessage({ text: "One" });
+    await chat.sendMessage({ text: "Uno", messageId: chat.messages[1]?.id ?? "" });
+    expect(await listInputs(getSessionId(chat))).toEqual(["Uno"]);
+  });
 });
 
 it("tells of a failure, and nothing of the inside (C45)", async () => {

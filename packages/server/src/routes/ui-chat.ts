@@ -1,31 +1,18 @@
-import { isDeepStrictEqual } from "node:util";
-import { AgentError, type Event } from "capstan";
-import { loadRunStart } from "capstan/sessions";
+import type { Event } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { streamFrames } from "../http/frame-stream.ts";
-import {
-  findContinuedMessage,
-  getCallIds,
-  getNewestContent,
-  getPendingAnswers,
-  type UiChatRequest,
-  type UiMessage,
-  uiChatRequest,
-} from "../protocols/ai-sdk/request.ts";
+import { type FollowedRun, getChatThread, startChatRun } from "../protocols/ai-sdk/chat-runs.ts";
+import { uiChatRequest } from "../protocols/ai-sdk/request.ts";
 import { createUiMessageStream, formatUiFrame, lastUiFrame } from "../protocols/ai-sdk/ui-message-stream.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
-import { rerunRun } from "../runs/rerun.ts";
-import { sendToRun } from "../runs/send-to-run.ts";
-import { startRun } from "../runs/start-run.ts";
+import { abandonRun, setAbandoned } from "../runs/abandoned-runs.ts";
 import {
   findLastRun,
-  findLastWait,
   findThreadSession,
-  moveThread,
   readUntilSuspended,
-  type Thread,
+  stopThread,
   waitsForInput,
 } from "../runs/threads.ts";
 import { defineRoute, type Route } from "./route.ts";
@@ -43,18 +30,12 @@ export const uiChatRoutes: readonly Route[] = [
     method: "POST",
     path: "/api/ui/chat",
     summary:
-      "Chat with `useChat` of the AI SDK. The server keeps the history in a session derived from the chat id and uses only the newest message.",
+      "Chat with `useChat` of the AI SDK. The server keeps the history in a session derived from the chat id and uses only the newest message. An edited message continues in a fork from before it.",
     body: uiChatRequest,
     startsWork: true,
     responses: { 200: answer },
     handle: ({ body, caller, key }, deployment) =>
-      streamRun(caller, deployment, async () => {
-        const message = findContinuedMessage(body);
-        if (message) return resumeRun({ body, message }, caller, deployment);
-        return body.trigger === "submit-message"
-          ? startChatRun({ body, key }, caller, deployment)
-          : regenerateAnswer({ body, key }, caller, deployment);
-      }),
+      streamRun(caller, deployment, () => startChatRun({ body, key, caller }, deployment)),
   }),
   defineRoute({
     method: "GET",
@@ -63,92 +44,32 @@ export const uiChatRoutes: readonly Route[] = [
     params: z.strictObject({ chatId: id }),
     responses: { 200: answer, 204: { description: "No answer is in progress." } },
     async handle({ params: { chatId }, caller }, deployment) {
-      const sessionId = await findThreadSession(deployment.store, getThread(caller, chatId));
-      const run = await findLastRun(deployment.store, sessionId);
+      const { store } = deployment;
+      const sessionId = await findThreadSession(store, getChatThread(caller, chatId));
+      const run = await findLastRun(store, sessionId);
       if (run?.state !== "active") return new Response(null, { status: 204 });
+      await setAbandoned(store, sessionId, undefined);
       return streamRun(caller, deployment, async () => run);
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/api/ui/chat/{chatId}/stop",
+    summary:
+      "Stop an answer of a chat. Its text so far stays in the history. Without `messageId`, the current answer is stopped.",
+    params: z.strictObject({ chatId: id }),
+    body: z.strictObject({ messageId: z.string().max(200).optional() }).default({}),
+    responses: {
+      200: { description: "The answer has ended, now or before.", schema: z.strictObject({}) },
+    },
+    async handle({ params: { chatId }, body: { messageId }, caller }, deployment) {
+      await stopThread(deployment, getChatThread(caller, chatId), messageId);
+      return Response.json({});
     },
   }),
 ];
 
-function getThread({ scope }: Caller, chatId: string): Thread {
-  return { protocol: "ui-chat", scope, id: chatId };
-}
-
-/** A run to stream, the position to start from, and the calls that the client already has. */
-type FollowedRun = {
-  readonly runId: string;
-  readonly sessionId: string;
-  readonly after?: number;
-  readonly shown?: readonly string[];
-};
-
-type ChatRequest = { readonly body: UiChatRequest; readonly key: string | undefined };
-
-async function startChatRun(
-  { body, key }: ChatRequest,
-  caller: Caller,
-  deployment: Deployment,
-): Promise<FollowedRun> {
-  const { agent, model, id: chatId } = body;
-  const sessionId = await findThreadSession(deployment.store, getThread(caller, chatId));
-  return startRun(deployment, caller, { input: getNewestContent(body), agent, model, sessionId, key });
-}
-
-/** Answers the newest message again, in a fork from before it. The old answer is kept in the old session. */
-async function regenerateAnswer(
-  asking: ChatRequest,
-  caller: Caller,
-  deployment: Deployment,
-): Promise<FollowedRun> {
-  const { store } = deployment;
-  const { body, key } = asking;
-  const thread = getThread(caller, body.id);
-  const input = getNewestContent(body);
-  const sessionId = await findThreadSession(store, thread);
-  const runs = await store.listRuns(sessionId);
-  const open = runs.find(({ state }) => state !== "ended");
-  if (open)
-    throw new AgentError(
-      "session_busy",
-      "The chat is still processing its last message. Answer it, or wait.",
-    );
-  const number = body.messages.filter(({ role }) => role === "user").length;
-  // The request that should have started the run was lost.
-  if (number === runs.length + 1) return startChatRun(asking, caller, deployment);
-  const start = await loadRunStart(store, runs[number - 1]?.runId ?? "");
-  if (!start || !isDeepStrictEqual(start.input, [{ type: "user", content: input }]))
-    throw new AgentError("not_found", "The chat does not contain this message. Send it as a new one.");
-  const again = await rerunRun(deployment, caller, { runId: start.runId, key });
-  await moveThread(store, thread, again.sessionId);
-  return again;
-}
-
-type AnswerRequest = { readonly body: UiChatRequest; readonly message: UiMessage };
-
-/** Resumes a waiting run with the answers in the message. */
-async function resumeRun(
-  { body, message }: AnswerRequest,
-  caller: Caller,
-  deployment: Deployment,
-): Promise<FollowedRun> {
-  const { store, engine } = deployment;
-  const run = await findLastRun(store, await findThreadSession(store, getThread(caller, body.id)));
-  if (!run || run.state === "ended") throw createNoAnswerError();
-  const answers = getPendingAnswers(message, (await engine.getResult(run.runId)).pending);
-  // The same answer may arrive twice while the run is already continuing.
-  if (answers.length === 0 && run.state !== "active") throw createNoAnswerError();
-  const after = await findLastWait(store, run);
-  for (const each of answers) await sendToRun(deployment, { caller, runId: run.runId }, each);
-  return { ...run, after, shown: getCallIds(message) };
-}
-
-function createNoAnswerError(): AgentError {
-  const message = "The message contains no answer that this chat waits for.";
-  return new AgentError("approval_conflict", message);
-}
-
-/** Streams a run. The run continues when the client disconnects. */
+/** Streams a run. The run continues when the client disconnects, until the chat gets a new message. */
 async function streamRun(
   caller: Caller,
   deployment: Deployment,
@@ -161,6 +82,7 @@ async function streamRun(
     return streamFrames({
       frames: streamUiFrames(segment, events, { caller, deployment }),
       onClose,
+      onDisconnect: () => abandonRun(deployment, segment),
       headers: {
         "x-vercel-ai-ui-message-stream": "v1",
         "x-run-id": segment.runId,

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
-import { type Event, type Fact, isFact, type RunInfo, type Store } from "capstan";
+import { AgentError, type Event, type Fact, isFact, type RunInfo, type Store } from "capstan";
 import { getScope, loadRunFacts, subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
+import { updateRecord } from "../sessions/update-record.ts";
 import { createSessionId } from "./start-run.ts";
+import { stopRun } from "./stop-run.ts";
 
 /** A conversation that another protocol's client identifies by its own id. */
 export type Thread = { readonly protocol: string; readonly scope: string; readonly id: string };
@@ -22,9 +24,7 @@ export async function findThreadSession(store: Store, thread: Thread): Promise<s
 
 /** Continues the thread in another session. */
 export async function moveThread(store: Store, thread: Thread, sessionId: string): Promise<void> {
-  const id = buildThreadSessionId(thread);
-  const { version = 0 } = (await store.getRecord(threadKind, id)) ?? {};
-  await store.putRecord({ kind: threadKind, id, body: sessionId, replaces: true }, version);
+  await updateRecord(store, { kind: threadKind, id: buildThreadSessionId(thread) }, () => sessionId);
 }
 
 function buildThreadSessionId({ protocol, scope, id }: Thread): string {
@@ -34,6 +34,21 @@ function buildThreadSessionId({ protocol, scope, id }: Thread): string {
       .update(JSON.stringify([protocol, id]))
       .digest("base64url"),
   );
+}
+
+/**
+ * Stops the named run of a thread, or else its last one. Does nothing if that has ended. The name matters where the
+ * client has sent its next message meanwhile. Throws `not_found` if the thread has no session.
+ */
+export async function stopThread(deployment: Deployment, thread: Thread, runId?: string): Promise<void> {
+  const { store } = deployment;
+  const sessionId = await findThreadSession(store, thread);
+  if (!(await store.getSession(sessionId)))
+    throw new AgentError("not_found", `Nothing to stop: there is no conversation "${thread.id}".`);
+  const named = runId === undefined ? undefined : await store.findRun(runId);
+  const isTheirs = named !== undefined && getScope(named.sessionId) === thread.scope;
+  const run = isTheirs ? named : await findLastRun(store, sessionId);
+  if (run && run.state !== "ended") await stopRun(deployment, run);
 }
 
 export async function findLastRun(store: Store, sessionId: string): Promise<RunInfo | undefined> {

@@ -1,5 +1,6 @@
-import { AgentError, type Json, type Store } from "capstan";
+import type { Json, Store } from "capstan";
 import { getScope } from "capstan/sessions";
+import { updateRecord } from "./update-record.ts";
 
 /** A related session and the number of facts in common. */
 export type Branch = { readonly sessionId: string; readonly at: number };
@@ -13,7 +14,6 @@ export type Branches = {
 const originKind = "origin";
 const forkKind = "forks";
 const maxForks = 500;
-const maxAttempts = 20;
 
 /** Records that a session was forked from the first `at` facts of another. */
 export async function storeFork(store: Store, origin: Branch, sessionId: string): Promise<void> {
@@ -55,28 +55,6 @@ export async function deleteBranches(store: Store, sessionId: string): Promise<v
     await updateRecord(store, { kind: originKind, id: made }, () => undefined);
   for (const kind of [originKind, forkKind])
     await updateRecord(store, { kind, id: sessionId }, () => undefined);
-}
-
-type RecordKey = { readonly kind: string; readonly id: string };
-
-/** Updates or removes a record, and retries after a concurrent change. */
-async function updateRecord(
-  store: Store,
-  { kind, id }: RecordKey,
-  update: (body: Json | undefined) => Json | undefined,
-): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    const record = await store.getRecord(kind, id);
-    const body = update(record?.body);
-    try {
-      if (body !== undefined) await store.putRecord({ kind, id, body, replaces: true }, record?.version ?? 0);
-      else if (record) await store.removeRecord(kind, id, record.version);
-      return;
-    } catch (thrown) {
-      const isConflict = thrown instanceof AgentError && thrown.code === "position_conflict";
-      if (!isConflict || attempt >= maxAttempts) throw thrown;
-    }
-  }
 }
 
 function parseBranches(body: Json | undefined): readonly Branch[] {

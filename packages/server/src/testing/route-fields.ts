@@ -47,7 +47,9 @@ export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/runs/{runId}/results/{callId}": { value: 1 },
   "POST /api/chat": { messages: text },
   "POST /api/ui/chat": { id: "chat", messages: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }] },
+  "POST /api/ui/chat/{chatId}/stop": {},
   "POST /ag-ui": { threadId: "thread", runId: "run", messages: text },
+  "POST /ag-ui/{threadId}/stop": {},
   "POST /v1/chat/completions": { model: "helper", messages: text },
   "POST /v1/responses": { model: "helper", input: "Hi" },
 };

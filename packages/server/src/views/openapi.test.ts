@@ -107,6 +107,8 @@ const json = { accept: "application/json" };
 const listTasks = { jsonrpc: "2.0", id: 1, method: "ListTasks" };
 
 /** One valid request per route. */
+const uiChat = { id: "chat", messages: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }] };
+const agUi = { threadId: "thread", runId: "one", messages };
 const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "GET /openapi.json": () => ({ path: "/openapi.json" }),
   "GET /api/health": () => ({ path: "/api/health" }),
@@ -224,12 +226,17 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "POST /v1/responses/{runId}/cancel": async () => ({
     path: `/v1/responses/resp_1_${(await run("pay", "waiting")).runId}/cancel`,
   }),
-  "POST /api/ui/chat": () => ({
-    path: "/api/ui/chat",
-    body: { id: "chat", messages: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }] },
-  }),
+  "POST /api/ui/chat": () => ({ path: "/api/ui/chat", body: uiChat }),
   "GET /api/ui/chat/{chatId}/stream": () => ({ path: "/api/ui/chat/none/stream" }),
-  "POST /ag-ui": () => ({ path: "/ag-ui", body: { threadId: "thread", runId: "one", messages } }),
+  "POST /api/ui/chat/{chatId}/stop": async () => {
+    await (await server.send("POST", "/api/ui/chat", uiChat)).text();
+    return { path: "/api/ui/chat/chat/stop", body: {} };
+  },
+  "POST /ag-ui": () => ({ path: "/ag-ui", body: agUi }),
+  "POST /ag-ui/{threadId}/stop": async () => {
+    await (await server.send("POST", "/ag-ui", agUi)).text();
+    return { path: "/ag-ui/thread/stop", body: {} };
+  },
   "GET /.well-known/agent-card.json": () => ({ path: "/.well-known/agent-card.json" }),
   "GET /a2a/{name}/agent-card.json": () => ({ path: "/a2a/helper/agent-card.json" }),
   "POST /a2a": () => ({ path: "/a2a", body: listTasks, headers: { "a2a-version": "1.0" } }),

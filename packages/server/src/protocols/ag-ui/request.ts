@@ -72,6 +72,12 @@ export const agUiRequest: z.ZodType<{ readonly input: AgUiInput }> = input.trans
   input: given,
 }));
 
+/** Renames `runId` for the same reason. */
+export const agUiStopRequest: z.ZodType<{ readonly run?: string | undefined }> = z
+  .strictObject({ runId: name.optional() })
+  .default({})
+  .transform(({ runId }) => ({ run: runId }));
+
 type Message = AgUiInput["messages"][number];
 
 /** Returns the newest message, after the application's context. Other messages are ignored. */

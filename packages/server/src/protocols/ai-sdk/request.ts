@@ -1,4 +1,5 @@
-import { AgentError, type Json, type PendingCall, type UserEntry } from "capstan";
+import { isDeepStrictEqual } from "node:util";
+import { AgentError, type Entry, type Json, type PendingCall, type UserEntry } from "capstan";
 import { z } from "zod";
 import { buildApprovalId, createMismatchError } from "../call-ids.ts";
 import type { ChatPart } from "../chat-messages.ts";
@@ -41,12 +42,12 @@ export function findContinuedMessage({ messages, trigger, messageId }: UiChatReq
   const named = messages.find(({ id }) => messageId !== undefined && id === messageId);
   const last = messages.at(-1);
   if (last?.role === "assistant") return named?.role === "assistant" ? named : last;
-  if (messageId === undefined) return undefined;
-  if (named?.role === "assistant") return named;
-  throw new AgentError(
-    "invalid_input",
-    "Messages cannot be edited. Send a new message, or start a new chat.",
-  );
+  return named?.role === "assistant" ? named : undefined;
+}
+
+/** Whether the last message is new. Otherwise it was edited, or is to be answered again. */
+export function isNewMessage({ trigger, messageId }: UiChatRequest): boolean {
+  return trigger === "submit-message" && messageId === undefined;
 }
 
 /** Returns the content of the newest message. Other messages are ignored. */
@@ -54,13 +55,21 @@ export function getNewestContent({ messages }: UiChatRequest): UserEntry["conten
   const last = messages.at(-1);
   if (last?.role !== "user")
     throw new AgentError("invalid_input", "The last message must be a user message.");
-  return toMessageContent(last, messages.length);
+  const content = toMessageContent(last);
+  if (content === undefined) throw new AgentError("invalid_input", `Message ${messages.length} is empty.`);
+  return content;
 }
 
-function toMessageContent({ parts }: UiMessage, number: number): UserEntry["content"] {
+/** Whether a message of the user is the input of a run. */
+export function hasContent(message: UiMessage | undefined, input: readonly Entry[]): boolean {
+  if (message?.role !== "user") return false;
+  return isDeepStrictEqual(input, [{ type: "user", content: toMessageContent(message) }]);
+}
+
+function toMessageContent({ parts }: UiMessage): UserEntry["content"] | undefined {
   const content = parts.flatMap(toChatParts);
   const [only] = content;
-  if (!only) throw new AgentError("invalid_input", `Message ${number} is empty.`);
+  if (!only) return undefined;
   return content.length === 1 && only.type === "text" ? only.text : toUserContent(content, "The message");
 }
 
