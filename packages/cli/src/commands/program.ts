@@ -23,6 +23,7 @@ const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
   serve: async () => (await import("../serve/add-serve.ts")).addServe,
   mcp: async () => (await import("../mcp-config/add-mcp.ts")).addMcp,
   acp: async () => (await import("../acp/add-acp.ts")).addAcp,
+  completion: async () => (await import("./completion/add-completion.ts")).addCompletion,
 };
 
 /** Runs the command named by the arguments, or else the chat or a one-shot run. Never rejects. */
@@ -63,7 +64,8 @@ async function createProgram(argv: readonly string[], io: Io, outcome: CommandOu
   addProgramOptions(program);
   const isHelp = argv.some((word) => word === "help" || word === "--help" || word === "-h");
   const names = Object.keys(commands);
-  const namedCommands = names.filter((name) => argv.includes(name));
+  // A script for completion contains all commands.
+  const namedCommands = argv.includes("completion") ? names : names.filter((name) => argv.includes(name));
   for (const name of namedCommands.length > 0 ? namedCommands : isHelp ? names : [])
     (await commands[name]?.())?.(program, io, outcome);
   return program;
