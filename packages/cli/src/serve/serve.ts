@@ -18,6 +18,8 @@ export type ServeFlags = WorkspaceFlags & {
   readonly port?: string;
   readonly host?: string;
   readonly studio?: boolean;
+  /** A file for the request log; true for stdout. */
+  readonly log?: string | true;
 };
 
 /** Serves until a shutdown signal. */

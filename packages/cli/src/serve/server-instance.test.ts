@@ -1,21 +1,23 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createScratchProject } from "../testing/cli-process.ts";
 import { openServerInstance } from "./server-instance.ts";
 
 /** What is made from a configuration, until the test is over, and a way to ask it. */
-async function generationOf(config: string) {
+async function generationOf(config: string, flags: { readonly log?: string | true } = {}) {
   const project = createScratchProject({ "capstan.config.mjs": config });
   onTestFinished(project.remove);
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const io = { stdin, stdout, stderr, env: project.env, cwd: project.folder };
-  const generation = await openServerInstance({ flags: { trust: true }, io });
+  const generation = await openServerInstance({ flags: { trust: true, ...flags }, io });
   onTestFinished(() => generation.close(0));
   const ask = (path: string, headers: object = {}) =>
     generation.server.fetch(
       new Request(`http://127.0.0.1${path}`, { headers: { host: "127.0.0.1", ...headers } }),
     );
-  return { generation, ask };
+  return { generation, ask, stdout, folder: project.folder };
 }
 
 const withTide = (agents: string) => `
@@ -81,4 +83,28 @@ it("a key set in the configuration is required", async () => {
   expect((await ask("/api/about")).status).toBe(401);
   const authorization = "Bearer a-key-of-sixteen-characters";
   expect((await ask("/api/about", { authorization })).status).toBe(200);
+});
+
+describe("the request log", () => {
+  const config = withTide("defineAgent({ name: 'a', model, tools: [tide] })");
+  const line = { method: "GET", route: "/api/agents", status: 200, user: "" };
+
+  it("is written to a file that only its owner can read", async () => {
+    const { ask, folder } = await generationOf(config, { log: "requests.log" });
+    await (await ask("/api/agents")).text();
+    const file = join(folder, "requests.log");
+    await expect.poll(() => readFileSync(file, "utf8")).not.toBe("");
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject(line);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it("goes to stdout without a file, and a file that cannot be opened is an error", async () => {
+    const { ask, stdout } = await generationOf(config, { log: true });
+    await (await ask("/api/agents")).text();
+    await expect.poll(() => stdout.readableLength).toBeGreaterThan(0);
+    expect(JSON.parse(String(stdout.read()))).toMatchObject(line);
+    await expect(generationOf(config, { log: "missing/requests.log" })).rejects.toThrow(
+      /request log cannot be opened: ENOENT.*Check --log/,
+    );
+  });
 });

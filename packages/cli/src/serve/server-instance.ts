@@ -7,6 +7,7 @@ import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
 import { createErrorLog } from "./error-log.ts";
 import { formatOrphanedRuns } from "./orphaned-runs.ts";
+import { createRequestLog } from "./request-log.ts";
 
 /** A workspace and its server, created from one version of the config. */
 export interface ServerInstance {
@@ -18,7 +19,7 @@ export interface ServerInstance {
 }
 
 export type ServerInstanceOptions = {
-  readonly flags: WorkspaceFlags;
+  readonly flags: WorkspaceFlags & { readonly log?: string | true };
   readonly io: Io;
   /** Folder of the studio's pages. */
   readonly studio?: string | undefined;
@@ -60,7 +61,7 @@ export async function openServerInstance(options: ServerInstanceOptions): Promis
 
 function createWorkspaceServer(
   workspace: Workspace,
-  { io, studio }: ServerInstanceOptions,
+  { flags, io, studio }: ServerInstanceOptions,
   onEvent: (event: Event) => void,
 ): Server {
   const { agent, agents, store, project, policy, logs, config, home, mcp = config.mcp } = workspace;
@@ -89,6 +90,7 @@ function createWorkspaceServer(
     ...(settingsLimits && { settingsLimits }),
     ...(retention && { retention }),
     ...(clientProvenance && { clientProvenance }),
+    ...(flags.log !== undefined && { onRequest: createRequestLog(flags.log, io) }),
     onEvent(event) {
       onEvent(event);
       logs(event);
