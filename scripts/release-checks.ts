@@ -8,7 +8,7 @@ export type ReleaseManifest = {
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
-  readonly exports?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly bin?: Readonly<Record<string, string>>;
 };
 
@@ -60,8 +60,18 @@ export function checkChangelog(changelog: string, version: string): string[] {
   return problems;
 }
 
+/** The upgrade notes must have a section for each minor version after the first. */
+export function checkUpgradeNotes(notes: string, version: string): string[] {
+  const minor = version.replace(/\.\d+(?:-.*)?$/, "");
+  const hasSection = notes
+    .split("\n")
+    .some((line) => line.startsWith("## From ") && line.endsWith(` to ${minor}`));
+  return hasSection || minor === "0.1" ? [] : [`docs/upgrades.md has no section "## From … to ${minor}".`];
+}
+
+/** The templates of new projects contain tests. */
 const unwantedFile =
-  /\.test(?:-d)?\.|(?:^|\/)\.env|\.(?:pem|key|p12|sqlite|db|tgz)$|(?:^|\/)(?:fixtures|\.npmrc)/;
+  /^(?!templates\/).*\.test(?:-d)?\.|(?:^|\/)\.env|\.(?:pem|key|p12|sqlite|db|tgz)$|(?:^|\/)(?:fixtures|\.npmrc)/;
 /** Matches keys of model providers, registries and clouds. */
 export const secretPattern: RegExp =
   /\b(?:sk-(?:ant-|proj-)?[A-Za-z0-9_-]{32,}|AKIA[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|AIza[\w-]{35})\b|-----BEGIN [A-Z ]*PRIVATE KEY-----/;
@@ -82,7 +92,7 @@ export function checkContents(
   return [
     // Not every package ships its sources. There the source condition points nowhere, which is harmless.
     ...missing.filter((path) => !path.startsWith("src/")).map((path) => `${name} lacks ${path}.`),
-    ...(paths.has("LICENSE") ? [] : [`${name} lacks LICENSE.`]),
+    ...["LICENSE", "README.md"].flatMap((path) => (paths.has(path) ? [] : [`${name} lacks ${path}.`])),
     ...files.flatMap(({ path, text }) => [
       ...(unwantedFile.test(path) ? [`${name} must not contain ${path}.`] : []),
       ...(secretPattern.test(text) ? [`${name}: ${path} contains a possible secret.`] : []),

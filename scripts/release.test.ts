@@ -13,8 +13,14 @@ import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startLoopbackRegistry } from "../packages/cli/src/testing/loopback-registry.ts";
-import { checkRelease, sortByDependency } from "./release.ts";
-import { checkChangelog, checkContents, checkManifests, checkPublishEnvironment } from "./release-checks.ts";
+import { checkRelease, checkTarballs, sortByDependency } from "./release.ts";
+import {
+  checkChangelog,
+  checkContents,
+  checkManifests,
+  checkPublishEnvironment,
+  checkUpgradeNotes,
+} from "./release-checks.ts";
 import { createSbom } from "./release-sbom.ts";
 import { packPackages } from "./release-tarballs.ts";
 
@@ -62,11 +68,21 @@ describe("the changelog of a release", () => {
   });
 });
 
+describe("the upgrade notes of a release", () => {
+  it("have a section for each minor version", () => {
+    const notes = "# Upgrades\n\n## From 1.1 to 1.2\n\nNothing to do.\n";
+    expect(checkUpgradeNotes(notes, "1.2.3")).toEqual([]);
+    expect(checkUpgradeNotes(notes, "1.3.0-rc.1")).toEqual([
+      'docs/upgrades.md has no section "## From … to 1.3".',
+    ]);
+  });
+});
+
 describe("a tarball of a release", () => {
   const createFile = (path: string, text = ""): { path: string; text: string } => ({ path, text });
   const licence = createFile("LICENSE");
   const checkFile = (path: string, text = "") =>
-    checkContents(core, [licence, createFile(path, text)], ["/home/ada/"]);
+    checkContents(core, [licence, createFile("README.md"), createFile(path, text)], ["/home/ada/"]);
 
   it.each([
     ["src/run.test.ts", "", "core must not contain src/run.test.ts."],
@@ -86,6 +102,7 @@ describe("a tarball of a release", () => {
     expect(checkContents(manifest, [createFile("dist/a.js")], [])).toEqual([
       "core lacks dist/a.d.ts.",
       "core lacks LICENSE.",
+      "core lacks README.md.",
     ]);
   });
 });
@@ -129,20 +146,44 @@ describe("publishing", () => {
 
 describe("a release as a whole", () => {
   let place = "";
+  const writeManifest = (exports: object) => {
+    const manifest = { ...core, type: "module", files: ["index.js", "index.d.ts"], exports };
+    writeFileSync(join(place, "core/package.json"), JSON.stringify(manifest));
+  };
   beforeEach(() => {
     place = mkdtempSync(join(tmpdir(), "capstan-release-test-"));
     mkdirSync(join(place, "core"));
-    writeFileSync(join(place, "core/package.json"), JSON.stringify({ ...core, files: ["index.js"] }));
+    writeManifest({ ".": { types: "./index.d.ts", default: "./index.js" } });
     writeFileSync(join(place, "core/index.js"), "export const one = 1;\n");
+    writeFileSync(join(place, "core/index.d.ts"), "export declare const one = 1;\n");
+    writeFileSync(join(place, "core/README.md"), "# core\n");
+    mkdirSync(join(place, "docs"));
+    writeFileSync(join(place, "docs/upgrades.md"), "## From 1.1 to 1.2\n");
     writeFileSync(join(place, "core/LICENSE"), "MIT\n");
     writeFileSync(join(place, "CHANGELOG.md"), "# Changelog\n\n## 1.2.0 (2026-11-15)\n\n- New.\n");
   });
   afterEach(() => rmSync(place, { recursive: true }));
 
+  it("is refused for exports that Node, a bundler or TypeScript cannot use", async () => {
+    const check = async (exports: object) => {
+      writeManifest(exports);
+      const out = join(place, "out");
+      return checkTarballs(place, out, packPackages(out, [join(place, "core")]));
+    };
+    expect(await check({ ".": { default: "./index.js", types: "./index.d.ts" } })).toEqual([
+      expect.stringMatching(/^core: .*types.*first/),
+      expect.stringMatching(/default.*last/),
+    ]);
+    const missing = await check({ ".": { types: "./none.d.ts", default: "./index.js" } });
+    expect(missing[0]).toBe("core lacks none.d.ts.");
+    expect(missing.join("\n")).toContain("core: FallbackCondition at . with node16-esm");
+  });
+
   it("is packed once, inspected, and compared with the registry: a different file is reported (A122)", async () => {
     const out = join(place, "out");
     const packed = packPackages(out, [join(place, "core")]);
     expect(checkRelease(place, out, packed)).toEqual([]);
+    expect(await checkTarballs(place, out, packed)).toEqual([]);
     const [{ file = "" } = {}] = packed;
     const served = join(place, "served.tgz");
     copyFileSync(join(out, file), served);

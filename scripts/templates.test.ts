@@ -1,8 +1,8 @@
-// Code that users copy: the project of `capstan init`, the examples, the apps, and the files of the tutorial.
+// Code that users copy: the projects of `capstan init`, the examples, the apps, and the files of the tutorial.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { buildProjectFiles } from "../packages/cli/src/init/project-files.ts";
+import { buildProjectFiles, type TemplateName, templates } from "../packages/cli/src/init/project-files.ts";
 import { secretPattern } from "./release-checks.ts";
 import { tutorialBlocks } from "./tutorial.ts";
 
@@ -19,10 +19,12 @@ const samplePaths = globSync(
   },
 );
 const generatedSamples: Sample[] = [
-  ...buildProjectFiles({ name: "demo", version: "1.2.3" }).map(([path, text]) => ({
-    path: `init: ${path}`,
-    text,
-  })),
+  ...(Object.keys(templates) as TemplateName[]).flatMap((template) =>
+    buildProjectFiles({ name: "demo", version: "1.2.3", template }).map(([path, text]) => ({
+      path: `init ${template}: ${path}`,
+      text,
+    })),
+  ),
   ...tutorialBlocks(readText("docs/tutorial.md")).flatMap((block) =>
     block.type === "file" ? [{ path: `tutorial: ${block.path}`, text: block.text }] : [],
   ),
@@ -64,7 +66,12 @@ function findLines(pattern: RegExp, among: readonly Sample[] = programs): string
 describe("code that users copy", () => {
   it("is complete", () => {
     const starts = [
-      ...["docs/examples/quick-start.ts", "init: package.json", "tutorial: desk.ts"],
+      ...[
+        "docs/examples/quick-start.ts",
+        "init chat: package.json",
+        "init server: server.ts",
+        "tutorial: desk.ts",
+      ],
       ...["airport", "files", "graph", "knowledge", "mcp-bridge"].map((app) => `apps/${app}/`),
     ];
     expect(starts.filter((start) => !samples.some(({ path }) => path.startsWith(start)))).toEqual([]);

@@ -1,9 +1,18 @@
+import { Option } from "commander";
 import type { AddCommand } from "../commands/command.ts";
+import { templates } from "./project-files.ts";
 
 const examples = `
+Templates:
+${Object.entries(templates)
+  .map(([name, about]) => `  ${name.padEnd(10)} ${about}`)
+  .join("\n")}
+
 Examples:
-  $ capstan init my-agent     in a new folder
-  $ capstan init --yes        in this one
+  $ capstan init my-agent                     in a new folder
+  $ capstan init my-api --template server
+  $ capstan init --yes                        in this one, with the template chat
+  $ npm create capstan my-agent               the same, without an installation
 
 Existing files are never overwritten.`;
 
@@ -11,9 +20,10 @@ Existing files are never overwritten.`;
 export const addInit: AddCommand = (program, io) => {
   program
     .command("init")
-    .description("create a small project: an agent, a tool and a test")
+    .description("create a small project: an agent, its tools and a test")
     .argument("[folder]", "target folder, created if missing")
-    .option("-y, --yes", "do not ask: use this folder by default")
+    .addOption(new Option("-t, --template <name>", "what to create").choices(Object.keys(templates)))
+    .option("-y, --yes", "do not ask: use this folder and the template chat by default")
     .addHelpText("after", examples)
     .action(async (folder, flags) => {
       const { createProject: init } = await import("./create-project.ts");

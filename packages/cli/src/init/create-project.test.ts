@@ -6,6 +6,7 @@ import { createScratchProject, type ScratchProject } from "../testing/cli-proces
 import { checkTrust } from "../trust/trust.ts";
 import { version } from "../version.ts";
 import { createProject } from "./create-project.ts";
+import type { TemplateName } from "./project-files.ts";
 
 let project: ScratchProject;
 beforeEach(() => {
@@ -13,10 +14,10 @@ beforeEach(() => {
 });
 afterEach(() => project.remove());
 
-async function make(folder?: string): Promise<string> {
+async function make(folder?: string, template?: TemplateName): Promise<string> {
   const stdout = new PassThrough({ encoding: "utf8" });
   const io = { stdin: new PassThrough(), stdout, stderr: stdout, env: project.env, cwd: project.folder };
-  await createProject(folder, { yes: true }, io);
+  await createProject(folder, { yes: true, ...(template && { template }) }, io);
   return stdout.read() ?? "";
 }
 
@@ -33,6 +34,17 @@ it("init creates a trusted project with pinned versions, no key and no address, 
     expect(line).toMatch(/^(?:#.*|[A-Z_]+=|)$/);
   expect(readFileSync(join(folder, ".gitignore"), "utf8").split("\n")).toContain(".env");
   expect(checkTrust(join(folder, "capstan.config.ts"), project.env).state).toBe("trusted");
+});
+
+it("init creates each template with its own files, dependencies and next step", async () => {
+  expect(await make("api", "server")).toContain("npm start\n");
+  const api = join(project.folder, "api");
+  expect(existsSync(join(api, "server.ts"))).toBe(true);
+  expect(existsSync(join(api, "capstan.config.ts"))).toBe(false);
+  expect(readFileSync(join(api, "README.md"), "utf8")).toMatch(/^# api\n/);
+  expect(await make("coder", "coding")).toContain("npx capstan\n");
+  const manifest = JSON.parse(readFileSync(join(project.folder, "coder/package.json"), "utf8"));
+  expect(manifest.dependencies).toHaveProperty("@capstan/tools", version);
 });
 
 it("init overwrites nothing: it names the existing files, and creates nothing in that case", async () => {

@@ -5,21 +5,17 @@ import { AgentError } from "capstan";
 import type { Io } from "../io.ts";
 import { checkTrust, trustFile } from "../trust/trust.ts";
 import { version } from "../version.ts";
-import { buildProjectFiles } from "./project-files.ts";
+import { buildProjectFiles, type TemplateName, templates } from "./project-files.ts";
 
 /** Flags of `capstan init`. */
-export type InitFlags = { readonly yes?: boolean };
+export type InitFlags = { readonly yes?: boolean; readonly template?: TemplateName };
 
 /** `capstan init`. Never overwrites a file. */
-export async function createProject(
-  given: string | undefined,
-  { yes = false }: InitFlags,
-  io: Io,
-): Promise<void> {
-  const wanted = given ?? (yes || io.stdin.isTTY !== true ? "." : await askForFolder());
-  if (wanted === undefined) throw new AgentError("aborted", "Cancelled. Nothing was created.");
-  const folder = resolve(io.cwd, wanted);
-  const files = buildProjectFiles({ name: toPackageName(folder), version });
+export async function createProject(given: string | undefined, flags: InitFlags, io: Io): Promise<void> {
+  const canAsk = !flags.yes && io.stdin.isTTY === true;
+  const folder = resolve(io.cwd, given ?? (canAsk ? await askForFolder() : "."));
+  const template = flags.template ?? (canAsk ? await askForTemplate() : "chat");
+  const files = buildProjectFiles({ name: toPackageName(folder), version, template });
   await assertNoConflicts(folder, files);
   for (const [path, text] of files) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -27,14 +23,26 @@ export async function createProject(
     await writeFile(join(folder, path), text, { flag: "wx" });
   }
   // We wrote the config, and the user asked for it.
-  await trustFile(checkTrust(join(folder, "capstan.config.ts"), io.env), io.env);
-  io.stdout.write(formatNextSteps(folder, files, io));
+  const config = join(folder, "capstan.config.ts");
+  if (existsSync(config)) await trustFile(checkTrust(config, io.env), io.env);
+  io.stdout.write(formatNextSteps({ folder, files, template }, io));
 }
 
-async function askForFolder(): Promise<string | undefined> {
-  const { isCancel, text } = await import("@clack/prompts");
-  const answer = await text({ message: "Project folder?", initialValue: "./my-agent" });
-  return isCancel(answer) ? undefined : answer;
+async function askForFolder(): Promise<string> {
+  const { text } = await import("@clack/prompts");
+  return assertAnswered(await text({ message: "Project folder?", initialValue: "./my-agent" }));
+}
+
+async function askForTemplate(): Promise<TemplateName> {
+  const { select } = await import("@clack/prompts");
+  const names = Object.keys(templates) as TemplateName[];
+  const options = names.map((value) => ({ value, label: value, hint: templates[value] }));
+  return assertAnswered(await select<TemplateName>({ message: "What do you want to build?", options }));
+}
+
+function assertAnswered<Answer>(answer: Answer): Exclude<Answer, symbol> {
+  if (typeof answer !== "symbol") return answer as Exclude<Answer, symbol>;
+  throw new AgentError("aborted", "Cancelled. Nothing was created.");
 }
 
 type Files = ReturnType<typeof buildProjectFiles>;
@@ -56,13 +64,15 @@ function toPackageName(folder: string): string {
   return name === "" || name === "node_modules" ? "my-agent" : name;
 }
 
-function formatNextSteps(folder: string, files: Files, { cwd }: Io): string {
+type CreatedProject = { readonly folder: string; readonly files: Files; readonly template: TemplateName };
+
+function formatNextSteps({ folder, files, template }: CreatedProject, { cwd }: Io): string {
   const place = relative(cwd, folder);
   const steps = [
     ...(place === "" ? [] : [`cd ${quoteShellPath(place)}`]),
     "npm install",
     "npm test",
-    "npx capstan",
+    template === "server" ? "npm start" : "npx capstan",
   ];
   return [
     `Created a project in ${place === "" ? "this folder" : place}:`,
