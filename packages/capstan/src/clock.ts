@@ -11,17 +11,23 @@ export interface Clock {
   monotonic(): number;
   /** Calls `fire` once after `ms`, measured like `monotonic`. The returned function cancels it. */
   after(ms: number, fire: () => void): () => void;
+  /**
+   * Call between two pieces of work, such as the chunks of a model. Returns a promise once all runs together have kept the
+   * event loop busy for some milliseconds: await it, so that the process also serves others. Absent in tests.
+   */
+  yieldIfBusy?(): Promise<void> | undefined;
 }
 
 /** A clock passed as an option. Without `monotonic`, it measures durations with `now`. */
-export type ClockOption = Pick<Clock, "now" | "after"> & Partial<Pick<Clock, "monotonic">>;
+export type ClockOption = Pick<Clock, "now" | "after"> & Partial<Clock>;
 
 export function toClock(clock: ClockOption): Clock {
-  const { monotonic = clock.now } = clock;
+  const { monotonic = clock.now, yieldIfBusy } = clock;
   return {
     now: () => clock.now(),
     monotonic: () => monotonic.call(clock),
     after: (ms, fire) => clock.after(ms, fire),
+    ...(yieldIfBusy && { yieldIfBusy }),
   };
 }
 
@@ -30,6 +36,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => Math.round(performance.now()),
   after: (ms, fire) => startTimer(ms, fire, () => undefined),
+  yieldIfBusy,
 };
 
 /** The system clock with timers that do not keep the process alive. */
@@ -56,6 +63,44 @@ function startTimer(ms: number, fire: () => void, onStart: (timer: Timer) => voi
   };
   start(ms);
   return () => clearTimeout(timer);
+}
+
+/** How long the runs of a process work in one turn of the event loop. */
+const maxBusyMs = 2;
+/** Undefined in browsers, which have a thread of their own for the network. Read here, because tests replace it. */
+const { setImmediate: onNextTurn } = globalThis as { setImmediate?: (callback: () => void) => unknown };
+let turnStartedAt: number | undefined;
+const waitingWork: (() => void)[] = [];
+
+function yieldIfBusy(): Promise<void> | undefined {
+  if (!onNextTurn) return undefined;
+  if (turnStartedAt === undefined) {
+    startTurn();
+    return undefined;
+  }
+  if (waitingWork.length === 0 && !isTurnOver()) return undefined;
+  return new Promise((resolve) => waitingWork.push(resolve));
+}
+
+function isTurnOver(): boolean {
+  return performance.now() - (turnStartedAt ?? 0) >= maxBusyMs;
+}
+
+function startTurn(): void {
+  turnStartedAt = performance.now();
+  onNextTurn?.(() => {
+    turnStartedAt = undefined;
+    if (waitingWork.length === 0) return;
+    startTurn();
+    continueWork();
+  });
+}
+
+/** Continues what waits, one after the other, until the time of this turn is used up. */
+function continueWork(): void {
+  if (isTurnOver()) return;
+  waitingWork.shift()?.();
+  if (waitingWork.length > 0) queueMicrotask(continueWork);
 }
 
 /** Calls `fire` every `ms` until the returned function is called. */

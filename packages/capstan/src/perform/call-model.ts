@@ -122,8 +122,9 @@ async function requestMessage(context: ModelCallContext, signal: AbortSignal): P
   context.request = request;
   if (request.settings) context.settings = request.settings;
   assertSupported(context, request);
+  const { emit, clock } = io;
   await readModelStream(
-    { model, message, filter, citationFilter, earlierDeltas, emit: io.emit },
+    { model, message, filter, citationFilter, earlierDeltas, emit, yieldIfBusy: clock.yieldIfBusy },
     request,
     signal,
   );

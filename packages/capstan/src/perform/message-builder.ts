@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
 import type { AssistantPart, CallPart, Entry, ReasoningPart, TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
@@ -199,6 +200,7 @@ export type StreamContext = {
   /** Emitted after a restart: deltas of the message that do not come from this stream. */
   readonly earlierDeltas?: readonly DeltaBody[];
   emit(delta: DeltaBody): void;
+  readonly yieldIfBusy?: Clock["yieldIfBusy"] | undefined;
 };
 
 /** Sends the request and reads the answer to its end, emitting deltas. */
@@ -216,6 +218,8 @@ export async function readModelStream(
   try {
     for (;;) {
       const read = await reader.next();
+      const turn = context.yieldIfBusy?.();
+      if (turn) await turn;
       signal.throwIfAborted();
       if (read.done) return;
       handleChunks(read.value, context);

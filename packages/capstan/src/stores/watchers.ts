@@ -10,6 +10,7 @@ export interface Watchers extends Pick<Store, "publish" | "watch"> {
   resetRemote(): void;
   /** Called when a session is deleted. */
   delete(sessionId: string): void;
+  isWatched(sessionId: string): boolean;
   /** Lists the watched sessions. */
   listSessions(): Iterable<string>;
 }
@@ -40,6 +41,7 @@ export function createWatchers(): Watchers {
     },
     resetRemote: () => deltaBuffer?.deleteRemote(),
     delete: (sessionId) => deltaBuffer?.delete(sessionId),
+    isWatched: (sessionId) => listeners.has(sessionId),
     listSessions: () => listeners.keys(),
     publish(sessionId, deltas) {
       if (deltas.length === 0) return;

@@ -61,9 +61,8 @@ export function createWatch(
       if (!isStopped) startPolling(sessionId);
       return () => {
         stopLocal();
-        const watched = new Set(local.listSessions());
-        if (!watched.has(sessionId)) positions.delete(sessionId);
-        if (watched.size === 0) stopPolling();
+        if (!local.isWatched(sessionId)) positions.delete(sessionId);
+        if (positions.size === 0) stopPolling();
       };
     },
   };

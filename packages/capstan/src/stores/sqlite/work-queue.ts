@@ -6,8 +6,8 @@ import { isBusy, toStoreError } from "./store-error.ts";
 export interface WorkQueue {
   read<Result>(action: () => Result): Promise<Result>;
   /**
-   * Writes requested in the same event loop turn share one transaction and one disk sync. A write that throws is rolled
-   * back alone. If the transaction fails, all of them reject and none is stored.
+   * Writes requested in the same event loop turn, up to `maxBatch`, share one transaction and one disk sync. A write that
+   * throws is rolled back alone. If the transaction fails, all of them reject and none is stored.
    */
   write<Result>(action: () => Result): Promise<Result>;
   /** Resolves when all queued writes are done; later ones are rejected. */
@@ -17,9 +17,11 @@ export interface WorkQueue {
 type QueuedWrite = { action(): unknown; resolve(value: unknown): void; reject(error: unknown): void };
 
 const retryMs = 10;
+/** Writes per transaction. Further ones wait for the next turn of the event loop, so that a burst does not block it. */
+const maxBatch = 64;
 
 export function createWorkQueue(connection: Connection, busyTimeoutMs: number): WorkQueue {
-  let queue: QueuedWrite[] = [];
+  const queue: QueuedWrite[] = [];
   let draining: Promise<void> | undefined;
   let isClosed = false;
 
@@ -40,8 +42,7 @@ export function createWorkQueue(connection: Connection, busyTimeoutMs: number): 
   async function drainQueue(): Promise<void> {
     while (queue.length > 0) {
       await new Promise((resolve) => setImmediate(resolve));
-      const batch = queue;
-      queue = [];
+      const batch = queue.splice(0, maxBatch);
       const rejectAll = (error: unknown) => {
         for (const { reject } of batch) reject(error);
       };
