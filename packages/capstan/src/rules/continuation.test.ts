@@ -62,6 +62,21 @@ describe("a text cut off at the output limit", () => {
     ]);
   });
 
+  it("stays in the history when the run is cancelled before the continuation", async () => {
+    const model = scriptedModel([cut("Once upon a ti"), { error: "overloaded" }, { text: "It is noon." }]);
+    const agent = defineAgent({ name: "a", model });
+    const shared = { store: memory(), session: "s" };
+    const running = run(agent, "Tell me.", shared);
+    for await (const event of running) if (event.type === "retry") running.cancel();
+    expect(await running).toMatchObject({ status: "cancelled", text: "Once upon a ti" });
+    expect(await run(agent, "What time is it?", shared)).toMatchObject({ text: "It is noon." });
+    expect(model.requests.at(-1)?.history).toEqual([
+      { type: "user", content: "Tell me." },
+      { type: "assistant", parts: [{ type: "text", text: "Once upon a ti" }] },
+      { type: "user", content: "What time is it?" },
+    ]);
+  });
+
   it("is joined without repeating what the model says again", async () => {
     const { result, events } = await runWith([
       cut("The king lived in a large castle near the sea. One day he "),

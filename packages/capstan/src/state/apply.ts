@@ -1,5 +1,5 @@
 import type { CallCheck, Fact } from "../event.ts";
-import { type CallPart, getAnswerText, getCalls } from "../history.ts";
+import { type CallPart, getAnswerText, getCalls, getText } from "../history.ts";
 import { getStopReason } from "../model.ts";
 import { addEntryLabels, addLabels, addSource, findModelProvenance, listReads } from "../provenance.ts";
 import type { Reply } from "../tool.ts";
@@ -277,8 +277,8 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
     ...(error && { error }),
     ...(canRetry && { canRetry }),
   };
-  // If the runtime wrote the answer, add it to the history: the next run needs it as context.
-  if ((status === "limit" || status === "done") && text !== run.lastText) {
+  // The next run needs the answer as context.
+  if (isMissingInHistory(run, fact)) {
     const provenance = findModelProvenance(state.labels);
     state.history.push({
       ...{ type: "assistant", parts: [{ type: "text", text }] },
@@ -287,6 +287,13 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
   }
   if (run.handoffs.length > 0) endHandoffs(state, run);
   addSteering(state, run);
+}
+
+/** Whether the runtime wrote the answer, or the run was cancelled before the model continued its message. */
+function isMissingInHistory({ lastText, currentTurn }: RunState, { status, text }: FactOf<"done">): boolean {
+  if (status === "limit" || status === "done") return text !== lastText;
+  const { partial } = currentTurn ?? {};
+  return status === "cancelled" && partial !== undefined && getText(partial.entry).trim() === text;
 }
 
 function recordApprovalRequest(state: State, run: RunState, fact: FactOf<"approval_required">): void {
