@@ -6,6 +6,7 @@ import { sqlite } from "capstan/stores/sqlite";
 import { afterEach, expect, it } from "vitest";
 import { type AcpEditor, type EditorOptions, startEditor } from "../testing/acp-editor.ts";
 import { createScratchProject, type ScratchProject, startCli } from "../testing/cli-process.ts";
+import { startFakeChatServer } from "../testing/fake-chat-server.ts";
 import { checkTrust, trustFile, trustFolder } from "../trust/trust.ts";
 
 const hostile =
@@ -257,6 +258,29 @@ it("cancel stops a run in the middle of a call, and one that asks; two sessions 
   expect(await editor.prompt(first, "again")).toBe("end_turn");
   expect(editor.getText(first)).toMatch(/heard "again"$/);
   expect(existsSync(join(project.folder, "go"))).toBe(false);
+});
+
+it("cancel ends the model call and keeps the partial answer; the next prompt is answered", {
+  timeout,
+}, async () => {
+  await using model = await startFakeChatServer();
+  model.replies = [{ beginning: "Once upon a time" }, { text: "It is noon." }];
+  const project = made({});
+  const env = { ...project.env, OLLAMA_HOST: model.host, CAPSTAN_MODEL: "ollama/small" };
+  const editor = await opened({ ...project, env });
+  const sessionId = await editor.createSession();
+  const running = editor.prompt(sessionId, "Tell a story.");
+  await expect.poll(() => editor.getText(sessionId), { timeout }).toBe("Once upon a time");
+  await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+  await expect.poll(() => model.countOpen(), { timeout }).toBe(0);
+  expect(await running).toBe("cancelled");
+  expect(await editor.prompt(sessionId, "What time is it?")).toBe("end_turn");
+  expect(editor.getText(sessionId)).toBe("Once upon a timeIt is noon.");
+  expect(model.requests[1]?.messages.slice(-3)).toMatchObject([
+    { role: "user", content: "Tell a story." },
+    { role: "assistant", content: "Once upon a time" },
+    { role: "user", content: "What time is it?" },
+  ]);
 });
 
 it("a new process loads a session with its whole conversation, and repeats the question its run waits for; a run that was active when an editor left continues", {

@@ -24,13 +24,18 @@ export interface FakeChatServer extends AsyncDisposable {
   replies: Reply[];
   /** Resolves when this many requests have arrived. */
   waitForRequests(count: number): Promise<void>;
+  /** Counts the requests whose response is neither complete nor aborted by the client. */
+  countOpen(): number;
 }
 
 /** Starts it. */
 export async function startFakeChatServer(): Promise<FakeChatServer> {
   const requests: ChatRequest[] = [];
   const waiting: { readonly count: number; resolve(): void }[] = [];
+  const open = new Set<ServerResponse>();
   const server = createServer((request, response) => {
+    open.add(response);
+    response.on("close", () => open.delete(response));
     void readRequestText(request).then((body) => {
       requests.push(JSON.parse(body) as ChatRequest);
       const reply = fake.replies.length > 1 ? fake.replies.shift() : fake.replies[0];
@@ -48,6 +53,7 @@ export async function startFakeChatServer(): Promise<FakeChatServer> {
         if (requests.length >= count) resolve();
         else waiting.push({ count, resolve });
       }),
+    countOpen: () => open.size,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
