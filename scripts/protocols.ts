@@ -5,12 +5,14 @@ import { acpMapping } from "../packages/cli/src/acp/session-updates.ts";
 import { a2aMapping } from "../packages/server/src/protocols/a2a/task.ts";
 import { agUiMapping } from "../packages/server/src/protocols/ag-ui/ag-ui-stream.ts";
 import { uiMessageMapping } from "../packages/server/src/protocols/ai-sdk/ui-message-stream.ts";
+import { messagesMapping } from "../packages/server/src/protocols/messages/message-encoder.ts";
 import { responsesMapping } from "../packages/server/src/protocols/responses/response-encoder.ts";
 
 export type Mapping = { readonly [event: string]: string | undefined };
 
 export const mappings: Readonly<Record<string, Mapping>> = {
   "OpenAI Responses": responsesMapping,
+  "Anthropic Messages": messagesMapping,
   "AI SDK UI message stream": uiMessageMapping,
   "AG-UI": agUiMapping,
   A2A: a2aMapping,

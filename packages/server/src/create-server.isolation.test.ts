@@ -122,6 +122,7 @@ describe("the table of routes", () => {
 /** Fields of other protocols that name nothing here, or become a `runId` before the check. */
 function isProtocolField({ path }: Route, name: string): boolean {
   if (path === "/v1/responses") return name === "previous_response_id";
+  if (path === "/v1/models") return ["after_id", "before_id"].includes(name);
   if (path === "/api/ui/chat") return ["id", "messageId"].includes(name);
   if (path === "/ag-ui") return ["threadId", "runId", "parentRunId"].includes(name);
   return path === "/v1/chat/completions" && ["user", "safety_identifier"].includes(name);

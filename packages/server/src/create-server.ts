@@ -25,11 +25,11 @@ import { createCors } from "./http/cors.ts";
 import { createGuard, type GuardOptions } from "./http/guard.ts";
 import { withSecurityHeaders } from "./http/security-headers.ts";
 import { loadStaticFiles } from "./http/static-files.ts";
+import { withApiErrors } from "./protocols/api-errors.ts";
 import type { ClientProvenance } from "./protocols/client-entry.ts";
 import { buildFailureId, findFailure } from "./protocols/client-error.ts";
 import { withHiddenErrors } from "./protocols/hide-errors.ts";
 import { mountMcp } from "./protocols/mount-mcp.ts";
-import { withOpenaiErrors } from "./protocols/openai-error.ts";
 import { routes } from "./routes/all-routes.ts";
 import type { Route } from "./routes/route.ts";
 import { trackActiveRuns } from "./runs/active-runs.ts";
@@ -146,7 +146,7 @@ export function createServer(options: ServerOptions): Server {
     files: options.studio && loadStaticFiles(options.studio.folder),
     report,
   });
-  const fetch = withOpenaiErrors(
+  const fetch = withApiErrors(
     withSecurityHeaders(
       async (request, arrivedAt) => {
         assertAllowed(request, arrivedAt);

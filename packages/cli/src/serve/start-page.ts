@@ -4,6 +4,7 @@ const text = `This is Capstan, an agent runtime. The studio is not installed, so
   GET  /openapi.json          full API description
   POST /api/chat              { "messages": [{ "role": "user", "content": "Hello" }] }, streamed response
   POST /v1/chat/completions   for OpenAI clients
+  POST /v1/messages           for Anthropic clients
        /mcp                   the agents as an MCP server
 
 To try it:

@@ -13,13 +13,15 @@ type AuthenticatorOptions = {
   readonly limits?: Partial<UserLimits> | undefined;
 };
 
-/** Authenticates by bearer key or sign-in cookie. While no key exists, every caller is the local user. */
+/** Authenticates by key (`Authorization` or, from Anthropic's clients, `x-api-key`) or sign-in cookie. While no key exists, every caller is the local user. */
 export function createAuthenticator({ keys, signIns, limits }: AuthenticatorOptions): Authenticator {
   const local: Caller = { user: "", scope: "", isAdmin: true, limits: { ...defaultLimits, ...limits } };
 
   function verifyCredentials(request: Request): Promise<SignedInUser | undefined> {
     const authorization = request.headers.get("authorization");
     if (authorization !== null) return keys.check(/^Bearer (\S+)$/i.exec(authorization)?.[1] ?? "");
+    const key = request.headers.get("x-api-key");
+    if (key !== null) return keys.check(key);
     const token = readCookie(request);
     return token === undefined ? Promise.resolve(undefined) : signIns.check(token);
   }

@@ -15,12 +15,13 @@ const allowedHeaders: readonly string[] = [
   ...["authorization", "content-type", "accept", "idempotency-key", "last-event-id", "user-agent"],
   ...["mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "a2a-version", "a2a-extensions"],
   ...["openai-organization", "openai-project", "openai-beta"],
+  ...["x-api-key", "anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"],
 ];
-/** OpenAI's clients describe their platform in these headers, and new versions add more. */
+/** Clients of OpenAI and Anthropic describe their platform in these headers, and new versions add more. */
 const clientHeaderPattern = /^x-stainless-[a-z-]{1,40}$/;
 const exposedHeaders: string = [
   ...["location", "retry-after", "content-disposition", "www-authenticate"],
-  ...["x-run-id", "x-session-id", "x-vercel-ai-ui-message-stream"],
+  ...["x-run-id", "x-session-id", "request-id", "x-vercel-ai-ui-message-stream"],
   ...["mcp-session-id", "mcp-protocol-version"],
 ].join(", ");
 

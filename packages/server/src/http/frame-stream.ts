@@ -2,6 +2,8 @@ export type FrameStreamOptions = {
   readonly frames: AsyncGenerator<string, void, undefined>;
   readonly headers?: Record<string, string>;
   readonly heartbeatMs?: number;
+  /** Sent while the stream is idle. Defaults to a comment, which every reader ignores. */
+  readonly heartbeat?: string;
   /** Called when the client disconnects before the end. */
   onDisconnect?(): void;
   /** Called exactly once, however the stream ends. */
@@ -11,7 +13,7 @@ export type FrameStreamOptions = {
 const defaultHeartbeatMs = 15_000;
 const encoder = new TextEncoder();
 
-/** Streams frames as `text/event-stream`. Comments keep an idle connection open. */
+/** Streams frames as `text/event-stream`. Heartbeats keep an idle connection open. */
 export function streamFrames({
   frames,
   headers,
@@ -27,10 +29,11 @@ export function streamFrames({
     onClose?.();
   }
 
+  const heartbeat = encoder.encode(options.heartbeat ?? ": still here\n\n");
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       timer = setInterval(() => {
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": still here\n\n"));
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(heartbeat);
       }, options.heartbeatMs ?? defaultHeartbeatMs);
       timer.unref();
     },

@@ -45,7 +45,13 @@ export type ChatMessage =
       readonly content?: ChatContent | null | undefined;
       readonly tool_calls?: readonly ChatCall[] | null | undefined;
     }
-  | { readonly role: "tool"; readonly tool_call_id: string; readonly content: ChatContent };
+  | {
+      readonly role: "tool";
+      readonly tool_call_id: string;
+      readonly content: ChatContent;
+      /** The tool failed. Only Anthropic's API says so. */
+      readonly isError?: boolean;
+    };
 
 /** The history as the client has it. Other fields are ignored. */
 export const chatMessages: z.ZodType<readonly ChatMessage[]> = z.array(message).min(1).max(10_000);

@@ -2,7 +2,7 @@ import { AgentError, type ErrorCode, type Event, errorCodes, isModelError } from
 import type { Caller } from "../access/caller.ts";
 import { isClientError } from "../http/problem.ts";
 
-type ClientError = { readonly code: string; readonly message: string };
+export type ClientError = { readonly code: string; readonly message: string };
 
 /** Whether the message of a failed run is for the log only. A provider's may reveal the server's keys, accounts and URLs. */
 export function isInternal(code: string): boolean {

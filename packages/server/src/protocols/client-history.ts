@@ -1,4 +1,13 @@
-import { AgentError, type AssistantPart, type CallPart, type Entry, type Json, type Part } from "capstan";
+import {
+  AgentError,
+  type AssistantPart,
+  type CallPart,
+  type Entry,
+  type Json,
+  type Part,
+  type ResultEntry,
+  toPlainText,
+} from "capstan";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { parseCallId } from "./call-ids.ts";
@@ -29,7 +38,7 @@ export function readClientHistory(
   for (const [index, message] of messages.entries()) {
     const where = `Message ${index + 1}`;
     if (message.role === "tool") {
-      calls.settle(message.tool_call_id, joinMessageText(message.content, where), where);
+      calls.settle(message, where);
       continue;
     }
     entries.push(...calls.getEntries());
@@ -72,45 +81,51 @@ function isRunByClient({ function: { name } }: ChatCall, { tools = [] }: ClientH
   return tools.some((tool) => tool.name === name);
 }
 
+type ToolMessage = Extract<ChatMessage, { readonly role: "tool" }>;
+type ClientResult = Pick<ResultEntry, "status" | "content">;
+
 /** Matches the calls of one message with their results. */
 type CallTracker = {
-  settle(id: string, content: string, where: string): void;
+  settle(message: ToolMessage, where: string): void;
   /** Results of the client's tools in the order of the calls, then what the client says about other calls. */
   getEntries(): readonly Entry[];
 };
 
 function createCallTracker(calls: readonly ChatCall[], options: ClientHistoryOptions): CallTracker {
-  const settled = new Map<string, string>();
+  const settled = new Map<string, ClientResult>();
   const ids = new Set(calls.map(({ id }) => id));
   if (ids.size < calls.length) throw createHistoryError("Two calls of one message have the same id.");
-  function getContent({ id }: ChatCall): string {
-    const content = settled.get(id);
-    if (content === undefined) throw createHistoryError(`Call "${id}" has no result.`);
-    return content;
+  function getResult({ id }: ChatCall): ClientResult {
+    const result = settled.get(id);
+    if (result === undefined) throw createHistoryError(`Call "${id}" has no result.`);
+    return result;
   }
   return {
-    settle(id, content, where) {
+    settle({ tool_call_id: id, content, isError }, where) {
       if (!ids.has(id) || settled.has(id))
         throw createHistoryError(`${where} is the result of unknown call "${id}".`);
-      settled.set(id, content);
+      settled.set(id, { status: isError ? "error" : "ok", content: toResultContent(content, where) });
     },
     getEntries() {
       const claims: string[] = [];
+      const files: Part[] = [];
       const results = calls.flatMap((call): Entry[] => {
         const {
           id,
           function: { name, arguments: input },
         } = call;
-        const content = getContent(call);
+        const result = getResult(call);
         if (isRunByClient(call, options))
-          return [{ type: "result", callId: toProviderCallId(id), name, status: "ok", content }];
+          return [{ type: "result", callId: toProviderCallId(id), name, ...result }];
         claims.push(
-          `The client reports a call of "${name}" with ${input || "{}"}, and this result:\n${content}`,
+          `The client reports a call of "${name}" with ${input || "{}"}, and this result:\n${toPlainText(result.content)}`,
         );
+        if (typeof result.content !== "string")
+          files.push(...result.content.filter(({ type }) => type !== "text"));
         return [];
       });
       if (claims.length === 0) return results;
-      return [...results, createClientEntry(options.deployment.clientProvenance, claims.join("\n\n"))];
+      return [...results, createClientEntry(options.deployment.clientProvenance, claims.join("\n\n"), files)];
     },
   };
 }
@@ -140,6 +155,12 @@ function parseCallArguments(raw: string): { readonly [key: string]: Json } | und
 
 function toTextParts(text: string): AssistantPart[] {
   return text ? [{ type: "text", text }] : [];
+}
+
+/** Converts the content of a tool result: a text, or parts if there are images or files. */
+export function toResultContent(content: ChatContent, where: string): string | readonly Part[] {
+  const isText = typeof content === "string" || content.every(({ type }) => type === "text");
+  return isText ? joinMessageText(content, where) : toUserContent(content, where);
 }
 
 /** Converts the content of a user message. */

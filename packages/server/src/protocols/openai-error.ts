@@ -1,7 +1,6 @@
 import { type ErrorCode, errorCodes } from "capstan";
-import type { Problem } from "../http/problem.ts";
 
-/** The body of every error under `/v1`. */
+/** The body of an error for clients of OpenAI's APIs. */
 export type OpenaiError = {
   readonly error: {
     readonly message: string;
@@ -41,11 +40,11 @@ export function toOpenaiError({
 }): OpenaiError {
   const name = codeNames[code] ?? code;
   const param = code === "unknown_agent" ? "model" : null;
-  return { error: { message, type: getErrorType(getOpenaiStatus(code)), param, code: name } };
+  return { error: { message, type: getErrorType(getFailureStatus(code)), param, code: name } };
 }
 
-/** Returns the status of a failed run. */
-export function getOpenaiStatus(code: string): number {
+/** Returns the status of a failed run for a client of another API. */
+export function getFailureStatus(code: string): number {
   return codeStatuses[code] ?? (Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].status : 500);
 }
 
@@ -54,26 +53,4 @@ function getErrorType(status: number): string {
   if (status === 403) return "permission_error";
   if (status === 429) return "rate_limit_error";
   return status < 500 ? "invalid_request_error" : "server_error";
-}
-
-type RequestHandler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Promise<Response>;
-
-/** Converts every error response under `/v1` to OpenAI's format, wherever it was created. */
-export function withOpenaiErrors<Rest extends unknown[]>(answer: RequestHandler<Rest>): RequestHandler<Rest> {
-  return async (request, ...rest) => {
-    const response = await answer(request, ...rest);
-    const isOwn = response.status < 400 || !new URL(request.url).pathname.startsWith("/v1/");
-    if (isOwn || !response.headers.get("content-type")?.startsWith("application/json")) return response;
-    const body = (await response.json()) as Problem | OpenaiError;
-    const { error } = body;
-    const said = "retryable" in error ? toOpenaiError({ ...error, message: appendErrorId(error) }) : body;
-    const headers = new Headers(response.headers);
-    headers.delete("content-length");
-    return Response.json(said, { status: response.status, headers });
-  };
-}
-
-/** OpenAI's format has no field for the id. */
-function appendErrorId({ message, id }: Problem["error"]): string {
-  return id === undefined ? message : `${message} (${id})`;
 }

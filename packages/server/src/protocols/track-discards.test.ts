@@ -6,6 +6,7 @@ import { createAgUiStream } from "./ag-ui/ag-ui-stream.ts";
 import { createUiMessageStream } from "./ai-sdk/ui-message-stream.ts";
 import { chatEvents } from "./chat/chat-events.ts";
 import { computeEnding, createCompletionCollector } from "./chat-completions/completion.ts";
+import { createMessageEncoder } from "./messages/message-encoder.ts";
 import { createResponseEncoder } from "./responses/response-encoder.ts";
 
 const origin = { runId: "r", sessionId: "s", agent: "helper", turn: 1 };
@@ -81,6 +82,18 @@ describe.each(restarts)("after %s, readers replace the text", (_, between) => {
       text = (append ? text : "") + artifact.parts.map((part) => ("text" in part ? part.text : "")).join("");
     }
     expect(text).toBe("It rains.");
+  });
+
+  it("in a message of Anthropic's API, where a stream keeps the discarded text as a block", () => {
+    const encoder = createMessageEncoder({
+      ...{ id: "msg_1", model: "helper", isFormed: false, showsThinking: false },
+    });
+    const texts: string[] = [];
+    for (const event of events.flatMap(encoder.encode))
+      if (event.type === "content_block_delta" && event.delta.type === "text_delta")
+        texts[event.index] = (texts[event.index] ?? "") + event.delta.text;
+    expect(texts).toEqual(["Snow fa", "It rains."]);
+    expect(encoder.getMessage().content).toMatchObject([{ text: "It rains." }]);
   });
 
   it("or, where sent text cannot be taken back, see the new text as a paragraph of its own", () => {

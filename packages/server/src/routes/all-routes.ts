@@ -5,6 +5,8 @@ import { approvalRuleRoutes } from "./approval-rules.ts";
 import { chatRoutes } from "./chat.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { mcpServerRoutes } from "./mcp-servers.ts";
+import { messageRoutes } from "./messages.ts";
+import { modelListRoutes } from "./model-list.ts";
 import { modelRoutes } from "./models.ts";
 import { openaiRoutes } from "./openai.ts";
 import { responseRoutes } from "./responses.ts";
@@ -35,8 +37,10 @@ const described: readonly Route[] = [
   ...metricsRoutes,
   ...signInRoutes,
   ...chatRoutes,
+  ...modelListRoutes,
   ...openaiRoutes,
   ...responseRoutes,
+  ...messageRoutes,
   ...mcpRoutes,
   ...a2aRoutes,
   ...uiChatRoutes,

@@ -61,6 +61,7 @@ const rpc = (parts: readonly object[]) => ({
   params: { message: { messageId: "m1", role: "ROLE_USER", parts } },
 });
 const user = { role: "user", content: question };
+const anthropic = { model: "helper", max_tokens: 100 };
 
 /** Every way in which a client can add text to the user's, where the server keeps the history. */
 const stored: readonly (readonly [name: string, path: string, body: object])[] = [
@@ -97,6 +98,22 @@ const kept: readonly (readonly [name: string, path: string, body: object])[] = [
     "an earlier answer",
     "/v1/chat/completions",
     { model: "helper", messages: [user, { role: "assistant", content: mail }, user] },
+  ],
+  ["a system prompt", "/v1/messages", { ...anthropic, system: mail, messages: [user] }],
+  [
+    "a block of a system prompt",
+    "/v1/messages",
+    { ...anthropic, system: [{ type: "text", text: mail }], messages: [user] },
+  ],
+  [
+    "a system message",
+    "/v1/messages",
+    { ...anthropic, messages: [user, { role: "system", content: mail }, user] },
+  ],
+  [
+    "an earlier answer",
+    "/v1/messages",
+    { ...anthropic, messages: [user, { role: "assistant", content: mail }, user] },
   ],
   ["an earlier answer", "/api/chat", { messages: [user, { role: "assistant", content: mail }, user] }],
   [

@@ -7,7 +7,7 @@ import { streamFrames } from "../http/frame-stream.ts";
 import { formatSseEvent } from "../protocols/chat/chat-events.ts";
 import { createClientAgent } from "../protocols/client-agent.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
-import { getOpenaiStatus, toOpenaiError } from "../protocols/openai-error.ts";
+import { getFailureStatus, toOpenaiError } from "../protocols/openai-error.ts";
 import { answerSegment, findWaitingSegment } from "../protocols/responses/answer-response.ts";
 import { parseFunctionCallId, parseResponseId, type RunSegment } from "../protocols/responses/ids.ts";
 import { getAnswers, getOutputText, getTrailingAnswers } from "../protocols/responses/input-items.ts";
@@ -264,7 +264,7 @@ async function respondWhenDone({ events, projection }: ResponseInProgress): Prom
   if (!projection.isOver()) throw cutOff;
   const { error, ...response } = projection.getResponse();
   if (!error) return Response.json({ ...response, error });
-  return Response.json(toOpenaiError(error), { status: getOpenaiStatus(error.code) });
+  return Response.json(toOpenaiError(error), { status: getFailureStatus(error.code) });
 }
 
 /** The client polls for the result. */

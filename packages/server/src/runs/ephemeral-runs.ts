@@ -53,7 +53,13 @@ export interface EphemeralRuns {
   close(patience: Promise<unknown>): Promise<void>;
 }
 
-export type ClientResults = { readonly runId: string; readonly results: ReadonlyMap<string, string> };
+export type ClientResults = {
+  readonly runId: string;
+  /** By call id; values as `Run.answer` takes them. */
+  readonly results: ReadonlyMap<string, unknown>;
+  /** The user's message that came with the results. */
+  readonly text?: string;
+};
 
 export type EphemeralRunsOptions = Pick<Deployment, "policy" | "dailyBudget" | "quota" | "getRunOptions"> & {
   readonly limits?: SuspendedRunLimits;
@@ -125,7 +131,7 @@ export function createEphemeralRuns({
       });
       return followSegment({ handle, scope, declared, release });
     },
-    resume(caller, { runId, results }) {
+    resume(caller, { runId, results, text }) {
       const { scope } = caller;
       const release = quota.acquire(caller, "runs");
       const found = suspendedRuns.take({ runId, scope, callIds: [...results.keys()] });
@@ -133,7 +139,8 @@ export function createEphemeralRuns({
         release();
         return undefined;
       }
-      for (const [callId, text] of results) found.handle.answer(callId, text);
+      for (const [callId, value] of results) found.handle.answer(callId, value);
+      if (text) found.handle.steer(text);
       return followSegment({ ...found, release });
     },
     hasAnswered: ({ scope }, text) => answers.has(scope, text),

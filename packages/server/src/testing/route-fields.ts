@@ -51,6 +51,7 @@ export const validBodies: Readonly<Record<string, object>> = {
   "POST /ag-ui": { threadId: "thread", runId: "run", messages: text },
   "POST /ag-ui/{threadId}/stop": {},
   "POST /v1/chat/completions": { model: "helper", messages: text },
+  "POST /v1/messages": { model: "helper", max_tokens: 100, messages: text },
   "POST /v1/responses": { model: "helper", input: "Hi" },
 };
 

@@ -219,6 +219,7 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
     path: "/v1/chat/completions",
     body: { model: "helper", messages },
   }),
+  "POST /v1/messages": () => ({ path: "/v1/messages", body: { model: "helper", max_tokens: 100, messages } }),
   "POST /v1/responses": () => ({ path: "/v1/responses", body: { model: "helper", input: "Hi" } }),
   "GET /v1/responses/{runId}": async () => ({
     path: `/v1/responses/resp_1_${(await run("pay", "waiting")).runId}`,

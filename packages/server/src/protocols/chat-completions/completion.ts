@@ -5,7 +5,7 @@ import { createClientCallId } from "../call-ids.ts";
 import { getMissingText } from "../chat/chat-events.ts";
 import { isCut } from "../is-cut.ts";
 import { formatLogprobs } from "../openai-settings.ts";
-import { sumUsage } from "../sum-usage.ts";
+import { findCallUsage, sumUsage } from "../sum-usage.ts";
 
 /*
  * Responses of `POST /v1/chat/completions`. Calls of the agent's own tools are hidden, because a client would try to
@@ -94,8 +94,8 @@ export function createCompletionCollector({
 
   return {
     add(event) {
-      if ("usage" in event && event.usage && event.type !== "done" && event.type !== "turn_end")
-        used.push(event.usage);
+      const usage = findCallUsage(event);
+      if (usage) used.push(usage);
       if (event.parentRunId !== undefined) return undefined;
       if (event.type === "content_delta") return isFormed ? undefined : emitDelta(event.delta);
       if (event.type === "reasoning_delta") return { reasoning_content: event.delta };

@@ -2,7 +2,7 @@ import { type Event, type Fact, getText, type Usage } from "capstan";
 import { restartsMessage } from "capstan/client";
 import { type ErrorFormatter, getMissingText } from "../chat/chat-events.ts";
 import { toOpenaiError } from "../openai-error.ts";
-import { sumUsage } from "../sum-usage.ts";
+import { findCallUsage, sumUsage } from "../sum-usage.ts";
 import type { RunSegment } from "./ids.ts";
 import { createResponseCalls } from "./response-calls.ts";
 import {
@@ -104,8 +104,8 @@ export function createResponseEncoder(options: ResponseOptions): ResponseEncoder
         return [];
       }
       if (!hasStarted) begin();
-      if ("usage" in event && event.usage && event.type !== "done" && event.type !== "turn_end")
-        used.push(event.usage);
+      const usage = findCallUsage(event);
+      if (usage) used.push(usage);
       if (event.parentRunId === undefined) encodeEvent(event);
       const events = pending;
       pending = [];
