@@ -62,8 +62,10 @@ async function serve(agent = createAgent()): Promise<Served> {
 type CreateClient = (url: string) => StoppingClient;
 
 const clients: readonly (readonly [name: string, create: CreateClient])[] = [
-  ["useChat, whose stop button calls the stop route", createUiChat],
-  ["AG-UI, whose stop button calls the stop route", createAgUi],
+  ["useChat, whose stop button calls the stop route", (url) => createUiChat(url)],
+  ["useChat, to which a disconnect is a stop", (url) => createUiChat(url, "query")],
+  ["AG-UI, whose stop button calls the stop route", (url) => createAgUi(url)],
+  ["AG-UI, to which a disconnect is a stop", (url) => createAgUi(url, "query")],
   ["OpenAI chat completions", createChatCompletions],
   ["OpenAI Responses", createResponses],
   ["A2A", createA2a],
@@ -94,8 +96,8 @@ it.each(
 });
 
 it.each([
-  ["useChat", (url: string) => createUiChat(url, false)],
-  ["AG-UI", (url: string) => createAgUi(url, false)],
+  ["useChat", (url: string) => createUiChat(url, "disconnect")],
+  ["AG-UI", (url: string) => createAgUi(url, "disconnect")],
 ] as const)("%s: a client that only disconnects continues its run, which its next message ends", async (_, create) => {
   const { url } = await serve();
   const client = create(url);

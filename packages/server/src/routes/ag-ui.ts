@@ -16,7 +16,7 @@ import {
 } from "../protocols/ag-ui/request.ts";
 import { createClientAgent, isServerTool } from "../protocols/client-agent.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
-import { abandonRun, setAbandoned } from "../runs/abandoned-runs.ts";
+import { leaveRun, setAbandoned } from "../runs/abandoned-runs.ts";
 import { storeToolset } from "../runs/agent-resolver.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
@@ -29,6 +29,7 @@ import {
   type Thread,
 } from "../runs/threads.ts";
 import { defineRoute, type Route } from "./route.ts";
+import { onDisconnect } from "./schemas.ts";
 
 const agentName = z.string().min(1).max(200).optional();
 
@@ -38,7 +39,7 @@ export const agUiRoutes: readonly Route[] = [
     path: "/ag-ui",
     summary:
       "Run an agent over AG-UI. The server keeps the history in a session derived from the thread id. Only the newest message is used, plus the application's `context` and `state`, which are not the user's words, and results and answers that the run waits for.",
-    query: z.strictObject({ agent: agentName, model: agentName }),
+    query: z.strictObject({ agent: agentName, model: agentName, onDisconnect }),
     body: agUiRequest,
     startsWork: true,
     responses: {
@@ -47,7 +48,7 @@ export const agUiRoutes: readonly Route[] = [
         type: "text/event-stream",
       },
     },
-    async handle({ body: { input }, query, caller }, deployment) {
+    async handle({ body: { input }, query: { onDisconnect: action, ...query }, caller }, deployment) {
       const onClose = deployment.quota.acquire(caller, "streams");
       try {
         const sessionId = await findThreadSession(deployment.store, getThread(caller, input.threadId));
@@ -58,7 +59,7 @@ export const agUiRoutes: readonly Route[] = [
         return streamFrames({
           frames: streamAgUiFrames(segment, { input, caller, deployment }),
           onClose,
-          onDisconnect: () => abandonRun(deployment, segment),
+          onDisconnect: () => leaveRun(deployment, segment, action),
           headers,
         });
       } catch (thrown) {

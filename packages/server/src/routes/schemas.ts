@@ -75,3 +75,9 @@ export const fact: z.ZodType = z.looseObject({
 export const factPage: z.ZodType = z.object({ facts: z.array(fact), next: z.int().min(1).optional() });
 
 export const usage: z.ZodType = z.looseObject({ inputTokens: z.number(), outputTokens: z.number() });
+
+/** What a closed connection means to a client of a protocol. Without it, the run continues. */
+export const onDisconnect: z.ZodType<"stop" | undefined> = z
+  .literal("stop")
+  .optional()
+  .describe("Stop the answer when its connection is closed, also when the page is reloaded.");

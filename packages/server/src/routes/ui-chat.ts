@@ -7,7 +7,7 @@ import { type FollowedRun, getChatThread, startChatRun } from "../protocols/ai-s
 import { uiChatRequest } from "../protocols/ai-sdk/request.ts";
 import { createUiMessageStream, formatUiFrame, lastUiFrame } from "../protocols/ai-sdk/ui-message-stream.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
-import { abandonRun, setAbandoned } from "../runs/abandoned-runs.ts";
+import { leaveRun, setAbandoned } from "../runs/abandoned-runs.ts";
 import {
   findLastRun,
   findThreadSession,
@@ -16,7 +16,7 @@ import {
   waitsForInput,
 } from "../runs/threads.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { id } from "./schemas.ts";
+import { id, onDisconnect } from "./schemas.ts";
 
 const answer = {
   description:
@@ -31,25 +31,27 @@ export const uiChatRoutes: readonly Route[] = [
     path: "/api/ui/chat",
     summary:
       "Chat with `useChat` of the AI SDK. The server keeps the history in a session derived from the chat id and uses only the newest message. An edited message continues in a fork from before it.",
+    query: z.strictObject({ onDisconnect }),
     body: uiChatRequest,
     startsWork: true,
     responses: { 200: answer },
-    handle: ({ body, caller, key }, deployment) =>
-      streamRun(caller, deployment, () => startChatRun({ body, key, caller }, deployment)),
+    handle: ({ body, caller, key, query }, deployment) =>
+      streamRun({ caller, ...query }, deployment, () => startChatRun({ body, key, caller }, deployment)),
   }),
   defineRoute({
     method: "GET",
     path: "/api/ui/chat/{chatId}/stream",
     summary: "Stream the current answer of a chat from its start.",
     params: z.strictObject({ chatId: id }),
+    query: z.strictObject({ onDisconnect }),
     responses: { 200: answer, 204: { description: "No answer is in progress." } },
-    async handle({ params: { chatId }, caller }, deployment) {
+    async handle({ params: { chatId }, caller, query }, deployment) {
       const { store } = deployment;
       const sessionId = await findThreadSession(store, getChatThread(caller, chatId));
       const run = await findLastRun(store, sessionId);
       if (run?.state !== "active") return new Response(null, { status: 204 });
       await setAbandoned(store, sessionId, undefined);
-      return streamRun(caller, deployment, async () => run);
+      return streamRun({ caller, ...query }, deployment, async () => run);
     },
   }),
   defineRoute({
@@ -69,9 +71,11 @@ export const uiChatRoutes: readonly Route[] = [
   }),
 ];
 
-/** Streams a run. The run continues when the client disconnects, until the chat gets a new message. */
+type StreamOptions = { readonly caller: Caller; readonly onDisconnect?: "stop" | undefined };
+
+/** Streams a run. Unless the client wishes otherwise, the run continues when it disconnects. */
 async function streamRun(
-  caller: Caller,
+  { caller, onDisconnect: action }: StreamOptions,
   deployment: Deployment,
   begin: () => Promise<FollowedRun>,
 ): Promise<Response> {
@@ -82,7 +86,7 @@ async function streamRun(
     return streamFrames({
       frames: streamUiFrames(segment, events, { caller, deployment }),
       onClose,
-      onDisconnect: () => abandonRun(deployment, segment),
+      onDisconnect: () => leaveRun(deployment, segment, action),
       headers: {
         "x-vercel-ai-ui-message-stream": "v1",
         "x-run-id": segment.runId,

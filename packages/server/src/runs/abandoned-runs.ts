@@ -1,6 +1,7 @@
 import type { RunInfo, Store } from "capstan";
 import type { Deployment } from "../deployment.ts";
 import { updateRecord } from "../sessions/update-record.ts";
+import { stopRun } from "./stop-run.ts";
 
 /*
  * The clients of some protocols stop an answer by closing its connection, which looks like a lost connection. Therefore
@@ -12,12 +13,18 @@ type RunLocation = Pick<RunInfo, "runId" | "sessionId">;
 
 const kind = "abandoned";
 
-/** Records that the client of this run has disconnected before its end. On shutdown, the server has disconnected. */
-export function abandonRun(
-  { store, shutdownSignal, report }: Pick<Deployment, "store" | "shutdownSignal" | "report">,
-  { runId, sessionId }: RunLocation,
-): void {
-  if (!shutdownSignal.aborted) setAbandoned(store, sessionId, runId).catch(report);
+/** Called when the client of a run disconnects before its end. On shutdown, it is the server that disconnects. */
+export function leaveRun(deployment: Deployment, run: RunLocation, action?: "stop"): void {
+  const { store, shutdownSignal, report } = deployment;
+  if (shutdownSignal.aborted) return;
+  const left =
+    action === "stop" ? stopActiveRun(deployment, run) : setAbandoned(store, run.sessionId, run.runId);
+  left.catch(report);
+}
+
+/** Not a run that waits for the user, who may come back. */
+async function stopActiveRun(deployment: Deployment, run: RunLocation): Promise<void> {
+  if ((await deployment.store.findRun(run.runId))?.state === "active") await stopRun(deployment, run);
 }
 
 /** Records which run of a session is abandoned. */

@@ -40,10 +40,15 @@ export class PlainChat extends AbstractChat<UIMessage> {
 export const joinText = ({ parts }: UIMessage): string =>
   parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-/** `useChat`. With `isTold`, its stop button also calls the stop route, as the documentation shows. */
-export function createUiChat(url: string, isTold = true): StoppingClient & { readonly chat: PlainChat } {
+/** How an application lets its users stop an answer: see "Stop an answer" in the documentation of the protocols. */
+export type StopMethod = "route" | "disconnect" | "query";
+
+export function createUiChat(
+  url: string,
+  method: StopMethod = "route",
+): StoppingClient & { readonly chat: PlainChat } {
   const api = `${url}/api/ui/chat`;
-  const chat = new PlainChat("chat-1", api);
+  const chat = new PlainChat("chat-1", method === "query" ? `${api}?onDisconnect=stop` : api);
   const listTexts = () => chat.messages.map(joinText);
   return {
     chat,
@@ -53,7 +58,7 @@ export function createUiChat(url: string, isTold = true): StoppingClient & { rea
       await vi.waitUntil(() => chat.messages.length === count && listTexts().at(-1), polling);
     },
     async stop() {
-      if (isTold) await fetch(`${api}/${chat.id}/stop`, { method: "POST" });
+      if (method === "route") await fetch(`${api}/${chat.id}/stop`, { method: "POST" });
       await chat.stop();
     },
     async ask(text) {
@@ -65,9 +70,9 @@ export function createUiChat(url: string, isTold = true): StoppingClient & { rea
   };
 }
 
-/** The client of AG-UI. With `isTold`, its stop button also calls the stop route, as the documentation shows. */
-export function createAgUi(url: string, isTold = true): StoppingClient {
-  const agent = new HttpAgent({ url: `${url}/ag-ui`, threadId: "thread-1" });
+export function createAgUi(url: string, method: StopMethod = "route"): StoppingClient {
+  const query = method === "query" ? "?onDisconnect=stop" : "";
+  const agent = new HttpAgent({ url: `${url}/ag-ui${query}`, threadId: "thread-1" });
   const listTexts = () => agent.messages.map(({ content }) => String(content));
   const send = (text: string) => {
     agent.addMessage({ id: crypto.randomUUID(), role: "user", content: text });
@@ -79,7 +84,7 @@ export function createAgUi(url: string, isTold = true): StoppingClient {
       await vi.waitUntil(() => agent.messages.at(-1)?.role === "assistant" && listTexts().at(-1), polling);
     },
     async stop() {
-      if (isTold) await fetch(`${agent.url}/${agent.threadId}/stop`, { method: "POST" });
+      if (method === "route") await fetch(`${agent.url}/${agent.threadId}/stop`, { method: "POST" });
       agent.abortRun();
     },
     async ask(text) {
