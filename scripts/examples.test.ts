@@ -22,6 +22,7 @@ describe("the examples", () => {
     "ask-in-mid-call": 'Booked: {"seat":"7C"} in R 12.',
     citations: "[3] Budget, final https://mail.example/m3",
     "cli-config": "", // loaded by `capstan`; prints nothing
+    "coding-tools": "shell: ok, read_file: ok, edit_file: ok, shell: ok",
     costs: "$0.0065, prices of 2026-11-16",
     durable: "done: The report is on its way.",
     embeddings: "nearest: A cat sleeps 15 hours a day.",

@@ -54,6 +54,7 @@ export type ErrorCode =
   | "approval_mismatch"
   | "result_invalid"
   | "security"
+  | "sandbox_unavailable"
   | "mcp_config"
   | "mcp_disconnected"
   | "mcp_protocol"
@@ -143,6 +144,7 @@ export const errorCodes: Readonly<
   approval_mismatch: { status: 409, retryable: false },
   result_invalid: { status: 500, retryable: false },
   security: { status: 403, retryable: false },
+  sandbox_unavailable: { status: 500, retryable: false },
   mcp_config: { status: 500, retryable: false },
   mcp_disconnected: { status: 502, retryable: true },
   mcp_protocol: { status: 502, retryable: false },

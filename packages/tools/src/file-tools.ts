@@ -29,8 +29,8 @@ export function fileTools(options: FileToolsOptions): readonly Tool[] {
     const message = `Unknown option "${field}" for fileTools. Options: ${optionNames.join(", ")}.`;
     throw new AgentError("invalid_definition", message);
   }
-  assertNumbers("quota", quota, defaultQuota);
-  assertNumbers("limits", limits, defaultLimits);
+  assertNumbers("quota of fileTools", quota, defaultQuota);
+  assertNumbers("limits of fileTools", limits, defaultLimits);
   const root = resolveRoot(options);
   const workspace: Workspace = {
     root,

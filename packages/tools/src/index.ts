@@ -3,6 +3,10 @@ export { isExternalFile } from "./files/external-files.ts";
 export type { Quota } from "./files/quota.ts";
 export type { FileLimits } from "./files/workspace.ts";
 export { type PlanItem, planInstructions, planTool, trackPlan } from "./plan-tool.ts";
+export type { SandboxOptions } from "./shell/bubblewrap.ts";
+export type { ShellLimits } from "./shell/run-command.ts";
+export type { SandboxReport } from "./shell/sandbox.ts";
+export { type ShellTool, type ShellToolOptions, shellTool } from "./shell-tool.ts";
 export { checkPublicUrl } from "./web/check-url.ts";
 export type { GuardOptions } from "./web/guard.ts";
 export {

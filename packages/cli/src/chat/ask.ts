@@ -6,7 +6,7 @@ import type { Key } from "../terminal/keys.ts";
 import { breakLines, indentHanging, measureWidth, truncateColumns, wrapText } from "../terminal/wrap.ts";
 import { promptForValue } from "./prompt-for-value.ts";
 import { buildAnswer, buildFields, parseJsonOrText } from "./question-form.ts";
-import { buildProposedDiff, formatDiff, getShownDiff } from "./tool-arguments.ts";
+import { buildProposedDiff, formatDiff, getScript, getShownDiff } from "./tool-arguments.ts";
 import type { View } from "./view.ts";
 
 /** The user's decision on a pending call; `stop` ends the whole run. */
@@ -50,7 +50,7 @@ function formatDetails(view: View, call: PendingCall, title: string): string[] {
   const diff = getShownDiff(call.ui) ?? buildProposedDiff(call.input);
   const shown =
     diff === undefined
-      ? escapeTerminal(call.shown).split("\n")
+      ? escapeTerminal(getScript(call.input) ?? call.shown).split("\n")
       : formatDiff(diff.split("\n").map(escapeInvisible).join("\n"), style);
   const lines = shown.flatMap((line) => (diff === undefined ? breakLines(line, room - 2) : [line]));
   const always = [

@@ -78,7 +78,9 @@ export function createCardList(getTime: () => number): CardList {
 }
 
 function formatProgress(data: unknown): string {
-  return typeof data === "string" ? data : JSON.stringify(data);
+  if (typeof data === "string") return data;
+  const { message } = Object(data) as { readonly message?: unknown };
+  return typeof message === "string" ? message : JSON.stringify(data);
 }
 
 /** Returns the text; other parts are named. */

@@ -1,4 +1,4 @@
-import type { Json, UiHint } from "capstan";
+import { escapeInvisible, type Json, type UiHint } from "capstan";
 import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { Style } from "../terminal/style.ts";
 import { truncateColumns } from "../terminal/wrap.ts";
@@ -22,6 +22,13 @@ function formatArgument(value: Json): string {
 
 function isJsonObject(value: Json): value is { readonly [name: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the script that a call runs, with invisible characters escaped, if it has no other arguments. */
+export function getScript(input: Json): string | undefined {
+  if (!isJsonObject(input) || typeof input.script !== "string" || Object.keys(input).length > 1)
+    return undefined;
+  return input.script.split("\n").map(escapeInvisible).join("\n");
 }
 
 /** Returns the diff that the tool computed for an approval request. */

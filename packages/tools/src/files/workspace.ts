@@ -69,11 +69,11 @@ export async function withFileErrors<Value>(operation: string, action: () => Pro
 export function assertNumbers(owner: string, values: object, defaults: object): void {
   for (const [name, value] of Object.entries(values)) {
     if (!Object.hasOwn(defaults, name)) {
-      const message = `Unknown field "${name}" in ${owner} of fileTools. Fields: ${Object.keys(defaults).join(", ")}.`;
+      const message = `Unknown field "${name}" in ${owner}. Fields: ${Object.keys(defaults).join(", ")}.`;
       throw new AgentError("invalid_definition", message);
     }
     if (typeof value !== "number" || !(value >= 0)) {
-      const message = `"${name}" in ${owner} of fileTools must be a number, not ${JSON.stringify(value)}.`;
+      const message = `"${name}" in ${owner} must be a number, not ${JSON.stringify(value)}.`;
       throw new AgentError("invalid_definition", message);
     }
   }
