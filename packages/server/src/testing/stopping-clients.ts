@@ -1,6 +1,7 @@
 import { CancelTaskRequest, SendMessageRequest, type StreamResponse } from "@a2a-js/sdk";
 import { type Client as A2aClient, ClientFactory } from "@a2a-js/sdk/client";
 import { HttpAgent } from "@ag-ui/client";
+import Anthropic from "@anthropic-ai/sdk";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { AbstractChat, type ChatState, DefaultChatTransport, type UIMessage } from "ai";
 import { createClient } from "capstan/client";
@@ -117,6 +118,31 @@ export function createChatCompletions(url: string): StoppingClient {
     },
   };
 }
+
+export function createMessages(url: string): StoppingClient {
+  const anthropic = new Anthropic({ apiKey: "none", baseURL: url, maxRetries: 0 });
+  const base = { model: "helper", max_tokens: 1000 };
+  const messages: { role: "user" | "assistant"; content: string }[] = [];
+  let stop = () => undefined as unknown;
+  return {
+    async begin(text) {
+      messages.push({ role: "user", content: text });
+      const stream = anthropic.messages.stream({ ...base, messages });
+      stop = () => stream.abort();
+      stream.done().catch(() => undefined); // rejects when it is stopped
+      await new Promise((resolve) => stream.once("text", resolve));
+      messages.push({ role: "assistant", content: collectText(stream.currentMessage?.content) });
+    },
+    stop: async () => stop(),
+    async ask(text) {
+      messages.push({ role: "user", content: text });
+      return collectText((await anthropic.messages.create({ ...base, messages })).content);
+    },
+  };
+}
+
+const collectText = (blocks: readonly Anthropic.ContentBlock[] = []): string =>
+  blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
 
 export function createResponses(url: string): StoppingClient {
   const openai = new OpenAI({ apiKey: "none", baseURL: `${url}/v1`, maxRetries: 0 });
