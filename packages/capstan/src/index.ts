@@ -123,6 +123,8 @@ export type {
 } from "./store.ts";
 export {
   type Answer,
+  type Approval,
+  type ApprovalRequest,
   defineTool,
   type Effects,
   type Outcome,

@@ -5,6 +5,7 @@ import { createQuotaTracker, defaultQuota, type Quota } from "./files/quota.ts";
 import { readFileTool } from "./files/read-file.ts";
 import { type RootOptions, resolveRoot } from "./files/root.ts";
 import { searchFilesTool } from "./files/search-files.ts";
+import { createSeenFiles } from "./files/seen-files.ts";
 import { assertNumbers, defaultLimits, type FileLimits, type Workspace } from "./files/workspace.ts";
 import { writeFileTool } from "./files/write-file.ts";
 
@@ -36,6 +37,7 @@ export function fileTools(options: FileToolsOptions): readonly Tool[] {
     root,
     limits: { ...defaultLimits, ...limits },
     reads: root.external === "all" ? ["private", "untrusted"] : ["private"],
+    seen: createSeenFiles(),
   };
   const readTools = [readFileTool(workspace), listFilesTool(workspace), searchFilesTool(workspace)];
   if (readOnly) return readTools;

@@ -16,10 +16,42 @@ const why = ": files are changed only with your approval.";
 async function reason(path: string, options: object = {}): Promise<unknown> {
   const tools = fileTools({ root: place.path, ...options });
   const tool = tools.find(({ name }) => name === "write_file");
-  const text = await tool?.needsApproval?.({ path, content: "hello" }, { context: undefined });
+  const approval = await tool?.needsApproval?.({ path, content: "hello" }, { context: undefined });
+  const text = typeof approval === "object" ? approval.reason : approval;
   expect(text).toMatch(new RegExp(`${why}$`));
   return String(text).replace(why, "");
 }
+
+describe("the diff in an approval request", () => {
+  const ask = async (name: string, input: object) => {
+    const tool = fileTools({ root: place.path }).find((candidate) => candidate.name === name);
+    const approval = await tool?.needsApproval?.(input, { context: undefined });
+    return typeof approval === "object" ? approval.ui : approval;
+  };
+  const edits = [{ find: "two", replace: "2" }];
+
+  it("is the change as it would be written, with its place in the file", async () => {
+    place.put("a.txt", "one\ntwo\nthree\n");
+    const diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
+    expect(await ask("edit_file", { path: "a.txt", edits })).toEqual({
+      ...{ kind: "diff", props: { path: "a.txt", diff } },
+    });
+    expect(await ask("write_file", { path: "new/b.txt", content: "x\n" })).toMatchObject({
+      props: { diff: "--- /dev/null\n+++ b/new/b.txt\n@@ -0,0 +1,1 @@\n+x\n" },
+    });
+    expect(await ask("write_file", { path: "a.txt", content: "one\n" })).toMatchObject({
+      props: { diff: expect.stringContaining("-two\n-three\n") },
+    });
+  });
+
+  it("is missing if the edit does not apply now, or the file may not be read", async () => {
+    place.put("a.txt", "two two");
+    symlinkSync(join(place.outside, "secret.txt"), join(place.path, "link.txt"));
+    for (const path of ["a.txt", "none.txt", "link.txt"])
+      expect(await ask("edit_file", { path, edits })).toMatch(/^Changes the file/);
+    expect(await ask("edit_file", { path: ".env", edits })).toBe(false);
+  });
+});
 
 describe("the approval request for a write", () => {
   it("states that a file is created", async () => {

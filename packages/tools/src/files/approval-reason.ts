@@ -1,4 +1,4 @@
-import { AgentError } from "capstan";
+import { AgentError, type Approval, type UiHint } from "capstan";
 import { type FileBefore, readBefore, type WritableWorkspace } from "./change-file.ts";
 import { findEntry, withDirectory } from "./directory.ts";
 import { getSystemCode, quoteNames } from "./file-errors.ts";
@@ -52,4 +52,13 @@ function formatSize({ stats, text }: FileBefore): string {
   if (text === undefined) return `${stats.size} bytes`;
   const count = splitLines(text).length;
   return count === 1 ? "1 line" : `${count} lines`;
+}
+
+/** Adds what the call would change. */
+export async function withPreview(
+  reason: string | false,
+  preview: () => Promise<UiHint | undefined>,
+): Promise<Approval> {
+  const ui = reason === false ? undefined : await preview();
+  return reason !== false && ui ? { reason, ui } : reason;
 }

@@ -1,11 +1,12 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import type { ToolContext, ToolReturn } from "capstan";
-import { type Directory, findEntry, openPath } from "./directory.ts";
-import { createArgumentError, quotePath } from "./file-errors.ts";
+import { AgentError, type ToolContext, type ToolReturn, type UiHint } from "capstan";
+import { type Directory, findEntry, openPath, withDirectory } from "./directory.ts";
+import { createArgumentError, getSystemCode, quotePath } from "./file-errors.ts";
 import { openFile } from "./open-file.ts";
 import { assertNotProtected } from "./protected-paths.ts";
 import type { QuotaTracker } from "./quota.ts";
+import { readStats } from "./read-stats.ts";
 import { replaceInDirectory } from "./replace-in-directory.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
 import { parseFilePath, type Workspace, withFileErrors } from "./workspace.ts";
@@ -20,13 +21,19 @@ export type WritableWorkspace = Workspace & {
   queue<Value>(action: () => Promise<Value>): Promise<Value>;
 };
 
-export type FileChange = {
+/** A change that the user is asked about. */
+export type ProposedChange = {
   readonly path: string;
-  readonly context: Pick<ToolContext, "runId" | "signal">;
+  /** The arguments of the call, as text. */
+  readonly call: string;
   /** Whether to create a missing file and its missing parent folders. */
   readonly create: boolean;
   /** Returns the new content. If it throws, the file stays unchanged. */
   getContent(before: FileBefore | undefined): string;
+};
+
+export type FileChange = ProposedChange & {
+  readonly context: Pick<ToolContext, "runId" | "sessionId" | "signal">;
 };
 
 /** Replaces the content of one file, or leaves it unchanged on failure. */
@@ -57,12 +64,15 @@ export function changeFile(workspace: WritableWorkspace, change: FileChange): Pr
 async function changeInDirectory(
   directory: Directory,
   name: string,
-  { workspace, context, create, getContent }: FileChange & { readonly workspace: WritableWorkspace },
+  { workspace, context, create, call, getContent }: FileChange & { readonly workspace: WritableWorkspace },
 ): Promise<ToolReturn> {
-  const { quota } = workspace;
-  const { runId, signal } = context;
+  const { quota, seen } = workspace;
+  const { runId, sessionId, signal } = context;
   const isNew = (await findEntry(directory, name)) === undefined;
   const before = isNew && create ? undefined : await readBefore(directory, name, quota.fileBytes);
+  const path = [...directory.names, name].join("/");
+  const file = { sessionId, path, call };
+  seen.assertUnchanged(file, before?.stats);
   const text = getContent(before);
   if (!text.isWellFormed()) throw createArgumentError("The new content contains an unpaired surrogate.");
   const content = Buffer.from(text);
@@ -71,7 +81,35 @@ async function changeInDirectory(
   signal.throwIfAborted();
   await replaceInDirectory(directory, { name, content, previous: before?.stats });
   quota.record(runId, spending);
-  return formatChange([...directory.names, name].join("/"), before, text);
+  const after = await readStats(directory.at(name));
+  if (after) seen.recordChange(file, { before: before?.stats, after });
+  return formatChange(path, before, text);
+}
+
+/** Returns the diff of a change for the user, or undefined if the change is not possible now. */
+export async function previewChange(
+  { root, quota, seen }: WritableWorkspace,
+  { path, call, create, getContent }: ProposedChange,
+): Promise<UiHint | undefined> {
+  const { folder, name } = parseFilePath(path, root);
+  const names = [...folder, name].join("/");
+  const preview = (before: FileBefore | undefined) => {
+    const { ui } = formatChange(names, before, getContent(before));
+    seen.recordShown(call, names, before?.stats);
+    return ui;
+  };
+  try {
+    return await withDirectory(root, folder, async (directory) => {
+      const isNew = create && (await findEntry(directory, name)) === undefined;
+      return preview(isNew ? undefined : await readBefore(directory, name, quota.fileBytes));
+    });
+  } catch (error) {
+    // A missing parent folder is created too.
+    if (create && getSystemCode(error) === "ENOENT") return preview(undefined);
+    // The disk can change before the call runs, which then reports the error.
+    if (error instanceof AgentError || getSystemCode(error) !== undefined) return undefined;
+    throw error;
+  }
 }
 
 /** Throws if the entry is not a regular file. */

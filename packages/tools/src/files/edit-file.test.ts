@@ -81,3 +81,54 @@ describe("edit_file", () => {
     expect(content()).toHaveLength(100_000);
   });
 });
+
+describe("a file that another program has changed", () => {
+  const input = { path: "a.txt", edits: [{ find: "two", replace: "2" }] };
+  const changed = { code: "bad_arguments", message: expect.stringContaining("has changed since") };
+
+  it("is not edited or replaced after it was read; after reading it again, it is", async () => {
+    place.put("a.txt", "one two");
+    await place.call("read_file", { path: "a.txt" });
+    place.put("a.txt", "one two three");
+    await expect(place.call("edit_file", input)).rejects.toMatchObject(changed);
+    await expect(place.call("write_file", { path: "a.txt", content: "" })).rejects.toMatchObject(changed);
+    expect(content()).toBe("one two three");
+    await place.call("read_file", { path: "a.txt" });
+    await place.call("edit_file", input);
+    expect(content()).toBe("one 2 three");
+  });
+
+  it("is not edited after the user saw the diff of the earlier file", async () => {
+    place.put("a.txt", "one two");
+    await place.ask("edit_file", input);
+    place.put("a.txt", "zero two");
+    await expect(place.call("edit_file", input)).rejects.toMatchObject({
+      message: expect.stringContaining("has changed since the user saw the change"),
+    });
+    expect(content()).toBe("zero two");
+  });
+
+  it("is not created or replaced if the user saw another state of it", async () => {
+    const write = { path: "b.txt", content: "mine" };
+    await place.ask("write_file", write);
+    place.put("b.txt", "theirs");
+    await expect(place.call("write_file", write)).rejects.toMatchObject(changed);
+  });
+
+  it("several edits of one turn, shown at once, all apply", async () => {
+    place.put("a.txt", "one two");
+    const other = { path: "a.txt", edits: [{ find: "one", replace: "1" }] };
+    await place.call("read_file", { path: "a.txt" });
+    for (const edits of [input, other]) await place.ask("edit_file", edits);
+    for (const edits of [input, other]) await place.call("edit_file", edits);
+    expect(content()).toBe("1 2");
+  });
+
+  it("a change in another session counts: its reader has not seen it", async () => {
+    place.put("a.txt", "one two");
+    await place.call("read_file", { path: "a.txt" });
+    await place.call("edit_file", input, { sessionId: "other" });
+    const own = { path: "a.txt", edits: [{ find: "one", replace: "1" }] };
+    await expect(place.call("edit_file", own)).rejects.toMatchObject(changed);
+  });
+});

@@ -1,8 +1,15 @@
 import { defineTool, type Tool } from "capstan";
-import { getApprovalReason } from "./approval-reason.ts";
-import { changeFile, type FileBefore, type WritableWorkspace } from "./change-file.ts";
+import { getApprovalReason, withPreview } from "./approval-reason.ts";
+import {
+  changeFile,
+  type FileBefore,
+  type ProposedChange,
+  previewChange,
+  type WritableWorkspace,
+} from "./change-file.ts";
 import { createArgumentError, quotePath } from "./file-errors.ts";
 
+type EditInput = { readonly path: string; readonly edits: readonly Edit[] };
 type Edit = { readonly find: string; readonly replace: string; readonly all?: boolean };
 
 const maxEdits = 100;
@@ -10,6 +17,10 @@ const maxEdits = 100;
 /** `edit_file`: replaces parts of a file. */
 export function editFileTool(workspace: WritableWorkspace): Tool {
   const { fileBytes } = workspace.quota;
+  const toChange = ({ path, edits }: EditInput): ProposedChange => ({
+    ...{ path, create: false, call: JSON.stringify(["edit_file", path, edits]) },
+    getContent: (before) => applyEdits(requireText(before, path, fileBytes), edits, { path, fileBytes }),
+  });
   return defineTool({
     name: "edit_file",
     description:
@@ -76,14 +87,11 @@ export function editFileTool(workspace: WritableWorkspace): Tool {
     effects: "state",
     reads: ["private"],
     target: ({ path }) => path,
-    needsApproval: ({ path }) => getApprovalReason("Changes", path, workspace.root),
-    execute: ({ path, edits }, context) =>
-      changeFile(workspace, {
-        path,
-        context,
-        create: false,
-        getContent: (before) => applyEdits(requireText(before, path, fileBytes), edits, { path, fileBytes }),
-      }),
+    needsApproval: (input) =>
+      withPreview(getApprovalReason("Changes", input.path, workspace.root), () =>
+        previewChange(workspace, toChange(input)),
+      ),
+    execute: (input, context) => changeFile(workspace, { ...toChange(input), context }),
   });
 }
 

@@ -14,7 +14,7 @@ import {
 } from "./workspace.ts";
 
 /** `read_file`: reads lines of a text file. */
-export function readFileTool({ root, limits, reads }: Workspace): Tool {
+export function readFileTool({ root, limits, reads, seen }: Workspace): Tool {
   return defineTool({
     name: "read_file",
     description:
@@ -43,12 +43,13 @@ export function readFileTool({ root, limits, reads }: Workspace): Tool {
     effects: "none",
     reads,
     maxResultSize: getMaxResultSize(limits),
-    execute({ path, from = 1, lines = limits.lines }, { signal }) {
+    execute({ path, from = 1, lines = limits.lines }, { signal, sessionId }) {
       const { folder, name } = parseFilePath(path, root);
       return withFileErrors(`read ${quotePath(path)}`, () =>
         withDirectory(root, folder, async (directory) => {
           const { handle, stats } = await openFile(directory, name);
           try {
+            seen.recordRead(sessionId, [...folder, name].join("/"), stats);
             const range = await readRange(handle, {
               from,
               lines: Math.min(lines, limits.lines),

@@ -3,6 +3,7 @@ import { AgentError } from "capstan";
 import { createArgumentError, quotePath, toFileError } from "./file-errors.ts";
 import { parsePath } from "./parse-path.ts";
 import type { Root } from "./root.ts";
+import type { SeenFiles } from "./seen-files.ts";
 
 /** Limits for one call. */
 export type FileLimits = {
@@ -38,6 +39,7 @@ export type Workspace = {
   readonly limits: FileLimits;
   /** Labels of all content read here. Results from single external files have their own, see `labelResult`. */
   readonly reads: readonly Reads[];
+  readonly seen: SeenFiles;
 };
 
 /** Leaves room for notes around a result, so that it is not truncated a second time. */

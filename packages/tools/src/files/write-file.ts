@@ -1,9 +1,13 @@
 import { defineTool, type Tool } from "capstan";
-import { getWriteApprovalReason } from "./approval-reason.ts";
-import { changeFile, type WritableWorkspace } from "./change-file.ts";
+import { getWriteApprovalReason, withPreview } from "./approval-reason.ts";
+import { changeFile, type ProposedChange, previewChange, type WritableWorkspace } from "./change-file.ts";
 
 /** `write_file`: creates a file or replaces its content. */
 export function writeFileTool(workspace: WritableWorkspace): Tool {
+  const toChange = ({ path, content }: { path: string; content: string }): ProposedChange => ({
+    ...{ path, create: true, call: JSON.stringify(["write_file", path, content]) },
+    getContent: () => content,
+  });
   return defineTool({
     name: "write_file",
     description:
@@ -29,8 +33,10 @@ export function writeFileTool(workspace: WritableWorkspace): Tool {
     effects: "state",
     reads: ["private"],
     target: ({ path }) => path,
-    needsApproval: ({ path }) => getWriteApprovalReason(path, workspace),
-    execute: ({ path, content }, context) =>
-      changeFile(workspace, { path, context, create: true, getContent: () => content }),
+    needsApproval: async (input) =>
+      withPreview(await getWriteApprovalReason(input.path, workspace), () =>
+        previewChange(workspace, toChange(input)),
+      ),
+    execute: (input, context) => changeFile(workspace, { ...toChange(input), context }),
   });
 }

@@ -16,12 +16,18 @@ export type TemporaryRoot = {
   put(path: string, content: string | Uint8Array): string;
   /** Validates the input and calls a tool, like the loop. */
   call(tool: string, input: object, options?: CallOptions): Promise<unknown>;
+  /** Asks a tool whether a call needs approval. */
+  ask(tool: string, input: object): Promise<unknown>;
   /** Calls a tool and returns the text of its result. */
   text(tool: string, input: object): Promise<string>;
   remove(): void;
 };
 
-export type CallOptions = { readonly runId?: string; readonly signal?: AbortSignal };
+export type CallOptions = {
+  readonly runId?: string;
+  readonly sessionId?: string;
+  readonly signal?: AbortSignal;
+};
 
 /** Creates both folders, and the tools for the root. */
 export function createTemporaryRoot(options: Omit<FileToolsOptions, "root"> = {}): TemporaryRoot {
@@ -43,6 +49,8 @@ export function createTemporaryRoot(options: Omit<FileToolsOptions, "root"> = {}
       return file;
     },
     call,
+    ask: async (name, input) =>
+      tools.find((tool) => tool.name === name)?.needsApproval?.(input, { context: undefined }),
     async text(tool, input) {
       const result = await call(tool, input);
       return typeof result === "string" ? result : String((result as ToolReturn).content);
@@ -57,7 +65,7 @@ type ToolCallOptions = CallOptions & { readonly input: object };
 export async function callFileTool(
   tools: readonly Tool[],
   name: string,
-  { input, runId = "run", signal = new AbortController().signal }: ToolCallOptions,
+  { input, runId = "run", sessionId = "session", signal = new AbortController().signal }: ToolCallOptions,
 ): Promise<unknown> {
   const tool = tools.find((candidate) => candidate.name === name);
   const checked = await tool?.schema.validate(input);
@@ -65,7 +73,7 @@ export async function callFileTool(
   return tool.execute(checked.value, {
     signal,
     runId,
-    sessionId: "session",
+    sessionId,
     callId: "call",
     idempotencyKey: "key",
     context: undefined,
