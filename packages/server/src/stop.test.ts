@@ -14,6 +14,8 @@ import {
   createOwn,
   createResponses,
   createUiChat,
+  joinText,
+  PlainChat,
   type StoppingClient,
 } from "./testing/stopping-clients.ts";
 import { createTestServer, type TestServer } from "./testing/test-server.ts";
@@ -107,6 +109,22 @@ it.each([
   await client.stop();
   expect(model.countOpen()).toBe(1);
   await checkNextMessage(client);
+});
+
+it("a client that reconnects continues to read its run, and a page that is reloaded does not stop it", async () => {
+  const { url, server } = await serve();
+  const api = `${url}/api/ui/chat?onDisconnect=stop`;
+  const [before, after] = [new PlainChat("chat-1", api), new PlainChat("chat-1", api)];
+  void before.sendMessage({ text: "Tell a story." });
+  await text.promise;
+  void after.resumeStream();
+  await vi.waitUntil(() => after.lastMessage && joinText(after.lastMessage) === beginning, polling);
+  await before.stop();
+  const readMetrics = async () => (await server.send("GET", "/metrics")).text();
+  await vi.waitUntil(async () => (await readMetrics()).includes("capstan_open_streams 1"), polling);
+  expect(model.countOpen()).toBe(1);
+  await after.stop();
+  await vi.waitUntil(() => model.countOpen() === 0, polling);
 });
 
 describe("a stop", () => {

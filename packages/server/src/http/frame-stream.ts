@@ -4,7 +4,7 @@ export type FrameStreamOptions = {
   readonly heartbeatMs?: number;
   /** Sent while the stream is idle. Defaults to a comment, which every reader ignores. */
   readonly heartbeat?: string;
-  /** Called when the client disconnects before the end. */
+  /** Called when the client disconnects before the end, after `onClose`. */
   onDisconnect?(): void;
   /** Called exactly once, however the stream ends. */
   onClose?(): void;

@@ -16,7 +16,7 @@ import {
 } from "../protocols/ag-ui/request.ts";
 import { createClientAgent, isServerTool } from "../protocols/client-agent.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
-import { leaveRun, setAbandoned } from "../runs/abandoned-runs.ts";
+import { connectToRun, setAbandoned } from "../runs/abandoned-runs.ts";
 import { storeToolset } from "../runs/agent-resolver.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
@@ -49,7 +49,7 @@ export const agUiRoutes: readonly Route[] = [
       },
     },
     async handle({ body: { input }, query: { onDisconnect: action, ...query }, caller }, deployment) {
-      const onClose = deployment.quota.acquire(caller, "streams");
+      const release = deployment.quota.acquire(caller, "streams");
       try {
         const sessionId = await findThreadSession(deployment.store, getThread(caller, input.threadId));
         const segment = isResume(input)
@@ -57,13 +57,12 @@ export const agUiRoutes: readonly Route[] = [
           : await startThreadRun({ input, sessionId, ...query }, caller, deployment);
         const headers = { "x-run-id": segment.runId, "x-session-id": segment.sessionId };
         return streamFrames({
+          ...connectToRun(deployment, segment, { onDisconnect: action, release }),
           frames: streamAgUiFrames(segment, { input, caller, deployment }),
-          onClose,
-          onDisconnect: () => leaveRun(deployment, segment, action),
           headers,
         });
       } catch (thrown) {
-        onClose();
+        release();
         throw thrown;
       }
     },

@@ -7,7 +7,7 @@ import { type FollowedRun, getChatThread, startChatRun } from "../protocols/ai-s
 import { uiChatRequest } from "../protocols/ai-sdk/request.ts";
 import { createUiMessageStream, formatUiFrame, lastUiFrame } from "../protocols/ai-sdk/ui-message-stream.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
-import { leaveRun, setAbandoned } from "../runs/abandoned-runs.ts";
+import { connectToRun, setAbandoned } from "../runs/abandoned-runs.ts";
 import {
   findLastRun,
   findThreadSession,
@@ -79,14 +79,13 @@ async function streamRun(
   deployment: Deployment,
   begin: () => Promise<FollowedRun>,
 ): Promise<Response> {
-  const onClose = deployment.quota.acquire(caller, "streams");
+  const release = deployment.quota.acquire(caller, "streams");
   try {
     const segment = await begin();
     const events = readUntilSuspended(deployment, segment);
     return streamFrames({
+      ...connectToRun(deployment, segment, { onDisconnect: action, release }),
       frames: streamUiFrames(segment, events, { caller, deployment }),
-      onClose,
-      onDisconnect: () => leaveRun(deployment, segment, action),
       headers: {
         "x-vercel-ai-ui-message-stream": "v1",
         "x-run-id": segment.runId,
@@ -94,7 +93,7 @@ async function streamRun(
       },
     });
   } catch (thrown) {
-    onClose();
+    release();
     throw thrown;
   }
 }

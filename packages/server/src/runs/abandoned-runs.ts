@@ -1,5 +1,6 @@
 import type { RunInfo, Store } from "capstan";
 import type { Deployment } from "../deployment.ts";
+import type { FrameStreamOptions } from "../http/frame-stream.ts";
 import { updateRecord } from "../sessions/update-record.ts";
 import { stopRun } from "./stop-run.ts";
 
@@ -13,13 +14,42 @@ type RunLocation = Pick<RunInfo, "runId" | "sessionId">;
 
 const kind = "abandoned";
 
-/** Called when the client of a run disconnects before its end. On shutdown, it is the server that disconnects. */
-export function leaveRun(deployment: Deployment, run: RunLocation, action?: "stop"): void {
+/** Open connections by run id. */
+const connections = new Map<string, number>();
+
+export type ConnectionOptions = {
+  /** What a closed connection means to the client. Without it, the run continues. */
+  readonly onDisconnect?: "stop" | undefined;
+  /** Called once when the connection is closed. */
+  release(): void;
+};
+
+/**
+ * Follows the connection through which a client reads a run. When the last one is gone before the end, the run is
+ * abandoned or stopped; a client that reconnects may have two for a moment. On shutdown, it is the server that leaves.
+ */
+export function connectToRun(
+  deployment: Deployment,
+  run: RunLocation,
+  { onDisconnect, release }: ConnectionOptions,
+): Required<Pick<FrameStreamOptions, "onClose" | "onDisconnect">> {
   const { store, shutdownSignal, report } = deployment;
-  if (shutdownSignal.aborted) return;
-  const left =
-    action === "stop" ? stopActiveRun(deployment, run) : setAbandoned(store, run.sessionId, run.runId);
-  left.catch(report);
+  const { runId, sessionId } = run;
+  const count = () => connections.get(runId) ?? 0;
+  connections.set(runId, count() + 1);
+  return {
+    onClose() {
+      if (count() > 1) connections.set(runId, count() - 1);
+      else connections.delete(runId);
+      release();
+    },
+    onDisconnect() {
+      if (shutdownSignal.aborted || count() > 0) return;
+      const stops = onDisconnect === "stop";
+      const left = stops ? stopActiveRun(deployment, run) : setAbandoned(store, sessionId, runId);
+      left.catch(report);
+    },
+  };
 }
 
 /** Not a run that waits for the user, who may come back. */
