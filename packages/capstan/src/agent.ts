@@ -12,9 +12,10 @@ import type { ModelChain } from "./event.ts";
 import type { NumberedFragment } from "./history.ts";
 import type { HostedToolSpec } from "./hosted/hosted-tool.ts";
 import { checkHostedSupport } from "./hosted/support.ts";
-import { isRecord } from "./json.ts";
+import { isRecord, type Json } from "./json.ts";
 import type { Model, ToolSpec } from "./model.ts";
 import { checkPolicy, defaultPolicy, type PolicyOverrides } from "./policy.ts";
+import type { AgentDefinition, InferContext, InferOutput } from "./schema/infer-agent.ts";
 import { type Schema, type SchemaInput, toSchema } from "./schema/schema.ts";
 import {
   checkNamedTool,
@@ -23,10 +24,12 @@ import {
   type SettingsSource,
 } from "./settings/settings.ts";
 import { checkSupport } from "./settings/support.ts";
-import type { Tool } from "./tool.ts";
+import type { Tool, ToolCall } from "./tool.ts";
+
+export type { AgentDefinition };
 
 /** The argument of an instructions function, which is called for every turn. */
-export type InstructionsInput = {
+export type InstructionsInput<Context = unknown> = {
   /** The date and time in the user's time zone, formatted for the model. */
   readonly now: string;
   readonly timeZone: string;
@@ -36,36 +39,15 @@ export type InstructionsInput = {
   readonly tools: readonly ToolSpec[];
   /** The sources found so far; an answer cites them by `n`. */
   readonly fragments: readonly NumberedFragment[];
-  readonly context: unknown;
+  readonly context: Context;
 };
 
-export type Instructions = string | ((input: InstructionsInput) => string | Promise<string>);
+export type Instructions<Context = unknown> =
+  | string
+  | ((input: InstructionsInput<Context>) => string | Promise<string>);
 
 export type ModelChoice = Model | string;
 export type ModelsInTurn = readonly [ModelChoice, ...ModelChoice[]];
-
-export type AgentDefinition = {
-  readonly name: string;
-  /** A model, or its name as `provider/model`. A list is a fallback chain: when a model fails, the next one is called. */
-  readonly model: ModelChoice | readonly ModelChoice[];
-  /** Separate models for turns that process tool results and for summaries; a smaller model is often enough. */
-  readonly models?: {
-    readonly afterTools?: ModelChoice | readonly ModelChoice[];
-    readonly summary?: ModelChoice | readonly ModelChoice[];
-  };
-  readonly instructions?: Instructions;
-  /** A function is called at the start of every turn, so the tools may change between turns. */
-  readonly tools?: readonly Tool[] | (() => readonly Tool[]);
-  /** The agents it can hand off to. Use a function if agents refer to each other. */
-  readonly handoffs?: readonly Agent[] | (() => readonly Agent[]);
-  /** Runs when a limit ends the run and `policy.onLimit` includes `fallback-tool`. Receives a `FallbackInput`. */
-  readonly fallbackTool?: Tool;
-  /** Schema of the answer. The result then has a validated `output`. */
-  readonly output?: SchemaInput;
-  readonly policy?: PolicyOverrides;
-  /** What to ask of the model: `{ effort: "high", temperature: 0.7 }`, or a function that returns it for each turn. */
-  readonly settings?: SettingsSource;
-};
 
 /** The tools of an agent. */
 export type Toolset = {
@@ -76,8 +58,22 @@ export type Toolset = {
   readonly hosted?: readonly HostedToolSpec[];
 };
 
-export interface Agent extends Toolset {
-  readonly name: string;
+/**
+ * A defined agent. A plain `Agent` is any agent: nothing is known of its output and its calls, and its runs take any
+ * context.
+ */
+export interface Agent<
+  Output = Json | undefined,
+  // biome-ignore lint/suspicious/noExplicitAny: only `any` accepts every context and is accepted for every context
+  Context = any,
+  Call extends ToolCall = ToolCall,
+  Name extends string = string,
+> extends Toolset {
+  /** Types only; there is no such field. `context` is a function, because an agent accepts more than it needs. */
+  readonly "~types"?:
+    | { readonly output: Output; readonly call: Call; readonly context: (context: Context) => void }
+    | undefined;
+  readonly name: Name;
   /** One fallback chain per kind of turn, and one for summaries. */
   readonly models: { readonly [Chain in ModelChain | "summary"]: ModelsInTurn };
   readonly instructions: Instructions;
@@ -87,6 +83,8 @@ export interface Agent extends Toolset {
   readonly handoffs?: () => readonly Agent[];
   readonly fallbackTool?: Tool;
   readonly output?: Schema;
+  /** Schema of the context of a run. */
+  readonly context?: Schema;
   readonly policy: PolicyOverrides;
   readonly settings?: SettingsSource;
 }
@@ -113,6 +111,7 @@ const agentFields: Readonly<Record<keyof AgentDefinition, FieldRule>> = {
   handoffs: anyValue,
   fallbackTool: { hint: "a tool made with `defineTool`", accepts: isTool },
   output: schemaField,
+  context: schemaField,
   policy: objectField,
   settings: {
     hint: "an object or a function that returns one",
@@ -120,9 +119,39 @@ const agentFields: Readonly<Record<keyof AgentDefinition, FieldRule>> = {
   },
 };
 
-/** Defines an agent. Throws `invalid_definition` for unknown fields and invalid values. */
+/**
+ * Defines an agent. Infers the `Output` and the `Context` of its runs, and the calls of its tools. Throws
+ * `invalid_definition` for unknown fields and invalid values.
+ */
+export function defineAgent<
+  const Name extends string,
+  const Output extends SchemaInput | undefined = undefined,
+  const ContextSchema extends SchemaInput | undefined = undefined,
+  AgentTool extends Tool = never,
+  Handoff extends Agent = never,
+  FallbackTool extends Tool = never,
+  InstructionsContext = InferContext<ContextSchema, unknown, AgentTool | Handoff | FallbackTool>,
+  Context = InferContext<ContextSchema, InstructionsContext, AgentTool | Handoff | FallbackTool>,
+>(
+  definition: AgentDefinition<
+    Name,
+    Output,
+    ContextSchema,
+    AgentTool,
+    Handoff,
+    FallbackTool,
+    InstructionsContext,
+    Context
+  >,
+): Agent<
+  InferOutput<Output, Handoff>,
+  Context,
+  NonNullable<(AgentTool | Handoff | FallbackTool)["~types"]>["call"],
+  Name
+>;
 export function defineAgent(definition: AgentDefinition): Agent {
-  const { name, instructions = "", tools = [], fallbackTool, output, policy = {}, settings } = definition;
+  const { name, instructions = "", tools = [], fallbackTool, policy = {}, settings } = definition;
+  const { output, context } = definition;
   if (typeof name !== "string" || !name.trim()) {
     throw new AgentError("invalid_definition", "An agent needs a name.");
   }
@@ -157,9 +186,16 @@ export function defineAgent(definition: AgentDefinition): Agent {
     ...(handoffs && { handoffs }),
     ...(fallbackTool && { fallbackTool }),
     ...(output && { output: toSchema(output, { owner: `the agent "${name}"` }) }),
+    ...(context && { context: toContextSchema(name, context) }),
     policy,
     ...(settings && { settings }),
   };
+}
+
+/** No model sees the context, so it may have what JSON Schema cannot express, such as functions. */
+function toContextSchema(name: string, context: SchemaInput): Schema {
+  const owner = `the context of the agent "${name}"`;
+  return toSchema(context, { owner, jsonSchema: "~standard" in context ? {} : undefined });
 }
 
 function checkAgentSettings(

@@ -1,6 +1,7 @@
 export type ErrorCode =
   | "invalid_definition"
   | "invalid_input"
+  | "invalid_context"
   | "unknown_agent"
   | "unknown_run"
   | "unknown_call"
@@ -91,6 +92,7 @@ export const errorCodes: Readonly<
 > = {
   invalid_definition: { status: 500, retryable: false },
   invalid_input: { status: 400, retryable: false },
+  invalid_context: { status: 500, retryable: false },
   unknown_agent: { status: 404, retryable: false },
   unknown_run: { status: 404, retryable: false },
   unknown_call: { status: 404, retryable: false },

@@ -49,7 +49,7 @@ function readTypes(): ReadonlyMap<string, string> {
       .replace(/\/\*[\s\S]*?\*\//g, "")
       .replace(/^\s*\/\/.*$/gm, "");
     for (const [, name = "", body = ""] of source.matchAll(
-      /^(?:export )?type (\w+) =([\s\S]*?);\n(?=[^\s}]|\n|$)/gm,
+      /^(?:export )?type (\w+)(?:<.*>)? =([\s\S]*?);\n(?=[^\s}]|\n|$)/gm,
     ))
       types.set(
         name,

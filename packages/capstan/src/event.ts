@@ -15,7 +15,7 @@ import type { MessageEnd, StopReason, TokenLogprob, Usage } from "./model.ts";
 import type { HandoffPolicy, Policy } from "./policy.ts";
 import type { Source } from "./provenance.ts";
 import type { ModelSettings } from "./settings/settings.ts";
-import type { Question, Reads } from "./tool.ts";
+import type { Question, Reads, ToolCall } from "./tool.ts";
 
 /**
  * The version of the facts that this code writes; stored with each of them. Raise it with every change of their shape: a
@@ -381,14 +381,25 @@ export type Stamp = {
   readonly elapsedMs?: number;
 };
 
+type StartBody = Extract<FactBody, { readonly type: "tool_call_start" }>;
+type ApprovalBody = Extract<FactBody, { readonly type: "approval_required" }>;
+
+/** The content of a fact, with the names and the inputs of the tools that its run can call. */
+type TypedBody<Call extends ToolCall> =
+  | Exclude<FactBody, StartBody | ApprovalBody>
+  | (Omit<StartBody, keyof ToolCall["start"]> & Call["start"])
+  | (Omit<ApprovalBody, keyof ToolCall["call"]> & Call["call"]);
+
 /** `seq` counts the facts of a session from 1. */
-export type Fact = FactBody & Origin & Stamp & { readonly seq: number };
+export type Fact<Call extends ToolCall = ToolCall> = TypedBody<Call> &
+  Origin &
+  Stamp & { readonly seq: number };
 export type Delta = DeltaBody & Origin;
-export type Event = Fact | Delta;
+export type Event<Call extends ToolCall = ToolCall> = Fact<Call> | Delta;
 
 /** A fact before the store has assigned its `seq`. */
 export type UnplacedFact = FactBody & Origin & Stamp;
 
-export function isFact(event: Event): event is Fact {
+export function isFact<Call extends ToolCall>(event: Event<Call>): event is Fact<Call> {
   return "seq" in event;
 }

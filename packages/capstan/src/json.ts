@@ -1,6 +1,23 @@
 /** Any JSON value. Facts and effects consist of nothing else, so they can be stored, sent and compared. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
+/** The type of a value after it was stored as JSON: a date is its text, and no field is undefined. */
+export type JsonForm<Value> = unknown extends Value
+  ? Json
+  : Value extends Json
+    ? Value
+    : Value extends { toJSON(): infer Form }
+      ? JsonForm<Form>
+      : Value extends bigint
+        ? string
+        : Value extends readonly (infer Item)[]
+          ? readonly JsonForm<Item>[]
+          : Value extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+            ? Json
+            : Value extends object
+              ? { [Key in keyof Value]: JsonForm<Exclude<Value[Key], undefined>> }
+              : Json;
+
 /**
  * Serializes with sorted keys, so two values have the same text if and only if they are deep-equal. Used for digests
  * and to detect repeated calls.

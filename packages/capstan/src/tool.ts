@@ -23,9 +23,16 @@ import {
   locateTool,
   type ToolLocation,
 } from "./isolation.ts";
-import { isRecord, type Json } from "./json.ts";
+import { isRecord, type Json, type JsonForm } from "./json.ts";
 import { checkPolicy, type ResultSize, type Retry } from "./policy.ts";
-import { type Infer, type JsonSchema, type Schema, type SchemaInput, toSchema } from "./schema/schema.ts";
+import {
+  type Infer,
+  type InferInput,
+  type JsonSchema,
+  type Schema,
+  type SchemaInput,
+  toSchema,
+} from "./schema/schema.ts";
 import type { Blob } from "./store.ts";
 
 /** The kind of change a tool makes. Decides whether calls are ordered, retried, and repeated after a crash. */
@@ -53,8 +60,14 @@ export type Reply =
 /** A reply as the tool receives it, with the `state` of its question. */
 export type Answer = Reply & { readonly state?: Json };
 
-/** The second argument of `execute`. */
-export type ToolContext = {
+/** The types of a tool's valid calls: in results and hooks, and in the fact that a call starts. */
+export interface ToolCall<Name extends string = string, Input = Json> {
+  readonly call: { readonly name: Name; readonly input: Input };
+  readonly start: { readonly name: Name; readonly arguments: Input };
+}
+
+/** The second argument of `execute`. Annotate it to say what the tool needs: `{ context }: ToolContext<{ db: Db }>`. */
+export type ToolContext<Context = unknown> = {
   /** Aborted when the run is cancelled or the call times out. */
   readonly signal: AbortSignal;
   readonly runId: string;
@@ -63,7 +76,7 @@ export type ToolContext = {
   /** The same for every attempt at this call, even after a crash. Pass it to services that accept one. */
   readonly idempotencyKey: string;
   /** The `context` of the run: the current user, access rights, dependencies. */
-  readonly context: unknown;
+  readonly context: Context;
   /** The answers to the questions of this call so far, in order. */
   readonly answers: readonly Answer[];
   /** Reports the progress of a long call as a live event; never stored. */
@@ -122,8 +135,14 @@ type ToolSettings = {
   readonly resultForModel?: "full" | "summary" | ((outcome: Outcome) => string);
 };
 
-/** A defined tool. Without `execute`, the client runs it and the run waits for the result. */
-export interface Tool extends ToolSettings {
+/**
+ * A defined tool. Without `execute`, the client runs it and the run waits for the result. A plain `Tool` is any tool:
+ * nothing is known of its calls, and it fits any agent.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: only `any` accepts every context and is accepted for every context
+export interface Tool<Call extends ToolCall = ToolCall, Context = any> extends ToolSettings {
+  /** Types only; there is no such field. `context` is a function, because a tool accepts more than it needs. */
+  readonly "~types"?: { readonly call: Call; readonly context: (context: Context) => void } | undefined;
   readonly schema: Schema;
   /** Results are validated against it; an invalid one becomes an error. */
   readonly outputSchema?: Schema;
@@ -148,7 +167,9 @@ export type ApprovalRequest = { readonly reason: string; readonly ui?: UiHint };
 /** Whether the user must approve the call first; a string is the reason shown to the user. */
 export type Approval = boolean | string | ApprovalRequest;
 
-export interface ToolDefinition<Input extends SchemaInput> extends ToolSettings {
+export interface ToolDefinition<Input extends SchemaInput, Name extends string = string, Context = unknown>
+  extends ToolSettings {
+  readonly name: Name;
   readonly input: Input;
   /** Schema of the result: of its text if it is a text, otherwise of its data. An invalid result becomes an error. */
   readonly output?: SchemaInput;
@@ -171,22 +192,35 @@ export interface ToolDefinition<Input extends SchemaInput> extends ToolSettings 
   readonly needsApproval?:
     | boolean
     | string
-    | ((input: Infer<Input>, options: { readonly context: unknown }) => Approval | Promise<Approval>);
+    | ((input: Infer<Input>, options: { readonly context: Context }) => Approval | Promise<Approval>);
 }
 
 /** The implementation of a tool. It receives validated input and returns a string, any value, or a `ToolReturn`. */
-export interface Executable<Input extends SchemaInput, Output> {
+export interface Executable<Input, Output, Context = unknown> {
   /** A thrown error, or a returned `{ error }`, is a failure that is reported to the model. */
-  execute(input: Infer<Input>, context: ToolContext): Output;
+  execute(input: Input, context: ToolContext<Context>): Output;
 }
 
-/** Defines a tool. Without `execute`, the client runs it. Throws `invalid_definition`. */
-export function defineTool<const Input extends SchemaInput, Output>(
-  definition: ToolDefinition<Input> & Executable<Input, Output>,
-): Omit<Tool, "execute"> & Executable<Input, Output>;
-export function defineTool<const Input extends SchemaInput>(
-  definition: ToolDefinition<Input> & Partial<Executable<Input, unknown>>,
-): Tool;
+/** A tool with an implementation that can be called. */
+export interface ExecutableTool<Call extends ToolCall, Context, Input, Output>
+  extends Omit<Tool<Call, Context>, "execute">,
+    Executable<Input, Output, Context> {}
+
+/**
+ * Defines a tool. Without `execute`, the client runs it. The context that it needs is taken from the annotation of the
+ * second parameter of `execute` or `needsApproval`. Throws `invalid_definition`.
+ */
+export function defineTool<
+  const Name extends string,
+  const Input extends SchemaInput,
+  Output,
+  Context = unknown,
+>(
+  definition: ToolDefinition<Input, Name, Context> & Executable<Infer<Input>, Output, Context>,
+): ExecutableTool<ToolCall<Name, JsonForm<InferInput<Input>>>, Context, Infer<Input>, Output>;
+export function defineTool<const Name extends string, const Input extends SchemaInput, Context = unknown>(
+  definition: ToolDefinition<Input, Name, Context> & Partial<Executable<Infer<Input>, unknown, Context>>,
+): Tool<ToolCall<Name, JsonForm<InferInput<Input>>>, Context>;
 export function defineTool(
   definition: Omit<ToolDefinition<object>, "needsApproval"> & { needsApproval?: unknown },
 ): object {

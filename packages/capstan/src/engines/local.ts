@@ -2,15 +2,18 @@ import { type Agent, indexAgents } from "../agent.ts";
 import { backgroundClock, type ClockOption, repeatEvery, toClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import { createId } from "../ids.ts";
+import type { Json } from "../json.ts";
 import { createProcessGate } from "../loop/process-gate.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
 import type { RunInput } from "../run/input.ts";
 import type { ExecutedRun, ResumeOptions, SharedStoreOptions } from "../run/open-run.ts";
 import type { Result } from "../run/result.ts";
-import { type RunOptions, resume, run } from "../run/run.ts";
+import { type OptionsFor, type RunOptions, resume, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
+import type { AgentCall, AgentContext, AgentOutput } from "../schema/infer-agent.ts";
 import { type Rerun, type RerunOptions, rerun } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage, Store } from "../store.ts";
+import type { ToolCall } from "../tool.ts";
 import { attachWhenBusy } from "./attach.ts";
 import { createOutages, type SuspendedRun } from "./outages.ts";
 import { createRunTracker, type RunTracker } from "./run-tracker.ts";
@@ -28,12 +31,12 @@ import { assertResumable, listStuckRuns, type StuckFilter, type StuckRun } from 
 export type { MessageCheck, StuckFilter, StuckRun, TurnRequest };
 
 /** Returns the agent with this name, with the agents it hands off to; undefined when it does not exist. */
-export type FindAgent = (name: string) => Agent | undefined | Promise<Agent | undefined>;
+export type FindAgent<A extends Agent = Agent> = (name: string) => A | undefined | Promise<A | undefined>;
 
-export type LocalOptions = {
+export type LocalOptions<A extends Agent = Agent> = {
   readonly store: Store;
   /** Every agent that a stored run may need, or a function that finds one by name, where agents change at run time. */
-  readonly agents: Agent | readonly Agent[] | FindAgent;
+  readonly agents: A | readonly A[] | FindAgent<A>;
   /** Identifies this process in facts and leases. Default: a generated name. */
   readonly owner?: string;
   /** Another process may take over a run after this long without a sign of life. Default: 15 seconds. */
@@ -44,24 +47,36 @@ export type LocalOptions = {
   readonly snapshotEvery?: number;
   /** While it executes this many runs, it takes over no more. Default: 500. Messages are always accepted. */
   readonly maxRuns?: number;
-  /** Options of runs that were started elsewhere: their `context`, hooks and secrets are not stored. */
-  readonly getResumeOptions?: (run: RunInfo) => ResumeOptions | Promise<ResumeOptions>;
   /** Called when this process starts to execute a run, also after a wait, and when it suspends or ends. */
   readonly onRunStart?: (run: ExecutedRun) => void;
   readonly onRunEnd?: (run: ExecutedRun) => void;
-};
+} & ResumeOptionsSource<AgentContext<A>, ResumeOptions<AgentContext<A>, AgentCall<A>>>;
+
+/** Returns the options of runs that were started elsewhere: their `context`, hooks and secrets are not stored. */
+type ResumeOptionsSource<Context, Options> = undefined extends Context
+  ? { readonly getResumeOptions?: (run: RunInfo) => Options | Promise<Options> }
+  : {
+      readonly getResumeOptions: (
+        run: RunInfo,
+      ) => WithContext<Context, Options> | Promise<WithContext<Context, Options>>;
+    };
+type WithContext<Context, Options> = Options & { readonly context: Context };
 
 /** Runs on a store that outlives the process. Any number of processes may share the store. */
-export interface LocalEngine {
+export interface LocalEngine<Output = Json | undefined, Call extends ToolCall = ToolCall> {
   /**
    * Starts a run of one of the agents. With the `runId` of a stored run and the same input, the handle follows that run:
    * another process may execute it, or take it over when its process is gone.
    */
-  run(agent: Agent, input: RunInput, options?: Omit<RunOptions, "store">): Run;
+  run<A extends Agent>(
+    agent: A,
+    input: RunInput,
+    ...optionsWithContext: OptionsFor<A, Omit<RunOptions<AgentContext<A>, AgentCall<A>>, "store">>
+  ): Run<AgentOutput<A>, AgentCall<A>>;
   /** Opens a stored run, whichever process executes it: await or iterate it, approve, steer, cancel. */
-  open(runId: string): Run;
+  open(runId: string): Run<Output, Call>;
   /** Returns the result of a run so far, without waiting. A run that is still active has the status `waiting`. */
-  getResult(runId: string): Promise<Result>;
+  getResult(runId: string): Promise<Result<Output, Call>>;
   /** Rebuilds the request of a turn from the facts. Calls no model. Rejects with `not_found`. */
   getTurnRequest(
     runId: string,
@@ -93,6 +108,7 @@ export interface LocalEngine {
 const defaultLeaseMs = 15_000;
 const defaultMaxRuns = 500;
 
+export function local<A extends Agent>(options: LocalOptions<A>): LocalEngine<AgentOutput<A>, AgentCall<A>>;
 export function local(options: LocalOptions): LocalEngine {
   const { store } = options;
   const { assertKnown, resolveAgents } = createAgentResolver(options.agents);
@@ -109,11 +125,13 @@ export function local(options: LocalOptions): LocalEngine {
   const open = (runId: string) =>
     createStoredRun({ ...location, runId, send: (message) => send(runId, message) });
 
+  function start(agent: Agent, input: RunInput, runOptions: Omit<RunOptions, "store"> = {}): Run {
+    const started = runs.track(run(assertUsable(agent), input, { ...runOptions, store, shared }));
+    return runOptions.runId === undefined ? started : attachWhenBusy(started, { store, open });
+  }
+
   return {
-    run(agent, input, runOptions = {}) {
-      const started = runs.track(run(assertUsable(agent), input, { ...runOptions, store, shared }));
-      return runOptions.runId === undefined ? started : attachWhenBusy(started, { store, open });
-    },
+    run: start as LocalEngine["run"],
     open,
     ...createRunReader(location),
     rerun: async (rerunOptions) => {

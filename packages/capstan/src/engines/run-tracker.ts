@@ -23,7 +23,7 @@ export interface RunTracker {
 
 /** A run that cannot continue is tried again after this long: the agents of a process may change. */
 const retryStuckMs = 60_000;
-const stuckCodes: readonly string[] = ["unknown_agent", "newer_version"];
+const stuckCodes: readonly string[] = ["unknown_agent", "invalid_context", "newer_version"];
 
 /** `onSettled` is called when a run suspends or ends. */
 export function createRunTracker(clock: Clock, onSettled: (result: Result) => void): RunTracker {

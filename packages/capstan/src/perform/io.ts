@@ -7,7 +7,7 @@ import type { Json } from "../json.ts";
 import type { Model } from "../model.ts";
 import type { State } from "../state/state.ts";
 import type { Blob } from "../store.ts";
-import type { Outcome, Tool, ToolContext } from "../tool.ts";
+import type { Outcome, Tool, ToolCall, ToolContext } from "../tool.ts";
 import type { AgentRequest } from "./call-agent.ts";
 
 /** Dependencies of `perform`. */
@@ -35,18 +35,16 @@ export type Io = {
   };
 };
 
-export type HookCall = {
+export type HookCall<Context = unknown, Call extends ToolCall = ToolCall> = Call["call"] & {
   readonly id: string;
-  readonly name: string;
-  readonly input: Json;
-  readonly context: unknown;
+  readonly context: Context;
 };
 
-export type CallHooks = {
+export type CallHooks<Context = unknown, Call extends ToolCall = ToolCall> = {
   /** Called before a tool runs. A throw refuses the call; the model gets the reason. */
-  onBeforeTool?(call: HookCall): void | Promise<void>;
-  /** Called after a tool has run or failed. A returned outcome replaces the original. */
-  onAfterTool?(call: HookCall, outcome: Outcome): Outcome | undefined | Promise<Outcome | undefined>;
+  onBeforeTool?(call: HookCall<Context, Call>): void | Promise<void>;
+  /** Called after a tool has run or failed, also because its input is invalid. A returned outcome replaces the original. */
+  onAfterTool?(call: HookCall<Context>, outcome: Outcome): Outcome | undefined | Promise<Outcome | undefined>;
 };
 
 /** Returns the input of a validated call, which is always an object. */

@@ -3,19 +3,16 @@ import type { ApprovalScope } from "../approvals/approval-scope.ts";
 import { formatInput } from "../escape-text.ts";
 import type { Leak } from "../event.ts";
 import type { UiHint } from "../history.ts";
-import type { Json } from "../json.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
 import type { Source } from "../provenance.ts";
 import { findRunByCall } from "../state/nested-state.ts";
 import type { Call, RunState } from "../state/state.ts";
-import type { Question } from "../tool.ts";
+import type { Question, ToolCall } from "../tool.ts";
 import { awaitsConsent, findOpenQuestion, isWithClient } from "./tool-calls.ts";
 
 /** A call that waits for the user's decision (`approval`) or the client's result (`answer`). */
-export type PendingCall = {
+export type PendingCall<Call extends ToolCall = ToolCall> = Call["call"] & {
   readonly callId: string;
-  readonly name: string;
-  readonly input: Json;
   /** The input formatted for display, with invisible characters escaped. */
   readonly shown: string;
   readonly needs: "approval" | "answer";

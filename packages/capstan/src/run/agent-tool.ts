@@ -3,15 +3,16 @@ import { checkFields } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import { createAgentRequest } from "../perform/call-agent.ts";
 import { checkPolicy } from "../policy.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import type { AgentCall, AgentContext } from "../schema/infer-agent.ts";
+import { defineTool, type Tool, type ToolCall } from "../tool.ts";
 
-export type AgentToolOptions = {
+export type AgentToolOptions<Name extends string = string> = {
   /** Turn limit of one call. Defaults to the agent's own policy, or 5. */
   readonly maxTurns?: number | "unlimited";
   /** Tool description for the calling model. */
   readonly description?: string;
   /** Tool name. Defaults to the agent's name. */
-  readonly name?: string;
+  readonly name?: Name;
   /** Time limit for all turns of one call; restarts after each answer from the user. Unlimited by default. */
   readonly timeoutMs?: number;
 };
@@ -25,6 +26,10 @@ const optionFields: readonly string[] = ["maxTurns", "description", "name", "tim
  * more rights. Its events appear in the caller's stream, its approvals are given through the caller's run, and it resumes
  * after a crash.
  */
+export function agentTool<A extends Agent, const Name extends string = A["name"]>(
+  agent: A,
+  options?: AgentToolOptions<Name>,
+): Tool<ToolCall<NoInfer<Name>, { prompt: string }> | AgentCall<A>, AgentContext<A>>;
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   if (typeof agent?.name !== "string" || agent.models === undefined)
     throw new AgentError("invalid_definition", "`agentTool` needs an agent: make it with `defineAgent`.");

@@ -1,3 +1,4 @@
+import type { Agent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import { type Entry, getCalls, type Part, type TextPart } from "../history.ts";
 import { isRecord } from "../json.ts";
@@ -90,4 +91,14 @@ function isPart(item: unknown): item is Part {
 function createInputError(problem: string, item: unknown): AgentError {
   const shown = JSON.stringify(item)?.slice(0, 200) ?? typeof item;
   return new AgentError("invalid_input", `The input cannot be used. ${problem}; got ${shown}.`);
+}
+
+/** Throws `invalid_context` if the context of a run does not match the schema of its agent. */
+export async function assertContext({ name, context: schema }: Agent, context: unknown): Promise<void> {
+  const result = await schema?.validate(context);
+  if (!result || result.valid) return;
+  const issues = result.issues.slice(0, 10).join("; ");
+  const hint = context === undefined ? "Pass it as `context`" : "Correct it";
+  const message = `The context of the run does not match the schema of the agent "${name}": ${issues}. ${hint}; a run that another process started gets it from \`getResumeOptions\`.`;
+  throw new AgentError("invalid_context", message);
 }

@@ -22,23 +22,24 @@ import { createMask, type SecretMask } from "../secrets/mask.ts";
 import { maskError } from "../secrets/mask-error.ts";
 import type { State } from "../state/state.ts";
 import type { Store } from "../store.ts";
+import type { ToolCall } from "../tool.ts";
 import { type OpenSession, openSession } from "./open-session.ts";
 import type { Result } from "./result.ts";
 import { createRunHandle, type Run } from "./run-handle.ts";
 import { runSegment } from "./segment.ts";
 
-export type Hooks = CallHooks & {
+export type Hooks<Context = unknown, Call extends ToolCall = ToolCall> = CallHooks<Context, Call> & {
   /** Receives every event, stored or live. If it throws, a `warning` reports it and the hook is not called again. */
-  onEvent?(event: Event): void;
+  onEvent?(event: Event<Call>): void;
 };
 
 /** Runtime options of a run; none of them is stored. */
-export type ResumeOptions = {
+export type ResumeOptions<Context = unknown, Call extends ToolCall = ToolCall> = {
   /** Passed to tools and instructions: the current user, access rights, dependencies. */
-  readonly context?: unknown;
+  readonly context?: Context;
   /** Aborting it cancels the run. */
   readonly signal?: AbortSignal;
-  readonly hooks?: Hooks;
+  readonly hooks?: Hooks<Context, Call>;
   readonly clock?: ClockOption;
   /**
    * Values of at least six characters to mask in everything that leaves the run: facts (and so the store, the history and

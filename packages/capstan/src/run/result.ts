@@ -7,9 +7,24 @@ import type { MessageEnd, Usage } from "../model.ts";
 import { listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import { estimateRequestTokens } from "../state/context-size.ts";
 import type { RunState, State, ToolCallRecord } from "../state/state.ts";
+import type { ToolCall } from "../tool.ts";
 
-export interface Result {
-  readonly status: RunStatus | "waiting";
+/** The result of a run that is done has the `output` of the agent's schema; no other result has one. */
+export type Result<Output = Json | undefined, Call extends ToolCall = ToolCall> =
+  | DoneResult<Output, Call>
+  | UnfinishedResult<Output, Call>;
+
+export type DoneResult<Output = Json | undefined, Call extends ToolCall = ToolCall> = ResultFields<
+  Output,
+  Call
+> & { readonly status: "done"; readonly output: Output };
+
+type UnfinishedResult<Output, Call extends ToolCall> = ResultFields<Output, Call> & {
+  readonly status: Exclude<RunStatus, "done"> | "waiting";
+  readonly output?: undefined;
+};
+
+interface ResultFields<Output, Call extends ToolCall> {
   /** Human-readable text for every status. */
   readonly text: string;
   /**
@@ -23,7 +38,7 @@ export interface Result {
   readonly media: readonly GeneratedMedia[];
   readonly history: readonly Entry[];
   readonly turns: number;
-  readonly toolCalls: readonly ToolCallRecord[];
+  readonly toolCalls: readonly ToolCallRecord<Call>[];
   readonly reasoning: readonly { readonly turn: number; readonly text: string }[];
   /** Changes reported by the tools, in order. */
   readonly affected: readonly Json[];
@@ -34,9 +49,7 @@ export interface Result {
   readonly context: { readonly tokens: number; readonly budget?: number };
   /** False when tools were called but all of them failed, so the answer is not based on tool results. */
   readonly grounded: boolean;
-  /** The structured answer of an agent with an `output` schema. */
-  readonly output?: Json;
-  readonly pending: readonly PendingCall[];
+  readonly pending: readonly PendingCall<Call>[];
   /** When a run that waits for a point in time resumes at the latest, if an engine manages it. */
   readonly until?: number;
   /** The failure that such a run waits out. */
@@ -49,7 +62,7 @@ export interface Result {
   /** The agent in charge at the end: the run's own agent, or the target of the last handoff. */
   readonly agent: string;
   /** Returns this result if the run is done; throws its error otherwise. */
-  orThrow(): Result;
+  orThrow(): DoneResult<Output, Call>;
 }
 
 export function buildResult(agents: Agents, state: State, run: RunState): Result {
@@ -57,7 +70,7 @@ export function buildResult(agents: Agents, state: State, run: RunState): Result
   const pending = done ? [] : listPendingCalls(agents, run);
   const outage = done ? undefined : findOutage(run);
   const result: Result = {
-    status: done?.status ?? "waiting",
+    ...getStatus(done),
     text: done?.text ?? formatWaiting(pending, run.wakeAt, outage),
     ...(run.stopReason && { stopReason: run.stopReason }),
     // Keep the citations when the answer at a limit repeats the last text.
@@ -75,7 +88,6 @@ export function buildResult(agents: Agents, state: State, run: RunState): Result
     pending,
     ...(!done && run.wakeAt !== undefined && { until: run.wakeAt }),
     ...(outage && { outage }),
-    ...(done?.output !== undefined && { output: done.output }),
     ...(done?.error && { error: done.error }),
     ...(done?.canRetry && { canRetry: true }),
     runId: run.id,
@@ -87,6 +99,13 @@ export function buildResult(agents: Agents, state: State, run: RunState): Result
     },
   };
   return result;
+}
+
+function getStatus(
+  done: RunState["done"],
+): Pick<UnfinishedResult<unknown, ToolCall>, "status"> | Pick<DoneResult, "status" | "output"> {
+  if (done?.status !== "done") return { status: done?.status ?? "waiting" };
+  return { status: "done", output: done.output };
 }
 
 function estimateContext(state: State, { policy, steering }: RunState): Result["context"] {

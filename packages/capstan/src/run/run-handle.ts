@@ -2,6 +2,7 @@ import type { Event } from "../event.ts";
 import type { Json } from "../json.ts";
 import { assertSettledValue, type Message } from "../loop/messages.ts";
 import { toJson } from "../perform/to-json.ts";
+import type { ToolCall } from "../tool.ts";
 import type { Result } from "./result.ts";
 
 /**
@@ -10,28 +11,30 @@ import type { Result } from "./result.ts";
  * can then be awaited or iterated again. `retry` does the same for a run that failed. A run may be awaited inside its own
  * iteration. It rejects only for misuse or when its store fails, never because of a model, a tool or a limit.
  */
-export interface Run extends PromiseLike<Result>, AsyncIterable<Event> {
+export interface Run<Output = Json | undefined, Call extends ToolCall = ToolCall>
+  extends PromiseLike<Result<Output, Call>>,
+    AsyncIterable<Event<Call>> {
   readonly id: string;
   /** Ends the run soon, whatever its tools do. The text so far is kept. */
-  cancel(reason?: string): Run;
+  cancel(reason?: string): Run<Output, Call>;
   /** Adds a user message before the model's next turn. */
-  steer(text: string): Run;
+  steer(text: string): Run<Output, Call>;
   /**
    * Allows a call that waits for approval. Works once, for exactly the call that was shown. A tool's question is answered
    * with a value; if the value does not match the schema of the question, the run rejects with `invalid_input` and the
    * call keeps waiting.
    */
-  approve(callId: string, value?: Json): Run;
+  approve(callId: string, value?: Json): Run<Output, Call>;
   /** Refuses a call that waits for approval. A tool whose question is denied receives the denial and continues. */
-  deny(callId: string, reason?: string): Run;
+  deny(callId: string, reason?: string): Run<Output, Call>;
   /** Sets the result of a call that the client executes. */
-  answer(callId: string, value: unknown): Run;
+  answer(callId: string, value: unknown): Run<Output, Call>;
   /**
    * Continues a quarantined run, or a run that failed because of its model, from the call that failed. A run that waits for
    * its provider calls the model immediately. Completed calls are not repeated. Throws or rejects with `not_retryable` for
    * any other run, and for a run that is not the newest of its session.
    */
-  retry(): Run;
+  retry(): Run<Output, Call>;
 }
 
 export type RunHandleOptions = {

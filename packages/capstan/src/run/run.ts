@@ -5,12 +5,14 @@ import type { Fact, FactBody } from "../event.ts";
 import { createId } from "../ids.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
+import type { AgentCall, AgentContext, AgentOutput } from "../schema/infer-agent.ts";
 import { readRunFacts } from "../sessions/load-facts.ts";
 import { checkNamedTool, checkSettings, type ModelSettings } from "../settings/settings.ts";
 import type { State } from "../state/state.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
-import { type RunInput, readInput } from "./input.ts";
+import type { ToolCall } from "../tool.ts";
+import { assertContext, type RunInput, readInput } from "./input.ts";
 import {
   createRunMask,
   type OpenRunOptions,
@@ -20,7 +22,7 @@ import {
 } from "./open-run.ts";
 import type { Run } from "./run-handle.ts";
 
-export type RunOptions = ResumeOptions & {
+export type RunOptions<Context = unknown, Call extends ToolCall = ToolCall> = ResumeOptions<Context, Call> & {
   /** Id of the conversation the run belongs to. Default: a new session. */
   readonly session?: string;
   /** Where facts are stored. Default: one in-memory store per process. */
@@ -34,6 +36,12 @@ export type RunOptions = ResumeOptions & {
   readonly runId?: string;
 };
 
+/** The options of a run of these agents; required, with the `context`, if the agents need one. */
+export type OptionsFor<A, Options> =
+  undefined extends AgentContext<A>
+    ? [options?: Options]
+    : [options: Options & { readonly context: AgentContext<A> }];
+
 /** Set by an engine whose store other processes use too. */
 type WithSharedStore = { readonly shared?: SharedStoreOptions };
 /** Set by a rerun: replaces the agent's instructions, like a system message in the input. */
@@ -44,6 +52,14 @@ let processStore: Store | undefined;
 let machineTimeZone: string | undefined;
 
 /** Starts a run. Await it for its result, or iterate it for its events. */
+export function run<A extends Agent>(
+  agent: A,
+  input: RunInput,
+  ...optionsWithContext: OptionsFor<
+    A,
+    RunOptions<AgentContext<A>, AgentCall<A>> & WithSharedStore & WithInstructions
+  >
+): Run<AgentOutput<A>, AgentCall<A>>;
 export function run(
   agent: Agent,
   input: RunInput,
@@ -66,6 +82,7 @@ export function run(
     },
     async start(log, state) {
       assertNoActiveRun(state);
+      if (agent.context) await assertContext(agent, options.context);
       await log.append([buildRunStart(agent, input, options)], "start");
     },
   });
@@ -149,6 +166,11 @@ function assertTimeZone(timeZone: string): void {
  * Continues a run from its facts, wherever it stopped. Finished steps are not repeated. Pass every agent the run may
  * need. The policy is the one the run was started with.
  */
+export function resume<A extends Agent>(
+  agents: A | readonly A[],
+  from: readonly Fact[] | { readonly store: Store; readonly runId: string },
+  ...optionsWithContext: OptionsFor<A, ResumeOptions<AgentContext<A>, AgentCall<A>> & WithSharedStore>
+): Run<AgentOutput<A>, AgentCall<A>>;
 export function resume(
   agents: Agent | readonly Agent[],
   from: readonly Fact[] | { readonly store: Store; readonly runId: string },

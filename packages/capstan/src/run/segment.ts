@@ -17,6 +17,7 @@ import { withMaskedLog } from "../secrets/masked-log.ts";
 import type { State } from "../state/state.ts";
 import { createEngine } from "./engine.ts";
 import { enterProcess, type ProcessEntry } from "./enter-process.ts";
+import { assertContext } from "./input.ts";
 import type { OpenRunOptions } from "./open-run.ts";
 import { foldNewFacts, type OpenSession, saveSnapshot } from "./open-session.ts";
 import { buildResult, type Result } from "./result.ts";
@@ -96,9 +97,14 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     isFolded = true;
     abortEffects();
     const { sessionLog, log } = openLogs(options, context, lease);
-    if (state.run?.id !== runId) await options.start(log, state);
+    const isNewRun = state.run?.id !== runId;
+    if (isNewRun) await options.start(log, state);
     if (state.run?.id !== runId) return;
     await sync?.pull(); // first, because a cancelled run does not have to wait at the gate
+    const agent = agents.get(state.run.handoffs[0]?.agent ?? state.run.agent);
+    // A run that resumes without its context can still be cancelled.
+    if (agent?.context && !isNewRun && !controller.signal.aborted)
+      await assertContext(agent, options.context);
     if (shared || state.run.waiting || state.run.isAlone)
       entry = await enterProcess(options, { state, log, signal: controller.signal });
     const { context: callContext, hooks = {}, clock = systemClock } = options;

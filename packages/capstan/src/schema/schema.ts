@@ -4,7 +4,7 @@ import { assertNoNestedLibrary } from "./nested-library.ts";
 import { isParameterRecord, type ParameterRecord, toJsonSchema } from "./parameter-record.ts";
 import { assertSchemaSize, createValidator, type JsonSchema } from "./validator.ts";
 
-export type { Infer } from "./infer.ts";
+export type { Infer, InferInput } from "./infer.ts";
 export type { Parameter, ParameterRecord } from "./parameter-record.ts";
 export type { JsonSchema } from "./validator.ts";
 

@@ -15,7 +15,7 @@ import type { MessageEnd, Usage } from "../model.ts";
 import type { Policy } from "../policy.ts";
 import { createLabels, type Labels } from "../provenance.ts";
 import type { ModelSettings } from "../settings/settings.ts";
-import type { Question, Reads, Reply } from "../tool.ts";
+import type { Question, Reads, Reply, ToolCall } from "../tool.ts";
 import { type ContextSize, createContextSize } from "./context-size.ts";
 
 /**
@@ -259,15 +259,16 @@ export type RepeatedCall = {
 
 export type Fallback = { readonly input: Json; readonly attempt: number; result: ToolCallRecord | undefined };
 
-export type ToolCallRecord = {
+/** A call that has a result. The input of a call that did not succeed may be invalid, and its tool unknown. */
+export type ToolCallRecord<Call extends ToolCall = ToolCall> = {
   readonly id: string;
-  readonly name: string;
-  readonly input: Json;
   readonly result: ResultEntry["content"];
-  readonly status: ResultEntry["status"];
   readonly attempts: number;
   readonly ms: number;
-};
+} & (
+  | (Call["call"] & { readonly status: "ok" })
+  | (ToolCall["call"] & { readonly status: Exclude<ResultEntry["status"], "ok"> })
+);
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 

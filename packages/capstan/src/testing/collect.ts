@@ -1,10 +1,14 @@
 import { type Event, type Fact, isFact } from "../event.ts";
+import type { Json } from "../json.ts";
 import type { Result } from "../run/result.ts";
 import type { Run } from "../run/run-handle.ts";
+import type { ToolCall } from "../tool.ts";
 
 /** Returns all events of a run until it ends or suspends, and its result. */
-export async function collect(run: Run): Promise<{ events: Event[]; facts: Fact[]; result: Result }> {
-  const events: Event[] = [];
+export async function collect<Output extends Json | undefined, Call extends ToolCall>(
+  run: Run<Output, Call>,
+): Promise<{ events: Event<Call>[]; facts: Fact<Call>[]; result: Result<Output, Call> }> {
+  const events: Event<Call>[] = [];
   for await (const event of run) events.push(event);
-  return { events, facts: events.filter(isFact), result: await run };
+  return { events, facts: events.filter((event) => isFact(event)), result: await run };
 }

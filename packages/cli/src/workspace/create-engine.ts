@@ -1,5 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { type Agent, AgentError, type Event, type PolicyOverrides, type Store } from "capstan";
+import {
+  type Agent,
+  AgentError,
+  type Event,
+  type PolicyOverrides,
+  type Run,
+  type RunInput,
+  type RunOptions,
+  type Store,
+} from "capstan";
 import { type LocalEngine, local } from "capstan/engines/local";
 import { rememberFolder } from "../sessions/session-folders.ts";
 
@@ -29,18 +38,20 @@ export function createEngine({ store, agents, policy, folder, log }: EngineOptio
       return { hooks: { onEvent: log } };
     },
   });
+  function start(agent: Agent, input: RunInput, given: Omit<RunOptions, "store"> = {}): Run {
+    const { session = `ses_${randomUUID()}`, hooks = {} } = given;
+    const told = hooks.onEvent;
+    const onEvent = (event: Event) => {
+      log(event);
+      if (event.type === "run_start") pendingRecord = rememberFolder(store, session, folder);
+      told?.(event);
+    };
+    return engine.run(agent, input, { policy, ...given, session, hooks: { ...hooks, onEvent } });
+  }
+
   return {
     ...engine,
-    run(agent, input, given = {}) {
-      const { session = `ses_${randomUUID()}`, hooks = {} } = given;
-      const told = hooks.onEvent;
-      const onEvent = (event: Event) => {
-        log(event);
-        if (event.type === "run_start") pendingRecord = rememberFolder(store, session, folder);
-        told?.(event);
-      };
-      return engine.run(agent, input, { policy, ...given, session, hooks: { ...hooks, onEvent } });
-    },
+    run: start as LocalEngine["run"],
     open(runId) {
       requestedRuns.add(runId);
       void engine.recover().catch(() => undefined); // retried by the engine
