@@ -96,12 +96,19 @@ export function checkContents(
     ...files.flatMap(({ path, text }) => [
       ...(unwantedFile.test(path) ? [`${name} must not contain ${path}.`] : []),
       ...(secretPattern.test(text) ? [`${name}: ${path} contains a possible secret.`] : []),
-      ...(localFolders.some((folder) => text.includes(folder))
+      ...(localFolders.some((folder) => containsPath(text, folder))
         ? [`${name}: ${path} contains a path of this machine.`]
         : []),
       ...(path.endsWith(".map") ? checkSourceMap(name, path, text) : []),
     ]),
   ];
+}
+
+/** Whether a path below the folder is in the text; a folder of the same name inside another one does not count. */
+function containsPath(text: string, folder: string): boolean {
+  let at = text.indexOf(folder);
+  while (at !== -1 && /[\w.}-]/.test(text[at - 1] ?? "")) at = text.indexOf(folder, at + 1);
+  return at !== -1;
 }
 
 function checkSourceMap(name: string, path: string, text: string): string[] {

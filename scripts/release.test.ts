@@ -96,6 +96,10 @@ describe("a tarball of a release", () => {
     expect(checkFile(path, text)).toEqual([problem]);
   });
 
+  it("may contain a folder that has the name of one on this machine", () => {
+    expect(checkFile("dist/a.js", "/proc/1/home/ada/maps")).toEqual([]);
+  });
+
   it("passes with sources, maps and a license, and contains its exports", () => {
     expect(checkFile("dist/a.js.map", '{"sources":["../src/a.ts"]}')).toEqual([]);
     const manifest = { ...core, exports: { ".": { types: "./dist/a.d.ts", default: "./dist/a.js" } } };

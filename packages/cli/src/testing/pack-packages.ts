@@ -53,7 +53,7 @@ type Listed = Pick<PackedPackage, "name" | "size" | "files"> & { readonly filena
 
 function copyPackage(name: string, workspace: string): string {
   const folder = join(workspace, "packages", name);
-  for (const part of ["package.json", "src", "bin", "templates"]) {
+  for (const part of ["package.json", "README.md", "LICENSE", "src", "bin", "templates"]) {
     const from = join(root, "packages", name, part);
     if (existsSync(from)) cpSync(from, join(folder, part), { recursive: true });
   }
