@@ -5,6 +5,7 @@ import { type Agent, defineAgent, defineTool } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { traceIdOf } from "capstan/trace";
 import { afterEach, describe, expect, it } from "vitest";
+import { decodeTraces, type OtlpSpan } from "../testing/otlp-traces.ts";
 import { type SpanReceiver, startSpanReceiver } from "../testing/span-receiver.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 import { type TelemetryOptions, telemetry } from "./telemetry.ts";
@@ -75,6 +76,43 @@ describe("tracing by the standard variables", () => {
     expect(body.includes(Buffer.from(traceIdOf(runId), "hex"))).toBe(true);
     expect(text).not.toContain("canary");
     expect(metrics).not.toContain("canary");
+  });
+
+  it("a collector that decodes OTLP finds one trace with the run, its model calls and its tools (A113)", async () => {
+    const receiver = await startReceiver();
+    const problems: Error[] = [];
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_SERVICE_NAME: "harbour" };
+    const before = BigInt(Date.now()) * 1_000_000n;
+    const { runId } = await runTraced(env, { onError: (error) => problems.push(error) });
+    expect(problems).toEqual([]);
+    const { spans } = receiver;
+    const describeSpan = ({ name, kind, statusCode }: OtlpSpan) => [name, kind, statusCode];
+    expect(spans.map(describeSpan).toSorted()).toEqual([
+      ["chat scripted", 3, 0],
+      ["chat scripted", 3, 0],
+      ["execute_tool tell", 1, 0],
+      ["invoke_agent talker", 1, 0],
+    ]);
+    const root = spans.find(({ name }) => name === "invoke_agent talker");
+    for (const span of spans) {
+      expect(span.traceId).toBe(traceIdOf(runId));
+      expect(span.spanId).toMatch(/^[\da-f]{16}$/);
+      expect(span.parentSpanId).toBe(span === root ? "" : root?.spanId);
+      expect(span.start >= before - 1_000_000n && span.end >= span.start).toBe(true);
+      expect(span.resource).toMatchObject({ "service.name": "harbour" });
+      expect(span.attributes).toMatchObject({ "capstan.run.id": runId });
+    }
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4);
+    const model = spans.find(({ name }) => name === "chat scripted");
+    expect(model?.attributes["gen_ai.response.finish_reasons"]).toEqual(["tool_call"]);
+    expect(model?.attributes["gen_ai.usage.input_tokens"]).toEqual(expect.any(Number));
+  });
+
+  it("a collector that finds no OTLP in a body refuses it", () => {
+    expect(() => decodeTraces(Buffer.from("not protobuf"))).toThrow();
+    expect(() => decodeTraces(Buffer.from([0x0a, 0x05, 0x01]))).toThrow("cut off");
+    expect(() => decodeTraces(Buffer.from([0x12, 0x00]))).toThrow("Unknown field 2");
+    expect(decodeTraces(Buffer.of())).toEqual([]);
   });
 
   it("sends content on request, but never a secret (A113)", async () => {
