@@ -1,12 +1,31 @@
 // The packages as they are published: built and packed beside the workspace, installed from a registry on this machine
 // into empty folders outside of it, and used as the documentation says.
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan/verification/postgres";
+import { createClient } from "capstan/client";
+import { sqlite } from "capstan/stores/sqlite";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { checkContents } from "../../../scripts/release-checks.ts";
+import { buildProjectFiles } from "./init/project-files.ts";
+import { buildImage, type Image } from "./testing/deploy/build-image.ts";
+import { findInstructions } from "./testing/deploy/container-file.ts";
+import { hasProgram } from "./testing/deploy/kit-files.ts";
+import { runInSandbox } from "./testing/deploy/sandbox.ts";
+import { type KitServer, startComposeService, startUnit } from "./testing/deploy/start-kit.ts";
+import { readUnitCommand } from "./testing/deploy/unit-file.ts";
 import { type LoopbackRegistry, startLoopbackRegistry } from "./testing/loopback-registry.ts";
 import { type PackedPackage, packPackages } from "./testing/pack-packages.ts";
 
@@ -109,3 +128,132 @@ describe("the packed packages", () => {
     expect(ran.stderr).toMatch(/^capstan requires Node 22\.19\.0 or later; this is [\d.]+\. .*\n$/);
   });
 });
+
+const canSandbox = process.getuid?.() === 0 && hasProgram("bwrap") && hasProgram("setpriv");
+
+describe.skipIf(!canSandbox)("the production kit, in a sandbox of bubblewrap", () => {
+  const key = "a-key-for-the-production-kit";
+  let kit = "";
+  let image: Image;
+  let server: KitServer | undefined;
+
+  beforeAll(async () => {
+    process.umask(0o022); // as in a container; other users run the server
+    kit = join(place, "kit");
+    const context = join(kit, "project");
+    mkdirSync(context, { recursive: true });
+    chmodSync(place, 0o755);
+    const files = buildProjectFiles({ name: "project", version: "0.1.0" });
+    const unwanted = [".env", "production.env", "data.db", "tls.key", "deploy/secrets/capstan.env"];
+    for (const [path, text] of [...files, ...unwanted.map((path) => [path, "canary"] as const)]) {
+      mkdirSync(dirname(join(context, path)), { recursive: true });
+      writeFileSync(join(context, path), text);
+    }
+    await execute("npm", ["pkg", "set", "dependencies.pg=8.23.1"], { cwd: context, env });
+    await execute("npm", ["install", "--package-lock-only"], { cwd: context, env });
+    const { npm_config_registry = "", npm_config_cache = "" } = env;
+    image = await buildImage({ context, place: kit, cache: npm_config_cache, env: { npm_config_registry } });
+  });
+  afterEach(() => server?.kill());
+
+  /** Uses the server as a client does until a run has ended, and returns its answer. */
+  async function askServer({ url, output, exit }: KitServer): Promise<string> {
+    let isRunning = true;
+    void exit.then(() => {
+      isRunning = false;
+    });
+    const getStatus = () =>
+      fetch(`${url}/api/health`).then(
+        ({ status }) => status,
+        () => undefined,
+      );
+    while ((await getStatus()) !== 200) {
+      expect(isRunning, output()).toBe(true);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect((await fetch(`${url}/api/about`)).status).toBe(401);
+    const client = createClient({ baseURL: url, key });
+    const { runId } = await client.runs.start({
+      input: "How many days are there from 2026-11-15 to 2026-12-24?",
+    });
+    for await (const event of client.runs.events(runId)) if (event.type === "done") return event.text;
+    return "";
+  }
+
+  it("builds an image with the packages and the code, without tests, tools and secrets", () => {
+    const app = join(image.root, image.workingFolder);
+    expect(readdirSync(app).toSorted()).toEqual([
+      ...["capstan.config.ts", "node_modules", "package-lock.json", "package.json", "tools", "tsconfig.json"],
+    ]);
+    expect(readdirSync(join(app, "tools"))).toEqual(["days-between.ts"]);
+    expect(existsSync(join(app, "node_modules/pg"))).toBe(true);
+    expect(existsSync(join(app, "node_modules/@types"))).toBe(false);
+  });
+
+  describe.skipIf(!findPostgresFolder())("with Postgres", () => {
+    let postgres: PostgresServer | undefined;
+    afterAll(() => postgres?.stop());
+
+    it("the container serves as another user on a read-only file system, and drains on SIGTERM", async () => {
+      postgres = await startPostgres();
+      const secrets = { CAPSTAN_API_KEY: key, CAPSTAN_DATABASE: postgres.url, CAPSTAN_MODEL: "offline" };
+      server = await startComposeService({ image, place: kit, secrets });
+      expect(await askServer(server)).toContain("39");
+      const runs = await postgres.pool().query("SELECT count(*) FROM capstan.runs");
+      expect(runs.rows).toEqual([{ count: "1" }]);
+
+      const [{ words: check } = { words: [] }] = findInstructions(image.stage, "HEALTHCHECK");
+      await runInSandbox(
+        server.sandbox,
+        check.map((word) => word.replace("/healthz", "/api/health")),
+      );
+      const stopped = { ...server.sandbox, env: { ...server.sandbox.env, PORT: "9" } };
+      await expect(runInSandbox(stopped, check)).rejects.toThrow();
+
+      const found = JSON.parse(await runInSandbox(server.sandbox, ["node", "--eval", inspection]));
+      expect(found).toEqual({
+        user: [1000, 1000],
+        writable: ["/data", "/tmp"],
+        rights: ["0000000000000000", "0000000000000000", "0000000000000000"],
+        noNewPrivileges: "1",
+      });
+      expect(await server.stop(server.graceSeconds)).toBe(0);
+      expect(server.output()).toContain('"method":"POST","route":"/api/runs","user":"",');
+      expect(server.output()).not.toMatch(/How many days|a-key-for/);
+    });
+  });
+
+  it("the systemd unit serves from its state directory, is backed up while it runs, and drains", async () => {
+    const secrets = { CAPSTAN_API_KEY: key, CAPSTAN_MODEL: "offline" };
+    server = await startUnit({ image, place: kit, secrets });
+    expect(await askServer(server)).toContain("39");
+    const state = join(kit, "state");
+    expect(readdirSync(state)).toEqual(expect.arrayContaining(["capstan.db", "logs"]));
+    const [node = "", program = ""] = readUnitCommand();
+    await runInSandbox(server.sandbox, [node, program, "backup", "/var/lib/capstan/copy.db"]);
+    const copy = sqlite(join(state, "copy.db"));
+    expect(await copy.list()).toHaveLength(1);
+    await copy.close();
+    expect(await server.stop(server.graceSeconds)).toBe(0);
+  });
+});
+
+/** Prints what a process in the container may do. */
+const inspection = `
+const { readFileSync, writeFileSync } = require("node:fs");
+const canWrite = (path) => {
+  try {
+    writeFileSync(path + "/canary", "");
+    return true;
+  } catch {
+    return false;
+  }
+};
+const status = readFileSync("/proc/self/status", "utf8");
+const read = (name) => new RegExp(name + ":[^0-9a-f]*([0-9a-f]+)").exec(status)?.[1];
+console.log(JSON.stringify({
+  user: [process.getuid(), process.getgid()],
+  writable: ["/", "/app", "/app/node_modules", "/data", "/etc", "/run/secrets", "/tmp", "/usr/lib", "/var"].filter(canWrite),
+  rights: ["CapPrm", "CapEff", "CapBnd"].map(read),
+  noNewPrivileges: read("NoNewPrivs"),
+}));`;
