@@ -76,6 +76,11 @@ export type Fragment = {
     readonly url?: string;
     readonly [key: string]: Json | undefined;
   };
+  /**
+   * The tool result contains the passage and its id. The instructions then list the number and the id only, so that text
+   * of third parties stays in the result.
+   */
+  readonly isInResult?: true;
 };
 
 /** A fragment with its number, which counts from 1 in the order found and never changes within a session. */

@@ -15,4 +15,6 @@ export {
   type GuardedResponse,
   guardedFetch,
 } from "./web/guarded-client.ts";
+export type { SearchProviderName } from "./web/search-providers.ts";
 export { type WebFetchOptions, webFetch } from "./web-fetch.ts";
+export { type WebSearchOptions, webSearch } from "./web-search.ts";

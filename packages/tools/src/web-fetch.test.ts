@@ -522,3 +522,37 @@ describe("the input of web_fetch", () => {
     expect([await ask("a"), await ask("b")]).toEqual(["too_many_calls", "ok"]);
   });
 });
+
+describe("an answer about a page", () => {
+  it("cites its sections by number; the model gets their text in the result only (A29)", async () => {
+    await internet.addSite((_request, response) => {
+      response
+        .writeHead(200, { "content-type": "text/html" })
+        .end(
+          `<html><head><title>Tides</title></head><body><h2 id="high">High water</h2><p>It is at 6:40.</p><h2 id="low">Low water</h2><p>It is at 12:50.</p></body></html>`,
+        );
+    });
+    const url = "https://example.com/";
+    const model = scriptedModel([
+      { calls: [{ name: "web_fetch", input: { url } }] },
+      { text: "Low water is at 12:50 [2]." },
+    ]);
+    const agent = defineAgent({ name: "reader", model, tools: [webFetch(internet.options)] });
+    const { citations, history } = await run(agent, `Read ${url}`, { session: randomUUID() });
+    expect(citations).toMatchObject([{ n: 2, title: "Tides: Low water", url: `${url}#low` }]);
+    const instructions = String(model.requests.at(-1)?.instructions);
+    expect(instructions).toContain(`[2] passage ${citations[0]?.id} of a tool result`);
+    expect(instructions).not.toMatch(/Low water|12:50|Tides/);
+    const [result] = history.filter(({ type }) => type === "result");
+    expect(JSON.stringify(result)).toContain(`(passage ${citations[0]?.id})`);
+  });
+
+  it("has no passages of a page's source", async () => {
+    await internet.addSite((_request, response) => {
+      response.writeHead(200, { "content-type": "text/html" }).end("<h1>Source</h1><p>Text.</p>");
+    });
+    const tool = webFetch(internet.options);
+    const input = { url: "https://example.com/", extract: false };
+    expect(await tool.execute?.(input, context)).not.toHaveProperty("contexts");
+  });
+});

@@ -3,6 +3,7 @@ import { extract } from "./web/extract.ts";
 import type { Extracted } from "./web/extract-task.ts";
 import type { GuardOptions } from "./web/guard.ts";
 import { type GuardedResponse, guardedFetch } from "./web/guarded-client.ts";
+import { toCitablePage } from "./web/page-fragments.ts";
 import { wrapUntrusted } from "./web/wrap-untrusted.ts";
 
 /** Options of `guardedFetch`, except for the media types. */
@@ -10,7 +11,7 @@ export type WebFetchOptions = Omit<GuardOptions, "acceptsMediaType">;
 
 /**
  * The tool `web_fetch {url, extract}`: reads a page, a text or a PDF through the guarded client. The content is marked
- * and labeled as untrusted. The effect is `send`, because a URL can leak data to the host that receives it.
+ * and labeled as untrusted, and an answer can cite its sections. The effect is `send`, because a URL can leak data to the host that receives it.
  */
 export function webFetch(options: WebFetchOptions = {}): Tool {
   const fetchGuarded = guardedFetch(options);
@@ -47,7 +48,8 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
       const response = await fetchGuarded(url, { signal, run: runId });
       if (response.status < 200 || response.status > 299) throw createStatusError(response);
       const bytes = await response.bytes();
-      return toToolReturn(response, await extract({ ...response, bytes }, { extract: isExtracted, signal }));
+      const extracted = await extract({ ...response, bytes }, { extract: isExtracted, signal });
+      return toToolReturn(response, extracted, isExtracted);
     },
   });
 }
@@ -68,13 +70,21 @@ function createStatusError(response: GuardedResponse): AgentError {
 /** Length of the preview shown to the user. The hint is stored, so it does not contain the whole text. */
 const previewLength = 4_000;
 
-function toToolReturn({ url, mediaType }: GuardedResponse, { title, text }: Extracted): ToolReturn {
+/** The source of a page, without extraction, has no passages to cite. */
+function toToolReturn(
+  { url, mediaType }: GuardedResponse,
+  extracted: Extracted,
+  isCitable: boolean,
+): ToolReturn {
+  const { title, text } = extracted;
+  const page = isCitable ? toCitablePage(extracted, url) : { text, contexts: [] };
   const isComplete = text.length <= previewLength;
   const preview = isComplete ? text : `${text.slice(0, previewLength).toWellFormed()}…`;
   const place = isComplete ? mediaType : `${mediaType}, first part of ${text.length} characters`;
   const source = { title: (title || url).slice(0, 200).toWellFormed(), place, url, text: preview };
   return {
-    content: wrapUntrusted(text, { URL: url, Type: mediaType, Title: title }),
+    content: wrapUntrusted(page.text, { URL: url, Type: mediaType, Title: title }),
     ui: { kind: "sources", props: { sources: [source] } },
+    ...(page.contexts.length > 0 && { contexts: page.contexts }),
   };
 }

@@ -38,12 +38,13 @@ function withTitles(
 ): { readonly listed: readonly TitledSource[]; readonly titleSize: number } {
   const listed: TitledSource[] = [];
   let titleSize = 0;
-  for (const { n, source, content } of fragments.toReversed()) {
+  for (const { n, id, source, content, isInResult } of fragments.toReversed()) {
     const url = source.url === undefined ? "" : ` (${toOneLine(source.url)})`;
-    const title = `[${n}] ${toOneLine(source.title)}${url}`;
+    const name = isInResult ? `passage ${toOneLine(id)} of a tool result` : toOneLine(source.title) + url;
+    const title = `[${n}] ${name}`;
     if (titleSize + title.length > maxSize && listed.length > 0) break;
     titleSize += title.length;
-    listed.push({ title, content });
+    listed.push({ title, content: isInResult ? "" : content });
   }
   return { listed: listed.reverse(), titleSize };
 }

@@ -114,6 +114,7 @@ export const fragments: Shape<readonly Fragment[]> = array(
     id: keep(string),
     content: keep(string),
     source: keep(openObject<Fragment["source"]>({ title: keep(string), url: keepOptional(string) })),
+    isInResult: keepOptional(choice(true)),
   }),
 );
 export const citations: Shape<readonly Citation[]> = array(

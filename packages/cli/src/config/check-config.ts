@@ -11,7 +11,7 @@ const createListCheck =
 const isAgent: Check = (value) => isRecord(value) && isNonEmptyText(value.name) && isRecord(value.models);
 const isModel: Check = (value) =>
   isNonEmptyText(value) || (isRecord(value) && typeof value.stream === "function");
-const toolSets: readonly unknown[] = ["files", "web", "plan"];
+const toolSets: readonly unknown[] = ["files", "web", "plan", "shell"];
 const isTool: Check = (value) => toolSets.includes(value) || (isRecord(value) && isRecord(value.schema));
 const isPort: Check = (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535;
 
@@ -29,7 +29,7 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   },
   tools: {
     check: createListCheck(isTool),
-    expected: 'a list of "files", "web", "plan" and tools made with `defineTool`',
+    expected: 'a list of "files", "web", "plan", "shell" and tools made with `defineTool`',
   },
   storedAgents: { check: isRecord, expected: "an object, such as { tools: [search] }" },
   server: { check: isRecord, expected: "an object, such as { port: 4000 }" },

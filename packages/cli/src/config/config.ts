@@ -4,7 +4,7 @@ import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
 import type { PolicyLimits, SettingsLimits, StoredAgentsOptions } from "capstan/agents";
 
 /** Built-in tools: files of the folder, `web_fetch`, the plan. */
-export type ToolSet = "files" | "web" | "plan";
+export type ToolSet = "files" | "web" | "plan" | "shell";
 
 /** Settings of `capstan dev` and `capstan serve`. */
 export type ServerSettings = {

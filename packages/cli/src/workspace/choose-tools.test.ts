@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { defineAgent, hostedTools, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createScratchProject, type ScratchProject } from "../testing/cli-process.ts";
 import { loadConfiguredTools } from "./choose-tools.ts";
 import { createAgents } from "./create-agents.ts";
@@ -55,6 +55,21 @@ describe("the file tools of the default agent", () => {
     expect(await getReads({ isScript: true })).toEqual(["private", "untrusted"]);
     expect(await getReads({ isScript: true, trust: true })).toEqual(["private"]);
   });
+});
+
+it("the shell and web search are there only if they are asked for or have a key", async () => {
+  const { folder, env } = project;
+  const load = async (tools?: readonly ("files" | "web" | "shell")[]) =>
+    (await loadConfiguredTools({ config: tools ? { tools } : {}, mcp: undefined, folder, env })).map(
+      ({ name }) => name,
+    );
+  vi.stubEnv("BRAVE_API_KEY", "");
+  expect(await load()).not.toContain("shell");
+  expect(await load(["web"])).toEqual(["web_fetch"]);
+  expect(await load(["shell"])).toEqual(["shell"]);
+  vi.stubEnv("BRAVE_API_KEY", "k");
+  expect(await load(["web"])).toEqual(["web_fetch", "web_search"]);
+  vi.unstubAllEnvs();
 });
 
 it("--tools also chooses among the hosted tools of an agent", async () => {

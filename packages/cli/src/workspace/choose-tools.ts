@@ -56,26 +56,32 @@ export async function loadConfiguredTools(context: ToolContext): Promise<readonl
   return removeDuplicates((await Promise.all(lists)).flat());
 }
 
-const toolSets: readonly ToolSet[] = ["files", "web", "plan"];
+const toolSets: readonly ToolSet[] = ["files", "web", "plan", "shell"];
 const isToolSet = (name: string): name is ToolSet => toolSets.some((set) => set === name);
 
 async function loadToolSet(
   name: ToolSet,
   { folder, isUntrusted = false }: ToolContext,
 ): Promise<readonly Tool[]> {
-  const { fileTools, planTool, webFetch } = await import("@capstan/tools");
+  const { fileTools, planTool, shellTool, webFetch, webSearch } = await import("@capstan/tools");
   switch (name) {
     case "files":
       return fileTools({ root: folder, ...(isUntrusted && { provenance: "external" }) });
-    case "web":
-      return [webFetch()];
+    case "web": {
+      const search = webSearch();
+      // Without a key, the model's provider would search, which not every model has.
+      return search.hosted ? [webFetch()] : [webFetch(), search];
+    }
     case "plan":
       return [planTool()];
+    case "shell":
+      return [shellTool({ cwd: folder })];
   }
 }
 
+/** Without `shell`, which is a set of its own: opening a sandbox takes time. */
 const loadBuiltInTools = async (context: ToolContext): Promise<readonly Tool[]> =>
-  (await Promise.all(toolSets.map((name) => loadToolSet(name, context)))).flat();
+  (await Promise.all((["files", "web", "plan"] as const).map((name) => loadToolSet(name, context)))).flat();
 
 /** Keeps the first tool of each name. */
 function removeDuplicates(tools: readonly Tool[]): readonly Tool[] {

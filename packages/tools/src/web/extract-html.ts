@@ -15,13 +15,32 @@ export async function extractHtml(html: string, url: string): Promise<Extracted>
   ]);
   const { title, isDocument } = measurePage(html, Parser);
   const { document } = parseHTML(isDocument ? html : `<!doctype html><html><body>${html}</body></html>`);
+  const anchors = findAnchors(document);
   // Properties that defuddle expects and linkedom lacks.
   Object.assign(document, { styleSheets: document.styleSheets ?? [], URL: url });
   // useAsync: false keeps defuddle from calling third-party services for some sites.
   const options = { markdown: true, useAsync: false, fetch: rejectFetch };
   const found = await Defuddle(document, url, options);
   const text = found.content.trim() || getPlainText(document);
-  return { text, ...formatTitle(found.title || title) };
+  return { text, anchors, ...formatTitle(found.title || title) };
+}
+
+const maxAnchors = 500;
+
+/** Finds the ids of headings, before the extraction drops them: their own, or those of an element in or around them. */
+function findAnchors(document: Document): { readonly [heading: string]: string } {
+  const anchors = new Map<string, string>();
+  for (const heading of document.querySelectorAll("h1, h2, h3, h4, h5, h6")) {
+    const text = (heading.textContent ?? "")
+      .replace(/\s+/g, " ")
+      .replace(/[`*_\\]|[#¶]\s*$/g, "")
+      .trim();
+    const parent = heading.parentElement;
+    const around = parent?.firstElementChild === heading ? parent : undefined;
+    const id = heading.id || heading.querySelector("[id]")?.id || around?.id;
+    if (text !== "" && id && !anchors.has(text) && anchors.size < maxAnchors) anchors.set(text, id);
+  }
+  return Object.fromEntries(anchors);
 }
 
 function formatTitle(title: string): { readonly title?: string } {

@@ -57,6 +57,7 @@ function createParts({ text, url }: HostileText) {
       id,
       content: text(),
       source: { title: text(), url: url(), [text()]: text() },
+      isInResult: true as const,
     }),
     call: (id: string) => ({ type: "call", id, name: text(), input: { [text()]: text() }, raw: text() }),
     source: () => ({
