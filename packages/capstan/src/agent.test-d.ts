@@ -13,6 +13,7 @@ import type { Result } from "./run/result.ts";
 import { resume, run } from "./run/run.ts";
 import type { Run } from "./run/run-handle.ts";
 import type { AgentContext, AgentOutput } from "./schema/infer-agent.ts";
+import { session } from "./sessions/session.ts";
 import { memory } from "./stores/memory.ts";
 import { scriptedModel } from "./testing/scripted-model.ts";
 import { defineTool, type Tool, type ToolContext } from "./tool.ts";
@@ -161,6 +162,11 @@ describe("the output", () => {
     expectTypeOf((await engine.getResult("r")).orThrow().output).toEqualTypeOf<{ city: string }>();
   });
 
+  it("is known in a session", async () => {
+    const result = await session(store, "s").run(planner, "Go");
+    expectTypeOf(result.orThrow().output).toEqualTypeOf<{ city: string }>();
+  });
+
   it("of an engine with several agents is one of theirs", async () => {
     const counter = defineAgent({ name: "counter", model, output: z.object({ count: z.number() }) });
     const engine = local({ store, agents: [planner, counter] });
@@ -259,6 +265,12 @@ describe("a context that does not fit is a type error", () => {
     engine.run(agent, "Go", { context: { user: "ada" } });
     run(agent, "Go", { context: { user: "ada" }, session: "s" });
     resume(agent, { store, runId: "r" }, { context: { user: "ada" } });
+  });
+
+  it("in a session, if it is missing", () => {
+    // @ts-expect-error: Arguments for the rest parameter 'optionsWithContext' were not provided
+    session(store, "s").run(agent, "Go");
+    session(store, "s").run(agent, "Go", { context: { user: "ada" } });
   });
 
   it("in run, if its fields are wrong", () => {

@@ -90,7 +90,7 @@ export { type AgentToolOptions, agentTool } from "./run/agent-tool.ts";
 export type { ChatMessage, RunInput } from "./run/input.ts";
 export type { Hooks, ResumeOptions } from "./run/open-run.ts";
 export { type QuarantineOptions, quarantine } from "./run/quarantine.ts";
-export type { DoneResult, Result } from "./run/result.ts";
+export type { DoneResult, Result, ResultData } from "./run/result.ts";
 export { type RunOptions, resume, run } from "./run/run.ts";
 export type { Run } from "./run/run-handle.ts";
 export type { AgentCall, AgentContext, AgentOutput } from "./schema/infer-agent.ts";

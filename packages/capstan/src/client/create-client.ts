@@ -1,3 +1,4 @@
+import type { Agent } from "../agent.ts";
 import type { Clock } from "../clock.ts";
 import { type AgentsClient, createAgentsClient } from "./agents-client.ts";
 import { createConnection } from "./connection.ts";
@@ -25,10 +26,10 @@ export type ClientOptions = {
 export type Health = { readonly status: "ok" | "draining" };
 
 /** Client of a server. Failures reject with an `AgentError`: the server's own, or `server_unreachable`. */
-export interface Client extends ServerClient {
+export interface Client<A extends Agent = Agent> extends ServerClient {
   readonly agents: AgentsClient;
   readonly sessions: SessionsClient;
-  readonly runs: RunsClient;
+  readonly runs: RunsClient<A>;
   /** Keeps a live view of a session for a user interface. Close it when the session is no longer shown. */
   watch(sessionId: string, options?: WatchOptions): SessionWatch;
   health(): Promise<Health>;
@@ -37,7 +38,13 @@ export interface Client extends ServerClient {
   signOut(): Promise<void>;
 }
 
-/** Creates a client. Sends nothing until a method is called. */
+/**
+ * Creates a client. Sends nothing until a method is called. The types of the server's agents, as in
+ * `createClient<typeof agents>()`, type the outputs and the calls of its runs.
+ */
+export function createClient<Agents extends Agent | readonly Agent[] = Agent>(
+  options?: ClientOptions,
+): Client<Agents extends readonly (infer Member extends Agent)[] ? Member : Extract<Agents, Agent>>;
 export function createClient(options: ClientOptions = {}): Client {
   const { baseURL = "", key, timeoutMs = 30_000, retries = 4 } = options;
   const environment = createEnvironment(options);

@@ -11,6 +11,7 @@ export type {
   Approval,
   RunDetails,
   RunEventsOptions,
+  RunId,
   RunListOptions,
   RunRequest,
   RunsClient,

@@ -1,10 +1,12 @@
+import type { Agent } from "../agent.ts";
 import type { ErrorData } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Part } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import type { PendingCall } from "../rules/pending-calls.ts";
-import type { Result } from "../run/result.ts";
+import type { ResultData } from "../run/result.ts";
+import type { AgentCall, AgentOutput } from "../schema/infer-agent.ts";
 import type { ModelSettings } from "../settings/settings.ts";
 import type { RunInfo } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -13,10 +15,10 @@ import { type FollowOptions, followEvents } from "./follow-events.ts";
 import { createRunRecords, type RunRecords } from "./run-records.ts";
 
 /** Options of a new run. */
-export type RunRequest = {
+export type RunRequest<Name extends string = string> = {
   readonly input: string | readonly Part[];
   /** Agent name. Defaults to the server's first agent. */
-  readonly agent?: string;
+  readonly agent?: Name;
   /** One of the models that the server offers. Defaults to the agent's model. */
   readonly model?: string;
   /** Session of the run. Defaults to a new one. */
@@ -31,14 +33,23 @@ export type RunRequest = {
   readonly key?: string;
 };
 
+/** The id of a run. `~agent` is its agent, for types only: any string is an id. */
+export type RunId<A extends Agent = Agent> = string & { readonly "~agent"?: A };
+
 /** A started run. It continues whether or not a client listens. */
-export type StartedRun = { readonly runId: string; readonly sessionId: string };
+export type StartedRun<A extends Agent = Agent> = { readonly runId: RunId<A>; readonly sessionId: string };
 
 /** A run with its pending calls and, once it waits or has ended, its result. */
-export type RunDetails = RunInfo & {
-  readonly pending: readonly PendingCall[];
-  readonly result?: Omit<Result, "orThrow">;
+export type RunDetails<A extends Agent = Agent> = RunInfo & {
+  readonly pending: readonly PendingCall<AgentCall<A>>[];
+  readonly result?: ResultData<AgentOutput<A>, AgentCall<A>>;
 };
+
+type AgentNamed<A extends Agent, Name extends string> = A extends unknown
+  ? Name extends A["name"]
+    ? A
+    : never
+  : never;
 
 /** Options of `runs.events`. */
 export type RunEventsOptions = FollowOptions & {
@@ -65,16 +76,22 @@ export type StuckRun = RunInfo & { readonly reason: ErrorData };
 type Abortable = { readonly signal?: AbortSignal };
 
 /** Starts and controls the runs of a server. */
-export interface RunsClient extends RunRecords {
+export interface RunsClient<A extends Agent = Agent> extends RunRecords {
   /** Starts a run exactly once, even if the request has to be sent again. */
-  start(request: RunRequest, options?: Abortable): Promise<StartedRun>;
-  get(runId: string): Promise<RunDetails>;
+  start<Name extends A["name"] = A["name"]>(
+    request: RunRequest<Name>,
+    options?: Abortable,
+  ): Promise<StartedRun<AgentNamed<A, Name>>>;
+  get<Started extends Agent = A>(runId: RunId<Started>): Promise<RunDetails<Started>>;
   /** Lists the runs of a session or of all sessions, newest first. */
   list(options?: RunListOptions): Promise<readonly RunInfo[]>;
   /** Lists the runs that cannot continue, with the reason. */
   listStuck(options?: RunListOptions): Promise<readonly StuckRun[]>;
   /** Follows the events of a run across reconnects and server restarts. Ends after `done`. */
-  events(runId: string, options?: RunEventsOptions): AsyncIterableIterator<Event, void, undefined>;
+  events<Started extends Agent = A>(
+    runId: RunId<Started>,
+    options?: RunEventsOptions,
+  ): AsyncIterableIterator<Event<AgentCall<Started>>, void, undefined>;
   /** Cancels a run. Its output so far is kept. */
   cancel(runId: string, reason?: string): Promise<void>;
   /** Sends a message to a run before its next turn. */

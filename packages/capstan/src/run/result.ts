@@ -24,6 +24,11 @@ type UnfinishedResult<Output, Call extends ToolCall> = ResultFields<Output, Call
   readonly output?: undefined;
 };
 
+/** A result as data, without its method. */
+export type ResultData<Output = Json | undefined, Call extends ToolCall = ToolCall> =
+  | Omit<DoneResult<Output, Call>, "orThrow">
+  | Omit<UnfinishedResult<Output, Call>, "orThrow">;
+
 interface ResultFields<Output, Call extends ToolCall> {
   /** Human-readable text for every status. */
   readonly text: string;

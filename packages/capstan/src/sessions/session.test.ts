@@ -52,6 +52,17 @@ describe("a session", () => {
     });
   });
 
+  it("starts runs, which see its history", async () => {
+    const store = memory();
+    const model = scriptedModel([{ text: "Hello." }, { text: "Again." }]);
+    const agent = defineAgent({ name: "clerk", model });
+    const { run: ask, info } = session(store, "s1");
+    expect(await ask(agent, "Hi")).toMatchObject({ text: "Hello.", sessionId: "s1" });
+    await ask(agent, "Hi again", { runId: "r2" });
+    expect(model.requests[1]?.history).toHaveLength(3);
+    expect((await info()).runs[1]).toMatchObject({ runId: "r2", words: "Hi again" });
+  });
+
   it("is titled by its stored name, or by its first words, cut at a word and escaped", async () => {
     const store = memory();
     const long =

@@ -1,7 +1,12 @@
+import type { Agent } from "../agent.ts";
 import { removeApprovalRules } from "../approvals/approval-rules.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Entry } from "../history.ts";
+import type { RunInput } from "../run/input.ts";
 import { foldNewFacts, openSession } from "../run/open-session.ts";
+import { type OptionsFor, type RunOptions, run } from "../run/run.ts";
+import type { Run } from "../run/run-handle.ts";
+import type { AgentCall, AgentContext, AgentOutput } from "../schema/infer-agent.ts";
 import type { Store } from "../store.ts";
 import { type ExportFormat, exportSession } from "./export-session.ts";
 import { type ForkOptions, fork } from "./fork.ts";
@@ -10,7 +15,7 @@ import { type ReplayOptions, replay } from "./replay.ts";
 import { type SessionSummary, summarizeSession } from "./summary.ts";
 import { getTitle } from "./title.ts";
 
-/** A stored session. Every method except `facts` rejects with `not_found` if the session does not exist. */
+/** A stored session. Every method except `facts` and `run` rejects with `not_found` if the session does not exist. */
 export interface Session {
   readonly id: string;
   info(): Promise<SessionSummary>;
@@ -33,6 +38,12 @@ export interface Session {
    * resumed.
    */
   fork(at: number, options?: ForkOptions): Promise<Session>;
+  /** Starts a run in the session, as `run` does. The session need not exist yet. */
+  run<A extends Agent>(
+    agent: A,
+    input: RunInput,
+    ...optionsWithContext: OptionsFor<A, Omit<RunOptions<AgentContext<A>, AgentCall<A>>, "store" | "session">>
+  ): Run<AgentOutput<A>, AgentCall<A>>;
   /** Yields the recorded events in order. Executes nothing. */
   replay(options?: ReplayOptions): AsyncGenerator<Event, void, undefined>;
 }
@@ -73,6 +84,8 @@ export function session(store: Store, id: string): Session {
       return parts.join("");
     },
     exportParts,
+    run: ((agent: Agent, input: RunInput, options: RunOptions = {}) =>
+      run(agent, input, { ...options, store, session: id })) as Session["run"],
     fork: async (at, options = {}) => session(store, await fork(store, id, { ...options, at })),
     replay: (options) => replay(store, id, options),
   };

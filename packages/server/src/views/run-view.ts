@@ -1,11 +1,11 @@
-import { AgentError, type PendingCall, type Result, type RunInfo, type Store } from "capstan";
+import { AgentError, type PendingCall, type ResultData, type RunInfo, type Store } from "capstan";
 import type { LocalEngine, StuckRun } from "capstan/engines/local";
 import type { Deployment } from "../deployment.ts";
 
 /** A run with its pending calls and, if it has ended or waits, its result. */
 export type RunView = RunInfo & {
   readonly pending: readonly PendingCall[];
-  readonly result?: Omit<Result, "orThrow">;
+  readonly result?: ResultData;
 };
 
 /** Loads the current state without waiting. Throws `unknown_run`. */
