@@ -62,6 +62,13 @@ async function serve(agent = createAgent()): Promise<Served> {
   return { server, url: listening.url };
 }
 
+/** Waits until the server has noticed which clients have disconnected. */
+async function waitForStreams(server: TestServer, count: number): Promise<void> {
+  const readMetrics = async () => (await server.send("GET", "/metrics")).text();
+  const isCounted = async () => (await readMetrics()).includes(`capstan_open_streams ${count}\n`);
+  await vi.waitUntil(isCounted, polling);
+}
+
 type CreateClient = (url: string) => StoppingClient;
 
 const clients: readonly (readonly [name: string, create: CreateClient])[] = [
@@ -120,8 +127,7 @@ it("a client that reconnects continues to read its run, and a page that is reloa
   void after.resumeStream();
   await vi.waitUntil(() => after.lastMessage && joinText(after.lastMessage) === beginning, polling);
   await before.stop();
-  const readMetrics = async () => (await server.send("GET", "/metrics")).text();
-  await vi.waitUntil(async () => (await readMetrics()).includes("capstan_open_streams 1"), polling);
+  await waitForStreams(server, 1);
   expect(model.countOpen()).toBe(1);
   await after.stop();
   await vi.waitUntil(() => model.countOpen() === 0, polling);
@@ -160,8 +166,10 @@ describe("a stop", () => {
     const served = await serve();
     const keys = await Promise.all(["ada", "bob"].map((user) => served.server.keys.create({ user })));
     const [ada, bob] = keys.map(({ secret }) => ({ authorization: `Bearer ${secret}` }));
-    const messages = [{ role: "user", parts: [{ type: "text", text: "Tell a story." }] }];
-    const body = { id: "chat-1", messages };
+    const [story, hello] = ["Tell a story.", "Hello."].map((said) => [
+      { role: "user", parts: [{ type: "text", text: said }] },
+    ]);
+    const body = { id: "chat-1", messages: story };
     const response = await served.server.send("POST", "/api/ui/chat", body, ada);
     await text.promise;
     const runId = response.headers.get("x-run-id") ?? "";
@@ -171,7 +179,10 @@ describe("a stop", () => {
       code: "not_found",
       message: 'Nothing to stop: there is no conversation "chat-1".',
     });
-    expect(model.countOpen()).toBe(1);
+    // With a chat of the same name, Bob can only stop his own.
+    await (await served.server.send("POST", "/api/ui/chat", { id: "chat-1", messages: hello }, bob)).text();
+    expect((await stop(served, { messageId: runId }, bob)).status).toBe(200);
+    expect((await store.findRun(runId))?.state).toBe("active");
     const evil = { ...ada, origin: "https://evil.example" };
     expect((await stop(served, undefined, evil)).status).toBe(403);
     expect((await stop(served, undefined, ada)).status).toBe(200);
@@ -260,6 +271,24 @@ describe("a stop", () => {
   });
 });
 
+it("a server that shuts down stops nothing: its runs continue elsewhere", async () => {
+  const { server } = await serve();
+  const messages = [{ role: "user", parts: [{ type: "text", text: "Tell a story." }] }];
+  const answers = await Promise.all([
+    server.send("POST", "/api/ui/chat", { id: "1", messages }),
+    server.send("POST", "/api/ui/chat?onDisconnect=stop", { id: "2", messages }),
+    server.send("POST", "/v1/responses", { model: "helper", input: "Tell a story.", stream: true }),
+  ]);
+  await vi.waitUntil(() => model.countOpen() === 3, polling);
+  await server.close(0);
+  // As when the connections of slow readers are closed.
+  await Promise.all(answers.map(({ body }) => body?.cancel()));
+  for (let count = 0; count < 50; count++) await new Promise(setImmediate); // the store is in memory
+  for (const { id } of await store.list())
+    expect((await store.read(id)).map(({ type }) => type)).toEqual(["run_start", "turn_start"]);
+  expect(await store.listRecords("abandoned")).toEqual([]);
+});
+
 describe("a response of OpenAI's API whose client disconnects", () => {
   it.each([
     ["in the background", { background: true }, {}],
@@ -273,9 +302,7 @@ describe("a response of OpenAI's API whose client disconnects", () => {
     await response.body?.getReader().read();
     await text.promise;
     leaving.abort();
-    // The server has noticed when the stream no longer counts.
-    const readMetrics = async () => (await server.send("GET", "/metrics")).text();
-    await vi.waitUntil(async () => (await readMetrics()).includes("capstan_open_streams 0"), polling);
+    await waitForStreams(server, 0);
     expect(model.countOpen()).toBe(1);
   });
 });
