@@ -6,6 +6,7 @@ export type ErrorCode =
   | "unknown_run"
   | "unknown_call"
   | "session_busy"
+  | "queue_full"
   | "approval_conflict"
   | "approval_expired"
   | "run_ended"
@@ -97,6 +98,7 @@ export const errorCodes: Readonly<
   unknown_run: { status: 404, retryable: false },
   unknown_call: { status: 404, retryable: false },
   session_busy: { status: 409, retryable: true },
+  queue_full: { status: 429, retryable: true },
   approval_conflict: { status: 409, retryable: false },
   approval_expired: { status: 410, retryable: false },
   run_ended: { status: 409, retryable: false },

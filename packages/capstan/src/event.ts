@@ -277,7 +277,12 @@ export type FactBody =
       /** The target's own handoff call, if it hands back with one. */
       readonly by?: string;
     }
-  | { readonly type: "steered"; readonly entry: UserEntry }
+  | {
+      readonly type: "steered";
+      readonly entry: UserEntry;
+      /** The queued run that the message would have become if this run had ended first. */
+      readonly queuedAs?: string;
+    }
   | {
       /** The previous process stopped while running this; another one took over. */
       readonly type: "recovered";

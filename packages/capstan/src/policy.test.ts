@@ -148,6 +148,14 @@ function runHandoff(policy: PolicyOverrides, to: string): Promise<Seen> {
   return observe(policy, [{ calls }, { text: "Done." }], { handoffs: [expert] });
 }
 
+/** The statuses of a run and of another one that is started in its session meanwhile. */
+async function runTwo(policy: PolicyOverrides): Promise<readonly string[]> {
+  const agent = defineAgent({ name: "helper", model: scriptedModel(() => ({ text: "Yes." })) });
+  const options = { store: memory(), session: "s", policy };
+  const runs = [run(agent, "Go.", options), run(agent, "And then?", options)];
+  return Promise.all(runs.map(async (each) => (await each).status));
+}
+
 const proofs: { readonly [Path in Leaf]: Proof } = {
   maxTurns: {
     value: 3,
@@ -439,6 +447,12 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     byDefault: "done",
     once: "waiting",
   },
+  onBusy: {
+    value: "interrupt",
+    see: runTwo,
+    byDefault: ["done", "done"],
+    once: ["cancelled", "done"],
+  },
   "handoff.mode": {
     value: "transfer",
     see: async (policy) => (await runHandoff(policy, "expert")).facts.at(-1)?.agent,
@@ -518,6 +532,7 @@ describe("the defaults", () => {
           "patienceMs": "auto",
         },
         "onAllToolsFailed": "continue",
+        "onBusy": "queue",
         "onLimit": [
           "best-effort",
         ],
@@ -589,6 +604,7 @@ const otherValues: { readonly [Path in Leaf]: unknown } = {
   approvals: "deny",
   approvalExpiresMs: "unlimited",
   gate: "off",
+  onBusy: "reject",
   "handoff.mode": "return",
   "handoff.maxDepth": 2,
   "handoff.onDenied": "tell-model",

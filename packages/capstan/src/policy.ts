@@ -92,6 +92,12 @@ export type Policy = {
   readonly approvalExpiresMs: number | "unlimited";
   /** When a side effect needs approval: after untrusted and private data, after untrusted data alone, or never. */
   readonly gate: "default" | "strict" | "off";
+  /**
+   * What happens to a new message while its session has an unfinished run, also one that waits for the user. `queue`: the
+   * message becomes a run after the others have ended. `steer`: the unfinished run receives it before its next decision.
+   * `interrupt`: the unfinished run is cancelled, and the message becomes the next run. `reject`: `session_busy`.
+   */
+  readonly onBusy: "queue" | "steer" | "interrupt" | "reject";
   readonly handoff: HandoffPolicy;
 };
 
@@ -141,6 +147,7 @@ export const defaultPolicy: Policy = {
   approvals: "ask",
   approvalExpiresMs: 86_400_000,
   gate: "default",
+  onBusy: "queue",
   handoff: { mode: "return", maxDepth: 4, onDenied: "tell-model" },
 };
 
@@ -214,6 +221,7 @@ const choices: { readonly [field: string]: readonly unknown[] } = {
   citations: ["auto", "on", "off"],
   approvals: ["ask", "allow", "deny"],
   gate: ["default", "strict", "off"],
+  onBusy: ["queue", "steer", "interrupt", "reject"],
   factor: ["linear", "exponential"],
   mode: ["return", "transfer"],
   onDenied: ["tell-model", "fail"],

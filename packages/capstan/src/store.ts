@@ -1,3 +1,4 @@
+import { describeThrown } from "./errors.ts";
 import type { Delta, Fact, UnplacedFact } from "./event.ts";
 import type { Json } from "./json.ts";
 
@@ -57,7 +58,8 @@ export type Snapshot = {
 
 /** The content of a message to a run. */
 export type MessageBody =
-  | { readonly type: "steer"; readonly text: string }
+  /** `queuedAs` is the queued run that the message becomes if this run ends before it receives the message. */
+  | { readonly type: "steer"; readonly text: string; readonly queuedAs?: string }
   | { readonly type: "cancel"; readonly reason?: string }
   /**
    * Continues a run that failed because of its model, was quarantined, or waits for its provider. The only message an
@@ -124,6 +126,33 @@ export interface Records {
   ): Promise<StoredRecord>;
   /** Deletes the record with all its versions. Rejects with `position_conflict` as `putRecord` does. */
   removeRecord(kind: string, id: string, expectedVersion: number): Promise<void>;
+}
+
+/** Concurrent writers of one record before a change is given up: each round, one of them succeeds. */
+const maxUpdates = 100;
+
+/**
+ * Replaces the body of a record and deletes its earlier versions; removes the record if `update` returns undefined, and
+ * leaves it if `update` returns the same body. Repeats after a concurrent change.
+ */
+export async function updateRecord(
+  store: Pick<Records, "getRecord" | "putRecord" | "removeRecord">,
+  { kind, id }: Pick<StoredRecord, "kind" | "id">,
+  update: (body: Json | undefined) => Json | undefined | Promise<Json | undefined>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const record = await store.getRecord(kind, id);
+    const body = await update(record?.body);
+    if (body === record?.body) return;
+    try {
+      if (body !== undefined) await store.putRecord({ kind, id, body, replaces: true }, record?.version ?? 0);
+      else if (record) await store.removeRecord(kind, id, record.version);
+      return;
+    } catch (thrown) {
+      const isConflict = describeThrown(thrown, "store_failed").code === "position_conflict";
+      if (!isConflict || attempt >= maxUpdates) throw thrown;
+    }
+  }
 }
 
 /**

@@ -1,10 +1,10 @@
 // The user's answer "Always": one record {rules} of kind "approval_rules" per session. Records are not part of a session
 // file or a fork, so no rule is ever imported or copied.
 import { systemClock } from "../clock.ts";
-import { AgentError, describeThrown } from "../errors.ts";
+import { AgentError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { isRecord, type Json } from "../json.ts";
-import type { Store } from "../store.ts";
+import { type Store, updateRecord } from "../store.ts";
 import type { ApprovalRule, ApprovalScope } from "./approval-scope.ts";
 
 /** A call that waits for approval. `always` and `pattern` are absent if no such rule can cover it. */
@@ -29,7 +29,6 @@ const maxRules = 100;
 /** The user is prompted again after 30 days. */
 const maxAgeMs = 30 * 86_400_000;
 const maxShownLength = 500;
-const maxAttempts = 20;
 
 /** Returns the rules of a session, oldest first. */
 export async function listApprovalRules(
@@ -112,25 +111,15 @@ export async function removeApprovalRules(store: RuleStore, sessionId: string): 
   await updateRules(store, sessionId, () => []);
 }
 
-/** Replaces the rules of a session, and retries after a concurrent change. */
 async function updateRules(
   store: RuleStore,
   id: string,
   update: (rules: readonly ApprovalRule[]) => readonly ApprovalRule[] | Promise<readonly ApprovalRule[]>,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    const record = await store.getRecord(kind, id);
-    const rules = await update(parseRules(record?.body));
-    try {
-      const body = { rules } as unknown as Json;
-      if (rules.length > 0) await store.putRecord({ kind, id, body, replaces: true }, record?.version ?? 0);
-      else if (record) await store.removeRecord(kind, id, record.version);
-      return;
-    } catch (thrown) {
-      const isConflict = describeThrown(thrown, "store_failed").code === "position_conflict";
-      if (!isConflict || attempt >= maxAttempts) throw thrown;
-    }
-  }
+  await updateRecord(store, { kind, id }, async (body) => {
+    const rules = await update(parseRules(body));
+    return rules.length > 0 ? ({ rules } as unknown as Json) : undefined;
+  });
 }
 
 function parseRules(body: Json | undefined): readonly ApprovalRule[] {

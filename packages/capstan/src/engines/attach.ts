@@ -2,34 +2,40 @@ import { describeThrown } from "../errors.ts";
 import type { Event } from "../event.ts";
 import type { Message } from "../loop/messages.ts";
 import type { Result } from "../run/result.ts";
-import { createRunHandle, type Run } from "../run/run-handle.ts";
-import type { Store } from "../store.ts";
+import { createRunHandle, forwardMessage, type Run } from "../run/run-handle.ts";
 
 type AttachOptions = {
-  readonly store: Store;
-  /** Opens a stored run, whichever process executes it. */
-  open(runId: string): Run;
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Returns the stored run to follow instead: the same run in another process, or the run that takes the message once the
+   * session is free. The run is wrapped, because a promise of a run resolves with its result.
+   */
+  attach(): Promise<{ readonly run: Run } | undefined>;
 };
 
-/**
- * The handle of a run that was started with an id. If another process has the run, or had it when it died, the handle
- * follows the stored run instead of rejecting with `session_busy`.
- */
-export function attachWhenBusy(started: Run, { store, open }: AttachOptions): Run {
-  const { id } = started;
+/** The handle of a run that was started in a session that may be busy. Then it follows a stored run instead. */
+export function attachWhenBusy(started: Run, { signal, attach }: AttachOptions): Run {
+  let isBusy = false;
   let stored: Run | undefined;
-  /** Messages that no process has received if the run turns out to be busy. */
+  /** Messages that no process has received if the session turns out to be busy. */
   let unsentMessages: Message[] | undefined = [];
+  let failure: unknown;
 
-  async function attach(thrown: unknown): Promise<void> {
-    const isBusy = describeThrown(thrown, "store_failed").code === "session_busy";
-    if (!isBusy || (await store.findSession(id)) === undefined) return;
-    stored = open(id);
-    for (const message of unsentMessages ?? []) sendMessage(stored, message);
+  async function followStored(thrown: unknown): Promise<void> {
+    isBusy = describeThrown(thrown, "store_failed").code === "session_busy";
+    if (!isBusy) return;
+    stored = (await attach())?.run;
+    if (!stored) return;
+    for (const message of unsentMessages ?? []) forwardMessage(stored, message);
+    const cancel = () => stored?.cancel(describeThrown(signal?.reason, "cancelled").message);
+    if (signal?.aborted) cancel();
+    else signal?.addEventListener("abort", cancel, { once: true });
   }
-  // Only the start can find the run busy: later segments have received messages that must not be sent twice.
-  const isDecided = Promise.resolve(started.then(() => undefined, attach))
-    .catch(() => undefined)
+  // Only the start can find the session busy: later segments have received messages that must not be sent twice.
+  const isDecided = Promise.resolve(started.then(() => undefined, followStored))
+    .catch((thrown) => {
+      failure = thrown;
+    })
     .then(() => {
       unsentMessages = undefined;
     });
@@ -37,7 +43,7 @@ export function attachWhenBusy(started: Run, { store, open }: AttachOptions): Ru
   /** Returns nothing, because a promise of a run resolves with the result of the run. */
   async function assertAttached(thrown: unknown): Promise<void> {
     await isDecided;
-    if (!stored) throw thrown;
+    if (!stored) throw failure ?? thrown;
   }
   async function* readEvents(source: AsyncIterator<Event>): AsyncGenerator<Event> {
     try {
@@ -48,9 +54,9 @@ export function attachWhenBusy(started: Run, { store, open }: AttachOptions): Ru
     }
   }
   return createRunHandle({
-    id,
+    id: started.id,
     send(message) {
-      sendMessage(stored ?? started, message);
+      if (stored || !isBusy) forwardMessage(stored ?? started, message);
       unsentMessages?.push(message);
     },
     readEvents: () => (stored ?? readEvents(started[Symbol.asyncIterator]()))[Symbol.asyncIterator](),
@@ -66,21 +72,4 @@ export function attachWhenBusy(started: Run, { store, open }: AttachOptions): Ru
 
 function toIterable(iterator: AsyncIterator<Event>): AsyncIterable<Event> {
   return { [Symbol.asyncIterator]: () => iterator };
-}
-
-function sendMessage(run: Run, message: Message): void {
-  switch (message.type) {
-    case "cancel":
-      return void run.cancel(message.reason);
-    case "steer":
-      return void run.steer(message.text);
-    case "approve":
-      return void run.approve(message.callId, message.value);
-    case "deny":
-      return void run.deny(message.callId, message.reason);
-    case "result":
-      return void run.answer(message.callId, message.value);
-    case "retry":
-      return void run.retry();
-  }
 }

@@ -481,7 +481,8 @@ describe("a run whose process has died", () => {
     const agent = createToolAgent(
       defineTool({ name: "look", description: "", input: {}, execute: () => "" }),
     );
-    const refused = openEngine(store, agent).run(agent, "Go.", { runId: "run_1", session: "s" });
+    const options = { runId: "run_1", session: "s", policy: { onBusy: "reject" } } as const;
+    const refused = openEngine(store, agent).run(agent, "Go.", options);
     await expect(refused).rejects.toMatchObject({ code: "session_busy" });
   });
 

@@ -1,21 +1,21 @@
 import { type Agent, indexAgents } from "../agent.ts";
-import { backgroundClock, type ClockOption, repeatEvery, toClock } from "../clock.ts";
-import { AgentError } from "../errors.ts";
+import { backgroundClock, repeatEvery, toClock } from "../clock.ts";
+import { AgentError, describeThrown } from "../errors.ts";
 import { createId } from "../ids.ts";
-import type { Json } from "../json.ts";
 import { createProcessGate } from "../loop/process-gate.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
 import type { RunInput } from "../run/input.ts";
-import type { ExecutedRun, ResumeOptions, SharedStoreOptions } from "../run/open-run.ts";
-import type { Result } from "../run/result.ts";
-import { type OptionsFor, type RunOptions, resume, run } from "../run/run.ts";
+import type { ExecutedRun, SharedStoreOptions } from "../run/open-run.ts";
+import { type RunOptions, resume, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
-import type { AgentCall, AgentContext, AgentOutput } from "../schema/infer-agent.ts";
-import { type Rerun, type RerunOptions, rerun } from "../sessions/rerun.ts";
-import type { RunInfo, RunMessage, Store } from "../store.ts";
-import type { ToolCall } from "../tool.ts";
+import type { AgentCall, AgentOutput } from "../schema/infer-agent.ts";
+import { queueKind } from "../sessions/queue.ts";
+import { rerun } from "../sessions/rerun.ts";
+import type { RunInfo, RunMessage } from "../store.ts";
 import { attachWhenBusy } from "./attach.ts";
+import type { EnqueuedRun, FindAgent, LocalEngine, LocalOptions } from "./local-engine.ts";
 import { createOutages, type SuspendedRun } from "./outages.ts";
+import { createRunQueue, type RunQueue, type RunQueueOptions } from "./run-queue.ts";
 import { createRunTracker, type RunTracker } from "./run-tracker.ts";
 import {
   checkStoredMessage,
@@ -28,82 +28,16 @@ import {
 } from "./stored-run.ts";
 import { assertResumable, listStuckRuns, type StuckFilter, type StuckRun } from "./stuck-runs.ts";
 
-export type { MessageCheck, StuckFilter, StuckRun, TurnRequest };
-
-/** Returns the agent with this name, with the agents it hands off to; undefined when it does not exist. */
-export type FindAgent<A extends Agent = Agent> = (name: string) => A | undefined | Promise<A | undefined>;
-
-export type LocalOptions<A extends Agent = Agent> = {
-  readonly store: Store;
-  /** Every agent that a stored run may need, or a function that finds one by name, where agents change at run time. */
-  readonly agents: A | readonly A[] | FindAgent<A>;
-  /** Identifies this process in facts and leases. Default: a generated name. */
-  readonly owner?: string;
-  /** Another process may take over a run after this long without a sign of life. Default: 15 seconds. */
-  readonly leaseMs?: number;
-  /** The clock for leases, orphaned runs, and approvals that arrive. Default: the machine's. */
-  readonly clock?: ClockOption;
-  /** Facts after which a run stores a snapshot of its session, so that opening the session is cheap. Default: 300. */
-  readonly snapshotEvery?: number;
-  /** While it executes this many runs, it takes over no more. Default: 500. Messages are always accepted. */
-  readonly maxRuns?: number;
-  /** Called when this process starts to execute a run, also after a wait, and when it suspends or ends. */
-  readonly onRunStart?: (run: ExecutedRun) => void;
-  readonly onRunEnd?: (run: ExecutedRun) => void;
-} & ResumeOptionsSource<AgentContext<A>, ResumeOptions<AgentContext<A>, AgentCall<A>>>;
-
-/** Returns the options of runs that were started elsewhere: their `context`, hooks and secrets are not stored. */
-type ResumeOptionsSource<Context, Options> = undefined extends Context
-  ? { readonly getResumeOptions?: (run: RunInfo) => Options | Promise<Options> }
-  : {
-      readonly getResumeOptions: (
-        run: RunInfo,
-      ) => WithContext<Context, Options> | Promise<WithContext<Context, Options>>;
-    };
-type WithContext<Context, Options> = Options & { readonly context: Context };
-
-/** Runs on a store that outlives the process. Any number of processes may share the store. */
-export interface LocalEngine<Output = Json | undefined, Call extends ToolCall = ToolCall> {
-  /**
-   * Starts a run of one of the agents. With the `runId` of a stored run and the same input, the handle follows that run:
-   * another process may execute it, or take it over when its process is gone.
-   */
-  run<A extends Agent>(
-    agent: A,
-    input: RunInput,
-    ...optionsWithContext: OptionsFor<A, Omit<RunOptions<AgentContext<A>, AgentCall<A>>, "store">>
-  ): Run<AgentOutput<A>, AgentCall<A>>;
-  /** Opens a stored run, whichever process executes it: await or iterate it, approve, steer, cancel. */
-  open(runId: string): Run<Output, Call>;
-  /** Returns the result of a run so far, without waiting. A run that is still active has the status `waiting`. */
-  getResult(runId: string): Promise<Result<Output, Call>>;
-  /** Rebuilds the request of a turn from the facts. Calls no model. Rejects with `not_found`. */
-  getTurnRequest(
-    runId: string,
-    turn: number,
-    options?: Pick<ResumeOptions, "context" | "secrets">,
-  ): Promise<TurnRequest>;
-  /** Runs again in a fork. The new run is recovered like any other. */
-  rerun(options: RerunOptions): Promise<Rerun>;
-  /**
-   * Checks a message before it is sent. Rejects when the run, in its
-   * current state, cannot accept it: with `unknown_call`, `approval_conflict`, `approval_expired`,
-   * `idempotency_conflict`, `run_ended`, `run_stuck`, or `invalid_input` for an answer that does not match the schema of
-   * its question. If an expired approval is sent nevertheless, the run continues with the call denied.
-   */
-  checkMessage(runId: string, message: RunMessage): Promise<MessageCheck>;
-  /**
-   * Sends a message to a run, and resumes the run when no process executes it. Resolves when the message is stored.
-   * Rejects with `run_stuck` if this process cannot resume the run, except to cancel it, and with `newer_version`.
-   */
-  send(runId: string, message: RunMessage): Promise<void>;
-  /** Takes over runs whose process is gone, and returns their ids. Also called automatically, at the start and then regularly. */
-  recover(): Promise<readonly string[]>;
-  /** Lists the unfinished runs that no process executes and this one cannot continue, with the reason. */
-  listStuck(filter?: StuckFilter): Promise<readonly StuckRun[]>;
-  /** Stops after the current step and releases its runs, so that another process can resume them. */
-  close(): Promise<void>;
-}
+export type {
+  EnqueuedRun,
+  FindAgent,
+  LocalEngine,
+  LocalOptions,
+  MessageCheck,
+  StuckFilter,
+  StuckRun,
+  TurnRequest,
+};
 
 const defaultLeaseMs = 15_000;
 const defaultMaxRuns = 500;
@@ -112,7 +46,7 @@ export function local<A extends Agent>(options: LocalOptions<A>): LocalEngine<Ag
 export function local(options: LocalOptions): LocalEngine {
   const { store } = options;
   const { assertKnown, resolveAgents } = createAgentResolver(options.agents);
-  const { runs, shared, send, recover, close } = createScheduler(options, resolveAgents);
+  const { runs, shared, getQueue, send, recover, close } = createScheduler(options, resolveAgents);
 
   function assertUsable(agent: Agent): Agent {
     if (shared.shutdownSignal?.aborted)
@@ -125,13 +59,57 @@ export function local(options: LocalOptions): LocalEngine {
   const open = (runId: string) =>
     createStoredRun({ ...location, runId, send: (message) => send(runId, message) });
 
+  /** Resolves when the start is stored, in the tick of the first event, so that a reader who joins then misses no delta. */
+  function startNow(agent: Agent, input: RunInput, runOptions: RunOptions): Promise<EnqueuedRun["state"]> {
+    return new Promise((resolve, reject) => {
+      const { hooks } = runOptions;
+      const onEvent: NonNullable<typeof hooks>["onEvent"] = (event) => {
+        resolve("started");
+        hooks?.onEvent?.(event);
+      };
+      const started = run(agent, input, { ...runOptions, store, shared, hooks: { ...hooks, onEvent } });
+      runs.track(started).then(() => resolve("found"), reject);
+    });
+  }
+
   function start(agent: Agent, input: RunInput, runOptions: Omit<RunOptions, "store"> = {}): Run {
     const started = runs.track(run(assertUsable(agent), input, { ...runOptions, store, shared }));
-    return runOptions.runId === undefined ? started : attachWhenBusy(started, { store, open });
+    const { session, signal } = runOptions;
+    if (runOptions.runId === undefined && session === undefined) return started;
+    const { id: runId } = started;
+    return attachWhenBusy(started, {
+      signal,
+      async attach() {
+        if ((await store.findSession(runId)) !== undefined) return { run: open(runId) };
+        if (session === undefined) return undefined;
+        const enqueued = await getQueue().add({ ...runOptions, agent, input, session, runId });
+        return { run: open(await getQueue().findTaker(enqueued, runId)) };
+      },
+    });
+  }
+
+  async function enqueue(
+    agent: Agent,
+    input: RunInput,
+    runOptions: Omit<RunOptions, "store"> = {},
+  ): Promise<EnqueuedRun> {
+    const { session = createId("ses_"), runId = createId("run_") } = runOptions;
+    const request = { ...runOptions, agent: assertUsable(agent), input, session, runId };
+    const newest = runOptions.session === undefined ? undefined : (await store.listRuns(session, 1)).at(-1);
+    const isBusy = newest !== undefined && newest.state !== "ended" && newest.runId !== runId;
+    if (isBusy) return getQueue().add(request);
+    try {
+      return { runId, sessionId: session, state: await startNow(agent, input, request) };
+    } catch (thrown) {
+      if (describeThrown(thrown, "store_failed").code !== "session_busy") throw thrown;
+      const known = await store.findSession(runId);
+      return known === undefined ? getQueue().add(request) : { runId, sessionId: known, state: "found" };
+    }
   }
 
   return {
     run: start as LocalEngine["run"],
+    enqueue: enqueue as LocalEngine["enqueue"],
     open,
     ...createRunReader(location),
     rerun: async (rerunOptions) => {
@@ -157,6 +135,7 @@ export function listStuck(
 type Scheduler = Pick<LocalEngine, "send" | "recover" | "close"> & {
   readonly runs: RunTracker;
   readonly shared: SharedStoreOptions;
+  getQueue(): RunQueue;
 };
 
 function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["resolveAgents"]): Scheduler {
@@ -166,17 +145,10 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
   const outages = createOutages({ clock, wake });
   const runs = createRunTracker(clock, outages.add);
   const shared = buildSharedOptions(options, {
-    shutdownSignal: shutdown.signal,
-    onModelCall: outages.report,
-    onRunStart(executed) {
-      runs.onStart(executed.runId);
-      options.onRunStart?.(executed);
-    },
-    onRunEnd(executed) {
-      runs.onEnd(executed.runId);
-      options.onRunEnd?.(executed);
-    },
+    ...{ runs, shutdownSignal: shutdown.signal, onModelCall: outages.report },
+    onRunEnd: (executed) => void queue.onRunEnd(executed),
   });
+  const queue = createLazyQueue(options, { shared, resolveAgents, send, track: runs.track });
 
   /** Continues a run, unless another process is faster. */
   async function takeOver(info: RunInfo, how: { isCancelled?: boolean; isWakeup?: boolean } = {}) {
@@ -214,10 +186,13 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
       // A run that cannot be taken over now must not hold up the others.
       if (await takeOver(info).catch(() => false)) recovered.push(info.runId);
     }
+    for (const { id } of await store.listRecords(queueKind))
+      if (runs.list().length < maxRuns) await queue.get().startNext(id);
     return recovered;
   }
 
   async function send(runId: string, message: RunMessage): Promise<void> {
+    if (!(await store.findSession(runId)) && (await queue.get().send(runId, message))) return;
     await assertResumable({ store, resolveAgents }, runId, message);
     await store.sendMessage(runId, message);
     runs.unschedule(runId);
@@ -237,21 +212,75 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
     stopPolling();
     outages.close();
     shutdown.abort();
+    await queue.whenIdle();
     await Promise.allSettled(runs.list().map(async (handle) => handle));
     await runs.whenIdle();
   }
-  return { runs, shared, send, recover, close };
+  return { runs, shared, getQueue: queue.get, send, recover, close };
 }
+
+/** The queue of an engine, which most engines never use: it is created when a run has to wait. */
+type LazyQueue = {
+  get(): RunQueue;
+  /** Starts the next run of the session. Never rejects: if the store cannot be read now, the next poll tries again. */
+  onRunEnd(run: ExecutedRun): Promise<void>;
+  whenIdle(): Promise<void>;
+};
+
+function createLazyQueue(
+  { store, clock = backgroundClock, ...options }: LocalOptions,
+  scheduler: Pick<RunQueueOptions, "shared" | "resolveAgents" | "send" | "track">,
+): LazyQueue {
+  /** Queued runs that this process tries to start. */
+  const attempts = new Set<string>();
+  const { shutdownSignal } = scheduler.shared;
+  let queue: RunQueue | undefined;
+  function get(): RunQueue {
+    queue ??= createRunQueue({
+      ...{ ...scheduler, store, clock: toClock(clock) },
+      getResumeOptions: async (info) => (await options.getResumeOptions?.(info)) ?? {},
+      onAttempt(runId) {
+        attempts.add(runId);
+        return () => attempts.delete(runId);
+      },
+    });
+    return queue;
+  }
+  return {
+    get,
+    async onRunEnd({ runId, sessionId }) {
+      // An attempt that found its session busy must not cause the next one.
+      if (attempts.delete(runId) || shutdownSignal?.aborted) return;
+      const record = await store.getRecord(queueKind, sessionId).catch(() => undefined);
+      if (record) await get().startNext(sessionId);
+    },
+    whenIdle: async () => queue?.whenIdle(),
+  };
+}
+
+type SharedParts = Pick<SharedStoreOptions, "shutdownSignal" | "onModelCall" | "onRunEnd"> & {
+  readonly runs: RunTracker;
+};
 
 function buildSharedOptions(
   options: LocalOptions,
-  hooks: Pick<SharedStoreOptions, "shutdownSignal" | "onModelCall" | "onRunStart" | "onRunEnd">,
+  { runs, onRunEnd, ...signals }: SharedParts,
 ): SharedStoreOptions {
-  const { leaseMs = defaultLeaseMs, owner = createId("local_") } = options;
+  const { leaseMs = defaultLeaseMs, owner = createId("local_"), snapshotEvery } = options;
   const clock = toClock(options.clock ?? backgroundClock);
-  const { snapshotEvery } = options;
   const gate = createProcessGate(clock, leaseMs);
-  return { owner, leaseMs, gate, clock, snapshotEvery, ...hooks };
+  return {
+    ...{ owner, leaseMs, gate, clock, snapshotEvery, ...signals },
+    onRunStart(executed) {
+      runs.onStart(executed.runId);
+      options.onRunStart?.(executed);
+    },
+    onRunEnd(executed) {
+      runs.onEnd(executed.runId);
+      options.onRunEnd?.(executed);
+      onRunEnd?.(executed);
+    },
+  };
 }
 
 type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage" | "listStuck">;

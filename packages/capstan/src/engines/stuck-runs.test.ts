@@ -84,7 +84,9 @@ describe("a run whose agent no longer exists", () => {
     await leaveWaitingRun(createAgent("old", sign));
     const agent = createAgent("new");
     const engine = openEngine(agent);
-    await expect(engine.run(agent, "Hi.", { session: "s" })).rejects.toMatchObject({ code: "session_busy" });
+    const policy = { onBusy: "reject" } as const;
+    const refused = engine.run(agent, "Hi.", { session: "s", policy });
+    await expect(refused).rejects.toMatchObject({ code: "session_busy" });
     const { isNew } = await engine.checkMessage("r", { type: "cancel", key: "k" });
     expect(isNew).toBe(true);
     expect(await engine.open("r").cancel("No longer needed.")).toMatchObject({ status: "cancelled" });

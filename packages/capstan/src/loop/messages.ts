@@ -42,12 +42,15 @@ export function toFacts(message: Message, context: MessageContext): readonly Fac
   switch (message.type) {
     case "cancel":
       return run.done ? [] : [{ type: "cancel_requested", reason: message.reason ?? defaultReason }];
-    case "steer":
+    case "steer": {
       if (run.done) {
         const problem = `The run "${run.id}" has ended (${run.done.status}). Start a new run in its session.`;
         throw new AgentError("run_ended", problem);
       }
-      return [{ type: "steered", entry: { type: "user", content: message.text } }];
+      const { text, queuedAs } = message;
+      const entry = { type: "user", content: text } as const;
+      return [{ type: "steered", entry, ...(queuedAs !== undefined && { queuedAs }) }];
+    }
     case "retry":
       // A run that waits for its provider calls the model now.
       if (!run.done && run.wakeAt !== undefined) return [{ type: "woken" }];

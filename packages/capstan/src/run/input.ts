@@ -1,7 +1,8 @@
 import type { Agent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
-import { type Entry, getCalls, type Part, type TextPart } from "../history.ts";
+import { type Entry, getCalls, type Part, type TextPart, toPlainText } from "../history.ts";
 import { isRecord } from "../json.ts";
+import { getProvenance } from "../provenance.ts";
 
 /** A chat API message. A `system` message is allowed only as the first one; it replaces the instructions. */
 export type ChatMessage = {
@@ -24,6 +25,15 @@ export function readInput(input: RunInput): ReadInput {
   const entries = items.map(readEntry);
   assertPairedCalls(entries);
   return { entries };
+}
+
+/** Returns the text of a plain message of the user; undefined for anything else, which only a run of its own can take. */
+export function findSteeringText(entries: readonly Entry[]): string | undefined {
+  const [entry] = entries;
+  if (entries.length !== 1 || entry?.type !== "user" || getProvenance(entry) !== "user") return undefined;
+  const { content } = entry;
+  if (typeof content === "string") return content;
+  return content.every(({ type }) => type === "text") ? toPlainText(content) : undefined;
 }
 
 function readMessages(items: readonly unknown[]): ReadInput {

@@ -2,7 +2,7 @@ import { type Agents, hasDynamicTools } from "../agent.ts";
 import { type Clock, type ClockOption, systemClock } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { Event } from "../event.ts";
-import { createEventStream } from "../loop/event-stream.ts";
+import { createEventStream, type EventStream } from "../loop/event-stream.ts";
 import { createInbox } from "../loop/inbox.ts";
 import type { Log } from "../loop/log.ts";
 import {
@@ -62,6 +62,11 @@ export type OpenRunOptions = Omit<ResumeOptions, "clock"> & {
   findSession(): Promise<{ readonly id: string; readonly isNew?: boolean }>;
   /** Appends `run_start` for a new run; does nothing for a run that is already in the log. */
   start(log: Log, state: State): Promise<void>;
+  /**
+   * Called when the run begins to execute, when it suspends, and when it is over: it has ended, or rejected and does not
+   * wait. The session is undefined if it was not found.
+   */
+  readonly onProgress?: (progress: "running" | "suspended" | "over", sessionId?: string) => void;
 };
 
 /** How a run cooperates with other processes on its store. */
@@ -100,20 +105,22 @@ export function openRun(options: OpenRunOptions): Run {
   const agents = tools?.agents ?? options.agents;
   const inbox = createInbox();
   const pendingDecisions: PendingDecisions = new Map();
-  let stream = createEventStream();
+  let stream: EventStream;
   let session: OpenSession | undefined;
   let controller = new AbortController();
   let previous: Promise<unknown> = Promise.resolve();
   let segment = startSegment();
 
   function startSegment(): Segment {
-    const segmentStream = stream;
+    const segmentStream = createEventStream();
+    stream = segmentStream;
     const abort = new AbortController();
     controller = abort;
     const onSuspend = () => {
       started.isSuspended = true;
     };
     signal?.addEventListener("abort", cancelBySignal, { once: true });
+    if (session) options.onProgress?.("running", session.state.sessionId);
     const result = previous.then(async () => {
       if (signal?.aborted) cancelBySignal();
       const masking = createRunMask(options.secrets);
@@ -130,6 +137,7 @@ export function openRun(options: OpenRunOptions): Run {
       // The caller's signal may outlive many runs.
       if (error !== undefined || hasEnded(session)) signal?.removeEventListener("abort", cancelBySignal);
       segmentStream.end(error);
+      reportEnd(options, session, error);
     };
     const started: Segment = { isSuspended: false, result };
     previous = result.then(() => settle(), settle);
@@ -161,17 +169,13 @@ export function openRun(options: OpenRunOptions): Run {
       removeDecision?.();
       throw problem;
     }
-    if (segment.isSuspended) {
-      stream = createEventStream();
-      segment = startSegment();
-    }
+    if (segment.isSuspended) segment = startSegment();
     if (message.type === "cancel") controller.abort(createCancelError(message));
     if (late) throw late;
   }
 
   return createRunHandle({
-    id: runId,
-    send,
+    ...{ id: runId, send },
     readEvents: () => stream.read(),
     getResult() {
       // A reader that awaits the run while it handles an event would otherwise wait for itself.
@@ -179,6 +183,13 @@ export function openRun(options: OpenRunOptions): Run {
       return segment.result;
     },
   });
+}
+
+/** A run that waits for an answer keeps waiting when a message to it is rejected. */
+function reportEnd({ runId, onProgress }: OpenRunOptions, session?: OpenSession, error?: unknown): void {
+  const { run, sessionId } = session?.state ?? {};
+  const isWaiting = run?.id === runId && !run.done && (error === undefined || run.waiting);
+  onProgress?.(isWaiting ? "suspended" : "over", sessionId);
 }
 
 function createCancelError({ reason = "The run was cancelled." }: { readonly reason?: string }): AgentError {
@@ -190,7 +201,9 @@ async function openFoundSession(
   masking: SecretMask | undefined,
 ): Promise<OpenSession> {
   const { id, isNew } = await options.findSession();
-  return openSession(id, { ...options, masking, isNew });
+  const session = await openSession(id, { ...options, masking, isNew });
+  options.onProgress?.("running", id);
+  return session;
 }
 
 /** Masks the given secrets and the keys of model providers in the environment; undefined without any. */

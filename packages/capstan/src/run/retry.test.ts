@@ -97,7 +97,8 @@ describe("retry", () => {
     const handle = run(agent, "hi", { store, session: "s" });
     await handle;
     handle.retry();
-    await expect(run(agent, "again", { store, session: "s" })).rejects.toMatchObject({
+    const policy = { onBusy: "reject" } as const;
+    await expect(run(agent, "again", { store, session: "s", policy })).rejects.toMatchObject({
       code: "session_busy",
     });
     expect(await handle.cancel()).toMatchObject({ status: "cancelled" });

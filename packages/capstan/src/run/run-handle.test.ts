@@ -954,7 +954,8 @@ describe("the signal option", () => {
     const { signal } = new AbortController();
     const options = { session: "s", store: memory() };
     await run(createMailer([toBob]).agent, "Go", options);
-    const refused = run(createAnsweringAgent({ text: "Hello." }), "Hi", { ...options, signal });
+    const policy = { onBusy: "reject" } as const;
+    const refused = run(createAnsweringAgent({ text: "Hello." }), "Hi", { ...options, policy, signal });
     await expect(refused).rejects.toMatchObject({ code: "session_busy" });
     await new Promise((resolve) => setTimeout(resolve, 1));
     expect(getEventListeners(signal, "abort")).toHaveLength(0);

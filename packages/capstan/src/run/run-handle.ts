@@ -69,3 +69,21 @@ export function createRunHandle({ id, send, readEvents, getResult }: RunHandleOp
   };
   return handle;
 }
+
+/** Sends a message to a run through its handle. */
+export function forwardMessage(run: Run, message: Message): void {
+  switch (message.type) {
+    case "cancel":
+      return void run.cancel(message.reason);
+    case "steer":
+      return void run.steer(message.text);
+    case "approve":
+      return void run.approve(message.callId, message.value);
+    case "deny":
+      return void run.deny(message.callId, message.reason);
+    case "result":
+      return void run.answer(message.callId, message.value);
+    case "retry":
+      return void run.retry();
+  }
+}

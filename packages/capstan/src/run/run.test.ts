@@ -749,13 +749,13 @@ describe("several runs in one session", () => {
     expect(texts(model.requests[2]?.history).slice(0, 2)).toEqual(["One?", "Answer 1."]);
   });
 
-  it("a second run is rejected while the first is active, and the first is not disturbed", async () => {
+  it("with `onBusy: reject` a second run is rejected while the first is active, which is not disturbed", async () => {
     const gate = Promise.withResolvers<void>();
     const model = scriptedModel([{ text: "One.", delayMs: 0 }, { text: "Two." }], {
       wait: () => gate.promise,
     });
     const agent = defineAgent({ name: "a", model });
-    const options = { session: "s", store: memory() };
+    const options = { session: "s", store: memory(), policy: { onBusy: "reject" } } as const;
     const first = run(agent, "One?", options);
     await expect(run(agent, "Two?", options)).rejects.toMatchObject({ code: "session_busy" });
     gate.resolve();
@@ -763,7 +763,7 @@ describe("several runs in one session", () => {
     expect(await run(agent, "Two?", options)).toMatchObject({ status: "done", text: "Two." });
   });
 
-  it("a new run is rejected while another one waits, and the iteration throws the reason", async () => {
+  it("with `onBusy: reject` a new run is rejected while another one waits, and the iteration throws the reason", async () => {
     const ask = defineTool({
       name: "ask",
       description: "Asks",
@@ -777,7 +777,7 @@ describe("several runs in one session", () => {
       { text: "Next." },
     ]);
     const agent = defineAgent({ name: "a", model, tools: [ask] });
-    const options = { session: "s", store: memory() };
+    const options = { session: "s", store: memory(), policy: { onBusy: "reject" } } as const;
     const waiting = run(agent, "One?", { ...options, runId: "r1" });
     expect((await waiting).status).toBe("waiting");
     await expect(collect(run(agent, "Two?", options))).rejects.toMatchObject({

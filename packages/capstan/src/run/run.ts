@@ -1,12 +1,13 @@
 import { type Agent, handoffName, indexAgents } from "../agent.ts";
 import { type Clock, toClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
-import type { Fact, FactBody } from "../event.ts";
+import type { Fact } from "../event.ts";
 import { createId } from "../ids.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import type { AgentCall, AgentContext, AgentOutput } from "../schema/infer-agent.ts";
 import { readRunFacts } from "../sessions/load-facts.ts";
+import { queueKind, type RunStart } from "../sessions/queue.ts";
 import { checkNamedTool, checkSettings, type ModelSettings } from "../settings/settings.ts";
 import type { State } from "../state/state.ts";
 import type { Store } from "../store.ts";
@@ -21,6 +22,7 @@ import {
   type SharedStoreOptions,
 } from "./open-run.ts";
 import type { Run } from "./run-handle.ts";
+import { runWhenBusy } from "./run-when-busy.ts";
 
 export type RunOptions<Context = unknown, Call extends ToolCall = ToolCall> = ResumeOptions<Context, Call> & {
   /** Id of the conversation the run belongs to. Default: a new session. */
@@ -51,6 +53,20 @@ let processStore: Store | undefined;
 /** Resolved once: it costs as much as a turn of the loop. */
 let machineTimeZone: string | undefined;
 
+/** A session with an unfinished run that this process executes without an engine, or has suspended. */
+export type BusySession = {
+  readonly runId: string;
+  /** The handle while the run executes. A suspended run is resumed from its store. */
+  run: Run | undefined;
+  resume(): Run;
+  /** The runs that start after it, in order. */
+  readonly waiting: WaitingRun[];
+};
+export type WaitingRun = { readonly interrupts: boolean; start(isInterrupted: boolean): void };
+
+/** A suspended run is listed until it ends, so entries hold nothing large. */
+const busySessions = new WeakMap<Store, Map<string, BusySession>>();
+
 /** Starts a run. Await it for its result, or iterate it for its events. */
 export function run<A extends Agent>(
   agent: A,
@@ -65,27 +81,72 @@ export function run(
   input: RunInput,
   options: RunOptions & WithSharedStore & WithInstructions = {},
 ): Run {
-  const { session, runId = createId("run_") } = options;
+  const { session, runId = createId("run_"), shared } = options;
   processStore ??= memory();
-  const { store = processStore } = options;
-  return openRun({
-    ...withClock(options),
-    agents: indexAgents(agent),
-    runId,
-    store,
-    async findSession() {
-      const request = { runId, session, store, input };
-      const known =
-        options.runId === undefined ? undefined : await findKnownSession(request, options.secrets);
-      const id = known ?? session;
-      return id === undefined ? { id: createId("ses_"), isNew: true } : { id };
-    },
-    async start(log, state) {
-      assertNoActiveRun(state);
-      if (agent.context) await assertContext(agent, options.context);
-      await log.append([buildRunStart(agent, input, options)], "start");
+  const { store: ownStore = processStore } = options;
+  const busy = shared || session === undefined ? undefined : busySessions.get(ownStore)?.get(session);
+  if (!busy || busy.runId === runId) return start(ownStore);
+  return runWhenBusy(busy, { ...options, agent, input, runId, start: (store = ownStore) => start(store) });
+
+  function start(store: Store): Run {
+    const opened: OpenRunOptions = {
+      ...withClock(options),
+      agents: indexAgents(agent),
+      runId,
+      store,
+      async findSession() {
+        const request = { runId, session, store, input };
+        const known =
+          options.runId === undefined ? undefined : await findKnownSession(request, options.secrets);
+        const id = known ?? session;
+        return id === undefined ? { id: createId("ses_"), isNew: true } : { id };
+      },
+      async start(log, state) {
+        assertNoActiveRun(state);
+        if (shared && state.run) await assertEmptyQueue(store, state.sessionId);
+        if (agent.context) await assertContext(agent, options.context);
+        await log.append([buildRunStart(agent, input, options)], "start");
+      },
+    };
+    return shared ? openRun(opened) : openInTurn(opened, session);
+  }
+}
+
+/** Opens a run, and lists it as the unfinished run of its session until it ends. Then the next one starts. */
+function openInTurn(options: OpenRunOptions, session?: string): Run {
+  const { store, runId } = options;
+  const sessions = busySessions.get(store) ?? new Map<string, BusySession>();
+  busySessions.set(store, sessions);
+  let own: BusySession | undefined;
+
+  function list(sessionId: string): void {
+    const listed = sessions.get(sessionId);
+    if (listed?.run && listed.run !== handle) return; // the same run, opened twice: one of the two is rejected
+    const resumeRun = () => openInTurn({ ...options, findSession: async () => ({ id: sessionId }) });
+    own = { runId, run: handle, resume: resumeRun, waiting: listed?.waiting ?? [] };
+    sessions.set(sessionId, own);
+  }
+  const handle = openRun({
+    ...options,
+    onProgress(progress, sessionId = session ?? "") {
+      if (progress === "running") list(sessionId);
+      if (!own || sessions.get(sessionId) !== own) return;
+      if (progress === "suspended") own.run = undefined;
+      if (progress !== "over") return;
+      own.run = undefined;
+      const next = own.waiting.shift();
+      if (next) next.start(own.waiting.some(({ interrupts }) => interrupts));
+      else sessions.delete(sessionId);
     },
   });
+  if (session !== undefined) list(session);
+  return handle;
+}
+
+async function assertEmptyQueue(store: Store, sessionId: string): Promise<void> {
+  if ((await store.getRecord(queueKind, sessionId)) === undefined) return;
+  const message = `Session "${sessionId}" has queued runs, which start first. Wait for them, or cancel them.`;
+  throw new AgentError("session_busy", message);
 }
 
 function withClock<Options extends ResumeOptions>({
@@ -122,17 +183,18 @@ async function findKnownSession(
   throw new AgentError("invalid_input", message);
 }
 
-function assertNoActiveRun({ sessionId, run }: State): void {
+export function assertNoActiveRun({ sessionId, run }: State): void {
   if (!run || run.done) return;
   const message = `Session "${sessionId}" has an unfinished run "${run.id}". Resume it and let it end, or cancel it first.`;
   throw new AgentError("session_busy", message);
 }
 
-function buildRunStart(
+/** Builds the first fact of a run. Throws if the input or an option is invalid. */
+export function buildRunStart(
   agent: Agent,
   input: RunInput,
   { policy, settings, timeZone, instructions: given }: RunOptions & WithInstructions,
-): FactBody {
+): RunStart {
   const { entries, instructions = given } = readInput(input);
   if (timeZone !== undefined) assertTimeZone(timeZone);
   machineTimeZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -162,6 +224,36 @@ function assertTimeZone(timeZone: string): void {
   }
 }
 
+/** A stored start, and the run that it becomes. */
+export type StoredStart = {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly start: RunStart;
+  /** Called when the start is in the log, before any event is emitted to readers. */
+  onStarted(): void;
+};
+
+/** Starts a queued run on the store of an engine. Rejects with `session_busy` if its turn has not come. */
+export function runQueued(
+  agent: Agent,
+  { runId, sessionId, start, onStarted }: StoredStart,
+  options: ResumeOptions & { readonly store: Store; readonly shared: SharedStoreOptions },
+): Run {
+  return openRun({
+    ...withClock(options),
+    agents: indexAgents(agent),
+    runId,
+    store: options.store,
+    findSession: async () => ({ id: sessionId }),
+    async start(log, state) {
+      assertNoActiveRun(state);
+      if (agent.context) await assertContext(agent, options.context);
+      await log.append([start], "start");
+      onStarted();
+    },
+  });
+}
+
 /**
  * Continues a run from its facts, wherever it stopped. Finished steps are not repeated. Pass every agent the run may
  * need. The policy is the one the run was started with.
@@ -177,12 +269,13 @@ export function resume(
   options: ResumeOptions & WithSharedStore = {},
 ): Run {
   const source = "store" in from ? fromStore(from.store, from.runId) : fromFacts(from);
-  return openRun({
+  const opened: OpenRunOptions = {
     ...withClock(options),
     ...source,
     agents: indexAgents(agents),
     start: async () => undefined,
-  });
+  };
+  return options.shared ? openRun(opened) : openInTurn(opened);
 }
 
 type RunSource = Pick<OpenRunOptions, "store" | "runId" | "findSession">;

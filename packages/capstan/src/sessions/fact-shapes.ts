@@ -200,7 +200,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
     ...{ from: keep(string), to: keep(string), callId: keep(string), text: keep(string) },
     ...{ data: keepOptional(json), error: keepOptional(error), by: keepOptional(string) },
   }),
-  steered: object<Body<"steered">>({ entry: keep(userEntry) }),
+  steered: object<Body<"steered">>({ entry: keep(userEntry), queuedAs: keepOptional(string) }),
   // Crashes of other processes do not count against the processes here.
   recovered: dropped(object<Body<"recovered">>({ owner: keep(string), alone: keepOptional(choice(true)) })),
   solo_end: dropped(object<Body<"solo_end">>({})),

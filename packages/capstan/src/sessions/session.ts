@@ -11,6 +11,7 @@ import type { Store } from "../store.ts";
 import { type ExportFormat, exportSession } from "./export-session.ts";
 import { type ForkOptions, fork } from "./fork.ts";
 import { loadSessionInfo, readFacts } from "./load-facts.ts";
+import { deleteQueue } from "./queue.ts";
 import { type ReplayOptions, replay } from "./replay.ts";
 import { type SessionSummary, summarizeSession } from "./summary.ts";
 import { getTitle } from "./title.ts";
@@ -65,6 +66,7 @@ export function session(store: Store, id: string): Session {
     async remove() {
       await loadInfo();
       await removeApprovalRules(store, id);
+      await deleteQueue(store, id);
       await store.remove(id);
     },
     async facts(after) {

@@ -1,8 +1,9 @@
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
-import type { Store } from "../store.ts";
+import type { FoundRun, Store } from "../store.ts";
 import { createEventBuffer, createNotifier, type Notifier } from "./event-buffer.ts";
 import { isInRun, isNested } from "./load-facts.ts";
+import { findQueuedRun, listQueuedRuns } from "./queue.ts";
 
 /** A position in a session: all facts up to `seq` have been read. */
 export type Cursor = { readonly sessionId: string; readonly seq: number };
@@ -92,15 +93,19 @@ async function* follow(
 ): AsyncGenerator<readonly Event[], void, undefined> {
   const { runId } = subscription;
   const isWanted = (event: Event) => runId === undefined || isInRun(event, runId);
-  const { sessionId, firstSeq } = await resolveSource(store, subscription);
-  const buffer = createEventBuffer(maxBuffered, notifier.notify);
-  // Watch before the first read, so that no write in between is missed. `watch` delivers the current message's deltas
-  // synchronously.
-  let receive = buffer.receiveBacklog;
-  const unwatch = store.watch(sessionId, (notice) => receive(notice));
-  receive = buffer.receive;
+  let unwatch: (() => void) | undefined;
   signal?.addEventListener("abort", stop);
   try {
+    const waiter = { ...notifier, isOver: () => isOver() || signal?.aborted === true };
+    const source = await resolveSource(store, subscription, waiter);
+    if (!source) return;
+    const { sessionId, firstSeq } = source;
+    const buffer = createEventBuffer(maxBuffered, notifier.notify);
+    // Watch before the first read, so that no write in between is missed. `watch` delivers the current message's deltas
+    // synchronously.
+    let receive = buffer.receiveBacklog;
+    unwatch = store.watch(sessionId, (notice) => receive(notice));
+    receive = buffer.receive;
     let { position, last } = await findStart(store, { sessionId, firstSeq }, subscription);
     let unread: readonly Fact[] = [];
     while (!isOver() && !signal?.aborted) {
@@ -133,7 +138,7 @@ async function* follow(
       }
     }
   } finally {
-    unwatch();
+    unwatch?.();
     signal?.removeEventListener("abort", stop);
   }
 }
@@ -141,8 +146,19 @@ async function* follow(
 /** A session, and the position of the first fact to read. */
 type Source = { readonly sessionId: string; readonly firstSeq: number };
 
-async function resolveSource(store: Store, { runId, sessionId, after }: Subscription): Promise<Source> {
-  const source = runId === undefined ? { sessionId, firstSeq: 1 } : await store.findRun(runId);
+type Waiter = { wait(): Promise<void>; notify(): void; isOver(): boolean };
+
+/** Waits for the start of a queued run. Returns undefined if the subscription ends before. */
+async function resolveSource(
+  store: Store,
+  { runId, sessionId, after }: Subscription,
+  waiter: Waiter,
+): Promise<Source | undefined> {
+  const source =
+    runId === undefined
+      ? { sessionId, firstSeq: 1 }
+      : ((await store.findRun(runId)) ?? (await waitForStart(store, runId, waiter)));
+  if (!source && waiter.isOver()) return undefined;
   if (source?.sessionId === undefined || (sessionId !== undefined && sessionId !== source.sessionId)) {
     const where = sessionId === undefined ? "store" : `session "${sessionId}"`;
     throw new AgentError("unknown_run", `The ${where} has no run "${runId}".`);
@@ -152,6 +168,23 @@ async function resolveSource(store: Store, { runId, sessionId, after }: Subscrip
     throw new AgentError("invalid_input", message);
   }
   return { sessionId: source.sessionId, firstSeq: source.firstSeq };
+}
+
+/** Returns a queued run once it has started, in whichever process; undefined if the run does not exist. */
+async function waitForStart(store: Store, runId: string, waiter: Waiter): Promise<FoundRun | undefined> {
+  const queued = await findQueuedRun(store, runId);
+  const unwatch = queued && store.watch(queued.sessionId, ({ type }) => type === "facts" && waiter.notify());
+  try {
+    for (let isQueued = queued !== undefined; ; ) {
+      const run = await store.findRun(runId);
+      if (run || !queued || !isQueued || waiter.isOver()) return run;
+      await waiter.wait();
+      // Read before the run is looked for again: a run leaves the queue after it has started.
+      isQueued = (await listQueuedRuns(store, queued.sessionId)).some((one) => one.runId === runId);
+    }
+  } finally {
+    unwatch?.();
+  }
 }
 
 type StartPosition = { readonly position: number; readonly last: Fact | undefined };

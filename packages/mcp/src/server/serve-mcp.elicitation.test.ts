@@ -32,7 +32,8 @@ function createMailer(): { readonly agent: Agent; readonly sent: string[] } {
     if (last?.type === "result") return { text: `The mail: ${last.status} ${JSON.stringify(last.content)}` };
     return { calls: [{ name: "mail", input: { to: "ann" } }] };
   });
-  return { agent: defineAgent({ name: "mailer", model, tools: [mail] }), sent };
+  const policy = { onBusy: "reject" } as const;
+  return { agent: defineAgent({ name: "mailer", model, tools: [mail], policy }), sent };
 }
 
 type Reply = { action: "accept" | "decline" | "cancel"; content?: Record<string, string | boolean | number> };

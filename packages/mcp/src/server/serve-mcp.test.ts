@@ -174,6 +174,7 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
   it("with a busy session returns an error", async () => {
     const hold = Promise.withResolvers<void>();
     const helper = agent([{ text: "first" }, { text: "second" }], {
+      policy: { onBusy: "reject" },
       instructions: async () => {
         await hold.promise;
         return "";

@@ -153,6 +153,7 @@ function startSimulatedRun(context: UserContext, member: FleetMember, run: Plann
     toolExecution: sequential ? "sequential" : "parallel",
     contextBudget,
     modelRetry: { attempts, patienceMs },
+    onBusy: number % 2 === 0 ? "queue" : "reject",
   } as const;
   worker.schedule(0, () => {
     if (member.isClosing) return;

@@ -66,7 +66,7 @@ export function createVersionAudit(
           const found = await store.findRun(runId);
           return found && annotate(found);
         },
-        listRuns: async (sessionId) => (await store.listRuns(sessionId)).map(annotate),
+        listRuns: async (...given) => (await store.listRuns(...given)).map(annotate),
         listOrphans: async (options) => (await store.listOrphans(options)).map(annotate),
         async putSnapshot(snapshot, lease) {
           await store.putSnapshot(snapshot, lease);

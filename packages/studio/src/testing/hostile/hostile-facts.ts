@@ -241,7 +241,7 @@ function createRunFacts(hostile: HostileText): Omit<Facts, ModelFacts | ToolFact
     waiting: { callIds: ["c1"], until: 1 },
     woken: {},
     retried: { usageBefore: usage },
-    steered: { entry: { type: "user", content: text() } },
+    steered: { entry: { type: "user", content: text() }, queuedAs: text() },
     recovered: { owner: text(), alone: true },
     solo_end: {},
     cancel_requested: { reason: text() },

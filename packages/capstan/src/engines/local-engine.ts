@@ -1,0 +1,112 @@
+import type { Agent } from "../agent.ts";
+import type { ClockOption } from "../clock.ts";
+import type { Json } from "../json.ts";
+import type { TurnRequest } from "../perform/turn-request.ts";
+import type { RunInput } from "../run/input.ts";
+import type { ExecutedRun, ResumeOptions } from "../run/open-run.ts";
+import type { Result } from "../run/result.ts";
+import type { OptionsFor, RunOptions } from "../run/run.ts";
+import type { Run } from "../run/run-handle.ts";
+import type { AgentCall, AgentContext, AgentOutput } from "../schema/infer-agent.ts";
+import type { Rerun, RerunOptions } from "../sessions/rerun.ts";
+import type { RunInfo, RunMessage, Store } from "../store.ts";
+import type { ToolCall } from "../tool.ts";
+import type { MessageCheck } from "./stored-run.ts";
+import type { StuckFilter, StuckRun } from "./stuck-runs.ts";
+
+/** Returns the agent with this name, with the agents it hands off to; undefined when it does not exist. */
+export type FindAgent<A extends Agent = Agent> = (name: string) => A | undefined | Promise<A | undefined>;
+
+export type LocalOptions<A extends Agent = Agent> = {
+  readonly store: Store;
+  /** Every agent that a stored run may need, or a function that finds one by name, where agents change at run time. */
+  readonly agents: A | readonly A[] | FindAgent<A>;
+  /** Identifies this process in facts and leases. Default: a generated name. */
+  readonly owner?: string;
+  /** Another process may take over a run after this long without a sign of life. Default: 15 seconds. */
+  readonly leaseMs?: number;
+  /** The clock for leases, orphaned runs, and approvals that arrive. Default: the machine's. */
+  readonly clock?: ClockOption;
+  /** Facts after which a run stores a snapshot of its session, so that opening the session is cheap. Default: 300. */
+  readonly snapshotEvery?: number;
+  /** While it executes this many runs, it takes over no more. Default: 500. Messages are always accepted. */
+  readonly maxRuns?: number;
+  /** Called when this process starts to execute a run, also after a wait, and when it suspends or ends. */
+  readonly onRunStart?: (run: ExecutedRun) => void;
+  readonly onRunEnd?: (run: ExecutedRun) => void;
+} & ResumeOptionsSource<AgentContext<A>, ResumeOptions<AgentContext<A>, AgentCall<A>>>;
+
+/** Returns the options of runs that were started elsewhere: their `context`, hooks and secrets are not stored. */
+type ResumeOptionsSource<Context, Options> = undefined extends Context
+  ? { readonly getResumeOptions?: (run: RunInfo) => Options | Promise<Options> }
+  : {
+      readonly getResumeOptions: (
+        run: RunInfo,
+      ) => WithContext<Context, Options> | Promise<WithContext<Context, Options>>;
+    };
+type WithContext<Context, Options> = Options & { readonly context: Context };
+
+/**
+ * The run of a stored message. `started`: it executes here. `queued`: it starts when its turn comes. `steered`: `runId` is
+ * the unfinished run that the message was sent to. `found`: a run with this id existed.
+ */
+export type EnqueuedRun = {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly state: "started" | "queued" | "steered" | "found";
+};
+
+/** Runs on a store that outlives the process. Any number of processes may share the store. */
+export interface LocalEngine<Output = Json | undefined, Call extends ToolCall = ToolCall> {
+  /**
+   * Starts a run of one of the agents. With the `runId` of a stored run and the same input, the handle follows that run:
+   * another process may execute it, or take it over when its process is gone. If the session is busy, the policy `onBusy`
+   * applies: the events of a queued run begin when its turn comes, in whichever process; the handle of a message that
+   * steers follows the run that takes it.
+   */
+  run<A extends Agent>(
+    agent: A,
+    input: RunInput,
+    ...optionsWithContext: OptionsFor<A, Omit<RunOptions<AgentContext<A>, AgentCall<A>>, "store">>
+  ): Run<AgentOutput<A>, AgentCall<A>>;
+  /**
+   * Stores the start of a run and resolves: nothing of it is lost if the process stops. The run has started here if its
+   * session is idle. Otherwise the policy `onBusy` applies, and any process starts a queued run when its turn comes, with
+   * the options of `getResumeOptions`. Rejects with `session_busy` or `queue_full`.
+   */
+  enqueue<A extends Agent>(
+    agent: A,
+    input: RunInput,
+    ...optionsWithContext: OptionsFor<A, Omit<RunOptions<AgentContext<A>, AgentCall<A>>, "store">>
+  ): Promise<EnqueuedRun>;
+  /** Opens a stored run, whichever process executes it: await or iterate it, approve, steer, cancel. */
+  open(runId: string): Run<Output, Call>;
+  /** Returns the result of a run so far, without waiting. A run that is still active has the status `waiting`. */
+  getResult(runId: string): Promise<Result<Output, Call>>;
+  /** Rebuilds the request of a turn from the facts. Calls no model. Rejects with `not_found`. */
+  getTurnRequest(
+    runId: string,
+    turn: number,
+    options?: Pick<ResumeOptions, "context" | "secrets">,
+  ): Promise<TurnRequest>;
+  /** Runs again in a fork. The new run is recovered like any other. */
+  rerun(options: RerunOptions): Promise<Rerun>;
+  /**
+   * Checks a message before it is sent. Rejects when the run, in its
+   * current state, cannot accept it: with `unknown_call`, `approval_conflict`, `approval_expired`,
+   * `idempotency_conflict`, `run_ended`, `run_stuck`, or `invalid_input` for an answer that does not match the schema of
+   * its question. If an expired approval is sent nevertheless, the run continues with the call denied.
+   */
+  checkMessage(runId: string, message: RunMessage): Promise<MessageCheck>;
+  /**
+   * Sends a message to a run, and resumes the run when no process executes it. Resolves when the message is stored.
+   * Rejects with `run_stuck` if this process cannot resume the run, except to cancel it, and with `newer_version`.
+   */
+  send(runId: string, message: RunMessage): Promise<void>;
+  /** Takes over runs whose process is gone, and returns their ids. Also called automatically, at the start and then regularly. */
+  recover(): Promise<readonly string[]>;
+  /** Lists the unfinished runs that no process executes and this one cannot continue, with the reason. */
+  listStuck(filter?: StuckFilter): Promise<readonly StuckRun[]>;
+  /** Stops after the current step and releases its runs, so that another process can resume them. */
+  close(): Promise<void>;
+}
