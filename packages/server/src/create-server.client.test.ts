@@ -86,9 +86,9 @@ describe("the client and the server", () => {
     const findRoute = (request: string) =>
       known.find((route) => new RegExp(`^${route.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(request)) ??
       request;
-    // A page links to these files.
-    const left = "GET /api/sessions/{sessionId}/blobs/{handle}";
-    expect([...new Set(asked.map(findRoute)), left].sort()).toEqual(known.sort());
+    // A page links to these files, and balancers ask for the state of the server.
+    const left = ["GET /api/sessions/{sessionId}/blobs/{handle}", "GET /healthz", "GET /readyz"];
+    expect([...new Set(asked.map(findRoute)), ...left].sort()).toEqual(known.sort());
   });
 
   it("keep sessions: made, found, renamed, forked, exported, imported and removed", async () => {

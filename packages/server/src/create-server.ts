@@ -12,12 +12,13 @@ import {
 import { type FindAgent, local } from "capstan/engines/local";
 import { getScope } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
+import { createAdmission, type LoadLimits } from "./access/admission.ts";
 import { type ApiKeys, apiKeys } from "./access/api-keys.ts";
 import { createAuthenticator } from "./access/authenticate.ts";
 import type { Caller, UserLimits } from "./access/caller.ts";
 import { checkInstructions } from "./access/check-instructions.ts";
 import { createDailyBudget, findRunUsage } from "./access/daily-budget.ts";
-import { createCapacityCheck, createQuota } from "./access/quota.ts";
+import { createQuota } from "./access/quota.ts";
 import { createSignIns } from "./access/sign-ins.ts";
 import type { Deployment } from "./deployment.ts";
 import { createRouter, dispatch } from "./dispatch.ts";
@@ -74,6 +75,8 @@ export type ServerOptions = GuardOptions & {
   readonly retention?: Retention;
   /** Max number of active runs in this process; further runs are refused. Defaults to 500. */
   readonly maxRuns?: number;
+  /** Further limits of this process, beyond which new work is refused. */
+  readonly load?: LoadLimits;
   /** Another process may take over a run whose lease was not renewed for this long. Defaults to 15 seconds. */
   readonly leaseMs?: number;
   /** Share of the heap in use, 0 to 1. New work is refused when the heap is nearly full. */
@@ -125,7 +128,7 @@ export function createServer(options: ServerOptions): Server {
   const keys = apiKeys(store, { own: options.apiKey });
   const shutdown = new AbortController();
   const deployment = createDeployment(options, { store, keys, shutdownSignal: shutdown.signal });
-  const { report } = deployment;
+  const { report, admission } = deployment;
   // Subscribes to other processes' deltas, so that a reader who joins in the middle of a message gets the whole message.
   const unwatch = store.watch("", () => undefined);
   const authenticate = createAuthenticator({ keys, signIns: deployment.signIns, limits: options.limits });
@@ -141,7 +144,12 @@ export function createServer(options: ServerOptions): Server {
     routes,
     handle(matched, input) {
       deployment.requestLog?.note({ route: matched.path });
-      return dispatch(matched, input, { getDeployment, authenticate });
+      return dispatch(matched, input, {
+        getDeployment,
+        authenticate,
+        admission,
+        shutdownSignal: shutdown.signal,
+      });
     },
     files: options.studio && loadStaticFiles(options.studio.folder),
     report,
@@ -155,19 +163,25 @@ export function createServer(options: ServerOptions): Server {
       { cors, report },
     ),
   );
+  async function fetchInTurn(request: Request, arrivedAt?: readonly string[]): Promise<Response> {
+    const turn = admission.waitForTurn(request);
+    if (turn) await turn;
+    return fetch(request, arrivedAt);
+  }
   for (const warning of checkInstructions(coded)) report(warning);
   if (options.retention) startRetention(deployment, options.retention);
   return {
     routes,
     keys,
     oneTimeCode: deployment.signIns.createCode,
-    fetch: deployment.requestLog?.wrap(fetch) ?? fetch,
+    fetch: deployment.requestLog?.wrap(fetchInTurn) ?? fetchInTurn,
     async close(timeoutMs = 25_000) {
       shutdown.abort();
       const timeout = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
       const { engine, ephemeralRuns, mcpService } = deployment;
       await Promise.race([Promise.all([engine.close(), ephemeralRuns.close(timeout)]), timeout]);
       await mcpService.close();
+      admission.close();
       unwatch();
     },
   };
@@ -178,11 +192,11 @@ type DeploymentBase = Pick<Deployment, "store" | "shutdownSignal"> & { readonly 
 function createDeployment(options: ServerOptions, base: DeploymentBase): Deployment {
   const { store, keys, shutdownSignal } = base;
   const { agents: coded, policy, context = (owner: RunOwner) => owner, apiKey } = options;
-  const { maxRuns = 500, leaseMs = 15_000 } = options;
+  const { maxRuns = defaultMaxRuns, leaseMs = 15_000 } = options;
   const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
   const { agents, models, resolver } = createAgentSource({ ...options, store });
   const dailyBudget = createDailyBudget(store);
-  const { agentParts, quota, activeRuns, metrics } = createUsageTracking(options);
+  const { agentParts, quota, activeRuns, admission, metrics } = createUsageTracking(options);
   const report = createReporter(options.onError);
   const requestLog = options.onRequest && createRequestLog(options.onRequest, report);
   const mcpCalls = createMcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
@@ -230,11 +244,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     models,
     policyLimits: resolvePolicyLimits(options.policyLimits),
     settingsLimits: options.settingsLimits ? checkSettingsLimits(options.settingsLimits) : {},
-    assertCapacity: createCapacityCheck({
-      maxRuns,
-      countRuns: () => quota.getTotal("runs"),
-      measureMemory: options.memoryInUse,
-    }),
+    admission,
     ephemeralRuns: createEphemeralRuns({ ...limits, getRunOptions }),
     mcpService: mountMcp({ ...limits, agents: coded, store, context, secrets, onEvent, onError: report }),
     sseLog: options.sseLog,
@@ -258,20 +268,28 @@ export function createAgentFinder(options: AgentSourceOptions): FindAgent {
   return createAgentSource(options).resolver.find;
 }
 
-/** Creates the counters of runs and streams, and the metrics that report them. */
-function createUsageTracking({ agents, storedAgents: storedOptions }: ServerOptions) {
+const defaultMaxRuns = 500;
+
+/** Creates the counters of runs, streams and requests, what they limit, and the metrics that report them. */
+function createUsageTracking(options: ServerOptions) {
+  const { agents, storedAgents: storedOptions, maxRuns = defaultMaxRuns, load, memoryInUse } = options;
   const quota = createQuota();
   const agentParts = buildAgentParts(storedOptions);
   const gauges = {
     countStreams: () => quota.getTotal("streams"),
     countRuns: () => quota.getTotal("runs"),
   };
+  const admission = createAdmission({ ...load, ...gauges, maxRuns, measureMemory: memoryInUse });
   const toolNames = agentParts.tools.map(({ name }) => name);
   return {
     agentParts,
     quota,
     activeRuns: trackActiveRuns(quota),
-    metrics: createMetrics(gauges, createToolMatcher(agents, toolNames)),
+    admission,
+    metrics: createMetrics(
+      { ...gauges, getLoad: admission.getFigures },
+      createToolMatcher(agents, toolNames),
+    ),
   };
 }
 

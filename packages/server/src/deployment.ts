@@ -2,6 +2,7 @@ import type { McpTools } from "@capstan/mcp";
 import type { Agent, PolicyOverrides, ResumeOptions, Store } from "capstan";
 import type { PolicyLimits, SettingsLimits, StoredAgents } from "capstan/agents";
 import type { LocalEngine } from "capstan/engines/local";
+import type { Admission } from "./access/admission.ts";
 import type { DailyBudget } from "./access/daily-budget.ts";
 import type { Quota } from "./access/quota.ts";
 import type { SignIns } from "./access/sign-ins.ts";
@@ -48,8 +49,7 @@ export type Deployment = {
   readonly quota: Quota;
   /** Runs of the engine that are active in this process. */
   readonly activeRuns: ActiveRuns;
-  /** Throws `overloaded` when the process has no capacity for more work. */
-  assertCapacity(): void;
+  readonly admission: Admission;
   readonly dailyBudget: DailyBudget;
   readonly signIns: SignIns;
   readonly metrics: Metrics;

@@ -13,19 +13,36 @@ import type { Route, RouteRequest } from "./routes/route.ts";
 
 type RequestValues = Readonly<Record<string, unknown>>;
 
-export type DispatchContext = {
+export type DispatchContext = Pick<Deployment, "admission" | "shutdownSignal"> & {
   readonly authenticate: Authenticator;
   /** Returns the services as this caller may see them. */
   getDeployment(caller: Caller): Deployment;
 };
 
-/**
- * Handles a request to a route: authenticates the caller, validates the input, checks ownership, then calls the
- * handler.
- */
+type MatchedRequest = { readonly request: Request; readonly params: RequestValues };
+
+/** Handles a request to a route. New work is refused before anything is done for it if there is no capacity. */
 export async function dispatch(
   route: Route,
-  { request, params }: { readonly request: Request; readonly params: RequestValues },
+  matched: MatchedRequest,
+  context: DispatchContext,
+): Promise<Response> {
+  const { admission, shutdownSignal } = context;
+  if (route.startsWork && shutdownSignal.aborted)
+    throw new AgentError("draining", "The server is shutting down. Try again in a moment.");
+  if (route.startsWork) admission.assertCapacity();
+  const endRequest = admission.addRequest();
+  try {
+    return await handleRequest(route, matched, context);
+  } finally {
+    endRequest();
+  }
+}
+
+/** Authenticates the caller, validates the input, checks ownership, then calls the handler. */
+async function handleRequest(
+  route: Route,
+  { request, params }: MatchedRequest,
   { getDeployment, authenticate }: DispatchContext,
 ): Promise<Response> {
   const caller = route.access === "anyone" ? anonymousCaller : await authenticate(request);
@@ -33,9 +50,6 @@ export async function dispatch(
   if (route.access !== "anyone") deployment.requestLog?.note({ user: caller.user });
   if (route.access === "admin" && !caller.isAdmin)
     throw new AgentError("forbidden", "This requires an admin key.");
-  if (route.startsWork && deployment.shutdownSignal.aborted)
-    throw new AgentError("draining", "The server is shutting down. Try again in a moment.");
-  if (route.startsWork) deployment.assertCapacity();
   const asked: RouteRequest<unknown, unknown, unknown> = {
     caller,
     request,

@@ -52,6 +52,28 @@ it("binds a free port of this machine, and releases it", async () => {
   await expect(fetch(`${listening.url}/api/health`)).rejects.toThrow();
 });
 
+it("answers health checks, and nothing else, on a port of their own", async () => {
+  const listening = await start({ healthPort: 0 });
+  const origin = `http://127.0.0.1:${listening.healthPort}`;
+  expect(listening.healthPort).not.toBe(listening.port);
+  expect(await (await fetch(`${origin}/healthz`)).json()).toEqual({ status: "ok" });
+  expect(await (await fetch(`${origin}/readyz`)).json()).toEqual({ status: "ready" });
+  for (const path of ["/api/about", "/api/health", "/metrics", "/healthz/../api/runs", "/healthz?x"])
+    expect((await fetch(origin + path)).status, path).toBe(404);
+  await listening.close();
+  await expect(fetch(`${origin}/healthz`)).rejects.toThrow();
+});
+
+it("releases its port when the port for health checks is in use", async () => {
+  const { port: taken } = await start();
+  const { port } = await start();
+  await open.pop()?.close(0);
+  await expect(listen(makeServer(), { port, healthPort: taken })).rejects.toThrow(
+    `Port ${taken} is already in use`,
+  );
+  expect((await start({ port })).port).toBe(port);
+});
+
 it.each([
   "0.0.0.0",
   "::",

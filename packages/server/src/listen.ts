@@ -1,4 +1,9 @@
-import { createServer, type IncomingMessage, type Server as NodeServer } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server as NodeServer,
+  type RequestListener,
+} from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { AgentError } from "capstan";
@@ -15,12 +20,19 @@ export type ListenOptions = {
   readonly maxConnections?: number;
   /** Time limit for receiving a request including its body. */
   readonly requestTimeoutMs?: number;
+  /**
+   * A second port that answers only `/healthz` and `/readyz`, so that probes do not wait behind a burst of new
+   * connections: Node accepts one per turn of its event loop.
+   */
+  readonly healthPort?: number;
 };
 
 /** A server bound to a port. */
 export interface ListeningServer {
   readonly url: string;
   readonly port: number;
+  /** The port of `healthPort`, which 0 picks. */
+  readonly healthPort: number | undefined;
   /**
    * Answers new requests with `draining` while active runs are released, for at most `patienceMs` (25 s), then closes
    * the port and all connections. Does not close the store.
@@ -59,15 +71,20 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
     { overrideGlobalObjects: false, errorHandler: () => toErrorResponse(createUnreadableError()) },
   );
   const node = createNodeServer(options).on("request", listener);
-  await bindPort(node, { port, host });
-  const { port: actual } = node.address() as AddressInfo;
+  const actual = await bindPort(node, { port, host });
+  const health = options.healthPort === undefined ? undefined : createHealthServer(options, listener);
+  const healthPort =
+    health && (await bindPort(health, { port: options.healthPort ?? 0, host }).catch(closeAndThrow(node)));
   let closed: Promise<void> | undefined;
   return {
     port: actual,
+    healthPort,
     url: `http://${isIPv6(host) ? `[${host}]` : host}:${actual}`,
     close(patienceMs) {
       isShuttingDown = true;
-      closed ??= server.close(patienceMs).then(() => closeServer(node));
+      closed ??= server.close(patienceMs).then(async () => {
+        await Promise.all([closeServer(node), health && closeServer(health)]);
+      });
       return closed;
     },
   };
@@ -90,6 +107,21 @@ function createNodeServer({ maxConnections = 10_000, requestTimeoutMs = 60_000 }
   return node;
 }
 
+const healthPaths: readonly (string | undefined)[] = ["/healthz", "/readyz"];
+
+/** Creates a server that shares the event loop but not the queue of connections, and has no other routes. */
+function createHealthServer(options: ListenOptions, listener: RequestListener): NodeServer {
+  return createNodeServer(options).on("request", (request, response) => {
+    if (healthPaths.includes(request.url)) return listener(request, response);
+    response.writeHead(404, { "content-type": "text/plain" }).end("Use /healthz or /readyz.\n");
+  });
+}
+
+const closeAndThrow = (node: NodeServer) => (thrown: unknown) => {
+  node.close();
+  throw thrown;
+};
+
 /** Checks the raw request: Node keeps the first of two Host headers and accepts absolute targets. */
 function findWireProblem(rawHeaders: readonly string[], target: string): AgentError | undefined {
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
@@ -111,7 +143,8 @@ function createUnreadableError(): AgentError {
   return new AgentError("invalid_input", "Invalid request target or Host header.");
 }
 
-function bindPort(node: NodeServer, { port, host }: { port: number; host: string }): Promise<void> {
+/** Resolves with the port. */
+function bindPort(node: NodeServer, { port, host }: { port: number; host: string }): Promise<number> {
   return new Promise((resolve, reject) => {
     node.once("error", (error: NodeJS.ErrnoException) => {
       const messages: Record<string, string> = {
@@ -123,7 +156,7 @@ function bindPort(node: NodeServer, { port, host }: { port: number; host: string
       const message = messages[error.code ?? ""] ?? `Cannot listen on ${host}:${port}: ${error.message}`;
       reject(new AgentError("invalid_definition", message, { cause: error }));
     });
-    node.listen({ port, host, backlog }, () => resolve());
+    node.listen({ port, host, backlog }, () => resolve((node.address() as AddressInfo).port));
   });
 }
 

@@ -17,7 +17,8 @@ it("new work is refused while memory is nearly full, and active runs continue (F
   const { runId } = await (await server.send("POST", "/api/runs", { input: "Hello" })).json();
   memoryInUse = 0.95;
   const refused = await server.send("POST", "/api/runs", { input: "Hello" });
-  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get("retry-after")).toMatch(/^[1-5]$/);
   expect(await refused.json()).toMatchObject({ error: { code: "overloaded", retryable: true } });
   ready.resolve();
   expect(await (await server.send("GET", `/api/runs/${runId}/events`)).text()).toContain('"text":"Done."');

@@ -1,4 +1,3 @@
-import { getHeapSpaceStatistics, getHeapStatistics } from "node:v8";
 import { AgentError } from "capstan";
 import type { Caller } from "./caller.ts";
 
@@ -43,42 +42,4 @@ export function createQuota(): Quota {
       throw new AgentError("rate_limited", message, { retryAfterMs: 5000 });
     },
   };
-}
-
-export type CapacityOptions = {
-  /** Max number of active runs in this process. */
-  readonly maxRuns: number;
-  countRuns(): number;
-  /** Share of the heap in use, 0 to 1. */
-  readonly measureMemory?: (() => number) | undefined;
-};
-
-const maxHeapShare = 0.9;
-
-/** Returns a function that throws `overloaded` when the process has no capacity for more work. */
-export function createCapacityCheck({
-  maxRuns,
-  countRuns,
-  measureMemory = measureOldHeap,
-}: CapacityOptions): () => void {
-  return () => {
-    if (countRuns() >= maxRuns)
-      throw new AgentError(
-        "overloaded",
-        `The server is at its limit of ${maxRuns} active runs. Try again later.`,
-      );
-    if (measureMemory() > maxHeapShare)
-      throw new AgentError("overloaded", "The server is low on memory. Try again in a moment.");
-  };
-}
-
-const mebibyte = 1024 * 1024;
-/** V8 reserves this part of the heap limit for young objects; only the rest can fill up. */
-const youngHeapBytes = (Number.parseInt(process.versions.v8, 10) >= 13 ? 192 : 48) * mebibyte;
-
-function measureOldHeap(): number {
-  const old = getHeapSpaceStatistics().filter(({ space_name }) => !space_name.startsWith("new_"));
-  const used = old.reduce((sum, { space_used_size }) => sum + space_used_size, 0);
-  const { heap_size_limit } = getHeapStatistics();
-  return used / Math.max(heap_size_limit - youngHeapBytes, heap_size_limit / 8);
 }

@@ -44,7 +44,7 @@ export type Route = {
   readonly body: z.ZodType | undefined;
   /** Limit of the body; 4 MiB by default. */
   readonly maxBytes?: number;
-  /** Refused with `draining` during shutdown, and when the server has no capacity. */
+  /** Refused with `draining` during shutdown, and with `overloaded` when the server has no capacity. */
   readonly startsWork: boolean;
   readonly responses: Readonly<Record<number, RouteResponse>>;
   handle(asked: RouteRequest<never, never, never>, deployment: Deployment): Promise<Response>;

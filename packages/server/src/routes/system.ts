@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { findFailedChecks } from "../telemetry/readiness.ts";
 import { buildOpenApi } from "../views/openapi.ts";
 import { buildServerInfo } from "../views/server-info.ts";
 import { defineRoute, type Route } from "./route.ts";
@@ -30,7 +31,11 @@ export const aboutRoutes: readonly Route[] = [
   }),
 ];
 
-const status = (value: "ok" | "draining") => z.object({ status: z.literal(value) });
+const status = (value: "ok" | "draining" | "ready") => z.object({ status: z.literal(value) });
+const unready = z.object({
+  status: z.literal("not ready"),
+  failed: z.array(z.enum(["draining", "store", "load"])).describe("The checks that fail."),
+});
 
 export const healthRoutes: readonly Route[] = [
   defineRoute({
@@ -45,6 +50,33 @@ export const healthRoutes: readonly Route[] = [
     async handle(_, { shutdownSignal }) {
       if (!shutdownSignal.aborted) return Response.json({ status: "ok" });
       return Response.json({ status: "draining" }, { status: 503, headers: { "retry-after": "1" } });
+    },
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/healthz",
+    summary: "Whether the process answers. Restart it if it does not.",
+    access: "anyone",
+    responses: { 200: { description: "It does, also while it shuts down.", schema: status("ok") } },
+    handle: async () => Response.json({ status: "ok" }),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/readyz",
+    summary: "Whether the server should get requests.",
+    access: "anyone",
+    responses: {
+      200: { description: "It should.", schema: status("ready") },
+      503: {
+        description: "It is shutting down, cannot reach its store, or has been overloaded for long.",
+        schema: unready,
+      },
+    },
+    async handle(_, deployment) {
+      const failed = await findFailedChecks(deployment);
+      if (failed.length === 0) return Response.json({ status: "ready" });
+      const headers = { "retry-after": "1" };
+      return Response.json({ status: "not ready", failed }, { status: 503, headers });
     },
   }),
 ];

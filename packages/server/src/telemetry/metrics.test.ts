@@ -123,11 +123,12 @@ describe("GET /metrics", () => {
 });
 
 describe("the figures", () => {
+  const getLoad = () => ({ delayMs: 40, requests: 7, admitted: 9, refused: [["delay", 5] as const] });
   const told = (event: object) =>
     ({ runId: "r", sessionId: "s", agent: "a", turn: 1, seq: 1, at: 0, id: "i", ...event }) as Event;
 
   it("have cumulative buckets, up to the total count", () => {
-    const counts = createMetrics({ countStreams: () => 3, countRuns: () => 2 });
+    const counts = createMetrics({ countStreams: () => 3, countRuns: () => 2, getLoad });
     const usage = { inputTokens: 1, outputTokens: 1 };
     for (const ms of [5, 50, 500, 5000, 500_000])
       counts.record(told({ type: "message", model: "m", usage, ms }));
@@ -137,8 +138,16 @@ describe("the figures", () => {
     expect(samples.find(({ name }) => name === "capstan_open_streams")?.value).toBe(3);
   });
 
+  it("show the load of the process, and what was refused because of it", () => {
+    const text = createMetrics({ countStreams: () => 0, countRuns: () => 0, getLoad }).format();
+    expect(text).toContain("capstan_event_loop_delay_seconds 0.04\n");
+    expect(text).toContain("capstan_open_requests 7\n");
+    expect(text).toContain("# TYPE capstan_admitted_total counter\ncapstan_admitted_total 9\n");
+    expect(text).toContain('capstan_refused_total{reason="delay"} 5\n');
+  });
+
   it("stay few and readable, even with made-up names (A113)", () => {
-    const counts = createMetrics({ countStreams: () => 0, countRuns: () => 0 });
+    const counts = createMetrics({ countStreams: () => 0, countRuns: () => 0, getLoad });
     for (let index = 0; index < 2000; index++) {
       const name = `tool "${index}"\n\\ ${"x".repeat(500)}`;
       counts.record(told({ type: "tool_call_result", name, status: "ok" }));

@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { type Agent, type Event, type Fact, isFact } from "capstan";
+import type { LoadFigures } from "../access/admission.ts";
 import { createCounter, createGauge, createHistogram, type Metric } from "./prometheus.ts";
 
 /** Metrics of a server. Contains no content and no user names. */
@@ -10,7 +11,7 @@ export interface Metrics {
   format(): string;
 }
 
-export type Gauges = { countStreams(): number; countRuns(): number };
+export type Gauges = { countStreams(): number; countRuns(): number; getLoad(): LoadFigures };
 
 /** Upper bounds in seconds, from the convention for `gen_ai.client.operation.duration`. */
 const durationBuckets = [
@@ -80,12 +81,25 @@ export function createMetrics(
 
 type Usage = Extract<Event, { type: "message" }>["usage"];
 
-function buildGauges({ countStreams: openStreams, countRuns: runsAtWork }: Gauges): Metric[] {
+function buildGauges({ countStreams: openStreams, countRuns: runsAtWork, getLoad }: Gauges): Metric[] {
+  const { delayMs, requests, admitted, refused } = getLoad();
   const { used_heap_size, heap_size_limit } = getHeapStatistics();
   const { active, idle } = performance.eventLoopUtilization();
   return [
     createGauge("capstan_open_streams", "Open event streams.", openStreams()),
     createGauge("capstan_runs_at_work", "Active runs in this process.", runsAtWork()),
+    createGauge("capstan_open_requests", "Requests that are being answered.", requests),
+    createGauge("capstan_admitted_total", "Requests for work that were admitted.", admitted),
+    createGauge(
+      "capstan_refused_total",
+      "Requests for work that were refused because of the load, by reason.",
+      refused.map(([reason, count]) => [{ reason }, count] as const),
+    ),
+    createGauge(
+      "capstan_event_loop_delay_seconds",
+      "How long work waits for its turn of the event loop.",
+      delayMs / 1000,
+    ),
     createGauge("nodejs_heap_size_used_bytes", "Heap in use.", used_heap_size),
     createGauge("nodejs_heap_size_limit_bytes", "Heap limit.", heap_size_limit),
     createGauge(

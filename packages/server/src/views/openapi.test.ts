@@ -112,6 +112,8 @@ const agUi = { threadId: "thread", runId: "one", messages };
 const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "GET /openapi.json": () => ({ path: "/openapi.json" }),
   "GET /api/health": () => ({ path: "/api/health" }),
+  "GET /healthz": () => ({ path: "/healthz" }),
+  "GET /readyz": () => ({ path: "/readyz" }),
   "GET /metrics": () => ({ path: "/metrics" }),
   "GET /api/about": () => ({ path: "/api/about" }),
   "GET /api/models": () => ({ path: "/api/models" }),

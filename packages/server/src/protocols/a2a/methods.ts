@@ -99,5 +99,5 @@ function assertNotEnded(followed: FollowedTask): void {
 function assertAcceptsWork({ deployment }: A2aContext): void {
   if (deployment.shutdownSignal.aborted)
     throw new AgentError("draining", "The server is shutting down. Try again in a moment.");
-  deployment.assertCapacity();
+  deployment.admission.assertCapacity();
 }
