@@ -93,7 +93,7 @@ export { type QuarantineOptions, quarantine } from "./run/quarantine.ts";
 export type { DoneResult, Result, ResultData } from "./run/result.ts";
 export { type RunOptions, resume, run } from "./run/run.ts";
 export type { Run } from "./run/run-handle.ts";
-export type { AgentCall, AgentContext, AgentOutput } from "./schema/infer-agent.ts";
+export type { AgentCall, AgentContext, AgentOutput, ContextSource } from "./schema/infer-agent.ts";
 export type {
   Infer,
   JsonSchema,

@@ -1,6 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { McpTools } from "@capstan/mcp";
-import { type Agent, AgentError, type Event, type Model, type PolicyOverrides, type Store } from "capstan";
+import {
+  type Agent,
+  AgentError,
+  type ContextSource,
+  type Event,
+  type Model,
+  type PolicyOverrides,
+  type Store,
+} from "capstan";
 import {
   checkSettingsLimits,
   type PolicyLimits,
@@ -43,9 +51,11 @@ import { buildAgentParts } from "./views/agent-parts.ts";
 import { createMcpCalls } from "./views/mcp-server-view.ts";
 import type { AgentProfiles } from "./views/server-info.ts";
 
-export type ServerOptions = GuardOptions & {
+export type ServerOptions<A extends Agent = Agent> = BaseOptions<A> & ContextSource<A, RunOwner>;
+
+type BaseOptions<A> = GuardOptions & {
   /** The first agent answers requests that name none. */
-  readonly agents: readonly Agent[];
+  readonly agents: readonly A[];
   /** Defaults to a store in the memory of this process. */
   readonly store?: Store;
   /** Key of the local user. Once it is set, every request must send a key. Create more keys with `keys.create`. */
@@ -83,8 +93,6 @@ export type ServerOptions = GuardOptions & {
   readonly memoryInUse?: () => number;
   /** Folder with the files of a user interface, served at `/`. */
   readonly studio?: { readonly folder: string };
-  /** Returns the `context` of tools and instructions. Defaults to the owner of the run. */
-  readonly context?: (caller: RunOwner) => unknown;
   /**
    * Who answers for text that client applications add to the user's: context, page state, system messages and a history
    * that the client keeps. Default: `application`, which labels the conversation untrusted and private. Use `operator` if
@@ -122,6 +130,7 @@ export interface Server {
 }
 
 /** Creates a server for agents and a store. Throws `invalid_definition` without an agent. */
+export function createServer<A extends Agent>(options: ServerOptions<A>): Server;
 export function createServer(options: ServerOptions): Server {
   const { agents: coded, store = memory() } = options;
   if (coded.length === 0) throw new AgentError("invalid_definition", "A server needs at least one agent.");

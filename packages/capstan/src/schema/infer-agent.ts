@@ -67,6 +67,13 @@ export type AgentCall<A> =
 /** The context that runs of an agent need; for a union of agents, what all of them need. */
 export type AgentContext<A> = NeededContext<A>;
 
+/** Returns the context of a run for its caller. Required if the agents need more than the caller, which is the default. */
+export type ContextSource<A, Caller> =
+  Caller extends AgentContext<A>
+    ? { readonly context?: GetContext<A, Caller> }
+    : { readonly context: GetContext<A, Caller> };
+type GetContext<A, Caller> = (caller: Caller) => AgentContext<A> | Promise<AgentContext<A>>;
+
 /** The context that all of these tools and agents need; `unknown` if they need none. */
 type NeededContext<Parts> = [Parts] extends [never]
   ? unknown

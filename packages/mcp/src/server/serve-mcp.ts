@@ -1,6 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { createRequestStateCodec, McpServer } from "@modelcontextprotocol/server";
-import { type Agent, AgentError, type Event, type PolicyOverrides, type Result, type Store } from "capstan";
+import {
+  type Agent,
+  AgentError,
+  type ContextSource,
+  type Event,
+  type PolicyOverrides,
+  type Result,
+  type Store,
+} from "capstan";
 import { memory } from "capstan/stores/memory";
 import { createAgentCalls, type WaitingState } from "./agent-calls.ts";
 import type { RunCaller } from "./agent-runs.ts";
@@ -9,9 +17,12 @@ import { addKnowledgeTools, type Knowledge } from "./knowledge-tools.ts";
 import { type McpHandler, type McpHandlerOptions, mcpHandler } from "./mcp-handler.ts";
 import { createSessionKeys, hashPrefix, type SessionPrefix } from "./session-keys.ts";
 
-export type ServeMcpOptions = McpHandlerOptions & {
+/** `context` builds the context of a run. Request headers are never part of the caller. */
+export type ServeMcpOptions<A extends Agent = Agent> = BaseOptions<A> & ContextSource<A, RunCaller>;
+
+type BaseOptions<A> = McpHandlerOptions & {
   /** The first agent answers a `query` without `agent`. */
-  readonly agents: readonly Agent[];
+  readonly agents: readonly A[];
   /** Stores the conversations; default: in memory. */
   readonly store?: Store;
   readonly name?: string;
@@ -22,8 +33,6 @@ export type ServeMcpOptions = McpHandlerOptions & {
   readonly expose?: Exposure;
   /** Adds the tools `search` and `fetch`. */
   readonly knowledge?: Knowledge;
-  /** Builds the `context` of a run; default: the caller. Request headers are never part of it. */
-  readonly context?: (caller: RunCaller) => unknown;
   /** For every run, or per user. */
   readonly policy?:
     | PolicyOverrides
@@ -47,6 +56,7 @@ const daySeconds = 24 * 60 * 60;
  * Serves agents to MCP clients, over HTTP (`fetch`) and stdio. Does not check tokens: your application authenticates the
  * caller and passes the `user`, and credentials are removed from the request. Not an authorization server.
  */
+export function serveMcp<A extends Agent>(options: ServeMcpOptions<A>): McpService;
 export function serveMcp(options: ServeMcpOptions): McpService {
   const { agents, store = memory(), expose = "query", knowledge, onEvent, secrets } = options;
   const { policy, sessionPrefix = hashPrefix } = options;
