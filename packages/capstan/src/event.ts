@@ -71,6 +71,8 @@ export type FactBody =
       readonly instructions?: string;
       /** The run comes from a file: nothing in it grants a right, and its text is external. */
       readonly imported?: true;
+      /** The run summarizes the history of the session and does not answer. */
+      readonly compact?: true;
     }
   | {
       /** Stored before a model call. */

@@ -11,7 +11,7 @@ import {
 import { estimateEntryTokens, estimateRequestTokens, estimateTokens } from "../state/context-size.ts";
 import type { Compactions } from "../state/state.ts";
 import { computeRemainingMs, maxCallMs, planModelRetry } from "./limits.ts";
-import { type Decision, decideFacts, type RuleContext } from "./rule.ts";
+import { buildDone, type Decision, decideFacts, type Rule, type RuleContext } from "./rule.ts";
 
 /** Compaction continues until the history is below this share of the budget; otherwise every turn would trigger it. */
 const targetShare = 0.8;
@@ -45,6 +45,34 @@ export function compactHistory(context: RuleContext, because: "budget" | "overfl
   if (because === "overflow" || !exceedsShare(context, 1)) return undefined;
   return shortenRecentResults(context, until) ?? warnOverBudget(context);
 }
+
+/**
+ * Performs a run that compacts its session: one summary of everything before the last two turns. Nothing is dropped if no
+ * model can write it. A message that the user has sent meanwhile is answered.
+ */
+export const compactOnRequest: Rule = (context) => {
+  const { agent, state, run } = context;
+  if (!run.isCompaction || run.turn > 0) return undefined;
+  const { open, saved, count } = run.compactions;
+  if (open && open.candidate < agent.models.summary.length) return requestSummary(context, open);
+  const until = findRecentTurnsStart(state.history);
+  if (!open && !saved && isWorthwhile(context, until, "overflow"))
+    return requestSummary(context, { number: count + 1, until, candidate: 0 });
+  if (run.steering.length > 0) return undefined;
+  if (open) {
+    const text = "No model could summarize the conversation. It is unchanged.";
+    const error = { code: "model_failed", message: text, retryable: false };
+    return decideFacts(
+      "answer",
+      { type: "error", ...error },
+      buildDone(run, { status: "failed", text, error }),
+    );
+  }
+  const text = saved
+    ? `Compacted the conversation: about ${saved.before} tokens became ${saved.after}.`
+    : "Nothing to compact: there is nothing before the last two turns.";
+  return decideFacts("answer", buildDone(run, { status: "done", text }));
+};
 
 /** Whether the history was compacted in the current turn. */
 export function hasCompacted({ run }: RuleContext): boolean {

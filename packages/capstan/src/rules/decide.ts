@@ -2,6 +2,7 @@ import type { Agents } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { RunState, State } from "../state/state.ts";
 import { acceptAnswer, answerWhenToolsFailed } from "./answer.ts";
+import { compactOnRequest } from "./compaction.ts";
 import {
   buildCancellation,
   handleModelFailure,
@@ -23,6 +24,7 @@ const rules: readonly Rule[] = [
   stopWhenCancelled,
   stopWhenQuarantined,
   handleModelFailure,
+  compactOnRequest,
   expireApprovals,
   reuseCachedResults,
   refuseCalls,

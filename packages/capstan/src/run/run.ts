@@ -36,6 +36,8 @@ export type RunOptions<Context = unknown, Call extends ToolCall = ToolCall> = Re
   readonly timeZone?: string;
   /** Makes the call idempotent: the same id and input return the existing run. */
   readonly runId?: string;
+  /** Summarizes the history of the session now instead of answering. The input must be empty: `[]`. */
+  readonly compact?: boolean;
 };
 
 /** The options of a run of these agents; required, with the `context`, if the agents need one. */
@@ -193,18 +195,21 @@ export function assertNoActiveRun({ sessionId, run }: State): void {
 export function buildRunStart(
   agent: Agent,
   input: RunInput,
-  { policy, settings, timeZone, instructions: given }: RunOptions & WithInstructions,
+  { policy, settings, timeZone, compact, instructions: given }: RunOptions & WithInstructions,
 ): RunStart {
   const { entries, instructions = given } = readInput(input);
+  if (compact && entries.length > 0)
+    throw new AgentError("invalid_input", "A run that compacts its session takes no input: pass [].");
   if (timeZone !== undefined) assertTimeZone(timeZone);
   machineTimeZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone;
   return {
     type: "run_start",
     input: entries,
-    policy: resolvePolicy(policy, agent.policy),
+    policy: resolvePolicy(compact ? { ...policy, memory: "session" } : policy, agent.policy),
     timeZone: timeZone ?? machineTimeZone,
     ...(settings && { settings: checkRunSettings(agent, settings) }),
     ...(instructions !== undefined && { instructions }),
+    ...(compact && { compact }),
   };
 }
 

@@ -114,6 +114,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
     settings: drop(openObject<ModelSettings>({})),
     instructions: drop(string),
     imported: replaceOptional(choice(true), () => true as const),
+    compact: keepOptional(choice(true)),
   }),
   turn_start: object<Body<"turn_start">>({
     ...{ turn: keep(count), maxTurns: keep(either(choice("unlimited"), number)), messageCount: keep(count) },

@@ -290,7 +290,10 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
 }
 
 /** Whether the runtime wrote the answer, or the run was cancelled before the model continued its message. */
-function isMissingInHistory({ lastText, currentTurn }: RunState, { status, text }: FactOf<"done">): boolean {
+function isMissingInHistory(run: RunState, { status, text }: FactOf<"done">): boolean {
+  const { lastText, currentTurn } = run;
+  // The report about a compaction is for the user only.
+  if (run.isCompaction && run.turn === 0) return false;
   if (status === "limit" || status === "done") return text !== lastText;
   const { partial } = currentTurn ?? {};
   return status === "cancelled" && partial !== undefined && getText(partial.entry).trim() === text;

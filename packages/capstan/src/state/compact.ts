@@ -3,7 +3,7 @@ import type { Fact } from "../event.ts";
 import { type Entry, getCalls, type ResultEntry, toPlainText } from "../history.ts";
 import { formatReadHint } from "../prompt/builtin-tools.ts";
 import { findModelProvenance, listReads } from "../provenance.ts";
-import { createContextSize, estimateTokens, measureHistory } from "./context-size.ts";
+import { createContextSize, estimateRequestTokens, estimateTokens, measureHistory } from "./context-size.ts";
 import { addUsage, type RunState, type State } from "./state.ts";
 
 type CompactedFact = Extract<Fact, { type: "compacted" }>;
@@ -56,6 +56,7 @@ export function applyCompaction(state: State, run: RunState, fact: CompactedFact
     replaceFront(state, until, state.history.slice(0, until).map(shortenResult));
   } else {
     run.compactions.summarizedAt = point;
+    const before = run.isCompaction ? estimateRequestTokens(state) : 0;
     const kept = fact.model === undefined ? selectEarlierSummaries(state.history) : [];
     const provenance = findModelProvenance(state.labels);
     const summary: Entry = {
@@ -65,6 +66,7 @@ export function applyCompaction(state: State, run: RunState, fact: CompactedFact
     };
     const front = [...kept, summary, ...selectLastingEntries(state.history, until, run)];
     replaceFront(state, until, front);
+    if (run.isCompaction) run.compactions.saved = { before, after: estimateRequestTokens(state) };
     // Entries before a handoff are now fewer, or the summary also covers some entries after it.
     for (const frame of run.handoffs)
       frame.base = until <= frame.base ? frame.base + front.length - until : front.length;

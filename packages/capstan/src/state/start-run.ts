@@ -65,9 +65,10 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     citations: [],
     invalidOutputs: 0,
     compactions: {
-      ...{ count: 0, open: undefined },
+      ...{ count: 0, open: undefined, saved: undefined },
       ...{ shortenedAt: undefined, summarizedAt: undefined, recentShortenedAt: undefined },
     },
+    isCompaction: fact.compact === true,
     done: undefined,
   };
 }

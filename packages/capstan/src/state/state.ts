@@ -128,6 +128,8 @@ export type RunState = {
   /** Answers that did not match the output schema. */
   invalidOutputs: number;
   readonly compactions: Compactions;
+  /** The run summarizes the history and does not answer. */
+  readonly isCompaction: boolean;
   done:
     | {
         readonly status: RunStatus;
@@ -167,6 +169,8 @@ export type Compactions = {
   summarizedAt: string | undefined;
   /** Point at which results of the last turns were last shortened. */
   recentShortenedAt: string | undefined;
+  /** For a run that compacts: the estimated tokens of the history before and after its summary. */
+  saved: { readonly before: number; readonly after: number } | undefined;
 };
 
 /** One turn: the tools and notes of the request, the model's message, and the state of its calls. */

@@ -96,7 +96,7 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
       timeZone: "UTC",
       settings: createSettings(text),
       instructions: text(),
-      imported: true,
+      ...{ imported: true, compact: true },
     },
     turn_start: { maxTurns: 5, messageCount: 1, tools: "offered", chain: "main", notes: [text()] },
     message: {
