@@ -133,6 +133,25 @@ it("a client that reconnects continues to read its run, and a page that is reloa
   await vi.waitUntil(() => model.countOpen() === 0, polling);
 });
 
+it("a message that is sent again after its client has left does not end its own run", async () => {
+  const { url } = await serve();
+  const body = JSON.stringify({
+    threadId: "t",
+    runId: "r",
+    messages: [{ role: "user", content: "A story." }],
+  });
+  const post = { method: "POST", headers: { "content-type": "application/json" }, body };
+  const leaving = new AbortController();
+  const first = await fetch(`${url}/ag-ui`, { ...post, signal: leaving.signal });
+  leaving.abort();
+  await vi.waitUntil(async () => (await store.listRecords("abandoned")).length > 0, polling);
+  const again = await fetch(`${url}/ag-ui`, post);
+  expect(again.headers.get("x-run-id")).toBe(first.headers.get("x-run-id"));
+  await vi.waitUntil(() => model.countOpen() === 1, polling);
+  expect(model.requests).toHaveLength(1);
+  await again.body?.cancel();
+});
+
 describe("a stop", () => {
   const stop = ({ server }: Served, body?: object, headers?: Record<string, string>) =>
     server.send("POST", "/api/ui/chat/chat-1/stop", body, headers);

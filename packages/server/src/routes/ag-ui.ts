@@ -16,7 +16,7 @@ import {
 } from "../protocols/ag-ui/request.ts";
 import { createClientAgent, isServerTool } from "../protocols/client-agent.ts";
 import { toAgentError, toClientError } from "../protocols/client-error.ts";
-import { connectToRun, setAbandoned } from "../runs/abandoned-runs.ts";
+import { connectToRun, setAbandoned, stopAbandonedRun } from "../runs/abandoned-runs.ts";
 import { storeToolset } from "../runs/agent-resolver.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
@@ -113,6 +113,7 @@ async function startThreadRun(
   deployment: Deployment,
 ): Promise<FollowedRun> {
   const key = computeRunKey(sessionId, input.runId);
+  await stopAbandonedRun(deployment, sessionId, key);
   const name = await resolveAgentName(input, agent, deployment);
   const newest = getNewestInput(input, deployment.clientProvenance);
   return startRun(deployment, caller, { key, sessionId, input: newest, agent: name, model });

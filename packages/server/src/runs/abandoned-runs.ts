@@ -66,6 +66,30 @@ export async function setAbandoned(
   await updateRecord(store, { kind, id: sessionId }, () => runId);
 }
 
-export async function isAbandoned(store: Store, { runId, sessionId }: RunLocation): Promise<boolean> {
+/** The connection that a client closes and its next message may arrive in any order. */
+const graceMs = 500;
+const pollMs = 25;
+
+/**
+ * Called before a message of a conversation starts a run: stops the unfinished run if its client has left. The same
+ * message sent again, with the same key, is no new one.
+ */
+export async function stopAbandonedRun(
+  deployment: Deployment,
+  sessionId: string,
+  key: string | undefined,
+): Promise<void> {
+  const { store } = deployment;
+  const [run] = await store.listRuns(sessionId, 1);
+  if (!run || run.state === "ended" || run.runId === `run_${key}`) return;
+  const deadline = performance.now() + graceMs;
+  while (!(await isAbandoned(store, run))) {
+    if (run.state === "waiting" || performance.now() > deadline) return;
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+  await stopRun(deployment, run);
+}
+
+async function isAbandoned(store: Store, { runId, sessionId }: RunLocation): Promise<boolean> {
   return (await store.getRecord(kind, sessionId))?.body === runId;
 }

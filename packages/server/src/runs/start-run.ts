@@ -5,7 +5,6 @@ import { loadRunStart } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import { readRequestSettings } from "../access/request-settings.ts";
 import type { Deployment } from "../deployment.ts";
-import { isAbandoned } from "./abandoned-runs.ts";
 import {
   createKeyConflictError,
   type KeyedRequest,
@@ -13,7 +12,6 @@ import {
   runOnce,
   storeRequest,
 } from "./idempotency.ts";
-import { stopRun } from "./stop-run.ts";
 
 export type RunRequest = {
   /** The user's message, or a history kept by the client, which is not trusted. */
@@ -136,12 +134,9 @@ async function readFirstEvent(handle: Run): Promise<void> {
   for await (const _ of handle) return;
 }
 
-/** Stops an unfinished run whose client has left, see `abandoned-runs.ts`. Any other unfinished run is an error. */
-async function assertSessionIdle(deployment: Deployment, { sessionId, runId }: RunPlan): Promise<void> {
-  const [open] = await deployment.store.listRuns(sessionId, 1);
-  if (!open || open.state === "ended" || open.runId === runId) return;
-  if (!(await isAbandoned(deployment.store, open))) throw createBusyError(sessionId, open.runId);
-  await stopRun(deployment, open);
+async function assertSessionIdle({ store }: Deployment, { sessionId, runId }: RunPlan): Promise<void> {
+  const [open] = await store.listRuns(sessionId, 1);
+  if (open && open.state !== "ended" && open.runId !== runId) throw createBusyError(sessionId, open.runId);
 }
 
 function createBusyError(sessionId: string, runId: string): AgentError {

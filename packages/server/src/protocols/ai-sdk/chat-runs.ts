@@ -2,7 +2,7 @@ import { AgentError, type RunInfo, type Store } from "capstan";
 import { getScope, loadRunStart } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
-import { setAbandoned } from "../../runs/abandoned-runs.ts";
+import { setAbandoned, stopAbandonedRun } from "../../runs/abandoned-runs.ts";
 import { sendToRun } from "../../runs/send-to-run.ts";
 import { startRun } from "../../runs/start-run.ts";
 import { stopRun } from "../../runs/stop-run.ts";
@@ -48,12 +48,13 @@ export async function startChatRun(request: ChatRequest, deployment: Deployment)
     : replaceMessage(request, sessionId, deployment);
 }
 
-function sendMessage(
+async function sendMessage(
   { body, caller, key }: ChatRequest,
   sessionId: string,
   deployment: Deployment,
 ): Promise<FollowedRun> {
   const { agent, model } = body;
+  await stopAbandonedRun(deployment, sessionId, key);
   return startRun(deployment, caller, { input: getNewestContent(body), agent, model, sessionId, key });
 }
 
