@@ -5,6 +5,7 @@ import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan
 import { type Event, isFact } from "capstan";
 import { buildView, type Client, createClient, emptyView, reduce } from "capstan/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { restartInTurn } from "./testing/rolling-restart.ts";
 import type { SlowPlan } from "./testing/slow-agent.ts";
 import { type ServerProcess, startServerWorker } from "./testing/start-server-worker.ts";
 
@@ -140,6 +141,10 @@ describe.skipIf(!findPostgresFolder())("two servers on one Postgres", () => {
       const end = await collectEvents(far().runs.events(runId, { after: waiting.seq }));
       expect(end.at(-1)).toMatchObject({ type: "done", text: "Done: The harbour." });
     });
+  });
+
+  it("restarted in turn behind a balancer lose no run and no event, and do nothing twice (F82, F84)", async () => {
+    await restartInTurn({ type: "postgres", url: postgres.url }, 4);
   });
 
   it("the same request at both starts one run (F84)", async () => {

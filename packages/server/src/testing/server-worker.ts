@@ -19,6 +19,8 @@ export type ServerOrder = {
   readonly canary: string;
   /** Short where a server is killed; long where a live one must keep its runs on a busy machine. */
   readonly leaseMs?: number;
+  /** How long SIGTERM waits for active work; 2 s by default. */
+  readonly patienceMs?: number;
 };
 
 export type ServerAddress = { readonly url: string; readonly port: number };
@@ -36,7 +38,7 @@ async function runServer(order: ServerOrder): Promise<void> {
   const server = createServer({ agents: [agent], store, leaseMs: order.leaseMs ?? 1000 });
   const { url, port, close } = await listen(server, { port: order.port });
   process.stdin.resume().on("end", () => process.exit(0));
-  process.once("SIGTERM", () => void close(2000).then(() => process.exit(0)));
+  process.once("SIGTERM", () => void close(order.patienceMs ?? 2000).then(() => process.exit(0)));
   const reachable: ServerAddress = { url, port };
   writeSync(1, `${JSON.stringify(reachable)}\n`);
 }
