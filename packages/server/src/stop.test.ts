@@ -147,6 +147,7 @@ it("a message that is sent again after its client has left does not end its own 
   await vi.waitUntil(async () => (await store.listRecords("abandoned")).length > 0, polling);
   const again = await fetch(`${url}/ag-ui`, post);
   expect(again.headers.get("x-run-id")).toBe(first.headers.get("x-run-id"));
+  expect(await store.listRecords("abandoned")).toEqual([]);
   await vi.waitUntil(() => model.countOpen() === 1, polling);
   expect(model.requests).toHaveLength(1);
   await again.body?.cancel();
@@ -271,7 +272,7 @@ describe("a stop", () => {
     await vi.waitUntil(() => model.countOpen() === 0, polling);
     await client.chat.stop();
     expect(await client.ask("What time is it?")).toBe("It is noon.");
-    expect((await loadHistory())[2]).toMatchObject({ type: "result", name: "ask" });
+    expect((await loadHistory())[2]).toMatchObject({ name: "ask", status: "interrupted" });
   });
 
   it("ends a run that waits for its provider", async () => {

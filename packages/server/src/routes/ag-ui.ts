@@ -116,7 +116,10 @@ async function startThreadRun(
   await stopAbandonedRun(deployment, sessionId, key);
   const name = await resolveAgentName(input, agent, deployment);
   const newest = getNewestInput(input, deployment.clientProvenance);
-  return startRun(deployment, caller, { key, sessionId, input: newest, agent: name, model });
+  const request = { key, sessionId, input: newest, agent: name, model };
+  const started = await startRun(deployment, caller, request);
+  if (!started.isNew) await setAbandoned(deployment.store, sessionId, undefined);
+  return started;
 }
 
 function computeRunKey(sessionId: string, clientRunId: string): string {

@@ -55,7 +55,10 @@ async function sendMessage(
 ): Promise<FollowedRun> {
   const { agent, model } = body;
   await stopAbandonedRun(deployment, sessionId, key);
-  return startRun(deployment, caller, { input: getNewestContent(body), agent, model, sessionId, key });
+  const input = getNewestContent(body);
+  const started = await startRun(deployment, caller, { input, agent, model, sessionId, key });
+  if (!started.isNew) await setAbandoned(deployment.store, sessionId, undefined);
+  return started;
 }
 
 /**
