@@ -6,6 +6,7 @@ import type { SessionSummary } from "../sessions/summary.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import { type FollowOptions, followEvents } from "./follow-events.ts";
+import type { StartedRun } from "./runs-client.ts";
 
 export type { ApprovalRule, ExportFormat, FoundSession, ListedSession, SessionSummary };
 
@@ -46,6 +47,11 @@ export interface SessionsClient {
   remove(sessionId: string): Promise<void>;
   /** Creates a session with the first `at` facts, 0 for none. */
   fork(sessionId: string, at: number, options?: { readonly title?: string }): Promise<SessionSummary>;
+  /** Starts a run that summarizes the history of the session; its text says how many tokens that saved. */
+  compact(
+    sessionId: string,
+    options?: { readonly agent?: string; readonly model?: string },
+  ): Promise<StartedRun>;
   /** Exports for reading (`markdown`, `html`) or for import (`json`). */
   export(sessionId: string, format: ExportFormat): Promise<string>;
   /** Stores an exported session (`json`). Starts no run. */
@@ -94,6 +100,11 @@ export function createSessionsClient(connection: Connection, environment: Client
     },
     fork: (sessionId, at, options = {}) =>
       createSession(`${getSessionPath(sessionId)}/fork`, { at, ...options }),
+    compact: (sessionId, options = {}) =>
+      request({
+        ...{ method: "POST", path: `${getSessionPath(sessionId)}/compact`, body: options },
+        key: environment.createKey(),
+      }),
     export: (sessionId, format) =>
       requestText({ method: "GET", path: `${getSessionPath(sessionId)}/export`, query: { format } }),
     import: (file, options = {}) => createSession(collectionPath, { file, ...options }),

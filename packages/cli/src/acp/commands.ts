@@ -9,15 +9,21 @@ const commands: { readonly [name: string]: { readonly about: string; run(session
     mcp: { about: "List MCP servers and their state", run: listServers },
   };
 
-/** Slash commands. Only `retry` calls the model. */
+/** Slash commands. Only `retry` and `compact` call the model. */
 export const availableCommands: readonly AvailableCommand[] = [
   ...Object.entries(commands).map(([name, { about }]) => ({ name, description: about })),
   { name: "retry", description: "Retry the last run after its model failed" },
+  { name: "compact", description: "Summarize older messages now" },
 ];
 
 /** Whether a prompt asks to continue the failed run. */
 export function isRetryCommand(input: RunInput): boolean {
   return typeof input === "string" && /^\s*\/retry\s*$/.test(input);
+}
+
+/** Whether a prompt asks to summarize the history. */
+export function isCompactCommand(input: RunInput): boolean {
+  return typeof input === "string" && /^\s*\/compact\s*$/.test(input);
 }
 
 /** Runs the slash command of a prompt; undefined when the prompt is a message. */

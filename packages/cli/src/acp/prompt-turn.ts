@@ -10,7 +10,7 @@ import { isAgentError } from "../errors/format-error.ts";
 import { findFailedRun, findUnfinishedRun } from "../sessions/find-session.ts";
 import { hasExpired } from "../sessions/has-expired.ts";
 import { waitForWake } from "../sessions/wait-for-wake.ts";
-import { isRetryCommand } from "./commands.ts";
+import { isCompactCommand, isRetryCommand } from "./commands.ts";
 import type { AcpSession } from "./open-session.ts";
 import { buildPermissionRequest, canAskEditor, type Decision, toDecision } from "./permission.ts";
 import { toStopReason } from "./session-updates.ts";
@@ -68,6 +68,8 @@ async function startPromptRun(
   if (stopped.aborted) return undefined;
   if (!unfinished && isRetryCommand(input))
     return { run: engine.open((await findFailedRun(workspace, id)).runId).retry() };
+  if (!unfinished && isCompactCommand(input))
+    return { run: engine.run(agent, [], { session: id, compact: true }) };
   if (!unfinished) return { run: engine.run(agent, input, given) };
   if (!agents.some(({ name }) => name === unfinished.agent)) {
     const message = `This session has an unfinished run of agent "${unfinished.agent}", which is not configured here.`;

@@ -423,6 +423,7 @@ describe.concurrent("the chat in a terminal", () => {
         /sessions [words]           list or search sessions
         /resume [number or id]      resume another session
         /retry                      retry the last run after its model failed
+        /compact                    summarize older messages now
         /fork                       continue in a copy of this session
         /new                        start a new session
         /rename title               set the title of this session

@@ -59,6 +59,7 @@ export async function runChat(workspace: Workspace, io: Io, options: ChatOptions
     leave: () => void leave(),
     open: (id) => openSession(context, conversation, id),
     retry: () => conversation.retry(),
+    compact: () => conversation.compact(),
     ...(options.reopen && { reopen: (flags) => reopenWorkspace(context, flags, { workspace, options }) }),
   };
 

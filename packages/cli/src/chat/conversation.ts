@@ -44,6 +44,8 @@ export interface Conversation {
   resumeRun(runId: string, after: number): Promise<void>;
   /** Continues the session's failed run. */
   retry(): Promise<void>;
+  /** Summarizes the history of the session, and shows how many tokens that saved. */
+  compact(): Promise<void>;
   /** Steers the run; false when no run can receive the message. */
   steer(text: string): boolean;
   /** Cancels the run; resolves when its end is stored. */
@@ -124,6 +126,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     resumeRun: (runId, after) =>
       trackRun(async () => ({ run: chatState.workspace.engine.open(runId), lastSeq: after })),
     retry: () => trackRun(() => retryLastRun(chatState)),
+    compact: () => trackRun(async () => startCompaction(chatState)),
     steer(text) {
       if (!activeRun || activeRun.stopped.signal.aborted) return false;
       try {
@@ -157,6 +160,12 @@ async function retryLastRun({ workspace, sessionId }: ChatState): ReturnType<Sta
     throw new AgentError("not_retryable", "Nothing to retry: this session is empty.");
   const { facts: lastSeq = 0 } = (await workspace.store.getSession(sessionId)) ?? {};
   return { ...(await retryRun(workspace, sessionId)), lastSeq };
+}
+
+function startCompaction({ workspace, agent, sessionId }: ChatState): Awaited<ReturnType<StartRun>> {
+  if (sessionId === undefined)
+    throw new AgentError("invalid_input", "Nothing to compact: this session is empty.");
+  return { run: workspace.engine.run(agent, [], { session: sessionId, compact: true }), lastSeq: 0 };
 }
 
 function printUsage(view: View, { usage, context }: Result, ms: number): void {

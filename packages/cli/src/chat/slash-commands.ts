@@ -26,6 +26,8 @@ export type CommandContext = {
   open(sessionId: string | undefined): Promise<void>;
   /** Continues the session's failed run. */
   retry(): Promise<void>;
+  /** Summarizes the history of the session. */
+  compact(): Promise<void>;
   /** Reopens the workspace with another model; undefined when not supported. */
   reopen?(flags: Pick<WorkspaceFlags, "model">): Promise<void>;
   leave(): void;
@@ -67,6 +69,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "sessions", takes: "[words]", about: "list or search sessions", run: showSessions },
   { name: "resume", takes: "[number or id]", about: "resume another session", run: resumeSession },
   { name: "retry", about: "retry the last run after its model failed", run: (context) => context.retry() },
+  { name: "compact", about: "summarize older messages now", run: (context) => context.compact() },
   { name: "fork", about: "continue in a copy of this session", run: forkCurrentSession },
   { name: "new", about: "start a new session", run: (context) => context.open(undefined) },
   { name: "rename", takes: "title", about: "set the title of this session", run: renameSession },

@@ -104,6 +104,30 @@ describe("sessions over HTTP", () => {
   });
 });
 
+describe("a session that is compacted", () => {
+  it("has a summary in place of its older messages, and the run says how many tokens that saved", async () => {
+    const store = memory();
+    const server = serve(() => ({ text: `It rains. ${"word ".repeat(200)}`, usage: null }), store);
+    const sessionId = await createTalk(server);
+    const follow = async (answer: Response): Promise<{ result: { text: string } }> => {
+      const { runId } = await answer.json();
+      await (await server.send("GET", `/api/runs/${runId}/events`)).text();
+      return readJson(server.send("GET", `/api/runs/${runId}`));
+    };
+    for (const input of ["Two", "Three", "Four"])
+      await follow(await server.send("POST", "/api/runs", { input, sessionId }));
+    const path = `/api/sessions/${sessionId}/compact`;
+    const started = await server.send("POST", path, { agent: "helper" });
+    expect(started.status).toBe(201);
+    const { result } = await follow(started);
+    expect(result.text).toMatch(/^Compacted the conversation: about \d+ tokens became \d+\.$/);
+    const again = await follow(await server.send("POST", path));
+    expect(again.result.text).toMatch(/^Nothing to compact/);
+    expect((await session(store, sessionId).history())[0]).toMatchObject({ type: "summary" });
+    expect((await server.send("POST", "/api/sessions/none/compact")).status).toBe(404);
+  });
+});
+
 describe("a session that is removed", () => {
   it("is removed with everything in it", async () => {
     const server = serve();

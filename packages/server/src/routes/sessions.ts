@@ -2,6 +2,7 @@ import { AgentError } from "capstan";
 import { session, sessions } from "capstan/sessions";
 import { z } from "zod";
 import { readEvents } from "../runs/read-events.ts";
+import { startRun } from "../runs/start-run.ts";
 import { loadBranches } from "../sessions/branches.ts";
 import { createSession, forkSession } from "../sessions/create-session.ts";
 import { readFactPage } from "../sessions/read-fact-page.ts";
@@ -11,6 +12,7 @@ import { defineRoute, type Route } from "./route.ts";
 import { after, fact, factPage, id, limit, stream, title, usage } from "./schemas.ts";
 
 const params = z.strictObject({ sessionId: id });
+const startedRun = z.object({ runId: id, sessionId: id });
 
 const infoFields = {
   id,
@@ -154,6 +156,29 @@ export const sessionRoutes: readonly Route[] = [
 ];
 
 export const sessionCopyRoutes: readonly Route[] = [
+  defineRoute({
+    method: "POST",
+    path: "/api/sessions/{sessionId}/compact",
+    summary: "Summarize the history of a session now, in a run. Its text says how many tokens that saved.",
+    params,
+    body: z
+      .strictObject({ agent: z.string().max(200).optional(), model: z.string().max(200).optional() })
+      .default({}),
+    startsWork: true,
+    responses: {
+      201: { description: "The run has started.", schema: startedRun },
+      200: { description: "The same request has already started this run.", schema: startedRun },
+    },
+    async handle({ params: { sessionId }, body, caller, key }, deployment) {
+      await session(deployment.store, sessionId).info();
+      const request = { ...body, key, sessionId, input: { history: [] }, compact: true as const };
+      const { runId, isNew } = await startRun(deployment, caller, request);
+      return Response.json(
+        { runId, sessionId },
+        { status: isNew ? 201 : 200, headers: { location: `/api/runs/${encodeURIComponent(runId)}` } },
+      );
+    },
+  }),
   defineRoute({
     method: "POST",
     path: "/api/sessions/{sessionId}/fork",

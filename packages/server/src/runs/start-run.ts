@@ -24,6 +24,8 @@ export type RunRequest = {
   readonly settings?: unknown;
   /** The user's time zone. Falls back to the server's if omitted or unknown. */
   readonly timeZone?: string | undefined;
+  /** Summarizes the history of the session instead of answering. The input is an empty history. */
+  readonly compact?: true;
 };
 
 export type StartedRun = {
@@ -80,7 +82,7 @@ export async function startRun(
 
 /** Resolves when the start is stored. False if another process has started the run. */
 async function launchRun(deployment: Deployment, caller: Caller, planned: RunPlan): Promise<boolean> {
-  const { agent, input, runId, sessionId, timeZone } = planned;
+  const { agent, input, runId, sessionId, timeZone, compact = false } = planned;
   const asked = planned.policy === undefined ? {} : clampPolicy(planned.policy, deployment.policyLimits);
   const policy = await deployment.dailyBudget.clampPolicy(caller, { ...deployment.policy, ...asked });
   const hasOverrides = planned.settings !== undefined || planned.policy !== undefined;
@@ -88,7 +90,7 @@ async function launchRun(deployment: Deployment, caller: Caller, planned: RunPla
   const options = await deployment.getRunOptions({ scope: caller.scope, sessionId });
   const { release } = deployment.activeRuns.reserve(caller, sessionId);
   const place = timeZone !== undefined && isKnownTimeZone(timeZone) ? { timeZone } : {};
-  const runOptions = { ...options, session: sessionId, runId, policy, ...settings, ...place };
+  const runOptions = { ...options, session: sessionId, runId, policy, compact, ...settings, ...place };
   const isStartedHere = await waitUntilStored(runOptions, (given) => {
     try {
       const handle = deployment.engine.run(agent, toEntries(input), given);

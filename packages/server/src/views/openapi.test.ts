@@ -165,6 +165,9 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
     const { rules } = await (await server.send("GET", path)).json();
     return { path: `${path}/${rules[0].id}` };
   },
+  "POST /api/sessions/{sessionId}/compact": async () => ({
+    path: `/api/sessions/${(await run("Hi", "ended")).sessionId}/compact`,
+  }),
   "POST /api/sessions/{sessionId}/fork": async () => ({
     path: `/api/sessions/${(await run("Hi", "ended")).sessionId}/fork`,
     body: { at: 1 },
