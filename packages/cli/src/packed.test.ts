@@ -149,7 +149,9 @@ describe.skipIf(!canSandbox)("the production kit, in a sandbox of bubblewrap", (
       mkdirSync(dirname(join(context, path)), { recursive: true });
       writeFileSync(join(context, path), text);
     }
-    await execute("npm", ["pkg", "set", "dependencies.pg=8.23.1"], { cwd: context, env });
+    const manifest = read(context);
+    Object.assign(manifest.dependencies, { pg: "8.23.1" });
+    writeFileSync(join(context, "package.json"), JSON.stringify(manifest));
     await execute("npm", ["install", "--package-lock-only"], { cwd: context, env });
     const { npm_config_registry = "", npm_config_cache = "" } = env;
     image = await buildImage({ context, place: kit, cache: npm_config_cache, env: { npm_config_registry } });

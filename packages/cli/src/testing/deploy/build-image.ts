@@ -1,5 +1,5 @@
 // Builds what the container file describes in a folder: a root file system without the base image.
-import { cpSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { basename, join, matchesGlob, relative, resolve } from "node:path";
 import { getVariables, type Instruction, parseContainerFile, type Stage } from "./container-file.ts";
 import { readKitFile } from "./kit-files.ts";
@@ -60,11 +60,15 @@ async function buildStage(stage: Stage, state: BuildState): Promise<Image> {
 function copyFiles({ flags, words }: Instruction, folder: string, state: BuildState): void {
   const from = flags.from === undefined ? undefined : state.images.get(flags.from);
   if (flags.from !== undefined && !from) throw new Error(`There is no stage ${flags.from}.`);
-  const ignored = from ? [] : parseIgnoreFile(readKitFile("Dockerfile.dockerignore"));
+  const ignored = parseIgnoreFile(readKitFile("Dockerfile.dockerignore"));
   const target = words.at(-1) ?? "";
   for (const word of words.slice(0, -1)) {
     const source = join(from?.root ?? state.context, word);
     if (!existsSync(source)) throw new Error(`COPY finds no ${word}.`);
+    if (from) {
+      renameSync(source, join(folder, target)); // no other stage needs it, and copying takes long
+      continue;
+    }
     const isFolder = statSync(source).isDirectory();
     cpSync(source, isFolder ? join(folder, target) : join(folder, target, basename(source)), {
       recursive: true,
