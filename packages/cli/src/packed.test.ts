@@ -165,7 +165,7 @@ describe.skipIf(!canSandbox)("the production kit, in a sandbox of bubblewrap", (
       isRunning = false;
     });
     const getStatus = () =>
-      fetch(`${url}/api/health`).then(
+      fetch(`${url}/readyz`).then(
         ({ status }) => status,
         () => undefined,
       );
@@ -205,11 +205,8 @@ describe.skipIf(!canSandbox)("the production kit, in a sandbox of bubblewrap", (
       expect(runs.rows).toEqual([{ count: "1" }]);
 
       const [{ words: check } = { words: [] }] = findInstructions(image.stage, "HEALTHCHECK");
-      await runInSandbox(
-        server.sandbox,
-        check.map((word) => word.replace("/healthz", "/api/health")),
-      );
-      const stopped = { ...server.sandbox, env: { ...server.sandbox.env, PORT: "9" } };
+      await runInSandbox(server.sandbox, check);
+      const stopped = { ...server.sandbox, env: { ...server.sandbox.env, CAPSTAN_HEALTH_PORT: "9" } };
       await expect(runInSandbox(stopped, check)).rejects.toThrow();
 
       const found = JSON.parse(await runInSandbox(server.sandbox, ["node", "--eval", inspection]));

@@ -24,10 +24,10 @@ describe("the container file", () => {
     );
   });
 
-  it("checks /healthz on the port that it exposes", () => {
+  it("exposes its ports, and checks /healthz", () => {
     const final = stages.at(-1) ?? { name: "", base: "", instructions: [] };
-    const { PORT, HOST, CAPSTAN_HOME } = getVariables(final);
-    expect(findInstructions(final, "EXPOSE")[0]?.words).toEqual([PORT]);
+    const { PORT, CAPSTAN_HEALTH_PORT, HOST, CAPSTAN_HOME } = getVariables(final);
+    expect(findInstructions(final, "EXPOSE")[0]?.words).toEqual([PORT, CAPSTAN_HEALTH_PORT]);
     expect(HOST).toBe("0.0.0.0");
     expect(findInstructions(final, "VOLUME")[0]?.words).toEqual([CAPSTAN_HOME]);
     expect(findInstructions(final, "HEALTHCHECK")[0]?.text).toContain("/healthz");

@@ -64,8 +64,11 @@ describe("the Kubernetes manifests", () => {
   it("run the image with its user, port and folders, and without rights", () => {
     const image = parseContainerFile(readKitFile("Dockerfile")).at(-1);
     if (!image) throw new Error("no image");
-    const { PORT, CAPSTAN_HOME } = getVariables(image);
-    expect(container.ports).toEqual([{ name: "http", containerPort: Number(PORT) }]);
+    const { PORT, CAPSTAN_HEALTH_PORT, CAPSTAN_HOME } = getVariables(image);
+    expect(container.ports).toEqual([
+      { name: "http", containerPort: Number(PORT) },
+      { name: "health", containerPort: Number(CAPSTAN_HEALTH_PORT) },
+    ]);
     const { runAsUser, runAsGroup, runAsNonRoot } = pod.securityContext;
     expect([`${runAsUser}:${runAsGroup}`]).toEqual(findInstructions(image, "USER")[0]?.words);
     expect(runAsNonRoot).toBe(true);
@@ -86,9 +89,9 @@ describe("the Kubernetes manifests", () => {
   it("probe liveness and readiness", () => {
     const { startupProbe, livenessProbe, readinessProbe } = container;
     expect([startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet)).toEqual([
-      { path: "/healthz", port: "http" },
-      { path: "/healthz", port: "http" },
-      { path: "/readyz", port: "http" },
+      { path: "/healthz", port: "health" },
+      { path: "/healthz", port: "health" },
+      { path: "/readyz", port: "health" },
     ]);
   });
 });

@@ -39,7 +39,7 @@ beforeAll(async () => {
   reported.set("up", new Set(scrapeLabels)); // of Prometheus itself
 });
 
-/** Runs a tool, a failing tool and a failing model on a server. */
+/** Runs a tool and a failing model on a server, which then refuses work. */
 async function collectMetrics(): Promise<string> {
   const look = defineTool({
     name: "look",
@@ -52,7 +52,9 @@ async function collectMetrics(): Promise<string> {
     history.at(-1)?.type === "result" ? { text: "Done.", usage } : { usage, calls: [{ name: "look" }] },
   );
   const broken = scriptedModel(() => ({ error: new AgentError("model_auth", "No key.") }));
+  let memoryInUse = 0;
   const server = createServer({
+    memoryInUse: () => memoryInUse,
     agents: [
       defineAgent({ name: "looker", model, tools: [look] }),
       defineAgent({ name: "broken", model: broken }),
@@ -65,10 +67,11 @@ async function collectMetrics(): Promise<string> {
         headers: { host: "127.0.0.1", "content-type": "application/json" },
       }),
     );
-  for (const agent of ["looker", "broken"])
-    await (
-      await send("/v1/chat/completions", { model: agent, messages: [{ role: "user", content: "Hi" }] })
-    ).text();
+  for (const model of ["looker", "broken", "looker"]) {
+    const body = { model, messages: [{ role: "user", content: "Hi" }] };
+    await (await send("/v1/chat/completions", body)).text();
+    if (model === "broken") memoryInUse = 1;
+  }
   const text = await (await send("/metrics")).text();
   await server.close(0);
   return text;

@@ -6,6 +6,8 @@ export type Address = {
   /** Undefined when not set anywhere. */
   readonly port?: number | undefined;
   readonly host?: string | undefined;
+  /** A second port for `/healthz` and `/readyz` only. */
+  readonly healthPort?: number | undefined;
 };
 
 type AddressSettings = { readonly port?: number | string | undefined; readonly host?: string | undefined };
@@ -21,7 +23,8 @@ export function resolveAddress(
     parsePort(env.PORT || undefined, "The environment variable PORT"),
     parsePort(configured.port, "`server.port` in the config"),
   ].find((found) => found !== undefined);
-  return { port, host: flags.host ?? (env.HOST || undefined) ?? configured.host };
+  const healthPort = parsePort(env.CAPSTAN_HEALTH_PORT || undefined, "CAPSTAN_HEALTH_PORT");
+  return { port, host: flags.host ?? (env.HOST || undefined) ?? configured.host, healthPort };
 }
 
 function parsePort(value: number | string | undefined, where: string): number | undefined {

@@ -24,3 +24,10 @@ it("a flag goes before the environment, and that before the configuration", () =
   for (const port of ["65536", "-1", "1.5", "x"])
     expect(() => resolveAddress({ port }, {})).toThrow(/--port is not a valid port/);
 });
+
+it("health checks have a port of their own on request", () => {
+  expect(resolveAddress({}, { CAPSTAN_HEALTH_PORT: "4681" })).toEqual({ healthPort: 4681 });
+  expect(() => resolveAddress({}, { CAPSTAN_HEALTH_PORT: "x" })).toThrow(
+    /CAPSTAN_HEALTH_PORT is not a valid/,
+  );
+});

@@ -7,11 +7,17 @@ const maxPortAttempts = 20;
 
 /** Listens on exactly this port. Throws with the next step when it is taken. */
 export async function listenOnPort(server: Server, address: Address): Promise<ListeningServer> {
+  const { healthPort } = address;
   try {
-    return await listen(server, toListenOptions(address));
+    return await listen(server, {
+      ...toListenOptions(address),
+      ...(healthPort !== undefined && { healthPort }),
+    });
   } catch (error) {
-    const { cause } = error as { cause?: unknown };
-    throw isPortTaken(cause) ? createTakenError(address, cause) : error;
+    const { cause } = error as { cause?: NodeJS.ErrnoException & { readonly port?: number } };
+    throw isPortTaken(cause)
+      ? createTakenError({ ...address, port: cause?.port ?? address.port }, cause)
+      : error;
   }
 }
 

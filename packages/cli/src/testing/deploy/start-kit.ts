@@ -30,14 +30,14 @@ export async function startComposeService({ image, place, secrets }: KitOptions)
   const [uid, gid] = capstan.user.split(":").map(Number);
   const data = createFolder(join(place, "compose-data"), statSync(join(image.root, "data")));
   const file = writeSecrets(join(place, "capstan.env"), secrets, uid);
-  const port = await findFreePort();
+  const [port, healthPort] = [await findFreePort(), await findFreePort()];
   const mounted = capstan.secrets.map((name: string) => [`/run/secrets/${name}`, file]);
   const volumes = capstan.volumes.map((volume: string) => [volume.split(":")[1], data]);
   const sandbox: Sandbox = {
     root: image.root,
     workingFolder: image.workingFolder,
     // The image listens on all addresses of its container.
-    env: { ...image.env, HOST: "127.0.0.1", PORT: String(port) },
+    env: { ...image.env, HOST: "127.0.0.1", PORT: String(port), CAPSTAN_HEALTH_PORT: String(healthPort) },
     ...{ uid, gid, temporary: capstan.tmpfs },
     readOnly: Object.fromEntries(mounted),
     writable: Object.fromEntries(volumes),
