@@ -432,6 +432,18 @@ describe("an edited message", () => {
     expect(await listInputs(getSessionId(chat))).toEqual(["One", "Two", "Three"]);
   });
 
+  it("that is sent again with the same key is answered once", async () => {
+    const model = scriptedModel(echo);
+    await serve(defineAgent({ name: "helper", model }));
+    await readStream(await send([createUserMessage("One")]));
+    const body = { id: "chat-1", messages: [createUserMessage("Uno")], messageId: "u1" };
+    const post = () => server.send("POST", "/api/ui/chat", body, { "idempotency-key": "k" });
+    const [first, again] = [await post(), await post()];
+    expect(again.headers.get("x-run-id")).toBe(first.headers.get("x-run-id"));
+    expect(await again.text()).toBe(await first.text());
+    expect(model.requests).toHaveLength(2);
+  });
+
   it("is found after messages that the server has refused", async () => {
     await serve(createAgent(echo));
     const chat = new PlainChat();

@@ -4,7 +4,7 @@ import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
 import { setAbandoned, stopAbandonedRun } from "../../runs/abandoned-runs.ts";
 import { sendToRun } from "../../runs/send-to-run.ts";
-import { startRun } from "../../runs/start-run.ts";
+import { createSessionId, startRun } from "../../runs/start-run.ts";
 import { stopRun } from "../../runs/stop-run.ts";
 import { findLastRun, findLastWait, findThreadSession, moveThread, type Thread } from "../../runs/threads.ts";
 import { forkSession } from "../../sessions/create-session.ts";
@@ -73,8 +73,9 @@ async function replaceMessage(
   const { store } = deployment;
   const { body, caller, key } = request;
   const run = await findMessageRun(store, { sessionId, scope: caller.scope }, body.messages);
-  // The request that should have started the run was lost.
-  if (!run) return sendMessage(request, sessionId, deployment);
+  const isRepeated = key !== undefined && sessionId === createSessionId(caller.scope, key);
+  // Without a run, the request that should have started it was lost.
+  if (!run || isRepeated) return sendMessage(request, sessionId, deployment);
   const start = await loadRunStart(store, run.runId);
   if (!start || (body.trigger === "regenerate-message" && !hasContent(body.messages.at(-1), start.input)))
     throw new AgentError("not_found", "The chat does not contain this message. Send it as a new one.");
@@ -100,10 +101,10 @@ async function findMessageRun(
   const earlier = messages.slice(0, -1);
   const position = earlier.findLastIndex(({ role }) => role === "assistant");
   const answered = await store.findRun(earlier[position]?.id ?? "");
-  const isKnown = answered !== undefined && getScope(answered.sessionId) === scope;
-  const siblings = isKnown ? await store.listRuns(answered.sessionId) : [];
+  const isTheirs = answered !== undefined && getScope(answered.sessionId) === scope;
+  const siblings = isTheirs ? await store.listRuns(answered.sessionId) : [];
   let number = siblings.findIndex(({ runId }) => runId === answered?.runId) + 1;
-  for (const message of earlier.slice(isKnown ? position : 0)) {
+  for (const message of earlier.slice(number === 0 ? 0 : position)) {
     const start = await loadRunStart(store, runs[number]?.runId ?? "");
     if (start && hasContent(message, start.input)) number += 1;
   }
