@@ -166,6 +166,8 @@ it("an editor sees text, reasoning, calls, a plan, a diff and the calls of a sub
   expect(editor.getText(sessionId)).toMatch(/I am other$/);
   await editor.prompt(sessionId, "/tools");
   expect(editor.getText(sessionId)).toMatch(/other has no tools\.$/);
+  await editor.prompt(sessionId, "/compact");
+  expect(editor.getText(sessionId)).toMatch(/Compacted the conversation: about \d+ tokens became \d+\.$/);
   const choice = { sessionId, configId: "model", value: "offline" };
   const choose = (value: string) =>
     agent.request(methods.agent.session.setConfigOption, { ...choice, value });

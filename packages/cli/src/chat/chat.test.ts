@@ -169,6 +169,8 @@ describe.concurrent("the chat in a terminal", () => {
     `);
     program.type("/retry\r");
     await program.waitFor("did not fail because of");
+    program.type("/compact\r");
+    await program.waitFor("Nothing to compact: there is nothing before the last two turns.");
   });
 
   it("counts down while the model provider is not available, and stops waiting with Esc", async ({
