@@ -25,6 +25,7 @@ function serve(store: Store = memory()): TestServer {
     effects: "send",
     needsApproval: true,
     target: ({ to }) => String(to),
+    pattern: ({ to }) => `mail to *@${String(to).split("@")[1]}`,
     execute: ({ to }) => `Sent ${sent.push(to)}.`,
   });
   const model = scriptedModel(({ history }) => {
@@ -93,6 +94,18 @@ describe("a request for approval over HTTP", () => {
 });
 
 describe("an approval with `always`", () => {
+  it("of the pattern covers every call that matches it, and no other", async () => {
+    const server = serve();
+    const first = await ask(server, "ada@example.com");
+    const { sessionId } = first;
+    expect(first.pending).toMatchObject([{ pattern: { pattern: "mail to *@example.com" } }]);
+    expect(await decide(server, first, { approved: true, always: "pattern" })).toEqual(ok);
+    await waitForRun(server, first.runId);
+    expect(await listRules(server, sessionId)).toMatchObject([{ pattern: "mail to *@example.com" }]);
+    expect(await ask(server, "bob@example.com", sessionId)).toMatchObject({ state: "ended" });
+    expect(await ask(server, "ada@other.test", sessionId)).toMatchObject({ state: "waiting" });
+  });
+
   it("is listed, survives a restart, covers its target only, and asks again once it is revoked", async () => {
     const folder = mkdtempSync(join(tmpdir(), "approval-rules-"));
     opened.push({ close: () => rmSync(folder, { recursive: true }) });
