@@ -72,6 +72,7 @@ describe("the examples", () => {
     "testing-recorded": 'recorded "Capital of Norway?", requested "Capital of Sweden?"',
     tools: "500 departures, the last from gate B19.",
     tracing: "in one trace: true",
+    "typed-agents": "P1: 2 days",
     widgets: "widget: map",
   };
 

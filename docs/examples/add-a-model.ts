@@ -53,13 +53,13 @@ export function acme({ model, apiKey, idleMs = 60_000, ...options }: AcmeOptions
 }
 
 /** Pure: builds the request body. */
-export function toRequest(model: string, request: ModelRequest): Json {
+export function toRequest(model: string, request: ModelRequest): object {
   const { instructions, history, tools, toolChoice, maxOutputTokens } = request;
   return {
     model,
     system: instructions,
     messages: history.map(toMessage),
-    tools: tools.map(({ name, description, input }) => ({ name, description, schema: input as Json })),
+    tools: tools.map(({ name, description, input }) => ({ name, description, schema: input })),
     choice: toolChoice,
     ...(maxOutputTokens !== undefined && { room: maxOutputTokens }),
   };

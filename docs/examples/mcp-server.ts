@@ -2,7 +2,7 @@
 import { serveMcp } from "@capstan/mcp";
 import { serve } from "@hono/node-server";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { defineAgent, defineTool } from "capstan";
+import { defineAgent, defineTool, type ToolContext } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { z } from "zod";
 
@@ -12,7 +12,8 @@ const send = defineTool({
   input: z.object({ to: z.string(), euros: z.number() }),
   effects: "send",
   needsApproval: true,
-  execute: ({ to }, { context }) => `sent to ${to} in the name of ${(context as { user: string }).user}`,
+  execute: ({ to }, { context }: ToolContext<{ user?: string }>) =>
+    `sent to ${to} in the name of ${context.user}`,
 });
 const model = scriptedModel([
   { calls: [{ name: "send_invoice", input: { to: "Grace", euros: 120 } }] },
@@ -31,13 +32,12 @@ const service = serveMcp({
 });
 
 // The host identifies the user: here every request is from Ada.
-const listener = serve({
-  port: 0,
-  hostname: "127.0.0.1",
-  fetch: (request) => service.fetch(request, { user: "ada" }),
-});
-await new Promise((resolve) => listener.once("listening", resolve));
-const { port } = listener.address() as { port: number };
+const listening = Promise.withResolvers<{ port: number }>();
+const listener = serve(
+  { port: 0, hostname: "127.0.0.1", fetch: (request) => service.fetch(request, { user: "ada" }) },
+  listening.resolve,
+);
+const { port } = await listening.promise;
 
 const client = new Client(
   { name: "desk", version: "1.0.0" },
@@ -50,13 +50,14 @@ client.setRequestHandler("elicitation/create", ({ params }) => {
 await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`)));
 console.log((await client.listTools()).tools.map(({ name }) => name).join(", "));
 
+const reply = z.object({ answer: z.string(), status: z.string(), turns: z.number(), session: z.string() });
 const first = await client.callTool({ name: "query", arguments: { prompt: "Bill Grace 120 euros." } });
-const { answer, status, turns, session } = first.structuredContent as { [field: string]: unknown };
+const { answer, status, turns, session } = reply.parse(first.structuredContent);
 console.log(`${status} after ${turns} turns: ${answer}`);
 
 const next = { prompt: "For whom was it?", sessionId: session };
 const second = await client.callTool({ name: "query", arguments: next });
-console.log((second.structuredContent as { answer: string }).answer);
+console.log(reply.parse(second.structuredContent).answer);
 
 await client.close();
 await service.close();

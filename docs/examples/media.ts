@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { defineAgent, run } from "capstan";
 import { openai } from "capstan/models/openai";
 import { memory } from "capstan/stores/memory";
@@ -7,14 +5,12 @@ import { memory } from "capstan/stores/memory";
 // Stands in for OpenAI: stores files, and answers every request with an image.
 const image = { type: "image_generation_call", id: "ig_1", status: "completed", result: "iVBORw0KGgo=" };
 const text = { type: "message", id: "msg_1", content: [{ type: "output_text", text: "Drawn from page 1." }] };
-const server = createServer((request, response) => {
+const fetch = async (url: unknown) => {
   const answer = { status: "completed", output: [image, text] };
-  response.end(JSON.stringify(request.url === "/files" ? { id: "file-1" } : answer));
-});
-await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-const baseURL = `http://localhost:${(server.address() as AddressInfo).port}`;
+  return Response.json(String(url).endsWith("/files") ? { id: "file-1" } : answer);
+};
 
-const model = openai({ model: "gpt-5", apiKey: "none", baseURL, stream: false });
+const model = openai({ model: "gpt-5", apiKey: "none", stream: false, fetch });
 const agent = defineAgent({ name: "artist", model, instructions: "Draw what the user asks for." });
 const store = memory();
 
@@ -29,4 +25,3 @@ for (const { mediaType, handle = "" } of result.media) {
   const blob = await store.getBlob(result.sessionId, handle);
   console.log(`${mediaType}: ${blob?.size} bytes in ${handle}`);
 }
-server.close();

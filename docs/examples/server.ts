@@ -1,6 +1,6 @@
 // An agent behind HTTP and the typed client: a client-side tool, an approval, and a lost connection.
 import { createServer, listen } from "@capstan/server";
-import { defineAgent, defineTool } from "capstan";
+import { defineAgent, defineTool, type ToolContext } from "capstan";
 import { createClient, emptyView, reduce } from "capstan/client";
 import { scriptedModel } from "capstan/testing";
 import { z } from "zod";
@@ -18,8 +18,9 @@ const order = defineTool({
   input: z.object({ to: z.string() }),
   effects: "send",
   needsApproval: true,
-  execute: ({ to }, { context }) =>
-    `A taxi to ${to} is on its way, for ${(context as { user: string }).user}.`,
+  // What the tool needs of the context: `createServer` checks that it is there.
+  execute: ({ to }, { context }: ToolContext<{ user: string }>) =>
+    `A taxi to ${to} is on its way, for ${context.user}.`,
 });
 const model = scriptedModel([
   { calls: [{ name: "location", input: {} }] },
@@ -52,6 +53,6 @@ console.log(result?.text);
 const completion = await fetch(`${listening.url}/v1/models`, {
   headers: { authorization: `Bearer ${ada.secret}` },
 });
-const { data } = (await completion.json()) as { data: { id: string }[] };
+const { data }: { data: { id: string }[] } = await completion.json();
 console.log(data.map(({ id }) => id).join(", "));
 await listening.close(0);

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AgentError, defineAgent, run } from "capstan";
+import { AgentError, defineAgent, run } from "capstan";
 import { recorded } from "capstan/models";
 import { scriptedModel } from "capstan/testing";
 
@@ -23,6 +23,6 @@ const changed = await run(atlas, "Capital of Sweden?");
 try {
   changed.orThrow();
 } catch (error) {
-  console.log((error as AgentError).message.split(": ").at(-1)?.split(". ")[0]);
+  if (error instanceof AgentError) console.log(error.message.split(": ").at(-1)?.split(". ")[0]);
 }
 rmSync(folder, { recursive: true });
