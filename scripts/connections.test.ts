@@ -26,6 +26,7 @@ const server = ["create-server.ts", "listen.ts", "http/guard.ts", "http/security
 /** The command line runs a server, checks whether a port is free, and downloads models. */
 const cli = [
   "serve/reloadable-server.ts",
+  "serve/start-server.ts",
   "commands/doctor/check-port.ts",
   "commands/models/download-file.ts", // downloads the model that the user names
 ].map((file) => `packages/cli/src/${file}`);

@@ -231,9 +231,13 @@ describe.skipIf(!canSandbox)("the production kit, in a sandbox of bubblewrap", (
     const [node = "", program = ""] = readUnitCommand();
     await runInSandbox(server.sandbox, [node, program, "backup", "/var/lib/capstan/copy.db"]);
     const copy = sqlite(join(state, "copy.db"));
-    expect(await copy.list()).toHaveLength(1);
+    const [session] = await copy.list();
     await copy.close();
+    const stream = await fetch(`${server.url}/api/sessions/${session?.id}/events`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
     expect(await server.stop(server.graceSeconds)).toBe(0);
+    expect(await stream.text()).toContain("server_draining");
   });
 });
 
