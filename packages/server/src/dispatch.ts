@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { AgentError } from "capstan";
-import { getScope } from "capstan/sessions";
+import { findQueuedRun, getScope } from "capstan/sessions";
 import { Hono } from "hono";
 import type { z } from "zod";
 import type { Authenticator } from "./access/authenticate.ts";
@@ -90,7 +90,7 @@ async function assertOwnership(
     }
     for (const run of [runId, otherRunId]) {
       if (typeof run !== "string") continue;
-      const found = await store.findSession(run);
+      const found = (await store.findSession(run)) ?? (await findQueuedRun(store, run))?.sessionId;
       if (found === undefined || getScope(found) !== caller.scope)
         throw new AgentError("unknown_run", `Run not found: "${run}".`);
     }

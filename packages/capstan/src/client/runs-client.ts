@@ -7,6 +7,7 @@ import type { PolicyOverrides } from "../policy.ts";
 import type { PendingCall } from "../rules/pending-calls.ts";
 import type { ResultData } from "../run/result.ts";
 import type { AgentCall, AgentOutput } from "../schema/infer-agent.ts";
+import type { ListedRun } from "../sessions/queue.ts";
 import type { ModelSettings } from "../settings/settings.ts";
 import type { RunInfo } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -40,7 +41,7 @@ export type RunId<A extends Agent = Agent> = string & { readonly "~agent"?: A };
 export type StartedRun<A extends Agent = Agent> = { readonly runId: RunId<A>; readonly sessionId: string };
 
 /** A run with its pending calls and, once it waits or has ended, its result. */
-export type RunDetails<A extends Agent = Agent> = RunInfo & {
+export type RunDetails<A extends Agent = Agent> = ListedRun & {
   readonly pending: readonly PendingCall<AgentCall<A>>[];
   readonly result?: ResultData<AgentOutput<A>, AgentCall<A>>;
 };
@@ -83,8 +84,8 @@ export interface RunsClient<A extends Agent = Agent> extends RunRecords {
     options?: Abortable,
   ): Promise<StartedRun<AgentNamed<A, Name>>>;
   get<Started extends Agent = A>(runId: RunId<Started>): Promise<RunDetails<Started>>;
-  /** Lists the runs of a session or of all sessions, newest first. */
-  list(options?: RunListOptions): Promise<readonly RunInfo[]>;
+  /** Lists the runs of a session, also queued ones, or of all sessions, newest first. */
+  list(options?: RunListOptions): Promise<readonly ListedRun[]>;
   /** Lists the runs that cannot continue, with the reason. */
   listStuck(options?: RunListOptions): Promise<readonly StuckRun[]>;
   /** Follows the events of a run across reconnects and server restarts. Ends after `done`. */

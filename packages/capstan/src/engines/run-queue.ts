@@ -1,6 +1,7 @@
 import type { Agent } from "../agent.ts";
 import type { Clock } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
+import { type Entry, toPlainText } from "../history.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import { findSteeringText, type RunInput } from "../run/input.ts";
 import { createRunMask, type ResumeOptions, type SharedStoreOptions } from "../run/open-run.ts";
@@ -16,7 +17,7 @@ import {
   loadQueuedStart,
   type QueuedRun,
   removeQueuedRun,
-  toRunInfo,
+  toListedRun,
   wasTaken,
 } from "../sessions/queue.ts";
 import { subscribe } from "../sessions/subscribe.ts";
@@ -122,7 +123,7 @@ async function addRequest(context: QueueContext, request: BusyRequest): Promise<
   const text = onBusy === "steer" ? findSteeringText(start.input) : undefined;
   const steers = text === undefined ? undefined : current;
   const queued: QueuedRun = {
-    ...{ runId, sessionId, agent: agent.name, queuedAt: clock.now() },
+    ...{ runId, sessionId, agent: agent.name, queuedAt: clock.now(), text: previewText(start.input) },
     ...(onBusy === "interrupt" && { interrupts: true }),
     ...(steers !== undefined && { steers }),
   };
@@ -181,7 +182,7 @@ async function startQueuedRun(
   const start = await loadQueuedStart(store, queued);
   // A process that has the agent starts the run. A cancelled one needs none.
   if (!agent || !start) return cancelReason === undefined ? undefined : remove(context, queued);
-  const info = { ...toRunInfo(queued), state: "active" } as const;
+  const info = { ...toListedRun(queued), state: "active" as const };
   const given = context.ownOptions.get(runId) ?? (await context.getResumeOptions(info));
   const stored = { runId, sessionId, start, onStarted: context.onAttempt(runId) };
   const handle = context.track(runQueued(agent, stored, { ...given, store, shared }));
@@ -194,6 +195,14 @@ async function startQueuedRun(
 
 /** The unfinished run cannot take a message. */
 const refusalCodes: readonly string[] = ["run_ended", "unknown_run", "run_stuck", "newer_version"];
+
+const maxPreviewLength = 200;
+
+function previewText(entries: readonly Entry[]): string {
+  const question = entries.findLast((entry) => entry.type === "user");
+  const text = question ? toPlainText(question.content) : "";
+  return text.length <= maxPreviewLength ? text : `${text.slice(0, maxPreviewLength).toWellFormed()}…`;
+}
 
 function pickOptions({ context, hooks, clock, secrets }: BusyRequest): ResumeOptions {
   return { context, ...(hooks && { hooks }), ...(clock && { clock }), ...(secrets && { secrets }) };

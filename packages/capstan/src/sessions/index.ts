@@ -26,7 +26,15 @@ export { formatDifference } from "./format-difference.ts";
 export type { ImportOptions } from "./import-session.ts";
 export { isInRun, loadRunFacts, loadRunStart, readRunFacts } from "./load-facts.ts";
 export { type PrunedSession, type PruneOptions, prune } from "./prune.ts";
-export { deleteQueue, findQueuedRun, listQueuedRuns, type QueuedRun } from "./queue.ts";
+export {
+  deleteQueue,
+  findQueuedRun,
+  findTaker,
+  type ListedRun,
+  listQueuedRuns,
+  type QueuedRun,
+  toListedRun,
+} from "./queue.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { type Rerun, type RerunOptions, rerun } from "./rerun.ts";
 export { type Session, session } from "./session.ts";

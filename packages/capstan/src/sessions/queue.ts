@@ -14,6 +14,8 @@ export type QueuedRun = {
   readonly sessionId: string;
   readonly agent: string;
   readonly queuedAt: number;
+  /** The start of the message, for display. */
+  readonly text: string;
   /** Whether the run starts before runs that do not interrupt, and cancels those before it that do. */
   readonly interrupts?: true;
   /** The unfinished run that the message is sent to. If that run does not take it, this one starts. */
@@ -55,11 +57,16 @@ export async function findQueuedRun(
   return undefined;
 }
 
-/** Describes a queued run as listings of runs do. */
-export function toRunInfo({ runId, sessionId, agent, queuedAt }: QueuedRun): Omit<RunInfo, "state"> & {
-  readonly state: "queued";
-} {
-  return { runId, sessionId, agent, state: "queued", startedAt: queuedAt, updatedAt: queuedAt };
+/** A run in a listing with queued ones. */
+export type ListedRun = Omit<RunInfo, "state"> & {
+  /** `queued`: it starts when the runs before it have ended. `startedAt` is when it was queued. */
+  readonly state: RunInfo["state"] | "queued";
+  /** The start of the message of a queued run. */
+  readonly text?: string;
+};
+
+export function toListedRun({ runId, sessionId, agent, queuedAt, text }: QueuedRun): ListedRun {
+  return { runId, sessionId, agent, state: "queued", startedAt: queuedAt, updatedAt: queuedAt, text };
 }
 
 /** Loads the start of a queued run; undefined if the run is no longer in the queue. */
@@ -122,6 +129,19 @@ export async function wasTaken(store: Store, { runId, steers }: QueuedRun): Prom
   const facts = (await loadRunFacts(store, steers)).filter((fact) => fact.runId === steers);
   const position = facts.findIndex((fact) => fact.type === "steered" && fact.queuedAs === runId);
   return position !== -1 && facts.slice(position).some(({ type }) => type === "turn_start");
+}
+
+/** Finds the run that took the message of a queued run. */
+export async function findTaker(
+  store: Store,
+  { runId, sessionId }: Pick<QueuedRun, "runId" | "sessionId">,
+): Promise<string | undefined> {
+  const runs = await store.listRuns(sessionId);
+  for (const { runId: steers } of runs.toReversed()) {
+    const facts = await loadRunFacts(store, steers);
+    if (facts.some((fact) => fact.type === "steered" && fact.queuedAs === runId)) return steers;
+  }
+  return undefined;
 }
 
 async function updateQueue(

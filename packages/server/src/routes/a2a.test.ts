@@ -6,6 +6,7 @@ import {
   JsonRpcTransportFactory,
 } from "@a2a-js/sdk/client";
 import { type Agent, agentTool, defineAgent, defineTool } from "capstan";
+import { listQueuedRuns } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -533,13 +534,37 @@ describe("a running task", () => {
     await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toEqual(hasCode(-32002));
   });
 
-  it("keeps its context to itself until it has ended", async () => {
+  it("with `onBusy: reject` keeps its context to itself until it has ended", async () => {
     const { agent, open } = waitingAgent();
-    await serve([agent]);
+    await serve([agent], { policy: { onBusy: "reject" } });
     const client = await connect();
     const { contextId } = await begun(client);
     await expect(sendRequest(client, buildRequest("Hurry", { contextId }))).rejects.toEqual(hasCode(-32004));
     open();
+  });
+
+  it("lets the next task of its context wait, which can be read and cancelled before it starts", async () => {
+    const { agent, open } = waitingAgent();
+    const store = memory();
+    await serve([agent], { store });
+    const client = await connect();
+    const { contextId } = await begun(client);
+    const send = (text: string) =>
+      sendRequest(client, buildRequest(text, { contextId }, { returnImmediately: true }));
+    const second = await send("Two");
+    const third = await send("Three");
+    const getState = async ({ id }: Task) => (await getTask(client, id)).status?.state;
+    expect([await getState(second), await getState(third)]).toEqual([
+      ...[TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_SUBMITTED],
+    ]);
+    const cancelled = client.cancelTask({ tenant: "", id: third.id, metadata: undefined });
+    await expect
+      .poll(async () => (await listQueuedRuns(store, contextId)).map(({ cancelReason }) => cancelReason))
+      .toEqual([undefined, expect.any(String)]);
+    open();
+    expect((await cancelled).id).toBe(third.id);
+    await expect.poll(() => getState(second)).toBe(TaskState.TASK_STATE_COMPLETED);
+    await expect.poll(() => getState(third)).toBe(TaskState.TASK_STATE_CANCELED);
   });
 });
 

@@ -121,14 +121,12 @@ async function startStoredChat(
   const first = events.next();
   first.catch(() => undefined); // reported to the reader of the stream
   try {
-    const { runId, isNew } = await startRun(deployment, caller, {
-      ...asked,
-      sessionId,
-      input,
-    });
+    const started = await startRun(deployment, caller, { ...asked, sessionId, input });
+    const { runId } = started;
     const headers = { "x-run-id": runId, "x-session-id": sessionId };
-    const read = isNew ? readRun(runId, events, first) : readUntilSuspended(deployment, { runId });
-    if (!isNew) void events.return?.();
+    const isFirst = started.isNew && started.state === "started";
+    const read = isFirst ? readRun(runId, events, first) : readUntilSuspended(deployment, started);
+    if (!isFirst) void events.return?.();
     return { runId, events: read, headers, onDisconnect: () => void events.return?.() };
   } catch (thrown) {
     void events.return?.();

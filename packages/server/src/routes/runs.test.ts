@@ -100,10 +100,11 @@ describe("a run over HTTP", () => {
     expect(result.text).toContain(`(${told})`);
   });
 
-  it("is not begun while another run of its session is not over", async () => {
+  it("with `onBusy: reject` is not begun while another run of its session is not over", async () => {
     const server = serve(hangs);
     const { sessionId } = await (await server.send("POST", "/api/runs", { input: "One" })).json();
-    const second = await server.send("POST", "/api/runs", { input: "Two", sessionId });
+    const policy = { onBusy: "reject" };
+    const second = await server.send("POST", "/api/runs", { input: "Two", sessionId, policy });
     expect(second.status).toBe(409);
     expect((await second.json()).error).toMatchObject({ code: "session_busy", retryable: true });
   });

@@ -1,5 +1,5 @@
 import type { Json } from "capstan";
-import { difference, loadRunFacts } from "capstan/sessions";
+import { difference, findQueuedRun, loadRunFacts } from "capstan/sessions";
 import { z } from "zod";
 import { readEvents } from "../runs/read-events.ts";
 import { rerunRun } from "../runs/rerun.ts";
@@ -15,7 +15,10 @@ const runFields = {
   runId: id,
   sessionId: id,
   agent: z.string(),
-  state: z.enum(["active", "waiting", "ended"]).describe("`active` means that the run has work to do."),
+  state: z
+    .enum(["queued", "active", "waiting", "ended"])
+    .describe("`active`: the run has work to do. `queued`: it starts when the runs before it have ended."),
+  text: z.string().optional().describe("The start of the message of a queued run."),
   startedAt: z.number(),
   updatedAt: z.number(),
   newerVersion: z
@@ -70,12 +73,20 @@ export const runRoutes: readonly Route[] = [
     responses: {
       201: { description: "The run has started. It continues without a reader.", schema: started },
       200: { description: "The same request has already started this run.", schema: started },
+      202: {
+        description:
+          "The session is busy. The message is stored, and the run starts when its turn comes; with the policy `steer`, `runId` is the unfinished run that gets the message.",
+        schema: started,
+      },
     },
     async handle({ body, caller, key }, deployment) {
-      const { runId, sessionId, isNew } = await startRun(deployment, caller, { ...body, key });
+      const { runId, sessionId, isNew, state } = await startRun(deployment, caller, { ...body, key });
       return Response.json(
         { runId, sessionId },
-        { status: isNew ? 201 : 200, headers: { location: `/api/runs/${encodeURIComponent(runId)}` } },
+        {
+          status: state !== "started" ? 202 : isNew ? 201 : 200,
+          headers: { location: `/api/runs/${encodeURIComponent(runId)}` },
+        },
       );
     },
   }),
@@ -131,7 +142,9 @@ export const runEventRoutes: readonly Route[] = [
       },
     },
     async handle({ params: { runId }, query, caller, request, lastEventId }, deployment) {
-      const sessionId = (await deployment.store.findSession(runId)) ?? "";
+      const { store } = deployment;
+      const queued = () => findQueuedRun(store, runId);
+      const sessionId = (await store.findSession(runId)) ?? (await queued())?.sessionId ?? "";
       const place = { runId, sessionId, after: lastEventId ?? query.after };
       return readEvents({ request, caller, stream: query.stream, ...place }, deployment);
     },

@@ -141,12 +141,14 @@ describe("a session that is removed", () => {
   it("has its active run cancelled first", async () => {
     const store = memory();
     let aborted = 0;
+    const called = Promise.withResolvers<void>();
     const agent = defineAgent({
       name: "helper",
       model: {
         id: "slow",
         async *stream(_, { signal }) {
           yield [{ type: "text", text: "Well" }];
+          called.resolve();
           await new Promise((_, reject) => {
             signal.addEventListener("abort", () => {
               aborted += 1;
@@ -159,6 +161,7 @@ describe("a session that is removed", () => {
     const server = createTestServer({ agents: [agent], store });
     opened.push({ close: () => server.close(0) });
     const { sessionId } = await readJson(server.send("POST", "/api/runs", { input: "Go" }));
+    await called.promise;
     expect((await server.send("DELETE", `/api/sessions/${sessionId}`)).status).toBe(204);
     expect(aborted).toBe(1);
     expect(await store.list()).toEqual([]);

@@ -2,7 +2,7 @@ import type { RunInfo, Store } from "capstan";
 import type { Deployment } from "../deployment.ts";
 import type { FrameStreamOptions } from "../http/frame-stream.ts";
 import { updateRecord } from "../sessions/update-record.ts";
-import { stopRun } from "./stop-run.ts";
+import { cancelQueued, stopRun } from "./stop-run.ts";
 
 /*
  * The clients of some protocols stop an answer by closing its connection, which looks like a lost connection. Therefore
@@ -54,6 +54,7 @@ export function connectToRun(
 
 /** Not a run that waits for the user, who may come back. */
 async function stopActiveRun(deployment: Deployment, run: RunLocation): Promise<void> {
+  if (await cancelQueued(deployment, run)) return;
   if ((await deployment.store.findRun(run.runId))?.state === "active") await stopRun(deployment, run);
 }
 

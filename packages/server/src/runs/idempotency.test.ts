@@ -45,24 +45,27 @@ async function waitForState(runId: string, state: string): Promise<void> {
 }
 
 describe("a start that is repeated with its Idempotency-Key after its process died", () => {
-  it("waits for the lease of that process, and then starts the run (F84)", async () => {
+  it("is stored at once, and its run starts after the lease of that process (F84)", async () => {
     const store = serve({ leaseMs: 300 });
     const { made: session } = await send("/api/sessions", {});
     expect(await store.lease(session.id, "a process that died", 300)).toBeDefined();
     const request = { input: "Pay", sessionId: session.id };
     const { made, status } = await send("/api/runs", request);
-    expect(status).toBe(201);
-    expect(await send("/api/runs", request)).toMatchObject({ status: 200, made });
+    expect(status).toBe(202);
+    expect(await send("/api/runs", request)).toMatchObject({ made });
     await waitForState(made.runId, "waiting");
+    expect(await send("/api/runs", request)).toMatchObject({ status: 200, made });
+    expect(await store.listRuns(session.id)).toHaveLength(1);
   });
 
-  it("is refused at once while the session has another run", async () => {
+  it("with `onBusy: reject` is refused at once while the session has another run", async () => {
     serve();
     const { made: session } = await send("/api/sessions", {});
     const first = { input: "Pay", sessionId: session.id };
     const { runId } = await (await server.send("POST", "/api/runs", first)).json();
     await waitForState(runId, "waiting");
-    expect(await send("/api/runs", first)).toMatchObject({ status: 409, code: "session_busy" });
+    const second = { ...first, policy: { onBusy: "reject" } };
+    expect(await send("/api/runs", second)).toMatchObject({ status: 409, code: "session_busy" });
   });
 
   it("is answered at once when the start is stored: the run is taken over later (F84)", async () => {

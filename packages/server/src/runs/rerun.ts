@@ -30,7 +30,7 @@ export async function rerunRun(
   deployment: Deployment,
   caller: Caller,
   { key, ...request }: RerunRequest,
-): Promise<StartedRun> {
+): Promise<Omit<StartedRun, "state">> {
   const { store } = deployment;
   const { policy = {}, settings = {} } = request;
   const start = await getRunStart(deployment, request.runId);

@@ -1,5 +1,5 @@
 import { AgentError, type ErrorCode, type MessageBody, type RunMessage } from "capstan";
-import { addApprovalRule, loadRunFacts } from "capstan/sessions";
+import { addApprovalRule, findQueuedRun, loadRunFacts } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { createMismatchError } from "../protocols/call-ids.ts";
@@ -29,6 +29,8 @@ export async function sendToRun(
   const { store, engine } = deployment;
   const message: RunMessage = { ...body, key: key ?? crypto.randomUUID() };
   const sessionId = (await store.findSession(runId)) ?? "";
+  // A queued run has no state to check. It can only be cancelled.
+  if (sessionId === "" && (await findQueuedRun(store, runId))) return engine.send(runId, message);
   const place = { caller, runId, sessionId };
   const request = { sessionId, id: message.key, request: { ...body, runId } };
   // A conflict with an earlier answer is reported first. Otherwise a request that is stored needs no further check.

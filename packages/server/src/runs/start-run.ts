@@ -1,7 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Agent, AgentError, type Entry, type Run, type RunOptions, type UserEntry } from "capstan";
+import {
+  type Agent,
+  AgentError,
+  defaultPolicy,
+  type Entry,
+  type Policy,
+  type PolicyOverrides,
+  type Store,
+  type UserEntry,
+} from "capstan";
 import { clampPolicy } from "capstan/agents";
-import { loadRunStart } from "capstan/sessions";
+import { findTaker, listQueuedRuns, loadRunStart } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import { readRequestSettings } from "../access/request-settings.ts";
 import type { Deployment } from "../deployment.ts";
@@ -33,6 +42,9 @@ export type StartedRun = {
   readonly sessionId: string;
   /** False if the same request started it before. */
   readonly isNew: boolean;
+  /** `steered`: `runId` is the unfinished run that the message was sent to, and `after` its position by then. */
+  readonly state: "started" | "queued" | "steered";
+  readonly after?: number;
 };
 
 type RunPlan = Omit<RunRequest, "agent"> & {
@@ -42,9 +54,9 @@ type RunPlan = Omit<RunRequest, "agent"> & {
 };
 
 /**
- * Starts a stored run and resolves when its start is stored. With a key, the ids derive from it, so a repeated
- * request finds the first run in any process and after a restart. Rejects with `session_busy` while the session has
- * an unfinished run.
+ * Starts a stored run and resolves when its start is stored. While the session has an unfinished run, the policy `onBusy`
+ * applies. With a key, the ids derive from it, so a repeated request finds the first run in any process and after a
+ * restart. Rejects with `session_busy` or `queue_full`.
  */
 export async function startRun(
   deployment: Deployment,
@@ -55,54 +67,55 @@ export async function startRun(
   const runId = `run_${key ?? crypto.randomUUID()}`;
   const sessionId = request.sessionId ?? createSessionId(caller.scope, key);
   const planned: RunPlan = { ...request, agent, runId, sessionId };
-  const keyed: KeyedRequest = { sessionId, id: runId, request: { ...request, sessionId } };
   if (key === undefined) {
-    await assertSessionIdle(deployment, planned);
-    await launchRun(deployment, caller, planned);
-    return { runId, sessionId, isNew: true };
+    await assertAdmission(deployment, planned);
+    return launchRun(deployment, caller, planned);
   }
-  const { isNew } = await runOnce(deployment, {
+  const keyed: KeyedRequest = { sessionId, id: runId, request: { ...request, sessionId } };
+  const { value } = await runOnce(deployment, {
     id: runId,
     async find() {
-      const isStarted = await findStartedRun(deployment, planned, keyed);
+      const started = await findStartedRun(deployment, planned, keyed);
       // Another run of the session may take long: do not wait for it.
-      if (!isStarted) await assertSessionIdle(deployment, planned);
-      return isStarted;
+      if (!started) await assertAdmission(deployment, planned);
+      return started;
     },
     async create() {
-      // Another process has just started the same run: find it instead.
-      if (!(await launchRun(deployment, caller, planned))) throw createBusyError(sessionId, runId);
+      const started = await launchRun(deployment, caller, planned);
       // Not awaited: the caller subscribes only after this returns and would miss deltas.
       storeRequest(deployment.store, keyed).catch(deployment.report);
-      return true;
+      return started;
     },
   });
-  return { runId, sessionId, isNew };
+  // Nothing but the same request in another process makes a session busy whose id derives from its key.
+  const isRepeated = request.sessionId === undefined && value.state === "queued";
+  return isRepeated ? { ...value, isNew: false, state: "started" } : value;
 }
 
-/** Resolves when the start is stored. False if another process has started the run. */
-async function launchRun(deployment: Deployment, caller: Caller, planned: RunPlan): Promise<boolean> {
+/** Resolves when the start is stored. Rejects with `session_busy` if another process has just started the same run. */
+async function launchRun(deployment: Deployment, caller: Caller, planned: RunPlan): Promise<StartedRun> {
   const { agent, input, runId, sessionId, timeZone, compact = false } = planned;
+  const { store, engine, activeRuns } = deployment;
   const asked = planned.policy === undefined ? {} : clampPolicy(planned.policy, deployment.policyLimits);
   const policy = await deployment.dailyBudget.clampPolicy(caller, { ...deployment.policy, ...asked });
   const hasOverrides = planned.settings !== undefined || planned.policy !== undefined;
   const settings = hasOverrides ? readRequestSettings(planned, caller, { agent, ...deployment }) : {};
   const options = await deployment.getRunOptions({ scope: caller.scope, sessionId });
-  const { release } = deployment.activeRuns.reserve(caller, sessionId);
   const place = timeZone !== undefined && isKnownTimeZone(timeZone) ? { timeZone } : {};
-  const runOptions = { ...options, session: sessionId, runId, policy, compact, ...settings, ...place };
-  const isStartedHere = await waitUntilStored(runOptions, (given) => {
-    try {
-      const handle = deployment.engine.run(agent, toEntries(input), given);
-      handle.then(release, release);
-      return handle;
-    } catch (thrown) {
-      release();
-      throw thrown;
-    }
-  });
-  if (!isStartedHere) release();
-  return isStartedHere;
+  const canSteer = findOnBusy(deployment, planned) === "steer";
+  const { facts: after = 0 } = (canSteer && (await store.getSession(sessionId))) || {};
+  // A message to a session that is busy here takes the place of the run before it.
+  const reservation = activeRuns.has(sessionId) ? undefined : activeRuns.reserve(caller, sessionId);
+  try {
+    const runOptions = { ...options, session: sessionId, runId, policy, compact, ...settings, ...place };
+    const { state, ...started } = await engine.enqueue(agent, toEntries(input), runOptions);
+    if (state !== "started") reservation?.release();
+    if (state === "found") throw createBusyError(sessionId, runId);
+    return { ...started, isNew: true, state, ...(state === "steered" && { after }) };
+  } catch (thrown) {
+    reservation?.release();
+    throw thrown;
+  }
 }
 
 /** A browser may know time zones that this process does not. */
@@ -119,26 +132,22 @@ function toEntries(input: RunRequest["input"]): readonly Entry[] {
   return [{ type: "user", content: input }];
 }
 
-/** Resolves at the first event, which is emitted after it is stored. True if this process executes the run. */
-function waitUntilStored(options: RunOptions, start: (options: RunOptions) => Run): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const { hooks } = options;
-    const onEvent: NonNullable<typeof hooks>["onEvent"] = (event) => {
-      resolve(true); // in the same tick, so that the caller misses no delta
-      hooks?.onEvent?.(event);
-    };
-    readFirstEvent(start({ ...options, hooks: { ...hooks, onEvent } })).then(() => resolve(false), reject);
-  });
-}
-
-/** The hook is not called for a run that another process executes. */
-async function readFirstEvent(handle: Run): Promise<void> {
-  for await (const _ of handle) return;
-}
-
-async function assertSessionIdle({ store }: Deployment, { sessionId, runId }: RunPlan): Promise<void> {
-  const [open] = await store.listRuns(sessionId, 1);
+/** Throws `session_busy` if the message may not wait for the unfinished run. */
+async function assertAdmission(
+  deployment: Deployment,
+  { sessionId, runId, ...planned }: RunPlan,
+): Promise<void> {
+  if (findOnBusy(deployment, planned) !== "reject") return;
+  const open = (await deployment.store.listRuns(sessionId, 1)).at(-1);
   if (open && open.state !== "ended" && open.runId !== runId) throw createBusyError(sessionId, open.runId);
+}
+
+function findOnBusy(
+  { policy }: Deployment,
+  { agent, policy: asked }: Pick<RunPlan, "agent" | "policy">,
+): Policy["onBusy"] {
+  const { onBusy } = (asked ?? {}) as PolicyOverrides;
+  return onBusy ?? policy?.onBusy ?? agent.policy?.onBusy ?? defaultPolicy.onBusy;
 }
 
 function createBusyError(sessionId: string, runId: string): AgentError {
@@ -146,16 +155,17 @@ function createBusyError(sessionId: string, runId: string): AgentError {
   return new AgentError("session_busy", message);
 }
 
-/** Returns true if the same request started the run; throws if a different one did. */
+/** Returns the run that the same request started or queued; throws if a different one did. */
 async function findStartedRun(
   { store }: Deployment,
   planned: RunPlan,
   keyed: KeyedRequest,
-): Promise<true | undefined> {
+): Promise<StartedRun | undefined> {
   const { runId, agent, input } = planned;
   const sessionId = await store.findSession(runId);
-  if (sessionId === undefined) return undefined;
-  if (sessionId === planned.sessionId && (await matchesStoredRequest(store, keyed))) return true;
+  if (sessionId === undefined) return findQueued(store, planned, keyed);
+  const started = { runId, sessionId, isNew: false, state: "started" } as const;
+  if (sessionId === planned.sessionId && (await matchesStoredRequest(store, keyed))) return started;
   const start = await loadRunStart(store, runId);
   const isSame =
     start !== undefined &&
@@ -165,7 +175,20 @@ async function findStartedRun(
     includesFields(start.policy, withoutBudget(planned.policy)) &&
     includesFields(start.settings ?? {}, planned.settings ?? {});
   if (!isSame) throw createKeyConflictError();
-  return true;
+  return started;
+}
+
+/** Finds a request that waits for its turn, or that was sent to an unfinished run. */
+async function findQueued(
+  store: Store,
+  { runId, sessionId }: RunPlan,
+  keyed: KeyedRequest,
+): Promise<StartedRun | undefined> {
+  if (!(await matchesStoredRequest(store, keyed))) return undefined;
+  const queued = (await listQueuedRuns(store, sessionId)).find((one) => one.runId === runId);
+  const taker = queued?.steers ?? (await findTaker(store, { sessionId, runId }));
+  if (taker !== undefined) return { runId: taker, sessionId, isNew: false, state: "steered" };
+  return queued && { runId, sessionId, isNew: false, state: "queued" };
 }
 
 /** The stored budget may have been lowered to the remaining daily budget. */

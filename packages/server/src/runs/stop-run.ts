@@ -1,5 +1,5 @@
 import { AgentError } from "capstan";
-import { subscribe } from "capstan/sessions";
+import { listQueuedRuns, subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 
 const stopTimeoutMs = 5000;
@@ -28,4 +28,15 @@ export async function stopRun(
   if (isOver) return;
   const message = `Run "${runId}" is being cancelled and has not ended yet. Try again in a moment.`;
   throw new AgentError("session_busy", message, { retryAfterMs: stopTimeoutMs });
+}
+
+/** Cancels a run that waits for its turn. False if it does not. */
+export async function cancelQueued(
+  { store, engine }: Pick<Deployment, "store" | "engine">,
+  { runId, sessionId }: { readonly runId: string; readonly sessionId: string },
+): Promise<boolean> {
+  const isQueued = (await listQueuedRuns(store, sessionId)).some((queued) => queued.runId === runId);
+  const reason = "The user stopped it.";
+  if (isQueued) await engine.send(runId, { key: crypto.randomUUID(), type: "cancel", reason });
+  return isQueued;
 }

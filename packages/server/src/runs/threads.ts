@@ -4,7 +4,7 @@ import { getScope, loadRunFacts, subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import { updateRecord } from "../sessions/update-record.ts";
 import { createSessionId } from "./start-run.ts";
-import { stopRun } from "./stop-run.ts";
+import { cancelQueued, stopRun } from "./stop-run.ts";
 
 /** A conversation that another protocol's client identifies by its own id. */
 export type Thread = { readonly protocol: string; readonly scope: string; readonly id: string };
@@ -45,6 +45,7 @@ export async function stopThread(deployment: Deployment, thread: Thread, runId?:
   const sessionId = await findThreadSession(store, thread);
   if (!(await store.getSession(sessionId)))
     throw new AgentError("not_found", `Nothing to stop: there is no conversation "${thread.id}".`);
+  if (runId !== undefined && (await cancelQueued(deployment, { runId, sessionId }))) return;
   const named = runId === undefined ? undefined : await store.findRun(runId);
   const isTheirs = named !== undefined && getScope(named.sessionId) === thread.scope;
   const run = isTheirs ? named : await findLastRun(store, sessionId);

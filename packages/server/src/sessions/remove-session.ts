@@ -1,5 +1,5 @@
 import type { Store } from "capstan";
-import { removeApprovalRules } from "capstan/sessions";
+import { deleteQueue, removeApprovalRules } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import { setAbandoned } from "../runs/abandoned-runs.ts";
 import { deleteRequests } from "../runs/idempotency.ts";
@@ -12,6 +12,7 @@ import { deleteBranches } from "./branches.ts";
  */
 export async function removeSession(deployment: Deployment, sessionId: string): Promise<void> {
   const { store } = deployment;
+  await deleteQueue(store, sessionId); // first, so that no run starts when the active one ends
   const runs = await store.listRuns(sessionId);
   for (const run of runs)
     if (run.state === "active") await stopRun(deployment, run, "The session is being removed.");
@@ -21,6 +22,7 @@ export async function removeSession(deployment: Deployment, sessionId: string): 
 /** Deletes a session and the server's records of it. */
 export async function deleteSession(store: Store, sessionId: string): Promise<void> {
   await removeApprovalRules(store, sessionId);
+  await deleteQueue(store, sessionId);
   await store.remove(sessionId);
   await deleteBranches(store, sessionId);
   await deleteRequests(store, sessionId);

@@ -1,9 +1,10 @@
 import { AgentError, type PendingCall, type ResultData, type RunInfo, type Store } from "capstan";
 import type { LocalEngine, StuckRun } from "capstan/engines/local";
+import { findQueuedRun, type ListedRun, listQueuedRuns, toListedRun } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 
 /** A run with its pending calls and, if it has ended or waits, its result. */
-export type RunView = RunInfo & {
+export type RunView = ListedRun & {
   readonly pending: readonly PendingCall[];
   readonly result?: ResultData;
 };
@@ -11,6 +12,8 @@ export type RunView = RunInfo & {
 /** Loads the current state without waiting. Throws `unknown_run`. */
 export async function loadRunView({ store, engine }: Deployment, runId: string): Promise<RunView> {
   const run = await store.findRun(runId);
+  const queued = run ? undefined : await findQueuedRun(store, runId);
+  if (queued) return { ...toListedRun(queued), pending: [] };
   if (!run) throw new AgentError("unknown_run", `Run not found: "${runId}".`);
   const { firstSeq: _, ...info } = run;
   const { orThrow: __, ...result } = await engine.getResult(runId);
@@ -31,11 +34,21 @@ const maxSessions = 50;
 export async function listRuns(
   store: Store,
   { sessionId, scope, limit: most }: ListRunsOptions,
-): Promise<readonly RunInfo[]> {
+): Promise<readonly ListedRun[]> {
   const sessions =
     sessionId === undefined ? await store.list({ scope, limit: maxSessions }) : [{ id: sessionId }];
+  const queued = sessionId === undefined ? [] : await listWaiting(store, sessionId);
   const runs = await Promise.all(sessions.map(({ id }) => store.listRuns(id, most)));
-  return sortByStart(runs.flat()).slice(0, most);
+  const started = runs.flat();
+  const isStarted = (runId: string) => started.some((run) => run.runId === runId);
+  const waiting = queued.filter(({ runId }) => !isStarted(runId));
+  return [...waiting.toReversed(), ...sortByStart(started)].slice(0, most);
+}
+
+/** Lists the queued runs of a session, without messages that were sent to the unfinished run. */
+async function listWaiting(store: Store, sessionId: string): Promise<readonly ListedRun[]> {
+  const queued = await listQueuedRuns(store, sessionId);
+  return queued.filter(({ steers }) => steers === undefined).map(toListedRun);
 }
 
 /** Lists the runs of the user that cannot continue, with the reason; newest first. */

@@ -25,8 +25,12 @@ export type WorkerOptions = Omit<CrashAgentOptions, "trace" | "reach"> & {
   readonly preload?: string;
 };
 
-/** A run for a worker to start. */
-export type WorkerRequest = { readonly runId: string; readonly plan: PlannedCalls };
+/** A run for a worker to start in its own session, or to enqueue in a given one. */
+export type WorkerRequest = {
+  readonly runId: string;
+  readonly plan: PlannedCalls;
+  readonly session?: string;
+};
 
 /** A report of a worker. */
 export type WorkerReport =
@@ -59,12 +63,18 @@ function runWorker(options: WorkerOptions): void {
     getResumeOptions: () => ({ hooks }),
   });
 
-  function startRun({ runId, plan }: WorkerRequest): void {
-    engine.run(agent, JSON.stringify(plan), { runId, session: runId, hooks }).then(
-      ({ status, text }) => report({ type: "rested", runId, status, text }),
-      (error) =>
-        report({ type: "refused", runId, code: error instanceof AgentError ? error.code : String(error) }),
-    );
+  function startRun({ runId, plan, session }: WorkerRequest): void {
+    const input = JSON.stringify(plan);
+    const refuse = (error: unknown) =>
+      report({ type: "refused", runId, code: error instanceof AgentError ? error.code : String(error) });
+    if (session !== undefined)
+      engine
+        .enqueue(agent, input, { runId, session, hooks })
+        .then(() => report({ type: "stored", runId }), refuse);
+    else
+      engine
+        .run(agent, input, { runId, session: runId, hooks })
+        .then(({ status, text }) => report({ type: "rested", runId, status, text }), refuse);
   }
 
   async function shutDown(): Promise<void> {

@@ -1,5 +1,5 @@
 import { AgentError, type Fact, isFact } from "capstan";
-import { getScope, isInRun, loadRunFacts, subscribe } from "capstan/sessions";
+import { findQueuedRun, getScope, isInRun, loadRunFacts, subscribe } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
 import { toClientError } from "../client-error.ts";
@@ -22,7 +22,7 @@ export type TaskLocation = { readonly runId: string; readonly sessionId: string 
 /** Finds the caller's run of a task. Throws `unknown_run`, including for runs of other users. */
 export async function locateTask({ deployment, caller }: A2aContext, taskId: string): Promise<TaskLocation> {
   const { store } = deployment;
-  const sessionId = await store.findSession(taskId);
+  const sessionId = (await store.findSession(taskId)) ?? (await findQueuedRun(store, taskId))?.sessionId;
   if (sessionId === undefined || getScope(sessionId) !== caller.scope)
     throw new AgentError("unknown_run", `Task not found: "${taskId}".`);
   return { runId: taskId, sessionId };
@@ -42,7 +42,7 @@ export async function followTask(
 ): Promise<FollowedTask> {
   const { store, shutdownSignal } = asking.deployment;
   const { runId, sessionId } = place;
-  const own = await loadRunFacts(store, runId);
+  const own = (await store.findRun(runId)) ? await loadRunFacts(store, runId) : []; // none while it is queued
   const read = from === "start" ? own.slice(0, 1) : own;
   const projection = foldTask(asking, place, read);
   let position = read.at(-1)?.seq ?? 0;

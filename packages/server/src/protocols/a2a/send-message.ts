@@ -28,23 +28,17 @@ async function startTask(asking: A2aContext, message: SentMessage): Promise<Foll
   const { deployment, caller, agent } = asking;
   const { contextId: sessionId } = message;
   const key = asking.key ?? computeMessageKey(message, [caller.scope, agent ?? "", sessionId ?? ""]);
-  if (sessionId !== undefined) await assertContext(asking, sessionId, key);
+  if (sessionId !== undefined) await assertContext(asking, sessionId);
   const input = toRunInput(message.parts, deployment.clientProvenance);
-  const { isNew, ...place } = await startRun(deployment, caller, { input, agent, sessionId, key });
-  return followTask(asking, place, isNew ? "start" : "now");
+  const { isNew, state, ...place } = await startRun(deployment, caller, { input, agent, sessionId, key });
+  return followTask(asking, place, isNew && state === "started" ? "start" : "now");
 }
 
-/**
- * Checks for a busy context first: with a key, `startRun` would wait for a concurrent request with the same message.
- */
-async function assertContext(asking: A2aContext, contextId: string, key: string): Promise<void> {
+async function assertContext(asking: A2aContext, contextId: string): Promise<void> {
   const { store } = asking.deployment;
-  if (getScope(contextId) !== asking.caller.scope || (await store.getSession(contextId)) === undefined)
-    throw new AgentError("not_found", `Context not found: "${contextId}". Omit it to start a new one.`);
-  const [open] = await store.listRuns(contextId, 1);
-  if (!open || open.state === "ended" || (await store.findRun(`run_${key}`))?.sessionId === contextId) return;
-  const message = `Context "${contextId}" has an unfinished task, "${open.runId}". Answer it, wait for it, or cancel it.`;
-  throw new AgentError("session_busy", message);
+  if (getScope(contextId) === asking.caller.scope && (await store.getSession(contextId)) !== undefined)
+    return;
+  throw new AgentError("not_found", `Context not found: "${contextId}". Omit it to start a new one.`);
 }
 
 async function continueTask(

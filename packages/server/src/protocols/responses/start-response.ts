@@ -1,5 +1,5 @@
-import type { Agent, Entry } from "capstan";
-import { loadRunFacts } from "capstan/sessions";
+import { type Agent, AgentError, type Entry } from "capstan";
+import { loadRunFacts, subscribe } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import { toRunOptions } from "../../access/request-settings.ts";
 import type { Deployment } from "../../deployment.ts";
@@ -43,6 +43,7 @@ export async function startSegment(
   previous: StoredSegment | undefined,
   deployment: Deployment,
 ): Promise<FollowedSegment> {
+  if (previous) await assertAnswered(previous, deployment);
   const { agent, model } = await resolveModelId(body.model, deployment);
   const wishes = getAgentOverrides(body, caller);
   const suffix = await resolveAgentSuffix(await deployment.resolveAgent(agent, model), wishes, deployment);
@@ -56,9 +57,25 @@ export async function startSegment(
     const { settings, ...requested } = toRunOptions(body.settings, deployment.settingsLimits);
     const policy = { ...requested.policy, ...(body.requiresTool && { requireToolFirst: true }) };
     const request = { agent: `${agent}${suffix}`, model, sessionId, input, settings, policy, key };
-    const { runId } = await startRun(deployment, caller, request);
-    return { runId, segment: 1 };
+    const { runId, state } = await startRun(deployment, caller, request);
+    if (state === "queued") await waitForStart(deployment, runId);
+    return {
+      runId,
+      segment: state === "steered" ? (await countStoredSuspensions(deployment.store, runId)) + 1 : 1,
+    };
   });
+}
+
+/** A client that continues a response knows the calls it waits for. Its message would wait for the client itself. */
+async function assertAnswered({ runId }: StoredSegment, { store }: Deployment): Promise<void> {
+  if ((await store.findRun(runId))?.state !== "waiting") return;
+  const message = "The response waits for the outputs or approvals of its calls. Send them first.";
+  throw new AgentError("session_busy", message);
+}
+
+/** A response describes a run that has started. */
+async function waitForStart({ store, shutdownSignal }: Deployment, runId: string): Promise<void> {
+  for await (const _ of subscribe(store, { runId }, { signal: shutdownSignal })) return;
 }
 
 /** Returns the suffix for the agent's name that selects the client's overrides. */
