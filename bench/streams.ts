@@ -5,12 +5,14 @@ import { parseArgs, promisify } from "node:util";
 import { formatEnvironment, formatTable, updateReadme } from "./markdown.ts";
 import { computeMedian, computeQuantile } from "./statistics.ts";
 import type { Readings } from "./streams-client.ts";
+import { reportSaturation } from "./streams-saturation.ts";
 import type { ServerMessage } from "./streams-server.ts";
 
 const help = `Measures many concurrent event streams, compared with a bare Hono server that sends the same.
 
-  npm run bench:streams               about two minutes; updates the table in bench/README.md
-  npm run bench:streams -- --quick    rough figures in a few seconds
+  npm run bench:streams                   about four minutes; updates the tables in bench/README.md
+  npm run bench:streams -- --quick        rough figures in a few seconds
+  npm run bench:streams -- --saturation   only the servers that get more requests than they can take
 `;
 
 /** The number of streams, pieces per stream, and the interval. */
@@ -100,8 +102,13 @@ function formatStreamReport(cells: readonly StreamCell[], { streams, everyMs }: 
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { quick: { type: "boolean" }, help: { type: "boolean" } } });
+  const isOn = { type: "boolean" } as const;
+  const { values } = parseArgs({ options: { quick: isOn, saturation: isOn, help: isOn } });
   if (values.help) return void process.stdout.write(help);
+  const saturation = await reportSaturation(values.quick === true);
+  process.stdout.write(`${saturation}\n`);
+  if (!values.quick) updateReadme("saturation", saturation);
+  if (values.saturation) return;
   const order = values.quick
     ? { streams: 50, count: 60, everyMs: 50 }
     : { streams: 1000, count: 200, everyMs: 50 };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan/verification/postgres";
 import { type Event, isFact } from "capstan";
 import { buildView, type Client, createClient, emptyView, reduce } from "capstan/client";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { restartInTurn } from "./testing/rolling-restart.ts";
 import type { SlowPlan } from "./testing/slow-agent.ts";
@@ -144,7 +145,14 @@ describe.skipIf(!findPostgresFolder())("two servers on one Postgres", () => {
   });
 
   it("restarted in turn behind a balancer lose no run and no event, and do nothing twice (F82, F84)", async () => {
-    await restartInTurn({ type: "postgres", url: postgres.url }, 4);
+    // In a database of its own: the other two servers would take over its runs.
+    const admin = new pg.Client(postgres.url);
+    await admin.connect();
+    await admin.query("CREATE DATABASE rolling");
+    await admin.end();
+    const url = new URL(postgres.url);
+    url.pathname = "/rolling";
+    await restartInTurn({ type: "postgres", url: url.href }, 4);
   });
 
   it("the same request at both starts one run (F84)", async () => {
