@@ -71,6 +71,7 @@ const config: ViteUserConfig = defineConfig({
             "apps/**/*.test.ts",
             "scripts/**/*.test.ts",
             "bench/**/*.test.ts",
+            "hosts/*.test.ts",
           ],
           exclude: [...excludedTests, ...sharedTests, ...sharedServerTests],
         },

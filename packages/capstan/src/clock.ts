@@ -67,8 +67,12 @@ function startTimer(ms: number, fire: () => void, onStart: (timer: Timer) => voi
 
 /** How long the runs of a process work in one turn of the event loop. */
 const maxBusyMs = 2;
+/** In Cloudflare Workers the timers of a request end with it, so another request must not wait for them. */
+const isWorker = globalThis.navigator?.userAgent === "Cloudflare-Workers";
 /** Undefined in browsers, which have a thread of their own for the network. Read here, because tests replace it. */
-const { setImmediate: onNextTurn } = globalThis as { setImmediate?: (callback: () => void) => unknown };
+const { setImmediate: onNextTurn } = (isWorker ? {} : globalThis) as {
+  setImmediate?: (callback: () => void) => unknown;
+};
 let turnStartedAt: number | undefined;
 const waitingWork: (() => void)[] = [];
 

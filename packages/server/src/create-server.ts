@@ -30,6 +30,7 @@ import { createQuota } from "./access/quota.ts";
 import { createSignIns } from "./access/sign-ins.ts";
 import type { Deployment } from "./deployment.ts";
 import { createRouter, dispatch } from "./dispatch.ts";
+import { withBasePath } from "./http/base-path.ts";
 import { createCors } from "./http/cors.ts";
 import { createGuard, type GuardOptions } from "./http/guard.ts";
 import { withSecurityHeaders } from "./http/security-headers.ts";
@@ -91,6 +92,8 @@ type BaseOptions<A> = GuardOptions & {
   readonly leaseMs?: number;
   /** Share of the heap in use, 0 to 1. New work is refused when the heap is nearly full. */
   readonly memoryInUse?: () => number;
+  /** Path under which the server is mounted, such as `/agents`: removed from requests, and added to links. */
+  readonly basePath?: string;
   /** Folder with the files of a user interface, served at `/`. */
   readonly studio?: { readonly folder: string };
   /**
@@ -116,8 +119,11 @@ export type RunOwner = { readonly user: string; readonly sessionId: string };
 
 /** A server without a listener: pass requests to `fetch`. */
 export interface Server {
-  /** `arrivedAt` lists the names of this machine on the socket that received the request; they are valid hosts. */
-  fetch(request: Request, arrivedAt?: readonly string[]): Promise<Response>;
+  /**
+   * `arrivedAt` lists the names of this machine on the socket that received the request; they are valid hosts. Anything
+   * else that a framework passes to its handlers is ignored.
+   */
+  fetch(request: Request, arrivedAt?: unknown): Promise<Response>;
   readonly keys: ApiKeys;
   /** Returns a code that signs a browser in as this user (default: the local user). Works once, within two minutes. */
   oneTimeCode(user?: string): string;
@@ -163,7 +169,7 @@ export function createServer(options: ServerOptions): Server {
     files: options.studio && loadStaticFiles(options.studio.folder),
     report,
   });
-  const fetch = withApiErrors(
+  const answer = withApiErrors(
     withSecurityHeaders(
       async (request, arrivedAt) => {
         assertAllowed(request, arrivedAt);
@@ -175,15 +181,18 @@ export function createServer(options: ServerOptions): Server {
   async function fetchInTurn(request: Request, arrivedAt?: readonly string[]): Promise<Response> {
     const turn = admission.waitForTurn(request);
     if (turn) await turn;
-    return fetch(request, arrivedAt);
+    return answer(request, arrivedAt);
   }
+  const logged = deployment.requestLog?.wrap(fetchInTurn) ?? fetchInTurn;
+  const { basePath } = deployment;
+  const fetch = basePath === "" ? logged : withBasePath(logged, basePath);
   for (const warning of checkInstructions(coded)) report(warning);
   if (options.retention) startRetention(deployment, options.retention);
   return {
     routes,
     keys,
     oneTimeCode: deployment.signIns.createCode,
-    fetch: deployment.requestLog?.wrap(fetchInTurn) ?? fetchInTurn,
+    fetch: (request, arrivedAt) => fetch(request, Array.isArray(arrivedAt) ? arrivedAt : []),
     async close(timeoutMs = 25_000) {
       shutdown.abort();
       const timeout = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
@@ -256,6 +265,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     admission,
     ephemeralRuns: createEphemeralRuns({ ...limits, getRunOptions }),
     mcpService: mountMcp({ ...limits, agents: coded, store, context, secrets, onEvent, onError: report }),
+    basePath: options.basePath ?? "",
     sseLog: options.sseLog,
     signIns: createSignIns(store, { keys }),
     ...{ metrics, requestLog, shutdownSignal, getRunOptions, report },

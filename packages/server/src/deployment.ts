@@ -58,6 +58,8 @@ export type Deployment = {
   readonly shutdownSignal: AbortSignal;
   /** Returns the options of a run that are not stored: context, hooks and secrets. */
   getRunOptions(run: { readonly scope: string; readonly sessionId: string }): Promise<ResumeOptions>;
+  /** Path under which the server is mounted; empty at the root of its host. */
+  readonly basePath: string;
   /** Debug log of `POST /api/chat`: one line per event sent. */
   readonly sseLog: ((line: string) => void) | undefined;
   /** Writes an error to the operator's log and returns its log id. Nothing of it is sent to clients. */

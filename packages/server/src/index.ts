@@ -8,7 +8,14 @@ export {
   type ServerOptions,
 } from "./create-server.ts";
 export { type DrainOptions, drainOnSignals } from "./drain-on-signals.ts";
-export { defaultPort, type ListeningServer, type ListenOptions, listen } from "./listen.ts";
+export {
+  defaultPort,
+  type ListeningServer,
+  type ListenOptions,
+  listen,
+  type NodeHandler,
+  toNodeHandler,
+} from "./listen.ts";
 export { type ChatEvent, chatEvents, formatSseEvent, parseSseEvent } from "./protocols/chat/chat-events.ts";
 export type { Retention } from "./sessions/retention.ts";
 export type { RequestLogEntry } from "./telemetry/request-log.ts";

@@ -3,7 +3,9 @@ import {
   type IncomingMessage,
   type Server as NodeServer,
   type RequestListener,
+  type ServerResponse,
 } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { AgentError } from "capstan";
@@ -59,17 +61,10 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
     throw new AgentError("invalid_definition", message);
   }
   let isShuttingDown = false;
-  const listener = getRequestListener(
-    (request, { incoming, outgoing }) => {
-      const { rawHeaders, url = "", socket } = incoming as IncomingMessage;
-      if (isShuttingDown) (outgoing as HttpBindings["outgoing"]).shouldKeepAlive = false;
-      const problem = findWireProblem(rawHeaders, url);
-      return problem
-        ? toErrorResponse(problem)
-        : server.fetch(request, getLocalNames(socket.localAddress, host));
-    },
-    { overrideGlobalObjects: false, errorHandler: () => toErrorResponse(createUnreadableError()) },
-  );
+  const listener = createListener(server, ({ socket }, outgoing) => {
+    if (isShuttingDown) outgoing.shouldKeepAlive = false;
+    return getLocalNames(socket.localAddress, host);
+  });
   const node = createNodeServer(options).on("request", listener);
   const actual = await bindPort(node, { port, host });
   const health = options.healthPort === undefined ? undefined : createHealthServer(options, listener);
@@ -88,6 +83,42 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
       return closed;
     },
   };
+}
+
+/** Handles requests of `node:http` and `node:http2`, and of frameworks that pass them on. */
+export type NodeHandler = (
+  incoming: IncomingMessage | Http2ServerRequest,
+  outgoing: ServerResponse | Http2ServerResponse,
+) => void;
+
+/**
+ * Creates a handler for Express, Fastify and other frameworks on Node. A body that a parser such as `express.json()` has
+ * read is used as parsed. Only the names in `hosts` and of this machine are valid hosts.
+ */
+export function toNodeHandler(server: Pick<Server, "fetch">): NodeHandler {
+  const listener = createListener(server, (incoming) => {
+    const { body } = incoming as { readonly body?: unknown };
+    if (incoming.readableDidRead && body !== undefined)
+      Object.assign(incoming, { rawBody: Buffer.from(JSON.stringify(body)) });
+    return [];
+  });
+  return (incoming, outgoing) => void listener(incoming, outgoing);
+}
+
+/** `prepare` is called before each request and returns the names under which the socket is known. */
+function createListener(
+  { fetch }: Pick<Server, "fetch">,
+  prepare: (incoming: IncomingMessage, outgoing: ServerResponse) => readonly string[],
+) {
+  return getRequestListener(
+    (request, bindings) => {
+      const { incoming, outgoing } = bindings as HttpBindings;
+      const names = prepare(incoming, outgoing);
+      const problem = findWireProblem(incoming.rawHeaders, incoming.url ?? "");
+      return problem ? toErrorResponse(problem) : fetch(request, names);
+    },
+    { overrideGlobalObjects: false, errorHandler: () => toErrorResponse(createUnreadableError()) },
+  );
 }
 
 function createNodeServer({ maxConnections = 10_000, requestTimeoutMs = 60_000 }: ListenOptions): NodeServer {
@@ -122,12 +153,13 @@ const closeAndThrow = (node: NodeServer) => (thrown: unknown) => {
   throw thrown;
 };
 
-/** Checks the raw request: Node keeps the first of two Host headers and accepts absolute targets. */
+/** Checks the raw request: Node keeps the first of two Host headers and accepts absolute targets. HTTP/2 has an authority. */
 function findWireProblem(rawHeaders: readonly string[], target: string): AgentError | undefined {
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   if (names.length > maxHeaders)
     return new AgentError("invalid_input", `Too many headers: ${names.length}. The limit is ${maxHeaders}.`);
-  if (names.filter((name) => name === "host").length !== 1)
+  const hostName = names.includes(":authority") ? ":authority" : "host";
+  if (names.filter((name) => name === hostName).length !== 1)
     return new AgentError("misdirected", "A request must have exactly one Host header.");
   if (!target.startsWith("/")) return createUnreadableError();
   return undefined;

@@ -119,7 +119,7 @@ function formatErrorFrame(thrown: unknown): string {
 
 const streamHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-store",
+  "cache-control": "no-store, no-transform", // compression would hold events back
   "x-accel-buffering": "no",
 };
 

@@ -59,7 +59,7 @@ export function streamFrames({
   return new Response(body, {
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
-      "cache-control": "no-store",
+      "cache-control": "no-store, no-transform", // compression would hold events back
       "x-accel-buffering": "no",
       ...headers,
     },

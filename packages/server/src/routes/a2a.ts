@@ -91,7 +91,7 @@ async function buildCard(
   });
   const chosen = agent === undefined ? shown[0] : shown.find((one) => one.name === agent);
   if (!chosen) throw new AgentError("unknown_agent", `Unknown agent "${agent}".`);
-  const { origin } = new URL(request.url);
+  const origin = `${new URL(request.url).origin}${deployment.basePath}`;
   return agent === undefined
     ? buildAgentCard({ agent: chosen, others: shown.filter((one) => one !== chosen), origin, path: "/a2a" })
     : buildAgentCard({ agent: chosen, others: [], origin, path: getAgentPath(agent) });

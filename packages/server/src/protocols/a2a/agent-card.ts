@@ -9,7 +9,7 @@ export type CardOptions = {
   readonly agent: CardAgent;
   /** Agents that have their own card. */
   readonly others: readonly CardAgent[];
-  /** Origin of the server, such as `https://agents.example.com`. */
+  /** Address of the server, such as `https://agents.example.com`, or with the path under which it is mounted. */
   readonly origin: string;
   /** Path that receives messages for the agent. */
   readonly path: string;
