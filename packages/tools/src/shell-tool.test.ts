@@ -242,6 +242,8 @@ describe.skipIf(!hasBubblewrap)("the sandbox of shell (skipped where bubblewrap 
       ".git/config": "[core]",
     };
     for (const [file, text] of Object.entries(files)) writeFileSync(join(cwd, file), text);
+    writeFileSync(join(cwd, "app/.git"), "gitdir: elsewhere");
+    expect(await script("cat app/.git")).toContain("gitdir: elsewhere");
     expect(await script("cat .env app/.env.local app/.aws/keys; grep -r CANARY .")).not.toContain(canary);
     await script("echo evil > .git/hooks/pre-commit; echo evil >> .git/config; rm -rf .git; echo x > .env");
     expect(existsSync(join(cwd, ".git/hooks/pre-commit"))).toBe(false);

@@ -61,11 +61,12 @@ function findRuntime(): readonly string[] {
 
 const maxDepth = 4;
 const maxEntries = 20_000;
-const skippedFolders = new Set(["node_modules", ".git"]);
+const skippedFolders = new Set(["node_modules"]);
+const repositories = new Set([".git", ".hg", ".svn"]);
 
 /**
  * Returns the arguments that hide credentials in the working folder (`.env`, `.npmrc`, `.aws` and the like, at most four
- * folders deep), and protect the hooks and the configuration of git: programs outside the sandbox run these.
+ * folders deep), and protect the hooks and the configuration of repositories: programs outside the sandbox run these.
  */
 export async function hideSecrets(cwd: string, dataFolder: string | undefined): Promise<readonly string[]> {
   const found: string[] = [];
@@ -75,7 +76,7 @@ export async function hideSecrets(cwd: string, dataFolder: string | undefined): 
     for (const entry of entries) {
       if (++visited > maxEntries) return;
       const path = join(folder, entry.name);
-      if (entry.name === ".git" && entry.isDirectory()) found.push(...protectGit(path));
+      if (repositories.has(entry.name)) found.push(...protectRepository(path));
       else if (entry.isFile() && hasProtectedName([entry.name])) found.push("--dev-bind", "/dev/null", path);
       else if (entry.isDirectory() && hasProtectedName([entry.name])) found.push("--tmpfs", path);
       else if (entry.isDirectory() && depth < maxDepth && !skippedFolders.has(entry.name))
@@ -88,7 +89,8 @@ export async function hideSecrets(cwd: string, dataFolder: string | undefined): 
   return found;
 }
 
-function protectGit(folder: string): readonly string[] {
-  const paths = ["hooks", "config"].map((name) => join(folder, name)).filter(existsSync);
+/** `.git` of a worktree is a file that names another folder, which commands do not see. */
+function protectRepository(folder: string): readonly string[] {
+  const paths = ["hooks", "config", "hgrc"].map((name) => join(folder, name)).filter(existsSync);
   return paths.flatMap((path) => ["--ro-bind", path, path]);
 }

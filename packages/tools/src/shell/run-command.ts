@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
-import { constants, tmpdir } from "node:os";
+import { constants, release, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { AgentError } from "capstan";
@@ -55,12 +55,15 @@ export type RunCommandOptions = {
   onOutput(chunk: Buffer): void;
 };
 
+const [major = 0, minor = 0] = release().split(".").map(Number);
+const countsByNamespace = major > 5 || (major === 5 && minor >= 14);
+
 /** Both streams in one, in the order of their writes. `ulimit -p` is the name of `-u` in dash. */
 function buildWrapper({ memoryMb, fileMb, processes }: ShellLimits, isSandboxed: boolean): string {
   const limits = [
     `ulimit -c 0; ulimit -d ${Math.ceil(memoryMb) * 1024}; ulimit -f ${Math.ceil(fileMb) * 1024 * 2}`,
-    // Outside a user namespace, the limit would count all processes of the user.
-    ...(isSandboxed
+    // Outside a user namespace, and before Linux 5.14 also in one, the limit would count all processes of the user.
+    ...(isSandboxed && countsByNamespace
       ? [`(ulimit -u ${processes}) 2>/dev/null && ulimit -u ${processes} || ulimit -p ${processes}`]
       : []),
   ];
