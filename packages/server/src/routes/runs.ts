@@ -81,13 +81,9 @@ export const runRoutes: readonly Route[] = [
     },
     async handle({ body, caller, key }, deployment) {
       const { runId, sessionId, isNew, state } = await startRun(deployment, caller, { ...body, key });
-      return Response.json(
-        { runId, sessionId },
-        {
-          status: state !== "started" ? 202 : isNew ? 201 : 200,
-          headers: { location: `/api/runs/${encodeURIComponent(runId)}` },
-        },
-      );
+      const headers = { location: `/api/runs/${encodeURIComponent(runId)}`, "x-run-id": runId };
+      const status = state !== "started" ? 202 : isNew ? 201 : 200;
+      return Response.json({ runId, sessionId }, { status, headers });
     },
   }),
   defineRoute({

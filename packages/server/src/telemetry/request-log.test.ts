@@ -101,6 +101,15 @@ describe("the request log", () => {
     expect([...fields].toSorted()).toEqual(["method", "ms", "route", "runId", "status", "time", "user"]);
   });
 
+  it("names the run of a request that is repeated", async () => {
+    const { server, log } = startServer();
+    const headers = { ...admin, "idempotency-key": "canary-repeated" };
+    for (const _ of [1, 2]) await (await server.send("POST", "/api/runs", { input: "Hi" }, headers)).text();
+    expect(log.map(({ status }) => status)).toEqual([201, 200]);
+    expect(log[1]?.runId).toEqual(expect.any(String));
+    expect(log[1]?.runId).toBe(log[0]?.runId);
+  });
+
   it("logs a stream when it ends, also when the client leaves", async () => {
     const { server, log } = startServer();
     const body = { messages: [{ role: "user", content: "Hi" }] };

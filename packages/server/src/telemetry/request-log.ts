@@ -50,7 +50,10 @@ export function createRequestLog(
       const start = performance.now();
       const details: RequestDetails = {};
       const response = await current.run(details, () => handle(request, arrivedAt));
-      return onBodyEnd(response, () => {
+      // A repeated request has started no run, and a queued run starts later.
+      const runId = response.headers.get("x-run-id");
+      if (runId !== null) details.runId ??= runId;
+      return watchBodyEnd(response, () => {
         const method = methods.has(request.method) ? request.method : "OTHER";
         const ms = Math.round(performance.now() - start);
         try {
@@ -64,7 +67,7 @@ export function createRequestLog(
 }
 
 /** Returns the response, and calls `listener` once when its body has been read, has failed or was cancelled. */
-function onBodyEnd(response: Response, listener: () => void): Response {
+function watchBodyEnd(response: Response, listener: () => void): Response {
   if (!response.body) {
     listener();
     return response;
