@@ -411,7 +411,7 @@ describe("an edited message", () => {
     expect(chat.messages.map(joinText)).toEqual(["Uno", "1"]);
   });
 
-  it("ends an answer that was stopped; one that never arrived is sent as a new one", async () => {
+  it("ends an answer that was stopped, and drops messages that wait for it; one that never arrived is sent as a new one", async () => {
     const model = scriptedModel(({ history }) =>
       JSON.stringify(history.at(-1)).includes("story")
         ? { text: "Once", hang: true }
@@ -423,6 +423,7 @@ describe("an edited message", () => {
     void chat.sendMessage({ text: "Tell a story" });
     await vi.waitFor(() => expect(joinText(chat.lastMessage as UIMessage)).toBe("Once"), 30_000);
     const first = getSessionId(chat);
+    await server.send("POST", "/api/runs", { input: "Queued", sessionId: first });
     await chat.stop();
     await chat.sendMessage({ text: "Two", messageId: chat.messages[2]?.id ?? "" });
     expect(chat.messages.map(joinText)).toEqual(["One", "1", "Two", "3"]);

@@ -1,5 +1,5 @@
 import { AgentError, type RunInfo, type Store } from "capstan";
-import { getScope, loadRunStart } from "capstan/sessions";
+import { deleteQueue, getScope, loadRunStart } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
 import { setAbandoned, stopAbandonedRun } from "../../runs/abandoned-runs.ts";
@@ -63,7 +63,7 @@ async function sendMessage(
 
 /**
  * Answers an earlier message again, edited or not, in a fork from before it. The chat continues there; the old messages
- * stay in the old session. An unfinished run ends: the client no longer shows it.
+ * stay in the old session. Unfinished and queued runs end there: the client no longer shows them.
  */
 async function replaceMessage(
   request: ChatRequest,
@@ -79,6 +79,8 @@ async function replaceMessage(
   const start = await loadRunStart(store, run.runId);
   if (!start || (body.trigger === "regenerate-message" && !hasContent(body.messages.at(-1), start.input)))
     throw new AgentError("not_found", "The chat does not contain this message. Send it as a new one.");
+
+  await deleteQueue(store, sessionId); // first, so that no run starts when the active one ends
   const last = await findLastRun(store, sessionId);
   if (last && last.state !== "ended") await stopRun(deployment, last);
   const { value: fork } = await forkSession(deployment, { caller, key }, { sessionId, at: start.seq - 1 });
