@@ -92,6 +92,37 @@ describe("the examples", () => {
   });
 });
 
+describe("the examples, the templates and the apps", () => {
+  /** Finds type assertions. `as const` is none, nor is a renamed import. */
+  function findCasts(code: string): string[] {
+    const lines = code
+      .replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, "")
+      .split("\n")
+      .filter((line) => !/^\s*(?:import|export) /.test(line) && !/^ {2}(?:type )?\w+ as \w+,$/.test(line));
+    const cast =
+      /[\w)\]}!] as (?:[A-Z]\w*|[{[(]|unknown|any|never|string|number|boolean|object|keyof|typeof)/;
+    return lines.filter((line) => cast.test(line.replace(/"(?:[^"\\]|\\.)*"/g, '""')));
+  }
+
+  it("need no cast", () => {
+    const files = globSync(
+      ["docs/examples/**/*.{ts,tsx}", "packages/cli/templates/**/*.{ts,tsx}", "apps/**/*.{ts,tsx}"],
+      { cwd: root, exclude: ["**/node_modules/**", "**/*.test.ts", "**/testing/**"] },
+    );
+    expect(files.length).toBeGreaterThan(100);
+    expect(
+      files.flatMap((file) => findCasts(readText(file)).map((line) => `${file}: ${line.trim()}`)),
+    ).toEqual([]);
+  });
+
+  it("have none that is overlooked", () => {
+    expect(findCasts("const port = (server.address() as AddressInfo).port; // as Json")).toHaveLength(1);
+    expect(findCasts("const user = (context as { user: string }).user;")).toHaveLength(1);
+    expect(findCasts("const list = [] as unknown[];\nconst a = {} as const;")).toHaveLength(1);
+    expect(findCasts('// as Json\nimport { A as B } from "x";\nconst text = "x as Json";')).toEqual([]);
+  });
+});
+
 type Block = { readonly page: string; readonly title: string; readonly code: string };
 
 /** The TypeScript blocks of a page. The first line of each names the example it shows. */

@@ -33,7 +33,7 @@ export function createMapHint(venue: Venue, content: MapContent): UiHint {
   // A single hall can exceed the limit. Then draw the pins and the route only.
   if (JSON.stringify(props).length > maxCharacters)
     props = { ...props, levels: props.levels.map((level) => ({ ...level, features: [] })) };
-  return { kind: "map", props: props as unknown as UiHint["props"] };
+  return { kind: "map", props };
 }
 
 type Spot = { readonly level: string; readonly at: Position };

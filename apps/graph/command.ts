@@ -56,7 +56,8 @@ type Command<Input> = {
 };
 
 /** Defines a tool from a command. Commands set colors and layouts, so repeating a call is harmless. */
-export function defineCommand<Input>(graphContext: GraphContext, command: Command<Input>): Tool {
+export function defineCommand<Input>(graphContext: GraphContext, command: Command<Input>): Tool;
+export function defineCommand(graphContext: GraphContext, command: Command<unknown>): Tool {
   const { name, description, input, required = [], examples, effects, run } = command;
   return defineTool({
     name,
@@ -69,7 +70,7 @@ export function defineCommand<Input>(graphContext: GraphContext, command: Comman
     async execute(args, { sessionId, signal }): Promise<ToolReturn> {
       try {
         const context = await loadContext(graphContext, sessionId, signal);
-        const [result, update] = await run(args as Input, context);
+        const [result, update] = await run(args, context);
         if (update?.view) await graphContext.views.write(sessionId, update.view);
         return toToolReturn(
           result,

@@ -1,5 +1,5 @@
 import type { GraphProps } from "@capstan/studio";
-import type { Json, UiHint } from "capstan";
+import type { UiHint } from "capstan";
 import { getName, groupEdgesByNode, type Network } from "./network.ts";
 import type { View } from "./views.ts";
 
@@ -22,7 +22,7 @@ export function createPicture(network: Network, view: View, options: PictureOpti
     maxNodes = Math.floor(maxNodes / 2);
     props = buildProps({ network, view, maxNodes }, options);
   }
-  return { kind: "graph", props: props as unknown as Json };
+  return { kind: "graph", props };
 }
 
 type PictureSource = { readonly network: Network; readonly view: View; readonly maxNodes: number };

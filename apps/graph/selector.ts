@@ -94,9 +94,11 @@ class Parser {
   }
 
   or(depth: number): Test {
-    const tests = [this.#and(depth)];
-    while (this.#takeWord("or")) tests.push(this.#and(depth));
-    return tests.length === 1 ? (tests[0] as Test) : (properties) => tests.some((test) => test(properties));
+    const first = this.#and(depth);
+    const others: Test[] = [];
+    while (this.#takeWord("or")) others.push(this.#and(depth));
+    if (others.length === 0) return first;
+    return (properties) => first(properties) || others.some((test) => test(properties));
   }
 
   end(): void {
@@ -105,9 +107,11 @@ class Parser {
   }
 
   #and(depth: number): Test {
-    const tests = [this.#test(depth)];
-    while (this.#takeWord("and")) tests.push(this.#test(depth));
-    return tests.length === 1 ? (tests[0] as Test) : (properties) => tests.every((test) => test(properties));
+    const first = this.#test(depth);
+    const others: Test[] = [];
+    while (this.#takeWord("and")) others.push(this.#test(depth));
+    if (others.length === 0) return first;
+    return (properties) => first(properties) && others.every((test) => test(properties));
   }
 
   #test(depth: number): Test {

@@ -202,13 +202,8 @@ function linkLevels(draft: Draft, { kind, name }: Room, here: { node: number; un
   draft.shafts.set(name, shaft);
   shaft.push(here);
   const [first] = shaft;
-  if (!first || first === here || !(kind in climbMetres)) return;
-  draft.edges.push([
-    first.node,
-    here.node,
-    climbMetres[kind as keyof typeof climbMetres],
-    kind as ConnectionKind,
-  ]);
+  if (!first || first === here || (kind !== "lift" && kind !== "stairs" && kind !== "escalator")) return;
+  draft.edges.push([first.node, here.node, climbMetres[kind], kind]);
   const toUnitReference = (id: string) => ({ id, feature_type: "unit" });
   const properties = {
     category: kind === "lift" ? "elevator" : kind,

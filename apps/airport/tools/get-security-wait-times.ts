@@ -1,5 +1,5 @@
 import type { ChartProps } from "@capstan/studio";
-import { type Clock, defineTool, type Tool, type UiHint } from "capstan";
+import { type Clock, defineTool, type Tool } from "capstan";
 import { formatMinutes } from "../venue/distances.ts";
 import { formatLocation } from "../venue/venue.ts";
 import { simulateWaitTimes } from "../venue/wait-times.ts";
@@ -64,7 +64,7 @@ export function getSecurityWaitTimes({ venue }: VenueContext, clock: Pick<Clock,
             minutes,
           })),
         },
-        ui: { kind: "chart", props: chart as unknown as UiHint["props"] },
+        ui: { kind: "chart", props: chart },
       };
     },
   });

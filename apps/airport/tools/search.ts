@@ -93,7 +93,7 @@ export function search(venueContext: VenueContext): Tool {
     ],
     effects: "none",
     reads: ["public"],
-    execute: (input) => runSearch(venueContext, input as PlaceQuery & { near?: { poiId: number } }),
+    execute: (input) => runSearch(venueContext, input),
   });
 }
 

@@ -38,7 +38,18 @@ export async function readImdf(folder: string): Promise<Imdf> {
       `"${folder}" is not an IMDF venue: missing or empty ${files}. Unpack the IMDF archive into it.`,
     );
   }
-  return Object.fromEntries(types.map((type, index) => [type, features[index] ?? []])) as Imdf;
+  const getFeatures = (type: FeatureType) => features[types.indexOf(type)] ?? [];
+  return {
+    venue: getFeatures("venue"),
+    building: getFeatures("building"),
+    level: getFeatures("level"),
+    unit: getFeatures("unit"),
+    amenity: getFeatures("amenity"),
+    occupant: getFeatures("occupant"),
+    anchor: getFeatures("anchor"),
+    opening: getFeatures("opening"),
+    geofence: getFeatures("geofence"),
+  };
 }
 
 async function readFeatures(folder: string, type: string): Promise<readonly Feature[]> {
@@ -65,7 +76,7 @@ export async function readOptionalFile(file: string): Promise<string | undefined
 
 function parseFeatures(text: string): readonly Feature[] | undefined {
   try {
-    const { features } = JSON.parse(text) as { features?: unknown };
+    const { features }: { features?: unknown } = JSON.parse(text);
     if (!Array.isArray(features)) return undefined;
     return features
       .filter(

@@ -64,7 +64,7 @@ type GraphFile = {
 
 function parseGraphFile(text: string): GraphFile {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  const read = lines.map((line, index): unknown => {
+  const read = lines.map((line, index) => {
     try {
       return JSON.parse(line);
     } catch (cause) {
@@ -75,10 +75,13 @@ function parseGraphFile(text: string): GraphFile {
     (line) => typeof line === "object" && line !== null && "at" in line && "level" in line,
   );
   return {
-    nodes: nodes as unknown as GraphFile["nodes"],
-    edges: read.filter((line) => Array.isArray(line)) as unknown as Edge[],
+    nodes,
+    edges: read.filter(isEdge),
   };
 }
+
+/** The values of an edge are checked when it is added. */
+const isEdge = (line: unknown): line is Edge => Array.isArray(line);
 
 const createGraphError = (reason: string, cause?: unknown): AgentError =>
   new AgentError("invalid_input", `walking-graph.jsonl cannot be read: ${reason}.`, { cause });

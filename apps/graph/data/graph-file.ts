@@ -87,9 +87,9 @@ function toProperties(cells: { readonly [column: string]: string | undefined }):
 async function readJsonContent(file: string): Promise<Content> {
   const text = await readFile(file, "utf8");
   const value = withFileName(file, (): unknown => JSON.parse(text));
-  if (!isRecord(value) || !Array.isArray(value.nodes) || !Array.isArray(value.edges ?? value.links))
+  const edges = isRecord(value) ? (value.edges ?? value.links) : undefined;
+  if (!isRecord(value) || !Array.isArray(value.nodes) || !Array.isArray(edges))
     throw new Error(`${file}: the JSON needs a list "nodes" and a list "edges".`);
-  const edges: unknown[] = Array.isArray(value.edges) ? value.edges : (value.links as unknown[]);
   const isDirected = value.isDirected ?? value.directed;
   return {
     nodes: value.nodes.map((node: unknown, at) => parseNode(node, `${file}: nodes[${at}]`)),

@@ -59,8 +59,8 @@ async function readExports(packages: string): Promise<ReadonlyMap<string, string
   const exported = new Map<string, string>();
   for await (const file of glob("*/package.json", { cwd: packages })) {
     const manifest = JSON.parse(await readFile(join(packages, file), "utf8"));
-    for (const [subpath, conditions] of Object.entries(manifest.exports ?? {})) {
-      const source = (conditions as { "capstan-source"?: string })["capstan-source"];
+    const conditions: { [subpath: string]: { "capstan-source"?: string } } = manifest.exports ?? {};
+    for (const [subpath, { "capstan-source": source }] of Object.entries(conditions)) {
       if (source) exported.set(join(manifest.name, subpath), join(packages, dirname(file), source));
     }
   }

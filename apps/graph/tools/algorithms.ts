@@ -1,7 +1,7 @@
+import { createRequire } from "node:module";
 import type { Tool } from "capstan";
 import type { MultiGraph } from "graphology";
 import { connectedComponents } from "graphology-components";
-import pagerankModule from "graphology-metrics/centrality/pagerank.js";
 import { bidirectional } from "graphology-shortest-path";
 import { type CommandResult, defineCommand, type Facts, type GraphContext, Refusal } from "../command.ts";
 import {
@@ -17,10 +17,12 @@ import { getNode } from "../pick-nodes.ts";
 import { formatCount } from "../selection.ts";
 
 // The package's types describe another module format than the one Node loads.
-const pagerank = pagerankModule as unknown as (
+const pagerank: (
   graph: MultiGraph,
   options: { readonly getEdgeWeight: null },
-) => { readonly [id: string]: number };
+) => { readonly [id: string]: number } = createRequire(import.meta.url)(
+  "graphology-metrics/centrality/pagerank.js",
+);
 
 type Input = {
   readonly algorithm: string;

@@ -71,10 +71,7 @@ export function createSearchIndex(database: DatabaseSync): SearchIndex {
   );
 
   function findCandidates(words: readonly string[], sources: string): readonly Candidate[] {
-    const found = find.all(joinWithOr(words), sources, maxCandidates) as Omit<
-      Candidate,
-      "words" | "hasRarest"
-    >[];
+    const found = find.all(joinWithOr(words), sources, maxCandidates).map(toMatch);
     const rows = JSON.stringify(found.map(({ row }) => row));
     const holders = words.map(
       (word) => new Set(findRowsWithWord.all(quoteWord(word), rows).map(({ row }) => row)),
@@ -125,11 +122,15 @@ const joinWithOr = (words: readonly string[]): string => words.map(quoteWord).jo
 
 type Row = { readonly [column: string]: unknown };
 
+function toMatch({ row, document, text, score }: Row): Omit<Candidate, "words" | "hasRarest"> {
+  return { row: Number(row), document: String(document), text: String(text), score: Number(score) };
+}
+
 function toPerson({ name, url, roles }: Row): Person {
   return {
     name: String(name),
     ...(typeof url === "string" && { url }),
-    packages: JSON.parse(String(roles)) as Person["packages"],
+    packages: JSON.parse(String(roles)),
   };
 }
 

@@ -71,5 +71,5 @@ function formatAttempts(tried: FallbackInput["tried"]): string {
 /** A preview is the start of a result, which begins with the message in our own tools. */
 function parseMessage(preview: string): string | undefined {
   const message = /^\{\s*"message":\s*("(?:[^"\\]|\\.)*")/.exec(preview)?.[1];
-  return message === undefined ? undefined : (JSON.parse(message) as string);
+  return message === undefined ? undefined : JSON.parse(message);
 }

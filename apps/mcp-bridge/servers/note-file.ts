@@ -23,7 +23,7 @@ export function openNoteFile(file: string): NoteFile {
       return JSON.parse(readFileSync(file, "utf8"));
     } catch (error) {
       // Never overwrite a file that exists but cannot be read.
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return samples;
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return samples;
       throw error;
     }
   };

@@ -12,6 +12,9 @@ export async function catchErrors(
   try {
     return await action();
   } catch (error) {
-    return { content: [{ type: "text", text: (error as Error).message }], isError: true };
+    return {
+      content: [{ type: "text", text: error instanceof Error ? error.message : String(error) }],
+      isError: true,
+    };
   }
 }
