@@ -153,6 +153,18 @@ it("a message that is sent again after its client has left does not end its own 
   await again.body?.cancel();
 });
 
+it("a message of a client that still reads the answer waits for it instead of ending it", async () => {
+  const { url, server } = await serve();
+  const client = createUiChat(url);
+  await client.begin("Tell a story.");
+  const messages = [{ role: "user", parts: [{ type: "text", text: "What time is it?" }] }];
+  const next = await server.send("POST", "/api/ui/chat", { id: "chat-1", messages });
+  expect(model.countOpen()).toBe(1);
+  expect(model.requests).toHaveLength(1);
+  await client.stop();
+  expect(await next.text()).toContain("It is noon.");
+});
+
 describe("a stop", () => {
   const stop = ({ server }: Served, body?: object, headers?: Record<string, string>) =>
     server.send("POST", "/api/ui/chat/chat-1/stop", body, headers);
