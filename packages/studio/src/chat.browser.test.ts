@@ -299,13 +299,16 @@ test("stopping keeps the output, by button and by Esc", async () => {
   await takePicture(page, "stopped");
 });
 
-test("a running agent receives a message once", async () => {
+test("a message sent during a run is shown as queued, and becomes the next run", async () => {
   const page = await studio.open("/");
   await say(page, "Walk");
   await page.locator("[data-call][data-state=running]").waitFor();
-  await say(page, "(turn left)");
-  await transcript(page).getByText("On the way I heard: (turn left).").waitFor();
+  await say(page, "Second words");
+  await transcript(page).getByText("Queued").waitFor();
+  await transcript(page).getByText("On the way I heard: nothing.").waitFor();
+  await transcript(page).getByText("You said: Second words").waitFor();
   await isAtRest(page);
+  expect(await transcript(page).getByText("Queued").count()).toBe(0);
   expect(await getUserMessages(page).allInnerTexts()).toHaveLength(2);
 });
 

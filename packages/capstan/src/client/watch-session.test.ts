@@ -74,7 +74,7 @@ describe("a watched session", () => {
     expect(calls).toBe(last);
   });
 
-  it("steers the active run, and starts a run when none is active", async () => {
+  it("starts a run with each message, also while one is active: the server decides when", async () => {
     const server = createFetch({});
     const watch = server.client.watch("s");
     const events = await collectRunEvents("Done.");
@@ -83,41 +83,24 @@ describe("a watched session", () => {
     await watch.send("Faster!");
     server.say(events.slice(3));
     await expect.poll(() => watch.view()).toEqual(buildView(events));
-    await watch.send("And now?", { agent: "b" });
+    await watch.send("And now?", { agent: "b", policy: { onBusy: "steer" } });
     watch.close();
     expect(server.told).toEqual([
-      'POST /api/runs/r/steer {"text":"Faster!"}',
-      "GET /api/runs",
-      `POST /api/runs {"agent":"b","input":"And now?","sessionId":"s","timeZone":"${zone}"}`,
+      `POST /api/runs {"input":"Faster!","sessionId":"s","timeZone":"${zone}"}`,
+      `POST /api/runs {"agent":"b","policy":{"onBusy":"steer"},"input":"And now?","sessionId":"s","timeZone":"${zone}"}`,
     ]);
   });
 
-  it("switches between steering and starting when a run ends or starts in between", async () => {
-    const ended = { error: { code: "run_ended", message: "It has ended.", retryable: false } };
-    const server = createFetch({ "POST /api/runs/r/steer": () => Response.json(ended, { status: 409 }) });
+  it("continues a paused run, which nothing else would continue", async () => {
+    const server = createFetch({});
     const watch = server.client.watch("s");
-    const events = await collectRunEvents("Done.");
-    server.say(events.slice(0, 3));
-    await expect.poll(() => watch.view()).toEqual(buildView(events.slice(0, 3)));
-    await watch.send("Faster!");
+    const [start] = await collectRunEvents("Done.");
+    const paused = { ...start, type: "waiting", id: "w", seq: 2, callIds: [] } as unknown as Event;
+    server.say([start as Event, paused]);
+    await expect.poll(() => watch.view().status).toBe("waiting");
+    await watch.send("Go on.");
     watch.close();
-    expect(server.told.at(-1)).toBe(
-      `POST /api/runs {"input":"Faster!","sessionId":"s","timeZone":"${zone}"}`,
-    );
-
-    const busy = { error: { code: "session_busy", message: "It is busy.", retryable: true } };
-    const isOn = { runs: [{ runId: "r9", sessionId: "s", state: "active" }] };
-    let looks = 0;
-    const other = createFetch({
-      "POST /api/runs": () => Response.json(busy, { status: 409 }),
-      "GET /api/runs": () => Response.json(looks++ === 0 ? { runs: [] } : isOn),
-    });
-    const second = other.client.watch("s");
-    await second.send("Hello");
-    expect(other.told.at(-1)).toBe('POST /api/runs/r9/steer {"text":"Hello"}');
-    const parts = [{ type: "text", text: "Hello" }] as const;
-    await expect(second.send(parts)).rejects.toMatchObject({ code: "session_busy" });
-    second.close();
+    expect(server.told).toEqual(['POST /api/runs/r/steer {"text":"Go on."}']);
   });
 
   it("ends when the session does not exist", async () => {

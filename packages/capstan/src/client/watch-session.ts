@@ -1,4 +1,4 @@
-import { type AgentError, describeThrown, type ErrorData } from "../errors.ts";
+import { describeThrown, type ErrorData } from "../errors.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import type { ConnectionState } from "./follow-events.ts";
@@ -26,7 +26,10 @@ export interface SessionWatch {
   readonly state: () => WatchState;
   /** Calls `listener` after changes, at most once per animation frame. */
   readonly subscribe: (listener: () => void) => () => void;
-  /** Sends a message to the active run, or starts a run. */
+  /**
+   * Sends a message: it starts a run. If the session is busy, the policy `onBusy` applies, by default the run starts when
+   * those before it have ended. A paused run continues with the message.
+   */
   send(input: RunRequest["input"], options?: Omit<RunRequest, "input" | "sessionId">): Promise<void>;
   close(): void;
 }
@@ -128,29 +131,19 @@ export function watchSession(options: WatchSessionOptions): SessionWatch {
   };
 }
 
-/** Creates the function that sends a message to the active run, or starts a run. */
+/** Creates the function that sends a message. A paused run has nothing else that would continue it. */
 function createSend(
   { runs, sessionId }: Pick<WatchSessionOptions, "runs" | "sessionId">,
   view: () => SessionView,
 ): SessionWatch["send"] {
-  async function findActiveRun(isViewStale: boolean): Promise<string | undefined> {
-    const { status, runId } = view();
-    if ((status === "running" || status === "waiting") && runId !== undefined && !isViewStale) return runId;
-    return (await runs.list({ sessionId })).find((run) => run.state !== "ended")?.runId;
-  }
   return async (input, options = {}) => {
-    // A run may start or end between the check and the send: then try the other way.
-    for (let tries = 0; ; tries++) {
-      const runId = typeof input === "string" ? await findActiveRun(tries > 0) : undefined;
-      try {
-        if (runId === undefined) await runs.start({ ...options, input, sessionId });
-        else await runs.steer(runId, input as string);
-        return;
-      } catch (thrown) {
-        const { code } = thrown as AgentError;
-        const isStale = code === (runId === undefined ? "session_busy" : "run_ended");
-        if (!isStale || typeof input !== "string" || tries >= 2) throw thrown;
-      }
-    }
+    const { runId } = view();
+    if (typeof input === "string" && runId !== undefined && isPaused(view())) await runs.steer(runId, input);
+    else await runs.start({ ...options, input, sessionId });
   };
+}
+
+/** Whether the run waits neither for an answer nor for a point in time, such as a run that a fork has cut off. */
+function isPaused({ status, runId = "", pending, runs }: SessionView): boolean {
+  return status === "waiting" && pending.length === 0 && runs.get(runId)?.resumesAt === undefined;
 }

@@ -29,6 +29,8 @@ export type AcpSession = {
   notices: readonly string[];
   /** Aborted to stop the current turn; undefined between turns. */
   turn?: AbortController | undefined;
+  /** Resolves when the current turn has ended. */
+  turnEnd?: Promise<void>;
   /** Reopens the workspace with another model for the current agent. */
   reopen(model: string): Promise<void>;
 };

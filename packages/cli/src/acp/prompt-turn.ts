@@ -36,13 +36,12 @@ export async function runPromptTurn(
   input: RunInput,
   editor: Editor,
 ): Promise<StopReason> {
-  if (session.turn) {
-    const message = "A prompt is already running in this session. Wait for it, or cancel it.";
-    throw new AgentError("session_busy", message);
-  }
+  await waitForTurn(session);
   const stopping = new AbortController();
   const stopped = stopping.signal;
+  const ended = Promise.withResolvers<void>();
   session.turn = stopping;
+  session.turnEnd = ended.promise;
   try {
     const begun = await startPromptRun(session, input, stopped);
     if (begun === undefined) return "cancelled";
@@ -53,7 +52,19 @@ export async function runPromptTurn(
     return getStopReason(await followRun(turn));
   } finally {
     session.turn = undefined;
+    ended.resolve();
   }
+}
+
+/** Waits for earlier prompts. Throws `session_busy` or stops the current one if the policy of the agent says so. */
+async function waitForTurn(session: AcpSession): Promise<void> {
+  const { onBusy } = session.agent.policy ?? {};
+  if (session.turn && onBusy === "reject") {
+    const message = "A prompt is already running in this session. Wait for it, or cancel it.";
+    throw new AgentError("session_busy", message);
+  }
+  if (onBusy === "interrupt") session.turn?.abort();
+  while (session.turn) await session.turnEnd;
 }
 
 /** Steers the session's unfinished run, or else starts a new run. */

@@ -214,6 +214,16 @@ describe.concurrent("the chat in a terminal", () => {
     );
   });
 
+  it("with the policy `interrupt` stops a run for the text typed meanwhile", async () => {
+    const { program } = await begin({ rows: 60, env: { ON_BUSY: "interrupt" } });
+    await using _ = program;
+    await program.waitFor(ready);
+    program.type("nap\r");
+    await program.waitFor("snoring");
+    program.type("hurry up\r");
+    await answered(program, "Stopped[\\s\\S]*› hurry up[\\s\\S]*You said: hurry up");
+  });
+
   it("stops with Ctrl-C or Esc in every state and keeps the conversation", async ({ expect }) => {
     const { program } = await begin({ rows: 60 });
     await using _ = program;

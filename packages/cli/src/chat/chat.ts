@@ -90,23 +90,35 @@ export async function runChat(workspace: Workspace, io: Io, options: ChatOptions
   }
 }
 
-/** During a run, text steers it; commands that change the chat are rejected. */
-function handleLine(
-  text: string,
-  {
-    conversation,
-    context,
-    queue,
-  }: { readonly conversation: Conversation; readonly context: CommandContext; queue(line: string): void },
-): void {
+type LineContext = {
+  readonly conversation: Conversation;
+  readonly context: CommandContext;
+  queue(line: string): void;
+};
+
+/**
+ * During a run, text steers it, unless the policy `onBusy` of the agent says otherwise; commands that change the chat are
+ * rejected.
+ */
+function handleLine(text: string, { conversation, context, queue }: LineContext): void {
   const command = findCommand(text);
-  if (!conversation.isRunning || (!command && !conversation.steer(text))) queue(text);
+  if (!conversation.isRunning) queue(text);
+  else if (!command) handleMessage(text, { conversation, context, queue });
   else if (command && !command.worksDuringRun)
     context.transcript.showNotice(
       `/${command.name} is not available during a run. Press Esc to stop it.`,
       "yellow",
     );
   else if (command) void performLine(text, context, conversation);
+}
+
+/** Does what the policy of the agent says about a message during a run. Without one, the message steers the run. */
+function handleMessage(text: string, { conversation, context, queue }: LineContext): void {
+  const { onBusy = "steer" } = context.chatState.agent.policy ?? {};
+  if (onBusy === "reject")
+    context.transcript.showNotice("The run has not ended. Wait for it, or press Esc to stop it.", "yellow");
+  else if (onBusy !== "steer" || !conversation.steer(text)) queue(text);
+  if (onBusy === "interrupt") void conversation.stop();
 }
 
 async function performLine(text: string, context: CommandContext, conversation: Conversation): Promise<void> {

@@ -1,6 +1,6 @@
 // A chat with a scripted model, for tests: `pty-chat.ts <data folder> [session]`. The user's message decides what the model does.
 import { join } from "node:path";
-import { agentTool, defineAgent, defineTool } from "capstan";
+import { agentTool, defineAgent, defineTool, type PolicyOverrides } from "capstan";
 import { local } from "capstan/engines/local";
 import { fileLogs } from "capstan/logs/file";
 import { sqlite } from "capstan/stores/sqlite";
@@ -126,7 +126,11 @@ const tools = [
   evil,
   agentTool(reader, { description: "Reads for others." }),
 ];
-const agent = defineAgent({ name: "assistant", model: streaming, tools });
+const onBusy = process.env.ON_BUSY as PolicyOverrides["onBusy"];
+const agent = defineAgent({
+  ...{ name: "assistant", model: streaming, tools },
+  ...(onBusy && { policy: { onBusy } }),
+});
 
 const store = await sqlite(join(home, "sessions.db"));
 const engine = local({ store, agents: [agent], leaseMs: 1000 });

@@ -34,7 +34,7 @@ export function ConversationFooter({ session, branching, sendMessage }: Conversa
       <ApprovalRules sessionId={id} view={view} />
       <Composer
         draftKey={id}
-        placeholder={isRunning ? "Message the running agent…" : "Ask anything…"}
+        placeholder={isRunning ? "Send the next message…" : "Ask anything…"}
         isRunning={isRunning}
         choice={choice}
         onChoice={choose}

@@ -12,6 +12,7 @@ import { ConnectionBar } from "./connection-bar.tsx";
 import { type ConversationActions, ConversationContext } from "./conversation-context.ts";
 import { ConversationFooter } from "./conversation-footer.tsx";
 import { ConversationHeader } from "./conversation-header.tsx";
+import type { SentText } from "./messages/find-queued.ts";
 import { Transcript } from "./messages/transcript.tsx";
 import { MissingSession } from "./missing-session.tsx";
 import { type OpenedSource, SourcePanel } from "./source-panel.tsx";
@@ -47,11 +48,11 @@ function ConversationView({ session, onReopen }: ConversationViewProps): ReactNo
   const actions = useActions(session, setSource);
   useNewestView(findPanelView(view.hints));
   const branching = useBranching(session);
-  const [sentTexts, setSentTexts] = useState<readonly string[]>([]);
+  const [sentTexts, setSentTexts] = useState<readonly SentText[]>([]);
   const [scrollKey, setScrollKey] = useState(0);
   const sendMessage = useSendMessage(session, (text) => {
     setScrollKey(scrollKey + 1);
-    if (text !== undefined) setSentTexts((earlier) => [...earlier, text].slice(-5));
+    if (text !== undefined) setSentTexts((earlier) => [...earlier, text].slice(-20));
   });
   const agent = view.entries.findLast((entry) => entry.type === "assistant")?.agent;
   const listedTitle = useSessionList(

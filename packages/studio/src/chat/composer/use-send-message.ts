@@ -2,6 +2,7 @@ import type { Part } from "capstan";
 import { useState } from "react";
 import type { OpenSession } from "../../data/open-session.ts";
 import { useSessionList } from "../../data/session-list.ts";
+import type { SentText } from "../messages/find-queued.ts";
 import { type RunChoice, toRunOptions } from "./run-choices.tsx";
 
 /** State and actions for sending a message in a session. */
@@ -12,10 +13,10 @@ export type SendMessage = {
   readonly send: (input: string | readonly Part[]) => Promise<void>;
 };
 
-/** `onSent` receives the text if it was sent to an active run. */
+/** `onSent` receives the text if it was sent during a run. */
 export function useSendMessage(
   { view, watch }: OpenSession,
-  onSent: (text: string | undefined) => void,
+  onSent: (text: SentText | undefined) => void,
 ): SendMessage {
   const [choice, choose] = useState<RunChoice>({});
   const refresh = useSessionList((list) => list.refresh);
@@ -23,8 +24,9 @@ export function useSendMessage(
   const isRunning = status === "running" || status === "waiting";
   const agent = choice.agent ?? view.runs.get(runId)?.start?.agent;
   async function send(input: string | readonly Part[]): Promise<void> {
+    const { seq } = watch.view();
     await watch.send(input, toRunOptions({ ...choice, agent }));
-    onSent(isRunning && typeof input === "string" ? input : undefined);
+    onSent(isRunning && typeof input === "string" ? { text: input, seq } : undefined);
     // Do not block the input until the list is refreshed.
     void refresh();
   }

@@ -14,6 +14,7 @@ import type { Branching } from "../use-branching.ts";
 import { AssistantMessage } from "./assistant-message.tsx";
 import { buildItems, type Item, reuseItems } from "./build-items.ts";
 import { type ChatLocation, findFactLocation } from "./find-fact-location.ts";
+import { findQueued, type SentText } from "./find-queued.ts";
 import { LiveMessage } from "./live-message.tsx";
 import { MessageList } from "./message-list.tsx";
 import { OutageCard } from "./outage-card.tsx";
@@ -26,7 +27,7 @@ type TranscriptProps = {
   readonly session: OpenSession;
   readonly branching: Branching;
   /** Messages sent to the active run, possibly not delivered yet. */
-  readonly sentTexts: readonly string[];
+  readonly sentTexts: readonly SentText[];
   readonly scrollKey: unknown;
   /** Sends a suggested reply. */
   readonly onReply: (text: string) => Promise<void>;
@@ -184,13 +185,11 @@ function Row({ item, nested, branching, progress, actions }: RowProps): ReactNod
 
 type TailProps = Pick<TranscriptProps, "sentTexts" | "onReply"> & { readonly view: SessionView };
 
-/** Live output, pending calls and undelivered messages. */
+/** Live output, pending calls and queued messages. */
 function Tail({ view, sentTexts, onReply }: TailProps): ReactNode {
-  const { status, runId = "", pending, entries } = view;
+  const { status, runId = "", pending } = view;
   const isActive = status === "running" || status === "waiting";
-  const isDelivered = (text: string) =>
-    entries.some((entry) => entry.type === "user" && entry.runId === runId && entry.content === text);
-  const undelivered = isActive ? sentTexts.filter((text) => !isDelivered(text)) : [];
+  const queued = isActive ? findQueued(view, sentTexts) : [];
   const isPaused = status === "waiting" && pending.length === 0;
   const until = isPaused ? view.runs.get(runId)?.resumesAt : undefined;
   return (
@@ -206,12 +205,12 @@ function Tail({ view, sentTexts, onReply }: TailProps): ReactNode {
           This run is paused. Send a message to continue.
         </p>
       )}
-      {undelivered.map((text) => (
-        <div key={text} className="flex flex-col items-end gap-1 opacity-70">
+      {queued.map(({ text, seq }) => (
+        <div key={`${seq} ${text}`} className="flex flex-col items-end gap-1 opacity-70">
           <p className="max-w-[85%] whitespace-pre-wrap rounded-xl bg-line/55 px-4 py-2.5">
             {escapeBidi(text)}
           </p>
-          <p className="px-1 text-xs text-quiet">Will be delivered before the next turn.</p>
+          <p className="px-1 text-xs text-quiet">Queued</p>
         </div>
       ))}
     </div>
