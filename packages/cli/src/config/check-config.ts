@@ -13,6 +13,7 @@ const isModel: Check = (value) =>
   isNonEmptyText(value) || (isRecord(value) && typeof value.stream === "function");
 const toolSets: readonly unknown[] = ["files", "web", "plan", "shell"];
 const isTool: Check = (value) => toolSets.includes(value) || (isRecord(value) && isRecord(value.schema));
+const isCount: Check = (value) => Number.isInteger(value) && Number(value) > 0;
 const isPort: Check = (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535;
 
 type Field = { readonly check: Check; readonly expected: string };
@@ -45,6 +46,8 @@ const serverFields: { readonly [name: string]: Field } = {
   hosts: { check: createListCheck(isNonEmptyText), expected: "a list of names" },
   origins: { check: createListCheck(isNonEmptyText), expected: 'a list such as ["https://example.org"]' },
   limits: { check: isRecord, expected: "an object, such as { runs: 10 }" },
+  maxRuns: { check: isCount, expected: "a whole number above 0" },
+  load: { check: isRecord, expected: "an object, such as { maxDelayMs: 250 }" },
   policyLimits: { check: isRecord, expected: "an object, such as { maxTurns: 50 }" },
   settingsLimits: { check: isRecord, expected: 'an object, such as { effort: "medium" }' },
   retention: { check: isRecord, expected: "an object, such as { olderThanDays: 90 }" },

@@ -18,6 +18,10 @@ export type ServerSettings = {
   readonly origins?: readonly string[];
   /** Concurrency limits and the daily budget of each user. */
   readonly limits?: Partial<UserLimits>;
+  /** Active runs of this process; further runs are refused. */
+  readonly maxRuns?: number;
+  /** Further limits of this process, beyond which new work is refused. */
+  readonly load?: ServerOptions["load"];
   /** Upper bounds for the policy of a request. */
   readonly policyLimits?: PolicyLimits;
   /** The most that a request may ask of a model. */

@@ -69,8 +69,8 @@ function createWorkspaceServer(
     const line = formatOrphanedRuns(left, agents);
     if (line !== undefined) io.stderr.write(`${line}\n`);
   };
-  const { hosts, origins, limits, policyLimits, settingsLimits, retention, clientProvenance } =
-    config.server ?? {};
+  const { hosts, origins, limits, maxRuns, load } = config.server ?? {};
+  const { policyLimits, settingsLimits, retention, clientProvenance } = config.server ?? {};
   const apiKey = io.env.CAPSTAN_API_KEY || config.server?.apiKey;
   return createServer({
     // The first agent is the default.
@@ -86,6 +86,8 @@ function createWorkspaceServer(
     ...(hosts && { hosts }),
     ...(origins && { origins }),
     ...(limits && { limits }),
+    ...(maxRuns !== undefined && { maxRuns }),
+    ...(load && { load }),
     ...(policyLimits && { policyLimits }),
     ...(settingsLimits && { settingsLimits }),
     ...(retention && { retention }),

@@ -66,6 +66,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
     countRuns,
     countStreams,
   } = options;
+  for (const [name, limit] of Object.entries({ maxRuns, maxStreams, maxRequests, maxDelayMs }))
+    if (!(limit >= 0))
+      throw new AgentError("invalid_definition", `Invalid ${name}: must be a number from 0.`);
   const { measureMemory = measureOldHeap, delayMeter = createDelayMeter() } = options;
   const refused = new Map<RefusalReason, number>();
   let admitted = 0;
