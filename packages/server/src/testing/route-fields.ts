@@ -37,6 +37,7 @@ export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/sessions": {},
   "PATCH /api/sessions/{sessionId}": { title: "Mine" },
   "POST /api/sessions/{sessionId}/fork": { at: 1 },
+  "POST /api/sessions/{sessionId}/compact": {},
   "POST /api/runs": { input: "Hi" },
   "POST /api/runs/{runId}/cancel": {},
   "POST /api/runs/{runId}/rerun": {},
