@@ -20,6 +20,7 @@ describe("the examples", () => {
     "anthropic-client": "Sail on Friday at 6:40.",
     approvals: "denied: The call was denied: we do not know them.",
     "ask-in-mid-call": 'Booked: {"seat":"7C"} in R 12.',
+    "busy-session": "started Both are on their way.",
     citations: "[3] Budget, final https://mail.example/m3",
     "cli-config": "", // loaded by `capstan`; prints nothing
     "coding-tools": "shell: ok, read_file: ok, edit_file: ok, shell: ok",
