@@ -67,10 +67,9 @@ async function startCapstanServer(): Promise<Ports> {
       yield [{ type: "finish", reason: "stop" }];
     },
   };
-  const limits = { streams: 1e6, runs: 1e6 };
   const file = () => join(mkdtempSync(join(tmpdir(), "capstan-streams-")), "store.db");
   const size = order.isStored ? { store: sqlite(file()) } : { maxRuns: 1e6, load: { maxDelayMs: 1e6 } };
-  const server = createServer({ agents: [defineAgent({ name: "helper", model })], limits, ...size });
+  const server = createServer({ agents: [defineAgent({ name: "helper", model })], ...size });
   return listen(server, { port: 0, healthPort: 0 });
 }
 

@@ -11,7 +11,7 @@ const worker: { fetch(request: Request): Promise<Response> } = {
       agents: [helper],
       basePath: "/agents",
       // A lost connection ends its request without a word, so the server cannot count what is active.
-      limits: { runs: unlimited, streams: unlimited },
+      quotas: { default: { concurrentRuns: "unlimited", streams: "unlimited" } },
       maxRuns: unlimited,
       load: { maxStreams: unlimited, maxRequests: unlimited, maxDelayMs: unlimited },
     });

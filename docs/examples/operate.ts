@@ -21,7 +21,7 @@ const server = createServer({
   apiKey,
   hosts: ["agents.example.com"], // the name in front of the proxy
   origins: ["https://agents.example.com"],
-  limits: { runs: 5, streams: 20, costPerDay: 2 }, // of each user
+  quotas: { default: { concurrentRuns: 5, cost: { day: 2 } } }, // of each user
   retention: { olderThanDays: 90 },
   onRequest: (entry) => log.push(JSON.stringify(entry)),
 });

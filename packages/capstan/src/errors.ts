@@ -71,6 +71,7 @@ export type ErrorCode =
   | "unsupported_media_type"
   | "misdirected"
   | "rate_limited"
+  | "quota_exceeded"
   | "overloaded"
   | "draining"
   | "internal"
@@ -163,6 +164,7 @@ export const errorCodes: Readonly<
   unsupported_media_type: { status: 415, retryable: false },
   misdirected: { status: 421, retryable: false },
   rate_limited: { status: 429, retryable: true },
+  quota_exceeded: { status: 429, retryable: true },
   overloaded: { status: 503, retryable: true },
   draining: { status: 503, retryable: true },
   internal: { status: 500, retryable: true },

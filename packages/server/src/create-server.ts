@@ -22,11 +22,12 @@ import { getScope } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { createAdmission, type LoadLimits } from "./access/admission.ts";
 import { type ApiKeys, apiKeys } from "./access/api-keys.ts";
-import { createAuthenticator } from "./access/authenticate.ts";
-import type { Caller, UserLimits } from "./access/caller.ts";
+import { createAuthenticator, createQuotaSource } from "./access/authenticate.ts";
+import type { Caller } from "./access/caller.ts";
 import { checkInstructions } from "./access/check-instructions.ts";
-import { createDailyBudget, findRunUsage } from "./access/daily-budget.ts";
 import { createQuota } from "./access/quota.ts";
+import { createQuotaAdmission } from "./access/quota-admission.ts";
+import type { QuotaSettings } from "./access/quotas.ts";
 import { createSignIns } from "./access/sign-ins.ts";
 import type { Deployment } from "./deployment.ts";
 import { createRouter, dispatch } from "./dispatch.ts";
@@ -80,8 +81,8 @@ type BaseOptions<A> = GuardOptions & {
   readonly policyLimits?: PolicyLimits;
   /** The most that a request may ask of a model: `effort` and `maxOutputTokens`. */
   readonly settingsLimits?: SettingsLimits;
-  /** Limits per user. A key can have its own. */
-  readonly limits?: Partial<UserLimits>;
+  /** Quotas of all users and of single ones. Those that an admin or `capstan quotas` stores override them. */
+  readonly quotas?: QuotaSettings;
   /** Removes old or large sessions in the background. Without it, sessions are kept. */
   readonly retention?: Retention;
   /** Max number of active runs in this process; further runs are refused. Defaults to 500. */
@@ -146,7 +147,7 @@ export function createServer(options: ServerOptions): Server {
   const { report, admission } = deployment;
   // Subscribes to other processes' deltas, so that a reader who joins in the middle of a message gets the whole message.
   const unwatch = store.watch("", () => undefined);
-  const authenticate = createAuthenticator({ keys, signIns: deployment.signIns, limits: options.limits });
+  const authenticate = createAuthenticator(deployment);
   let userDeployment: Deployment | undefined;
   function getDeployment({ isAdmin }: Caller): Deployment {
     if (isAdmin) return deployment;
@@ -159,12 +160,7 @@ export function createServer(options: ServerOptions): Server {
     routes,
     handle(matched, input) {
       deployment.requestLog?.note({ route: matched.path });
-      return dispatch(matched, input, {
-        getDeployment,
-        authenticate,
-        admission,
-        shutdownSignal: shutdown.signal,
-      });
+      return dispatch(matched, input, { ...deployment, getDeployment, authenticate });
     },
     files: options.studio && loadStaticFiles(options.studio.folder),
     report,
@@ -196,10 +192,11 @@ export function createServer(options: ServerOptions): Server {
     async close(timeoutMs = 25_000) {
       shutdown.abort();
       const timeout = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
-      const { engine, ephemeralRuns, mcpService } = deployment;
+      const { engine, ephemeralRuns, mcpService, quotaAdmission } = deployment;
       await Promise.race([Promise.all([engine.close(), ephemeralRuns.close(timeout)]), timeout]);
       await mcpService.close();
       admission.close();
+      await Promise.race([quotaAdmission.close(), timeout]);
       unwatch();
     },
   };
@@ -213,15 +210,13 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   const { maxRuns = defaultMaxRuns, leaseMs = 15_000 } = options;
   const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
   const { agents, models, resolver } = createAgentSource({ ...options, store });
-  const dailyBudget = createDailyBudget(store);
   const { agentParts, quota, activeRuns, admission, metrics } = createUsageTracking(options);
   const report = createReporter(options.onError);
   const requestLog = options.onRequest && createRequestLog(options.onRequest, report);
   const mcpCalls = createMcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
 
   function onEvent(event: Event): void {
-    const usage = findRunUsage(event);
-    if (usage) dailyBudget.addUsage(getScope(event.sessionId), usage).catch((thrown) => report(thrown));
+    quotaAdmission.record(event);
     const failure = findFailure(event);
     if (failure) report(failure, buildFailureId(event.runId));
     if (options.mcp) mcpCalls.record(event);
@@ -234,23 +229,30 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     secrets,
     hooks: { onEvent },
   });
-  const limits = { policy, quota, dailyBudget };
+  const quotaAdmission = createQuotaAdmission({
+    store,
+    getResult: (runId) => engine.getResult(runId),
+    report,
+  });
+  const limits = { policy, quota, quotaAdmission };
+  const engine = local({
+    store,
+    agents: resolver.find,
+    maxRuns,
+    leaseMs,
+    ...activeRuns.callbacks,
+    getResumeOptions({ sessionId }) {
+      activeRuns.markStarted(sessionId);
+      return getRunOptions({ scope: getScope(sessionId), sessionId });
+    },
+  });
   return {
     ...limits,
+    ...{ keys, quotas: createQuotaSource(store, options.quotas), drain: { isOn: false } },
+    engine,
     store,
     leaseMs,
     activeRuns,
-    engine: local({
-      store,
-      agents: resolver.find,
-      maxRuns,
-      leaseMs,
-      ...activeRuns.callbacks,
-      getResumeOptions({ sessionId }) {
-        activeRuns.markStarted(sessionId);
-        return getRunOptions({ scope: getScope(sessionId), sessionId });
-      },
-    }),
     agents,
     resolveAgent: (name = coded[0]?.name ?? "", model) => resolver.get(name, model),
     findAgent: resolver.find,

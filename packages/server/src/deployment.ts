@@ -3,8 +3,10 @@ import type { Agent, PolicyOverrides, ResumeOptions, Store } from "capstan";
 import type { PolicyLimits, SettingsLimits, StoredAgents } from "capstan/agents";
 import type { LocalEngine } from "capstan/engines/local";
 import type { Admission } from "./access/admission.ts";
-import type { DailyBudget } from "./access/daily-budget.ts";
+import type { ApiKeys } from "./access/api-keys.ts";
+import type { QuotaSource } from "./access/authenticate.ts";
 import type { Quota } from "./access/quota.ts";
+import type { QuotaAdmission } from "./access/quota-admission.ts";
 import type { SignIns } from "./access/sign-ins.ts";
 import type { ClientProvenance } from "./protocols/client-entry.ts";
 import type { MountedMcp } from "./protocols/mount-mcp.ts";
@@ -50,10 +52,15 @@ export type Deployment = {
   /** Runs of the engine that are active in this process. */
   readonly activeRuns: ActiveRuns;
   readonly admission: Admission;
-  readonly dailyBudget: DailyBudget;
+  /** Admits runs within the quotas of their users. */
+  readonly quotaAdmission: QuotaAdmission;
+  readonly quotas: QuotaSource;
+  readonly keys: ApiKeys;
   readonly signIns: SignIns;
   readonly metrics: Metrics;
   readonly requestLog: RequestLog | undefined;
+  /** Whether an admin has stopped the admission of new work in this process. Active runs continue. */
+  readonly drain: { isOn: boolean };
   /** Aborted when the server starts to shut down. */
   readonly shutdownSignal: AbortSignal;
   /** Returns the options of a run that are not stored: context, hooks and secrets. */

@@ -13,7 +13,7 @@ import type { Route, RouteRequest } from "./routes/route.ts";
 
 type RequestValues = Readonly<Record<string, unknown>>;
 
-export type DispatchContext = Pick<Deployment, "admission" | "shutdownSignal"> & {
+export type DispatchContext = Pick<Deployment, "admission" | "shutdownSignal" | "drain"> & {
   readonly authenticate: Authenticator;
   /** Returns the services as this caller may see them. */
   getDeployment(caller: Caller): Deployment;
@@ -27,9 +27,11 @@ export async function dispatch(
   matched: MatchedRequest,
   context: DispatchContext,
 ): Promise<Response> {
-  const { admission, shutdownSignal } = context;
+  const { admission, shutdownSignal, drain } = context;
   if (route.startsWork && shutdownSignal.aborted)
     throw new AgentError("draining", "The server is shutting down. Try again in a moment.");
+  if (route.startsWork && drain.isOn)
+    throw new AgentError("draining", "The server accepts no new work for now. Try again later.");
   if (route.startsWork) admission.assertCapacity();
   const endRequest = admission.addRequest();
   try {
@@ -73,7 +75,7 @@ const anonymousCaller: Caller = {
   user: "",
   scope: "",
   isAdmin: false,
-  limits: { streams: 0, runs: 0, tokensPerDay: 0, costPerDay: 0 },
+  quotas: { streams: 0, concurrentRuns: 0 },
 };
 
 /** Rejects ids that belong to another user, with the same error as for ids that do not exist. */

@@ -1,5 +1,6 @@
 export { type ApiKey, type ApiKeys, apiKeys, type NewKey } from "./access/api-keys.ts";
-export type { UserLimits } from "./access/caller.ts";
+export { type StoredQuotas, storedQuotas } from "./access/authenticate.ts";
+export type { QuotaSettings, Quotas, QuotaWindow } from "./access/quotas.ts";
 export {
   createAgentFinder,
   createServer,

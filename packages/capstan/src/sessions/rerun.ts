@@ -34,6 +34,8 @@ export type RerunOptions = ResumeOptions & {
   readonly edit?: string | readonly Part[];
   /** Id of the new session. Default: a generated id. */
   readonly id?: string;
+  /** Id of the new run, when a run starts over. Default: a generated id. */
+  readonly runId?: string;
 };
 
 /** The new run, its session, and the position it was forked from. */
@@ -118,6 +120,7 @@ function restartRun(
   return run(selectAgent(options), buildInput(start, options.edit), {
     ...pickResumeOptions(options),
     ...{ store, session: id, timeZone },
+    ...(options.runId !== undefined && { runId: options.runId }),
     ...(policy && { policy }),
     ...(settings && { settings }),
     ...(instructions !== undefined && { instructions }),

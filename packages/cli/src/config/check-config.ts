@@ -45,7 +45,7 @@ const serverFields: { readonly [name: string]: Field } = {
   apiKey: { check: isNonEmptyText, expected: "a string" },
   hosts: { check: createListCheck(isNonEmptyText), expected: "a list of names" },
   origins: { check: createListCheck(isNonEmptyText), expected: 'a list such as ["https://example.org"]' },
-  limits: { check: isRecord, expected: "an object, such as { runs: 10 }" },
+  quotas: { check: isRecord, expected: "an object, such as { default: { runs: { day: 100 } } }" },
   maxRuns: { check: isCount, expected: "a whole number above 0" },
   load: { check: isRecord, expected: "an object, such as { maxDelayMs: 250 }" },
   policyLimits: { check: isRecord, expected: "an object, such as { maxTurns: 50 }" },

@@ -1,5 +1,5 @@
 import type { McpTools, ServerConfig } from "@capstan/mcp";
-import type { AgentProfiles, Retention, ServerOptions, UserLimits } from "@capstan/server";
+import type { AgentProfiles, QuotaSettings, Retention, ServerOptions } from "@capstan/server";
 import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
 import type { PolicyLimits, SettingsLimits, StoredAgentsOptions } from "capstan/agents";
 
@@ -16,8 +16,8 @@ export type ServerSettings = {
   readonly hosts?: readonly string[];
   /** Other origins whose pages may call the server. */
   readonly origins?: readonly string[];
-  /** Concurrency limits and the daily budget of each user. */
-  readonly limits?: Partial<UserLimits>;
+  /** Quotas of all users, and of single ones. `capstan quotas` overrides them. */
+  readonly quotas?: QuotaSettings;
   /** Active runs of this process; further runs are refused. */
   readonly maxRuns?: number;
   /** Further limits of this process, beyond which new work is refused. */

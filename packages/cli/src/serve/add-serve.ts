@@ -6,7 +6,7 @@ Examples:
   $ capstan serve --port 8080
   $ CAPSTAN_API_KEY=… capstan serve --host 0.0.0.0   for other machines; every request needs the key
 
-Set PORT, HOST and CAPSTAN_API_KEY in the environment, or port, host and limits in \`server\` of the config.
+Set PORT, HOST and CAPSTAN_API_KEY in the environment, or port, host and quotas in \`server\` of the config.
 CAPSTAN_HEALTH_PORT is a second port for /healthz and /readyz only.
 SIGTERM waits up to 25 s for active runs; a second SIGTERM exits immediately.`;
 

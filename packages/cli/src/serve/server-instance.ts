@@ -69,7 +69,7 @@ function createWorkspaceServer(
     const line = formatOrphanedRuns(left, agents);
     if (line !== undefined) io.stderr.write(`${line}\n`);
   };
-  const { hosts, origins, limits, maxRuns, load } = config.server ?? {};
+  const { hosts, origins, quotas, maxRuns, load } = config.server ?? {};
   const { policyLimits, settingsLimits, retention, clientProvenance } = config.server ?? {};
   const apiKey = io.env.CAPSTAN_API_KEY || config.server?.apiKey;
   return createServer({
@@ -85,7 +85,7 @@ function createWorkspaceServer(
     ...(studio !== undefined && { studio: { folder: studio } }),
     ...(hosts && { hosts }),
     ...(origins && { origins }),
-    ...(limits && { limits }),
+    ...(quotas && { quotas }),
     ...(maxRuns !== undefined && { maxRuns }),
     ...(load && { load }),
     ...(policyLimits && { policyLimits }),

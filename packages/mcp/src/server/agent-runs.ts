@@ -17,16 +17,19 @@ import { createSessionId, type SessionKeys } from "./session-keys.ts";
 /** The default `context` of a run: everything that tools and instructions learn about the caller. */
 export type RunCaller = { readonly user?: string; readonly sessionId: string };
 
+/** Returns the policy of a new run of a user. */
+export type RunPolicy = (
+  user: string | undefined,
+  run: { readonly runId: string; readonly sessionId: string },
+) => PolicyOverrides | Promise<PolicyOverrides>;
+
 /** Shared by all runs of one client. */
 export type RunContext = {
   readonly agents: readonly Agent[];
   readonly store: Store;
   readonly user: string | undefined;
   readonly keys: SessionKeys;
-  readonly policy:
-    | PolicyOverrides
-    | ((user: string | undefined) => PolicyOverrides | Promise<PolicyOverrides>)
-    | undefined;
+  readonly policy: PolicyOverrides | RunPolicy | undefined;
   readonly secrets?: readonly string[];
   context(caller: RunCaller): unknown;
   onEvent?(event: Event): void;
@@ -72,11 +75,14 @@ export function createAgentRuns(runContext: RunContext): AgentRuns {
     async start(agent, { prompt, sessionId = createSessionId() }, exchange) {
       const session = keys.toKey(sessionId);
       const options = await buildOptions(sessionId, exchange);
-      const policyOverrides = typeof policy === "function" ? await policy(user) : policy;
+      const runId = `run_${crypto.randomUUID()}`;
+      const policyOverrides =
+        typeof policy === "function" ? await policy(user, { runId, sessionId: session }) : policy;
       const handle = run(agent, prompt, {
         ...options,
         store,
         session,
+        runId,
         ...(policyOverrides && { policy: policyOverrides }),
       });
       return { handle, pending: [] };

@@ -11,7 +11,7 @@ import {
 } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { createAgentCalls, type WaitingState } from "./agent-calls.ts";
-import type { RunCaller } from "./agent-runs.ts";
+import type { RunCaller, RunPolicy } from "./agent-runs.ts";
 import { createToolRegistrar, type Exposure } from "./agent-tools.ts";
 import { addKnowledgeTools, type Knowledge } from "./knowledge-tools.ts";
 import { type McpHandler, type McpHandlerOptions, mcpHandler } from "./mcp-handler.ts";
@@ -33,10 +33,8 @@ type BaseOptions<A> = McpHandlerOptions & {
   readonly expose?: Exposure;
   /** Adds the tools `search` and `fetch`. */
   readonly knowledge?: Knowledge;
-  /** For every run, or per user. */
-  readonly policy?:
-    | PolicyOverrides
-    | ((user: string | undefined) => PolicyOverrides | Promise<PolicyOverrides>);
+  /** For every run, or for each new run of a user. A rejection is the error of the call. */
+  readonly policy?: PolicyOverrides | RunPolicy;
   /** Prefix of a user's session ids in the store. Must be unique per user; default: a hash. */
   readonly sessionPrefix?: SessionPrefix;
   /** Masked in everything that leaves a run. */

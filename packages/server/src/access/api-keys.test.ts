@@ -8,10 +8,10 @@ const hour = 3_600_000;
 it("creates a key whose secret is returned once and stored as a hash (A83)", async () => {
   const store = memory();
   const keys = apiKeys(store);
-  const { secret, ...key } = await keys.create({ user: "ada", limits: { runs: 2 } });
+  const { secret, ...key } = await keys.create({ user: "ada", quotas: { concurrentRuns: 2 } });
   expect(secret).toMatch(/^cap_[\da-f]{16}_[\w-]{43}$/);
   expect(await keys.check(secret)).toEqual(key);
-  expect(key).toMatchObject({ user: "ada", isAdmin: false, limits: { runs: 2 }, isRevoked: false });
+  expect(key).toMatchObject({ user: "ada", isAdmin: false, quotas: { concurrentRuns: 2 }, isRevoked: false });
   expect(await keys.list()).toEqual([key]);
   const kept = JSON.stringify(await store.listRecords("key"));
   expect(kept).not.toContain(secret.split("_").at(-1));

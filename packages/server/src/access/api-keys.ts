@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { AgentError, type Json, type Store, systemClock } from "capstan";
-import type { UserLimits } from "./caller.ts";
+import { checkQuotas, type Quotas } from "./quotas.ts";
 
 /** A stored API key, without its secret. */
 export type ApiKey = {
@@ -8,7 +8,8 @@ export type ApiKey = {
   /** Empty for the local user, whose sessions have no scope. */
   readonly user: string;
   readonly isAdmin: boolean;
-  readonly limits?: Partial<UserLimits>;
+  /** Override those of the user for requests with this key. Usage is counted per user. */
+  readonly quotas?: Quotas;
   readonly createdAt: number;
   readonly expiresAt?: number;
   readonly isRevoked: boolean;
@@ -29,7 +30,7 @@ export interface ApiKeys {
   revoke(id: string): Promise<void>;
 }
 
-export type NewKey = Pick<ApiKey, "user"> & Partial<Pick<ApiKey, "isAdmin" | "limits" | "expiresAt">>;
+export type NewKey = Pick<ApiKey, "user"> & Partial<Pick<ApiKey, "isAdmin" | "quotas" | "expiresAt">>;
 
 export type ApiKeysOptions = {
   /** Key of the local user. It is not stored. */
@@ -103,13 +104,13 @@ export function apiKeys(store: Store, { own, now = systemClock.now }: ApiKeysOpt
       const found = id === undefined ? undefined : await findValidKey(id);
       return found && equalsHash(hash, found.hash) ? toApiKey(found.id, found) : undefined;
     },
-    async create({ user, isAdmin = false, limits, expiresAt }) {
+    async create({ user, isAdmin = false, quotas, expiresAt }) {
       assertUserName(user);
       const id = randomBytes(8).toString("hex");
       const secret = `cap_${id}_${randomBytes(32).toString("base64url")}`;
       const stored: StoredKey = {
         ...{ user, isAdmin, createdAt: now(), isRevoked: false, hash: hashSecret(secret) },
-        ...(limits && { limits: validateLimits(limits) }),
+        ...(quotas && { quotas: checkQuotas(quotas) }),
         ...(expiresAt !== undefined && { expiresAt }),
       };
       if (!(await store.getRecord(keyMarker.kind, keyMarker.id)))
@@ -133,16 +134,6 @@ export function apiKeys(store: Store, { own, now = systemClock.now }: ApiKeysOpt
 
 function toApiKey(id: string, { hash: _, isExpired: __, ...rest }: StoredKey): ApiKey {
   return { ...rest, id };
-}
-
-function validateLimits(limits: Partial<UserLimits>): Partial<UserLimits> {
-  for (const [name, value] of Object.entries(limits))
-    if (!Number.isFinite(value) || value < 0)
-      throw new AgentError(
-        "invalid_input",
-        `Invalid limit "${name}": must be a number of at least 0. Omit it for no limit.`,
-      );
-  return limits;
 }
 
 function hashSecret(secret: string): string {

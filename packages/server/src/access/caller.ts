@@ -1,3 +1,5 @@
+import type { Quotas } from "./quotas.ts";
+
 /** The authenticated caller. Nothing else in a request identifies a user. */
 export type Caller = {
   /** Empty for the local user. */
@@ -6,24 +8,5 @@ export type Caller = {
   readonly scope: string;
   /** May change agents, which all users share. */
   readonly isAdmin: boolean;
-  readonly limits: UserLimits;
-};
-
-/** Limits of one user. */
-export type UserLimits = {
-  /** Open event streams in this process. */
-  readonly streams: number;
-  /** Active runs in this process. */
-  readonly runs: number;
-  /** Tokens per day (UTC). */
-  readonly tokensPerDay: number;
-  /** US dollars per day (UTC). */
-  readonly costPerDay: number;
-};
-
-export const defaultLimits: UserLimits = {
-  streams: 100,
-  runs: 50,
-  tokensPerDay: Number.POSITIVE_INFINITY,
-  costPerDay: Number.POSITIVE_INFINITY,
+  readonly quotas: Quotas;
 };

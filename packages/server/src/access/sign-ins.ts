@@ -5,7 +5,7 @@ import { type ApiKey, type ApiKeys, assertUserName } from "./api-keys.ts";
 /** What a browser presents to sign in: a one-time code or a key. */
 export type SignInProof = { readonly code: string } | { readonly key: string };
 
-export type SignedInUser = Pick<ApiKey, "user" | "isAdmin" | "limits">;
+export type SignedInUser = Pick<ApiKey, "user" | "isAdmin" | "quotas">;
 
 /** Sign-ins of browsers, which hold a token in a cookie instead of a key. */
 export interface SignIns {

@@ -1,12 +1,22 @@
 import { type AgentError, type ErrorCode, type ErrorData, errorCodes } from "capstan";
+import { type ExceededQuota, findExceededQuota } from "../access/quota-error.ts";
 
 /** The body of every error response. `id` identifies the entry in the server's log. */
-export type Problem = { readonly error: ErrorData & { readonly id?: string } };
+export type Problem = {
+  readonly error: ErrorData & { readonly id?: string; readonly quota?: ExceededQuota };
+};
 
 export function createProblemResponse(error: AgentError, headers: Record<string, string> = {}): Response {
   const { code, message, retryable, retryAfterMs } = error;
+  const quota = code === "quota_exceeded" ? findExceededQuota(error) : undefined;
   const body: Problem = {
-    error: { code, message, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+    error: {
+      code,
+      message,
+      retryable,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(quota && { quota }),
+    },
   };
   return Response.json(body, {
     status: errorCodes[code].status,

@@ -39,8 +39,7 @@ export async function startClientRun(
   const entries = readClientHistory(messages, { caller, deployment, tools });
   const isFormed = agent.output !== undefined;
   const given = findToolResults(messages);
-  if (given) await deployment.dailyBudget.clampPolicy(caller, {});
-  const resumed = given && deployment.ephemeralRuns.resume(caller, given);
+  const resumed = given && (await deployment.ephemeralRuns.resume(caller, given));
   if (resumed) return { segment: resumed, isFormed };
   const requested = toRunOptions(request.settings, deployment.settingsLimits);
   const settings = readRequestSettings(requested, caller, { agent, ...deployment });

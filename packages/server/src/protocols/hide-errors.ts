@@ -35,8 +35,8 @@ export function withHiddenErrors(deployment: Deployment): Deployment {
     ephemeralRuns: {
       ...ephemeralRuns,
       start: async (caller, request) => hideSegmentErrors(await ephemeralRuns.start(caller, request)),
-      resume(caller, given) {
-        const segment = ephemeralRuns.resume(caller, given);
+      async resume(caller, given) {
+        const segment = await ephemeralRuns.resume(caller, given);
         return segment && hideSegmentErrors(segment);
       },
     },

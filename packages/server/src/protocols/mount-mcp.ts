@@ -9,7 +9,7 @@ export interface MountedMcp {
   close(): Promise<void>;
 }
 
-export type MountMcpOptions = Pick<Deployment, "policy" | "dailyBudget" | "quota"> &
+export type MountMcpOptions = Pick<Deployment, "policy" | "quotaAdmission" | "quota"> &
   Pick<ServeMcpOptions, "agents" | "store" | "secrets" | "onEvent" | "onError"> & {
     context(run: { readonly user: string; readonly sessionId: string }): unknown;
   };
@@ -18,7 +18,13 @@ export type MountMcpOptions = Pick<Deployment, "policy" | "dailyBudget" | "quota
  * Serves agents over MCP. MCP conversations are sessions of their user, with the same lists and quotas. The caller
  * and the origin were checked before.
  */
-export function mountMcp({ policy, dailyBudget, quota, context, ...options }: MountMcpOptions): MountedMcp {
+export function mountMcp({
+  policy,
+  quotaAdmission,
+  quota,
+  context,
+  ...options
+}: MountMcpOptions): MountedMcp {
   const callers = new Map<string, Caller>();
   const buildSessionPrefix = (user = "") => (user ? `${user}~mcp_` : "mcp_");
   const service: McpService = serveMcp({
@@ -27,9 +33,10 @@ export function mountMcp({ policy, dailyBudget, quota, context, ...options }: Mo
     allowedOrigins: "any",
     sessionPrefix: buildSessionPrefix,
     context: ({ user = "", sessionId }) => context({ user, sessionId: buildSessionPrefix(user) + sessionId }),
-    async policy(user = "") {
+    async policy(user = "", run) {
       const caller = callers.get(user);
-      return caller ? dailyBudget.clampPolicy(caller, policy ?? {}) : (policy ?? {});
+      if (!caller) return policy ?? {};
+      return (await quotaAdmission.admit(caller, { ...run, policy: policy ?? {} })).policy;
     },
     filterResult: (result, user = "") => (callers.get(user)?.isAdmin ? result : hideResultErrors(result)),
   });

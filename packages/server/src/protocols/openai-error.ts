@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodes } from "capstan";
+import { type ExceededQuota, isConcurrent } from "../access/quota-error.ts";
 
 /** The body of an error for clients of OpenAI's APIs. */
 export type OpenaiError = {
@@ -15,6 +16,7 @@ const codeNames: { readonly [code: string]: string } = {
   unknown_agent: "model_not_found",
   unauthorized: "invalid_api_key",
   rate_limited: "rate_limit_exceeded",
+  quota_exceeded: "insufficient_quota",
   model_rate_limited: "rate_limit_exceeded",
   context_overflow: "context_length_exceeded",
   // Errors of the agent's provider; the original name would blame the client's key or model.
@@ -31,16 +33,21 @@ const codeStatuses: { readonly [code: string]: number } = {
   aborted: 503,
 };
 
-export function toOpenaiError({
-  code,
-  message,
-}: {
-  readonly code: string;
-  readonly message: string;
-}): OpenaiError {
-  const name = codeNames[code] ?? code;
+export function toOpenaiError({ code, message, quota }: ClientFailure): OpenaiError {
+  const name = isRateLimit(quota) ? "rate_limit_exceeded" : (codeNames[code] ?? code);
   const param = code === "unknown_agent" ? "model" : null;
   return { error: { message, type: getErrorType(getFailureStatus(code)), param, code: name } };
+}
+
+type ClientFailure = {
+  readonly code: string;
+  readonly message: string;
+  readonly quota?: ExceededQuota | undefined;
+};
+
+/** Whether a quota is free again soon, so that a client does well to retry. */
+function isRateLimit(quota: ExceededQuota | undefined): boolean {
+  return quota !== undefined && (isConcurrent(quota.name) || quota.window === "minute");
 }
 
 /** Returns the status of a failed run for a client of another API. */

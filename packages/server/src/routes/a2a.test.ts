@@ -706,7 +706,7 @@ describe("an impossible request is refused with a code of the protocol", () => {
   });
 
   it("while an HTTP-level error has a status", async () => {
-    await serve([createAgent(twoTurns)], { limits: { streams: 0 } });
+    await serve([createAgent(twoTurns)], { quotas: { default: { streams: 0 } } });
     const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "Hi" }] };
     expect((await post(rpc("SendMessage", { message }))).status).toBe(429);
     expect((await post(rpc("GetTask", { id: "run_no" }))).status).toBe(200);

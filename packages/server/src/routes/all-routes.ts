@@ -1,4 +1,5 @@
 import { a2aRoutes } from "./a2a.ts";
+import { adminRoutes } from "./admin.ts";
 import { agUiRoutes } from "./ag-ui.ts";
 import { agentPartRoutes, agentRoutes } from "./agents.ts";
 import { approvalRuleRoutes } from "./approval-rules.ts";
@@ -17,6 +18,7 @@ import { signInRoutes } from "./sign-in.ts";
 import { aboutRoutes, healthRoutes, metricsRoutes, openApiRoutes } from "./system.ts";
 import { turnRoutes } from "./turns.ts";
 import { uiChatRoutes } from "./ui-chat.ts";
+import { usageRoutes } from "./usage.ts";
 
 const described: readonly Route[] = [
   ...aboutRoutes,
@@ -36,6 +38,8 @@ const described: readonly Route[] = [
   ...healthRoutes,
   ...metricsRoutes,
   ...signInRoutes,
+  ...usageRoutes,
+  ...adminRoutes,
   ...chatRoutes,
   ...modelListRoutes,
   ...openaiRoutes,

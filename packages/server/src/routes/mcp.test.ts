@@ -4,6 +4,7 @@ import { getScope } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, expect, it } from "vitest";
+import type { Quotas } from "../access/quotas.ts";
 import { type ListeningServer, listen } from "../listen.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
@@ -13,7 +14,7 @@ afterEach(() => listening.close(0));
 
 const store = memory();
 
-async function serve(limits = {}): Promise<void> {
+async function serve(quotas?: Quotas): Promise<void> {
   const look = defineTool({
     name: "look",
     description: "Looks.",
@@ -27,7 +28,7 @@ async function serve(limits = {}): Promise<void> {
   server = createTestServer({
     agents: [defineAgent({ name: "helper", model, tools: [look] })],
     store,
-    limits,
+    ...(quotas && { quotas: { default: quotas } }),
   });
   listening = await listen(server, { port: 0 });
 }
@@ -87,13 +88,13 @@ it("the sessions of other users, and sessions of other wires, cannot be reached 
   await Promise.all([client.close(), other.close()]);
 });
 
-it("usage over MCP counts toward the daily budget (A92)", async () => {
-  await serve({ tokensPerDay: 20 });
+it("usage over MCP counts toward the quotas (A92)", async () => {
+  await serve({ tokens: { day: 20 }, concurrentRuns: 1 });
   const { secret } = await server.keys.create({ user: "spender" });
   const client = await connect("modern", secret);
   await query(client);
   const answer = await client.callTool({ name: "query", arguments: { prompt: "More?" } });
-  expect(JSON.stringify(answer)).toContain("rate_limited");
+  expect(JSON.stringify(answer)).toContain("quota_exceeded");
   await client.close();
 });
 

@@ -356,7 +356,9 @@ describe("the client `@anthropic-ai/sdk`", () => {
   });
 
   it("has limits like everybody", async () => {
-    const client = await serve(createHelper(scriptedModel([])), { limits: { runs: 0 } });
+    const client = await serve(createHelper(scriptedModel([])), {
+      quotas: { default: { concurrentRuns: 0 } },
+    });
     const asked = client.messages.create({ ...base, messages: [user("?")] });
     await expect(asked).rejects.toBeInstanceOf(Anthropic.RateLimitError);
   });

@@ -261,7 +261,9 @@ describe("the client `openai`", () => {
   });
 
   it("has limits like everybody", async () => {
-    const client = await serve(createHelper(scriptedModel([])), { limits: { runs: 0 } });
+    const client = await serve(createHelper(scriptedModel([])), {
+      quotas: { default: { concurrentRuns: 0 } },
+    });
     await expect(
       client.chat.completions.create({ model: "helper", messages: buildMessages("?") }),
     ).rejects.toBeInstanceOf(OpenAI.RateLimitError);

@@ -458,7 +458,7 @@ describe("the client `openai`", () => {
 
   it("has limits like everybody, and nothing is begun beyond them", async () => {
     const model = scriptedModel([]);
-    const client = await serve(createHelper(model), { limits: { streams: 0 } });
+    const client = await serve(createHelper(model), { quotas: { default: { streams: 0 } } });
     const stream = client.responses.create({ model: "helper", input: "?", stream: true });
     await expect(stream).rejects.toBeInstanceOf(OpenAI.RateLimitError);
     expect(model.requests).toEqual([]);

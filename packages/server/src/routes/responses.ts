@@ -181,9 +181,8 @@ async function createEphemeralResponse(
   const requested = toRunOptions(body.settings, deployment.settingsLimits);
   const settings = readRequestSettings(requested, caller, { agent: chosen, ...deployment });
   const given = getFunctionResults(body);
-  if (given) await deployment.dailyBudget.clampPolicy(caller, {});
   const segment =
-    (given && deployment.ephemeralRuns.resume(caller, given)) ??
+    (given && (await deployment.ephemeralRuns.resume(caller, given))) ??
     (await deployment.ephemeralRuns.start(caller, {
       agent: chosen,
       entries: [...(await loadHistory(body, deployment)), ...readInputItems(body, caller, deployment)],

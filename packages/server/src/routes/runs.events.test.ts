@@ -260,7 +260,7 @@ describe("a reader of events", () => {
 
   it("takes one of its user's slots, and releases it however it ends (A92)", async () => {
     const { model } = createDictatedModel();
-    const server = serve(model, { limits: { streams: 1 } });
+    const server = serve(model, { quotas: { default: { streams: 1 } } });
     const { runId } = await start(server);
     const path = `/api/runs/${runId}/events`;
     const first = await server.send("GET", path);

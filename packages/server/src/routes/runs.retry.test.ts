@@ -103,7 +103,7 @@ describe("retrying a failed run", () => {
     expect(types.at(-1)).toBe("done");
   });
 
-  it("counts the usage of the run once against the daily budget (A92)", async () => {
+  it("counts the usage of the run once against the quotas (A92)", async () => {
     const provider = serve();
     const runId = await startFailing();
     provider.fixed = true;
@@ -111,8 +111,15 @@ describe("retrying a failed run", () => {
     await waitFor(runId, { result: { status: "done" } });
     const { usage } = (await load(runId)).result;
     await expect
-      .poll(() => provider.store.listRecords("spent"), { timeout: 30_000 })
-      .toMatchObject([{ body: { tokens: usage.inputTokens + usage.outputTokens } }]);
+      .poll(() => provider.store.listRecords("usage"), { timeout: 30_000 })
+      .toMatchObject([
+        {
+          body: {
+            windows: { day: { runs: 1, tokens: usage.inputTokens + usage.outputTokens } },
+            reservations: {},
+          },
+        },
+      ]);
   });
 
   it("is refused for a run that did not fail, for one that is not the newest, and for other users' runs", async () => {
@@ -137,12 +144,12 @@ describe("retrying a failed run", () => {
   });
 
   it("needs a free place in the user's runs; beyond the limit nothing is sent (A92)", async () => {
-    const provider = serve({ limits: { runs: 1 } });
+    const provider = serve({ quotas: { default: { concurrentRuns: 1 } } });
     const runId = await startFailing();
     provider.fixed = true;
     const { runId: other } = await send("/api/runs", { input: "hang" });
     expect(await send(`/api/runs/${runId}/retry`)).toMatchObject({
-      ...{ status: 429, error: { code: "rate_limited" } },
+      ...{ status: 429, error: { code: "quota_exceeded" } },
     });
     expect(await load(runId)).toMatchObject({ state: "ended" });
     await send(`/api/runs/${other}/cancel`);

@@ -56,6 +56,15 @@ export const problem: z.ZodType = z.object({
     retryable: z.boolean(),
     retryAfterMs: z.number().optional(),
     id: z.string().optional(),
+    quota: z
+      .object({
+        name: z.string(),
+        limit: z.number(),
+        window: z.string().optional(),
+        resetsAt: z.string().optional(),
+      })
+      .optional()
+      .describe("The quota that is used up, if the code is `quota_exceeded`."),
   }),
 });
 

@@ -2,6 +2,7 @@ import { defineAgent, defineTool, type Fact } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { addToWindows, createUsageLedger } from "../access/usage-ledger.ts";
 import type { ServerOptions } from "../create-server.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
@@ -75,11 +76,14 @@ async function readStart(server: TestServer, sessionId: string) {
 }
 
 describe("an imported run that is not over", () => {
-  it("is limited to its importer's remaining daily budget, regardless of the file (A92)", async () => {
-    const server = serve({ limits: { tokensPerDay: 1000 }, policy: { maxTurns: 50 } });
+  it("is limited to what is left of its importer's quota, regardless of the file (A92)", async () => {
+    const server = serve({
+      quotas: { default: { tokens: { day: 1000 }, concurrentRuns: 1 } },
+      policy: { maxTurns: 50 },
+    });
     const file = await forgeFile(server, boundless);
     const { id, runs } = await readJson(server.send("POST", "/api/sessions", { file }));
-    expect((await readStart(server, id)).policy.budget.tokens).toBe(1000);
+    expect((await readStart(server, id)).policy.budget.tokens).toBeLessThanOrEqual(1000);
     await server.send("POST", `/api/runs/${runs[0].runId}/steer`, { text: "Go on." });
     const { result } = await waitForState(server, runs[0].runId, "ended");
     expect(result).toMatchObject({ status: "limit", error: { code: "budget_tokens" } });
@@ -116,7 +120,7 @@ describe("an imported run that is not over", () => {
   });
 
   it("cannot have negative usage (A92)", async () => {
-    const server = serve({ limits: { tokensPerDay: 1000 } });
+    const server = serve({ quotas: { default: { tokens: { day: 1000 }, concurrentRuns: 1 } } });
     const file: File = JSON.parse(await forgeFile(server, {}));
     for (const fact of file.facts)
       if ("usage" in fact) Object.assign(fact, { usage: { inputTokens: -1e9, outputTokens: 0 } });
@@ -141,17 +145,16 @@ describe("an imported run that is not over", () => {
 
   it("gives no tokens of the day back when it is retried (A92)", async () => {
     const store = memory();
-    const server = serve({ store, limits: { tokensPerDay: 1000 } });
+    const server = serve({ store, quotas: { default: { tokens: { day: 1000 }, concurrentRuns: 1 } } });
     const file: File = JSON.parse(await forgeFile(server, {}));
-    const day = new Date().toISOString().slice(0, 10);
-    await store.putRecord({ kind: "spent", id: `${day} `, body: { tokens: 900, cost: 0 } }, 0);
+    const ledger = createUsageLedger(store);
+    await ledger.update("", (usage) => [addToWindows(usage, { tokens: 800 }), undefined]);
     const last = file.facts.at(-1);
     if (last) file.facts.splice(-1, 1, { ...last, ...failedEnd } as Fact);
     const { runs } = await readJson(server.send("POST", "/api/sessions", { file: JSON.stringify(file) }));
     await server.send("POST", `/api/runs/${runs[0].runId}/retry`, {});
     await waitForState(server, runs[0].runId, "ended");
-    const spent = await store.getRecord("spent", `${day} `);
-    expect(spent?.body).toMatchObject({ tokens: expect.toSatisfy((tokens) => tokens >= 1000) });
+    await expect.poll(async () => (await ledger.read("")).windows.day.tokens).toBeGreaterThanOrEqual(1000);
     const facts = await store.read((await store.findSession(runs[0].runId)) ?? "");
     expect(facts.find(({ type }) => type === "retried")).toMatchObject({ usageBefore: { inputTokens: 0 } });
   });
@@ -179,12 +182,11 @@ describe("an imported run that is not over", () => {
 
   it("is refused when nothing is left of the day (A92)", async () => {
     const store = memory();
-    const server = serve({ store, limits: { tokensPerDay: 1000 } });
+    const server = serve({ store, quotas: { default: { tokens: { day: 1000 }, concurrentRuns: 1 } } });
     const file = await forgeFile(server, boundless);
-    const day = new Date().toISOString().slice(0, 10);
-    await store.putRecord({ kind: "spent", id: `${day} `, body: { tokens: 1000, cost: 0 } }, 0);
+    await createUsageLedger(store).update("", (usage) => [addToWindows(usage, { tokens: 1000 }), undefined]);
     const answer = await server.send("POST", "/api/sessions", { file });
-    expect([answer.status, (await answer.json()).error.code]).toEqual([429, "rate_limited"]);
+    expect([answer.status, (await answer.json()).error.code]).toEqual([429, "quota_exceeded"]);
   });
 });
 

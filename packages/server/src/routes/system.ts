@@ -45,10 +45,10 @@ export const healthRoutes: readonly Route[] = [
     access: "anyone",
     responses: {
       200: { description: "It is.", schema: status("ok") },
-      503: { description: "The server is shutting down.", schema: status("draining") },
+      503: { description: "The server is shutting down, or an admin drains it.", schema: status("draining") },
     },
-    async handle(_, { shutdownSignal }) {
-      if (!shutdownSignal.aborted) return Response.json({ status: "ok" });
+    async handle(_, { shutdownSignal, drain }) {
+      if (!shutdownSignal.aborted && !drain.isOn) return Response.json({ status: "ok" });
       return Response.json({ status: "draining" }, { status: 503, headers: { "retry-after": "1" } });
     },
   }),

@@ -3,7 +3,7 @@ import type { Caller } from "../access/caller.ts";
 import type { Quota } from "../access/quota.ts";
 
 /** A run that the engine of this process executes. */
-type ExecutedRun = { readonly runId: string; readonly sessionId: string };
+export type ExecutedRun = { readonly runId: string; readonly sessionId: string };
 
 /**
  * Counts the runs that the engine of this process executes against their users' quotas, including runs that it resumed or
@@ -15,6 +15,8 @@ export interface ActiveRuns {
     onRunStart(run: ExecutedRun): void;
     onRunEnd(run: ExecutedRun): void;
   };
+  /** Lists the runs that the engine of this process executes now. */
+  list(): readonly ExecutedRun[];
   /** Whether a run of this session is active or reserved. */
   has(sessionId: string): boolean;
   /**
@@ -55,6 +57,7 @@ export function trackActiveRuns(quota: Quota): ActiveRuns {
         activeRuns.delete(runId);
       },
     },
+    list: () => [...activeRuns].map(([runId, { sessionId }]) => ({ runId, sessionId })),
     has(sessionId) {
       if (reservations.has(sessionId)) return true;
       for (const run of activeRuns.values()) if (run.sessionId === sessionId) return true;

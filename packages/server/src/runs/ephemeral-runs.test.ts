@@ -1,8 +1,10 @@
-import { defineAgent, defineTool, type PolicyOverrides, type Usage } from "capstan";
+import { defineAgent, defineTool, type Usage } from "capstan";
+import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, expect, it } from "vitest";
 import type { Caller } from "../access/caller.ts";
 import { createQuota } from "../access/quota.ts";
+import { createQuotaAdmission } from "../access/quota-admission.ts";
 import {
   createEphemeralRuns,
   type EphemeralRuns,
@@ -10,8 +12,8 @@ import {
   type SuspendedRunLimits,
 } from "./ephemeral-runs.ts";
 
-const limits = { streams: 10, runs: 2, tokensPerDay: 100, costPerDay: 100 };
-const ada: Caller = { user: "ada", scope: "ada", isAdmin: false, limits };
+const quotas = { streams: 10, concurrentRuns: 2 };
+const ada: Caller = { user: "ada", scope: "ada", isAdmin: false, quotas };
 const eve: Caller = { ...ada, user: "eve", scope: "eve" };
 
 let runs: EphemeralRuns;
@@ -20,16 +22,17 @@ afterEach(() => runs.close(Promise.resolve()));
 
 function open(waiting: SuspendedRunLimits = {}): EphemeralRuns {
   used = [];
+  const quotaAdmission = createQuotaAdmission({
+    store: memory(),
+    getResult: () => Promise.reject(new Error("The run is not stored.")),
+    report: () => undefined,
+  });
   runs = createEphemeralRuns({
-    policy: undefined,
-    quota: createQuota(),
-    dailyBudget: {
-      clampPolicy: async (_, policy: PolicyOverrides) => policy,
-      addUsage: async () => undefined,
-    },
+    ...{ policy: undefined, quota: createQuota(), quotaAdmission },
     getRunOptions: async () => ({
       hooks: {
         onEvent(event) {
+          quotaAdmission.record(event);
           if (event.type === "done") used.push(event.usage);
         },
       },
@@ -65,12 +68,12 @@ const results = new Map([["c", "Here."]]);
 it("a waiting run continues with its results, once, and only for its user", async () => {
   open();
   const runId = await startWaiting(ada);
-  expect(runs.resume(eve, { runId, results })).toBeUndefined();
-  expect(runs.resume(ada, { runId, results: new Map([["other", ""]]) })).toBeUndefined();
-  const segment = runs.resume(ada, { runId, results });
+  expect(await runs.resume(eve, { runId, results })).toBeUndefined();
+  expect(await runs.resume(ada, { runId, results: new Map([["other", ""]]) })).toBeUndefined();
+  const segment = await runs.resume(ada, { runId, results });
   expect((await segment?.result)?.text).toBe("Thanks.");
   expect(used).toEqual([{ inputTokens: 20, outputTokens: 10 }]);
-  expect(runs.resume(ada, { runId, results })).toBeUndefined();
+  expect(await runs.resume(ada, { runId, results })).toBeUndefined();
 });
 
 it("the number of waiting runs per user is limited, and the usage of dropped runs is counted", async () => {
@@ -79,16 +82,16 @@ it("the number of waiting runs per user is limited, and the usage of dropped run
   const other = await startWaiting(eve);
   await startWaiting(ada);
   await startWaiting(ada);
-  expect(runs.resume(ada, { runId: first, results })).toBeUndefined();
+  expect(await runs.resume(ada, { runId: first, results })).toBeUndefined();
   await expect.poll(() => used).toEqual([{ inputTokens: 10, outputTokens: 5 }]);
-  expect((await runs.resume(eve, { runId: other, results })?.result)?.text).toBe("Thanks.");
+  expect((await (await runs.resume(eve, { runId: other, results }))?.result)?.text).toBe("Thanks.");
 });
 
 it("a run waits for a limited time", async () => {
   open({ timeoutMs: 1 });
   const short = await startWaiting(ada);
   await expect.poll(() => used).toHaveLength(1);
-  expect(runs.resume(ada, { runId: short, results })).toBeUndefined();
+  expect(await runs.resume(ada, { runId: short, results })).toBeUndefined();
 });
 
 it("runs that wait during shutdown are counted, too", async () => {
@@ -110,7 +113,7 @@ it("active runs are counted, waiting ones are not (A92)", async () => {
   open();
   const segment = await start(ada);
   const second = await start(ada);
-  await expect(start(ada)).rejects.toMatchObject({ code: "rate_limited" });
+  await expect(start(ada)).rejects.toMatchObject({ code: "quota_exceeded" });
   await Promise.all([segment.result, second.result]);
   await expect(start(ada)).resolves.toBeDefined();
 });
@@ -123,5 +126,5 @@ it("a client that disconnects ends its run, unless the run is suspended", async 
   const resting = await start(ada);
   await resting.result;
   resting.cancel();
-  expect((await runs.resume(ada, { runId: resting.runId, results })?.result)?.text).toBe("Thanks.");
+  expect((await (await runs.resume(ada, { runId: resting.runId, results }))?.result)?.text).toBe("Thanks.");
 });

@@ -12,6 +12,7 @@ import {
 } from "capstan";
 import { memory } from "capstan/stores/memory";
 import type { Caller } from "../access/caller.ts";
+import type { Quota } from "../access/quota.ts";
 import type { Deployment } from "../deployment.ts";
 import { createSessionId } from "./start-run.ts";
 
@@ -43,7 +44,7 @@ export type EphemeralSegment = {
 export interface EphemeralRuns {
   start(caller: Caller, request: EphemeralRunRequest): Promise<EphemeralSegment>;
   /** Passes results to the caller's run that waits for them; undefined if not found. */
-  resume(caller: Caller, given: ClientResults): EphemeralSegment | undefined;
+  resume(caller: Caller, given: ClientResults): Promise<EphemeralSegment | undefined>;
   /**
    * Whether a run of this caller gave exactly this answer, and had read nothing but words of the user and the operator.
    * False for answers of other processes, and for all but the latest ones.
@@ -61,7 +62,10 @@ export type ClientResults = {
   readonly text?: string;
 };
 
-export type EphemeralRunsOptions = Pick<Deployment, "policy" | "dailyBudget" | "quota" | "getRunOptions"> & {
+export type EphemeralRunsOptions = Pick<
+  Deployment,
+  "policy" | "quotaAdmission" | "quota" | "getRunOptions"
+> & {
   readonly limits?: SuspendedRunLimits;
 };
 
@@ -70,7 +74,7 @@ type ActiveSegment = Pick<SuspendedRun, "handle" | "scope" | "declared"> & { rel
 /** Keeps suspended runs in this process. */
 export function createEphemeralRuns({
   policy,
-  dailyBudget,
+  quotaAdmission,
   quota,
   getRunOptions,
   ...options
@@ -87,6 +91,7 @@ export function createEphemeralRuns({
       const result = await handle;
       if (result.status === "waiting")
         suspendedRuns.add({ ...going, callIds: result.pending.map(({ callId }) => callId) });
+      if (result.status === "waiting") quotaAdmission.recordWait(going.scope, result);
       const answer = result.history.at(-1);
       if (result.status === "done" && answer?.type === "assistant" && result.history.every(isVouchedFor))
         answers.add(going.scope, getText(answer));
@@ -121,24 +126,25 @@ export function createEphemeralRuns({
     async start(caller, { agent, entries, policy: asked, settings, declared = new Set() }) {
       const { scope } = caller;
       const session = createSessionId(scope);
-      const within = await dailyBudget.clampPolicy(caller, { ...policy, ...asked, approvals: "deny" });
-      const given = await getRunOptions({ scope, sessionId: session });
-      const release = quota.acquire(caller, "runs");
       const runId = `run_${crypto.randomUUID()}`;
+      const given = await getRunOptions({ scope, sessionId: session });
+      const requested = { ...policy, ...asked, approvals: "deny" } as const;
+      const admit = () => quotaAdmission.admit(caller, { runId, policy: requested, isEphemeral: true });
+      const { admitted, release } = await acquireRun(quota, caller, admit);
       const handle = run(agent, entries, {
-        ...{ ...given, store: memory(), session, runId, policy: within },
+        ...{ ...given, store: memory(), session, runId, policy: admitted.policy },
         ...(settings && { settings }),
       });
       return followSegment({ handle, scope, declared, release });
     },
-    resume(caller, { runId, results, text }) {
-      const { scope } = caller;
-      const release = quota.acquire(caller, "runs");
-      const found = suspendedRuns.take({ runId, scope, callIds: [...results.keys()] });
-      if (!found) {
-        release();
-        return undefined;
-      }
+    async resume(caller, { runId, results, text }) {
+      const found = suspendedRuns.take({ runId, scope: caller.scope, callIds: [...results.keys()] });
+      if (!found) return undefined;
+      const admit = () => quotaAdmission.admitResume(caller, { runId, isEphemeral: true });
+      const { release } = await acquireRun(quota, caller, admit).catch((thrown) => {
+        suspendedRuns.add(found);
+        throw thrown;
+      });
       for (const [callId, value] of results) found.handle.answer(callId, value);
       if (text) found.handle.steer(text);
       return followSegment({ ...found, release });
@@ -150,6 +156,21 @@ export function createEphemeralRuns({
       for (const handle of activeRuns) handle.cancel("The server is shutting down.");
     },
   };
+}
+
+/** Acquires a place in this process, and gives it back if the run is not admitted. */
+async function acquireRun<Admitted>(
+  quota: Quota,
+  caller: Caller,
+  admit: () => Promise<Admitted>,
+): Promise<{ readonly admitted: Admitted; readonly release: () => void }> {
+  const release = quota.acquire(caller, "runs");
+  try {
+    return { admitted: await admit(), release };
+  } catch (thrown) {
+    release();
+    throw thrown;
+  }
 }
 
 /** Whether the user or the operator wrote an entry, or a model that had read nothing else. */

@@ -63,22 +63,32 @@ async function startRerun(
   caller: Caller,
   { start, sessionId: id, ...request }: RerunPlan,
 ): Promise<string> {
-  const { store, engine, policyLimits, dailyBudget, activeRuns } = deployment;
+  const { store, engine, policyLimits, quotaAdmission, activeRuns } = deployment;
   const agent = await loadAgent(deployment, start.agent);
   const asked = request.policy === undefined ? {} : clampPolicy(request.policy, policyLimits);
   const settings = readRequestSettings(request, caller, { agent, ...deployment });
   // The policy of an imported run is not that of its new run.
   const base = start.imported ? deployment.policy : { budget: start.policy.budget };
-  const within = await dailyBudget.clampPolicy(caller, { ...base, ...asked });
-  const options = await deployment.getRunOptions({ scope: caller.scope, sessionId: id });
-  const { release } = activeRuns.reserve(caller, id);
+  const runId = `run_${crypto.randomUUID()}`;
+  const admitted = await quotaAdmission.admit(caller, {
+    runId,
+    sessionId: id,
+    policy: { ...base, ...asked },
+  });
+  let release = admitted.release;
   try {
+    const options = await deployment.getRunOptions({ scope: caller.scope, sessionId: id });
+    const place = activeRuns.reserve(caller, id);
+    release = () => {
+      admitted.release();
+      place.release();
+    };
     const session = start.sessionId;
     const { run, from } = await engine.rerun({
       ...options,
-      ...{ session, agent, id, at: start.seq, policy: within, ...settings },
+      ...{ session, agent, id, runId, at: start.seq, policy: admitted.policy, ...settings },
     });
-    run.then(release, release);
+    run.then(place.release, place.release);
     await storeFork(store, { sessionId: session, at: from.seq }, id);
     return run.id;
   } catch (thrown) {

@@ -2,6 +2,7 @@ import { defineAgent, defineTool } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { addToWindows, createUsageLedger } from "../access/usage-ledger.ts";
 import type { ServerOptions } from "../create-server.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
@@ -54,14 +55,17 @@ async function waitForActive(server: TestServer, count: number): Promise<void> {
 describe("a run that resumes after waiting", () => {
   it("counts against its user's runs; beyond the limit nothing is sent (A92)", async () => {
     const store = memory();
-    const server = serve({ store, limits: { runs: 1 } });
+    const server = serve({ store, quotas: { default: { concurrentRuns: 1 } } });
     const [first, second] = [await startWaiting(server), await startWaiting(server)];
     expect((await answerCall(server, first)).status).toBe(202);
     await waitForState(server, first, "active");
     expect(await countActive(server)).toBe(1);
     const refused = await answerCall(server, second);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
-    expect((await refused.json()).error.code).toBe("rate_limited");
+    expect((await refused.json()).error).toMatchObject({
+      code: "quota_exceeded",
+      quota: { name: "concurrentRuns" },
+    });
     expect(await store.listMessages(second)).toEqual([]);
     expect((await start(server)).status).toBe(429);
     await server.send("POST", `/api/runs/${first}/cancel`, {});
@@ -71,7 +75,7 @@ describe("a run that resumes after waiting", () => {
 
   it("releases its slot when it waits again, also when it is answered twice (A92)", async () => {
     const again: Script = (_, turn) => ({ calls: [{ id: `c${turn + 1}`, name: "chart", input: {} }] });
-    const server = serve({ limits: { runs: 1 } }, again);
+    const server = serve({ quotas: { default: { concurrentRuns: 1 } } }, again);
     const runId = await startWaiting(server);
     const tell = (callId: string) =>
       server.send("POST", `/api/runs/${runId}/results/${callId}`, { value: "Seen." });
@@ -85,7 +89,7 @@ describe("a run that resumes after waiting", () => {
   });
 
   it("can always be stopped (A92)", async () => {
-    const server = serve({ limits: { runs: 1 } });
+    const server = serve({ quotas: { default: { concurrentRuns: 1 } } });
     const [first, second] = [await startWaiting(server), await startWaiting(server)];
     await answerCall(server, first);
     expect((await server.send("POST", `/api/runs/${second}/cancel`, {})).status).toBe(202);
@@ -107,22 +111,17 @@ describe("a run that resumes after waiting", () => {
     await waitForActive(second, 0);
   });
 
-  it("gets no messages when the daily budget is used up, but can be cancelled (A92)", async () => {
+  it("gets no messages when a quota is used up, but can be cancelled (A92)", async () => {
     const store = memory();
-    const server = serve({ store, limits: { tokensPerDay: 1000 } });
+    const server = serve({ store, quotas: { default: { tokens: { day: 1000 } } } });
     const runId = await startWaiting(server);
-    const day = new Date().toISOString().slice(0, 10);
-    const spent = await store.getRecord("spent", `${day} `);
-    await store.putRecord(
-      { kind: "spent", id: `${day} `, body: { tokens: 1000, cost: 0 }, replaces: true },
-      spent?.version ?? 0,
-    );
+    await createUsageLedger(store).update("", (usage) => [addToWindows(usage, { tokens: 1000 }), undefined]);
     for (const [path, body] of [
       ["results/c1", { value: "Seen." }],
       ["steer", { text: "Go on." }],
     ] as const) {
       const refused = await server.send("POST", `/api/runs/${runId}/${path}`, body);
-      expect([refused.status, (await refused.json()).error.code]).toEqual([429, "rate_limited"]);
+      expect([refused.status, (await refused.json()).error.code]).toEqual([429, "quota_exceeded"]);
     }
     expect(await store.listMessages(runId)).toEqual([]);
     expect((await server.send("POST", `/api/runs/${runId}/cancel`, {})).status).toBe(202);

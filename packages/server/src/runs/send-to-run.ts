@@ -3,6 +3,7 @@ import { addApprovalRule, findQueuedRun, loadRunFacts } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { createMismatchError } from "../protocols/call-ids.ts";
+import type { RunReservation } from "./active-runs.ts";
 import { createKeyConflictError, matchesStoredRequest, storeRequest } from "./idempotency.ts";
 
 export type MessageTarget = {
@@ -19,7 +20,7 @@ export type MessageTarget = {
  * Sends a message to a run, once. Refuses here, where the caller gets an error, any message that the run would
  * ignore: an answer that the question does not allow, a call that waits for something else, or an answer that
  * contradicts an earlier one. Throws `approval_mismatch` if the call is not the one that the user was shown,
- * `approval_expired` if the user approves too late, which the run records as a denial, and `rate_limited` if the message would resume the run and the caller's quota or daily budget is used up.
+ * `approval_expired` if the user approves too late, which the run records as a denial, and `quota_exceeded` or `rate_limited` if the message would resume the run and the caller's quotas are used up.
  */
 export async function sendToRun(
   deployment: Deployment,
@@ -80,27 +81,29 @@ async function wasDelivered(
 type ResumeTarget = { readonly caller: Caller; readonly runId: string; readonly sessionId: string };
 
 /**
- * Calls `tell`, which resumes a suspended run or retries a failed one. Like a new run, that needs remaining daily budget
- * and a place in the caller's quota. Throws `rate_limited` without sending.
+ * Calls `tell`, which resumes a suspended run or retries a failed one. Like a new run, that needs a place within
+ * the caller's quotas. Throws `quota_exceeded` or `rate_limited` without sending.
  */
 export async function resumeWithinQuota<Told>(
-  { store, activeRuns, dailyBudget }: Deployment,
+  { store, activeRuns, quotaAdmission }: Deployment,
   { caller, runId, sessionId }: ResumeTarget,
   tell: () => Promise<Told>,
 ): Promise<Told> {
   const run = await store.findRun(runId);
   const isTold = (await store.listMessages(runId)).length > 0;
   if (run?.state === "active" || isTold) return tell();
-  await dailyBudget.clampPolicy(caller, {});
+  const suspend = await quotaAdmission.admitResume(caller, { runId });
   if (activeRuns.has(sessionId)) return tell();
-  const expected = activeRuns.reserve(caller, sessionId);
+  let expected: RunReservation | undefined;
   try {
+    expected = activeRuns.reserve(caller, sessionId);
     const told = await tell();
     // Another process resumes the run, or none does.
     if (!expected.isStarted()) expected.release();
     return told;
   } catch (thrown) {
-    expected.release();
+    expected?.release();
+    suspend();
     throw thrown;
   }
 }

@@ -6,6 +6,7 @@ import {
   type Entry,
   type Policy,
   type PolicyOverrides,
+  type RunOptions,
   type Store,
   type UserEntry,
 } from "capstan";
@@ -94,20 +95,39 @@ export async function startRun(
 
 /** Resolves when the start is stored. Rejects with `session_busy` if another process has just started the same run. */
 async function launchRun(deployment: Deployment, caller: Caller, planned: RunPlan): Promise<StartedRun> {
-  const { agent, input, runId, sessionId, timeZone, compact = false } = planned;
-  const { store, engine, activeRuns } = deployment;
+  const { agent, runId, sessionId, timeZone, compact = false } = planned;
   const asked = planned.policy === undefined ? {} : clampPolicy(planned.policy, deployment.policyLimits);
-  const policy = await deployment.dailyBudget.clampPolicy(caller, { ...deployment.policy, ...asked });
   const hasOverrides = planned.settings !== undefined || planned.policy !== undefined;
   const settings = hasOverrides ? readRequestSettings(planned, caller, { agent, ...deployment }) : {};
-  const options = await deployment.getRunOptions({ scope: caller.scope, sessionId });
   const place = timeZone !== undefined && isKnownTimeZone(timeZone) ? { timeZone } : {};
+  const run = { runId, sessionId, policy: { ...deployment.policy, ...asked } };
+  const admitted = await deployment.quotaAdmission.admit(caller, run);
+  try {
+    const options = await deployment.getRunOptions({ scope: caller.scope, sessionId });
+    const { policy } = admitted;
+    const runOptions = { ...options, session: sessionId, runId, policy, compact, ...settings, ...place };
+    const started = await enqueueRun(deployment, { caller, planned, runOptions });
+    if (started.state === "steered") admitted.release(); // the message starts no run
+    return started;
+  } catch (thrown) {
+    admitted.release();
+    throw thrown;
+  }
+}
+
+type RunExecution = { readonly caller: Caller; readonly planned: RunPlan; readonly runOptions: RunOptions };
+
+async function enqueueRun(
+  deployment: Deployment,
+  { caller, planned, runOptions }: RunExecution,
+): Promise<StartedRun> {
+  const { store, engine, activeRuns } = deployment;
+  const { agent, input, runId, sessionId } = planned;
   const canSteer = findOnBusy(deployment, planned) === "steer";
   const { facts: after = 0 } = (canSteer && (await store.getSession(sessionId))) || {};
   // A message to a session that is busy here takes the place of the run before it.
   const reservation = activeRuns.has(sessionId) ? undefined : activeRuns.reserve(caller, sessionId);
   try {
-    const runOptions = { ...options, session: sessionId, runId, policy, compact, ...settings, ...place };
     const { state, ...started } = await engine.enqueue(agent, toEntries(input), runOptions);
     if (state !== "started") reservation?.release();
     if (state === "found") throw createBusyError(sessionId, runId);
@@ -191,7 +211,7 @@ async function findQueued(
   return queued && { runId, sessionId, isNew: false, state: "queued" };
 }
 
-/** The stored budget may have been lowered to the remaining daily budget. */
+/** The stored budget may have been lowered to a share of the user's quotas. */
 function withoutBudget(policy: unknown): unknown {
   const { budget: _, ...rest } = (policy ?? {}) as Record<string, unknown>;
   return rest;

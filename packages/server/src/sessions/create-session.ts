@@ -43,11 +43,12 @@ export function createSession(
       return id;
     },
     async create() {
-      if (file === undefined) await store.create(id, title);
-      else {
+      const bytes = Buffer.byteLength(file ?? "");
+      await withinStorage(deployment, { caller, id, bytes }, async () => {
+        if (file === undefined) return store.create(id, title);
         await importSession(deployment, caller, { id, file });
         if (title !== undefined) await store.rename(id, title);
-      }
+      });
       if (key !== undefined) await storeRequest(store, keyed);
       return id;
     },
@@ -77,13 +78,31 @@ export function forkSession(
       return id;
     },
     async create() {
-      if (at === 0) await store.create(id, title);
-      else await session(store, sessionId).fork(at, { id, ...(title !== undefined && { title }) });
+      await withinStorage(deployment, { caller, id }, async () => {
+        if (at === 0) return store.create(id, title);
+        await session(store, sessionId).fork(at, { id, ...(title !== undefined && { title }) });
+      });
       await storeFork(store, { sessionId, at }, id);
       if (key !== undefined) await storeRequest(store, keyed);
       return id;
     },
   });
+}
+
+type StoredSession = { readonly caller: Caller; readonly id: string; readonly bytes?: number };
+
+/** Creates a session if the caller's quotas have room for it. Throws `quota_exceeded`. */
+async function withinStorage(
+  { quotaAdmission }: Deployment,
+  { caller, id, bytes = 0 }: StoredSession,
+  create: () => Promise<void>,
+): Promise<void> {
+  const release = await quotaAdmission.admitSession(caller, { sessionId: id, bytes });
+  try {
+    await create();
+  } finally {
+    release();
+  }
 }
 
 type FactSummary = Pick<Fact, "type" | "at">;

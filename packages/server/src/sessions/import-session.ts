@@ -7,7 +7,7 @@ import { removeToolset } from "../runs/agent-resolver.ts";
 
 /**
  * Imports a session file under an id. Its runs get the agents and policies that the caller's own runs would have, within
- * the policy limits and the remaining daily budget. Throws `rate_limited` when that is used up.
+ * the policy limits and the caller's quotas. Throws `quota_exceeded` when these are used up.
  */
 export async function importSession(
   deployment: Deployment,
@@ -21,10 +21,10 @@ export async function importSession(
 }
 
 async function createAgentFinder(
-  { findAgent, policy, policyLimits, dailyBudget }: Deployment,
+  { findAgent, policy, policyLimits, quotaAdmission }: Deployment,
   caller: Caller,
 ): Promise<NonNullable<ImportOptions["findAgent"]>> {
-  const within = await dailyBudget.clampPolicy(caller, policy ?? {});
+  const within = await quotaAdmission.clampPolicy(caller, policy ?? {});
   return async (fileName) => {
     // Tools and instructions that another request has stored are not those of this caller.
     const name = removeToolset(fileName);

@@ -34,6 +34,9 @@ const text = [{ role: "user", content: "Hi" }];
 export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/sign-in": { code: "none" },
   "PUT /api/agents/{name}": { data: { format: 1, name: "note" }, expectedVersion: 0 },
+  "PUT /api/admin/quotas": { quotas: {} },
+  "POST /api/admin/keys": { user: "ada" },
+  "PUT /api/admin/drain": { isDraining: false },
   "POST /api/sessions": {},
   "PATCH /api/sessions/{sessionId}": { title: "Mine" },
   "POST /api/sessions/{sessionId}/fork": { at: 1 },

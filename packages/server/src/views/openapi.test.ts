@@ -100,6 +100,11 @@ async function allowAlways(): Promise<string> {
   return sessionId;
 }
 
+async function createAdminHeaders(): Promise<Record<string, string>> {
+  const { secret } = await server.keys.create({ user: "root", isAdmin: true });
+  return { authorization: `Bearer ${secret}` };
+}
+
 type Request = { readonly path: string; readonly body?: object; readonly headers?: Record<string, string> };
 const data = { format: 1, name: "note" };
 const messages = [{ role: "user", content: "Hi" }];
@@ -135,6 +140,43 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   }),
   "POST /api/sign-in": () => ({ path: "/api/sign-in", body: { code: server.oneTimeCode() } }),
   "POST /api/sign-out": () => ({ path: "/api/sign-out" }),
+  "GET /api/usage": () => ({ path: "/api/usage" }),
+  "GET /api/admin/users": async () => {
+    await server.send("PUT", "/api/admin/quotas", {
+      user: "",
+      quotas: { tokens: { day: 1e6 }, storage: 1e9 },
+    });
+    return { path: "/api/admin/users" };
+  },
+  "PUT /api/admin/quotas": () => ({ path: "/api/admin/quotas", body: { quotas: { runs: { day: 100 } } } }),
+  "GET /api/admin/keys": async () => {
+    await server.keys.create({ user: "ada", quotas: { streams: 3 } });
+    return { path: "/api/admin/keys", headers: await createAdminHeaders() };
+  },
+  "POST /api/admin/keys": () => ({ path: "/api/admin/keys", body: { user: "ada", quotas: { sessions: 5 } } }),
+  "DELETE /api/admin/keys/{id}": async () => ({
+    path: `/api/admin/keys/${(await server.keys.create({ user: "ada" })).id}`,
+    headers: await createAdminHeaders(),
+  }),
+  "GET /api/admin/sessions": async () => {
+    await run("Hi", "ended");
+    return { path: "/api/admin/sessions?limit=5" };
+  },
+  "DELETE /api/admin/sessions/{id}": async () => ({
+    path: `/api/admin/sessions/${(await run("Hi", "ended")).sessionId}`,
+  }),
+  "GET /api/admin/runs": async () => {
+    await run("pay", "waiting");
+    return { path: "/api/admin/runs" };
+  },
+  "POST /api/admin/runs/{id}/cancel": async () => ({
+    path: `/api/admin/runs/${(await run("pay", "waiting")).runId}/cancel`,
+  }),
+  "POST /api/admin/runs/{id}/retry": async () => ({
+    path: `/api/admin/runs/${(await run("fail", "ended")).runId}/retry`,
+  }),
+  "GET /api/admin/drain": () => ({ path: "/api/admin/drain" }),
+  "PUT /api/admin/drain": () => ({ path: "/api/admin/drain", body: { isDraining: true } }),
   "GET /api/agents": () => ({ path: "/api/agents" }),
   "GET /api/agents/{name}": () => ({ path: "/api/agents/helper" }),
   "PUT /api/agents/{name}": () => ({ path: "/api/agents/note", body: { data, expectedVersion: 0 } }),

@@ -59,7 +59,7 @@ export function parseRpcParams<Params>(schema: z.ZodType<Params>, params: unknow
 /** Reported as HTTP errors, because they concern the connection or the caller rather than a task. */
 const transportCodes: readonly string[] = [
   ...["unauthorized", "forbidden", "unknown_agent", "request_timeout", "aborted"],
-  ...["rate_limited", "overloaded", "draining"],
+  ...["rate_limited", "quota_exceeded", "overloaded", "draining"],
 ];
 
 const reasons: { readonly [code: string]: RpcReason } = {
