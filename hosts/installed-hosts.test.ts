@@ -11,8 +11,6 @@ const bun = join(packages, "@oven/bun-linux-x64/bin/bun");
 const deno = join(packages, "@deno/linux-x64-glibc/deno");
 
 const workerd = join(packages, "@cloudflare/workerd-linux-64/bin/workerd");
-const folder = mkdtempSync(join(tmpdir(), "capstan-hosts-"));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 // `npm run hosts` installs these hosts and builds the packages; the other tests do without them.
 describe.skipIf(process.env.CAPSTAN_HOSTS !== "1")("with `npm run hosts`", () => {
@@ -33,10 +31,12 @@ describe.skipIf(process.env.CAPSTAN_HOSTS !== "1")("with `npm run hosts`", () =>
     ],
   }));
 
-  const buildWorkerd = async (port: number) => ({
-    program: workerd,
-    args: ["serve", await bundleWorker(folder, port)],
-  });
+  let folder = "";
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  async function buildWorkerd(port: number) {
+    folder = mkdtempSync(join(tmpdir(), "capstan-hosts-"));
+    return { program: workerd, args: ["serve", await bundleWorker(folder, port)] };
+  }
   hostSuite("Cloudflare Workers", buildWorkerd, { keepsRunning: false, reportsDisconnects: false });
 
   const buildNext = async (port: number) => ({

@@ -308,6 +308,8 @@ describe("the client `@anthropic-ai/sdk`", () => {
       expect((await client.messages.create({ ...base, messages: [user("Hi")] })).stop_reason).toBe(
         "end_turn",
       );
+    const sendKey = (key: string) => server.send("GET", "/api/agents", undefined, { "x-api-key": key });
+    expect([(await sendKey(secret)).status, (await sendKey("wrong")).status]).toEqual([200, 401]);
     const wrong = await createClient("wrong")
       .messages.create({ ...base, messages: [user("Hi")] })
       .catch((thrown: unknown) => thrown);
@@ -330,7 +332,10 @@ describe("the client `@anthropic-ai/sdk`", () => {
     const ask = (content: string, more: object = {}) =>
       client.messages.create({ ...base, messages: [user(content)], ...more });
     const fail = (content: string, more?: object) => ask(content, more).catch((thrown) => thrown);
-    expect(await fail("?", { model: "claude" })).toBeInstanceOf(Anthropic.NotFoundError);
+    const unknown = await fail("?", { model: "claude" });
+    expect(unknown).toBeInstanceOf(Anthropic.NotFoundError);
+    expect(unknown).toMatchObject({ requestID: expect.stringMatching(/^req_/), error: { type: "error" } });
+    expect(unknown.error.request_id).toBe(unknown.requestID);
     expect(await fail("?", { tools: [{ type: "bash_20250124", name: "bash" }] })).toMatchObject({
       type: "invalid_request_error",
       apiMessage: expect.stringContaining("Only tools of type `custom`"),
