@@ -1,13 +1,13 @@
 import { AgentError, type Tool } from "capstan";
-import { editFileTool } from "./files/edit-file.ts";
-import { listFilesTool } from "./files/list-files.ts";
+import { type EditFileCall, editFileTool } from "./files/edit-file.ts";
+import { type ListFilesCall, listFilesTool } from "./files/list-files.ts";
 import { createQuotaTracker, defaultQuota, type Quota } from "./files/quota.ts";
-import { readFileTool } from "./files/read-file.ts";
+import { type ReadFileCall, readFileTool } from "./files/read-file.ts";
 import { type RootOptions, resolveRoot } from "./files/root.ts";
-import { searchFilesTool } from "./files/search-files.ts";
+import { type SearchFilesCall, searchFilesTool } from "./files/search-files.ts";
 import { createSeenFiles } from "./files/seen-files.ts";
 import { assertNumbers, defaultLimits, type FileLimits, type Workspace } from "./files/workspace.ts";
-import { writeFileTool } from "./files/write-file.ts";
+import { type WriteFileCall, writeFileTool } from "./files/write-file.ts";
 
 export type FileToolsOptions = RootOptions & {
   /** Omits `write_file` and `edit_file`. */
@@ -16,6 +16,8 @@ export type FileToolsOptions = RootOptions & {
   readonly limits?: Partial<FileLimits>;
 };
 
+type FileCall = ReadFileCall | ListFilesCall | SearchFilesCall | WriteFileCall | EditFileCall;
+
 const optionNames = ["root", "protect", "strict", "provenance", "readOnly", "quota", "limits"];
 
 /**
@@ -23,7 +25,7 @@ const optionNames = ["root", "protect", "strict", "provenance", "readOnly", "quo
  * links, leave the root or touch protected files. Writing requires approval. The folder is the user's: results are
  * private, and untrusted only if they show a file from outside.
  */
-export function fileTools(options: FileToolsOptions): readonly Tool[] {
+export function fileTools(options: FileToolsOptions): readonly Tool<FileCall, unknown>[] {
   const { readOnly = false, quota = {}, limits = {} } = options;
   for (const field of Object.keys(options)) {
     if (optionNames.includes(field)) continue;

@@ -1,4 +1,13 @@
-import { defineTool, type Event, type Hooks, isFact, type Outcome, type Tool, type UiHint } from "capstan";
+import {
+  defineTool,
+  type Event,
+  type Hooks,
+  isFact,
+  type Outcome,
+  type Tool,
+  type ToolCall,
+  type UiHint,
+} from "capstan";
 
 export type PlanItem = { readonly text: string; readonly status: "open" | "doing" | "done" };
 
@@ -10,7 +19,7 @@ const columns = [
 ];
 
 /** The `plan` tool: a to-do list that the model maintains and the user sees. Every call replaces the whole list. */
-export function planTool(): Tool {
+export function planTool(): Tool<ToolCall<"plan", { items: PlanItem[] }>, unknown> {
   return defineTool({
     name: toolName,
     description:

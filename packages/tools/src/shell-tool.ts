@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
-import { AgentError, defineTool, type Tool, type ToolContext, type ToolReturn } from "capstan";
+import { AgentError, defineTool, type Tool, type ToolCall, type ToolContext, type ToolReturn } from "capstan";
 import { createArgumentError, createSecurityError, quotePath } from "./files/file-errors.ts";
 import { isWithin, parsePath } from "./files/parse-path.ts";
 import { assertNumbers } from "./files/workspace.ts";
@@ -25,7 +25,7 @@ export type ShellToolOptions = EnvironmentOptions & {
 };
 
 /** The tool `shell`, and how its commands are confined. */
-export type ShellTool = Tool & { readonly sandbox: SandboxReport };
+export type ShellTool = Tool<ToolCall<"shell", ShellInput>, unknown> & { readonly sandbox: SandboxReport };
 
 type ShellInput = {
   readonly command?: readonly string[];

@@ -1,4 +1,4 @@
-import { AgentError, defineTool, type Tool, type ToolReturn } from "capstan";
+import { AgentError, defineTool, type Tool, type ToolCall, type ToolReturn } from "capstan";
 import { extract } from "./web/extract.ts";
 import type { Extracted } from "./web/extract-task.ts";
 import type { GuardOptions } from "./web/guard.ts";
@@ -13,7 +13,9 @@ export type WebFetchOptions = Omit<GuardOptions, "acceptsMediaType">;
  * The tool `web_fetch {url, extract}`: reads a page, a text or a PDF through the guarded client. The content is marked
  * and labeled as untrusted, and an answer can cite its sections. The effect is `send`, because a URL can leak data to the host that receives it.
  */
-export function webFetch(options: WebFetchOptions = {}): Tool {
+export function webFetch(
+  options: WebFetchOptions = {},
+): Tool<ToolCall<"web_fetch", { url: string; extract?: boolean }>, unknown> {
   const fetchGuarded = guardedFetch(options);
   return defineTool({
     name: "web_fetch",

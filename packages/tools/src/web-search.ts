@@ -1,4 +1,4 @@
-import { AgentError, defineTool, hostedTools, type Tool, type ToolReturn } from "capstan";
+import { AgentError, defineTool, hostedTools, type Tool, type ToolCall, type ToolReturn } from "capstan";
 import type { GuardOptions } from "./web/guard.ts";
 import { type GuardedResponse, guardedFetch } from "./web/guarded-client.ts";
 import { createFragment, formatMark, truncate } from "./web/page-fragments.ts";
@@ -28,7 +28,7 @@ const maxPassageLength = 1_000;
  * Without a key, the model's provider searches: see `hostedTools.webSearch`. The effect is `send`, because the query
  * goes to the provider.
  */
-export function webSearch(options: WebSearchOptions = {}): Tool {
+export function webSearch(options: WebSearchOptions = {}): Tool<ToolCall<"web_search">, unknown> {
   const { provider: chosen, apiKey: _, url: __, maxResults = 5, ...guard } = options;
   if (!(Number.isInteger(maxResults) && maxResults >= 1 && maxResults <= 20))
     throw new AgentError("invalid_definition", '"maxResults" of webSearch must be a number from 1 to 20.');

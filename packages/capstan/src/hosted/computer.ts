@@ -1,5 +1,5 @@
 import { isRecord } from "../json.ts";
-import { defineTool, type Tool, type ToolContext } from "../tool.ts";
+import { defineTool, type Tool, type ToolCall, type ToolContext } from "../tool.ts";
 import { type ComputerDisplay, hostedNames, hostedReads } from "./hosted-tool.ts";
 
 type Point = { readonly x: number; readonly y: number };
@@ -28,7 +28,11 @@ export type ComputerOptions = ComputerDisplay & {
   needsApproval?(actions: readonly ComputerAction[]): boolean | string;
 };
 
-export function createComputerTool({ execute, needsApproval, ...options }: ComputerOptions): Tool {
+export function createComputerTool({
+  execute,
+  needsApproval,
+  ...options
+}: ComputerOptions): Tool<ToolCall<"computer">, unknown> {
   const { displayWidth, displayHeight, reads = hostedReads.computer } = options;
   const tool = defineTool({
     name: hostedNames.computer,

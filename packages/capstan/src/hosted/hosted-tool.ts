@@ -112,7 +112,15 @@ export type HostedCall = {
 export type CitedSource = { readonly id: string; readonly title: string; readonly url?: string };
 
 /** The name of each kind's tool. */
-export const hostedNames: { readonly [Kind in HostedKind]: string } = {
+export const hostedNames: {
+  readonly webSearch: "web_search";
+  readonly webFetch: "web_fetch";
+  readonly codeExecution: "code_execution";
+  readonly fileSearch: "file_search";
+  readonly imageGeneration: "image_generation";
+  readonly mcp: "mcp";
+  readonly computer: "computer";
+} = {
   webSearch: "web_search",
   webFetch: "web_fetch",
   codeExecution: "code_execution",

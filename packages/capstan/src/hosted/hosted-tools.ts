@@ -7,7 +7,7 @@ import {
   toMinimumRule,
 } from "../definition.ts";
 import { AgentError } from "../errors.ts";
-import { defineTool, type Reads, type Tool } from "../tool.ts";
+import { defineTool, type Reads, type Tool, type ToolCall } from "../tool.ts";
 import { type ComputerOptions, createComputerTool } from "./computer.ts";
 import {
   type CommonHostedOptions,
@@ -72,20 +72,23 @@ const descriptions: { readonly [Kind in Exclude<HostedKind, "mcp" | "computer">]
   imageGeneration: "Generates images; executed by the model's provider.",
 };
 
+/** A tool whose calls have the input that its provider gives them. */
+type NamedTool<Name extends string> = Tool<ToolCall<Name>, unknown>;
+
 /**
  * Tools that the model's provider executes. They go into the `tools` of an agent, whose model has to have them:
  * `defineAgent` rejects kinds and options that it does not have.
  */
 export const hostedTools: {
-  webSearch(options?: WebSearchOptions): Tool;
-  webFetch(options?: WebFetchOptions): Tool;
-  codeExecution(options?: CommonHostedOptions): Tool;
-  fileSearch(options: FileSearchOptions): Tool;
-  imageGeneration(options?: ImageGenerationOptions): Tool;
+  webSearch(options?: WebSearchOptions): NamedTool<"web_search">;
+  webFetch(options?: WebFetchOptions): NamedTool<"web_fetch">;
+  codeExecution(options?: CommonHostedOptions): NamedTool<"code_execution">;
+  fileSearch(options: FileSearchOptions): NamedTool<"file_search">;
+  imageGeneration(options?: ImageGenerationOptions): NamedTool<"image_generation">;
   /** A remote MCP server that the provider connects to. */
   mcp(options: HostedMcpOptions): Tool;
   /** A computer that the model operates: the provider defines the actions, `execute` performs them. */
-  computer(options: ComputerOptions): Tool;
+  computer(options: ComputerOptions): NamedTool<"computer">;
 } = {
   webSearch: (options = {}) => createHostedTool({ kind: "webSearch", options }),
   webFetch: (options = {}) => createHostedTool({ kind: "webFetch", options }),
@@ -107,7 +110,9 @@ export const hostedTools: {
 
 type HostedParts = Exclude<HostedTool, { kind: "mcp" | "computer" }>;
 
-function createHostedTool(hosted: HostedParts): Tool {
+function createHostedTool<Kind extends HostedParts["kind"]>(
+  hosted: HostedParts & { readonly kind: Kind },
+): NamedTool<(typeof hostedNames)[Kind]> {
   const { kind, options } = hosted;
   checkDefinition(`hosted tool ${hostedNames[kind]}`, options, optionRules[kind]);
   const tool = defineTool({

@@ -1,4 +1,4 @@
-import { defineTool, type Tool } from "capstan";
+import { defineTool, type Tool, type ToolCall } from "capstan";
 import { getApprovalReason, withPreview } from "./approval-reason.ts";
 import {
   changeFile,
@@ -15,7 +15,12 @@ type Edit = { readonly find: string; readonly replace: string; readonly all?: bo
 const maxEdits = 100;
 
 /** `edit_file`: replaces parts of a file. */
-export function editFileTool(workspace: WritableWorkspace): Tool {
+export type EditFileCall = ToolCall<
+  "edit_file",
+  { path: string; edits: { find: string; replace: string; all?: boolean }[] }
+>;
+
+export function editFileTool(workspace: WritableWorkspace): Tool<EditFileCall, unknown> {
   const { fileBytes } = workspace.quota;
   const toChange = ({ path, edits }: EditInput): ProposedChange => ({
     ...{ path, create: false, call: JSON.stringify(["edit_file", path, edits]) },

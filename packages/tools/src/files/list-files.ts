@@ -1,4 +1,4 @@
-import { defineTool, escapeInvisible, type Tool } from "capstan";
+import { defineTool, escapeInvisible, type Tool, type ToolCall } from "capstan";
 import { compileMatcher } from "./compile-matcher.ts";
 import { withDirectory } from "./directory.ts";
 import { isExternal, labelResult } from "./external-files.ts";
@@ -9,7 +9,9 @@ import { createWalk, maxDepth, type VisitedEntry, type Walk, walkDirectory } fro
 import { getMaxResultSize, type Workspace, withFileErrors } from "./workspace.ts";
 
 /** `list_files`: lists the contents of a folder. */
-export function listFilesTool({ root, limits, reads }: Workspace): Tool {
+export type ListFilesCall = ToolCall<"list_files", { path?: string; glob?: string; depth?: number }>;
+
+export function listFilesTool({ root, limits, reads }: Workspace): Tool<ListFilesCall, unknown> {
   return defineTool({
     name: "list_files",
     description:

@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { defineTool, type Tool } from "capstan";
+import { defineTool, type Tool, type ToolCall } from "capstan";
 import { withDirectory } from "./directory.ts";
 import { isExternal, labelResult } from "./external-files.ts";
 import { createArgumentError, quotePath } from "./file-errors.ts";
@@ -14,7 +14,9 @@ import {
 } from "./workspace.ts";
 
 /** `read_file`: reads lines of a text file. */
-export function readFileTool({ root, limits, reads, seen }: Workspace): Tool {
+export type ReadFileCall = ToolCall<"read_file", { path: string; from?: number; lines?: number }>;
+
+export function readFileTool({ root, limits, reads, seen }: Workspace): Tool<ReadFileCall, unknown> {
   return defineTool({
     name: "read_file",
     description:

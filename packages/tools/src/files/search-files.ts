@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { defineTool, escapeInvisible, type Tool } from "capstan";
+import { defineTool, escapeInvisible, type Tool, type ToolCall } from "capstan";
 import { compileMatcher, type Matcher } from "./compile-matcher.ts";
 import { type Directory, withDirectory } from "./directory.ts";
 import { isExternal, labelResult } from "./external-files.ts";
@@ -27,7 +27,12 @@ const maxShownLength = 300;
 const maxBlockMs = 20;
 
 /** `search_files`: finds lines that contain a text or match a pattern. */
-export function searchFilesTool({ root, limits, reads }: Workspace): Tool {
+export type SearchFilesCall = ToolCall<
+  "search_files",
+  { query: string; regex?: boolean; glob?: string; path?: string }
+>;
+
+export function searchFilesTool({ root, limits, reads }: Workspace): Tool<SearchFilesCall, unknown> {
   return defineTool({
     name: "search_files",
     description:

@@ -1,9 +1,11 @@
-import { defineTool, type Tool } from "capstan";
+import { defineTool, type Tool, type ToolCall } from "capstan";
 import { getWriteApprovalReason, withPreview } from "./approval-reason.ts";
 import { changeFile, type ProposedChange, previewChange, type WritableWorkspace } from "./change-file.ts";
 
 /** `write_file`: creates a file or replaces its content. */
-export function writeFileTool(workspace: WritableWorkspace): Tool {
+export type WriteFileCall = ToolCall<"write_file", { path: string; content: string }>;
+
+export function writeFileTool(workspace: WritableWorkspace): Tool<WriteFileCall, unknown> {
   const toChange = ({ path, content }: { path: string; content: string }): ProposedChange => ({
     ...{ path, create: true, call: JSON.stringify(["write_file", path, content]) },
     getContent: () => content,
