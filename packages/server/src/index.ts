@@ -1,6 +1,8 @@
 export { type ApiKey, type ApiKeys, apiKeys, type NewKey } from "./access/api-keys.ts";
 export { type StoredQuotas, storedQuotas } from "./access/authenticate.ts";
+export { loadUsage, type UserUsage } from "./access/quota-admission.ts";
 export type { QuotaSettings, Quotas, QuotaWindow } from "./access/quotas.ts";
+export { listUsageUsers } from "./access/usage-ledger.ts";
 export {
   createAgentFinder,
   createServer,

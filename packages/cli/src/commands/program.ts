@@ -17,6 +17,7 @@ const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
   restore: async () => (await import("./backup/add-restore.ts")).addRestore,
   models: async () => (await import("./models/add-models.ts")).addModels,
   doctor: async () => (await import("./doctor/add-doctor.ts")).addDoctor,
+  quotas: async () => (await import("./quotas/add-quotas.ts")).addQuotas,
   keys: async () => (await import("./keys/add-keys.ts")).addKeys,
   init: async () => (await import("../init/add-init.ts")).addInit,
   dev: async () => (await import("../serve/add-dev.ts")).addDev,

@@ -10,7 +10,7 @@ import { getScope } from "capstan/sessions";
 import type { Caller } from "./caller.ts";
 import type { Quotas, QuotaWindow } from "./quotas.ts";
 import { createReserving, type Reserving } from "./reserving.ts";
-import { countEnd, createUsageLedger, toSpending } from "./usage-ledger.ts";
+import { countEnd, createUsageLedger, toSpending, type UsageLedger } from "./usage-ledger.ts";
 import {
   activateReservation,
   countRetry,
@@ -133,21 +133,28 @@ export function createQuotaAdmission({
     },
     recordWait: (user, run) => update(user, (usage) => countSoFar(usage, run.runId, toSpending(run))),
     close: () => ledger.waitUntilStored(),
-    async loadUsage(user) {
-      const [{ windows, reservations }, storage] = await Promise.all([
-        ledger.read(user),
-        store.measureScope(user),
-      ]);
-      const active = Object.values(reservations).filter(
-        ({ isSuspended, isSessionOnly }) => !isSuspended && !isSessionOnly,
-      );
-      const reserved = {
-        tokens: active.reduce((sum, { tokens }) => sum + tokens, 0),
-        cost: active.reduce((sum, { cost }) => sum + cost, 0),
-      };
-      return { windows, reserved, activeRuns: active.length, storage };
-    },
+    loadUsage: (user) => loadUsage(store, user, ledger),
   };
+}
+
+/** Loads what a user has used in the current windows. */
+export async function loadUsage(
+  store: Store,
+  user: string,
+  ledger: Pick<UsageLedger, "read"> = createUsageLedger(store),
+): Promise<UserUsage> {
+  const [{ windows, reservations }, storage] = await Promise.all([
+    ledger.read(user),
+    store.measureScope(user),
+  ]);
+  const active = Object.values(reservations).filter(
+    ({ isSuspended, isSessionOnly }) => !isSuspended && !isSessionOnly,
+  );
+  const reserved = {
+    tokens: active.reduce((sum, { tokens }) => sum + tokens, 0),
+    cost: active.reduce((sum, { cost }) => sum + cost, 0),
+  };
+  return { windows, reserved, activeRuns: active.length, storage };
 }
 
 /** Whether a quota is set that is counted across processes. */
