@@ -93,7 +93,7 @@ const world: WorldRule = {
 describe("this workspace", () => {
   const root = `${import.meta.dirname}/..`;
   const sources = readSources(root, ["packages/*/src/**/*.{ts,tsx}"]);
-  const users = readSources(root, ["bench/**/*.ts", "docs/examples/*.ts", "apps/**/*.{ts,tsx}"]);
+  const users = readSources(root, ["bench/**/*.ts", "docs/{examples,programs}/*.ts", "apps/**/*.{ts,tsx}"]);
 
   it("imports between packages point one way, and apps, examples and benchmarks use public exports only", () => {
     expect(checkPackages([...sources, ...users], packages, exceptions)).toEqual([]);
