@@ -9,7 +9,6 @@ import { buildNextProject, nextProgram } from "./prepare-next.ts";
 const packages = join(import.meta.dirname, "node_modules");
 const bun = join(packages, "@oven/bun-linux-x64/bin/bun");
 const deno = join(packages, "@deno/linux-x64-glibc/deno");
-
 const workerd = join(packages, "@cloudflare/workerd-linux-64/bin/workerd");
 
 // `npm run hosts` installs these hosts and builds the packages; the other tests do without them.
