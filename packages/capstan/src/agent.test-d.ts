@@ -8,6 +8,7 @@ import { type Agent, defineAgent, type InstructionsInput } from "./agent.ts";
 import { local } from "./engines/local.ts";
 import type { Event } from "./event.ts";
 import type { Json } from "./json.ts";
+import { dateSection, joinInstructions, standardInstructions } from "./prompt/prompt.ts";
 import { agentTool } from "./run/agent-tool.ts";
 import type { Result } from "./run/result.ts";
 import { resume, run } from "./run/run.ts";
@@ -227,6 +228,24 @@ describe("the context is inferred", () => {
       tools: [mail],
     });
     expectTypeOf<AgentContext<typeof instructed>>().toEqualTypeOf<{ role: string } & User>();
+  });
+
+  it("from joined instructions", () => {
+    const instructions = joinInstructions<User>([
+      "Help.",
+      dateSection,
+      standardInstructions("a guide"),
+      ({ context }) => context.user,
+    ]);
+    const agent = defineAgent({ name: "a", model, instructions, tools: [weather] });
+    expectTypeOf<AgentContext<typeof agent>>().toEqualTypeOf<User>();
+    const joined = defineAgent({
+      name: "a",
+      model,
+      tools: [mail],
+      instructions: joinInstructions(["Help.", dateSection, ({ turn }) => `Turn ${turn}`]),
+    });
+    expectTypeOf<AgentContext<typeof joined>>().toEqualTypeOf<User>();
   });
 
   it("as unknown if nothing needs one", () => {

@@ -24,8 +24,13 @@ export function standardInstructions(identity: string, options: StandardInstruct
   ]);
 }
 
-/** Joins sections into instructions, in order. A section is a string or a function of the turn; empty ones are skipped. */
-export function joinInstructions(sections: readonly Instructions[]): Instructions {
+/**
+ * Joins sections into instructions, in order. A section is a string or a function of the turn; empty ones are skipped.
+ * Sections that read the context say so: `joinInstructions<{ user: string }>([…])`.
+ */
+export function joinInstructions<Context = unknown>(
+  sections: readonly Instructions<Context>[],
+): Instructions<Context> {
   return async (input) => {
     const texts = await Promise.all(
       sections.map((section) => (typeof section === "string" ? section : section(input))),
