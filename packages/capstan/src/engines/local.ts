@@ -186,8 +186,7 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
       // A run that cannot be taken over now must not hold up the others.
       if (await takeOver(info).catch(() => false)) recovered.push(info.runId);
     }
-    for (const { id } of await store.listRecords(queueKind))
-      if (runs.list().length < maxRuns) await queue.get().startNext(id);
+    await queue.startAll(() => runs.list().length < maxRuns);
     return recovered;
   }
 
@@ -222,6 +221,8 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
 /** The queue of an engine, which most engines never use: it is created when a run has to wait. */
 type LazyQueue = {
   get(): RunQueue;
+  /** Starts the next run of every session, while there is capacity. */
+  startAll(hasCapacity: () => boolean): Promise<void>;
   /** Starts the next run of the session. Never rejects: if the store cannot be read now, the next poll tries again. */
   onRunEnd(run: ExecutedRun): Promise<void>;
   whenIdle(): Promise<void>;
@@ -248,6 +249,12 @@ function createLazyQueue(
   }
   return {
     get,
+    async startAll(hasCapacity) {
+      const forget = queue?.watchOptions();
+      const records = await store.listRecords(queueKind);
+      forget?.(records);
+      for (const { id } of records) if (hasCapacity()) await get().startNext(id);
+    },
     async onRunEnd({ runId, sessionId }) {
       // An attempt that found its session busy must not cause the next one.
       if (attempts.delete(runId) || shutdownSignal?.aborted) return;

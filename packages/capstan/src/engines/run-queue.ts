@@ -14,6 +14,7 @@ import {
   deleteQueue,
   findQueuedRun,
   listQueuedRuns,
+  listRunIds,
   loadQueuedStart,
   type QueuedRun,
   removeQueuedRun,
@@ -21,7 +22,7 @@ import {
   wasTaken,
 } from "../sessions/queue.ts";
 import { subscribe } from "../sessions/subscribe.ts";
-import type { RunInfo, RunMessage, Store } from "../store.ts";
+import type { RunInfo, RunMessage, Store, StoredRecord } from "../store.ts";
 import type { EnqueuedRun } from "./local-engine.ts";
 
 /** A message to a busy session. */
@@ -44,6 +45,11 @@ export interface RunQueue {
   startNext(sessionId: string): Promise<void>;
   /** Resolves when no start is in progress. */
   whenIdle(): Promise<void>;
+  /**
+   * Returns a function that takes the queues as read afterwards, and forgets the options of runs that are in none of them:
+   * other processes have started them.
+   */
+  watchOptions(): (queues: readonly StoredRecord[]) => void;
 }
 
 export type RunQueueOptions = {
@@ -82,6 +88,13 @@ export function createRunQueue(options: RunQueueOptions): RunQueue {
       return enqueued;
     },
     startNext,
+    watchOptions() {
+      const runIds = [...ownOptions.keys()];
+      return (queues) => {
+        const queuedIds = new Set(queues.flatMap(listRunIds));
+        for (const runId of runIds) if (!queuedIds.has(runId)) ownOptions.delete(runId);
+      };
+    },
     async whenIdle() {
       await Promise.all(attempts.values());
     },

@@ -3,7 +3,7 @@
 import { AgentError } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { isRecord, type Json } from "../json.ts";
-import { type RunInfo, type Store, updateRecord } from "../store.ts";
+import { type RunInfo, type Store, type StoredRecord, updateRecord } from "../store.ts";
 import { loadRunFacts } from "./load-facts.ts";
 
 export type RunStart = Extract<FactBody, { readonly type: "run_start" }>;
@@ -39,6 +39,11 @@ const maxInlineLength = 20_000;
 export async function listQueuedRuns(store: QueueStore, sessionId: string): Promise<readonly QueuedRun[]> {
   const items = parseItems((await store.getRecord(queueKind, sessionId))?.body);
   return items.map((item) => toQueuedRun(item, sessionId));
+}
+
+/** Lists the ids of the runs in the record of a queue. */
+export function listRunIds({ body }: Pick<StoredRecord, "body">): readonly string[] {
+  return parseItems(body).map(({ runId }) => runId);
 }
 
 function toQueuedRun({ start: _, ...item }: QueuedItem, sessionId: string): QueuedRun {
