@@ -6,6 +6,7 @@ import { Shell } from "./shell/shell.tsx";
 import { SignInGate } from "./shell/sign-in-page.tsx";
 import { EmptyState, Loading } from "./ui/state.tsx";
 
+const AdminPage = lazy(async () => ({ default: (await import("./pages/admin-page.tsx")).AdminPage }));
 const AgentsPage = lazy(async () => ({ default: (await import("./pages/agents-page.tsx")).AgentsPage }));
 const McpPage = lazy(async () => ({ default: (await import("./pages/mcp-page.tsx")).McpPage }));
 const ModelsPage = lazy(async () => ({ default: (await import("./pages/models-page.tsx")).ModelsPage }));
@@ -44,6 +45,9 @@ export function App(): ReactNode {
             </Route>
             <Route path="/models">
               <ModelsPage />
+            </Route>
+            <Route path="/admin">
+              <AdminPage />
             </Route>
             <Route path="/settings">
               <SettingsPage />

@@ -78,6 +78,7 @@ const pages = [
   ["/agents", "Agents", "rules"],
   ["/mcp-servers", "MCP servers", "changed and is disabled"],
   ["/models", "Models", "Key missing"],
+  ["/admin", "Administration", "local user"],
   ["/settings", "Settings", "Theme"],
 ] as const;
 
@@ -222,4 +223,31 @@ test("load errors are explained and can be retried, and empty pages explain how 
   await page.getByText("capstan mcp add wiki").waitFor();
   await takePicture(page, "page-mcp-empty");
   await assertAccessible(page);
+});
+
+test("an admin edits quotas, drains, deletes a session and creates a key, which is shown once", async () => {
+  const page = await studio.open("/admin", { expects: [/401/] });
+  const main = page.getByRole("main");
+  const dialog = page.getByRole("dialog");
+  await main.getByRole("button", { name: "Edit quotas of the local user" }).click();
+  await dialog.getByLabel("Runs per day").fill("900");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await main.getByText(/of 900 runs/).waitFor();
+  await main.getByRole("button", { name: "Drain" }).click();
+  await main.getByText("draining").waitFor();
+  expect((await fetch(`${new URL(page.url()).origin}/api/health`)).status).toBe(503);
+  await main.getByRole("button", { name: "Accept new work" }).click();
+  await main.getByText("accepting").waitFor();
+  const deletions = main.getByRole("button", { name: /^Delete the session/ });
+  const sessions = await deletions.count();
+  await deletions.first().click();
+  await dialog.getByRole("button", { name: "Keep" }).click();
+  await deletions.first().click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await expect.poll(() => deletions.count()).toBe(sessions - 1);
+  await takePicture(page, "page-admin-changed");
+  // With the first key, the local user must sign in: nothing else works without one.
+  await main.getByLabel("User of the new key").fill("ada");
+  await main.getByRole("button", { name: "Create key" }).click();
+  expect(await dialog.locator("code").textContent()).toMatch(/^cap_/);
 });

@@ -1,7 +1,8 @@
 import type { ListedSession } from "capstan/client";
-import { Bot, History, MessageSquarePlus, Plug, Settings, Sparkles } from "lucide-react";
+import { Bot, History, MessageSquarePlus, Plug, Settings, ShieldCheck, Sparkles } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
+import { useAbout } from "../data/about.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { classNames } from "../ui/class-names.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
@@ -16,6 +17,7 @@ const pages = [
   { path: "/agents", label: "Agents", Icon: Bot },
   { path: "/mcp-servers", label: "MCP servers", Icon: Plug },
   { path: "/models", label: "Models", Icon: Sparkles },
+  { path: "/admin", label: "Administration", Icon: ShieldCheck },
   { path: "/settings", label: "Settings", Icon: Settings },
 ] as const;
 
@@ -28,6 +30,7 @@ function closeOnPhone(): void {
 export function SessionSidebar({ openId }: { readonly openId: string | undefined }): ReactNode {
   const { sessions, error, refresh } = useSessionList();
   const [currentPath] = useLocation();
+  const isAdmin = useAbout(({ about }) => about?.isAdmin === true);
   const groups = groupSessions(sessions ?? [], new Date());
   return (
     <>
@@ -68,18 +71,20 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
         ))}
       </nav>
       <nav aria-label="Pages" className="border-t p-2">
-        {pages.map(({ path, label, Icon }) => (
-          <Link
-            key={path}
-            href={path}
-            onClick={closeOnPhone}
-            aria-current={currentPath === path ? "page" : undefined}
-            className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-quiet hover:bg-line/60 hover:text-ink aria-[current=page]:bg-line aria-[current=page]:font-medium aria-[current=page]:text-ink"
-          >
-            <Icon size={15} aria-hidden="true" />
-            {label}
-          </Link>
-        ))}
+        {pages
+          .filter(({ path }) => path !== "/admin" || isAdmin)
+          .map(({ path, label, Icon }) => (
+            <Link
+              key={path}
+              href={path}
+              onClick={closeOnPhone}
+              aria-current={currentPath === path ? "page" : undefined}
+              className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-quiet hover:bg-line/60 hover:text-ink aria-[current=page]:bg-line aria-[current=page]:font-medium aria-[current=page]:text-ink"
+            >
+              <Icon size={15} aria-hidden="true" />
+              {label}
+            </Link>
+          ))}
       </nav>
     </>
   );

@@ -194,6 +194,7 @@ function listPageViews(): readonly DemoView[] {
     { name: "agents", path: "/agents", variants: [light], prepare: waitForHeading("Agents") },
     { name: "mcp", path: "/mcp-servers", variants: [light], prepare: waitForHeading("MCP servers") },
     { name: "models", path: "/models", variants: [light], prepare: waitForHeading("Models") },
+    { name: "admin", path: "/admin", variants: [light], prepare: waitForHeading("Administration") },
     { name: "settings", path: "/settings", variants: [light], prepare: waitForHeading("Settings") },
     {
       name: "list",

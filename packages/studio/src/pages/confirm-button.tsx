@@ -1,0 +1,43 @@
+import { type ReactNode, useState } from "react";
+import { runWithToast } from "../shell/toasts.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+
+type ConfirmButtonProps = {
+  /** The action, on both buttons. */
+  readonly label: string;
+  /** Accessible name that says what the action applies to. */
+  readonly name: string;
+  /** What happens, in one sentence. */
+  readonly consequence: string;
+  readonly onConfirm: () => Promise<unknown>;
+};
+
+/** A button for an action that cannot be undone. Asks first. */
+export function ConfirmButton({ label, name, consequence, onConfirm }: ConfirmButtonProps): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button size="small" aria-label={name} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      <Dialog title={`${name}?`} description={consequence} isOpen={isOpen} onClose={close}>
+        <div className="flex justify-end gap-2">
+          <Button data-first onClick={close}>
+            Keep
+          </Button>
+          <Button
+            kind="danger"
+            onClick={() => {
+              close();
+              runWithToast(onConfirm);
+            }}
+          >
+            {label}
+          </Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}
