@@ -1,6 +1,6 @@
 // A support agent behind Express, on Postgres: `DATABASE_URL=postgres://… node support-agent.ts`.
 import { createServer, toNodeHandler } from "@capstan/server";
-import { defineAgent, defineTool } from "capstan";
+import { defineAgent, defineTool, type ToolContext } from "capstan";
 import { defaultModel } from "capstan/models";
 import { postgres } from "capstan/stores/postgres";
 import express from "express";
@@ -18,7 +18,7 @@ const listOrders = defineTool({
   examples: [{ phrase: "what did I order" }, { phrase: "show my orders" }],
   effects: "none",
   reads: ["private"],
-  async execute(_, { context }: { context: { user: string } }) {
+  async execute(_, { context }: ToolContext<{ user: string }>) {
     const sql = "select number, item from orders where customer = $1 order by number";
     return (await pool.query(sql, [context.user])).rows;
   },
@@ -31,7 +31,7 @@ const cancelOrder = defineTool({
   examples: [{ phrase: "cancel order {number}" }],
   effects: "state",
   needsApproval: true, // the run waits for the customer, even if the server restarts
-  async execute({ number }, { context }: { context: { user: string } }) {
+  async execute({ number }, { context }: ToolContext<{ user: string }>) {
     const sql = "delete from orders where number = $1 and customer = $2";
     const { rowCount } = await pool.query(sql, [number, context.user]);
     return rowCount === 1 ? `Order ${number} is cancelled.` : { error: `There is no order ${number}.` };

@@ -81,7 +81,7 @@ type BaseOptions<A> = GuardOptions & {
   readonly policyLimits?: PolicyLimits;
   /** The most that a request may ask of a model: `effort` and `maxOutputTokens`. */
   readonly settingsLimits?: SettingsLimits;
-  /** Quotas of all users and of single ones. Those that an admin or `capstan quotas` stores override them. */
+  /** Quotas of all users and of single ones. Quotas that an admin or `capstan quotas` stores override them. */
   readonly quotas?: QuotaSettings;
   /** Removes old or large sessions in the background. Without it, sessions are kept. */
   readonly retention?: Retention;

@@ -134,7 +134,7 @@ function describe(report: SandboxReport, { timeMs }: ShellLimits): string {
   return `Runs a program in the working folder and returns its output and exit code. ${place} Standard input is empty, at most ${Math.round(timeMs / 1000)} s, and no process outlives its command.`;
 }
 
-/** The reason to ask: the exact command. A script has lines of its own, which the request shows as they are. */
+/** The reason to ask: the exact command. The lines of a script are shown as they are. */
 function describeCall(report: SandboxReport, input: ShellInput): string {
   const place =
     report.type === "none"
@@ -165,7 +165,7 @@ async function execute(
       folder: findFolder(cwd, input.folder),
       ...{ sandbox, limits, signal, environment: options, onOutput: reporter.add },
     });
-    return formatResult(result, {
+    return formatCommandResult(result, {
       limits,
       ms: Math.round(performance.now() - startedAt),
       report: sandbox.report,
@@ -175,7 +175,7 @@ async function execute(
   }
 }
 
-function formatResult(
+function formatCommandResult(
   { exitCode, signal, output, stopped }: CommandResult,
   {
     limits,

@@ -82,7 +82,7 @@ export function webSearch(options: WebSearchOptions = {}): Tool<ToolCall<"web_se
             }
           : { headers }),
       });
-      return formatResults(query, (await readResponse(name, provider, response)).slice(0, maxResults));
+      return formatResults(query, (await readResults(name, provider, response)).slice(0, maxResults));
     },
   });
 }
@@ -123,7 +123,7 @@ function toOwnGuard(address: string): GuardOptions {
   return { allowHttp: url.protocol === "http:", allowPrivate: true, ports: [port] };
 }
 
-async function readResponse(
+async function readResults(
   name: string,
   provider: SearchProvider,
   response: GuardedResponse,
@@ -137,14 +137,14 @@ async function readResponse(
       retryable: isTemporary,
     });
   }
-  const results = provider.readResults(parseJson(await response.bytes()));
+  const results = provider.readResults(parseResponse(await response.bytes()));
   if (results) return results;
   throw new AgentError("tool_failed", `The search provider "${name}" sent an unknown response.`, {
     retryable: false,
   });
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseResponse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {

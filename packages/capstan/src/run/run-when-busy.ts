@@ -33,7 +33,7 @@ export function runWhenBusy(busy: BusySession, message: BusyMessage): Run {
   if (text !== undefined && trySteer(busy, text) && busy.run) return busy.run;
   const interrupts = onBusy === "interrupt";
   if (interrupts) getHandle(busy).cancel(interruptReason);
-  return waitForTurn(busy.waiting, message, interrupts);
+  return runInTurn(busy.waiting, message, interrupts);
 }
 
 type Plan = { readonly onBusy: Policy["onBusy"]; readonly text?: string | undefined };
@@ -67,7 +67,7 @@ function trySteer(busy: BusySession, text: string): boolean {
 }
 
 /** Creates the handle of a run that starts when its turn comes. */
-function waitForTurn(waiting: WaitingRun[], message: BusyMessage, interrupts: boolean): Run {
+function runInTurn(waiting: WaitingRun[], message: BusyMessage, interrupts: boolean): Run {
   const { runId, signal } = message;
   const unsentMessages: Message[] = [];
   const started = Promise.withResolvers<void>();

@@ -56,7 +56,7 @@ export async function runPromptTurn(
   }
 }
 
-/** Waits for earlier prompts. Throws `session_busy` or stops the current one if the policy of the agent says so. */
+/** Waits for earlier prompts. Throws `session_busy` or stops the current one if the agent's policy requires it. */
 async function waitForTurn(session: AcpSession): Promise<void> {
   const { onBusy } = session.agent.policy ?? {};
   if (session.turn && onBusy === "reject") {

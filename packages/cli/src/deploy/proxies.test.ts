@@ -10,8 +10,8 @@ import { defineAgent, type Model } from "capstan";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { hasProgram } from "../testing/deploy/kit-files.ts";
 import {
-  createFolder,
-  findFreePort,
+  createProxyFolder,
+  findProxyPort,
   prepareCaddy,
   prepareNginx,
   startProxy,
@@ -83,8 +83,8 @@ describe.each([
   const isMissing = !hasProgram(program) || !hasProgram("openssl");
   it.skipIf(isMissing)("streams over TLS: the first event arrives before the last one exists", async () => {
     gate = Promise.withResolvers();
-    const port = await findFreePort();
-    const folder = createFolder(place, program);
+    const port = await findProxyPort();
+    const folder = createProxyFolder(place, program);
     proxy = startProxy(prepare({ folder, upstream: listening.port, port }));
     await expect.poll(() => getStatus(port, "/api/health")).toBe(200);
 

@@ -30,17 +30,17 @@ export async function createProject(given: string | undefined, flags: InitFlags,
 
 async function askForFolder(): Promise<string> {
   const { text } = await import("@clack/prompts");
-  return assertAnswered(await text({ message: "Project folder?", initialValue: "./my-agent" }));
+  return assertNotCancelled(await text({ message: "Project folder?", initialValue: "./my-agent" }));
 }
 
 async function askForTemplate(): Promise<TemplateName> {
   const { select } = await import("@clack/prompts");
   const names = Object.keys(templates) as TemplateName[];
   const options = names.map((value) => ({ value, label: value, hint: templates[value] }));
-  return assertAnswered(await select<TemplateName>({ message: "What do you want to build?", options }));
+  return assertNotCancelled(await select<TemplateName>({ message: "What do you want to build?", options }));
 }
 
-function assertAnswered<Answer>(answer: Answer): Exclude<Answer, symbol> {
+function assertNotCancelled<Answer>(answer: Answer): Exclude<Answer, symbol> {
   if (typeof answer !== "symbol") return answer as Exclude<Answer, symbol>;
   throw new AgentError("aborted", "Cancelled. Nothing was created.");
 }

@@ -2,7 +2,7 @@
 export interface Pastes {
   /** Returns what the editor holds in place of a pasted text: one character for a large one, else the text itself. */
   collapse(text: string): string;
-  /** Returns the label of a character that stands for a pasted text; undefined for other characters. */
+  /** Returns the label of a character that represents a pasted text; undefined for other characters. */
   findLabel(character: string): string | undefined;
   /** Returns a text with its pasted parts in full. */
   expand(text: string): string;

@@ -79,7 +79,7 @@ async function loadToolSet(
   }
 }
 
-/** Without `shell`, which is a set of its own: opening a sandbox takes time. */
+/** Without `shell`, which is a separate set: opening a sandbox takes time. */
 const loadBuiltInTools = async (context: ToolContext): Promise<readonly Tool[]> =>
   (await Promise.all((["files", "web", "plan"] as const).map((name) => loadToolSet(name, context)))).flat();
 

@@ -8,7 +8,7 @@ export type ApiKey = {
   /** Empty for the local user, whose sessions have no scope. */
   readonly user: string;
   readonly isAdmin: boolean;
-  /** Override those of the user for requests with this key. Usage is counted per user. */
+  /** Override the user's for requests with this key. Usage is counted per user. */
   readonly quotas?: Quotas;
   readonly createdAt: number;
   readonly expiresAt?: number;

@@ -51,7 +51,7 @@ export interface StoredQuotas {
   get(user?: string): Promise<Quotas>;
   /** Replaces the quotas of a user, or of all users without one. Empty quotas remove them. Throws `invalid_input`. */
   set(user: string | undefined, quotas: Quotas): Promise<void>;
-  /** Returns the users that have quotas of their own. */
+  /** Returns the users with quotas that differ from the default. */
   listUsers(): Promise<readonly string[]>;
 }
 
@@ -84,7 +84,7 @@ export function storedQuotas(store: Store): StoredQuotas {
 export interface QuotaSource {
   readonly configured: QuotaSettings;
   readonly stored: StoredQuotas;
-  /** Returns the quotas of a user: the default, configured and stored, then those of the user, then those of the key. */
+  /** Returns the quotas of a user: the default, configured and stored, then the user's, then the key's. */
   resolve(user: string, ofKey?: Quotas): Promise<Quotas>;
 }
 

@@ -23,7 +23,7 @@ type QuotaProblem = {
   readonly isReserved?: boolean;
 };
 
-/** Nobody knows when active runs end. */
+/** It is unknown when active runs end. */
 const reservedMs = 5000;
 
 export function createQuotaError(problem: QuotaProblem): QuotaError {

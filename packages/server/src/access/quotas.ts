@@ -25,7 +25,7 @@ export type Quotas = {
 
 export type QuotaName = keyof Quotas;
 
-/** Quotas in the configuration. Those of a user replace the default, field by field. */
+/** Quotas in the configuration. A user's replace the default, field by field. */
 export type QuotaSettings = {
   readonly default?: Quotas;
   readonly users?: { readonly [user: string]: Quotas };

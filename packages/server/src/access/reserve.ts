@@ -90,7 +90,7 @@ function isActive({ isSuspended, isSessionOnly }: Reservation): boolean {
   return !isSuspended && !isSessionOnly;
 }
 
-/** Drops the reservations of processes that are gone. The runs of the store are looked up instead, see `reconcile`. */
+/** Drops the reservations of processes that are gone. The runs of the store are read instead, see `reconcile`. */
 function removeExpired(usage: UsageRecord, now: number): UsageRecord {
   const isKept = ({ isEphemeral, isSessionOnly, isEnded, expiresAt }: Reservation) =>
     !(isEphemeral || isSessionOnly || isEnded) || now < expiresAt;

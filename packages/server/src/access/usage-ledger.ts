@@ -141,7 +141,7 @@ export function startWindows(stored: Partial<UsageRecord> | undefined, now: numb
   };
 }
 
-/** Adds to all windows; with `since`, only to those that had started then. */
+/** Adds to all windows; with `since`, only to the ones that had started then. */
 export function addToWindows(
   usage: UsageRecord,
   { runs = 0, tokens = 0, cost = 0, since = 0 }: Partial<Spending> & { runs?: number; since?: number },

@@ -33,7 +33,7 @@ export type UsageRecord = {
 };
 
 export const reservationMs = 60_000;
-/** Until a run that waits is looked up again: its session may be deleted. */
+/** Until a waiting run is read again: its session may be deleted. */
 export const waitingMs = 3_600_000;
 
 export function computeWindowEnd(window: QuotaWindow, now: number): number {
@@ -88,7 +88,7 @@ export function countRetry(usage: UsageRecord, runId: string, counted: Spending)
   return withReservation(usage, runId, { ...fresh, ...usage.reservations[runId], counted });
 }
 
-/** Removes the reservation of a run that did not start, as if it had not been asked for. */
+/** Removes the reservation of a run that did not start, as if it had never been requested. */
 export function cancelReservation(usage: UsageRecord, id: string): UsageRecord {
   const reservation = usage.reservations[id];
   if (!reservation) return usage;

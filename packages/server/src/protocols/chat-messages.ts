@@ -49,7 +49,7 @@ export type ChatMessage =
       readonly role: "tool";
       readonly tool_call_id: string;
       readonly content: ChatContent;
-      /** The tool failed. Only Anthropic's API says so. */
+      /** The tool failed. Only Anthropic's API reports this. */
       readonly isError?: boolean;
     };
 

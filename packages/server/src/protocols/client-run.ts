@@ -61,7 +61,8 @@ function findToolResults(messages: readonly ChatMessage[]): ClientResults | unde
   const texts: string[] = [];
   let run: string | undefined;
   for (const message of messages.slice(last + 1)) {
-    if (message.role === "user" && isText(message)) texts.push(joinMessageText(message.content, "A message"));
+    if (message.role === "user" && isTextContent(message))
+      texts.push(joinMessageText(message.content, "A message"));
     else if (message.role === "tool" && texts.length === 0) {
       const call = parseCallId(message.tool_call_id);
       if (!call || (run ?? call.runId) !== call.runId) return undefined;
@@ -72,7 +73,7 @@ function findToolResults(messages: readonly ChatMessage[]): ClientResults | unde
   return run === undefined ? undefined : { runId: run, results, text: texts.join("\n\n") };
 }
 
-function isText({ content }: ChatMessage): boolean {
+function isTextContent({ content }: ChatMessage): boolean {
   return typeof content === "string" || (content ?? []).every(({ type }) => type === "text");
 }
 

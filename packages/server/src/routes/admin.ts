@@ -97,7 +97,7 @@ const quotaRoutes: readonly Route[] = [
   }),
   defineRoute({
     ...{ access, method: "PUT", path: "/api/admin/quotas" },
-    summary: "Replace the stored quotas of a user, or without `user` those of all users.",
+    summary: "Replace the stored quotas of a user, or without `user` the default of all users.",
     body: z.strictObject({ user: user.optional(), quotas: quotasSchema }),
     responses: done,
     async handle({ body: { user, quotas } }, { quotas: source }) {

@@ -158,7 +158,7 @@ export function createEphemeralRuns({
   };
 }
 
-/** Acquires a place in this process, and gives it back if the run is not admitted. */
+/** Acquires a place in this process, and releases it if the run is not admitted. */
 async function acquireRun<Admitted>(
   quota: Quota,
   caller: Caller,

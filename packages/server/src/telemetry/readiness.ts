@@ -1,13 +1,13 @@
 import type { Store } from "capstan";
 import type { Deployment } from "../deployment.ts";
 
-/** What keeps a server from taking requests. The names are all that callers learn. */
+/** What keeps a server from taking requests. Callers see only the names. */
 export type FailedCheck = "draining" | "store" | "load";
 
 const storeTimeoutMs = 1000;
 const cacheMs = 1000;
 
-/** The last check of each store. Readiness is asked often, by anyone, and must cost the store nothing. */
+/** The last check of each store. Anyone may poll readiness often, and this must cost the store nothing. */
 const storeChecks = new WeakMap<Store, { readonly at: number; readonly isReachable: Promise<boolean> }>();
 
 /** Lists the checks that fail, none when the server is ready. */

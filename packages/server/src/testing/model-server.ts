@@ -27,7 +27,7 @@ export async function startModelServer(
   const server = createServer(async (request, response) => {
     open.add(response);
     response.on("close", () => open.delete(response));
-    const { messages } = JSON.parse(await readText(request));
+    const { messages } = JSON.parse(await readRequestText(request));
     requests.push(messages);
     sendReply(response, reply(messages));
   });
@@ -43,7 +43,7 @@ export async function startModelServer(
   };
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
+async function readRequestText(request: IncomingMessage): Promise<string> {
   let text = "";
   for await (const bytes of request) text += bytes;
   return text;

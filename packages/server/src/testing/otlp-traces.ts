@@ -125,7 +125,7 @@ function toValue(message: Message): unknown {
 
 function decodeMessage(bytes: Buffer, type: MessageType): Message {
   const message: Record<string, unknown[]> = {};
-  const reader = createReader(bytes);
+  const reader = createFieldReader(bytes);
   while (!reader.isAtEnd()) {
     const tag = Number(reader.readVarint());
     const [name, field] = type[tag >> 3] ?? [];
@@ -152,7 +152,7 @@ function readField(reader: Reader, field: FieldType): unknown {
 
 type Reader = { isAtEnd(): boolean; readVarint(): bigint; readBytes(length: number): Buffer };
 
-function createReader(bytes: Buffer): Reader {
+function createFieldReader(bytes: Buffer): Reader {
   let position = 0;
   function readBytes(length: number): Buffer {
     position += length;

@@ -70,7 +70,7 @@ export type AdminRun = Pick<RunInfo, "runId" | "sessionId" | "agent" | "startedA
   readonly reason?: string;
 };
 
-/** Lists the runs that no process executes: those that wait, and those that are stuck. */
+/** Lists the runs that no process executes: waiting and stuck ones. */
 export async function listIdleRuns({ store, engine }: Deployment): Promise<readonly AdminRun[]> {
   const stuck = await engine.listStuck();
   const isStuck = new Set(stuck.map(({ runId }) => runId));

@@ -21,7 +21,7 @@ export type WritableWorkspace = Workspace & {
   queue<Value>(action: () => Promise<Value>): Promise<Value>;
 };
 
-/** A change that the user is asked about. */
+/** A change that needs the user's approval. */
 export type ProposedChange = {
   readonly path: string;
   /** The arguments of the call, as text. */

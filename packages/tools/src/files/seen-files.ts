@@ -29,10 +29,11 @@ export function createSeenFiles(): SeenFiles {
   const shown = new Map<string, { readonly path: string; readonly version: string }>();
   const toKey = (sessionId: string, path: string) => `${sessionId}\0${path}`;
   return {
-    recordRead: (sessionId, path, stats) => setBounded(read, toKey(sessionId, path), getVersion(stats)),
-    recordShown: (call, path, stats) => setBounded(shown, hash(call), { path, version: getVersion(stats) }),
+    recordRead: (sessionId, path, stats) => setBounded(read, toKey(sessionId, path), getFileVersion(stats)),
+    recordShown: (call, path, stats) =>
+      setBounded(shown, hash(call), { path, version: getFileVersion(stats) }),
     assertUnchanged({ sessionId, path, call }, stats) {
-      const version = getVersion(stats);
+      const version = getFileVersion(stats);
       const lastRead = read.get(toKey(sessionId, path));
       if (lastRead !== undefined && lastRead !== version) throw createChangedError(path, "it was read");
       const lastShown = shown.get(hash(call))?.version;
@@ -40,7 +41,7 @@ export function createSeenFiles(): SeenFiles {
         throw createChangedError(path, "the user saw the change");
     },
     recordChange({ sessionId, path, call }, { before, after }) {
-      const [earlier, version] = [getVersion(before), getVersion(after)];
+      const [earlier, version] = [getFileVersion(before), getFileVersion(after)];
       setBounded(read, toKey(sessionId, path), version);
       shown.delete(hash(call));
       for (const [other, file] of shown)
@@ -54,7 +55,7 @@ function hash(call: string): string {
   return createHash("sha256").update(call).digest("base64");
 }
 
-function getVersion(stats: BigIntStats | undefined): string {
+function getFileVersion(stats: BigIntStats | undefined): string {
   return stats ? `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}` : "none";
 }
 

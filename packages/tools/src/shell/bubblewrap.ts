@@ -7,7 +7,7 @@ import { isWithin } from "../files/parse-path.ts";
 import { hasProtectedName } from "../files/protected-paths.ts";
 
 export type SandboxOptions = {
-  /** Default: `required`. With `auto`, commands run without a sandbox where there is none. */
+  /** Default: `required`. With `auto`, commands run without a sandbox if none is available. */
   readonly mode?: "auto" | "required";
   /** Allows connections, to this machine too. Default: false. */
   readonly network?: boolean;

@@ -18,7 +18,7 @@ function quoteArgument(argument: string): string {
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
 // Only programs whose arguments cannot name another program to run: `rg --pre`, `find -exec`, `sort --compress-program`,
-// `git fetch --upload-pack` and interpreters are left out on purpose. `git` has no hooks or configuration of its own here:
+// `git fetch --upload-pack` and interpreters are excluded on purpose. `git` has no hooks or local configuration here:
 // both are read-only in the sandbox.
 const programs = words(
   "ls pwd cat head tail wc grep stat file du df date echo diff cmp tree cut tr uniq nl jq basename dirname realpath which sha256sum md5sum tsc eslint biome prettier vitest jest pytest mypy ruff",

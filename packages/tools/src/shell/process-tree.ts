@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 
 export type ProcessUsage = { readonly processes: number; readonly bytes: number };
 
-/** All processes of one command, also those that have detached from it. */
+/** All processes of one command, including detached ones. */
 export interface ProcessTree {
   /** Undefined where the processes cannot be counted. */
   measure(): ProcessUsage | undefined;
@@ -36,7 +36,8 @@ export function createNamespaceTree(child: ChildProcess, getInitPid: () => numbe
  * environment, which children inherit. A process that clears its environment and leaves the group is missed.
  */
 export function createMarkedTree({ pid }: ChildProcess, variable: string): ProcessTree {
-  const isMarked = (process: string) => readText(`/proc/${process}/environ`).split("\0").includes(variable);
+  const isMarked = (process: string) =>
+    tryReadFile(`/proc/${process}/environ`).split("\0").includes(variable);
   function kill(): boolean {
     if (pid !== undefined) killProcess(-pid);
     const processes = listProcesses("/proc").filter(isMarked);
@@ -62,7 +63,9 @@ function measureProcesses(
 ): ProcessUsage | undefined {
   const processes = listProcesses(folder).filter(isCounted);
   if (processes.length === 0) return undefined;
-  const pages = processes.map((process) => Number(readText(`${folder}/${process}/statm`).split(" ")[1] ?? 0));
+  const pages = processes.map((process) =>
+    Number(tryReadFile(`${folder}/${process}/statm`).split(" ")[1] ?? 0),
+  );
   return { processes: processes.length, bytes: pages.reduce((sum, count) => sum + count, 0) * pageBytes };
 }
 
@@ -75,7 +78,7 @@ function listProcesses(folder: string): readonly string[] {
 }
 
 /** Returns an empty text for a process that has ended or belongs to another user. */
-function readText(file: string): string {
+function tryReadFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {

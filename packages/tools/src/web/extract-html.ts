@@ -27,7 +27,7 @@ export async function extractHtml(html: string, url: string): Promise<Extracted>
 
 const maxAnchors = 500;
 
-/** Finds the ids of headings, before the extraction drops them: their own, or those of an element in or around them. */
+/** Finds the ids of headings, before the extraction drops them: their own, or the id of an element in or around them. */
 function findAnchors(document: Document): { readonly [heading: string]: string } {
   const anchors = new Map<string, string>();
   for (const heading of document.querySelectorAll("h1, h2, h3, h4, h5, h6")) {

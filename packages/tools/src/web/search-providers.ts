@@ -1,6 +1,5 @@
 // The HTTP APIs of search providers: each is a request for a query, and a reader of its response.
-const isRecord = (value: unknown): value is { readonly [field: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+import { isRecord } from "capstan";
 
 /** One result of a search. `text` is the passage that the provider found. */
 export type SearchResult = { readonly title: string; readonly url: string; readonly text: string };
@@ -82,13 +81,13 @@ function readList(list: unknown, fields: readonly string[]): readonly SearchResu
   if (!Array.isArray(list)) return undefined;
   return list.flatMap((result: unknown) => {
     if (!isRecord(result) || typeof result.url !== "string" || !/^https?:/.test(result.url)) return [];
-    const text = fields.map((field) => toText(result[field])).find((found) => found !== "") ?? "";
-    return [{ title: toText(result.title) || result.url, url: result.url, text }];
+    const text = fields.map((field) => toPlainString(result[field])).find((found) => found !== "") ?? "";
+    return [{ title: toPlainString(result.title) || result.url, url: result.url, text }];
   });
 }
 
 /** Joins several passages, and removes the tags with which providers highlight words. */
-function toText(value: unknown): string {
+function toPlainString(value: unknown): string {
   const text = Array.isArray(value) ? value.filter((item) => typeof item === "string").join(" … ") : value;
   return typeof text === "string" ? text.replace(/<\/?(?:strong|b|em|mark)>/gi, "").trim() : "";
 }

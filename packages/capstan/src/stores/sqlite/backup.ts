@@ -67,7 +67,7 @@ function writeCopy(file: string, copy: string): string {
 
 /** Opens a database that is neither migrated nor changed. */
 function withDatabase(file: string, use: (connection: Connection) => void): void {
-  if (!existsSync(file)) throw createRefusal(`The store "${file}" does not exist.`);
+  if (!existsSync(file)) throw createBackupError(`The store "${file}" does not exist.`);
   try {
     const connection = createConnection(file, new DatabaseSync(file, { readOnly: true, timeout: 5_000 }));
     try {
@@ -83,13 +83,13 @@ function withDatabase(file: string, use: (connection: Connection) => void): void
 function assertStore(connection: Connection): void {
   assertOurs(connection);
   if (connection.get("SELECT 1 FROM sqlite_schema LIMIT 1") === undefined)
-    throw createRefusal(`The file "${connection.file}" is empty. Use the file of a store.`);
+    throw createBackupError(`The file "${connection.file}" is empty. Use the file of a store.`);
 }
 
 function assertComplete(connection: Connection): void {
   assertStore(connection);
   const found = connection.get<{ integrity_check: string }>("PRAGMA integrity_check(1)")?.integrity_check;
-  if (found !== "ok") throw createRefusal(`The copy of the store is damaged (${found}). Check the disk.`);
+  if (found !== "ok") throw createBackupError(`The copy of the store is damaged (${found}). Check the disk.`);
 }
 
 function createPrivateFile(file: string): void {
@@ -139,6 +139,6 @@ function sync(path: string): void {
   closeSync(descriptor);
 }
 
-function createRefusal(message: string): AgentError {
+function createBackupError(message: string): AgentError {
   return new AgentError("store_failed", message, { retryable: false });
 }

@@ -14,7 +14,7 @@ const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const joinWords = (words: readonly { readonly word: string }[]): string =>
   words.map(({ word }) => word).join(" ");
 
-/** Finds the command that the words before the cursor name. */
+/** Finds the command before the cursor. */
 const findPath = (words: string, known: string) => `  local word known=${known} command=""
   for word in ${words}; do
     case "$known" in *"|\${command:+$command }$word|"*) command="\${command:+$command }$word" ;; esac

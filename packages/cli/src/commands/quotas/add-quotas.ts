@@ -13,7 +13,7 @@ Examples:
 Windows are minute, hour, day and month, in UTC. Quotas are stored in the database and hold at once in all processes.
 They override \`server.quotas\` of the config. A used-up quota refuses requests with 429 until it resets.`;
 
-const collect = (value: string, before: readonly string[] = []) => [...before, value];
+const collectValues = (value: string, before: readonly string[] = []) => [...before, value];
 
 /** Adds `capstan quotas`. */
 export const addQuotas: AddCommand = (program, io) => {
@@ -46,9 +46,9 @@ export const addQuotas: AddCommand = (program, io) => {
 
 function addQuotaOptions(command: Command): Command {
   return command
-    .option("--runs <number/window>", "runs that are started; repeat it for several windows", collect)
-    .option("--tokens <number/window>", "input and output tokens, such as 2m/day", collect)
-    .option("--cost <dollars/window>", "US dollars", collect)
+    .option("--runs <number/window>", "runs that are started; repeat it for several windows", collectValues)
+    .option("--tokens <number/window>", "input and output tokens, such as 2m/day", collectValues)
+    .option("--cost <dollars/window>", "US dollars", collectValues)
     .option("--storage <bytes>", "bytes of all sessions, such as 500mb")
     .option("--sessions <number>", "number of sessions")
     .option("--concurrent-runs <number>", "active runs in all processes");

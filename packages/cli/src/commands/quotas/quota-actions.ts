@@ -92,9 +92,9 @@ function readQuotaFlags({ runs, tokens, cost, storage, sessions, concurrentRuns 
     ...(runs && { runs: parseWindows("--runs", runs) }),
     ...(tokens && { tokens: parseWindows("--tokens", tokens) }),
     ...(cost && { cost: parseWindows("--cost", cost) }),
-    ...(storage !== undefined && { storage: parseAmount("--storage", storage) }),
-    ...(sessions !== undefined && { sessions: parseAmount("--sessions", sessions) }),
-    ...(concurrentRuns !== undefined && { concurrentRuns: parseAmount("--concurrent-runs", concurrentRuns) }),
+    ...(storage !== undefined && { storage: parseLimit("--storage", storage) }),
+    ...(sessions !== undefined && { sessions: parseLimit("--sessions", sessions) }),
+    ...(concurrentRuns !== undefined && { concurrentRuns: parseLimit("--concurrent-runs", concurrentRuns) }),
   };
 }
 
@@ -105,7 +105,7 @@ function parseWindows(flag: string, values: readonly string[]): NonNullable<Quot
       const [amount = "", window = ""] = value.split("/");
       if (!["minute", "hour", "day", "month"].includes(window))
         throw new AgentError("invalid_input", `${flag} needs a window, such as 100/day, not "${value}".`);
-      return [window, parseAmount(flag, amount)];
+      return [window, parseLimit(flag, amount)];
     }),
   );
 }
@@ -113,7 +113,7 @@ function parseWindows(flag: string, values: readonly string[]): NonNullable<Quot
 const units: { readonly [unit: string]: number } = { "": 1, k: 1e3, kb: 1e3, m: 1e6, mb: 1e6, gb: 1e9 };
 
 /** Parses a number such as 500, 2m, 1gb or $5. */
-export function parseAmount(flag: string, text: string): number | "unlimited" {
+export function parseLimit(flag: string, text: string): number | "unlimited" {
   if (text === "unlimited") return text;
   const [, amount, unit = ""] = /^\$?(\d+(?:\.\d+)?)(k|kb|m|mb|gb)?$/i.exec(text) ?? [];
   if (amount !== undefined) return Number(amount) * (units[unit.toLowerCase()] ?? 1);

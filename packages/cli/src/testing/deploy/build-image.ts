@@ -6,7 +6,7 @@ import { readKitFile } from "./kit-files.ts";
 import { runBuildCommand } from "./sandbox.ts";
 
 export type BuildOptions = {
-  /** The project: its files are copied, except those that the ignore file lists. */
+  /** The project: its files are copied, without the ignored ones. */
   readonly context: string;
   /** An empty folder for the stages. */
   readonly place: string;

@@ -1,4 +1,4 @@
-// Reads the metrics and labels that a PromQL expression uses, as far as the kit's expressions need it.
+// Reads the metrics and labels that a PromQL expression uses, limited to the syntax of the kit's expressions.
 
 /** A metric, and the labels that the expression selects it by. */
 export type Selection = { readonly metric: string; readonly labels: readonly string[] };

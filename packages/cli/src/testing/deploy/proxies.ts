@@ -79,7 +79,7 @@ export function startProxy({ check, serve, env }: ProxyCommands): ChildProcess {
 }
 
 /** Returns a port of loopback that is free at the moment. */
-export async function findFreePort(): Promise<number> {
+export async function findProxyPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -89,7 +89,7 @@ export async function findFreePort(): Promise<number> {
 }
 
 /** Creates a folder that other users may enter, as the workers of nginx must. */
-export function createFolder(parent: string, name: string): string {
+export function createProxyFolder(parent: string, name: string): string {
   const folder = join(parent, name);
   mkdirSync(folder, { mode: 0o755 });
   return folder;

@@ -1,4 +1,4 @@
-// Runs commands as a container runtime or systemd would, with bubblewrap: a file system of its own that is read-only
+// Runs commands as a container runtime or systemd would, with bubblewrap: a separate, read-only file system
 // but for the given folders, another user, no capabilities and no way to gain any.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -93,7 +93,7 @@ export async function startInSandbox(
   };
 }
 
-/** Keeps reading: bubblewrap also writes the end of the command, and fails when nobody reads it. */
+/** Keeps reading: bubblewrap also writes the end of the command, and fails when its output is not read. */
 function readChildId(status: Readable, getOutput: () => string): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = "";

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import type { Image } from "./build-image.ts";
 import { findInstructions } from "./container-file.ts";
 import { readKitFile } from "./kit-files.ts";
-import { findFreePort } from "./proxies.ts";
+import { findProxyPort } from "./proxies.ts";
 import { type Sandbox, type SandboxedProcess, startInSandbox } from "./sandbox.ts";
 import { readUnitCommand, readUnitSetting, readUnitVariables } from "./unit-file.ts";
 
@@ -28,9 +28,9 @@ export type KitServer = SandboxedProcess & {
 export async function startComposeService({ image, place, secrets }: KitOptions): Promise<KitServer> {
   const { capstan } = parse(readKitFile("compose.yaml")).services;
   const [uid, gid] = capstan.user.split(":").map(Number);
-  const data = createFolder(join(place, "compose-data"), statSync(join(image.root, "data")));
+  const data = createKitFolder(join(place, "compose-data"), statSync(join(image.root, "data")));
   const file = writeSecrets(join(place, "capstan.env"), secrets, uid);
-  const [port, healthPort] = [await findFreePort(), await findFreePort()];
+  const [port, healthPort] = [await findProxyPort(), await findProxyPort()];
   const mounted = capstan.secrets.map((name: string) => [`/run/secrets/${name}`, file]);
   const volumes = capstan.volumes.map((volume: string) => [volume.split(":")[1], data]);
   const sandbox: Sandbox = {
@@ -53,8 +53,8 @@ export async function startUnit({ image, place, secrets }: KitOptions): Promise<
   const owner = { uid: 61_234, gid: 61_234, mode: 0o700 };
   const root = join(place, "machine");
   mkdirSync(join(root, "etc"), { recursive: true, mode: 0o755 });
-  const state = createFolder(join(place, "state"), owner);
-  const port = await findFreePort();
+  const state = createKitFolder(join(place, "state"), owner);
+  const port = await findProxyPort();
   const [folder = ""] = readUnitSetting("WorkingDirectory");
   const [stateName = ""] = readUnitSetting("StateDirectory");
   const sandbox: Sandbox = {
@@ -73,7 +73,7 @@ export async function startUnit({ image, place, secrets }: KitOptions): Promise<
 
 type Owner = { readonly uid: number; readonly gid: number; readonly mode: number };
 
-function createFolder(path: string, { uid, gid, mode }: Owner): string {
+function createKitFolder(path: string, { uid, gid, mode }: Owner): string {
   mkdirSync(path, { recursive: true, mode: mode & 0o777 });
   chownSync(path, uid, gid);
   return path;

@@ -44,11 +44,11 @@ export async function startChatRun(request: ChatRequest, deployment: Deployment)
   const message = findContinuedMessage(body);
   if (message) return resumeRun({ ...request, message, sessionId }, deployment);
   return isNewMessage(body)
-    ? sendMessage(request, sessionId, deployment)
+    ? sendNewMessage(request, sessionId, deployment)
     : replaceMessage(request, sessionId, deployment);
 }
 
-async function sendMessage(
+async function sendNewMessage(
   { body, caller, key }: ChatRequest,
   sessionId: string,
   deployment: Deployment,
@@ -75,7 +75,7 @@ async function replaceMessage(
   const run = await findMessageRun(store, { sessionId, scope: caller.scope }, body.messages);
   const isRepeated = key !== undefined && sessionId === createSessionId(caller.scope, key);
   // Without a run, the request that should have started it was lost.
-  if (!run || isRepeated) return sendMessage(request, sessionId, deployment);
+  if (!run || isRepeated) return sendNewMessage(request, sessionId, deployment);
   const start = await loadRunStart(store, run.runId);
   if (!start || (body.trigger === "regenerate-message" && !hasContent(body.messages.at(-1), start.input)))
     throw new AgentError("not_found", "The chat does not contain this message. Send it as a new one.");
@@ -84,7 +84,7 @@ async function replaceMessage(
   const last = await findLastRun(store, sessionId);
   if (last && last.state !== "ended") await stopRun(deployment, last);
   const { value: fork } = await forkSession(deployment, { caller, key }, { sessionId, at: start.seq - 1 });
-  const started = await sendMessage(request, fork, deployment);
+  const started = await sendNewMessage(request, fork, deployment);
   await moveThread(store, getChatThread(caller, body.id), fork);
   return started;
 }

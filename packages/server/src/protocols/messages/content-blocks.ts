@@ -96,7 +96,7 @@ function toChatMessages(given: z.output<typeof message>): readonly ChatMessage[]
   return given.role === "user" ? toUserMessages(given.content) : [toAssistantMessage(given.content)];
 }
 
-/** Results become messages of their own, before the other blocks. */
+/** Results become separate messages, before the other blocks. */
 function toUserMessages(content: readonly UserBlock[]): readonly ChatMessage[] {
   const results = content.filter((block) => block.type === "tool_result");
   const parts = content.flatMap((block) => (block.type === "tool_result" ? [] : toChatParts(block)));

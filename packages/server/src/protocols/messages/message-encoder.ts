@@ -8,11 +8,11 @@ import { findCallUsage, sumUsage } from "../sum-usage.ts";
 import {
   buildMessage,
   type ContentBlock,
-  formatUsage,
   type MessageEvent,
   type MessageInfo,
   type MessageObject,
   type StopReason,
+  toMessageUsage,
 } from "./message-object.ts";
 
 /*
@@ -50,7 +50,7 @@ export interface MessageEncoder {
   getMessage(): MessageObject;
 }
 
-/** Thinking of a client is never sent to a model, so there is nothing to sign. */
+/** Thinking of a client is never sent to a model, so it needs no signature. */
 const signature = "unsigned";
 
 export function createMessageEncoder(options: MessageEncoderOptions): MessageEncoder {
@@ -63,7 +63,7 @@ export function createMessageEncoder(options: MessageEncoderOptions): MessageEnc
   let lastText = "";
   let stopReason: StopReason | null = null;
 
-  const getUsage = () => formatUsage(used.reduce(sumUsage, { inputTokens: 0, outputTokens: 0 }));
+  const getUsage = () => toMessageUsage(used.reduce(sumUsage, { inputTokens: 0, outputTokens: 0 }));
 
   function appendText(text: string): readonly MessageEvent[] {
     if (text === "") return [];

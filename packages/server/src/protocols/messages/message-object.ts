@@ -1,7 +1,7 @@
 import type { Json, Usage } from "capstan";
 import type { AnthropicError } from "../anthropic-error.ts";
 
-/* Shapes of Anthropic's Messages API, as far as this server sends them. Fields that it does not have are null. */
+/* Shapes of Anthropic's Messages API, limited to what this server sends. Fields that it does not have are null. */
 
 /** Fields shared by all events of a message. */
 export type MessageInfo = { readonly id: string; readonly model: string };
@@ -75,8 +75,8 @@ export function buildMessage(
   };
 }
 
-/** Anthropic counts cached tokens beside the other input tokens. */
-export function formatUsage(usage: Usage): MessageUsage {
+/** Anthropic counts cached tokens separately from other input tokens. */
+export function toMessageUsage(usage: Usage): MessageUsage {
   const { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
   return {
     input_tokens: Math.max(0, inputTokens - cachedTokens - cacheWriteTokens),

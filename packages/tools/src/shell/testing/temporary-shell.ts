@@ -24,7 +24,7 @@ export type ShellCallOptions = {
   progress?(data: Json): void;
 };
 
-/** A working folder, and beside it a folder with a secret. */
+/** A working folder, and next to it a folder with a secret. */
 export type TemporaryShell = {
   readonly cwd: string;
   readonly outside: string;
