@@ -5,6 +5,7 @@ import type { Store } from "capstan";
 import { postgres } from "capstan/stores/postgres";
 import { sqlite } from "capstan/stores/sqlite";
 import pg from "pg";
+import type { QuotaSettings } from "../access/quotas.ts";
 import { createServer } from "../create-server.ts";
 import { listen } from "../listen.ts";
 import { createSlowAgent } from "./slow-agent.ts";
@@ -19,6 +20,7 @@ export type ServerOrder = {
   readonly canary: string;
   /** Short where a server is killed; long where a live one must keep its runs on a busy machine. */
   readonly leaseMs?: number;
+  readonly quotas?: QuotaSettings;
   /** How long SIGTERM waits for active work; 2 s by default. */
   readonly patienceMs?: number;
 };
@@ -35,7 +37,12 @@ function openWorkerStore({ store }: ServerOrder): Store {
 async function runServer(order: ServerOrder): Promise<void> {
   const store = openWorkerStore(order);
   const agent = createSlowAgent((line) => appendFileSync(order.canary, `${line}\n`));
-  const server = createServer({ agents: [agent], store, leaseMs: order.leaseMs ?? 1000 });
+  const server = createServer({
+    agents: [agent],
+    store,
+    leaseMs: order.leaseMs ?? 1000,
+    ...(order.quotas && { quotas: order.quotas }),
+  });
   const { url, port, close } = await listen(server, { port: order.port });
   process.stdin.resume().on("end", () => process.exit(0));
   process.once("SIGTERM", () => void close(order.patienceMs ?? 2000).then(() => process.exit(0)));
