@@ -180,7 +180,7 @@ describe("a watched session of a server", () => {
     const say = "one two three four five ".repeat(10);
     await watch.send(toInput({ say, call: "look" }, { call: "look" }).input);
     await expect.poll(() => watch.view().live.text, inTime).toMatch(/^one/);
-    await watch.send("Faster!");
+    await watch.send("Faster!", { policy: { onBusy: "steer" } });
     await expect.poll(() => watch.view().status, inTime).toBe("done");
     const [run] = await client.runs.list({ sessionId: id });
     const facts = (await collectEvents(client.runs.events(run?.runId ?? ""))).filter(isFact);
