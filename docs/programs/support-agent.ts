@@ -7,7 +7,7 @@ import express from "express";
 import pg from "pg";
 import { z } from "zod";
 
-const { DATABASE_URL, SUPPORT_KEY, PORT = "3000" } = process.env;
+const { DATABASE_URL, SUPPORT_KEY, PORT } = process.env;
 const pool = new pg.Pool({ connectionString: DATABASE_URL });
 await pool.query("create table if not exists orders (number text primary key, customer text, item text)");
 
@@ -56,7 +56,8 @@ const server = createServer({
 const app = express();
 app.get("/", (_request, response) => void response.send("The shop is open."));
 app.use("/agents", toNodeHandler(server));
-const listener = app.listen(Number(PORT), "127.0.0.1", () => console.log("listening", listener.address()));
+const port = Number(PORT ?? 3000);
+const listener = app.listen(port, "127.0.0.1", () => console.log("listening", listener.address()));
 
 process.once("SIGTERM", async () => {
   await server.close(); // other processes continue the active runs

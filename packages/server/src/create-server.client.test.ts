@@ -73,7 +73,7 @@ describe("the client and the server", () => {
       ...[client.health(), client.signIn({ key: "k" }), client.signOut()],
       ...[agents.list(), agents.get("a"), agents.save({ format: 1, name: "a" }, 0), agents.remove("a", 1)],
       ...[sessions.list(), sessions.search("w"), sessions.create(), sessions.get("s")],
-      ...[sessions.rename("s", "t"), sessions.remove("s"), sessions.fork("s", 1)],
+      ...[sessions.rename("s", "t"), sessions.remove("s"), sessions.fork("s", 1), sessions.compact("s")],
       ...[sessions.export("s", "json"), sessions.import("{}"), sessions.page("s")],
       ...[runs.start({ input: "i" }), runs.get("r"), runs.list(), runs.cancel("r"), runs.steer("r", "t")],
       ...[runs.approve("r", "c"), runs.deny("r", "c"), runs.answer("r", "c", 1), runs.retry("r")],
