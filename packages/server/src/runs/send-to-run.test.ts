@@ -99,12 +99,16 @@ describe("a run that resumes after waiting", () => {
 
   it("is counted where it is taken over from a dead process (A92)", async () => {
     const store = memory();
-    const first = serve({ store });
+    let isDead = false;
+    const untilDeath = new Proxy(store, {
+      get: (target, name) => (isDead ? () => new Promise(() => undefined) : Reflect.get(target, name)),
+    });
+    const first = serve({ store: untilDeath, leaseMs: 100 });
     const { runId } = await (await start(first)).json();
     await waitForState(first, runId, "waiting");
     await answerCall(first, runId);
     await waitForActive(first, 1);
-    await first.close(0);
+    isDead = true;
     const second = serve({ store, leaseMs: 100 });
     await waitForActive(second, 1);
     await second.send("POST", `/api/runs/${runId}/cancel`, {});
