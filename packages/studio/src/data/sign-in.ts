@@ -12,12 +12,24 @@ export const useSignIn: UseBoundStore<StoreApi<SignIn>> = create<SignIn>()(() =>
   error: undefined,
 }));
 
+let isDetecting = true;
+
 /** Detects responses that require sign-in. */
 export async function fetchDetectingSignIn(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
-  if (response.status === 401 && useSignIn.getState().state === "unknown")
+  if (response.status === 401 && isDetecting && useSignIn.getState().state === "unknown")
     useSignIn.setState({ state: "needed" });
   return response;
+}
+
+/** Ignores responses that require sign-in, while `change` changes who is signed in. */
+export async function withoutDetection<Value>(change: () => Promise<Value>): Promise<Value> {
+  isDetecting = false;
+  try {
+    return await change();
+  } finally {
+    isDetecting = true;
+  }
 }
 
 /** Returns the one-time code of the URL and removes it, because URLs are stored and shared. */

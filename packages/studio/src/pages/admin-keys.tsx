@@ -1,5 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from "react";
 import { admin } from "../data/admin.ts";
+import { client } from "../data/client.ts";
+import { withoutDetection } from "../data/sign-in.ts";
 import { useRequest } from "../data/use-request.ts";
 import { runWithToast } from "../shell/toasts.tsx";
 import { Button } from "../ui/button.tsx";
@@ -42,6 +44,13 @@ export function KeySection(): ReactNode {
   );
 }
 
+/** From the first key on, every request needs one, so this browser signs in with it. */
+async function createKey(key: Parameters<typeof admin.createKey>[0], isFirst: boolean): Promise<string> {
+  const { secret } = await admin.createKey(key);
+  if (isFirst) await client.signIn({ key: secret });
+  return secret;
+}
+
 type NewKeyProps = { readonly isFirst: boolean; readonly onCreated: () => void };
 
 /** The first key is an admin's by default: without one, nobody could open this page anymore. */
@@ -52,8 +61,8 @@ function NewKey({ isFirst, onCreated }: NewKeyProps): ReactNode {
     const form = event.currentTarget;
     const data = new FormData(form);
     runWithToast(async () => {
-      const user = String(data.get("user")).trim();
-      setSecret((await admin.createKey({ user, isAdmin: data.has("isAdmin") })).secret);
+      const key = { user: String(data.get("user")).trim(), isAdmin: data.has("isAdmin") };
+      setSecret(await withoutDetection(() => createKey(key, isFirst)));
       form.reset();
       onCreated();
     });
