@@ -45,7 +45,10 @@ export async function findProjectDocuments(projectRoot: string): Promise<readonl
   ]);
   const packages = await listInstalledPackages(root);
   const installed = await Promise.all(packages.map(({ name, folder }) => findPackageDocuments(name, folder)));
-  return applyBounds([...own.flat(), ...installed.flat()].filter(({ size }) => size <= maxPageBytes));
+  // READMEs first, so that a package with many pages does not displace other packages.
+  const isPage = ({ id }: FoundDocument) => id.includes("/docs/");
+  const ordered = installed.flat().sort((left, right) => Number(isPage(left)) - Number(isPage(right)));
+  return applyBounds([...own.flat(), ...ordered].filter(({ size }) => size <= maxPageBytes));
 }
 
 /** Finds all Markdown and text files in a folder, recursively. */
