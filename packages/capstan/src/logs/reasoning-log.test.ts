@@ -3,6 +3,7 @@ import { defineAgent } from "../agent.ts";
 import type { Event } from "../event.ts";
 import type { AssistantPart } from "../history.ts";
 import { run } from "../run/run.ts";
+import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
@@ -59,7 +60,7 @@ describe("reasoningLog", () => {
       { reasoning: "Enough.", text: "Done." },
     ]);
     const onEvent = reasoningLog((block) => blocks.push(block));
-    const options = { runId: "r1", clock: fakeClock(), hooks: { onEvent } };
+    const options = { runId: "r1", store: memory(), clock: fakeClock(), hooks: { onEvent } };
     const result = await run(defineAgent({ name: "helper", model, tools: [look] }), "Go", options);
     expect(blocks).toEqual([
       "2026-01-01T00:00:00.000Z r1 helper Turn 1\n  I must look.\n  At once.\n",
