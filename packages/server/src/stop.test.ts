@@ -8,6 +8,7 @@ import { type ModelReply, type ModelServer, startModelServer } from "./testing/m
 import {
   createA2a,
   createAgUi,
+  createChat,
   createChatCompletions,
   createMcp,
   createMessages,
@@ -15,7 +16,6 @@ import {
   createResponses,
   createUiChat,
   joinText,
-  PlainChat,
   type StoppingClient,
 } from "./testing/stopping-clients.ts";
 import { createTestServer, type TestServer } from "./testing/test-server.ts";
@@ -121,7 +121,7 @@ it.each([
 it("a client that reconnects continues to read its run, and a page that is reloaded does not stop it", async () => {
   const { url, server } = await serve();
   const api = `${url}/api/ui/chat?onDisconnect=stop`;
-  const [before, after] = [new PlainChat("chat-1", api), new PlainChat("chat-1", api)];
+  const [before, after] = [createChat("chat-1", api), createChat("chat-1", api)];
   void before.sendMessage({ text: "Tell a story." });
   await text.promise;
   void after.resumeStream();

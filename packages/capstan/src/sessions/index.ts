@@ -11,7 +11,7 @@ export {
   describeScope,
 } from "../approvals/approval-scope.ts";
 export { expiredReason } from "../rules/tool-calls.ts";
-export { getScope, type ListOptions, type SearchOptions } from "../store.ts";
+export { getScope, type ListOptions, type SearchOptions, updateRecord } from "../store.ts";
 export { type DiffLinesOptions, diffLines, type LineChange } from "./diff-lines.ts";
 export {
   type CallDifference,

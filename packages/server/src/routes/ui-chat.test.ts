@@ -1,6 +1,4 @@
 import {
-  AbstractChat,
-  type ChatState,
   DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   readUIMessageStream,
@@ -14,6 +12,7 @@ import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type ListeningServer, listen } from "../listen.ts";
 import { loadBranches } from "../sessions/branches.ts";
+import { PlainChat } from "../testing/plain-chat.ts";
 import { createSlowAgent } from "../testing/slow-agent.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
@@ -267,21 +266,9 @@ describe("an approval", () => {
   });
 });
 
-/** The core of `useChat`, with its state in a plain object. */
-class PlainChat extends AbstractChat<UIMessage> {
-  constructor() {
-    const state: ChatState<UIMessage> = {
-      status: "ready",
-      error: undefined,
-      messages: [],
-      pushMessage: (message) => void state.messages.push(message),
-      popMessage: () => void state.messages.pop(),
-      replaceMessage: (index, message) => void state.messages.splice(index, 1, message),
-      snapshot: (thing) => structuredClone(thing),
-    };
-    const sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithApprovalResponses;
-    super({ id: "chat-2", transport, state, sendAutomaticallyWhen });
-  }
+function createChat(): PlainChat {
+  const sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithApprovalResponses;
+  return new PlainChat({ id: "chat-2", transport, sendAutomaticallyWhen });
 }
 
 it("the chat behind useChat sends, approves two calls, continues by itself, and regenerates", async () => {
@@ -292,7 +279,7 @@ it("the chat behind useChat sends, approves two calls, continues by itself, and 
       { text: "Nothing to pay." },
     ]),
   );
-  const chat = new PlainChat();
+  const chat = createChat();
   await chat.sendMessage({ text: "Pay both." });
   const asked = filterTools(chat.messages.at(-1) as UIMessage);
   expect(asked.map(({ state }) => state)).toEqual(["approval-requested", "approval-requested"]);
@@ -383,7 +370,7 @@ describe("an edited message", () => {
 
   it("is answered in a fork from before it, where the chat continues; the old messages stay reachable", async () => {
     await serve(createAgent(echo));
-    const chat = new PlainChat();
+    const chat = createChat();
     for (const text of ["One", "Two", "Three"]) await chat.sendMessage({ text });
     const first = getSessionId(chat);
     const [, , two] = chat.messages;
@@ -398,7 +385,7 @@ describe("an edited message", () => {
 
   it("can be the first one, and can be edited again", async () => {
     await serve(createAgent(echo));
-    const chat = new PlainChat();
+    const chat = createChat();
     await chat.sendMessage({ text: "One" });
     await chat.sendMessage({ text: "Two" });
     const [one, , two] = chat.messages;
@@ -418,7 +405,7 @@ describe("an edited message", () => {
         : { text: `${history.length}` },
     );
     await serve(defineAgent({ name: "helper", model }));
-    const chat = new PlainChat();
+    const chat = createChat();
     await chat.sendMessage({ text: "One" });
     void chat.sendMessage({ text: "Tell a story" });
     await vi.waitFor(() => expect(joinText(chat.lastMessage as UIMessage)).toBe("Once"), 30_000);
@@ -447,7 +434,7 @@ describe("an edited message", () => {
 
   it("is found after messages that the server has refused", async () => {
     await serve(createAgent(echo));
-    const chat = new PlainChat();
+    const chat = createChat();
     chat.messages = [createUserMessage("Refused", "u0")];
     await chat.sendMessage({ text: "One" });
     await chat.sendMessage({ text: "Uno", messageId: chat.messages[1]?.id ?? "" });

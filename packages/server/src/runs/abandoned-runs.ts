@@ -1,7 +1,7 @@
 import type { RunInfo, Store } from "capstan";
+import { updateRecord } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import type { FrameStreamOptions } from "../http/frame-stream.ts";
-import { updateRecord } from "../sessions/update-record.ts";
 import { cancelQueued, stopRun } from "./stop-run.ts";
 
 /*

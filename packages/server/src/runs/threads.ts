@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { AgentError, type Event, type Fact, isFact, type RunInfo, type Store } from "capstan";
-import { getScope, loadRunFacts, subscribe } from "capstan/sessions";
+import { getScope, loadRunFacts, subscribe, updateRecord } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
-import { updateRecord } from "../sessions/update-record.ts";
 import { createSessionId } from "./start-run.ts";
 import { cancelQueued, stopRun } from "./stop-run.ts";
 

@@ -1,6 +1,5 @@
 import type { Json, Store } from "capstan";
-import { getScope } from "capstan/sessions";
-import { updateRecord } from "./update-record.ts";
+import { getScope, updateRecord } from "capstan/sessions";
 
 /** A related session and the number of facts in common. */
 export type Branch = { readonly sessionId: string; readonly at: number };

@@ -3,10 +3,11 @@ import { type Client as A2aClient, ClientFactory } from "@a2a-js/sdk/client";
 import { HttpAgent } from "@ag-ui/client";
 import Anthropic from "@anthropic-ai/sdk";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { AbstractChat, type ChatState, DefaultChatTransport, type UIMessage } from "ai";
+import { DefaultChatTransport, type UIMessage } from "ai";
 import { createClient } from "capstan/client";
 import OpenAI from "openai";
 import { vi } from "vitest";
+import { PlainChat } from "./plain-chat.ts";
 
 /** The client of a protocol, as its users use it. */
 export interface StoppingClient {
@@ -22,20 +23,8 @@ export interface StoppingClient {
 
 const polling = { timeout: 30_000, interval: 5 };
 
-/** The core of `useChat`, with its state in a plain object. */
-export class PlainChat extends AbstractChat<UIMessage> {
-  constructor(id: string, api: string) {
-    const state: ChatState<UIMessage> = {
-      status: "ready",
-      error: undefined,
-      messages: [],
-      pushMessage: (message) => void state.messages.push(message),
-      popMessage: () => void state.messages.pop(),
-      replaceMessage: (index, message) => void state.messages.splice(index, 1, message),
-      snapshot: (thing) => structuredClone(thing),
-    };
-    super({ id, transport: new DefaultChatTransport({ api }), state });
-  }
+export function createChat(id: string, api: string): PlainChat {
+  return new PlainChat({ id, transport: new DefaultChatTransport({ api }) });
 }
 
 export const joinText = ({ parts }: UIMessage): string =>
@@ -49,7 +38,7 @@ export function createUiChat(
   method: StopMethod = "route",
 ): StoppingClient & { readonly chat: PlainChat } {
   const api = `${url}/api/ui/chat`;
-  const chat = new PlainChat("chat-1", method === "query" ? `${api}?onDisconnect=stop` : api);
+  const chat = createChat("chat-1", method === "query" ? `${api}?onDisconnect=stop` : api);
   const listTexts = () => chat.messages.map(joinText);
   return {
     chat,
