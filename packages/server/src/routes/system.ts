@@ -68,7 +68,8 @@ export const healthRoutes: readonly Route[] = [
     responses: {
       200: { description: "It should.", schema: status("ready") },
       503: {
-        description: "It is shutting down, cannot reach its store, or has been overloaded for long.",
+        description:
+          "It is shutting down or drained, cannot reach its store, or has been overloaded for long.",
         schema: unready,
       },
     },

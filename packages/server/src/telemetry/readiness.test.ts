@@ -28,6 +28,15 @@ it("a server is ready until it shuts down, and alive until its process ends", as
   expect([alive.status, await alive.json()]).toEqual([200, { status: "ok" }]);
 });
 
+it("a server that an admin drains is not ready until it takes new work again", async () => {
+  server = createTestServer({ agents });
+  await server.send("PUT", "/api/admin/drain", { isDraining: true });
+  const draining = await server.send("GET", "/readyz");
+  expect([draining.status, await draining.json()]).toMatchObject([503, { failed: ["draining"] }]);
+  await server.send("PUT", "/api/admin/drain", { isDraining: false });
+  expect((await server.send("GET", "/readyz")).status).toBe(200);
+});
+
 it("a store that fails is named, without its error, and the process stays alive", async () => {
   const store = withGetRecord(() => Promise.reject(new Error("canary: password of postgres://ada@db")));
   server = createTestServer({ agents, store });
@@ -58,7 +67,10 @@ it("the result of a check is kept for a second", async () => {
   });
   const admission = { isOverloaded: () => false } as Parameters<typeof findFailedChecks>[0]["admission"];
   const find = () =>
-    findFailedChecks({ store, admission, shutdownSignal: new AbortController().signal }, () => now);
+    findFailedChecks(
+      { store, admission, drain: { isOn: false }, shutdownSignal: new AbortController().signal },
+      () => now,
+    );
   expect(await find()).toEqual([]);
   isUp = false;
   now = 999;

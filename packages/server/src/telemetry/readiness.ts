@@ -12,11 +12,16 @@ const storeChecks = new WeakMap<Store, { readonly at: number; readonly isReachab
 
 /** Lists the checks that fail, none when the server is ready. */
 export async function findFailedChecks(
-  { store, admission, shutdownSignal }: Pick<Deployment, "store" | "admission" | "shutdownSignal">,
+  {
+    store,
+    admission,
+    shutdownSignal,
+    drain,
+  }: Pick<Deployment, "store" | "admission" | "shutdownSignal" | "drain">,
   now: () => number = () => performance.now(),
 ): Promise<readonly FailedCheck[]> {
   const failed: FailedCheck[] = [];
-  if (shutdownSignal.aborted) failed.push("draining");
+  if (shutdownSignal.aborted || drain.isOn) failed.push("draining");
   if (!(await checkStore(store, now()))) failed.push("store");
   if (admission.isOverloaded()) failed.push("load");
   return failed;
