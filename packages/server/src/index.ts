@@ -11,6 +11,7 @@ export {
   type ServerOptions,
 } from "./create-server.ts";
 export { type DrainOptions, drainOnSignals } from "./drain-on-signals.ts";
+export type { EventView, ViewEvent } from "./event-views/event-view.ts";
 export {
   defaultPort,
   type ListeningServer,
@@ -19,6 +20,14 @@ export {
   type NodeHandler,
   toNodeHandler,
 } from "./listen.ts";
+export type {
+  DataLoader,
+  LoadedData,
+  LoadProgress,
+  LoadReport,
+  LoadRequest,
+  SkippedItem,
+} from "./own-data/loader.ts";
 export { type ChatEvent, chatEvents, formatSseEvent, parseSseEvent } from "./protocols/chat/chat-events.ts";
 export type { Retention } from "./sessions/retention.ts";
 export type { RequestLogEntry } from "./telemetry/request-log.ts";
