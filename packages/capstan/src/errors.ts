@@ -69,6 +69,8 @@ export type ErrorCode =
   | "idempotency_conflict"
   | "body_too_large"
   | "unsupported_media_type"
+  | "file_invalid"
+  | "file_limit"
   | "misdirected"
   | "rate_limited"
   | "quota_exceeded"
@@ -162,6 +164,8 @@ export const errorCodes: Readonly<
   idempotency_conflict: { status: 409, retryable: false },
   body_too_large: { status: 413, retryable: false },
   unsupported_media_type: { status: 415, retryable: false },
+  file_invalid: { status: 422, retryable: false },
+  file_limit: { status: 413, retryable: false },
   misdirected: { status: 421, retryable: false },
   rate_limited: { status: 429, retryable: true },
   quota_exceeded: { status: 429, retryable: true },
