@@ -42,6 +42,8 @@ export const policy: PolicyOverrides = {
   toolExecution: "parallel",
   retry: { maxAttempts: 1 },
   onAllToolsFailed: "continue",
+  maxToolResultSize: "unlimited",
+  textWithCalls: "drop",
   memory: "session",
   requireToolFirst: false,
 };

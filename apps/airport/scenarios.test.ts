@@ -164,7 +164,10 @@ describe("airport scenario 4: a model that always searches", () => {
     expect(left).toEqual([...Array(7).fill(undefined), "2", "1", undefined]);
     expect(model.requests.map(({ tools }) => tools.length)).toEqual([...Array(9).fill(11), 0]);
     expect(result.status).toBe("limit");
-    expect(result.text).toMatch(/Could you tell me a little more/);
+    expect(result.text).toBe(
+      "I'm sorry, I could not find a good answer yet. The limit of 10 turns was reached. " +
+        "I tried search, but that did not settle it. Could you tell me a little more about what you are looking for?",
+    );
 
     const next = await say("Where is Concourse A?");
     expect(next.result).toMatchObject({ status: "done", text: "Terminal 1 has Concourse A.", turns: 1 });

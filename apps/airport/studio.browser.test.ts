@@ -168,7 +168,7 @@ describe("airport scenarios 4 and 5: failures", () => {
     await sendAndWait(page, "Find me something");
     await getStage(page).getByText("Limit reached").waitFor();
     await getLastAnswer(page)
-      .getByText(/Could you tell me a little more/)
+      .getByText(/The limit of 10 turns was reached\..*Could you tell me a little more/)
       .waitFor();
     // The tenth turn has no tools: calls made there are skipped.
     await expect
@@ -177,7 +177,7 @@ describe("airport scenarios 4 and 5: failures", () => {
         pollOptions,
       )
       .toEqual([9, 1]);
-    await getTranscript(page).getByText("The limit of 10 turns was reached.").waitFor();
+    await getTranscript(page).getByText("The limit of 10 turns was reached.", { exact: true }).waitFor();
     await takePicture(page, "visible-airport-6");
     await sendAndWait(page, "Where is gate B32?");
     await getLastAnswer(page)

@@ -65,5 +65,14 @@ export const routes: readonly Conversation[] = [
       never,
     },
   ],
+  // The stops are visited in the shortest order, not as given.
+  [
+    {
+      user: "What is the shortest way from A1 to D2 via D15 and A17?",
+      calls: [["search"], ["search"], ["search"], ["search"], ["showDirections", { shortestOrder: true }]],
+      answers: ["Gate A17, Gate D15", metres, minutes],
+      never,
+    },
+  ],
   [{ user: "How far is it from A3 to A12?", answers: ["Gate A12", metres, minutes], never }],
 ];

@@ -59,6 +59,10 @@ export function showDirections(venueContext: VenueContext): Tool {
       { phrase: "the way from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
       { phrase: "how do I get to {to} from {from}", input: { waypoints: ["{from}", "{to}"] } },
       { phrase: "way from {from} to {to} via {stop}", input: { waypoints: ["{from}", "{stop}", "{to}"] } },
+      {
+        phrase: "shortest way from {from} to {to} via {stop} and {other}",
+        input: { waypoints: ["{from}", "{stop}", "{other}", "{to}"], shortestOrder: true },
+      },
       ...(venueContext.kiosk
         ? [
             { phrase: "how do I get to {to}", input: { waypoints: ["{to}"] } },

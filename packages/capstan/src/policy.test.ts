@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { type AgentDefinition, defineAgent } from "./agent.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Event, Fact } from "./event.ts";
-import type { Fragment } from "./history.ts";
+import { type Fragment, getText } from "./history.ts";
 import { checkPolicy, defaultPolicy, type Policy, type PolicyOverrides, resolvePolicy } from "./policy.ts";
 import type { Result } from "./run/result.ts";
 import { run } from "./run/run.ts";
@@ -337,6 +337,16 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     byDefault: '{"message":"Found 2.","data":[1,2]}',
     once: "Found 2.",
   },
+  textWithCalls: {
+    value: "drop",
+    see: async (policy) => {
+      const script = [{ text: "Let me look.", calls: [{ name: "look" }] }, { text: "Done." }];
+      const { requests } = await observe(policy, script);
+      return requests[1]?.history.flatMap((entry) => (entry.type === "assistant" ? [getText(entry)] : []));
+    },
+    byDefault: ["Let me look."],
+    once: [""],
+  },
   onAllToolsFailed: {
     value: "answer-from-knowledge",
     see: async (policy) => (await observe(policy, failingOnce)).requests.map(({ tools }) => tools.length),
@@ -551,6 +561,7 @@ describe("the defaults", () => {
           "maxMs": 60000,
         },
         "summaries": false,
+        "textWithCalls": "keep",
         "thinking": "auto",
         "toolExecution": "parallel",
         "toolTimeoutMs": 60000,
@@ -591,6 +602,7 @@ const otherValues: { readonly [Path in Leaf]: unknown } = {
   toolTimeoutMs: 1,
   maxToolResultSize: "unlimited",
   includeToolData: true,
+  textWithCalls: "keep",
   onAllToolsFailed: "fallback-tool",
   "repetition.nudgeAt": 7,
   "repetition.stopAt": 9,
@@ -849,6 +861,8 @@ const apps = {
     toolExecution: "parallel",
     retry: { maxAttempts: 1 },
     onAllToolsFailed: "continue",
+    maxToolResultSize: "unlimited",
+    textWithCalls: "drop",
     memory: "session",
     requireToolFirst: false,
   },

@@ -67,6 +67,11 @@ export type Policy = {
   readonly maxToolResultSize: ResultSize;
   /** Whether the model receives a result's data, or only its message. */
   readonly includeToolData: boolean;
+  /**
+   * Text that the model writes next to calls. `keep`: it is streamed, stays in the history and is sent back. `drop`: it is
+   * discarded, and the text of an answer is streamed in one piece, when it is known that no call follows.
+   */
+  readonly textWithCalls: "keep" | "drop";
   readonly onAllToolsFailed: "continue" | "answer-from-knowledge" | "fallback-tool";
   /** Repetitions of a call with the same result: at `nudgeAt` the model gets a note, at `stopAt` the run ends. */
   readonly repetition: { readonly nudgeAt: number; readonly stopAt: number };
@@ -135,6 +140,7 @@ export const defaultPolicy: Policy = {
   toolTimeoutMs: 60_000,
   maxToolResultSize: { data: 4000, text: 16_000 },
   includeToolData: true,
+  textWithCalls: "keep",
   onAllToolsFailed: "continue",
   repetition: { nudgeAt: 2, stopAt: 3 },
   memory: "session",
@@ -217,6 +223,7 @@ const choices: { readonly [field: string]: readonly unknown[] } = {
   requireToolFirst: [true, false],
   summaries: [true, false],
   includeToolData: [true, false],
+  textWithCalls: ["keep", "drop"],
   thinking: ["auto", "on", "off"],
   citations: ["auto", "on", "off"],
   approvals: ["ask", "allow", "deny"],

@@ -1,4 +1,4 @@
-import type { Effect } from "../effect.ts";
+import type { Effect, ModelEffect } from "../effect.ts";
 import type { FactBody } from "../event.ts";
 import { callModel } from "./call-model.ts";
 import { callTool } from "./call-tool.ts";
@@ -14,6 +14,7 @@ import { summarizeTurn } from "./summarize-turn.ts";
 export async function perform(effect: Effect, io: Io, signal: AbortSignal): Promise<readonly FactBody[]> {
   switch (effect.type) {
     case "model":
+      if (io.state.run?.policy.textWithCalls === "drop") return callWithoutText(effect, io, signal);
       return callModel(effect, io, signal);
     case "tool":
       return callTool(effect, io, signal);
@@ -26,4 +27,13 @@ export async function perform(effect: Effect, io: Io, signal: AbortSignal): Prom
     case "note":
       return effect.facts;
   }
+}
+
+async function callWithoutText(
+  effect: ModelEffect,
+  io: Io,
+  signal: AbortSignal,
+): Promise<readonly FactBody[]> {
+  const { dropTextWithCalls } = await import("./drop-text.ts");
+  return dropTextWithCalls(io, (withoutText) => callModel(effect, withoutText, signal));
 }

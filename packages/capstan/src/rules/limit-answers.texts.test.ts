@@ -97,15 +97,15 @@ describe("the best effort", () => {
 });
 
 describe("the clarification", () => {
-  it("names each tool once and asks for details (S0-08, S0-15)", async () => {
+  it("names the limit and each tool once, and asks for details (S0-08, S0-15)", async () => {
     expect(buildClarification(await runScript(() => callSay({ result: "A" })))).toMatchInlineSnapshot(
-      `"I'm sorry, I could not find a good answer yet. I tried say, but that did not settle it. Could you tell me a little more about what you are looking for?"`,
+      `"I'm sorry, I could not find a good answer yet. The limit of 2 turns was reached. I tried say, but that did not settle it. Could you tell me a little more about what you are looking for?"`,
     );
   });
 
   it("names no tools when none were used (S0-15)", async () => {
     expect(buildClarification(await runScript([{ text: "-" }]))).toBe(
-      "I'm sorry, I could not find a good answer yet. Could you tell me a little more about what you are looking for?",
+      "I'm sorry, I could not find a good answer yet. A limit was reached. Could you tell me a little more about what you are looking for?",
     );
   });
 });

@@ -85,10 +85,12 @@ export function formatPreview(call: ToolCallRecord): string {
   return text.length > maxPreviewLength ? `${text.slice(0, maxPreviewLength).toWellFormed()}…` : text;
 }
 
+/** Builds the question of a run that had to stop: why, what was tried, and what would help. */
 export function buildClarification(run: RunState): string {
+  const reason = run.limit?.message ?? "A limit was reached.";
   const tools = [...new Set(run.toolCalls.map((call) => call.name))];
   const tried = tools.length > 0 ? ` I tried ${tools.join(", ")}, but that did not settle it.` : "";
-  return `I'm sorry, I could not find a good answer yet.${tried} Could you tell me a little more about what you are looking for?`;
+  return `I'm sorry, I could not find a good answer yet. ${reason}${tried} Could you tell me a little more about what you are looking for?`;
 }
 
 type FallbackAnswer =

@@ -189,7 +189,7 @@ describe("the loop", () => {
     const result = await run(agent, "Find all");
     expect(result.status).toBe("limit");
     expect(result.text).toBe(
-      "I'm sorry, I could not find a good answer yet. I tried look, but that did not settle it. " +
+      "I'm sorry, I could not find a good answer yet. The limit of 3 turns was reached. I tried look, but that did not settle it. " +
         "Could you tell me a little more about what you are looking for?",
     );
   });
