@@ -200,6 +200,7 @@ describe("the check of packages", () => {
     ["packages/mcp/src/index.ts", "@modelcontextprotocol/client"],
     ["packages/capstan/src/testing/index.ts", "capstan"],
     ["apps/airport/src/main.ts", "@capstan/server"],
+    ["apps/first-words/agents.ts", "../graph/agent.ts"],
     ["bench/run.ts", "./cases/loop.ts"],
   ])("lets %s import %s", (path, specifier) => {
     expect(checkPackages([createSource(path, formatImport(specifier))], packages)).toEqual([]);
