@@ -17,7 +17,7 @@ const calls = [
   formatTextCall("mcp_units_convert", { value: 1, from: "parsec", to: "km" }),
 ].join("\n");
 
-it("a question passes MCP server, loop, thinking, parsing, tools, MCP client, errors, state and logs (S4-65)", async () => {
+it("a question passes MCP server, loop, thinking, parsing, tools, MCP client, errors, state and logs, and returns with its trace (S4-12, S4-62, S4-65)", async () => {
   const data = mkdtempSync(join(tmpdir(), "capstan-bridge-"));
   const mcp = await startChildServers({ dataFolder: data });
   const model = scriptedModel([{ text: calls }, { text: "42 km are 26.0976 mi; a parsec I do not know." }]);
@@ -27,15 +27,16 @@ it("a question passes MCP server, loop, thinking, parsing, tools, MCP client, er
   const service = createBridgeService({ agent, mcp, reasoningFile, debug: (line) => lines.push(line) });
   try {
     const answered = await queryService(service.fetch, question);
-    // Integration: the answer comes back over MCP, with its tool calls.
+    // Integration: the answer comes back over MCP, with the calls, their arguments and the reasoning.
     expect(answered).toMatchObject({
       answer: "42 km are 26.0976 mi; a parsec I do not know.",
       status: "done",
       turns: 2,
       tools: [
-        { name: "mcp_units_convert", status: "ok" },
-        { name: "mcp_units_convert", status: "error" },
+        { name: "mcp_units_convert", arguments: { value: 42, from: "km", to: "mi" }, status: "ok" },
+        { name: "mcp_units_convert", arguments: { value: 1, from: "parsec", to: "km" }, status: "error" },
       ],
+      reasoning: [{ turn: 1, text: "Two conversions." }],
     });
     // Thinking: the question asks for it. Loop: the second turn uses the results of the first.
     expect(model.requests.map(({ thinking }) => thinking)).toEqual([true, true]);

@@ -65,7 +65,7 @@ function writeBrokenConfig(): string {
 }
 
 describe("scenario: an MCP client asks the bridge", () => {
-  it("which asks a child server although another one crashed on start; it remembers the session, and a new process knows nothing (S4-04, S4-46, S4-54, S4-55, S4-56)", async () => {
+  it("which asks a child server although another one crashed on start; it remembers the session, and a new process knows nothing (S4-04, S4-12, S4-46, S4-54, S4-55, S4-56, S4-62)", async () => {
     const client = await connect(scripted, data, writeBrokenConfig());
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual(["fetch", "query", "resume", "search"]);
@@ -73,7 +73,13 @@ describe("scenario: an MCP client asks the bridge", () => {
     expect(first).toMatchObject({
       answer: "The tool says: 42 km = 26.0976 mi",
       turns: 2,
-      tools: [{ name: "mcp_units_convert", status: "ok" }],
+      tools: [
+        { name: "mcp_units_convert", arguments: { value: 42, from: "km", to: "mi" }, status: "ok" },
+      ],
+      reasoning: [
+        { turn: 1, text: "A tool knows." },
+        { turn: 2, text: "That is it." },
+      ],
     });
     expect((await query(client, countPrompt, first.session)).answer).toBe("I have heard 2 questions.");
     const found = await client.callTool({ name: "search", arguments: { query: "Bergen" } });

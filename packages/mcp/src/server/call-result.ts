@@ -15,8 +15,22 @@ export const answerSchema: JsonSchemaType = {
       type: "array",
       items: {
         type: "object",
-        properties: { name: stringSchema, status: stringSchema, ms: { type: "number" } },
-        required: ["name", "status", "ms"],
+        properties: {
+          name: stringSchema,
+          arguments: { description: "The input of the call, as the model wrote it." },
+          status: stringSchema,
+          ms: { type: "number" },
+        },
+        required: ["name", "arguments", "status", "ms"],
+      },
+    },
+    reasoning: {
+      type: "array",
+      description: "The model's reasoning, in order.",
+      items: {
+        type: "object",
+        properties: { turn: { type: "integer" }, text: stringSchema },
+        required: ["turn", "text"],
       },
     },
     usage: {
@@ -53,7 +67,7 @@ export const answerSchema: JsonSchemaType = {
       required: ["code", "message"],
     },
   },
-  required: ["answer", "status", "turns", "tools", "usage", "session", "runId"],
+  required: ["answer", "status", "turns", "tools", "reasoning", "usage", "session", "runId"],
 };
 
 /** Converts the result of a run to structured content, plus text for clients that read only that. */
@@ -68,7 +82,8 @@ export function toCallResult(result: Result, sessionId: string): CallToolResult 
       answer: result.text,
       status,
       turns,
-      tools: result.toolCalls.map(({ name, status: outcome, ms }) => ({ name, status: outcome, ms })),
+      tools: result.toolCalls.map(toToolData),
+      reasoning: result.reasoning.map(({ turn, text }) => ({ turn, text })),
       usage: { ...usage },
       session: sessionId,
       runId,
@@ -78,6 +93,10 @@ export function toCallResult(result: Result, sessionId: string): CallToolResult 
     },
     ...((status === "failed" || status === "cancelled") && { isError: true }),
   };
+}
+
+function toToolData({ name, input, status, ms }: Result["toolCalls"][number]): Record<string, unknown> {
+  return { name, arguments: input, status, ms };
 }
 
 function toPendingData({
