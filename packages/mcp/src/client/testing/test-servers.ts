@@ -31,6 +31,11 @@ export function fileServer(file: string): StdioConfig {
   return configureNodeServer(getScript("file-server"), file);
 }
 
+/** Runs `growing-server.ts`, which adds a tool while it runs. */
+export function growingServer(): StdioConfig {
+  return configureNodeServer(getScript("growing-server"));
+}
+
 /** Runs `elicitation-server.ts` for an era. */
 export function elicitationServer(era: "2025" | "2026"): StdioConfig {
   return configureNodeServer(getScript("elicitation-server"), era);

@@ -5,10 +5,13 @@ import { defineAgent, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
 import type { CommonConfig } from "../config/server-config.ts";
+import type { McpTools } from "../mcp-tools.ts";
 import {
   callTestTool,
   fileServer,
   findStatus,
+  findTool,
+  growingServer,
   waitUntil,
   withFolder,
   withServers,
@@ -119,18 +122,28 @@ describe("new tools of a running server", () => {
   const before = { tools: [{ name: "announce", inputSchema: { type: "object" } }] };
   const after = { tools: [...before.tools, { name: "paint", inputSchema: { type: "object" } }] };
 
-  it("appear after a refresh, and not before, with discovery at startup (C-12, S4-06)", () =>
-    withFolder(async (folder) => {
-      const file = await writeServerFile(join(folder, "tools.json"), before);
-      await withServers({ art: fileServer(file) }, async (mcp) => {
-        await writeServerFile(file, after);
-        await callTestTool(mcp.tools[0] as never);
-        await callTestTool(mcp.tools[0] as never);
-        expect(getNames(mcp)).toEqual(["mcp_art_announce"]);
-        await mcp.refreshTools();
-        expect(getNames(mcp)).toEqual(["mcp_art_announce", "mcp_art_paint"]);
-      });
-    }));
+  it("stay hidden with discovery at startup, when on-change shows them, until a refresh (C-12, S4-06)", () =>
+    withServers({ art: growingServer() }, (fixed) =>
+      withServers(
+        { art: growingServer() },
+        async (watching) => {
+          const grow = (mcp: McpTools) => callTestTool(findTool(mcp, "mcp_art_grow"));
+          const initial = ["mcp_art_grow", "mcp_art_listings"];
+          const grown = [...initial, "mcp_art_paint"];
+          await grow(fixed);
+          await grow(watching);
+          await waitUntil("on-change shows the tool", () => watching.tools.length === grown.length);
+          // Announced first, so a client that listens would have listed its tools before the other one.
+          const listings = await callTestTool(findTool(fixed, "mcp_art_listings"));
+          expect(listings).toMatchObject({ content: "1" });
+          expect(getNames(fixed)).toEqual(initial);
+          expect(getNames(watching)).toEqual(grown);
+          await fixed.refreshTools();
+          expect(getNames(fixed)).toEqual(grown);
+        },
+        { discovery: "on-change" },
+      ),
+    ));
 
   it("reach an agent between two turns with discovery on change (C-12, S4-61, F63)", () =>
     withFolder(async (folder) => {
