@@ -205,7 +205,7 @@ describe("scenario: forbidden addresses", () => {
 });
 
 describe("scenario: the limit of turns", () => {
-  it("ends with the tools used, in 100 characters each, and a closing sentence with the next step (S4-20, S4-21)", async () => {
+  it("ends with the tools used, in 100 characters each, an answer from the closest result, and the next step (S4-20, S4-21)", async () => {
     const { result, model } = await runScript(
       (_, index) => ({
         text:
@@ -213,7 +213,7 @@ describe("scenario: the limit of turns", () => {
             ? formatTextCall("mcp_units_list_units", {})
             : formatTextCall("mcp_units_convert", { value: index, from: "km", to: "mi" }),
       }),
-      "Go on for ever.",
+      "Which units of temperature and speed do you know?",
     );
     expect(model.requests).toHaveLength(10);
     expect(result).toMatchObject({ status: "limit", turns: 10 });
@@ -226,8 +226,11 @@ describe("scenario: the limit of turns", () => {
     ).toBeLessThanOrEqual(100);
     expect(previews[1]).toContain("1 km = 0.621371 mi");
     expect(result.text).toContain("10 turns");
-    expect(result.text.split("\n").at(-1)).toMatch(/^[A-Z].+[.?]$/);
-    expect(result.text).not.toContain("[...]");
+    const [best, next] = result.text.split("\n\n").slice(-2);
+    // The first result is the one about the question; its preview ends before these words.
+    expect(previews[0]).not.toContain("temperature");
+    expect(best).toMatch(/^Based on these results, my best answer is: length: .*speed: .*temperature: /);
+    expect(next).toMatch(/^[A-Z].+[.?]$/);
   });
 });
 

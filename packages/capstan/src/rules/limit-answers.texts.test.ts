@@ -10,7 +10,7 @@ import { defineTool } from "../tool.ts";
 import { buildBestEffort, buildClarification, formatPreview, listToolsTried } from "./limit-answers.ts";
 
 /** The state of a run whose only tool returns its `result` argument, or fails with its `error` argument. */
-async function runScript(script: Script): Promise<RunState> {
+async function runScript(script: Script, question = "Go."): Promise<RunState> {
   const say = defineTool({
     name: "say",
     description: "Says it.",
@@ -20,7 +20,7 @@ async function runScript(script: Script): Promise<RunState> {
   const model = scriptedModel(script);
   const policy = { maxTurns: 2, finalTurn: "keep-tools" } as const;
   const agent = defineAgent({ name: "helper", model, tools: [say], policy });
-  const { facts } = await collect(run(agent, "Go.", { store: memory(), session: "s", runId: "r" }));
+  const { facts } = await collect(run(agent, question, { store: memory(), session: "s", runId: "r" }));
   const { run: state } = fold("s", facts);
   if (!state) throw new Error("There is no run.");
   return state;
@@ -31,7 +31,7 @@ const callSay = (...inputs: { result?: string; error?: string }[]) => ({
 });
 
 describe("the best effort", () => {
-  it("says why it stopped, lists each tool with its result, and ends with what to do (S4-20, D-18)", async () => {
+  it("says why it stopped, lists each tool with its result, and ends with an answer and what to do (S4-20, D-18)", async () => {
     const state = await runScript([callSay({ result: "Oslo: 4 °C" }), callSay({ error: "No such city." })]);
     expect(buildBestEffort(state)).toMatchInlineSnapshot(`
       "I could not finish this: The limit of 2 turns was reached.
@@ -40,8 +40,21 @@ describe("the best effort", () => {
       - Used say: Oslo: 4 °C
       - Used say (failed): Tool execution failed: No such city.
 
-      The results above are what I have so far; ask me to go on from there, or narrow the question."
+      Based on these results, my best answer is: Oslo: 4 °C
+
+      Ask me to go on from there, or narrow the question."
     `);
+  });
+
+  it("answers with the result that is closest to the question, not the latest, in 600 characters (S4-20)", async () => {
+    const report = `The temperature in Oslo is 4 °C. ${"More of it. ".repeat(80)}`;
+    const state = await runScript(
+      [callSay({ result: report }), callSay({ result: "The ferry leaves at ten." })],
+      "How warm is it in Oslo? What is the temperature?",
+    );
+    expect(buildBestEffort(state)).toContain(
+      `\n\nBased on these results, my best answer is: ${report.slice(0, 600)}…`,
+    );
   });
 
   it("includes the model's last text (S4-20)", async () => {

@@ -7,6 +7,7 @@ import type { RunState, ToolCallRecord } from "../state/state.ts";
 import { isRepeatable } from "../tool.ts";
 import { buildRefusal, interruptedByCrash } from "./refusals.ts";
 import { buildDone, type Decision, decideFacts, type Rule, type RuleContext } from "./rule.ts";
+import { foldText, listTerms } from "./terms.ts";
 import { buildToolEffect } from "./tool-calls.ts";
 
 /** Produces an answer after a limit: tries the policy's actions in order; best effort always succeeds. */
@@ -51,20 +52,37 @@ function buildLimitText(action: "clarify" | "best-effort" | "last-text", { run }
 const maxPreviewLength = 100;
 const maxListedCalls = 50;
 
-/** Builds the answer of a run that had to stop: why, what was found, and what the user can do. */
+/** Builds the answer of a run that had to stop: why, what was found, the best answer in it, and what the user can do. */
 export function buildBestEffort(run: RunState): string {
   const paragraphs = [
     `I could not finish this: ${run.limit?.message ?? "a limit was reached."}`,
     ...listToolsTried(run),
   ];
   if (run.lastText) paragraphs.push(`My last note was: ${run.lastText}`);
-  const found = run.toolCalls.some((call) => call.status === "ok");
+  const best = findBestResult(run);
   paragraphs.push(
-    found
-      ? "The results above are what I have so far; ask me to go on from there, or narrow the question."
-      : "I have no results to build an answer on; please narrow the question or try again later.",
+    best === undefined
+      ? "I have no results to build an answer on; please narrow the question or try again later."
+      : `Based on these results, my best answer is: ${best}`,
   );
+  if (best !== undefined) paragraphs.push("Ask me to go on from there, or narrow the question.");
   return paragraphs.join("\n\n");
+}
+
+const maxAnswerLength = 600;
+
+/** Returns the start of the result that shares the most words with the question; the latest one of several. */
+function findBestResult({ toolCalls, query }: RunState): string | undefined {
+  const terms = listTerms(query);
+  let best: { readonly text: string; readonly score: number } | undefined;
+  for (const call of toolCalls) {
+    const text = call.status === "ok" ? toOneLine(call) : "";
+    if (text === "") continue;
+    const folded = foldText(text);
+    const score = terms.filter((term) => folded.includes(term)).length;
+    if (!best || score >= best.score) best = { text, score };
+  }
+  return best && truncateText(best.text, maxAnswerLength);
 }
 
 /** Returns a paragraph with one line per tool call; empty without calls. */
@@ -81,8 +99,15 @@ export function listToolsTried(run: RunState): string[] {
 }
 
 export function formatPreview(call: ToolCallRecord): string {
-  const text = toPlainText(call.result).replace(/\s+/g, " ").trim();
-  return text.length > maxPreviewLength ? `${text.slice(0, maxPreviewLength).toWellFormed()}…` : text;
+  return truncateText(toOneLine(call), maxPreviewLength);
+}
+
+function toOneLine({ result }: ToolCallRecord): string {
+  return toPlainText(result).replace(/\s+/g, " ").trim();
+}
+
+function truncateText(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
 }
 
 /** Builds the question of a run that had to stop: why, what was tried, and what would help. */

@@ -1,0 +1,42 @@
+// Words that carry the content of a text, for comparisons without a model. Deterministic and independent of the language,
+// apart from the list of English function words.
+
+const functionWords = new Set(
+  (
+    "a about after all also an and any are as at be been before but by can could did do does for from get got had has " +
+    "have here how i if in into is it its just like may me might more most my no not of on one only or other our out " +
+    "over please said say says see she should so some such tell than that the their them then there these they this " +
+    "those to too under up upon us use used uses using very was we were what when where which while who whom whose why " +
+    "will with would yes you your"
+  ).split(" "),
+);
+
+/** Scripts without spaces between words: pairs of characters stand for words. */
+const unspacedText =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+/gu;
+
+/**
+ * Returns the content words of a text without duplicates, each shortened to a stem. Numbers are not words. Look for a
+ * term with `includes` in a text from `foldText`.
+ */
+export function listTerms(text: string): readonly string[] {
+  const folded = foldText(text);
+  const terms = new Set<string>();
+  for (const [characters] of folded.matchAll(unspacedText))
+    for (let at = 0; at === 0 || at < characters.length - 1; at++) terms.add(characters.slice(at, at + 2));
+  for (const word of folded.replace(unspacedText, " ").split(" "))
+    if (word.length > 1 && !/^\d/.test(word) && !functionWords.has(word)) terms.add(` ${toStem(word)}`);
+  return [...terms];
+}
+
+/** Drops a plural "s" or an ending of up to three letters, and keeps at least four. */
+function toStem(word: string): string {
+  const singular = word.length > 3 && word.endsWith("s") ? word.slice(0, -1) : word;
+  return singular.slice(0, Math.max(4, word.length - 3));
+}
+
+/** Returns the words of a text in lower case and without accents, each after one space. */
+export function foldText(text: string): string {
+  const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return ` ${plain.replace(/[^\p{L}\p{N}]+/gu, " ")}`;
+}
