@@ -73,9 +73,7 @@ describe("scenario: an MCP client asks the bridge", () => {
     expect(first).toMatchObject({
       answer: "The tool says: 42 km = 26.0976 mi",
       turns: 2,
-      tools: [
-        { name: "mcp_units_convert", arguments: { value: 42, from: "km", to: "mi" }, status: "ok" },
-      ],
+      tools: [{ name: "mcp_units_convert", arguments: { value: 42, from: "km", to: "mi" }, status: "ok" }],
       reasoning: [
         { turn: 1, text: "A tool knows." },
         { turn: 2, text: "That is it." },

@@ -50,6 +50,9 @@ describe("the default model", () => {
     expect(await getId()).toMatch(/^bedrock/);
     vi.stubEnv("GOOGLE_ACCESS_TOKEN", "t");
     expect(await getId()).toBe("vertex/gemini-3.5-flash");
+    vi.stubEnv("GOOGLE_CLOUD_PROJECT", "");
+    expect(await getId()).toMatch(/^bedrock/); // a token names no project
+    vi.stubEnv("GOOGLE_CLOUD_PROJECT", "p");
     vi.stubEnv("AZURE_OPENAI_API_KEY", "key");
     vi.stubEnv("AZURE_RESOURCE_NAME", "r");
     expect(await getId()).toMatch(/^vertex/);
@@ -63,14 +66,22 @@ describe("the default model", () => {
     ["GOOGLE_APPLICATION_CREDENTIALS", "key.json", "key.json"],
     ["CLOUDSDK_CONFIG", "", "application_default_credentials.json"],
     ["HOME", "", ".config/gcloud/application_default_credentials.json"],
-  ])("is Vertex with the file of %s, if it exists", async (variable, value, file) => {
+  ])("is Vertex with the file of %s, if it exists and a project is known (S4-67)", async (variable, value, file) => {
     const home = join(folder, variable);
-    vi.stubEnv("GOOGLE_CLOUD_PROJECT", "p");
+    const getId = async () => (await defaultModel(nobody)).id;
+    const write = (content: object) => writeFileSync(join(home, file), JSON.stringify(content));
     vi.stubEnv(variable, join(home, value));
-    expect((await defaultModel(nobody)).id).toMatch(/^offline/);
+    expect(await getId()).toMatch(/^offline/);
     mkdirSync(dirname(join(home, file)), { recursive: true });
-    writeFileSync(join(home, file), "{}");
-    expect((await defaultModel(nobody)).id).toBe("vertex/gemini-3.5-flash");
+    write({ type: "authorized_user" });
+    expect(await getId()).toMatch(/^offline/);
+    for (const project of [{ project_id: "own" }, { quota_project_id: "paying" }]) {
+      write(project);
+      expect(await getId()).toBe("vertex/gemini-3.5-flash");
+    }
+    write({});
+    vi.stubEnv("GOOGLE_CLOUD_PROJECT", "p");
+    expect(await getId()).toBe("vertex/gemini-3.5-flash");
   });
 
   it("is a local Ollama that answers, when there is no key (C-27, S2-38)", async () => {

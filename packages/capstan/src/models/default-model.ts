@@ -30,10 +30,8 @@ async function findCloudModel(): Promise<string | undefined> {
   const deployment = readEnv("AZURE_OPENAI_DEPLOYMENT");
   const endpoint = readEnv("AZURE_OPENAI_ENDPOINT") ?? readEnv("AZURE_RESOURCE_NAME");
   if (deployment && endpoint && readEnv("AZURE_OPENAI_API_KEY")) return `azure/${deployment}`;
-  if (readEnv("GOOGLE_CLOUD_PROJECT")) {
-    const { hasGoogleCredentials } = await import("./google-credentials.ts");
-    if (hasGoogleCredentials()) return "vertex/gemini-3.5-flash";
-  }
+  const { findGoogleProject, hasGoogleCredentials } = await import("./google-credentials.ts");
+  if (hasGoogleCredentials() && findGoogleProject()) return "vertex/gemini-3.5-flash";
   const region = readEnv("AWS_REGION") ?? readEnv("AWS_DEFAULT_REGION");
   if (region && readEnv("AWS_BEARER_TOKEN_BEDROCK"))
     return "bedrock/global.anthropic.claude-haiku-4-5-20251001-v1:0";

@@ -77,20 +77,38 @@ function createDefaultAuth(clock?: Clock): HeaderAuth {
 
 type GetBuiltin = typeof process.getBuiltinModule;
 
+// Looked up at run time instead of imported, so that browser bundles do not contain Node's modules.
+const findBuiltin = (): GetBuiltin | undefined =>
+  (globalThis as { process?: { getBuiltinModule?: GetBuiltin } }).process?.getBuiltinModule;
+
 /**
  * Whether there is a token, or a file with the application-default credentials and the library that reads it. Sends no
  * request, so the service account of a machine in Google Cloud is not found.
  */
 export function hasGoogleCredentials(): boolean {
   if (readEnv("GOOGLE_ACCESS_TOKEN")) return true;
-  // Looked up at run time instead of imported, so that browser bundles do not contain it.
-  const getBuiltin = (globalThis as { process?: { getBuiltinModule?: GetBuiltin } }).process
-    ?.getBuiltinModule;
+  const getBuiltin = findBuiltin();
   if (!getBuiltin) return false;
-  const { existsSync } = getBuiltin("fs");
+  return getBuiltin("fs").existsSync(getCredentialFile()) && canResolve(getBuiltin, "google-auth-library");
+}
+
+/** Returns the project from the environment, else the one that the application-default credentials name. */
+export function findGoogleProject(): string | undefined {
+  const named = readEnv("GOOGLE_CLOUD_PROJECT");
+  if (named) return named;
+  try {
+    const text = findBuiltin()?.("fs").readFileSync(getCredentialFile(), "utf8") ?? "{}";
+    // A key file has the project of its service account; the login of `gcloud` has the one that pays.
+    const { project_id: own, quota_project_id: paying } = JSON.parse(text);
+    return [own, paying].find((project) => typeof project === "string" && project !== "");
+  } catch {
+    return undefined; // no such file, or not JSON
+  }
+}
+
+function getCredentialFile(): string {
   const folder = readEnv("CLOUDSDK_CONFIG") ?? getGcloudFolder();
-  const file = readEnv("GOOGLE_APPLICATION_CREDENTIALS") ?? `${folder}/application_default_credentials.json`;
-  return existsSync(file) && canResolve(getBuiltin, "google-auth-library");
+  return readEnv("GOOGLE_APPLICATION_CREDENTIALS") ?? `${folder}/application_default_credentials.json`;
 }
 
 function getGcloudFolder(): string {

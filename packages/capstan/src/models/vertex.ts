@@ -9,7 +9,7 @@ import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { readEnv, requireValue } from "./environment.ts";
 import { buildVertexUrl } from "./gemini.ts";
 import { geminiContent } from "./gemini-content.ts";
-import { type GoogleAuthOptions, getGoogleAuth } from "./google-credentials.ts";
+import { findGoogleProject, type GoogleAuthOptions, getGoogleAuth } from "./google-credentials.ts";
 import {
   type ClientOptions,
   createHttpModel,
@@ -22,7 +22,7 @@ import { withoutFiles } from "./without-files.ts";
 
 export type VertexOptions = Omit<ClientOptions, "apiKey"> &
   Omit<GoogleAuthOptions, "clock"> & {
-    /** Default: `GOOGLE_CLOUD_PROJECT`. */
+    /** Default: `GOOGLE_CLOUD_PROJECT`, else the project that the application-default credentials name. */
     readonly project?: string;
     /** Default: `GOOGLE_CLOUD_LOCATION`, else `global`. */
     readonly location?: string;
@@ -78,7 +78,7 @@ function withoutTiers(client: Model, name: string): Model {
 function getBaseUrl({ baseURL, project, location }: VertexOptions): string {
   if (baseURL) return baseURL;
   return buildVertexUrl({
-    project: requireValue(project, {
+    project: requireValue(project ?? findGoogleProject(), {
       what: "project for Vertex",
       names: ["GOOGLE_CLOUD_PROJECT"],
       option: "project",
