@@ -60,6 +60,10 @@ function describeEntry(key: string, value: Json, options: DescribeOptions): stri
   // The message already reports success or failure, and an empty result.
   const isTold = options.said && (typeof value === "boolean" || value === 0 || key === "id");
   if (isTold || isAlreadySaid(value, options)) return [];
+  const counted = typeof value === "number" ? /^(\p{Ll}+(?<!ed))Count$/u.exec(key)?.[1] : undefined;
+  if (counted !== undefined) return [`${value} ${value === 1 ? counted : toPluralName(counted)}.`];
+  // A note is a sentence of its own.
+  if (key === "note" && typeof value === "string") return [endSentence(value)];
   return [
     endSentence(`${capitalize(formatName(stripUnit(key)))}: ${withUnit(key, value, formatScalar(value))}`),
   ];

@@ -72,6 +72,23 @@ describe("a message of a result with a list", () => {
   });
 });
 
+it("leaves out the messages of tools if the instructions say so, and reads their data", async () => {
+  const count = defineTool({
+    name: "count_boats",
+    description: "Counts boats.",
+    input: { type: "object", properties: {} },
+    examples: [{ phrase: "how many boats are there" }],
+    effects: "none",
+    execute: () => ({ message: "The harbor has 3 boats.", data: { boatCount: 3, note: "One is a wreck" } }),
+  });
+  const ask = async (instructions: string) => {
+    const agent = defineAgent({ name: "clerk", model: offline(), tools: [count], instructions });
+    return (await run(agent, "How many boats are there?")).text;
+  };
+  expect(await ask("Answer briefly.")).toBe("The harbor has 3 boats.\nOne is a wreck.");
+  expect(await ask("Never repeat a tool's message.")).toBe("3 boats.\nOne is a wreck.");
+});
+
 describe("its description of itself", () => {
   const tools = [
     read,

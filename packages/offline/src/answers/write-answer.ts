@@ -13,9 +13,11 @@ import { extractItems, getData, getItemName, type Item, parseJsonText } from "..
 import { getLastUtterance, listSkippedRemovals, parseIntents } from "../dialog/parse-intents.ts";
 import { isIdName } from "../matching/properties.ts";
 import { isOpenHandoff } from "../planning/handoff.ts";
+import { type AnswerStyle, readAnswerStyle } from "./answer-style.ts";
 import { citeSources, collectSources, filterSources } from "./cite-sources.ts";
 import { formatSpokenName, suggestPhrases } from "./clarify.ts";
 import { describeData, describeItem, isMeasure } from "./describe-data.ts";
+
 import { answerSmallTalk, formatRefusal, isUnsupportedAction } from "./small-talk.ts";
 
 /** Writes the answer from the results since the last user message. Every name and number comes from them. */
@@ -30,7 +32,7 @@ export function writeAnswer(request: ModelRequest): string {
   const isUnknown = undone.length > 0 && parseIntents(text, request.tools).length === 0;
   if (results.length === 0 || isUnknown || isUnsupportedAction(text, request.tools))
     return formatRefusal(request);
-  const options = { hideIds: shouldHideIds(request.instructions), tools: request.tools };
+  const options = { ...readAnswerStyle(request.instructions), tools: request.tools };
   const sources = collectSources(request);
   const told = results.map(({ call, result }, at) => {
     if (isPreparation(call, results.slice(at + 1))) return "";
@@ -52,10 +54,6 @@ export function writeAnswer(request: ModelRequest): string {
 const formatSkippedRemoval = (deed: string, tools: readonly ToolSpec[]): string =>
   `I have not done this: "${deed.trim().replace(/[.!?]+$/u, "")}". ${suggestPhrases(tools, { isRemoval: true })}`.trim();
 
-/** True if the instructions say not to show ids. */
-export const shouldHideIds = (instructions: string): boolean =>
-  /\b(?:never|not|don't|no)\b[^.\n]*\bids?\b/iu.test(instructions);
-
 type CallResult = { readonly call: CallPart; readonly result: ResultEntry };
 
 /** The results to report. A failure that was retried successfully is omitted. */
@@ -68,7 +66,7 @@ function selectResults(records: readonly CallRecord[]): CallResult[] {
   });
 }
 
-type Options = { readonly hideIds: boolean; readonly tools: readonly ToolSpec[] };
+type Options = AnswerStyle & { readonly tools: readonly ToolSpec[] };
 
 /** Describes an item found for a later call, or returns a space without one. */
 function describeUsedItem(
@@ -143,7 +141,7 @@ function describeResultData(result: ResultEntry, text: string, options: Options)
   const whole = parseJsonText(text);
   const message = findMessage(whole) ?? result.message ?? findMessage(data) ?? (whole ? "" : text);
   // A list speaks for itself, so the tool's message is omitted.
-  const isTold = extractItems(data).length < 2 || isNegative(message);
+  const isTold = !options.hideMessages && (extractItems(data).length < 2 || isNegative(message));
   const head = isSentence(message) && isTold ? endWithPeriod(message) : "";
   const told = describeData(data, { ...options, said: head });
   const answer = [head, told].filter((line) => line !== "").join("\n");

@@ -1,6 +1,6 @@
 import type { ModelRequest, ToolSpec } from "capstan";
 import { answerFromList } from "../answers/answer-from-list.ts";
-import { shouldHideIds } from "../answers/write-answer.ts";
+import { readAnswerStyle } from "../answers/answer-style.ts";
 import {
   type Call,
   type CallRecord,
@@ -80,7 +80,8 @@ export function planStep(request: ModelRequest): Step {
 /** Handles a sentence that matches no example: a question about known results, or a partial example. */
 function clarifyWithoutIntent({ request, interpretation, context }: PlanContext): Step | undefined {
   if (interpretation.intents.some(({ match }) => hasTemplateMatch(match))) return undefined;
-  const text = answerFromList(interpretation.text, context.results, shouldHideIds(request.instructions));
+  const { hideIds } = readAnswerStyle(request.instructions);
+  const text = answerFromList(interpretation.text, context.results, hideIds);
   if (text !== undefined) return { type: "tell", text };
   const partial = findPartialExample(tokenize(interpretation.text), request.tools);
   return partial === undefined ? undefined : { type: "rest", partial };
