@@ -1,15 +1,9 @@
-import { type Agent, type AgentDefinition, defineAgent, type PolicyOverrides } from "capstan";
+import type { Agent, AgentDefinition } from "capstan";
 import { defaultModel } from "capstan/models";
-import { type CatalogOptions, createCatalog } from "./catalog.ts";
-import type { GraphContext } from "./command.ts";
-import { buildInstructions } from "./instructions.ts";
-import { listAlgorithms, runAlgorithm } from "./tools/algorithms.ts";
-import { clearStyles, openGraph, setLayout, zoomToNodes } from "./tools/change-view.ts";
-import { findNodes } from "./tools/find-nodes.ts";
-import { describeProperty, getSchema, sampleData } from "./tools/inspect-data.ts";
-import { queryGraph } from "./tools/query-graph.ts";
-import { styleEdges } from "./tools/style-edges.ts";
-import { styleNodes } from "./tools/style-nodes.ts";
+import { createCatalog, type GraphSources } from "./catalog.ts";
+import { builtInGraphs } from "./data/built-in-graphs.ts";
+import { type GraphFile, readGraphFile } from "./data/graph-file.ts";
+import { defineGraphAgent, type GraphSettings } from "./define-graph-agent.ts";
 import { getViewsFolder, openViews } from "./views.ts";
 
 export const about = {
@@ -23,60 +17,25 @@ export const about = {
   ],
 } as const;
 
-/** Five turns with tools in all of them; the run fails at the limit. */
-export const policy: PolicyOverrides = {
-  maxTurns: 5,
-  wrapUpAt: 0,
-  finalTurn: "keep-tools",
-  onLimit: ["fail"],
-  toolExecution: "sequential",
-  retry: { maxAttempts: 1 },
-  onAllToolsFailed: "continue",
-  maxToolResultSize: 4000,
-  // The turn limit usually ends a loop first; this applies if it is raised.
-  repetition: { stopAt: 6 },
-  memory: "session",
-  requireToolFirst: false,
-  summaries: false,
-};
-
-export type GraphOptions = CatalogOptions & {
+export type GraphOptions = GraphSettings & {
   readonly model?: AgentDefinition["model"];
+  readonly graphFile?: GraphFile;
+  /** Your own graphs, for example from a database or a service. */
+  readonly graphs?: GraphSources;
   /** Where the views of the sessions are stored. Defaults to `graph` in CAPSTAN_HOME. */
   readonly folder?: string;
-  /** `session` (the default) understands follow-ups such as "what about the edges?"; `run` forgets each turn. */
-  readonly memory?: "session" | "run";
 };
 
 export async function graph(options: GraphOptions = {}): Promise<Agent> {
-  const { model, folder = getViewsFolder(), memory = "session" } = options;
-  const graphCatalog = createCatalog(options);
-  const graphContext: GraphContext = {
-    catalog: graphCatalog,
-    views: openViews(folder),
-    reads: options.graphFile || options.graphs ? "private" : "public",
+  const { model, graphFile, graphs, folder = getViewsFolder(), ...settings } = options;
+  const ownGraphs: GraphSources = {
+    ...(graphFile !== undefined && { file: () => readGraphFile(graphFile) }),
+    ...graphs,
   };
-  // Report an unreadable file now, not in the middle of a conversation.
-  const first = await graphCatalog.get(graphCatalog.first, AbortSignal.timeout(60_000));
-  return defineAgent({
-    name: "graph",
-    model: model ?? (await defaultModel()),
-    instructions: buildInstructions(first, graphCatalog.names),
-    tools: [
-      queryGraph(graphContext),
-      findNodes(graphContext),
-      styleNodes(graphContext),
-      styleEdges(graphContext),
-      sampleData(graphContext),
-      describeProperty(graphContext),
-      getSchema(graphContext),
-      setLayout(graphContext),
-      zoomToNodes(graphContext),
-      clearStyles(graphContext),
-      listAlgorithms(graphContext),
-      runAlgorithm(graphContext),
-      openGraph(graphContext),
-    ],
-    policy: { ...policy, memory },
-  });
+  const graphContext = {
+    catalog: createCatalog({ ...ownGraphs, ...builtInGraphs }),
+    views: openViews(folder),
+    reads: graphFile || graphs ? "private" : "public",
+  } as const;
+  return defineGraphAgent(graphContext, { ...settings, model: model ?? (await defaultModel()) });
 }

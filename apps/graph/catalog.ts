@@ -1,18 +1,8 @@
-import { type GraphFile, readGraphFile } from "./data/graph-file.ts";
-import { createMiserablesGraph } from "./data/miserables.ts";
-import { hasSources, packagesFolder, readModuleGraph } from "./data/module-graph.ts";
-import { pets } from "./data/pets.ts";
 import type { Network } from "./network.ts";
 
 /** Creates a graph. A slow source should respect the signal. */
 export type GraphSource = (signal: AbortSignal) => Network | Promise<Network>;
 export type GraphSources = { readonly [name: string]: GraphSource };
-
-export type CatalogOptions = {
-  readonly graphFile?: GraphFile;
-  /** Your own graphs, for example from a database or a service. */
-  readonly graphs?: GraphSources;
-};
 
 /** The graphs that can be opened, by name. A session starts with the first one. */
 export interface Catalog {
@@ -24,14 +14,7 @@ export interface Catalog {
   load(name: string, signal: AbortSignal): Promise<Network>;
 }
 
-export function createCatalog({ graphFile, graphs = {} }: CatalogOptions): Catalog {
-  const sources: GraphSources = {
-    ...(graphFile !== undefined && { file: () => readGraphFile(graphFile) }),
-    ...graphs,
-    pets: () => pets,
-    miserables: createMiserablesGraph,
-    ...(hasSources(packagesFolder) && { modules: (signal) => readModuleGraph(packagesFolder, signal) }),
-  };
+export function createCatalog(sources: GraphSources): Catalog {
   const loadedGraphs = new Map<string, Network>();
   const load: Catalog["load"] = async (name, signal) => {
     const source = Object.hasOwn(sources, name) ? sources[name] : undefined;
@@ -43,7 +26,7 @@ export function createCatalog({ graphFile, graphs = {} }: CatalogOptions): Catal
   const names = Object.keys(sources);
   return {
     names,
-    first: names[0] ?? "pets",
+    first: names[0] ?? "",
     load,
     get: async (name, signal) => loadedGraphs.get(name) ?? load(name, signal),
   };

@@ -13,7 +13,7 @@ import type { Catalog } from "./catalog.ts";
 import type { Network } from "./network.ts";
 import { createPicture, type PictureOptions } from "./picture.ts";
 import { SelectorError } from "./selector.ts";
-import { createView, type View, type Views } from "./views.ts";
+import { createView, type View, type Views } from "./view.ts";
 
 export type Facts = { readonly [name: string]: Json };
 
@@ -49,6 +49,8 @@ type Command<Input> = {
   readonly required?: readonly string[];
   readonly examples: readonly ToolExample[];
   readonly effects: Effects;
+  /** How long the session reuses the result of an identical call. Only for results without a picture. */
+  readonly cacheMs?: number | undefined;
   run(
     input: Input,
     context: CommandContext,
@@ -58,7 +60,7 @@ type Command<Input> = {
 /** Defines a tool from a command. Commands set colors and layouts, so repeating a call is harmless. */
 export function defineCommand<Input>(graphContext: GraphContext, command: Command<Input>): Tool;
 export function defineCommand(graphContext: GraphContext, command: Command<unknown>): Tool {
-  const { name, description, input, required = [], examples, effects, run } = command;
+  const { name, description, input, required = [], examples, effects, cacheMs, run } = command;
   return defineTool({
     name,
     description,
@@ -66,6 +68,7 @@ export function defineCommand(graphContext: GraphContext, command: Command<unkno
     effects,
     reads: [graphContext.reads],
     idempotent: true,
+    ...(cacheMs !== undefined && { cacheMs }),
     input: { type: "object", properties: input, required, additionalProperties: false },
     async execute(args, { sessionId, signal }): Promise<ToolReturn> {
       try {
@@ -85,6 +88,10 @@ export function defineCommand(graphContext: GraphContext, command: Command<unkno
     },
   });
 }
+
+/** The time for results that depend on the graph alone: such a result is valid for one graph, and files can change. */
+export const getGraphCacheMs = ({ catalog }: GraphContext): number | undefined =>
+  catalog.names.length === 1 ? 600_000 : undefined;
 
 async function loadContext(
   { catalog, views }: GraphContext,

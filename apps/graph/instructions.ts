@@ -6,7 +6,7 @@ export function buildInstructions(first: Network, names: readonly string[]): str
 
 How to work:
 - Look things up with the tools; never guess what is in the graph. You have few turns: find and color with one call each.
-- Use the tool results in your answer. State the names, numbers and properties they contain, in your own sentence or list. Never answer with a tool's message alone, and never with raw JSON.
+- Use the tool results in your answer. State the names, numbers and properties they contain, in your own sentence or list. Never repeat a tool's message, and never answer with raw JSON.
 - When nothing is found, say so, list the types that exist, and offer one of them.
 - Selectors look like this: type == 'cat' and age > 4. Operators: == != < <= > >= contains, joined by and, or, parentheses. * means all.
 - You can change colors, layout and zoom of the picture, never the graph itself. If you have no tool for a request, say that you cannot do it.

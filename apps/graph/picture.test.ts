@@ -3,7 +3,7 @@ import { createMiserablesGraph } from "./data/miserables.ts";
 import { pets } from "./data/pets.ts";
 import type { Network } from "./network.ts";
 import { createPicture } from "./picture.ts";
-import { createView } from "./views.ts";
+import { createView } from "./view.ts";
 
 const large: Network = {
   name: "large",

@@ -1,7 +1,7 @@
 import type { GraphProps } from "@capstan/studio";
 import type { UiHint } from "capstan";
 import { getName, groupEdgesByNode, type Network } from "./network.ts";
-import type { View } from "./views.ts";
+import type { View } from "./view.ts";
 
 export type PictureOptions = {
   /** Ids of nodes that just changed or that the answer is about. */

@@ -6,8 +6,9 @@ import { nextStage, type Stage, stageOf } from "capstan/client";
 import { memory } from "capstan/stores/memory";
 import { collect, type Script, type ScriptedModel, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type GraphOptions, graph, policy } from "./agent.ts";
+import { type GraphOptions, graph } from "./agent.ts";
 import { toExecutionResult } from "./ai-events.ts";
+import { policy } from "./define-graph-agent.ts";
 import type { Network } from "./network.ts";
 
 let folder: string;

@@ -1,13 +1,13 @@
 import type { Json } from "capstan";
 import { getPlainText } from "./match-nodes.ts";
-import { countTypes, type Network } from "./network.ts";
+import { countTypes, getName, type Network, type NetworkNode } from "./network.ts";
 
 const selectorSyntax =
   "Operators: == != < <= > >= contains, with and, or, parentheses; strings in quotes; * matches all";
 
 export const selectorInput: Json = {
   type: "string",
-  description: `Which nodes, such as type == 'cat' and age > 4. Properties: all node properties, and id, degree. ${selectorSyntax}. Names work too: Whiskers and Mittens`,
+  description: `Which nodes, such as type == 'cat' and age > 4. Properties: all node properties, and id, degree. ${selectorSyntax}. Names work too: Ada and Ben`,
 };
 
 export const edgeSelectorInput: Json = {
@@ -42,6 +42,11 @@ export function formatNoNodes(selector: string): string {
     ? `No node matches ${selector}.`
     : `No node has the name or type "${plainText}".`;
 }
+
+type NameAndId = { readonly id: string; readonly name: string };
+
+/** Pairs names with ids, so that the model can resolve "the second one". */
+export const toNameAndId = (node: NetworkNode): NameAndId => ({ id: node.id, name: getName(node) });
 
 /** Short enough for a button, and on one line. */
 const shortLine = /^.{1,60}$/u;

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createView, openViews, type View } from "./views.ts";
+import { createView, type View } from "./view.ts";
+import { openViews } from "./views.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -1,35 +1,10 @@
-// The view of each session: graph, colors and layout. One small file per session, so that the view survives a restart.
+// Stores the view of each session in a small file, so that it survives a restart.
 
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { dataFolder } from "capstan/data-folder";
-
-export const layouts = ["force", "circle", "grid"] as const;
-export type Layout = (typeof layouts)[number];
-
-type ColorMap = { readonly [id: string]: string };
-
-export type View = {
-  readonly graph: string;
-  readonly layout: Layout;
-  readonly nodeColours: ColorMap;
-  readonly edgeColours: ColorMap;
-  readonly zoomTo: readonly string[];
-};
-
-export const createView = (graph: string): View => ({
-  graph,
-  layout: "force",
-  nodeColours: {},
-  edgeColours: {},
-  zoomTo: [],
-});
-
-export interface Views {
-  read(sessionId: string): Promise<View | undefined>;
-  write(sessionId: string, view: View): Promise<void>;
-}
+import { createView, layouts, type View, type Views } from "./view.ts";
 
 /** The data folder also holds the database and the logs. */
 export const getViewsFolder = (): string => join(dataFolder(), "graph");

@@ -102,7 +102,7 @@ const styling: readonly Conversation[] = [
     {
       user: "make Whiskers and Shadow orange",
       calls: [["styleNodes", { color: "#ffa500" }]],
-      answers: ["2 nodes orange", "Whiskers", "Shadow"],
+      answers: ["orange", "2 nodes", "Whiskers", "Shadow"],
       never: ["Mittens"],
     },
   ],
@@ -110,7 +110,7 @@ const styling: readonly Conversation[] = [
     {
       user: "make everything purple",
       calls: [["styleNodes", { selector: "*", color: "#800080" }]],
-      answers: ["20 nodes purple"],
+      answers: ["purple", "20 nodes"],
     },
   ],
   [
@@ -147,7 +147,7 @@ const computing: readonly Conversation[] = [
       answers: ["Whiskers", "Grace"],
     },
   ],
-  [{ user: "shortest path between Ada and Whiskers", calls: [["runAlgorithm"]], answers: ["1 step."] }],
+  [{ user: "shortest path between Ada and Whiskers", calls: [["runAlgorithm"]], answers: ["Steps: 1."] }],
   [
     {
       user: "How many connected components are there?",

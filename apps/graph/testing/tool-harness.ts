@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json, Tool, ToolContext, ToolReturn } from "capstan";
-import { type CatalogOptions, createCatalog } from "../catalog.ts";
+import { createCatalog, type GraphSources } from "../catalog.ts";
 import type { GraphContext } from "../command.ts";
-import type { Layout } from "../views.ts";
+import { builtInGraphs } from "../data/built-in-graphs.ts";
+import type { Layout } from "../view.ts";
 import { openViews } from "../views.ts";
 
 /** The fields of a picture that tests check. */
@@ -28,10 +29,13 @@ export type ToolHarness = {
   close(): void;
 };
 
-export function createToolHarness(options: CatalogOptions = {}): ToolHarness {
+/** Own graphs come before the built-in ones. */
+type ToolHarnessOptions = { readonly graphs?: GraphSources };
+
+export function createToolHarness({ graphs = {} }: ToolHarnessOptions = {}): ToolHarness {
   const folder = mkdtempSync(join(tmpdir(), "graph-tools-"));
   const graphContext: GraphContext = {
-    catalog: createCatalog(options),
+    catalog: createCatalog({ ...graphs, ...builtInGraphs }),
     views: openViews(folder),
     reads: "public",
   };

@@ -39,8 +39,8 @@ describe("runAlgorithm", () => {
 
   it("finds the connected components, largest first", async () => {
     expect(await runForData({ algorithm: "components" })).toMatchObject({
-      count: 2,
-      largest: [{ size: 4 }, { size: 2, names: ["x", "y"] }],
+      componentCount: 2,
+      components: [{ size: 4 }, { size: 2, names: ["x", "y"] }],
     });
   });
 
@@ -93,7 +93,7 @@ it("nodes named like object properties are ordinary nodes (A117)", async () => {
   });
   try {
     const call = (input: { readonly [name: string]: string }) => odd.call(runAlgorithm(odd.context), input);
-    expect((await call({ algorithm: "components" })).data).toMatchObject({ count: 1 });
+    expect((await call({ algorithm: "components" })).data).toMatchObject({ componentCount: 1 });
     expect((await call({ algorithm: "pageRank" })).data).toMatchObject({ nodes: { length: 4 } });
     const path = await call({ algorithm: "shortestPath", from: "__proto__", to: "toString" });
     expect(path.data).toEqual({ steps: 2, path: ["__proto__", "constructor", "toString"] });

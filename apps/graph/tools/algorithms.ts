@@ -1,7 +1,6 @@
-import { createRequire } from "node:module";
 import type { Tool } from "capstan";
-import type { MultiGraph } from "graphology";
 import { connectedComponents } from "graphology-components";
+import { pagerank } from "graphology-metrics/centrality/index.js";
 import { bidirectional } from "graphology-shortest-path";
 import { type CommandResult, defineCommand, type Facts, type GraphContext, Refusal } from "../command.ts";
 import {
@@ -15,14 +14,6 @@ import {
 } from "../network.ts";
 import { getNode } from "../pick-nodes.ts";
 import { formatCount } from "../selection.ts";
-
-// The package's types describe another module format than the one Node loads.
-const pagerank: (
-  graph: MultiGraph,
-  options: { readonly getEdgeWeight: null },
-) => { readonly [id: string]: number } = createRequire(import.meta.url)(
-  "graphology-metrics/centrality/pagerank.js",
-);
 
 type Input = {
   readonly algorithm: string;
@@ -75,6 +66,8 @@ export function listAlgorithms(graphContext: GraphContext): Tool {
     description: "Lists the algorithms that runAlgorithm can run.",
     input: {},
     effects: "none",
+    // The list never changes.
+    cacheMs: 86_400_000,
     examples: [
       { phrase: "which algorithms can you run" },
       { phrase: "list the algorithms" },
@@ -160,7 +153,7 @@ function findComponents(network: Network): AlgorithmResult {
   const count = parts.length;
   return {
     message: `The graph has ${count} connected ${count === 1 ? "component" : "components"}.`,
-    data: { count, largest },
+    data: { componentCount: count, components: largest },
     flash: parts[0] ?? [],
   };
 }

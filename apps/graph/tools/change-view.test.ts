@@ -23,7 +23,10 @@ describe("the view", () => {
       "cat2",
       "cat3",
     ]);
-    expect((await harness.call(tool, { nodeIds: ["Ada"] })).data).toEqual({ count: 1, names: ["Ada"] });
+    expect((await harness.call(tool, { nodeIds: ["Ada"] })).data).toEqual({
+      count: 1,
+      nodes: [{ id: "human1", name: "Ada" }],
+    });
     expect((await harness.call(tool, { selector: "type == 'dog'" })).data).toMatchObject({ count: 0 });
   });
 

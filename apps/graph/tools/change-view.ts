@@ -1,10 +1,17 @@
 import type { Tool } from "capstan";
 import { suggestName } from "capstan";
 import { defineCommand, type GraphContext, Refusal } from "../command.ts";
-import { countTypes, getName } from "../network.ts";
+import { countTypes } from "../network.ts";
 import { type NodeSelection, pickNodes } from "../pick-nodes.ts";
-import { explainNoNodes, formatCount, formatNoNodes, nodeIdsInput, selectorInput } from "../selection.ts";
-import { createView, type Layout, layouts } from "../views.ts";
+import {
+  explainNoNodes,
+  formatCount,
+  formatNoNodes,
+  nodeIdsInput,
+  selectorInput,
+  toNameAndId,
+} from "../selection.ts";
+import { createView, type Layout, layouts } from "../view.ts";
 import { describeSchema } from "./inspect-data.ts";
 
 export function setLayout(graphContext: GraphContext): Tool {
@@ -55,7 +62,7 @@ export function zoomToNodes(graphContext: GraphContext): Tool {
       const zoomTo = nodes.map(({ id }) => id);
       const message = `The picture now shows ${formatCount(nodes.length, "node")}.`;
       return [
-        { success: true, message, data: { count: nodes.length, names: nodes.map(getName) } },
+        { success: true, message, data: { count: nodes.length, nodes: nodes.map(toNameAndId) } },
         { view: { ...view, zoomTo }, replies: ["Zoom out", "Clear all styles"] },
       ];
     },

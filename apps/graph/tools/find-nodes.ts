@@ -3,7 +3,14 @@ import { defineCommand, type GraphContext } from "../command.ts";
 import { getPlainText } from "../match-nodes.ts";
 import { countTypes, getName, type NetworkNode } from "../network.ts";
 import { selectNodes } from "../pick-nodes.ts";
-import { explainNoNodes, formatCount, formatNoNodes, selectorInput, suggestTypes } from "../selection.ts";
+import {
+  explainNoNodes,
+  formatCount,
+  formatNoNodes,
+  selectorInput,
+  suggestTypes,
+  toNameAndId,
+} from "../selection.ts";
 
 export function findNodes(graphContext: GraphContext): Tool {
   return defineCommand<{ readonly selector: string }>(graphContext, {
@@ -61,6 +68,3 @@ function formatNames(nodes: readonly NetworkNode[]): string {
   const names = nodes.slice(0, maxNames).map(getName).join(", ");
   return nodes.length > maxNames ? `${names} and ${nodes.length - maxNames} more` : names;
 }
-
-/** Pairs names with ids, so that the model can resolve "the second one". */
-const toNameAndId = (node: NetworkNode) => ({ id: node.id, name: getName(node) });

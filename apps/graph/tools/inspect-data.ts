@@ -1,6 +1,6 @@
 import type { Json, Tool } from "capstan";
 import { suggestName } from "capstan";
-import { defineCommand, type Facts, type GraphContext, Refusal } from "../command.ts";
+import { defineCommand, type Facts, type GraphContext, getGraphCacheMs, Refusal } from "../command.ts";
 import { describeTypes, getName, listProperties, type Network } from "../network.ts";
 import { formatCount } from "../selection.ts";
 
@@ -21,6 +21,7 @@ export function sampleData(graphContext: GraphContext): Tool {
       count: { type: "integer", minimum: 1, maximum: 1000, default: 3, description: "How many" },
     },
     effects: "none",
+    cacheMs: getGraphCacheMs(graphContext),
     examples: [
       { phrase: "what are some sample nodes", input: { target: "nodes" } },
       { phrase: "show {count} sample nodes", input: { target: "nodes" } },
@@ -89,6 +90,7 @@ export function describeProperty(graphContext: GraphContext): Tool {
     },
     required: ["property"],
     effects: "none",
+    cacheMs: getGraphCacheMs(graphContext),
     examples: [
       { phrase: "tell me about the property {property}" },
       { phrase: "what values does {property} have" },

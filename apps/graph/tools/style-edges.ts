@@ -37,14 +37,20 @@ export function styleEdges(graphContext: GraphContext): Tool {
       if (edges.length === 0) {
         const types = countTypes(network.edges);
         const typeNames = types.map(({ type }) => type).join(", ");
-        const message = `No edge matches ${selector ?? edgeIds?.join(", ")}. Edge types: ${typeNames}. Nothing was colored.`;
-        return [{ success: true, message, data: { styledCount: 0, edgeTypes: types } }];
+        const note = `No edge matches ${selector ?? edgeIds?.join(", ")}. Nothing was colored.`;
+        const message = `${note} Edge types: ${typeNames}.`;
+        return [{ success: true, message, note, data: { styledEdges: 0, edgeTypes: types } }];
       }
       const ids = edges.map(({ id }) => id);
       const edgeColours = { ...view.edgeColours, ...Object.fromEntries(ids.map((id) => [id, hex])) };
       const message = `Colored ${formatCount(ids.length, "edge")} ${formatColor(color)}.`;
       return [
-        { success: true, message, data: { styledCount: ids.length, color: hex }, affectedEdges: ids },
+        {
+          success: true,
+          message,
+          data: { color: formatColor(color), styledEdges: ids.length },
+          affectedEdges: ids,
+        },
         { view: { ...view, edgeColours }, replies: ["Clear all styles"] },
       ];
     },

@@ -19,7 +19,7 @@ describe("styleNodes", () => {
     const result = await harness.call(styleNodes(harness.context), { ...picked, color: "blue" });
     expect(result).toMatchObject({
       message: "Colored 3 nodes blue.",
-      data: { styledCount: 3, color: "#0000ff", names: ["Whiskers", "Mittens", "Shadow"] },
+      data: { styledCount: 3, color: "blue", nodes: [{ name: "Whiskers" }, { name: "Mittens" }, {}] },
       affected: { nodes: ["cat1", "cat2", "cat3"] },
       ui: { kind: "graph", props: { flash: ["cat1", "cat2", "cat3"] } },
     });
@@ -67,7 +67,7 @@ describe("styleEdges", () => {
     const tool = styleEdges(harness.context);
     const input = { selector: "fromName == 'Whiskers' and type == 'plays_with'", color: "red" };
     expect(await harness.call(tool, input)).toMatchObject({
-      data: { styledCount: 2, color: "#ff0000" },
+      data: { styledEdges: 2, color: "red" },
       affected: { edges: ["edge15", "edge16"] },
     });
     const { edges } = await harness.getPicture(tool, { edgeIds: ["edge1"], color: "teal" });
@@ -82,7 +82,7 @@ describe("styleEdges", () => {
     const tool = styleEdges(harness.context);
     const nothing = await harness.call(tool, { selector: "type == 'hates'", color: "red" });
     expect(nothing).toMatchObject({
-      data: { styledCount: 0 },
+      data: { styledEdges: 0 },
       message: expect.stringContaining("lives_in, friend_of"),
     });
     expect((await harness.call(tool, { color: "red" })).error).toMatch(/Specify the edges/);

@@ -1,7 +1,7 @@
 import type { Tool } from "capstan";
 import { formatColor, parseColor } from "../color.ts";
 import { defineCommand, type GraphContext, Refusal } from "../command.ts";
-import { countTypes, getName } from "../network.ts";
+import { countTypes } from "../network.ts";
 import { type NodeSelection, pickNodes } from "../pick-nodes.ts";
 import {
   colorInput,
@@ -11,6 +11,7 @@ import {
   nodeIdsInput,
   selectorInput,
   suggestTypes,
+  toNameAndId,
 } from "../selection.ts";
 
 export function styleNodes(graphContext: GraphContext): Tool {
@@ -49,7 +50,12 @@ export function styleNodes(graphContext: GraphContext): Tool {
       const nodeIds = nodes.map(({ id }) => id);
       const nodeColours = { ...view.nodeColours, ...Object.fromEntries(nodeIds.map((id) => [id, hex])) };
       const message = `Colored ${formatCount(nodes.length, "node")} ${formatColor(color)}.`;
-      const data = { styledCount: nodes.length, color: hex, names: nodes.map(getName), nodeIds };
+      const data = {
+        styledCount: nodes.length,
+        color: formatColor(color),
+        nodes: nodes.map(toNameAndId),
+        nodeIds,
+      };
       return [
         { success: true, message, data, affectedNodes: nodeIds },
         { view: { ...view, nodeColours }, flash: nodeIds, replies: ["Zoom to them", "Clear all styles"] },
