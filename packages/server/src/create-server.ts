@@ -31,12 +31,15 @@ import type { QuotaSettings } from "./access/quotas.ts";
 import { createSignIns } from "./access/sign-ins.ts";
 import type { Deployment } from "./deployment.ts";
 import { createRouter, dispatch } from "./dispatch.ts";
+import type { EventViews } from "./event-views/event-view.ts";
+import { addViews } from "./event-views/find-view.ts";
 import { withBasePath } from "./http/base-path.ts";
 import { createCors } from "./http/cors.ts";
 import { createGuard, type GuardOptions } from "./http/guard.ts";
 import { withSecurityHeaders } from "./http/security-headers.ts";
 import { loadStaticFiles } from "./http/static-files.ts";
 import { withApiErrors } from "./protocols/api-errors.ts";
+import { chatView } from "./protocols/chat/chat-events.ts";
 import type { ClientProvenance } from "./protocols/client-entry.ts";
 import { buildFailureId, findFailure } from "./protocols/client-error.ts";
 import { withHiddenErrors } from "./protocols/hide-errors.ts";
@@ -73,6 +76,8 @@ type BaseOptions<A> = GuardOptions & {
   readonly localModels?: boolean;
   /** Titles, descriptions and suggestions for the user interface, by agent name. */
   readonly about?: AgentProfiles;
+  /** The events of a run in an application's own vocabulary: clients request a view with `?events=<name>`. */
+  readonly eventViews?: EventViews;
   /** The MCP servers whose tools the agents use. The server does not close them. */
   readonly mcp?: McpTools;
   /** Applies to every run. */
@@ -257,11 +262,10 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     resolveAgent: (name = coded[0]?.name ?? "", model) => resolver.get(name, model),
     findAgent: resolver.find,
     agentProfiles: options.about ?? {},
+    eventViews: options.eventViews ? addViews({ chat: chatView }, options.eventViews) : { chat: chatView },
     clientProvenance: options.clientProvenance ?? "application",
-    agentParts,
     mcpTools: options.mcp,
-    mcpCalls,
-    models,
+    ...{ agentParts, mcpCalls, models },
     policyLimits: resolvePolicyLimits(options.policyLimits),
     settingsLimits: options.settingsLimits ? checkSettingsLimits(options.settingsLimits) : {},
     admission,

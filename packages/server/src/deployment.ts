@@ -8,6 +8,7 @@ import type { QuotaSource } from "./access/authenticate.ts";
 import type { Quota } from "./access/quota.ts";
 import type { QuotaAdmission } from "./access/quota-admission.ts";
 import type { SignIns } from "./access/sign-ins.ts";
+import type { EventViews } from "./event-views/event-view.ts";
 import type { ClientProvenance } from "./protocols/client-entry.ts";
 import type { MountedMcp } from "./protocols/mount-mcp.ts";
 import type { ActiveRuns } from "./runs/active-runs.ts";
@@ -42,6 +43,8 @@ export type Deployment = {
   /** Models that a request may choose. */
   readonly models: ModelChoices;
   readonly policy: PolicyOverrides | undefined;
+  /** Views of the events that a client may request. */
+  readonly eventViews: EventViews;
   /** Who answers for text that client applications add to the user's. */
   readonly clientProvenance: ClientProvenance;
   /** Upper bounds for the policy of a request. */

@@ -152,12 +152,13 @@ function computeIdempotencyKey(request: Request, { scope }: Caller): string | un
     .digest("base64url");
 }
 
+/** Returns the position of the fact. The id of a frame of a view also says how far its reader has come after it. */
 function parseLastEventId(request: Request): number | undefined {
   const given = request.headers.get("last-event-id");
   if (given === null || given === "") return undefined;
-  if (!/^\d{1,15}$/.test(given))
+  if (!/^\d{1,15}(?:-\d{1,9}){0,2}$/.test(given))
     throw new AgentError("invalid_input", "Last-Event-ID must be the `id` of an event of this stream.");
-  return Number(given);
+  return Number.parseInt(given, 10);
 }
 
 export type RouterOptions = {

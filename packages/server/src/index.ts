@@ -11,7 +11,7 @@ export {
   type ServerOptions,
 } from "./create-server.ts";
 export { type DrainOptions, drainOnSignals } from "./drain-on-signals.ts";
-export type { EventView, ViewEvent } from "./event-views/event-view.ts";
+export type { EventView, EventViews, ViewEvent } from "./event-views/event-view.ts";
 export {
   defaultPort,
   type ListeningServer,
@@ -28,7 +28,13 @@ export type {
   LoadRequest,
   SkippedItem,
 } from "./own-data/loader.ts";
-export { type ChatEvent, chatEvents, formatSseEvent, parseSseEvent } from "./protocols/chat/chat-events.ts";
+export {
+  type ChatEvent,
+  chatEvents,
+  chatView,
+  formatSseEvent,
+  parseSseEvent,
+} from "./protocols/chat/chat-events.ts";
 export type { Retention } from "./sessions/retention.ts";
 export type { RequestLogEntry } from "./telemetry/request-log.ts";
 export { type Telemetry, type TelemetryOptions, telemetry } from "./telemetry/telemetry.ts";

@@ -11,6 +11,8 @@ const createListCheck =
 const isAgent: Check = (value) => isRecord(value) && isNonEmptyText(value.name) && isRecord(value.models);
 const isModel: Check = (value) =>
   isNonEmptyText(value) || (isRecord(value) && typeof value.stream === "function");
+const isEventView: Check = (value) =>
+  isRecord(value) && isNonEmptyText(value.description) && typeof value.create === "function";
 const toolSets: readonly unknown[] = ["files", "web", "plan", "shell"];
 const isTool: Check = (value) => toolSets.includes(value) || (isRecord(value) && isRecord(value.schema));
 const isCount: Check = (value) => Number.isInteger(value) && Number(value) > 0;
@@ -21,6 +23,10 @@ type Field = { readonly check: Check; readonly expected: string };
 const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   agents: { check: createListCheck(isAgent), expected: "a list of agents, each made with `defineAgent`" },
   about: { check: isRecord, expected: 'an object, such as { helper: { title: "Helper" } }' },
+  eventViews: {
+    check: (value) => isRecord(value) && Object.values(value).every(isEventView),
+    expected: "an object of views, each with `description` and `create`",
+  },
   mcpServers: { check: isRecord, expected: "an object with one entry per server" },
   mcp: { check: isRecord, expected: "the result of `mcpTools`" },
   policy: { check: isRecord, expected: "an object, such as { maxTurns: 20 }" },

@@ -1,5 +1,5 @@
 import type { McpTools, ServerConfig } from "@capstan/mcp";
-import type { AgentProfiles, QuotaSettings, Retention, ServerOptions } from "@capstan/server";
+import type { AgentProfiles, EventViews, QuotaSettings, Retention, ServerOptions } from "@capstan/server";
 import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
 import type { PolicyLimits, SettingsLimits, StoredAgentsOptions } from "capstan/agents";
 
@@ -46,6 +46,8 @@ export type Config = {
   readonly agents?: readonly Agent[];
   /** Title, description and suggested prompts of each agent, by name. */
   readonly about?: AgentProfiles;
+  /** The events of a run in an app's own vocabulary, by the name in `?events=<name>`. */
+  readonly eventViews?: EventViews;
   /** MCP servers by name, as in `.mcp.json`. Every agent gets their tools. */
   readonly mcpServers?: Readonly<Record<string, ServerConfig>>;
   /** MCP servers that the config starts itself, to show them in the studio. Close them in `close`. */

@@ -80,6 +80,7 @@ function createWorkspaceServer(
     ...(config.models && { models: config.models }),
     localModels: apiKey === undefined,
     ...(config.about && { about: config.about }),
+    ...(config.eventViews && { eventViews: config.eventViews }),
     storedAgents: { ...getAgentParts(workspace), ...config.storedAgents },
     ...(mcp && { mcp }),
     ...(studio !== undefined && { studio: { folder: studio } }),

@@ -7,6 +7,12 @@ export type ViewEvent = { readonly event: string; readonly data: Json };
 export interface EventView {
   /** For people: "Stages and turns of the graph's controller". */
   readonly description: string;
-  /** Returns a function that converts the events of one run, from its first on. It must depend on nothing else. */
+  /**
+   * Returns a function that converts the events of one run, from its first on. It must depend on nothing else, and get
+   * along without deltas: they are not stored, so a reader who comes late gets only facts.
+   */
   create(): (event: Event) => readonly ViewEvent[];
 }
+
+/** Views by the name that clients request. */
+export type EventViews = { readonly [name: string]: EventView };

@@ -110,9 +110,11 @@ async function readBatch(events: Events): Promise<IteratorResult<readonly Event[
   return done ? { done, value: undefined } : { done: false, value: [value] };
 }
 
-const drainingFrame = `event: server_draining\ndata: {"retryMs":1000}\nretry: 1000\n\n`;
+/** Tells a reader to reconnect elsewhere. */
+export const drainingFrame = `event: server_draining\ndata: {"retryMs":1000}\nretry: 1000\n\n`;
 
-function formatErrorFrame(thrown: unknown): string {
+/** Formats the error that ends a stream. */
+export function formatErrorFrame(thrown: unknown): string {
   const { code, retryable } = isClientError(thrown) ? thrown : new AgentError("internal", "Internal error.");
   return `event: stream_error\ndata: ${JSON.stringify({ code, retryable })}\n\n`;
 }

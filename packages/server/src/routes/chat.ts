@@ -3,17 +3,16 @@ import { subscribe } from "capstan/sessions";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { formatEventFrame } from "../http/event-stream.ts";
 import { streamFrames } from "../http/frame-stream.ts";
-import { type ChatEvent, chatEvents, formatSseEvent } from "../protocols/chat/chat-events.ts";
+import { type ChatFormat, createChatFormat } from "../protocols/chat/chat-format.ts";
 import { type ChatMessage, chatMessages, joinMessageText } from "../protocols/chat-messages.ts";
 import { createClientAgent } from "../protocols/client-agent.ts";
-import { toAgentError, toClientError } from "../protocols/client-error.ts";
+import { toAgentError } from "../protocols/client-error.ts";
 import { readClientHistory, toUserContent } from "../protocols/client-history.ts";
 import { startRun } from "../runs/start-run.ts";
 import { readUntilSuspended, waitsForInput } from "../runs/threads.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { id } from "./schemas.ts";
+import { id, view } from "./schemas.ts";
 
 const body = z.strictObject({
   messages: chatMessages,
@@ -24,26 +23,24 @@ const body = z.strictObject({
 
 type Body = z.output<typeof body>;
 
-/** Chat events, or all events in the default form. */
-type ChatFormat = { readonly events?: "all" | undefined };
-
 export const chatRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/api/chat",
     summary:
       "Send a message and stream the answer. Without `sessionId`, `messages` is the whole history and the run ends with the connection. With it, the server stores history and run.",
-    query: z.strictObject({ events: z.literal("all").optional() }),
+    query: z.strictObject({ events: view }),
     body,
     startsWork: true,
     responses: {
       200: {
         description:
-          "`content_delta`, `tool_call_start`, `tool_call_result`, `error`, and finally `done`. For a stored run, the headers `X-Run-Id` and `X-Session-Id` identify it.",
+          "`content_delta`, `tool_call_start`, `tool_call_result`, `error`, and finally `done`. With `events`, another view, or `all` events in their own form. For a stored run, the headers `X-Run-Id` and `X-Session-Id` identify it.",
         type: "text/event-stream",
       },
     },
     async handle({ body: asked, query, caller, key, request }, deployment) {
+      const format = createChatFormat(query.events, { isStored: asked.sessionId !== undefined }, deployment);
       const onClose = deployment.quota.acquire(caller, "streams");
       try {
         const { sessionId } = asked;
@@ -53,7 +50,7 @@ export const chatRoutes: readonly Route[] = [
             : await startStoredChat({ ...asked, sessionId, key }, caller, deployment);
         if (request.signal.aborted) chat.onDisconnect();
         else request.signal.addEventListener("abort", chat.onDisconnect, { once: true });
-        const frames = streamChatFrames(chat, { form: query, caller, deployment });
+        const frames = streamChatFrames(chat, format, deployment);
         return streamFrames({ frames, onClose, onDisconnect: chat.onDisconnect, headers: chat.headers });
       } catch (thrown) {
         onClose();
@@ -147,30 +144,20 @@ async function* readRun(
   }
 }
 
-type ChatContext = { readonly form: ChatFormat; readonly caller: Caller; readonly deployment: Deployment };
-
 async function* streamChatFrames(
   { runId, events }: Chat,
-  { form, caller, deployment }: ChatContext,
+  { formatEvent, formatShutdown, formatFailure }: ChatFormat,
+  { report }: Deployment,
 ): AsyncGenerator<string, void, undefined> {
-  const project = chatEvents((error) => toClientError(error, caller, runId));
   let isOver = false;
-  function formatChatEvent({ event, data }: ChatEvent): string {
-    isOver = event === "done";
-    const frame = formatSseEvent(event, data);
-    deployment.sseLog?.(`event: ${event} | data: ${JSON.stringify(data)}`);
-    return frame;
-  }
   try {
-    for await (const event of events)
-      if (form.events === "all") yield formatEventFrame(event);
-      else for (const each of project(event)) yield formatChatEvent(each);
-    if (form.events === "all" || isOver) return;
-    const message = "The server is shutting down. A stored run continues and can be read again.";
-    yield formatChatEvent({ event: "error", data: { code: "draining", message } });
+    for await (const event of events) {
+      if (event.runId === runId) isOver = event.type === "done" || waitsForInput(event);
+      const frames = formatEvent(event);
+      if (frames) yield frames;
+    }
+    if (!isOver) yield formatShutdown();
   } catch (thrown) {
-    const { code, message } = toAgentError(thrown, deployment.report);
-    yield formatChatEvent({ event: "error", data: { code, message } });
+    yield formatFailure(toAgentError(thrown, report));
   }
-  yield formatChatEvent({ event: "done", data: {} });
 }

@@ -8,7 +8,7 @@ import { startRun } from "../runs/start-run.ts";
 import { listRuns, listStuckRuns, loadRunView } from "../views/run-view.ts";
 import { pendingCall } from "./pending-call-schema.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { after, content, factPage, id, json, limit, stream, usage } from "./schemas.ts";
+import { after, content, factPage, id, json, limit, stream, usage, view } from "./schemas.ts";
 import { settings } from "./settings-schema.ts";
 
 const runFields = {
@@ -127,12 +127,12 @@ export const runEventRoutes: readonly Route[] = [
     method: "GET",
     path: "/api/runs/{runId}/events",
     summary:
-      "Stream the events of a run: stored events after `Last-Event-ID` (or `after`), then live ones, until it ends. With `Accept: application/json`, the stored facts.",
+      "Stream the events of a run: stored events after `Last-Event-ID` (or `after`), then live ones, until it ends. With `Accept: application/json`, the stored facts. With `events`, a view of them.",
     params: z.strictObject({ runId: id }),
-    query: z.strictObject({ after, stream }),
+    query: z.strictObject({ after, stream, events: view }),
     responses: {
       200: {
-        description: "`id` is the position of a fact; deltas have none.",
+        description: "`id` is the position of a fact; deltas have none. Every event of a view has an id.",
         type: "text/event-stream",
         schema: factPage,
       },
@@ -142,7 +142,7 @@ export const runEventRoutes: readonly Route[] = [
       const queued = () => findQueuedRun(store, runId);
       const sessionId = (await store.findSession(runId)) ?? (await queued())?.sessionId ?? "";
       const place = { runId, sessionId, after: lastEventId ?? query.after };
-      return readEvents({ request, caller, stream: query.stream, ...place }, deployment);
+      return readEvents({ request, caller, stream: query.stream, view: query.events, ...place }, deployment);
     },
   }),
 ];

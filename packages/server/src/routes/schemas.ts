@@ -48,6 +48,13 @@ export const stream: z.ZodType<"all" | "final" | "per-turn"> = z
   .enum(["all", "final", "per-turn"])
   .default("all");
 
+/** A view of the events. */
+export const view: z.ZodType<string | undefined> = z
+  .string()
+  .max(100)
+  .optional()
+  .describe("A view of the events, by name: `eventViews` of `GET /api/about` lists them.");
+
 /** The body of every error response. */
 export const problem: z.ZodType = z.object({
   error: z.object({

@@ -9,7 +9,7 @@ import { readFactPage } from "../sessions/read-fact-page.ts";
 import { removeSession } from "../sessions/remove-session.ts";
 import { createBlobResponse, createExportResponse } from "../views/session-file.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { after, fact, factPage, id, limit, stream, title, usage } from "./schemas.ts";
+import { after, fact, factPage, id, limit, stream, title, usage, view } from "./schemas.ts";
 
 const params = z.strictObject({ sessionId: id });
 const startedRun = z.object({ runId: id, sessionId: id });
@@ -245,19 +245,19 @@ export const sessionEventRoutes: readonly Route[] = [
     method: "GET",
     path: "/api/sessions/{sessionId}/events",
     summary:
-      "Stream the events of all runs of a session: stored events after `Last-Event-ID` (or `after`), then live ones, without end. With `Accept: application/json`, the stored facts.",
+      "Stream the events of all runs of a session: stored events after `Last-Event-ID` (or `after`), then live ones, without end. With `Accept: application/json`, the stored facts. With `events`, a view of them.",
     params: z.strictObject({ sessionId: id }),
-    query: z.strictObject({ after, stream }),
+    query: z.strictObject({ after, stream, events: view }),
     responses: {
       200: {
-        description: "`id` is the position of a fact; deltas have none.",
+        description: "`id` is the position of a fact; deltas have none. Every event of a view has an id.",
         type: "text/event-stream",
         schema: factPage,
       },
     },
     handle({ params: { sessionId }, query, caller, request, lastEventId }, deployment) {
       const place = { sessionId, after: lastEventId ?? query.after };
-      return readEvents({ request, caller, stream: query.stream, ...place }, deployment);
+      return readEvents({ request, caller, stream: query.stream, view: query.events, ...place }, deployment);
     },
   }),
 ];

@@ -19,6 +19,9 @@ const about: z.ZodType = z.object({
       suggestions: z.array(z.string()).optional(),
     }),
   ),
+  eventViews: z
+    .array(z.object({ name: z.string(), description: z.string() }))
+    .describe("Views of the events, for `?events=<name>`."),
 });
 
 export const aboutRoutes: readonly Route[] = [

@@ -3,6 +3,8 @@ import { filterEvent, type StreamMode } from "capstan/client";
 import { readRunFacts, subscribe } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { findView } from "../event-views/find-view.ts";
+import { createViewFormatter, parseViewPosition } from "../event-views/view-formatter.ts";
 import { formatEventFrame, maxUnread, streamEvents } from "../http/event-stream.ts";
 
 export type ReadEventsOptions = {
@@ -13,26 +15,56 @@ export type ReadEventsOptions = {
   readonly runId?: string;
   readonly after: number;
   readonly stream: StreamMode;
+  /** Name of a view of the events. */
+  readonly view: string | undefined;
 };
 
 const maxFacts = 1000;
 
 /** Streams events, or returns stored facts as JSON if the client accepts only JSON. */
 export async function readEvents(options: ReadEventsOptions, deployment: Deployment): Promise<Response> {
-  const { request, caller, sessionId, runId, after, stream } = options;
+  const { request, caller, sessionId, runId, after, stream, view } = options;
   const { store, quota, shutdownSignal } = deployment;
   await assertPosition(store, sessionId, after);
+  const viewStream = view === undefined ? undefined : await openView(view, options, deployment);
   if (wantsJson(request)) return Response.json(await readPage(store, options));
+  const { start, format } = viewStream ?? { start: after, format: formatEventFrame };
   const onClose = quota.acquire(caller, "streams");
   const source = runId === undefined ? { sessionId } : { runId };
-  const events = subscribe(store, { ...source, after }, { maxBuffered: maxUnread });
-  const formatFiltered = (event: Event) => filterEvent(event, stream).map(formatEventFrame).join("");
+  const events = subscribe(store, { ...source, after: start }, { maxBuffered: maxUnread });
+  const formatFiltered = (event: Event) => filterEvent(event, stream).map(format).join("");
   return streamEvents({
     events,
     shutdownSignal,
     onClose,
-    formatFrame: stream === "all" ? formatEventFrame : formatFiltered,
+    formatFrame: stream === "all" ? format : formatFiltered,
   });
+}
+
+/** Where to start reading for a view, and how to format what is read. */
+type ViewStream = { readonly start: number; readonly format: (event: Event) => string };
+
+/** A view is fed from the first event of a run, also when its reader continues in the middle. */
+async function openView(
+  name: string,
+  { request, sessionId, runId, after }: ReadEventsOptions,
+  { store, eventViews }: Deployment,
+): Promise<ViewStream> {
+  const view = findView(name, eventViews);
+  if (wantsJson(request))
+    throw new AgentError("invalid_input", "A view of the events is a stream: accept `text/event-stream`.");
+  const position = parseViewPosition(request.headers.get("last-event-id"), after);
+  const start = runId === undefined ? await findRunStart(store, sessionId, after) : 0;
+  return { start, format: createViewFormatter({ view, after: position }) };
+}
+
+/** Returns the position before the run that contains a fact. */
+async function findRunStart(store: Store, sessionId: string, seq: number): Promise<number> {
+  const [fact] = seq > 0 ? await store.read(sessionId, seq - 1, 1) : [];
+  if (!fact) return 0;
+  const { runId, parentRunId } = fact;
+  const root = parentRunId === undefined ? runId : runId.slice(0, runId.indexOf("~"));
+  return ((await store.findRun(root))?.firstSeq ?? 1) - 1;
 }
 
 /** Checked first, because a stream that has started can no longer fail with a status. */

@@ -22,6 +22,7 @@ export type ServerInfo = {
   readonly user: string;
   readonly isAdmin: boolean;
   readonly agents: readonly (AgentProfile & { readonly name: string })[];
+  readonly eventViews: readonly { readonly name: string; readonly description: string }[];
 };
 
 /** Builds the public description of the server; contains no secrets. */
@@ -39,7 +40,11 @@ export async function buildServerInfo(
     return [{ name: one.name, ...(stored !== undefined && { description: stored }), ...own }];
   });
   const isOffline = model === "offline" || model.startsWith("offline/");
-  return { name: "Capstan", version, model, isOffline, user, isAdmin, agents };
+  const eventViews = Object.entries(deployment.eventViews).map(([name, { description }]) => ({
+    name,
+    description,
+  }));
+  return { name: "Capstan", version, model, isOffline, user, isAdmin, agents, eventViews };
 }
 
 /** Returns the name of the agent's first model. */

@@ -1,6 +1,7 @@
 import type { Event, Json } from "capstan";
 import { getText, toPlainText } from "capstan";
 import { restartsMessage } from "capstan/client";
+import type { EventView } from "../../event-views/event-view.ts";
 import { createChatCalls } from "./chat-calls.ts";
 
 /*
@@ -57,9 +58,7 @@ export type ErrorFormatter = (error: { readonly code: string; readonly message: 
 };
 
 /** Creates a function that converts the events of a run, one by one, to chat events. */
-export function chatEvents(
-  formatError: ErrorFormatter = ({ code, message }) => ({ code, message }),
-): (event: Event) => readonly ChatEvent[] {
+export function chatEvents(): (event: Event) => readonly ChatEvent[] {
   const calls = createChatCalls();
   /** Streamed text of the current message. */
   let streamedText = "";
@@ -69,6 +68,10 @@ export function chatEvents(
   let isRestarted = false;
   const pendingNames: string[] = [];
 
+  /** Emits the part of a stored message that was not streamed. */
+  function appendRest(text: string): readonly ChatEvent[] {
+    return appendText(text.startsWith(streamedText) ? text.slice(streamedText.length) : "");
+  }
   function appendText(delta: string): readonly ChatEvent[] {
     if (!delta) return [];
     streamedText += delta;
@@ -88,9 +91,11 @@ export function chatEvents(
         return appendText(event.delta);
       case "turn_start":
         return calls.flush();
+      case "message_partial":
+        return appendRest(getText(event.entry));
       case "message": {
         lastText = getText(event.entry);
-        const rest = appendText(lastText.startsWith(streamedText) ? lastText.slice(streamedText.length) : "");
+        const rest = appendRest(lastText);
         calls.expect(event.entry);
         streamedText = "";
         return rest;
@@ -114,8 +119,8 @@ export function chatEvents(
       case "done": {
         const { status, error } = event;
         if (status === "failed" || status === "cancelled") {
-          const shown = formatError(error ?? { code: status, message: event.text });
-          return [...calls.flush(), { event: "error", data: shown }, done];
+          const { code, message } = error ?? { code: status, message: event.text };
+          return [...calls.flush(), { event: "error", data: { code, message } }, done];
         }
         return [...calls.flush(), ...toTextEvents(getMissingText(lastText, event.text)), done];
       }
@@ -124,6 +129,12 @@ export function chatEvents(
     }
   };
 }
+
+/** The view that `POST /api/chat` streams by default. */
+export const chatView: EventView = {
+  description: "The simple chat: text, tool calls with their results, the end",
+  create: chatEvents,
+};
 
 const done: ChatEvent = { event: "done", data: {} };
 
