@@ -19,7 +19,7 @@ describe("the agents of knowledge search", () => {
       onAllToolsFailed: "continue",
       maxToolResultSize: 16_000,
       memory: "session",
-      requireToolFirst: true,
+      requireToolFirst: "auto",
       summaries: true,
     });
   });

@@ -35,7 +35,7 @@ export const about = {
   ],
 } as const;
 
-/** Requires a search first, keeps tools in every turn, and falls back to a wider search at the limit. */
+/** Requires a search first, except for small talk and arithmetic, keeps tools in every turn, and falls back to a wider search at the limit. */
 export const policy: PolicyOverrides = {
   maxTurns: 10,
   wrapUpAt: 0,
@@ -46,7 +46,7 @@ export const policy: PolicyOverrides = {
   onAllToolsFailed: "continue",
   maxToolResultSize: 16_000,
   memory: "session",
-  requireToolFirst: true,
+  requireToolFirst: "auto",
   summaries: true,
 };
 

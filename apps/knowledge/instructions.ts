@@ -35,7 +35,7 @@ export function buildInstructions({
   return joinInstructions([
     dateSection,
     identitySection(identity),
-    rulesSection({ toolFirst: true }),
+    rulesSection({ toolFirst: "auto" }),
     isPlanning ? planInstructions.checklist : planInstructions.steps,
     toolsSection,
     formatSpecialists(specialists),

@@ -217,6 +217,32 @@ describe("knowledge search with scripted models", () => {
     expect(stubborn.result).toMatchObject({ text: "I do know.", grounded: false });
   });
 
+  it("scenario K7: arithmetic and small talk are answered in one turn, without a search, and are not called ungrounded (S3-37, D-21)", async () => {
+    for (const [question, answer] of [
+      ["What's 2+2?", "The answer is 4."],
+      ["Thank you!", "You are welcome."],
+    ] as const) {
+      const { model, facts, result } = await runQuestion([{ text: answer }], question);
+      expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual(["auto"]);
+      expect(filterEvents(facts, "warning")).toEqual([]);
+      expect(result).toMatchObject({ text: answer, turns: 1, toolCalls: [], grounded: true });
+    }
+  });
+
+  it.each([
+    ["the cited passage supports it", "Hono runs on any JavaScript runtime [1].", true],
+    ["it cites nothing", "Hono runs on any JavaScript runtime.", false],
+    ["the cited passage is about something else", "The budget meeting moved to Friday afternoon [1].", false],
+    [
+      "it has a number that the passage does not have",
+      "Hono runs on any of 4711 JavaScript runtimes [1].",
+      false,
+    ],
+  ])("scenario K2: an answer after a search, when %s, is grounded: %s %s (S3-06)", async (_case, text, grounded) => {
+    const { result } = await runQuestion([createSearch("hono features", 1), { text }], "What is hono like?");
+    expect(result).toMatchObject({ status: "done", grounded });
+  });
+
   it.each([
     ["Pacific/Auckland", /^It is Thursday,? 1 January 2026 at 13:00 \(Pacific\/Auckland\)\.$/],
     ["America/Los_Angeles", /^It is Wednesday,? 31 December 2025 at 16:00 \(America\/Los_Angeles\)\.$/],

@@ -84,7 +84,8 @@ export type Policy = {
   readonly historyLimit: number | "unlimited";
   /** Estimated tokens per request. Older history is compacted before a request exceeds it. */
   readonly contextBudget: number | "unlimited";
-  readonly requireToolFirst: boolean;
+  /** Whether the first request requires a tool call. `auto`: unless the message is small talk or arithmetic. */
+  readonly requireToolFirst: boolean | "auto";
   /** Whether a model (`models.summary`, or the main one) describes each turn for the user after it ends. */
   readonly summaries: boolean;
   /** Whether the model reasons before it answers: always, never, or if the question or a failed tool calls for it. */
@@ -220,7 +221,7 @@ const choices: { readonly [field: string]: readonly unknown[] } = {
   onToolError: ["continue", "stop"],
   onAllToolsFailed: ["continue", "answer-from-knowledge", "fallback-tool"],
   memory: ["session", "run", "client"],
-  requireToolFirst: [true, false],
+  requireToolFirst: [true, false, "auto"],
   summaries: [true, false],
   includeToolData: [true, false],
   textWithCalls: ["keep", "drop"],

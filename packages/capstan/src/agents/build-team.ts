@@ -40,7 +40,7 @@ function buildAgent(data: AgentData, parts: TeamParts, team: ReadonlyMap<string,
     model: resolveModels(data, parts),
     instructions: standardInstructions(formatIdentity(data), {
       ...(prompt.trim() && { constraints: prompt }),
-      toolFirst: policy.requireToolFirst === true,
+      toolFirst: policy.requireToolFirst ?? false,
     }),
     tools: tools.flatMap((tool) => parts.registry.get(tool)?.(data) ?? []),
     // Resolved lazily, because handoffs may be circular.

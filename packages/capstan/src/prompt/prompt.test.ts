@@ -87,6 +87,9 @@ describe("standardInstructions", () => {
   it("requires a tool call first, and forbids general knowledge, only if configured (S3-05)", async () => {
     const rule = "Your first action must be a tool call; do not answer from general knowledge.";
     expect(await render(standardInstructions("You are Xyne.", { toolFirst: true }))).toContain(rule);
+    expect(await render(standardInstructions("You are Xyne.", { toolFirst: "auto" }))).toContain(
+      `${rule} Only small talk and arithmetic need no tool.`,
+    );
     expect(await render(standardInstructions("You are Xyne."))).not.toContain("first action");
   });
 

@@ -4,8 +4,8 @@ import { contextSection } from "./context-section.ts";
 export type StandardInstructions = {
   /** Free text about what the agent must or must not do. */
   readonly constraints?: string;
-  /** Require a tool call before any answer. */
-  readonly toolFirst?: boolean;
+  /** Require a tool call before any answer; `auto`: before any but small talk and arithmetic. */
+  readonly toolFirst?: boolean | "auto";
 };
 
 /**
@@ -59,8 +59,11 @@ export function rulesSection({
       "Answer from what the tools return, with the real names and values in it; never pass on a tool's message as the answer.",
       "If what you have is thin, use more tools, or ask one short question and then search.",
     ];
+    const exception = toolFirst === "auto" ? " Only small talk and arithmetic need no tool." : "";
     if (toolFirst)
-      rules.unshift("Your first action must be a tool call; do not answer from general knowledge.");
+      rules.unshift(
+        `Your first action must be a tool call; do not answer from general knowledge.${exception}`,
+      );
     return rules.map((rule) => `- ${rule}`).join("\n");
   };
 }

@@ -3,10 +3,11 @@ import type { FactBody } from "../event.ts";
 import { getAnswerText, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { RunState, TurnState } from "../state/state.ts";
+import { isSupported } from "./grounding.ts";
 import { buildReturn } from "./handoffs.ts";
 import { runFallbackTool } from "./limit-answers.ts";
 import { isLastTurn } from "./limits.ts";
-import { buildDone, decideFacts, hasActed, type Rule, type RuleContext } from "./rule.ts";
+import { buildDone, decideFacts, hasActed, type Rule, type RuleContext, requiresTool } from "./rule.ts";
 import { callNextModel } from "./turns.ts";
 
 /**
@@ -49,7 +50,7 @@ export const acceptAnswer: Rule = (context) => {
     const status = run.policy.onLimit[0] === "fail" ? "failed" : "limit";
     return decideFacts("answer", ...warnings, limit, buildDone(run, { status, text, error: cut }));
   }
-  const unsupported = skippedTool || currentTurn.tools === "unavailable";
+  const unsupported = skippedTool || currentTurn.tools === "unavailable" || !hasSources(context, text);
   return decideFacts(
     "answer",
     ...warnings,
@@ -71,8 +72,15 @@ function pickOutput({ run }: RuleContext): { output?: Json } {
   return output && "value" in output ? { output: output.value } : {};
 }
 
-function hasSkippedRequiredTool({ agent, run }: RuleContext): boolean {
-  return run.policy.requireToolFirst && agent.tools.size > 0 && !hasActed(run);
+function hasSkippedRequiredTool(context: RuleContext): boolean {
+  return requiresTool(context) && !hasActed(context.run);
+}
+
+/** After a search, or with citations, an answer has to cite passages that support it. Data cites nothing. */
+function hasSources({ agent, state, run }: RuleContext, text: string): boolean {
+  const { hasSearched, citations, policy } = run;
+  if (agent.output || policy.citations === "off" || !(hasSearched || citations.length > 0)) return true;
+  return isSupported({ text, citations, fragments: state.fragments });
 }
 
 /** Requests an answer that does not match the output schema once more, then fails the run. */

@@ -3,6 +3,7 @@ import type { Effect } from "../effect.ts";
 import type { FactBody, RunStatus } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { RunState, State } from "../state/state.ts";
+import { needsSources } from "./needs-sources.ts";
 
 /** The input of a rule. */
 export type RuleContext = { readonly agent: Agent; readonly state: State; readonly run: RunState };
@@ -48,6 +49,13 @@ export function buildDone(
     }),
     ...(canRetry && !run.parent && { canRetry }),
   };
+}
+
+/** Whether the policy requires a tool call before an answer. With `auto`, small talk and arithmetic need none. */
+export function requiresTool({ agent, run }: RuleContext): boolean {
+  const { requireToolFirst } = run.policy;
+  if (!requireToolFirst || agent.tools.size === 0) return false;
+  return requireToolFirst === true || needsSources(run.query);
 }
 
 /** Whether a tool was called. A handoff counts. */

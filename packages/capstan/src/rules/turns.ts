@@ -16,7 +16,7 @@ import {
   planModelRetry,
   spentCallsNote,
 } from "./limits.ts";
-import { type Decision, decideFacts, hasActed, type Rule, type RuleContext } from "./rule.ts";
+import { type Decision, decideFacts, hasActed, type Rule, type RuleContext, requiresTool } from "./rule.ts";
 
 /** Calls the model. The last rule, so it always decides. */
 export const startNextTurn: Rule = (context) => callNextModel(context, {});
@@ -54,10 +54,11 @@ export function callNextModel(
   };
 }
 
-function chooseToolOffer({ agent, run }: RuleContext, turn: number): ToolOffer {
+function chooseToolOffer(context: RuleContext, turn: number): ToolOffer {
+  const { run } = context;
   if (isLastTurn(run, turn) && run.policy.finalTurn === "no-tools") return "withdrawn";
   if (hasSpentToolCalls(run)) return "withdrawn";
-  return run.policy.requireToolFirst && agent.tools.size > 0 && !hasActed(run) ? "required" : "offered";
+  return requiresTool(context) && !hasActed(run) ? "required" : "offered";
 }
 
 /** How often a message is continued, per reason to stop. */

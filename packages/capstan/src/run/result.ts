@@ -52,7 +52,10 @@ interface ResultFields<Output, Call extends ToolCall> {
   readonly cost: number;
   /** Estimated tokens of the session's next request, and the policy's budget for it. */
   readonly context: { readonly tokens: number; readonly budget?: number };
-  /** False when tools were called but all of them failed, so the answer is not based on tool results. */
+  /**
+   * False when tools were called but all of them failed, when a required search was skipped, or when tools have searched
+   * and no cited passage supports the answer.
+   */
   readonly grounded: boolean;
   readonly pending: readonly PendingCall<Call>[];
   /** When a run that waits for a point in time resumes at the latest, if an engine manages it. */

@@ -35,6 +35,7 @@ export function recordCall(
   mergeNestedRun(state, run, call);
   run.toolCalls.push(record);
   if (result.affected !== undefined) run.affected.push(result.affected);
+  if (result.contexts) run.hasSearched = true;
   for (const fragment of result.contexts ?? []) addFragment(state, fragment);
   run.unknownTools = result.error?.code === "unknown_tool" ? run.unknownTools + 1 : 0;
   countRepeat(run, turnState, call);

@@ -123,6 +123,7 @@ export function mergeNestedRun(state: State, run: RunState, { part }: Call): voi
   if (!child) return;
   run.nested.delete(part.id);
   for (const fragment of child.fragments.values()) addFragment(state, fragment);
+  if (child.run?.hasSearched) run.hasSearched = true;
   run.affected.push(...(child.run?.affected ?? []));
   const missing = listReads(child.labels).filter(
     (label) => hasExternal(child.labels[label]) && !hasExternal(state.labels[label]),

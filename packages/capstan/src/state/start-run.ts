@@ -59,6 +59,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     repeats: new Map(),
     unknownTools: 0,
     startedCalls: 0,
+    hasSearched: false,
     ...{ toolCalls: [], affected: [], reasoning: [], media: [] },
     lastText: "",
     stopReason: undefined,

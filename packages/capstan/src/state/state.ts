@@ -117,6 +117,8 @@ export type RunState = {
   /** Calls started; counted against the budget. */
   startedCalls: number;
   readonly toolCalls: ToolCallRecord[];
+  /** A tool returned passages that an answer can cite, or none of them matched. */
+  hasSearched: boolean;
   readonly affected: Json[];
   readonly reasoning: { readonly turn: number; readonly text: string }[];
   readonly media: GeneratedMedia[];

@@ -43,7 +43,7 @@ export const policyGroups: readonly PolicyGroup[] = [
       createNumber("maxConcurrency", "Max concurrency"),
       createChoice("onToolError", "On tool error", ["continue", "stop"]),
       createNumber("toolTimeoutMs", "Tool timeout (ms)"),
-      createFlag("requireToolFirst", "Require a tool first"),
+      createChoice("requireToolFirst", "Require a tool first", ["false", "true", "auto"]),
       createChoice("approvals", "Approvals", ["ask", "allow", "deny"]),
       createLimit("approvalExpiresMs", "Approvals expire (ms)"),
       createChoice("gate", "Safety gate", ["default", "strict", "off"]),
@@ -129,7 +129,10 @@ export function computeChanges(
 
 function parseFieldText(field: PolicyField, text: string): unknown {
   if (field.type === "flag") return text === "true";
-  if (field.type === "choice") return field.choices.includes(text) ? text : undefined;
+  if (field.type === "choice") {
+    if (!field.choices.includes(text)) return undefined;
+    return text === "true" || text === "false" ? text === "true" : text;
+  }
   if (field.allowsUnlimited && (text === "unlimited" || text === "")) return "unlimited";
   const value = Number(text);
   return text !== "" && Number.isFinite(value) && value >= 0 ? value : undefined;

@@ -32,7 +32,7 @@ export type Item = {
       /** The run can continue from where it failed. */
       readonly canRetry?: true;
     }
-  /** The answer above is not based on tool results: all calls failed and none was denied. */
+  /** No tool result or cited source supports the answer above, and no call was denied. */
   | { readonly type: "ungrounded"; readonly runId: string }
 );
 

@@ -97,11 +97,9 @@ export function NoticeLine({ item }: { readonly item: NoticeItem }): ReactNode {
   return <Line icon={isLimit ? <Gauge size={14} /> : <Info size={14} />}>{escapeBidi(message)}</Line>;
 }
 
-/** Shown below an answer when all tool calls failed. */
+/** Shown below an answer that no tool result or source supports. */
 export function UngroundedLine(): ReactNode {
-  return (
-    <Line icon={<Info size={14} />}>All tool calls failed. This answer is not based on tool results.</Line>
-  );
+  return <Line icon={<Info size={14} />}>No tool result or cited source supports this answer.</Line>;
 }
 
 function Line({ icon, children }: { readonly icon: ReactNode; readonly children: ReactNode }): ReactNode {
