@@ -1,4 +1,4 @@
-import { defineAgent, defineTool, type Event, isFact, type Store } from "capstan";
+import { defineAgent, defineTool, isFact, type Store } from "capstan";
 import {
   buildView,
   type Client,
@@ -10,7 +10,7 @@ import {
   type StartedRun,
 } from "capstan/client";
 import { memory } from "capstan/stores/memory";
-import { scriptedModel } from "capstan/testing";
+import { fakeClock, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { createServer, type ServerOptions } from "./create-server.ts";
 import { type ListeningServer, listen } from "./listen.ts";
@@ -43,8 +43,8 @@ async function serve(
 const inTime = { timeout: 30_000, interval: 10 };
 const toInput = (...plan: object[]) => ({ input: JSON.stringify(plan) });
 
-async function collectEvents(events: AsyncIterable<Event>): Promise<Event[]> {
-  const heard: Event[] = [];
+async function collectEvents<Item>(events: AsyncIterable<Item>): Promise<Item[]> {
+  const heard: Item[] = [];
   for await (const event of events) heard.push(event);
   return heard;
 }
@@ -61,9 +61,9 @@ describe("the client and the server", () => {
     const stop = new AbortController();
     const fetch: Fetch = async (url, { method = "GET" }) => {
       asked.push(`${method} ${new URL(url).pathname}`);
-      if (asked.filter((request) => request.endsWith("/events")).length === 2) stop.abort();
+      if (asked.filter((request) => request.endsWith("/events")).length === 4) stop.abort();
       const headers = { "content-type": "text/event-stream" };
-      if (url.endsWith("/events")) return new Response(new ReadableStream(), { headers });
+      if (asked.at(-1)?.endsWith("/events")) return new Response(new ReadableStream(), { headers });
       return Response.json({ runs: [], sessions: [], agents: [] });
     };
     const client = createClient({ baseURL: "http://127.0.0.1:1", fetch });
@@ -78,6 +78,8 @@ describe("the client and the server", () => {
       ...[runs.start({ input: "i" }), runs.get("r"), runs.list(), runs.cancel("r"), runs.steer("r", "t")],
       ...[runs.approve("r", "c"), runs.deny("r", "c"), runs.answer("r", "c", 1), runs.retry("r")],
       ...[collectEvents(runs.events("r", { signal })), collectEvents(sessions.events("s", { signal }))],
+      collectEvents(runs.viewEvents("r", "chat", { signal })),
+      collectEvents(sessions.viewEvents("s", "chat", { signal })),
     ]);
     const known = [
       ...[...agentRoutes, ...sessionRoutes, ...sessionCopyRoutes, ...sessionEventRoutes],
@@ -195,6 +197,37 @@ describe("a watched session of a server", () => {
     const heard = await collectEvents(client.runs.events(runId, { stream: "final" }));
     const texts = heard.flatMap((event) => (event.type === "content_delta" ? event.delta : []));
     expect(texts).toEqual(["Done: seen"]);
+  });
+
+  it("follow a view of the events across lost connections, and know when it has ended", async () => {
+    const made = createTestServer({ agents: [createSlowAgent(() => undefined)] });
+    let maxBytes = Number.POSITIVE_INFINITY;
+    let connections = 0;
+    const fetch: Fetch = async (url, { headers, ...init }) => {
+      const request = new Request(url, { ...init, headers: { ...(headers as object), host: "127.0.0.1" } });
+      const response = await made.fetch(request);
+      if (!response.ok || !new URL(url).pathname.endsWith("/events")) return response;
+      connections++;
+      return new Response((await response.text()).slice(0, maxBytes), response);
+    };
+    const options = { baseURL: "http://127.0.0.1", fetch, clock: fakeClock({ skipUpToMs: 10_000 }) };
+    const client = createClient(options);
+    const { runId } = await client.runs.start(
+      toInput({ say: "one two three ", call: "look" }, { say: "Four." }),
+    );
+    for await (const _ of client.runs.events(runId));
+    const whole = await collectEvents(client.runs.viewEvents(runId, "chat"));
+    expect(whole.map(({ event }) => event)).toEqual([
+      ...["content_delta", "tool_call_start", "tool_call_result", "content_delta", "done"],
+    ]);
+    connections = 0;
+    maxBytes = 120;
+    expect(await collectEvents(client.runs.viewEvents(runId, "chat"))).toEqual(whole);
+    expect(connections).toBeGreaterThan(3);
+    const after = whole.at(-2)?.id ?? "";
+    expect(await collectEvents(client.runs.viewEvents(runId, "chat", { after }))).toEqual(whole.slice(-1));
+    await expect(client.runs.viewEvents(runId, "chatt").next()).rejects.toThrow('Available views: "chat".');
+    await made.close(0);
   });
 
   it("has a client-side tool answered by the page that shows it (S0-50, C-28)", async () => {

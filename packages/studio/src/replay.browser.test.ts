@@ -179,7 +179,7 @@ describe("the inspector", () => {
     expect(await isInSight("Step number 2.")).toBe(true);
   });
 
-  test("shows the messages in all formats, the prompt with its note, and the events", async () => {
+  test("shows the messages in all formats, the prompt with its note, and the events, also in a view of the server", async () => {
     const page = await studio.open(`/sessions/${sessionId}`, { theme: "dark" });
     await openInspector(page);
     await page.getByRole("tab", { name: "Messages" }).click();
@@ -200,6 +200,9 @@ describe("the inspector", () => {
     await page.locator("[data-event]").first().getByRole("button").click();
     await page.getByText('"is_error": true').waitFor();
     await takePicture(page, "events-desktop-dark");
+    await page.getByLabel("Event view").selectOption("chat");
+    await page.locator('[data-view-event="tool_call_start"]').first().click();
+    await page.getByText('"arguments"').first().waitFor();
   });
 
   test("runs again with another policy after confirmation, and compares both runs", async () => {

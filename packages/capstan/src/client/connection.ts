@@ -25,8 +25,12 @@ export interface Connection {
   request<Answer>(request: ApiRequest): Promise<Answer>;
   /** Returns the response as text. */
   requestText(request: ApiRequest): Promise<string>;
-  /** Opens the event stream after a position. Does not retry. */
-  openEventStream(path: string, after: number, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** Opens the event stream after the event with this id. Does not retry. */
+  openEventStream(
+    path: string,
+    lastId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array>>;
 }
 
 export type ConnectionOptions = {
@@ -99,8 +103,9 @@ export function createConnection({
       }
     },
     requestText: requestWithRetry,
-    async openEventStream(path, after, signal) {
-      const headers = { ...credentials, accept: "text/event-stream", ...buildLastEventHeader(after) };
+    async openEventStream(path, lastId, signal) {
+      const position: Record<string, string> = lastId === undefined ? {} : { "last-event-id": lastId };
+      const headers = { ...credentials, accept: "text/event-stream", ...position };
       const response = await environment
         .fetch(`${server}${path}`, { headers, signal, cache: "no-store" })
         .catch((cause) => Promise.reject(createUnreachableError(server, cause)));
@@ -143,9 +148,6 @@ function buildRequestInit(
     ...(body !== undefined && { body: JSON.stringify(body) }),
   };
 }
-
-const buildLastEventHeader = (after: number): Record<string, string> =>
-  after > 0 ? { "last-event-id": String(after) } : {};
 
 function formatQuery(query: ApiRequest["query"] = {}): string {
   const entries = Object.entries(query).flatMap(([name, value]) =>

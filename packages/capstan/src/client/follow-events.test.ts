@@ -11,7 +11,7 @@ import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { type ClientOptions, createClient } from "./create-client.ts";
 import type { Fetch } from "./environment.ts";
-import type { ConnectionState } from "./follow-events.ts";
+import type { ConnectionState } from "./follow-stream.ts";
 import { buildView, reduce } from "./reduce.ts";
 import { emptyView } from "./session-view.ts";
 

@@ -12,7 +12,8 @@ import type { ModelSettings } from "../settings/settings.ts";
 import type { RunInfo } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
-import { type FollowOptions, followEvents } from "./follow-events.ts";
+import { type FollowViewOptions, followEvents, followView, type ViewEvent } from "./follow-events.ts";
+import type { FollowOptions } from "./follow-stream.ts";
 import { createRunRecords, type RunRecords } from "./run-records.ts";
 
 /** Options of a new run. */
@@ -93,6 +94,12 @@ export interface RunsClient<A extends Agent = Agent> extends RunRecords {
     runId: RunId<Started>,
     options?: RunEventsOptions,
   ): AsyncIterableIterator<Event<AgentCall<Started>>, void, undefined>;
+  /** Follows a view of the events, such as `chat`, across reconnects. `client.about()` lists the views of the server. */
+  viewEvents(
+    runId: string,
+    view: string,
+    options?: FollowViewOptions,
+  ): AsyncIterableIterator<ViewEvent, void, undefined>;
   /** Cancels a run. Its output so far is kept. */
   cancel(runId: string, reason?: string): Promise<void>;
   /** Sends a message to a run before its next turn. */
@@ -121,6 +128,8 @@ export function createRunsClient(connection: Connection, environment: ClientEnvi
   const list: RunsClient["list"] = (options = {}) => requestList(options);
   const get: RunsClient["get"] = (runId) => request({ method: "GET", path: getRunPath(runId) });
 
+  const hasEnded = async (runId: string): Promise<boolean> => (await get(runId)).state === "ended";
+
   /** Whether this is the newest fact of its run. A run that waited or failed may have continued since. */
   async function isLastOfRun({ type, sessionId, runId, at }: Fact): Promise<boolean> {
     const run = (await list({ sessionId })).find((info) => info.runId === runId);
@@ -147,8 +156,19 @@ export function createRunsClient(connection: Connection, environment: ClientEnvi
             if (fact.type === "done") return !fact.canRetry || isLastOfRun(fact);
             return untilRest && fact.type === "waiting" && fact.until === undefined && isLastOfRun(fact);
           },
-          hasEnded: async () => (await get(runId)).state === "ended",
+          hasEnded: () => hasEnded(runId),
         },
+        options,
+      ),
+    viewEvents: (runId, view, options = {}) =>
+      followView(
+        {
+          path: `${getRunPath(runId)}/events`,
+          connection,
+          environment,
+          hasEnded: () => hasEnded(runId),
+        },
+        view,
         options,
       ),
     cancel: (runId, reason) =>

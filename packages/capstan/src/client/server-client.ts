@@ -24,6 +24,8 @@ export type About = {
   readonly user: string;
   readonly isAdmin: boolean;
   readonly agents: readonly AboutAgent[];
+  /** Views of the events, for `viewEvents` of runs and sessions. */
+  readonly eventViews: readonly { readonly name: string; readonly description: string }[];
 };
 
 /** State of a provider's API key. */

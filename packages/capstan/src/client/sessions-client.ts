@@ -5,7 +5,8 @@ import type { FoundSession, ListedSession } from "../sessions/sessions.ts";
 import type { SessionSummary } from "../sessions/summary.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
-import { type FollowOptions, followEvents } from "./follow-events.ts";
+import { type FollowViewOptions, followEvents, followView, type ViewEvent } from "./follow-events.ts";
+import type { FollowOptions } from "./follow-stream.ts";
 import type { StartedRun } from "./runs-client.ts";
 
 export type { ApprovalRule, ExportFormat, FoundSession, ListedSession, SessionSummary };
@@ -66,12 +67,24 @@ export interface SessionsClient {
   ): Promise<FactPage>;
   /** Follows the events of all its runs across reconnects and server restarts, until aborted. */
   events(sessionId: string, options?: FollowOptions): AsyncIterableIterator<Event, void, undefined>;
+  /** Follows a view of the events of all its runs, such as `chat`, until aborted. */
+  viewEvents(
+    sessionId: string,
+    view: string,
+    options?: FollowViewOptions,
+  ): AsyncIterableIterator<ViewEvent, void, undefined>;
 }
 
 export function createSessionsClient(connection: Connection, environment: ClientEnvironment): SessionsClient {
   const { request, requestText } = connection;
   const collectionPath = "/api/sessions";
   const getSessionPath = (sessionId: string) => `${collectionPath}/${encodeURIComponent(sessionId)}`;
+  const getSource = (sessionId: string) => ({
+    path: `${getSessionPath(sessionId)}/events`,
+    connection,
+    environment,
+    hasEnded: async () => false,
+  });
   const createSession = (path: string, body: object) =>
     request<SessionSummary>({ method: "POST", path, body, key: environment.createKey() });
   const listPage: SessionsClient["listPage"] = (query = {}) =>
@@ -119,15 +132,7 @@ export function createSessionsClient(connection: Connection, environment: Client
     page: (sessionId, query = {}) =>
       request({ method: "GET", path: `${getSessionPath(sessionId)}/facts`, query }),
     events: (sessionId, options = {}) =>
-      followEvents(
-        {
-          path: `${getSessionPath(sessionId)}/events`,
-          connection,
-          environment,
-          isLastFact: () => false,
-          hasEnded: async () => false,
-        },
-        options,
-      ),
+      followEvents({ ...getSource(sessionId), isLastFact: () => false }, options),
+    viewEvents: (sessionId, view, options = {}) => followView(getSource(sessionId), view, options),
   };
 }

@@ -1,7 +1,7 @@
 import { describeThrown, type ErrorData } from "../errors.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
 import type { ClientEnvironment } from "./environment.ts";
-import type { ConnectionState } from "./follow-events.ts";
+import type { ConnectionState } from "./follow-stream.ts";
 import { buildView, reduceAll } from "./reduce.ts";
 import type { RunRequest, RunsClient } from "./runs-client.ts";
 import { emptyView, type SessionView } from "./session-view.ts";

@@ -4,7 +4,7 @@ import { Router } from "wouter";
 import { filterProfiled, getStartableAgents } from "../data/agents.ts";
 import { ModelLine } from "./model-line.tsx";
 
-const about = { name: "Capstan", version: "1", user: "", isAdmin: true, agents: [] };
+const about = { name: "Capstan", version: "1", user: "", isAdmin: true, agents: [], eventViews: [] };
 const renderModelLine = (model: string, isOffline: boolean) =>
   renderToStaticMarkup(
     <Router ssrPath="/">

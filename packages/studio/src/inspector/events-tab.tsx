@@ -2,6 +2,7 @@ import type { Fact } from "capstan";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
+import { useAbout } from "../data/about.ts";
 import type { OpenSession } from "../data/open-session.ts";
 import { classNames } from "../ui/class-names.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
@@ -11,9 +12,34 @@ import { EmptyState } from "../ui/state.tsx";
 import { useInspectorFocus } from "./focus.ts";
 import { formatFullNumber } from "./format-facts.ts";
 import { RawJson } from "./raw-json.tsx";
+import { ViewEvents } from "./view-events.tsx";
+
+/** The events of the session: the stored ones, or one of the server's views of them. */
+export function EventsTab({ session }: { readonly session: OpenSession }): ReactNode {
+  const views = useAbout(({ about }) => about?.eventViews);
+  const [view, setView] = useState("");
+  const description = views?.find(({ name }) => name === view)?.description ?? "Everything that is stored";
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div className="flex shrink-0 items-center gap-2 px-4 pt-2">
+        <SelectField
+          label="Event view"
+          value={view}
+          choices={[
+            { value: "", label: "Stored events" },
+            ...(views ?? []).map(({ name }) => ({ value: name, label: name })),
+          ]}
+          onChange={setView}
+        />
+        <p className="min-w-0 flex-1 truncate text-xs text-quiet">{escapeBidi(description)}</p>
+      </div>
+      {view === "" ? <StoredEvents session={session} /> : <ViewEvents sessionId={session.id} view={view} />}
+    </div>
+  );
+}
 
 /** All stored events of the session. */
-export function EventsTab({ session }: { readonly session: OpenSession }): ReactNode {
+function StoredEvents({ session }: { readonly session: OpenSession }): ReactNode {
   const { facts, view } = session;
   const [type, setType] = useState("");
   const [query, setQuery] = useState("");
