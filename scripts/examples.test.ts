@@ -55,6 +55,7 @@ describe("the examples", () => {
     "migrate-openai-agents": "done: B-17 is paid back.",
     models: "answered by offline/rules",
     operate: "POST /api/runs 201",
+    "own-data": "A rope costs 12.",
     "own-model": "That is about 26 miles.",
     resume: "9 facts were left; the last is tool_call_start",
     safety: '  "to": "thief@example.net",',

@@ -77,6 +77,8 @@ export type ErrorCode =
   | "overloaded"
   | "draining"
   | "internal"
+  | "data_loading"
+  | "data_failed"
   | "server_unreachable"
   | "aborted"
   | "cancelled"
@@ -172,6 +174,8 @@ export const errorCodes: Readonly<
   overloaded: { status: 503, retryable: true },
   draining: { status: 503, retryable: true },
   internal: { status: 500, retryable: true },
+  data_loading: { status: 409, retryable: true },
+  data_failed: { status: 409, retryable: false },
   server_unreachable: { status: 502, retryable: true },
   aborted: { status: 499, retryable: false },
   cancelled: { status: 499, retryable: false },

@@ -12,7 +12,7 @@ const owned = ["sessionId", "runId", "otherRunId"];
 /** Ids that only occur within owned data. */
 const inside = ["callId", "handle", "ruleId", "turn"];
 /** Names of data that all users share. */
-const shared = ["name", "model", "server"];
+const shared = ["name", "model", "server", "dataId", "path"];
 /** Ids that are hashed into a session id of the caller, or ignored if they are not the caller's. */
 const derived = ["chatId", "threadId", "messageId"];
 
@@ -118,7 +118,10 @@ describe("the table of routes", () => {
     for (const route of routes.filter((one) => !isAdministrative(one)))
       for (const { name, place } of listRouteFields(route))
         if (/id$|ids$|handle|owner|user|scope/i.test(name) && !isProtocolField(route, name))
-          expect([...owned, ...inside, ...derived], `${place} of ${formatRouteName(route)}`).toContain(name);
+          expect(
+            [...owned, ...inside, ...shared, ...derived],
+            `${place} of ${formatRouteName(route)}`,
+          ).toContain(name);
   });
 
   it("requires authentication wherever data has an owner (A84)", () => {

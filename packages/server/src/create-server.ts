@@ -38,6 +38,8 @@ import { createCors } from "./http/cors.ts";
 import { createGuard, type GuardOptions } from "./http/guard.ts";
 import { withSecurityHeaders } from "./http/security-headers.ts";
 import { loadStaticFiles } from "./http/static-files.ts";
+import { type ServerAgents, withOwnData } from "./own-data/data-agents.ts";
+import type { OwnData } from "./own-data/own-data.ts";
 import { withApiErrors } from "./protocols/api-errors.ts";
 import { chatView } from "./protocols/chat/chat-events.ts";
 import type { ClientProvenance } from "./protocols/client-entry.ts";
@@ -78,6 +80,13 @@ type BaseOptions<A> = GuardOptions & {
   readonly about?: AgentProfiles;
   /** The events of a run in an application's own vocabulary: clients request a view with `?events=<name>`. */
   readonly eventViews?: EventViews;
+  /**
+   * Own data that users open the apps on, from `openOwnData` with the same store. All users see its agents; admins add
+   * and remove it. The server loads what is remembered, and does not close it.
+   */
+  readonly data?: OwnData;
+  /** Whether admins may add files and folders of this machine by their path: they can then read any file. Default: false. */
+  readonly dataPaths?: boolean;
   /** The MCP servers whose tools the agents use. The server does not close them. */
   readonly mcp?: McpTools;
   /** Applies to every run. */
@@ -189,6 +198,7 @@ export function createServer(options: ServerOptions): Server {
   const fetch = basePath === "" ? logged : withBasePath(logged, basePath);
   for (const warning of checkInstructions(coded)) report(warning);
   if (options.retention) startRetention(deployment, options.retention);
+  const unwatchData = options.data && serveOwnData(options.data, deployment);
   return {
     routes,
     keys,
@@ -203,8 +213,19 @@ export function createServer(options: ServerOptions): Server {
       admission.close();
       await Promise.race([quotaAdmission.close(), timeout]);
       unwatch();
+      unwatchData?.();
     },
   };
+}
+
+/** Loads own data, and resumes the runs that wait for it. */
+function serveOwnData(data: OwnData, { engine }: Deployment): () => void {
+  const unwatch = data.onChange(({ state }) => {
+    // The engine tries again by itself if this fails.
+    if (state.type === "ready") engine.recover().catch(() => undefined);
+  });
+  data.start();
+  return unwatch;
 }
 
 type DeploymentBase = Pick<Deployment, "store" | "shutdownSignal"> & { readonly keys: ApiKeys };
@@ -214,7 +235,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   const { agents: coded, policy, context = (owner: RunOwner) => owner, apiKey } = options;
   const { maxRuns = defaultMaxRuns, leaseMs = 15_000 } = options;
   const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
-  const { agents, models, resolver } = createAgentSource({ ...options, store });
+  const { agents, ownData, models, resolver } = createAgentSource({ ...options, store });
   const { agentParts, quota, activeRuns, admission, metrics } = createUsageTracking(options);
   const report = createReporter(options.onError);
   const requestLog = options.onRequest && createRequestLog(options.onRequest, report);
@@ -258,7 +279,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     store,
     leaseMs,
     activeRuns,
-    agents,
+    ...{ agents, ownData },
     resolveAgent: (name = coded[0]?.name ?? "", model) => resolver.get(name, model),
     findAgent: resolver.find,
     agentProfiles: options.about ?? {},
@@ -278,14 +299,19 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   };
 }
 
-type AgentSourceOptions = Pick<ServerOptions, "agents" | "storedAgents" | "models" | "localModels"> & {
+type AgentSourceOptions = Pick<
+  ServerOptions,
+  "agents" | "storedAgents" | "models" | "localModels" | "data" | "dataPaths"
+> & {
   readonly store: Store;
 };
 
-function createAgentSource({ agents: coded, store, ...options }: AgentSourceOptions) {
-  const agents = storedAgents({ ...options.storedAgents, store, coded });
+function createAgentSource({ agents: coded, store, data, ...options }: AgentSourceOptions) {
+  const stored = storedAgents({ ...options.storedAgents, store, coded });
+  const agents: ServerAgents = data ? withOwnData(stored, data) : stored;
   const models = indexModels(options.models ?? [], options.localModels);
-  return { agents, models, resolver: withToolsets(createAgentResolver(agents, models), store) };
+  const ownData = data && { data, allowsPaths: options.dataPaths ?? false };
+  return { agents, ownData, models, resolver: withToolsets(createAgentResolver(agents, models), store) };
 }
 
 /** Returns a function that finds the agent of a stored run as a server with these options does. */

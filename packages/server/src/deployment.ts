@@ -1,6 +1,6 @@
 import type { McpTools } from "@capstan/mcp";
 import type { Agent, PolicyOverrides, ResumeOptions, Store } from "capstan";
-import type { PolicyLimits, SettingsLimits, StoredAgents } from "capstan/agents";
+import type { PolicyLimits, SettingsLimits } from "capstan/agents";
 import type { LocalEngine } from "capstan/engines/local";
 import type { Admission } from "./access/admission.ts";
 import type { ApiKeys } from "./access/api-keys.ts";
@@ -9,6 +9,8 @@ import type { Quota } from "./access/quota.ts";
 import type { QuotaAdmission } from "./access/quota-admission.ts";
 import type { SignIns } from "./access/sign-ins.ts";
 import type { EventViews } from "./event-views/event-view.ts";
+import type { ServerAgents } from "./own-data/data-agents.ts";
+import type { OwnData } from "./own-data/own-data.ts";
 import type { ClientProvenance } from "./protocols/client-entry.ts";
 import type { MountedMcp } from "./protocols/mount-mcp.ts";
 import type { ActiveRuns } from "./runs/active-runs.ts";
@@ -19,6 +21,13 @@ import type { RequestLog } from "./telemetry/request-log.ts";
 import type { AgentParts } from "./views/agent-parts.ts";
 import type { McpCalls } from "./views/mcp-server-view.ts";
 import type { AgentProfiles } from "./views/server-info.ts";
+
+/** Own data, and what requests may do with it. */
+export type OwnDataAccess = {
+  readonly data: OwnData;
+  /** Whether an admin may name files and folders of this machine. */
+  readonly allowsPaths: boolean;
+};
 
 /** Services that the route handlers use: one instance per server. */
 export type Deployment = {
@@ -35,7 +44,8 @@ export type Deployment = {
   readonly agentProfiles: AgentProfiles;
   /** Tools, sources and models that stored agents can use. */
   readonly agentParts: AgentParts;
-  readonly agents: StoredAgents;
+  readonly agents: ServerAgents;
+  readonly ownData: OwnDataAccess | undefined;
   /** Resolves an agent by name (default: the first agent), optionally with another model. Throws `unknown_agent`. */
   resolveAgent(name?: string, model?: string): Promise<Agent>;
   /** Finds the agent of a stored run by its recorded name, which may be `name@model`. */

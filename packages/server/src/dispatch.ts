@@ -177,7 +177,8 @@ export function createRouter({ routes, handle: answer, files, report }: RouterOp
   const app = new Hono();
   const methods = new Map<string, string[]>();
   for (const route of routes) {
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1");
+    // A parameter named `path` takes the rest of the URL, with slashes.
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1").replace(/:path$/, ":path{.+}");
     methods.set(path, [...(methods.get(path) ?? []), route.method]);
     app.on(route.method, path, ({ req }) => answer(route, { request: req.raw, params: req.param() }));
   }

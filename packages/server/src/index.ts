@@ -20,6 +20,7 @@ export {
   type NodeHandler,
   toNodeHandler,
 } from "./listen.ts";
+export type { DataSource, SourceState } from "./own-data/data-source.ts";
 export type {
   DataLoader,
   LoadedData,
@@ -28,6 +29,9 @@ export type {
   LoadRequest,
   SkippedItem,
 } from "./own-data/loader.ts";
+export { type NewData, type OwnData, type OwnDataOptions, openOwnData } from "./own-data/own-data.ts";
+export type { RememberedSource } from "./own-data/source-catalog.ts";
+export type { UploadLimits } from "./own-data/uploads.ts";
 export {
   type ChatEvent,
   chatEvents,

@@ -15,10 +15,10 @@ export type ToolInfo = {
   readonly isClientSide: boolean;
 };
 
-/** An agent of a server, defined in code or stored by a user. */
+/** An agent of a server: defined in code, stored by a user, or an app on own data. */
 export type AgentInfo = {
   readonly name: string;
-  readonly source: "coded" | "user" | "imported";
+  readonly source: "coded" | "user" | "imported" | "data";
   readonly description?: string;
   /** Model names in the order in which they are tried. */
   readonly models: readonly string[];

@@ -10,6 +10,8 @@ export type ApiRequest = {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
+  /** Sent as they are, instead of a JSON body. */
+  readonly bytes?: Blob | Uint8Array;
   /** Sent as `Idempotency-Key`. */
   readonly key?: string;
   /** Safe to send again when the response is lost. */
@@ -17,6 +19,8 @@ export type ApiRequest = {
   /** Error statuses whose body counts as a regular response. */
   readonly acceptedStatuses?: readonly number[];
   readonly signal?: AbortSignal | undefined;
+  /** Of one attempt, instead of the client's. */
+  readonly timeoutMs?: number;
 };
 
 /** A connection to one server. */
@@ -67,7 +71,10 @@ export function createConnection({
       const work = readResponse(
         environment.fetch(url, { ...buildRequestInit(request, credentials), signal: abortController.signal }),
       );
-      const { response, text } = await withTimeout(work, { clock, ms: timeoutMs, signal });
+      const { response, text } = await withTimeout(work, {
+        ...{ clock, signal },
+        ms: request.timeoutMs ?? timeoutMs,
+      });
       if (response.ok || request.acceptedStatuses?.includes(response.status)) return { text };
       return { status: response.status, error: parseErrorResponse(text, response) };
     } catch (cause) {
@@ -135,7 +142,7 @@ function canRetry(status: number, { method, key, isIdempotent = method === "GET"
 }
 
 function buildRequestInit(
-  { method, body, key }: ApiRequest,
+  { method, body, bytes, key }: ApiRequest,
   credentials: Record<string, string>,
 ): RequestInit {
   return {
@@ -143,9 +150,11 @@ function buildRequestInit(
     headers: {
       ...credentials,
       ...(body !== undefined && { "content-type": "application/json" }),
+      ...(bytes && { "content-type": "application/octet-stream" }),
       ...(key !== undefined && { "idempotency-key": key }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(bytes && { body: bytes as BodyInit }),
   };
 }
 

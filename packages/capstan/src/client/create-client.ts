@@ -2,6 +2,7 @@ import type { Agent } from "../agent.ts";
 import type { Clock } from "../clock.ts";
 import { type AgentsClient, createAgentsClient } from "./agents-client.ts";
 import { createConnection } from "./connection.ts";
+import { createDataClient, type DataClient } from "./data-client.ts";
 import { createEnvironment, type Fetch } from "./environment.ts";
 import { createRunsClient, type RunsClient } from "./runs-client.ts";
 import { createServerClient, type ServerClient } from "./server-client.ts";
@@ -28,6 +29,8 @@ export type Health = { readonly status: "ok" | "draining" };
 /** Client of a server. Failures reject with an `AgentError`: the server's own, or `server_unreachable`. */
 export interface Client<A extends Agent = Agent> extends ServerClient {
   readonly agents: AgentsClient;
+  /** Own data that the apps of the server are opened on. */
+  readonly data: DataClient;
   readonly sessions: SessionsClient;
   readonly runs: RunsClient<A>;
   /** Keeps a live view of a session for a user interface. Close it when the session is no longer shown. */
@@ -54,6 +57,7 @@ export function createClient(options: ClientOptions = {}): Client {
   return {
     ...createServerClient(server),
     agents: createAgentsClient(server),
+    data: createDataClient(server),
     sessions,
     runs,
     watch: (sessionId, watchOptions) =>

@@ -1,6 +1,14 @@
 export { describeRule, describeScope } from "../approvals/approval-scope.ts";
 export type { AgentInfo, AgentsClient, ToolInfo } from "./agents-client.ts";
 export { type Client, type ClientOptions, createClient, type Health } from "./create-client.ts";
+export type {
+  DataClient,
+  DataInfo,
+  DataLoaderInfo,
+  DataSourceInfo,
+  NewDataSource,
+  UploadedFile,
+} from "./data-client.ts";
 export type { Fetch } from "./environment.ts";
 export type { FollowViewOptions, ViewEvent } from "./follow-events.ts";
 export type { ConnectionState, FollowOptions } from "./follow-stream.ts";

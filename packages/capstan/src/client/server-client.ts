@@ -10,6 +10,8 @@ export type AboutAgent = {
   readonly title?: string;
   readonly description?: string;
   readonly suggestions?: readonly string[];
+  /** The app, if this is its agent on own data. */
+  readonly app?: string;
 };
 
 /** Describes a server and the current user. */

@@ -78,8 +78,9 @@ async function findObstacle({ resolveAgents }: RunSource, info: RunInfo): Promis
     return (await resolveAgents(info.agent)) ? undefined : describeMissingAgent(info.agent);
   } catch (thrown) {
     const error = describeThrown(thrown, "invalid_definition");
-    if (error.retryable) throw thrown; // the store that the agents come from
-    return error; // the agent exists, but not its model or one of its tools
+    // The store that the agents come from failed. Data that is still loading is a reason to wait, not a failure.
+    if (error.retryable && error.code !== "data_loading") throw thrown;
+    return error; // the agent exists, but not its model, its data or one of its tools
   }
 }
 

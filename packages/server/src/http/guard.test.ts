@@ -152,6 +152,14 @@ it.each([
     expect(readCode({ "content-type": type }, { method }), method).toBe(expected);
 });
 
+it("lets bytes in with PUT, which no page sends to another site without a preflight", () => {
+  const headers = { "content-type": "application/octet-stream" };
+  expect(readCode(headers, { method: "PUT" })).toBe("in");
+  for (const method of ["POST", "PATCH", "DELETE"])
+    expect(readCode(headers, { method })).toBe("unsupported_media_type");
+  expect(readCode({ "content-type": "text/plain" }, { method: "PUT" })).toBe("unsupported_media_type");
+});
+
 it.each([
   "key",
   "api_key",

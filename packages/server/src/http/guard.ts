@@ -65,6 +65,8 @@ export function isApiPath(path: string): boolean {
 function assertNotSimpleRequest({ method, headers }: Request): void {
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return;
   const type = headers.get("content-type");
+  // Files are uploaded with PUT, which no page can send to another site without a preflight.
+  if (method === "PUT" && type === "application/octet-stream") return;
   if (type !== null && !isJsonType(type)) throw createNotJsonError();
 }
 

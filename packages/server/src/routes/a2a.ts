@@ -16,6 +16,7 @@ import {
   toRpcError,
 } from "../protocols/a2a/rpc.ts";
 import { type A2aFrame, a2aVersion } from "../protocols/a2a/wire.ts";
+import { summarizeAgent } from "../views/server-info.ts";
 import { defineRoute, type Route, type RouteRequest } from "./route.ts";
 
 const name = z.strictObject({ name: z.string().min(1).max(200) });
@@ -84,10 +85,7 @@ async function buildCard(
   const listed = await deployment.agents.list();
   const shown = listed.flatMap((one): CardAgent[] => {
     if (one.source !== "coded" && (isPublic || one.problem !== undefined)) return [];
-    const stored = one.source === "coded" ? undefined : one.data.description;
-    const { agentProfiles } = deployment;
-    const own = Object.hasOwn(agentProfiles, one.name) ? agentProfiles[one.name] : undefined;
-    return [{ name: one.name, ...(stored !== undefined && { description: stored }), ...own }];
+    return [summarizeAgent(deployment, one)];
   });
   const chosen = agent === undefined ? shown[0] : shown.find((one) => one.name === agent);
   if (!chosen) throw new AgentError("unknown_agent", `Unknown agent "${agent}".`);

@@ -20,7 +20,7 @@ export const toolSchema: z.ZodType = z.object({
 
 const agent: z.ZodType = z.object({
   name: z.string(),
-  source: z.enum(["coded", "user", "imported"]),
+  source: z.enum(["coded", "user", "imported", "data"]),
   description: z.string().optional(),
   models: z.array(z.string()),
   tools: z.array(toolSchema),
@@ -37,7 +37,7 @@ export const agentRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/agents",
-    summary: "List the agents: those defined in code, then stored ones.",
+    summary: "List the agents: those defined in code, stored ones, then those on own data.",
     responses: { 200: { description: "The agents.", schema: z.object({ agents: z.array(agent) }) } },
     async handle({ caller }, deployment) {
       const listed = await deployment.agents.list();

@@ -4,6 +4,7 @@ import { agUiRoutes } from "./ag-ui.ts";
 import { agentPartRoutes, agentRoutes } from "./agents.ts";
 import { approvalRuleRoutes } from "./approval-rules.ts";
 import { chatRoutes } from "./chat.ts";
+import { dataFileRoutes, dataRoutes } from "./data.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { mcpServerRoutes } from "./mcp-servers.ts";
 import { messageRoutes } from "./messages.ts";
@@ -26,6 +27,8 @@ const described: readonly Route[] = [
   ...agentPartRoutes,
   ...modelRoutes,
   ...mcpServerRoutes,
+  ...dataRoutes,
+  ...dataFileRoutes,
   ...sessionRoutes,
   ...sessionCopyRoutes,
   ...sessionEventRoutes,

@@ -17,6 +17,7 @@ const about: z.ZodType = z.object({
       title: z.string().optional(),
       description: z.string().optional(),
       suggestions: z.array(z.string()).optional(),
+      app: z.string().optional().describe("The app, if this is its agent on own data."),
     }),
   ),
   eventViews: z

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { type Agent, AgentError, type Json, type Store } from "capstan";
-import type { StoredAgents } from "capstan/agents";
 import { isLocalModel } from "capstan/models";
 import type { Deployment } from "../deployment.ts";
+import type { ServerAgents } from "../own-data/data-agents.ts";
 import { type AgentOverrides, type ClientTool, createClientAgent } from "../protocols/client-agent.ts";
 
 type ModelChoice = Agent["models"]["main"][number];
@@ -26,8 +26,8 @@ export interface AgentResolver {
   find(name: string): Promise<Agent | undefined>;
 }
 
-/** Resolves agents defined in code and stored agents. */
-export function createAgentResolver(agents: StoredAgents, models: ModelChoices): AgentResolver {
+/** Resolves agents defined in code, stored agents, and agents on own data. */
+export function createAgentResolver(agents: ServerAgents, models: ModelChoices): AgentResolver {
   const listNames = async () => new Set((await agents.list()).map((agent) => agent.name));
 
   async function get(name: string, model?: string): Promise<Agent> {

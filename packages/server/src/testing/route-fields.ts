@@ -37,6 +37,7 @@ export const validBodies: Readonly<Record<string, object>> = {
   "PUT /api/admin/quotas": { quotas: {} },
   "POST /api/admin/keys": { user: "ada" },
   "PUT /api/admin/drain": { isDraining: false },
+  "POST /api/data": { app: "texts" },
   "POST /api/sessions": {},
   "PATCH /api/sessions/{sessionId}": { title: "Mine" },
   "POST /api/sessions/{sessionId}/fork": { at: 1 },

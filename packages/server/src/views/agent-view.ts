@@ -3,26 +3,39 @@ import type { ListedAgent } from "capstan/agents";
 import type { AgentInfo, ToolInfo } from "capstan/client";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import type { DataAgent } from "../own-data/data-agents.ts";
 
 /** Describes an agent to a caller; admins also get the data of stored agents. */
 export async function buildAgentView(
   { agents }: Deployment,
-  listed: ListedAgent,
+  listed: ListedAgent | DataAgent,
   { isAdmin }: Caller,
 ): Promise<AgentInfo> {
   const { name } = listed;
   if (listed.source === "coded") return { name, source: "coded", ...describeAgent(listed.agent) };
+  if (listed.source === "data") return buildDataAgentView(listed);
   const { source, version, data, createdAt, updatedAt, problem, warning } = listed;
   // An agent with a problem cannot be created.
   const agent = problem === undefined ? await agents.agent(name, version) : undefined;
   return {
     ...{ name, source, version, createdAt, updatedAt },
     ...(data.description !== undefined && { description: data.description }),
-    ...(agent ? describeAgent(agent) : { models: [], tools: [], handoffs: [] }),
+    ...(agent ? describeAgent(agent) : noParts),
     ...(problem !== undefined && { problem }),
     ...(isAdmin && { data, ...(warning !== undefined && { warning }) }),
   };
 }
+
+function buildDataAgentView({ name, agent, profile, problem }: DataAgent): AgentInfo {
+  return {
+    ...{ name, source: "data" },
+    ...(profile.description !== undefined && { description: profile.description }),
+    ...(agent ? describeAgent(agent) : noParts),
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+const noParts = { models: [], tools: [], handoffs: [] };
 
 function describeAgent(agent: Agent): Pick<AgentInfo, "models" | "tools" | "handoffs"> {
   return {

@@ -1,10 +1,15 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineAgent, defineTool, type Store } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openOwnData } from "../own-data/own-data.ts";
 import { routes } from "../routes/all-routes.ts";
 import type { Route } from "../routes/route.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
+import { textLoader } from "../testing/text-loader.ts";
 import { buildOpenApi, type OpenApi } from "./openapi.ts";
 
 const document: OpenApi = JSON.parse(JSON.stringify(buildOpenApi(routes)));
@@ -68,8 +73,10 @@ const pay = defineTool({
 
 let server: TestServer;
 let store: Store;
+let folder: string;
 beforeEach(() => {
   store = memory();
+  folder = mkdtempSync(join(tmpdir(), "capstan-openapi-"));
   const model = scriptedModel(({ history }) => {
     const said = history.findLast(({ type }) => type === "user");
     const name = said?.type === "user" ? String(said.content) : "";
@@ -78,9 +85,13 @@ beforeEach(() => {
     return isFirst && ["pay", "move"].includes(name) ? { calls: [{ id: "c1", name }] } : { text: "Hello." };
   });
   const agents = [defineAgent({ name: "helper", model, tools: [move, pay] })];
-  server = createTestServer({ agents, store, storedAgents: { models: [model] } });
+  const ownData = openOwnData({ store, loaders: { texts: textLoader() }, folder });
+  server = createTestServer({ agents, store, storedAgents: { models: [model] }, data: ownData });
 });
-afterEach(() => server.close(0));
+afterEach(async () => {
+  await server.close(0);
+  rmSync(folder, { recursive: true });
+});
 
 type Run = { readonly runId: string; readonly sessionId: string };
 
@@ -103,6 +114,12 @@ async function allowAlways(): Promise<string> {
 async function createAdminHeaders(): Promise<Record<string, string>> {
   const { secret } = await server.keys.create({ user: "root", isAdmin: true });
   return { authorization: `Bearer ${secret}` };
+}
+
+async function addData(): Promise<string> {
+  const { id } = await (await server.send("POST", "/api/data", { app: "texts" })).json();
+  await server.send("PUT", `/api/data/${id}/files/a.txt`);
+  return `/api/data/${id}`;
 }
 
 type Request = { readonly path: string; readonly body?: object; readonly headers?: Record<string, string> };
@@ -184,6 +201,15 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
     await server.send("PUT", "/api/agents/note", { data, expectedVersion: 0 });
     return { path: "/api/agents/note?expectedVersion=1" };
   },
+  "GET /api/data": async () => {
+    await addData();
+    return { path: "/api/data" };
+  },
+  "POST /api/data": () => ({ path: "/api/data", body: { app: "texts", title: "Notes" } }),
+  "POST /api/data/{dataId}/load": async () => ({ path: `${await addData()}/load` }),
+  "PUT /api/data/{dataId}/files/{path}": async () => ({ path: `${await addData()}/files/b/c.txt` }),
+  "GET /api/data/{dataId}/files/{path}": async () => ({ path: `${await addData()}/files/a.txt` }),
+  "DELETE /api/data/{dataId}": async () => ({ path: await addData() }),
   "GET /api/sessions": async () => {
     await run("Hello", "ended");
     return { path: "/api/sessions" };

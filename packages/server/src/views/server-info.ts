@@ -1,6 +1,8 @@
 import type { Agent } from "capstan";
+import type { ListedAgent } from "capstan/agents";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import type { DataAgent } from "../own-data/data-agents.ts";
 import { version } from "../version.ts";
 
 /** How the user interface presents an agent. */
@@ -21,9 +23,12 @@ export type ServerInfo = {
   readonly isOffline: boolean;
   readonly user: string;
   readonly isAdmin: boolean;
-  readonly agents: readonly (AgentProfile & { readonly name: string })[];
   readonly eventViews: readonly { readonly name: string; readonly description: string }[];
+  readonly agents: readonly AgentSummary[];
 };
+
+/** `app`: the app whose agent this is on own data. */
+export type AgentSummary = AgentProfile & { readonly name: string; readonly app?: string };
 
 /** Builds the public description of the server; contains no secrets. */
 export async function buildServerInfo(
@@ -32,19 +37,27 @@ export async function buildServerInfo(
 ): Promise<ServerInfo> {
   const model = getModelName(await deployment.resolveAgent());
   const listed = await deployment.agents.list();
-  const agents = listed.flatMap((one) => {
-    if (one.source !== "coded" && one.problem !== undefined) return [];
-    const stored = one.source === "coded" ? undefined : one.data.description;
-    const { agentProfiles } = deployment;
-    const own = Object.hasOwn(agentProfiles, one.name) ? agentProfiles[one.name] : undefined;
-    return [{ name: one.name, ...(stored !== undefined && { description: stored }), ...own }];
-  });
+  const agents = listed.flatMap((one) =>
+    one.source !== "coded" && one.problem !== undefined ? [] : [summarizeAgent(deployment, one)],
+  );
   const isOffline = model === "offline" || model.startsWith("offline/");
   const eventViews = Object.entries(deployment.eventViews).map(([name, { description }]) => ({
     name,
     description,
   }));
   return { name: "Capstan", version, model, isOffline, user, isAdmin, agents, eventViews };
+}
+
+/** Describes an agent that can run. */
+export function summarizeAgent(
+  { agentProfiles }: Pick<Deployment, "agentProfiles">,
+  one: ListedAgent | DataAgent,
+): AgentSummary {
+  const { name } = one;
+  if (one.source === "data") return { ...one.profile, name, app: one.app };
+  const stored = one.source === "coded" ? undefined : one.data.description;
+  const own = Object.hasOwn(agentProfiles, name) ? agentProfiles[name] : undefined;
+  return { name, ...(stored !== undefined && { description: stored }), ...own };
 }
 
 /** Returns the name of the agent's first model. */
