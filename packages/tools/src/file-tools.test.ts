@@ -24,11 +24,12 @@ const createCallSteps = (name: string, input: { [key: string]: string }): Script
 ];
 
 describe("the file tools", () => {
-  it("are five, or three with `readOnly` (S1-23)", () => {
+  it("are five, three with `readOnly`, or six with `undo` (S1-23)", () => {
     const names = (options: object = {}) =>
       fileTools({ root: place.path, ...options }).map(({ name }) => name);
     expect(names()).toEqual(["read_file", "list_files", "search_files", "write_file", "edit_file"]);
     expect(names({ readOnly: true })).toEqual(["read_file", "list_files", "search_files"]);
+    expect(names({ undo: { folder: place.outside } })).toEqual([...names(), "undo_change"]);
   });
 
   it("declare their reads and changes: files are private, and untrusted in an external root (A101)", () => {
@@ -102,7 +103,12 @@ describe("the file tools", () => {
   });
 
   it("refuse unknown options", () => {
-    for (const options of [{ readonly: true }, { limits: { line: 1 } }, { limits: { lines: "all" } }])
+    for (const options of [
+      { readonly: true },
+      { limits: { line: 1 } },
+      { limits: { lines: "all" } },
+      { undo: { folder: ".", changes: 1 } },
+    ])
       expect(() => fileTools({ root: place.path, ...(options as object) })).toThrow(
         expect.objectContaining({ code: "invalid_definition" }),
       );

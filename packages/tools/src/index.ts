@@ -1,4 +1,5 @@
 export { type FileToolsOptions, fileTools } from "./file-tools.ts";
+export type { UndoOptions } from "./files/change-history.ts";
 export { isExternalFile } from "./files/external-files.ts";
 export type { Quota } from "./files/quota.ts";
 export type { FileLimits } from "./files/workspace.ts";

@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import type { McpTools } from "@capstan/mcp";
 import { AgentError, suggestName, type Tool } from "capstan";
+import { dataFolder } from "capstan/data-folder";
 import type { Config, ToolSet } from "../config/config.ts";
 import type { Io } from "../io.ts";
 
@@ -61,12 +63,16 @@ const isToolSet = (name: string): name is ToolSet => toolSets.some((set) => set 
 
 async function loadToolSet(
   name: ToolSet,
-  { folder, isUntrusted = false }: ToolContext,
+  { folder, env, isUntrusted = false }: ToolContext,
 ): Promise<readonly Tool[]> {
   const { fileTools, planTool, shellTool, webFetch, webSearch } = await import("@capstan/tools");
   switch (name) {
     case "files":
-      return fileTools({ root: folder, ...(isUntrusted && { provenance: "external" }) });
+      return fileTools({
+        root: folder,
+        undo: { folder: join(dataFolder(env), "file-changes") },
+        ...(isUntrusted && { provenance: "external" }),
+      });
     case "web": {
       const search = webSearch();
       // Without a key, the model's provider would search, which not every model has.

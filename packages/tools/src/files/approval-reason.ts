@@ -30,7 +30,7 @@ export async function getWriteApprovalReason(
   path: string,
   workspace: WritableWorkspace,
 ): Promise<string | false> {
-  const { root, quota } = workspace;
+  const { root, quota, history } = workspace;
   const basicReason = getApprovalReason("Writes", path, root);
   if (basicReason === false) return false;
   const { folder, name } = parseFilePath(path, root);
@@ -40,7 +40,8 @@ export async function getWriteApprovalReason(
       const isThere = (await findEntry(directory, name)) !== undefined;
       if (!isThere) return withReason(`Creates the file ${file}`);
       const before = await readBefore(directory, name, quota.fileBytes);
-      return withReason(`Replaces the whole file ${file} (${formatSize(before)})`);
+      const note = history && !before.bytes ? ", which is too large to be undone" : "";
+      return withReason(`Replaces the whole file ${file} (${formatSize(before)}${note})`);
     });
   } catch (error) {
     // A parent folder is missing and would be created too.

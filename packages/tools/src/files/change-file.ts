@@ -1,22 +1,32 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { AgentError, type ToolContext, type ToolReturn, type UiHint } from "capstan";
+import type { ChangeHistory } from "./change-history.ts";
 import { type Directory, findEntry, openPath, withDirectory } from "./directory.ts";
 import { createArgumentError, getSystemCode, quotePath } from "./file-errors.ts";
+import { formatChange } from "./format-change.ts";
 import { openFile } from "./open-file.ts";
 import { assertNotProtected } from "./protected-paths.ts";
 import type { QuotaTracker } from "./quota.ts";
 import { readStats } from "./read-stats.ts";
 import { replaceInDirectory } from "./replace-in-directory.ts";
-import { createUnifiedDiff } from "./unified-diff.ts";
+import type { Root } from "./root.ts";
 import { parseFilePath, type Workspace, withFileErrors } from "./workspace.ts";
 
-/** A file before the change. `text` is undefined if the file is too large or not UTF-8 text. */
-export type FileBefore = { readonly stats: BigIntStats; readonly text: string | undefined };
+/** A file before the change. */
+export type FileBefore = {
+  readonly stats: BigIntStats;
+  /** Undefined if the file is too large. */
+  readonly bytes: Uint8Array | undefined;
+  /** Undefined if the file is too large or not UTF-8 text. */
+  readonly text: string | undefined;
+};
 
 /** A workspace whose files can be written, one at a time. */
 export type WritableWorkspace = Workspace & {
   readonly quota: QuotaTracker;
+  /** Keeps earlier contents, if changes can be undone. */
+  readonly history?: ChangeHistory | undefined;
   /** Serializes read-modify-write operations. */
   queue<Value>(action: () => Promise<Value>): Promise<Value>;
 };
@@ -66,7 +76,7 @@ async function changeInDirectory(
   name: string,
   { workspace, context, create, call, getContent }: FileChange & { readonly workspace: WritableWorkspace },
 ): Promise<ToolReturn> {
-  const { quota, seen } = workspace;
+  const { quota, seen, history } = workspace;
   const { runId, sessionId, signal } = context;
   const isNew = (await findEntry(directory, name)) === undefined;
   const before = isNew && create ? undefined : await readBefore(directory, name, quota.fileBytes);
@@ -79,11 +89,40 @@ async function changeInDirectory(
   const spending = { bytes: content.length, files: before ? 0 : 1 };
   await quota.check(runId, spending);
   signal.throwIfAborted();
-  await replaceInDirectory(directory, { name, content, previous: before?.stats });
+  const canUndo = await withHistory(history, { path, before, after: content }, () =>
+    replaceInDirectory(directory, { name, content, previous: before?.stats }),
+  );
   quota.record(runId, spending);
   const after = await readStats(directory.at(name));
-  if (after) seen.recordChange(file, { before: before?.stats, after });
-  return formatChange(path, before, text);
+  seen.recordChange(file, { before: before?.stats, after });
+  return formatChange({ path, before, content: text, canUndo });
+}
+
+type RecordedChange = {
+  readonly path: string;
+  readonly before: FileBefore | undefined;
+  readonly after: Uint8Array;
+};
+
+/** Keeps the earlier content before it is replaced. Returns false if the change cannot be undone. */
+async function withHistory(
+  history: ChangeHistory | undefined,
+  { path, before, after }: RecordedChange,
+  replace: () => Promise<void>,
+): Promise<boolean> {
+  const isUnchanged = before?.bytes && Buffer.compare(before.bytes, after) === 0;
+  if (!history || isUnchanged || (before && !before.bytes)) {
+    await replace();
+    return false;
+  }
+  const change = await history.record({ path, before: before?.bytes, after });
+  try {
+    await replace();
+  } catch (error) {
+    await history.remove(change);
+    throw error;
+  }
+  return true;
 }
 
 /** Returns the diff of a change for the user, or undefined if the change is not possible now. */
@@ -94,7 +133,7 @@ export async function previewChange(
   const { folder, name } = parseFilePath(path, root);
   const names = [...folder, name].join("/");
   const preview = (before: FileBefore | undefined) => {
-    const { ui } = formatChange(names, before, getContent(before));
+    const { ui } = formatChange({ path: names, before, content: getContent(before) });
     seen.recordShown(call, names, before?.stats);
     return ui;
   };
@@ -116,14 +155,32 @@ export async function previewChange(
 export async function readBefore(directory: Directory, name: string, maxBytes: number): Promise<FileBefore> {
   const { handle, stats } = await openFile(directory, name);
   try {
-    return { stats, text: stats.size > maxBytes ? undefined : await readText(handle, maxBytes) };
+    const bytes = stats.size > maxBytes ? undefined : await readBytes(handle, maxBytes);
+    return { stats, bytes, text: bytes && decodeText(bytes) };
   } finally {
     await handle.close();
   }
 }
 
-/** Returns undefined if the content is not UTF-8 text or has grown beyond `maxBytes`. */
-async function readText(handle: FileHandle, maxBytes: number): Promise<string | undefined> {
+/** Like `readBefore` for a path below the root. Returns undefined if the file does not exist. */
+export async function readIfPresent(
+  root: Root,
+  names: readonly string[],
+  maxBytes: number,
+): Promise<FileBefore | undefined> {
+  const name = names.at(-1) ?? "";
+  try {
+    return await withDirectory(root, names.slice(0, -1), async (directory) =>
+      (await findEntry(directory, name)) ? readBefore(directory, name, maxBytes) : undefined,
+    );
+  } catch (error) {
+    if (getSystemCode(error) === "ENOENT") return undefined; // its folder
+    throw error;
+  }
+}
+
+/** Returns undefined if the content has grown beyond `maxBytes`. */
+async function readBytes(handle: FileHandle, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for (;;) {
@@ -133,7 +190,11 @@ async function readText(handle: FileHandle, maxBytes: number): Promise<string | 
     if (size > maxBytes) return undefined;
     chunks.push(buffer.subarray(0, bytesRead));
   }
-  const bytes = Buffer.concat(chunks);
+  return Buffer.concat(chunks);
+}
+
+/** Returns undefined if the content is not UTF-8 text. */
+export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     // Keeps a byte order mark.
@@ -141,17 +202,4 @@ async function readText(handle: FileHandle, maxBytes: number): Promise<string | 
   } catch {
     return undefined; // another encoding, or binary
   }
-}
-
-/** The model gets line counts and the user gets the diff, so that a write does not reveal the old content to the model. */
-function formatChange(path: string, before: FileBefore | undefined, getContent: string): ToolReturn {
-  const wasBinary = before !== undefined && before.text === undefined;
-  const diff = wasBinary ? undefined : createUnifiedDiff(path, before?.text, getContent);
-  const summary = diff ? `lines: ${diff.added} added, ${diff.removed} removed` : "was not a text file";
-  const isSame = before !== undefined && diff?.text === "";
-  const content = isSame
-    ? `${quotePath(path)} is unchanged.`
-    : `${before ? "Changed" : "Created"} ${quotePath(path)} (${summary}).`;
-  const text = diff?.text ?? `Binary file a/${path} replaced by text\n`;
-  return { content, ui: { kind: "diff", props: { path, diff: text } } };
 }

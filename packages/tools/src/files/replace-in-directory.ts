@@ -56,6 +56,17 @@ export async function replaceInDirectory(
   if (directory.root.byHandle) await directory.handle.sync();
 }
 
+/** Removes a directory entry, unless it was changed in the meantime. */
+export async function removeFromDirectory(
+  directory: Directory,
+  { name, previous }: Pick<Replacement, "name"> & { readonly previous: BigIntStats },
+): Promise<void> {
+  const target = (await findEntry(directory, name))?.name ?? name;
+  assertUnchanged(await readStats(directory.at(target)), previous, [...directory.names, name]);
+  await unlink(directory.at(target));
+  if (directory.root.byHandle) await directory.handle.sync();
+}
+
 async function keepOwnerAndMode(handle: FileHandle, { mode, uid, gid }: BigIntStats): Promise<void> {
   // Only root can change the owner; for everyone else the new file already has the right one.
   if (process.getuid?.() === 0) await handle.chown(Number(uid), Number(gid));

@@ -15,10 +15,12 @@ export interface SeenFiles {
   recordShown(call: string, path: string, stats: BigIntStats | undefined): void;
   /** Throws if the file has changed since it was read or shown. */
   assertUnchanged(file: ChangedFile, stats: BigIntStats | undefined): void;
+  /** Throws if the file has changed since it was shown, whether it was read or not. */
+  assertAsShown(call: string, path: string, stats: BigIntStats | undefined): void;
   /** A change by these tools: other calls that were shown the earlier file can continue. */
   recordChange(
     file: ChangedFile,
-    change: { readonly before: BigIntStats | undefined; readonly after: BigIntStats },
+    change: { readonly before: BigIntStats | undefined; readonly after: BigIntStats | undefined },
   ): void;
 }
 
@@ -28,17 +30,21 @@ export function createSeenFiles(): SeenFiles {
   const read = new Map<string, string>();
   const shown = new Map<string, { readonly path: string; readonly version: string }>();
   const toKey = (sessionId: string, path: string) => `${sessionId}\0${path}`;
+  const assertAsShown: SeenFiles["assertAsShown"] = (call, path, stats) => {
+    const lastShown = shown.get(hash(call))?.version;
+    if (lastShown !== undefined && lastShown !== getFileVersion(stats))
+      throw createChangedError(path, "the user saw the change");
+  };
   return {
+    assertAsShown,
     recordRead: (sessionId, path, stats) => setBounded(read, toKey(sessionId, path), getFileVersion(stats)),
     recordShown: (call, path, stats) =>
       setBounded(shown, hash(call), { path, version: getFileVersion(stats) }),
     assertUnchanged({ sessionId, path, call }, stats) {
-      const version = getFileVersion(stats);
       const lastRead = read.get(toKey(sessionId, path));
-      if (lastRead !== undefined && lastRead !== version) throw createChangedError(path, "it was read");
-      const lastShown = shown.get(hash(call))?.version;
-      if (lastShown !== undefined && lastShown !== version)
-        throw createChangedError(path, "the user saw the change");
+      if (lastRead !== undefined && lastRead !== getFileVersion(stats))
+        throw createChangedError(path, "it was read");
+      assertAsShown(call, path, stats);
     },
     recordChange({ sessionId, path, call }, { before, after }) {
       const [earlier, version] = [getFileVersion(before), getFileVersion(after)];

@@ -11,10 +11,17 @@ export type UnifiedDiff = {
   readonly removed: number;
 };
 
-/** Compares two versions of a file. An undefined `before` means that the file is new. */
-export function createUnifiedDiff(path: string, before: string | undefined, after: string): UnifiedDiff {
-  const changes = diffLines(splitLines(before ?? ""), splitLines(after), { maxDifferences });
-  const header = [`--- ${before === undefined ? "/dev/null" : `a/${path}`}`, `+++ b/${path}`];
+/** Compares two versions of a file. An undefined version means that there is no file. */
+export function createUnifiedDiff(
+  path: string,
+  before: string | undefined,
+  after: string | undefined,
+): UnifiedDiff {
+  const changes = diffLines(splitLines(before ?? ""), splitLines(after ?? ""), { maxDifferences });
+  const header = [
+    `--- ${before === undefined ? "/dev/null" : `a/${path}`}`,
+    `+++ ${after === undefined ? "/dev/null" : `b/${path}`}`,
+  ];
   const hunks = formatHunks(changes);
   return {
     text: hunks.length === 0 ? "" : truncateDiff([...header, ...hunks]),

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Tool, ToolReturn } from "capstan";
 import { type FileToolsOptions, fileTools } from "../../file-tools.ts";
 
@@ -29,14 +29,19 @@ export type CallOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** Creates both folders, and the tools for the root. */
-export function createTemporaryRoot(options: Omit<FileToolsOptions, "root"> = {}): TemporaryRoot {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "capstan-files-")));
+type RootToolsOptions = Omit<FileToolsOptions, "root">;
+
+/** Creates both folders, or uses those of `shared`, and the tools for the root. */
+export function createTemporaryRoot(
+  options: RootToolsOptions | ((place: { readonly base: string }) => RootToolsOptions) = {},
+  shared?: TemporaryRoot,
+): TemporaryRoot {
+  const base = shared ? dirname(shared.path) : realpathSync(mkdtempSync(join(tmpdir(), "capstan-files-")));
   const path = join(base, "root");
   const outside = join(base, "outside");
-  for (const folder of [path, outside]) mkdirSync(folder);
+  for (const folder of [path, outside]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(outside, "secret.txt"), canary);
-  const tools = fileTools({ root: path, ...options });
+  const tools = fileTools({ root: path, ...(typeof options === "function" ? options({ base }) : options) });
   const call: TemporaryRoot["call"] = (tool, input, context) =>
     callFileTool(tools, tool, { input, ...context });
   return {
