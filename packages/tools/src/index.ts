@@ -3,6 +3,7 @@ export type { UndoOptions } from "./files/change-history.ts";
 export { isExternalFile } from "./files/external-files.ts";
 export type { Quota } from "./files/quota.ts";
 export type { FileLimits } from "./files/workspace.ts";
+export { gitStatus, isGitRepository } from "./git-status.ts";
 export { type PlanItem, planInstructions, planTool, trackPlan } from "./plan-tool.ts";
 export type { SandboxOptions } from "./shell/bubblewrap.ts";
 export type { ShellLimits } from "./shell/run-command.ts";
