@@ -38,7 +38,7 @@ describe("the files app", () => {
     expect(studioPolicy).toEqual({ ...policy, maxTurns: 25, memory: "session" });
   });
 
-  it("offers the five file tools; only reading needs no approval (S1-23)", async () => {
+  it("offers the file tools and undo; only reading needs no approval (S1-23)", async () => {
     const { tools, policy: agentPolicy } = await files({ model: scriptedModel([]), root: folder });
     expect(
       [...tools.values()].map(({ name, effects, needsApproval }) => [name, effects, !!needsApproval]),
@@ -48,6 +48,7 @@ describe("the files app", () => {
       ["search_files", "none", false],
       ["write_file", "state", true],
       ["edit_file", "state", true],
+      ["undo_change", "state", true],
     ]);
     expect(agentPolicy).toBe(policy);
   });

@@ -17,7 +17,7 @@ let workspaceCount = 0;
 function createAgent(): ReturnType<typeof files> {
   const root = join(folder, `workspace-${++workspaceCount}`);
   cpSync(join(import.meta.dirname, "sample"), root, { recursive: true });
-  return files({ model: offline(), root, studio: true });
+  return files({ model: offline(), root, undoFolder: `${root}-undo`, studio: true });
 }
 
 conversationSuite("the files app", createAgent, conversations);

@@ -244,6 +244,18 @@ export const conversations: readonly Conversation[] = [
     },
   ],
   [
+    { user: "create draft.txt with Some words", calls: [["write_file", { path: "draft.txt" }]] },
+    { user: "Change words to lines in draft.txt", calls: [["edit_file", { path: "draft.txt" }]] },
+    { user: "undo the last change", calls: [["undo_change", {}]], answers: [/restored.*draft\.txt/i] },
+    { user: "read draft.txt", calls: [["read_file"]], answers: ["Some words"] },
+    {
+      user: "Undo the change to draft.txt",
+      calls: [["undo_change", { path: "draft.txt" }]],
+      answers: [/removed.*draft\.txt/i],
+    },
+    { user: "undo the last change", calls: [["undo_change"]], answers: [/no change .*can be undone/i] },
+  ],
+  [
     {
       user: "rename greet to welcome in example.py",
       calls: [

@@ -20,7 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 async function createApp(script: Script): Promise<{ agent: Agent; model: ScriptedModel }> {
   const model = scriptedModel(script);
-  return { model, agent: await files({ model, root, studio: true }) };
+  return { model, agent: await files({ model, root, undoFolder: join(folder, "undo"), studio: true }) };
 }
 
 const question = "What files are in the workspace and what's in sample.txt?";

@@ -42,7 +42,7 @@ const model = offlineWithOverrides({
   [slowPrompt]: createSlowReader(gate.promise),
   [endlessPrompt]: createSlowReader(new Promise(() => undefined)),
 });
-const agent = await files({ model, root, studio: true });
+const agent = await files({ model, root, undoFolder: join(folder, "undo"), studio: true });
 const studio = setupStudio(() => ({ agents: [agent], about: { files: about } }));
 
 const readCardNames = (page: Page, state: string) =>

@@ -2,6 +2,7 @@ export { type FileToolsOptions, fileTools } from "./file-tools.ts";
 export type { UndoOptions } from "./files/change-history.ts";
 export { isExternalFile } from "./files/external-files.ts";
 export type { Quota } from "./files/quota.ts";
+export { type FolderSurvey, type SurveyOptions, surveyFolder } from "./files/survey-folder.ts";
 export type { FileLimits } from "./files/workspace.ts";
 export { gitStatus, isGitRepository } from "./git-status.ts";
 export { type PlanItem, planInstructions, planTool, trackPlan } from "./plan-tool.ts";

@@ -24,6 +24,8 @@ export type Walk = {
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
   visitsLeft: number;
+  /** Told about entries that the walk leaves out, with the error if there is one. */
+  readonly onSkip?: ((path: string, error?: unknown) => void) | undefined;
   /** Set when the walk ended early; used in messages. */
   stopReason?: string;
 };
@@ -33,11 +35,17 @@ export const maxDepth = 32;
 
 export function createWalk(
   limits: FileLimits,
-  { depth, signal, isThorough = false }: Pick<Walk, "depth" | "signal"> & { readonly isThorough?: boolean },
+  {
+    depth,
+    signal,
+    isThorough = false,
+    onSkip,
+  }: Pick<Walk, "depth" | "signal" | "onSkip"> & { readonly isThorough?: boolean },
 ): Walk {
   return {
     signal,
     isThorough,
+    onSkip,
     depth: Math.min(depth, maxDepth),
     deadline: performance.now() + limits.timeMs,
     visitsLeft: limits.visits,
@@ -53,7 +61,7 @@ export function isTimeUp(walk: Walk): boolean {
 }
 
 /** Entered only when the path of the call leads into it. */
-const skippedFolder = "node_modules";
+export const skippedFolder = "node_modules";
 
 /** Yields everything below a directory, sorted by name, each folder before its contents. Skips protected entries. */
 export async function* walkDirectory(
@@ -66,7 +74,7 @@ export async function* walkDirectory(
     yield { directory, name, kind };
     if (kind !== "folder" || depth >= walk.depth || walk.stopReason) continue;
     if (name === skippedFolder && !walk.isThorough) continue;
-    const inner = await tryOpenDirectory(directory, name);
+    const inner = await tryOpenDirectory(directory, name, walk);
     if (!inner) continue;
     try {
       yield* walkDirectory(inner, walk, depth + 1);
@@ -77,12 +85,17 @@ export async function* walkDirectory(
 }
 
 /** Returns undefined for a folder that is missing, unreadable or refused: the walk continues. */
-async function tryOpenDirectory(directory: Directory, name: string): Promise<Directory | undefined> {
+async function tryOpenDirectory(
+  directory: Directory,
+  name: string,
+  { onSkip }: Walk,
+): Promise<Directory | undefined> {
   try {
     return await openSubdirectory(directory, name);
   } catch (error) {
-    if (isSkippableError(error)) return undefined;
-    throw error;
+    if (!isSkippableError(error)) throw error;
+    onSkip?.([...directory.names, name].join("/"), error);
+    return undefined;
   }
 }
 
@@ -100,9 +113,11 @@ async function listEntries(directory: Directory, walk: Walk): Promise<Pick<Visit
       break;
     }
     // The parents were checked already: only the last folder and the name matter.
-    if (hasProtectedName([...names.slice(-1), entry.name])) continue;
-    if (isProtectedPath(root, join(root.path, ...names, entry.name))) continue;
-    entries.push({ name: entry.name, kind: getEntryKind(entry) });
+    const isProtected =
+      hasProtectedName([...names.slice(-1), entry.name]) ||
+      isProtectedPath(root, join(root.path, ...names, entry.name));
+    if (isProtected) walk.onSkip?.([...names, entry.name].join("/"));
+    else entries.push({ name: entry.name, kind: getEntryKind(entry) });
   }
   // Opened by path, so it may have been another directory.
   if (!root.byHandle) await verifyLocation(directory, directory.at("."));
