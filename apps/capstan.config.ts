@@ -2,14 +2,18 @@
 import { type Config, defineConfig } from "@capstan/cli";
 import { defaultModel } from "capstan/models";
 import { about as aboutAirport, airport } from "./airport/agent.ts";
+import { messages } from "./airport/messages.ts";
 import { about as aboutFiles, files } from "./files/agent.ts";
 import { about as aboutGraph, graph } from "./graph/agent.ts";
+import { aiEvents } from "./graph/ai-events.ts";
 import { about as aboutKnowledge, knowledge } from "./knowledge/agent.ts";
 import { findEmbeddingModel } from "./knowledge/library/find-embedding-model.ts";
 import { createLibrary } from "./knowledge/library/library.ts";
 import { getStoredAgentOptions } from "./knowledge/stored-agents.ts";
+import { reasoningSteps, trace } from "./knowledge/trace-names.ts";
 import { about as aboutBridge, bridge } from "./mcp-bridge/agent.ts";
 import { startChildServers } from "./mcp-bridge/child-servers.ts";
+import { runLog } from "./mcp-bridge/run-log.ts";
 
 const model = await defaultModel();
 const library = createLibrary({ embeddings: findEmbeddingModel() });
@@ -31,6 +35,8 @@ const config: Config = defineConfig({
     knowledge: aboutKnowledge,
     bridge: aboutBridge,
   },
+  // The events in each app's own vocabulary: `?events=<name>`. The files app uses `chat`, which every server has.
+  eventViews: { messages, "ai-events": aiEvents, trace, "reasoning-steps": reasoningSteps, log: runLog },
   // Lets agents created in the studio use the same search tools.
   storedAgents: getStoredAgentOptions(library),
   mcp,

@@ -27,6 +27,7 @@ describe("the examples", () => {
     costs: "$0.0065, prices of 2026-11-16",
     durable: "done: The report is on its way.",
     embeddings: "nearest: A cat sleeps 15 hours a day.",
+    "event-views": '15 finished {"steps":2}',
     events: "#10  complete   done",
     files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",
     handoffs: "  research -> desk: Only the queue retries.",

@@ -1,114 +1,134 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Event, type Result, run } from "capstan";
-import { memory } from "capstan/stores/memory";
-import { collect, scriptedModel } from "capstan/testing";
-import { afterAll, describe, expect, it } from "vitest";
+import { createServer, type ListeningServer, listen } from "@capstan/server";
+import { agentTool, defineAgent } from "capstan";
+import { type Client, createClient, type ViewEvent } from "capstan/client";
+import { type ScriptedStep, scriptedModel } from "capstan/testing";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { graph } from "./agent.ts";
-import {
-  type AiEvent,
-  type AiState,
-  initialAiState,
-  projectEvent,
-  toAiEvents,
-  toExecutionResult,
-} from "./ai-events.ts";
+import { aiEvents } from "./ai-events.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "graph-ai-events-"));
 afterAll(() => rmSync(folder, { recursive: true }));
+let listening: ListeningServer;
+afterEach(() => listening.close(0));
 
-async function runScript(): Promise<Event[]> {
-  const model = scriptedModel([
-    {
-      calls: [
-        { name: "findNodes", input: { selector: "type == 'cat'" } },
-        { name: "styleNodes", input: { selector: "type == 'cat'", color: "blurple" } },
-      ],
-    },
-    { calls: [{ name: "styleNodes", input: { selector: "type == 'cat'", color: "blue" } }] },
-    { text: "Done." },
-  ]);
-  const agent = await graph({ model, folder });
-  return (await collect(run(agent, "Make the cats blurple", { store: memory() }))).events;
+const blurple: ScriptedStep[] = [
+  {
+    calls: [
+      { name: "findNodes", input: { selector: "type == 'cat'" } },
+      { name: "styleNodes", input: { selector: "type == 'cat'", color: "blurple" } },
+    ],
+  },
+  { calls: [{ name: "styleNodes", input: { selector: "type == 'cat'", color: "blue" } }] },
+  { text: "The cats are blue." },
+];
+
+/** Serves the app with a scripted model, over a socket. */
+async function serve(steps: ScriptedStep[], isNested = false): Promise<Client> {
+  const app = await graph({ model: scriptedModel(steps), folder });
+  const asking = scriptedModel([{ calls: [{ name: "ask", input: { prompt: "?" } }] }, { text: "Done." }]);
+  const tools = [agentTool(app, { name: "ask", description: "Asks." })];
+  const agents = [isNested ? defineAgent({ name: "outer", model: asking, tools }) : app];
+  listening = await listen(createServer({ agents, eventViews: { "ai-events": aiEvents } }), { port: 0 });
+  return createClient({ baseURL: listening.url });
 }
 
-const omitStages = (events: readonly AiEvent[]) => events.filter(({ type }) => type !== "ai-stage");
+async function ask(client: Client, input: string, sessionId?: string) {
+  const started = await client.runs.start({ input, ...(sessionId !== undefined && { sessionId }) });
+  return { ...started, events: await collectView(client, started.runId) };
+}
 
-describe("the events of an AI controller", () => {
-  it("report each turn after tool calls with its number, message count and results (S2-20, S2-21, C-15)", async () => {
-    expect(omitStages(toAiEvents(await runScript()))).toEqual([
-      { type: "ai-turn-start", turnNumber: 2, messageCount: 4 },
+async function collectView(client: Client, runId: string, after?: string): Promise<ViewEvent[]> {
+  const events: ViewEvent[] = [];
+  const options = after === undefined ? {} : { after };
+  for await (const event of client.runs.viewEvents(runId, "ai-events", options)) events.push(event);
+  return events;
+}
+
+const getData = (events: readonly ViewEvent[], ...names: readonly string[]) =>
+  events.flatMap(({ event, data }) => (names.includes(event) ? [{ [event]: data }] : []));
+
+describe("GET /api/runs/{runId}/events?events=ai-events", () => {
+  it("reports each turn after tool calls with its number, message count and results (S2-20, S2-21, C-15)", async () => {
+    const { events } = await ask(await serve(blurple), "Make the cats blurple");
+    expect(getData(events, "ai-turn-start", "ai-processing-tool-results")).toEqual([
+      { "ai-turn-start": { turnNumber: 2, messageCount: 4 } },
       {
-        type: "ai-processing-tool-results",
-        toolResults: [
-          { name: "findNodes", success: true },
-          { name: "styleNodes", success: false },
-        ],
+        "ai-processing-tool-results": {
+          toolResults: [
+            { name: "findNodes", success: true },
+            { name: "styleNodes", success: false },
+          ],
+        },
       },
-      { type: "ai-turn-start", turnNumber: 3, messageCount: 6 },
-      { type: "ai-processing-tool-results", toolResults: [{ name: "styleNodes", success: true }] },
+      { "ai-turn-start": { turnNumber: 3, messageCount: 6 } },
+      { "ai-processing-tool-results": { toolResults: [{ name: "styleNodes", success: true }] } },
     ]);
   });
 
-  it("report each change of stage once, in order (S2-18, S2-19, C-15)", async () => {
-    const stages = toAiEvents(await runScript()).flatMap((event) =>
-      event.type === "ai-stage" ? [event.stage] : [],
-    );
-    expect(stages).toEqual([
+  it("reports each change of stage once, in order (S2-18, S2-19, S2-62, C-15)", async () => {
+    const { events } = await ask(await serve(blurple), "Make the cats blurple");
+    const stages = [
       "submitted",
-      ...["streaming", "executing", "processing"],
-      ...["streaming", "executing", "processing"],
-      ...["streaming", "complete"],
+      "streaming",
+      "executing",
+      "processing",
+      "streaming",
+      "executing",
+      "processing",
+    ];
+    expect(getData(events, "ai-stage")).toEqual(
+      [...stages, "streaming", "complete"].map((stage) => ({ "ai-stage": { stage } })),
+    );
+  });
+
+  it("ends with the execution result: the text, and each affected element once (S2-12, S2-15)", async () => {
+    const { events } = await ask(await serve(blurple), "Make the cats blurple");
+    expect(events.at(-1)).toMatchObject({
+      event: "ai-result",
+      data: {
+        success: true,
+        message: "The cats are blue.",
+        llmText: "The cats are blue.",
+        affectedNodes: ["cat1", "cat2", "cat3"],
+        affectedEdges: [],
+      },
+    });
+  });
+
+  it("ends at the limit with a result that is no success (S2-16)", async () => {
+    const looping: ScriptedStep[] = Array.from({ length: 6 }, (_, n) => ({
+      calls: [{ name: "sampleData", input: { target: "nodes", count: n + 1 } }],
+    }));
+    const { events } = await ask(await serve(looping), "Sample forever");
+    expect(events.at(-1)).toMatchObject({
+      event: "ai-result",
+      data: { success: false, message: "Maximum tool iterations reached" },
+    });
+    expect(getData(events, "ai-stage").at(-1)).toEqual({ "ai-stage": { stage: "error" } });
+  });
+
+  it("continues after any of its events", async () => {
+    const client = await serve(blurple);
+    const { runId } = await ask(client, "Make the cats blurple");
+    const whole = await collectView(client, runId);
+    const middle = whole.findIndex(({ event }) => event === "ai-turn-start");
+    expect(await collectView(client, runId, whole[middle]?.id)).toEqual(whole.slice(middle + 1));
+  });
+
+  it("starts over with the next run of a session (S2-21)", async () => {
+    const client = await serve([...blurple, { text: "You are welcome." }]);
+    const { sessionId } = await ask(client, "Make the cats blurple");
+    const { events } = await ask(client, "Thanks", sessionId);
+    expect(getData(events, "ai-turn-start", "ai-processing-tool-results")).toEqual([]);
+  });
+
+  it("ignores nested runs (C-15)", async () => {
+    const { events } = await ask(await serve(blurple, true), "Ask it");
+    expect(getData(events, "ai-processing-tool-results")).toEqual([
+      { "ai-processing-tool-results": { toolResults: [{ name: "ask", success: true }] } },
     ]);
-  });
-
-  it("are the same when projected one at a time during the run (S2-62, C-15)", async () => {
-    const events = await runScript();
-    let state: AiState = initialAiState;
-    const told = events.flatMap((event) => {
-      const next = projectEvent(state, event);
-      state = next.state;
-      return next.events;
-    });
-    expect(told).toEqual(toAiEvents(events));
-    expect(state.stage).toBe("complete");
-  });
-
-  it("ignore nested runs (C-15)", async () => {
-    const nested = (await runScript()).map((event): Event => ({ ...event, parentRunId: "run_outer" }));
-    expect(toAiEvents(nested)).toEqual([]);
-  });
-
-  it("start over with the next run, without the results of the previous one (S2-21)", async () => {
-    const events = await runScript();
-    const cut = events.findLastIndex(({ type }) => type === "tool_call_result") + 1;
-    const told = omitStages(toAiEvents([...events.slice(0, cut), ...(await runScript())]));
-    expect(told.filter(({ type }) => type === "ai-turn-start")).toHaveLength(3);
-  });
-});
-
-describe("the end of a run", () => {
-  const ended = { text: "", affected: [] } as Partial<Result>;
-
-  it("has a message even if the model returned no text (S2-12)", () => {
-    expect(toExecutionResult({ ...ended, status: "done" } as Result)).toEqual({
-      success: true,
-      message: "No response",
-      llmText: "",
-      affectedNodes: [],
-      affectedEdges: [],
-    });
-  });
-
-  it("lists each affected node and edge once (S2-15)", () => {
-    const affected = [{ nodes: ["a", "b"] }, { nodes: ["b"], edges: ["e1"] }, null];
-    const result = toExecutionResult({ status: "failed", text: "No.", affected } as unknown as Result);
-    expect(result).toEqual({
-      success: false,
-      message: "No.",
-      affectedNodes: ["a", "b"],
-      affectedEdges: ["e1"],
-    });
   });
 });

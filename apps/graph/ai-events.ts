@@ -1,59 +1,56 @@
-// Projects Capstan's events to the `ai-*` events of graph tools with their own AI controller, so that a page that listens
-// for those works unchanged.
+// The events of a run under the names of graph tools with their own AI controller (`ai-turn-start`, …), so that a page
+// that listens for those works unchanged: `?events=ai-events`.
 
+import type { EventView, ViewEvent } from "@capstan/server";
 import type { Event, Json, Result } from "capstan";
 import { nextStage, type Stage } from "capstan/client";
 
-export type AiEvent =
-  /** A turn starts after tool calls. */
-  | { readonly type: "ai-turn-start"; readonly turnNumber: number; readonly messageCount: number }
-  /** The model processes the tool results. */
-  | {
-      readonly type: "ai-processing-tool-results";
-      readonly toolResults: readonly { readonly name: string; readonly success: boolean }[];
-    }
-  | { readonly type: "ai-stage"; readonly stage: Stage };
-
 type ToolResult = { readonly name: string; readonly success: boolean };
 
-/** State carried from one event to the next. */
-export type AiState = { readonly stage: Stage; readonly toolResults: readonly ToolResult[] };
+/**
+ * `ai-stage {stage}` when the stage changes; `ai-turn-start {turnNumber, messageCount}` and
+ * `ai-processing-tool-results {toolResults}` when a turn starts after tool calls; `ai-result` with the execution result
+ * at the end. Nested runs are ignored.
+ */
+export const aiEvents: EventView = {
+  description: "Stages, turns and tool results of the graph's AI controller",
+  create() {
+    let stage: Stage = "idle";
+    let toolResults: ToolResult[] = [];
+    const affected: Json[] = [];
 
-export const initialAiState: AiState = { stage: "idle", toolResults: [] };
+    function project(event: Event): readonly ViewEvent[] {
+      switch (event.type) {
+        case "tool_call_result":
+          toolResults.push({ name: event.name, success: !event.is_error });
+          if (event.affected !== undefined) affected.push(event.affected);
+          return [];
+        case "turn_start": {
+          const results = toolResults;
+          toolResults = [];
+          if (results.length === 0) return [];
+          const { turn, messageCount } = event;
+          return [
+            { event: "ai-turn-start", data: { turnNumber: turn, messageCount } },
+            { event: "ai-processing-tool-results", data: { toolResults: results } },
+          ];
+        }
+        case "done":
+          return [{ event: "ai-result", data: toExecutionResult({ ...event, affected }) }];
+        default:
+          return [];
+      }
+    }
 
-/** Returns the next state and the events to emit. Events of nested runs are ignored. */
-export function projectEvent(
-  state: AiState,
-  event: Event,
-): { readonly state: AiState; readonly events: AiEvent[] } {
-  if (event.parentRunId !== undefined) return { state, events: [] };
-  const stage = nextStage(state.stage, event);
-  const events: AiEvent[] = stage === state.stage ? [] : [{ type: "ai-stage", stage }];
-  if (event.type === "run_start") return { state: { ...initialAiState, stage }, events };
-  if (event.type === "tool_call_result") {
-    const result = { name: event.name, success: !event.is_error };
-    return { state: { stage, toolResults: [...state.toolResults, result] }, events };
-  }
-  if (event.type !== "turn_start") return { state: { ...state, stage }, events };
-  const { toolResults } = state;
-  if (toolResults.length > 0) {
-    events.push({ type: "ai-turn-start", turnNumber: event.turn, messageCount: event.messageCount });
-    events.push({ type: "ai-processing-tool-results", toolResults });
-  }
-  return { state: { stage, toolResults: [] }, events };
-}
-
-/** Projects all events of a run or a session. */
-export function toAiEvents(events: Iterable<Event>): AiEvent[] {
-  let state = initialAiState;
-  const aiEvents: AiEvent[] = [];
-  for (const event of events) {
-    const next = projectEvent(state, event);
-    state = next.state;
-    aiEvents.push(...next.events);
-  }
-  return aiEvents;
-}
+    return (event) => {
+      if (event.parentRunId !== undefined) return [];
+      const next = nextStage(stage, event);
+      const isChange = next !== stage;
+      stage = next;
+      return [...(isChange ? [{ event: "ai-stage", data: { stage } }] : []), ...project(event)];
+    };
+  },
+};
 
 export type ExecutionResult = {
   readonly success: boolean;
@@ -65,7 +62,11 @@ export type ExecutionResult = {
 };
 
 /** The result of a run in the format of such a controller. */
-export function toExecutionResult({ status, text, affected }: Result): ExecutionResult {
+export function toExecutionResult({
+  status,
+  text,
+  affected,
+}: Pick<Result, "status" | "text" | "affected">): ExecutionResult {
   const isDone = status === "done";
   return {
     success: isDone,

@@ -4,7 +4,7 @@ import { collect, fakeClock, type Script, type ScriptedStep, scriptedModel } fro
 import { describe, expect, it } from "vitest";
 import { type KnowledgeOptions, knowledge } from "./agent.ts";
 import { createLibrary } from "./library/library.ts";
-import { buildTrace } from "./trace-names.ts";
+import { trace } from "./trace-names.ts";
 
 const library = createLibrary({ indexFolder: false });
 const quiet: ScriptedStep = { text: "A turn." };
@@ -179,16 +179,18 @@ describe("knowledge search with scripted models", () => {
     expect(result.text).toContain('5 passages for "validate with zod".');
     expect(result.text).toMatch(/Closest matches: zod README/);
     expect(result.text).toContain('Missing: no document contains "zorgulator".');
-    const trace = buildTrace(facts);
-    expect(trace.slice(trace.findIndex(({ type }) => type === "error"))).toEqual([
-      { type: "error", name: "MaxTurnsExceeded", message: expect.any(String) },
+    const traced = facts.flatMap(trace.create());
+    expect(traced.slice(traced.findIndex(({ event }) => event === "error"))).toEqual([
+      { event: "error", data: { name: "MaxTurnsExceeded", message: expect.any(String) } },
       {
-        type: "tool_call_start",
-        toolName: "fall_back",
-        args: expect.objectContaining({ query: "Can zod validate a zorgulator?" }),
+        event: "tool_call_start",
+        data: {
+          toolName: "fall_back",
+          args: expect.objectContaining({ query: "Can zod validate a zorgulator?" }),
+        },
       },
-      { type: "tool_call_end", toolName: "fall_back", status: "ok" },
-      { type: "run_end", status: "limit" },
+      { event: "tool_call_end", data: { toolName: "fall_back", status: "ok" } },
+      { event: "run_end", data: { status: "limit" } },
     ]);
   });
 

@@ -1,8 +1,9 @@
-import { type Event, getText } from "capstan";
+import type { EventView } from "@capstan/server";
+import { type Event, getText, type Json } from "capstan";
 import { getReasoningSteps, type ReasoningStep as Step } from "capstan/client";
 
 /** The events of a run under the names that enterprise search dashboards use, in order. */
-export type TraceEvent =
+type TraceEvent =
   | { readonly type: "run_start"; readonly runId: string }
   | { readonly type: "turn_start"; readonly turn: number; readonly agentName: string }
   | {
@@ -12,7 +13,7 @@ export type TraceEvent =
       readonly content: string;
       readonly toolCalls: readonly string[];
     }
-  | { readonly type: "tool_call_start"; readonly toolName: string; readonly args: unknown }
+  | { readonly type: "tool_call_start"; readonly toolName: string; readonly args: Json }
   | { readonly type: "tool_call_end"; readonly toolName: string; readonly status: string }
   | { readonly type: "handoff"; readonly from: string; readonly to: string }
   | { readonly type: "handoff_denied"; readonly to: string; readonly reason: string }
@@ -21,7 +22,7 @@ export type TraceEvent =
   | { readonly type: "run_end"; readonly status: string };
 
 /** Maps an event to one trace event or none. Deltas map to none. */
-export function toTraceEvents(event: Event): readonly TraceEvent[] {
+function toTraceEvents(event: Event): readonly TraceEvent[] {
   const { agent: agentName, turn } = event;
   switch (event.type) {
     case "run_start":
@@ -55,14 +56,16 @@ export function toTraceEvents(event: Event): readonly TraceEvent[] {
   }
 }
 
-export function buildTrace(events: Iterable<Event>): readonly TraceEvent[] {
-  return [...events].flatMap(toTraceEvents);
-}
+/** The trace as a view: `?events=trace`. */
+export const trace: EventView = {
+  description: "Turns, model calls, tool calls and handoffs under the names of enterprise search",
+  create: () => (event) => toTraceEvents(event).map(({ type, ...data }) => ({ event: type, data })),
+};
 
 const toLimitName = (code: string): string => (code === "max_turns" ? "MaxTurnsExceeded" : code);
 
 /** A reasoning step in the format of such dashboards, for display only. */
-export type AgentReasoningStep = {
+type AgentReasoningStep = {
   readonly type: StepType;
   readonly iteration: number;
   readonly details?: string;
@@ -93,11 +96,18 @@ const stepTypes: { readonly [type in Step["type"]]: StepType } = {
   limit: "MaxTurns",
 };
 
-export function buildReasoningSteps(events: Iterable<Event>): readonly AgentReasoningStep[] {
-  return [...events].flatMap(getReasoningSteps).map(({ type, iteration, details, summary, aiGenerated }) => ({
+function toReasoningStep({ type, iteration, details, summary, aiGenerated }: Step): AgentReasoningStep {
+  return {
     type: stepTypes[type],
     iteration,
     ...(details !== undefined && { details }),
     ...(summary !== undefined && { [aiGenerated ? "aiGeneratedSummary" : "stepSummary"]: summary }),
-  }));
+  };
 }
+
+/** The reasoning steps as a view: `?events=reasoning-steps`. */
+export const reasoningSteps: EventView = {
+  description: "What the agent did, step by step, with a summary of each turn",
+  create: () => (event) =>
+    getReasoningSteps(event).map((step) => ({ event: "reasoning_step", data: toReasoningStep(step) })),
+};

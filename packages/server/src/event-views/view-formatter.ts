@@ -1,6 +1,7 @@
 // The `id` of a frame tells where its reader stands: `12` after fact 12, `12-57` after 57 characters of the message
 // that follows it, `12-57-1` after the first frame of the next fact. A reader that comes back with it gets every frame
-// once: the view is fed from the first event of the run, and frames up to this position are left out.
+// once: the view is fed from the first event of the run, and frames up to this position are left out. Frames of other
+// deltas than text have no id: they may come again, because deltas are not stored.
 
 import { type Event, getText, isFact } from "capstan";
 import { restartsMessage } from "capstan/client";
@@ -68,7 +69,8 @@ export function createViewFormatter({
 
   function formatDelta(event: Event): string {
     const events = feed(event);
-    return joinFrames(events, (index) => (index === events.length - 1 ? [seq, characters] : undefined));
+    const last = event.type === "content_delta" ? events.length - 1 : -1;
+    return joinFrames(events, (index) => (index === last ? [seq, characters] : undefined));
   }
 
   function formatFact(event: Event & { readonly seq: number }): string {
