@@ -1,15 +1,28 @@
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import type { AddCommand } from "../commands/command.ts";
 import { rejectArguments } from "../errors/unknown-command.ts";
+import type { Io } from "../io.ts";
+import { mcpClientNames } from "./mcp-clients.ts";
 
 const serveExamples = `
 Examples:
+  $ capstan mcp install claude-code      let Claude Code use the agents of this folder
   $ capstan mcp                          serve the agents to the MCP client that starts it
   $ capstan mcp add fs -- npx -y @modelcontextprotocol/server-filesystem .
   $ capstan mcp list
   $ capstan mcp review fs                show what the model reads of a server, and approve it
 
-Client config: {"mcpServers": {"capstan": {"command": "capstan", "args": ["mcp"]}}}`;
+Any client: \`capstan mcp install cursor --print\` prints an entry with absolute paths.`;
+
+const installExamples = `
+Examples:
+  $ capstan mcp install claude-code
+  $ capstan mcp install claude-desktop -e OPENAI_API_KEY
+  $ capstan mcp install vscode --name airport --agent airport
+  $ capstan mcp install zed --print      write nothing
+
+Writes your own configuration of the client, which applies in every folder. The entry has absolute paths and keeps
+--agent, --model, --tools, --config and --database. \`capstan doctor\` checks it.`;
 
 const addExamples = `
 Options, before the command:
@@ -27,7 +40,8 @@ The server is added to .mcp.json of this project, which is usually shared.`;
 export const addMcp: AddCommand = (program, io, outcome) => {
   const mcp = program
     .command("mcp")
-    .description("serve the agents over stdio to an MCP client; add, list, review and remove MCP servers")
+    .description("serve the agents over stdio to an MCP client; install them in one; manage MCP servers")
+    .option("--folder <folder>", "work in this folder, wherever the client starts the command")
     .addHelpText("after", serveExamples)
     .allowExcessArguments()
     .action(async (_options, command) => {
@@ -35,6 +49,7 @@ export const addMcp: AddCommand = (program, io, outcome) => {
       const { serveOverStdio } = await import("../serve/serve-over-stdio.ts");
       await serveOverStdio(command.optsWithGlobals(), io, outcome);
     });
+  addInstall(mcp, io);
   mcp
     .command("add")
     .description("add an MCP server to .mcp.json")
@@ -76,3 +91,35 @@ export const addMcp: AddCommand = (program, io, outcome) => {
       await removeServer(name, io);
     });
 };
+
+/** Adds `capstan mcp install` and `capstan mcp uninstall`. */
+function addInstall(mcp: Command, io: Io): void {
+  const collect = (value: string, values: readonly string[] = []) => [...values, value];
+  mcp
+    .command("install")
+    .description("add the agents of this folder to an MCP client")
+    .addArgument(new Argument("[client]").choices(mcpClientNames))
+    .usage("<client> [options]")
+    .option("--name <name>", "name of the server in the client", "capstan")
+    .option(
+      "-e, --env <KEY[=VALUE]>",
+      "store a variable in the entry, in plain text; may be repeated",
+      collect,
+    )
+    .option("-p, --print", "print the entry and write nothing")
+    .option("--force", "replace a server of that name")
+    .addHelpText("after", installExamples)
+    .action(async (client, _options, command) => {
+      const { installClient } = await import("./install-client.ts");
+      await installClient(client, command.optsWithGlobals(), io);
+    });
+  mcp
+    .command("uninstall")
+    .description("remove the agents from an MCP client")
+    .addArgument(new Argument("<client>").choices(mcpClientNames))
+    .option("--name <name>", "name of the server in the client", "capstan")
+    .action(async (client, _options, command) => {
+      const { uninstallClient } = await import("./install-client.ts");
+      await uninstallClient(client, command.optsWithGlobals(), io);
+    });
+}

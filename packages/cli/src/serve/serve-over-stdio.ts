@@ -1,5 +1,6 @@
+import { resolve } from "node:path";
 import { serveMcp } from "@capstan/mcp";
-import { escapeInvisible } from "capstan";
+import { AgentError, escapeInvisible } from "capstan";
 import type { CommandOutcome } from "../commands/command.ts";
 import { formatUnhandledError } from "../errors/format-unhandled-error.ts";
 import { onUnhandledError } from "../errors/unhandled-errors.ts";
@@ -10,8 +11,18 @@ import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
 import { claimStdout } from "./take-stdout.ts";
 
+type StdioFlags = WorkspaceFlags & {
+  /** The folder to work in. Clients start the command in any folder. */
+  readonly folder?: string | undefined;
+};
+
 /** Serves the agents to one MCP client until it disconnects or a signal arrives. */
-export async function serveOverStdio(flags: WorkspaceFlags, io: Io, outcome: CommandOutcome): Promise<void> {
+export async function serveOverStdio(
+  flags: StdioFlags,
+  processIo: Io,
+  outcome: CommandOutcome,
+): Promise<void> {
+  const io = flags.folder === undefined ? processIo : enterFolder(flags.folder, processIo);
   // Before the config is imported, which may print.
   const stdout = claimStdout();
   const workspace = await openWorkspace(flags, io);
@@ -38,4 +49,15 @@ export async function serveOverStdio(flags: WorkspaceFlags, io: Io, outcome: Com
     hearNoMore();
     await workspace.close();
   }
+}
+
+function enterFolder(folder: string, io: Io): Io {
+  const cwd = resolve(io.cwd, folder);
+  try {
+    process.chdir(cwd);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new AgentError("invalid_input", `Cannot work in ${cwd} (${code}). Check --folder.`, { cause });
+  }
+  return { ...io, cwd };
 }

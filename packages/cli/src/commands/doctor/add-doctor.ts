@@ -12,7 +12,9 @@ Examples:
 export const addDoctor: AddCommand = (program, io, outcome) => {
   program
     .command("doctor")
-    .description("check Node, data folder, database, config, model, MCP servers, stuck runs, logs and port")
+    .description(
+      "check Node, data folder, database, config, model, MCP servers and clients, stuck runs, logs and port",
+    )
     .option("--online", "also send a request to the model")
     .option("--json", "print a JSON list")
     .addHelpText("after", examples)

@@ -3,6 +3,7 @@ import type { Io } from "../../io.ts";
 import { formatJson } from "../../output/format-json.ts";
 import { escapeTerminal } from "../../terminal/escape-terminal.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
+import { checkClients } from "./check-clients.ts";
 import { checkPort } from "./check-port.ts";
 import { checkRuns } from "./check-runs.ts";
 import { checkDatabase, checkDataFolder, checkLogs } from "./check-storage.ts";
@@ -21,6 +22,7 @@ export async function runDoctor(flags: DoctorFlags, io: Io): Promise<ExitCode> {
     finding,
     ...(await checkModel(flags, project, io)),
     ...(await checkMcpServers(flags, project, io)),
+    ...(await checkClients(io)),
     // Other checks report a database or an agent that cannot be opened.
     ...(await checkRuns(flags, project, io).catch(() => [])),
     await checkLogs(project, io),

@@ -147,6 +147,7 @@ describe("doctor", () => {
     expect(stdout).toMatch(
       /✓ Node.*\n✓ Data folder.*\n✓ Database: .*1 session, intact\n✓ Configuration: none/,
     );
+    expect(stdout).toContain("✓ MCP clients: none (`capstan mcp install <client>` adds Capstan to one)");
     expect(stdout).toMatch(/! Model: the offline model: rules, not AI\n {4}→ .*OPENAI_API_KEY/);
     expect(stdout).toMatch(/Logs: .*events\.jsonl.*readable\.log.*reasoning\.log/);
   });
