@@ -83,7 +83,8 @@ export function createDataClient({ request }: Connection): DataClient {
     `${getPath(dataId)}/files/${path.split("/").map(encodeURIComponent).join("/")}`;
   return {
     list: () => request({ method: "GET", path: "/api/data" }),
-    add: (data) => request({ method: "POST", path: "/api/data", body: data }),
+    add: (data) =>
+      request({ method: "POST", path: "/api/data", body: data, isIdempotent: data.locations !== undefined }),
     async upload(dataId, file) {
       const path = getFilePath(dataId, file.path);
       await request({ ...file, method: "PUT", path, isIdempotent: true, timeoutMs: uploadTimeoutMs });

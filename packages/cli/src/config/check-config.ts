@@ -13,6 +13,8 @@ const isModel: Check = (value) =>
   isNonEmptyText(value) || (isRecord(value) && typeof value.stream === "function");
 const isEventView: Check = (value) =>
   isRecord(value) && isNonEmptyText(value.description) && typeof value.create === "function";
+const isLoader: Check = (value) =>
+  isRecord(value) && typeof value.load === "function" && Array.isArray(value.extensions);
 const toolSets: readonly unknown[] = ["files", "web", "plan", "shell"];
 const isTool: Check = (value) => toolSets.includes(value) || (isRecord(value) && isRecord(value.schema));
 const isCount: Check = (value) => Number.isInteger(value) && Number(value) > 0;
@@ -26,6 +28,10 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   eventViews: {
     check: (value) => isRecord(value) && Object.values(value).every(isEventView),
     expected: "an object of views, each with `description` and `create`",
+  },
+  data: {
+    check: (value) => isRecord(value) && Object.values(value).every(isLoader),
+    expected: "an object with one loader per app, such as { notes: loader }",
   },
   mcpServers: { check: isRecord, expected: "an object with one entry per server" },
   mcp: { check: isRecord, expected: "the result of `mcpTools`" },

@@ -1,5 +1,12 @@
 import type { McpTools, ServerConfig } from "@capstan/mcp";
-import type { AgentProfiles, EventViews, QuotaSettings, Retention, ServerOptions } from "@capstan/server";
+import type {
+  AgentProfiles,
+  DataLoader,
+  EventViews,
+  QuotaSettings,
+  Retention,
+  ServerOptions,
+} from "@capstan/server";
 import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
 import type { PolicyLimits, SettingsLimits, StoredAgentsOptions } from "capstan/agents";
 
@@ -48,6 +55,8 @@ export type Config = {
   readonly about?: AgentProfiles;
   /** The events of a run in an app's own vocabulary, by the name in `?events=<name>`. */
   readonly eventViews?: EventViews;
+  /** Opens apps on the user's own data, by the name of the app's agent: `capstan app` and the studio use them. */
+  readonly data?: Readonly<Record<string, DataLoader>>;
   /** MCP servers by name, as in `.mcp.json`. Every agent gets their tools. */
   readonly mcpServers?: Readonly<Record<string, ServerConfig>>;
   /** MCP servers that the config starts itself, to show them in the studio. Close them in `close`. */

@@ -40,7 +40,7 @@ export type ConfigNeed = "required" | "optional";
 export async function loadProject(flags: WorkspaceFlags, io: Io, need: ConfigNeed): Promise<Project> {
   const search = { from: io.cwd, home: userFolder(io.env) };
   const namedConfig = flags.config === undefined ? undefined : resolveConfigFile(flags.config, io);
-  const foundConfig = namedConfig ?? findUpwards(configNames, search);
+  const foundConfig = namedConfig ?? findUpwards(flags.configNames ?? configNames, search);
   const mcpFile = findUpwards([".mcp.json"], search);
   const files = [...(namedConfig ? [] : [foundConfig]), mcpFile].filter((file) => file !== undefined);
   // A user who answers no continues without the config; a script has no user to ask.

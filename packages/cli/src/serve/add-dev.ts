@@ -20,6 +20,6 @@ export const addDev: AddCommand = (program, io, outcome) => {
     .addHelpText("after", examples)
     .action(async (_options, command) => {
       const { dev } = await import("./dev.ts");
-      await dev(command.optsWithGlobals(), io, outcome);
+      await dev(command.optsWithGlobals(), { io, outcome });
     });
 };

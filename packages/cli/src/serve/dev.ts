@@ -1,7 +1,9 @@
 import type { CommandOutcome } from "../commands/command.ts";
+import type { Config } from "../config/config.ts";
 import { onUnhandledError } from "../errors/unhandled-errors.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import { resolveAddress } from "./address.ts";
 import { formatAnnouncement } from "./announcement.ts";
 import { createErrorLog } from "./error-log.ts";
@@ -19,13 +21,26 @@ import { waitForShutdown } from "./wait-for-shutdown.ts";
 /** Flags of `capstan dev`. */
 export type DevFlags = ServeFlags & { readonly open: boolean };
 
-/** Runs the development server until a shutdown signal. */
-export async function dev(flags: DevFlags, io: Io, outcome: CommandOutcome): Promise<void> {
+export type DevContext = {
+  readonly io: Io;
+  readonly outcome: CommandOutcome;
+  readonly preparePage?: PreparePage;
+};
+
+/** Prepares what the browser shows. Returns the path of its page. */
+export type PreparePage = (workspace: Workspace) => Promise<string>;
+
+const addresses: readonly (string | undefined)[] = [undefined, "127.0.0.1", "localhost", "::1"];
+
+/** Runs the development server until a shutdown signal. `preparePage` is called once it listens. */
+export async function dev(flags: DevFlags, { io, outcome, preparePage }: DevContext): Promise<void> {
   const leave = waitForShutdown(io);
   // Must be registered before the config is imported.
   const modules = createModuleReloader();
   const studio = await findStudio();
-  const first = await openServerInstance({ flags, io, studio });
+  const isLocal = ({ server }: Config) =>
+    addresses.includes(resolveAddress(flags, io.env, server).host?.toLowerCase());
+  const first = await openServerInstance({ flags, io, studio, isLocal });
   const front = createReloadableServer(first, withStartPage);
   const onError = createErrorLog(first.workspace.home, io);
   const hearNoMore = onUnhandledError((error) => onError(error, "uncaught"));
@@ -33,7 +48,7 @@ export async function dev(flags: DevFlags, io: Io, outcome: CommandOutcome): Pro
     const { workspace } = first;
     const address = resolveAddress(flags, io.env, workspace.config.server);
     const listening = await listenNearPort(front.server, address);
-    const watching = reloadOnChange({ flags, io, studio, front, modules });
+    const watching = reloadOnChange({ flags, io, studio, isLocal, front, modules });
     for (const notice of workspace.notices) io.stderr.write(`${notice}\n`);
     if (address.port !== undefined && address.port !== 0 && listening.port !== address.port)
       io.stderr.write(`Port ${address.port} is in use; using ${listening.port}.\n`);
@@ -44,12 +59,17 @@ export async function dev(flags: DevFlags, io: Io, outcome: CommandOutcome): Pro
         ...{ isWatched: true, hasStudio: studio !== undefined },
       }),
     );
-    // The one-time sign-in code is in the fragment, which is never sent to a server or logged.
-    const code = isKeyNeeded ? `/#code=${front.server.oneTimeCode()}` : "";
-    if (flags.open && canOpenBrowser(io)) openBrowser(`${listening.url}${code}`, io);
-    await leave;
-    watching.close();
-    await listening.close();
+    try {
+      const page = preparePage ? await Promise.race([preparePage(workspace), leave]) : "/";
+      // The one-time sign-in code is in the fragment, which is never sent to a server or logged.
+      const code = isKeyNeeded ? `#code=${front.server.oneTimeCode()}` : "";
+      if (page !== undefined && flags.open && canOpenBrowser(io))
+        openBrowser(`${listening.url}${page}${code}`, io);
+      await leave;
+    } finally {
+      watching.close();
+      await listening.close();
+    }
     outcome.exitCode = exitCodes.ok;
   } finally {
     hearNoMore();

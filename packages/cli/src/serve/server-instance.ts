@@ -23,6 +23,8 @@ export type ServerInstanceOptions = {
   readonly io: Io;
   /** Folder of the studio's pages. */
   readonly studio?: string | undefined;
+  /** Whether only this machine can reach the server, so that its user may open paths. Default: false. */
+  isLocal?(config: Config): boolean;
   /** Called with the loaded config, before anything is opened. */
   onConfig?(config: Config): Promise<void>;
 };
@@ -61,10 +63,10 @@ export async function openServerInstance(options: ServerInstanceOptions): Promis
 
 function createWorkspaceServer(
   workspace: Workspace,
-  { flags, io, studio }: ServerInstanceOptions,
+  { flags, io, studio, isLocal }: ServerInstanceOptions,
   onEvent: (event: Event) => void,
 ): Server {
-  const { agent, agents, store, project, policy, logs, config, home, mcp = config.mcp } = workspace;
+  const { agent, agents, store, project, policy, logs, config, data, home, mcp = config.mcp } = workspace;
   const onFound = (left: readonly RunInfo[]) => {
     const line = formatOrphanedRuns(left, agents);
     if (line !== undefined) io.stderr.write(`${line}\n`);
@@ -83,6 +85,7 @@ function createWorkspaceServer(
     ...(config.eventViews && { eventViews: config.eventViews }),
     storedAgents: { ...getAgentParts(workspace), ...config.storedAgents },
     ...(mcp && { mcp }),
+    ...(data && { data, dataPaths: isLocal?.(config) ?? false }),
     ...(studio !== undefined && { studio: { folder: studio } }),
     ...(hosts && { hosts }),
     ...(origins && { origins }),

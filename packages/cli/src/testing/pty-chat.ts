@@ -149,7 +149,7 @@ const workspace = {
     store,
     engine,
   },
-  ...{ mcp: undefined, logs, notices: process.env.NOTICE ? [process.env.NOTICE] : [] },
+  ...{ mcp: undefined, data: undefined, logs, notices: process.env.NOTICE ? [process.env.NOTICE] : [] },
   close: async () => undefined,
 };
 const exitCode = await runChat(

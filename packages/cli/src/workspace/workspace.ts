@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { McpTools } from "@capstan/mcp";
+import type { OwnData } from "@capstan/server";
 import type { Agent, Effort, JsonSchema, PolicyOverrides, Store } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 import type { LocalEngine } from "capstan/engines/local";
@@ -16,10 +17,13 @@ import { createAgents, getModelName } from "./create-agents.ts";
 import { createEngine } from "./create-engine.ts";
 import { collectMcpServers, getMcpNotices, startServers } from "./mcp-servers.ts";
 import { openMemory, openStore, resolveDatabase } from "./open-store.ts";
+import { loadDataAgents, openProjectData } from "./project-data.ts";
 
 /** Command-line flags for agents, models, tools and file locations. */
 export type WorkspaceFlags = {
   readonly config?: string | undefined;
+  /** Looked for instead of `capstan.config.ts`. */
+  readonly configNames?: readonly string[] | undefined;
   readonly database?: string | undefined;
   readonly model?: string | undefined;
   /** How much the model of the chosen agent reasons. */
@@ -43,6 +47,8 @@ export type WorkspaceFlags = {
   readonly session?: boolean | undefined;
   /** Never prompts, even in a terminal. */
   readonly isScript?: boolean | undefined;
+  /** Adds own data before the agents are created. Returns the agent to use instead of `agent`. */
+  readonly prepareData?: ((data: OwnData | undefined) => Promise<string | undefined>) | undefined;
   /** Called with the loaded config, before anything is opened. */
   readonly onConfig?: ((config: Config) => Promise<void>) | undefined;
 };
@@ -75,6 +81,8 @@ export interface Workspace {
   readonly engine: LocalEngine;
   readonly mcp: McpTools | undefined;
   readonly logs: FileLogs;
+  /** Own data that the apps of the config are opened on; undefined if none can be. */
+  readonly data: OwnData | undefined;
   /** Shown at startup: missing API keys, untrusted folders, failed servers. */
   readonly notices: readonly string[];
   close(): Promise<void>;
@@ -95,10 +103,16 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
     const opened =
       flags.session === false ? await openMemory() : await openStore(resolveDatabase(flags, project, io));
     cleanups.push(() => opened.store.close());
+    const data = await openProjectData(project, opened.store, io);
+    if (data) cleanups.push(() => data.close());
+    const agent = (await flags.prepareData?.(data)) ?? flags.agent;
+    const dataAgents = data ? await loadDataAgents(data, agent, io) : [];
     const mcp = await startServers(collectMcpServers(flags, project, io), io, flags);
     if (mcp) cleanups.push(() => mcp.close());
     const isUntrusted = project.untrusted.length > 0;
-    const team = await createAgents(flags, { config, mcp, folder: io.cwd, env: io.env, isUntrusted });
+    const agents = [...(config.agents ?? []), ...dataAgents];
+    const context = { config: { ...config, agents }, mcp, folder: io.cwd, env: io.env, isUntrusted };
+    const team = await createAgents({ ...flags, agent }, context);
     const { fileLogs } = await import("capstan/logs/file");
     const logs = fileLogs({ directory: getLogFolder(project, io), deltas: config.logs?.deltas ?? false });
     cleanups.push(() => logs.close());
@@ -112,7 +126,7 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
     const modelName = getModelName(team.agent);
     return {
       ...{ config, home, database: opened.database, project: owner, ...team },
-      ...{ policy, store, engine, mcp, logs, close },
+      ...{ policy, store, engine, mcp, logs, data, close },
       isTrusted: !isUntrusted && isTrusted(io.cwd, io.env),
       ...(project.configFile !== undefined && { configFile: project.configFile }),
       modelName: isOffline(modelName) ? `${modelName} (rules, not AI)` : modelName,

@@ -66,8 +66,11 @@ describe("own data", () => {
     const file = await write("Notes & Pläne.txt");
     await store.putRecord({ kind: "agent", id: "texts-notes-plane-2", body: {} }, 0);
     const data = open({ reservedNames: ["texts-notes-plane"] });
-    const add = async () => (await data.add({ app: "texts", locations: [file] })).name;
-    expect([await add(), await add()]).toEqual(["texts-notes-plane-3", "texts-notes-plane-4"]);
+    const add = async (settings = {}) => (await data.add({ app: "texts", locations: [file], settings })).name;
+    expect([await add(), await add({ case: "lower" })]).toEqual([
+      "texts-notes-plane-3",
+      "texts-notes-plane-4",
+    ]);
     expect((await data.add({ app: "texts", locations: [file], title: "計画" })).name).toBe("texts-data");
   });
 
@@ -78,9 +81,19 @@ describe("own data", () => {
     expect(await other.get(name)).toMatchObject({ title: "plan", state: { type: "waiting" } });
     other.start();
     await vi.waitFor(async () => expect((await other.get(name)).state.type).toBe("ready"));
-    const late = await open().add({ app: "texts", locations: [file] });
+    const late = await open().add({ app: "texts", locations: [file], title: "Later" });
     await other.list();
     expect((await other.whenLoaded(late.name)).state.type).toBe("ready");
+  });
+
+  it("that is added again is the same source, also in another process", async () => {
+    const file = await write("plan.txt");
+    const add = async (data: OwnData, title?: string) =>
+      (await data.add({ app: "texts", locations: [file], title })).name;
+    const data = open();
+    expect([await add(data), await add(data), await add(open())]).toEqual(Array(3).fill("texts-plan"));
+    expect(await add(data, "Other")).toBe("texts-other");
+    expect(await data.list()).toHaveLength(2);
   });
 
   it("of another project in the same store is not opened, and its names are not used again", async () => {
@@ -159,6 +172,7 @@ describe("own data", () => {
     });
     const data = open({ loaders: { texts: loader } });
     const { name } = await data.add({ app: "texts", locations: [file] });
+    await data.load(name);
     const signal = await started.promise;
     await data.remove(name);
     expect(signal.aborted).toBe(true);
@@ -189,7 +203,8 @@ describe("own data", () => {
     const data = open({ loaders: { texts: textLoader({ onFile }) } });
     const names: string[] = [];
     for (let count = 0; count < 4; count++)
-      names.push((await data.add({ app: "texts", locations: [file] })).name);
+      names.push((await data.add({ app: "texts", locations: [file], title: `Plan ${count}` })).name);
+    for (const name of names) await data.load(name);
     await vi.waitFor(() => expect(active).toBe(2));
     gate.resolve();
     for (const name of names) expect((await data.whenLoaded(name)).state.type).toBe("ready");

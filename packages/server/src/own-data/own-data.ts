@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentError, type Json, suggestName, systemClock } from "capstan";
+import { AgentError, type Json, suggestName, systemClock, toCanonicalJson } from "capstan";
 import { checkLocations } from "./check-locations.ts";
 import { createSourceLoading, type DataSource, type SourceLoading } from "./data-source.ts";
 import type { DataLoader } from "./loader.ts";
@@ -41,8 +41,9 @@ export interface OwnData {
   /** Returns a source. Rejects with `not_found`. */
   get(name: string): Promise<DataSource>;
   /**
-   * Remembers data under a new name, and starts to load it if it has locations. Rejects with `invalid_input` for a
-   * location that does not exist or that the app does not read.
+   * Remembers data under a new name, without loading it. The same locations with the same title and settings are one
+   * source, which is returned. Rejects with `invalid_input` for a location that does not exist or that the app does not
+   * read.
    */
   add(data: NewData): Promise<DataSource>;
   /** Receives one file of a source that was added without locations, and returns its size. */
@@ -198,9 +199,8 @@ function createOpenSources(
     find,
     add: (source) =>
       change(async () => {
-        const { loading } = open(await catalog.add(source));
-        if (source.upload === undefined) void loading.load();
-        return loading.read();
+        const known = source.upload ? undefined : (await catalog.list()).find((one) => isSame(one, source));
+        return (opened.get(known?.name ?? "") ?? open(known ?? (await catalog.add(source)))).loading.read();
       }),
     async remove(name) {
       const { loading } = await find(name);
@@ -214,6 +214,12 @@ function createOpenSources(
       await Promise.all([...opened.values()].map(({ loading }) => loading.close()));
     },
   };
+}
+
+function isSame(one: RememberedSource, other: Omit<RememberedSource, "name">): boolean {
+  const toKey = ({ app, title, locations, settings }: typeof other) =>
+    toCanonicalJson([app, title, locations, settings]);
+  return toKey(one) === toKey(other);
 }
 
 type OpenSourceOptions = OwnDataOptions & { readonly takeTurn: TakeTurn; readonly onChange: ChangeListener };

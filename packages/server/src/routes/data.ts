@@ -81,7 +81,9 @@ export const dataRoutes: readonly Route[] = [
       if (!allowsPaths) assertNoPaths(body.locations ?? []);
       // A parsed body contains nothing but JSON.
       const settings = body.settings as NewData["settings"];
-      return Response.json(buildSourceView(await data.add({ ...body, settings }), caller), { status: 201 });
+      const added = await data.add({ ...body, settings });
+      const source = added.upload === "open" ? added : await data.load(added.name);
+      return Response.json(buildSourceView(source, caller), { status: 201 });
     },
   }),
   defineRoute({

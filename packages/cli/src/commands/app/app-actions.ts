@@ -1,0 +1,151 @@
+import { resolve } from "node:path";
+import type { DataSource, OwnData } from "@capstan/server";
+import { AgentError, type Json, suggestName } from "capstan";
+import { userFolder } from "capstan/data-folder";
+import { configNames, loadProject } from "../../config/load-project.ts";
+import type { Io } from "../../io.ts";
+import { formatAge } from "../../output/format-age.ts";
+import { formatJson } from "../../output/format-json.ts";
+import { type Column, formatTable } from "../../output/format-table.ts";
+import { shortenPath } from "../../serve/announcement.ts";
+import type { DevContext, DevFlags } from "../../serve/dev.ts";
+import { openStore, resolveDatabase } from "../../workspace/open-store.ts";
+import { loadWithProgress, openProjectData } from "../../workspace/project-data.ts";
+import type { WorkspaceFlags } from "../../workspace/workspace.ts";
+import type { StartFlags } from "../start-flags.ts";
+
+export type AppFlags = StartFlags &
+  DevFlags & {
+    readonly title?: string;
+    readonly set: Readonly<Record<string, Json>>;
+    readonly chat?: boolean;
+  };
+
+/** In a checkout of the repository, the apps are found from every folder. */
+const appConfigNames: readonly string[] = [...configNames, ...configNames.map((name) => `apps/${name}`)];
+
+/** `capstan app`: lists the apps that open own data, and the data they were opened on. */
+export async function listApps(flags: WorkspaceFlags & { readonly json?: boolean }, io: Io): Promise<void> {
+  await withData(flags, io, async (data) => {
+    const apps = Object.entries(data.loaders).map(([app, { description, extensions }]) => ({
+      ...{ app, description, extensions },
+    }));
+    const sources = (await data.list()).map(({ state: _, ...source }) => source);
+    if (flags.json) return void io.stdout.write(formatJson({ apps, sources }));
+    io.stdout.write(formatTable(apps, appColumns, io));
+    const hint = "\nNo data yet. Add some: capstan app <app> <files and folders…>\n";
+    io.stdout.write(sources.length === 0 ? hint : `\n${formatTable(sources, getSourceColumns(io), io)}`);
+  });
+}
+
+const appColumns: readonly Column<{ readonly app: string; readonly description: string }>[] = [
+  { name: "APP", value: ({ app }) => app },
+  { name: "READS", value: ({ description }) => description, shrinks: true },
+];
+
+type Remembered = Omit<DataSource, "state">;
+
+function getSourceColumns({ cwd }: Io): readonly Column<Remembered>[] {
+  return [
+    { name: "NAME", value: ({ name }) => name },
+    { name: "TITLE", value: ({ title }) => title, optional: true },
+    { name: "DATA", value: (source) => formatLocations(source, cwd), shrinks: true },
+    { name: "ADDED", value: ({ addedAt }) => formatAge(addedAt) },
+  ];
+}
+
+function formatLocations({ upload, locations }: Remembered, cwd: string): string {
+  if (upload !== undefined) return upload === "open" ? "unfinished upload" : "uploaded files";
+  return locations.map((location) => shortenPath(location, cwd)).join(", ");
+}
+
+export type AppRequest = { readonly name: string; readonly paths: readonly string[] };
+
+/** `capstan app <app> <paths…>`: remembers the data, loads it, and opens the studio, the chat, or prints one answer. */
+export async function openApp(request: AppRequest, flags: AppFlags, context: DevContext): Promise<void> {
+  const { io, outcome } = context;
+  const found = { ...flags, configNames: appConfigNames };
+  const rememberRequest = (data: OwnData | undefined) => remember(request, data, { flags, io });
+  if (flags.chat || flags.print !== undefined) {
+    const { start } = await import("../start.ts");
+    outcome.exitCode = await start({ ...found, prepareData: rememberRequest }, io);
+    return;
+  }
+  let agent = "";
+  const { dev } = await import("../../serve/dev.ts");
+  const prepareData = async (data: OwnData | undefined) => {
+    agent = await rememberRequest(data);
+    return undefined; // the server keeps its default agent
+  };
+  const preparePage: DevContext["preparePage"] = async ({ data }) => {
+    if (data) await loadWithProgress(data, agent, io);
+    return `/?agent=${encodeURIComponent(agent)}`;
+  };
+  await dev({ ...found, prepareData }, { ...context, preparePage });
+}
+
+/** Returns the name of the data, which is remembered unless it was already. */
+async function remember(
+  { name, paths }: AppRequest,
+  data: OwnData | undefined,
+  { flags: { title, set }, io }: { readonly flags: AppFlags; readonly io: Io },
+): Promise<string> {
+  if (!data) throw createNoDataError();
+  const names = (await data.list()).map((source) => source.name);
+  if (paths.length === 0 && names.includes(name)) return name;
+  const apps = Object.keys(data.loaders);
+  if (!apps.includes(name)) {
+    const hint = suggestName(name, [...apps, ...names]) || ` Apps: ${apps.join(", ")}.`;
+    throw new AgentError("invalid_input", `No app and no data is named "${name}".${hint}`);
+  }
+  if (paths.length === 0) {
+    const message = `Name the files or folders for ${name}: capstan app ${name} <paths…>. It reads ${data.loaders[name]?.description}.`;
+    throw new AgentError("invalid_input", message);
+  }
+  const locations = paths.map((path) => resolveLocation(path, io));
+  const source = await data.add({ app: name, title, locations, settings: set });
+  return source.name;
+}
+
+/** A quoted `~` reaches the program as it is. */
+function resolveLocation(path: string, { cwd, env }: Io): string {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) return path;
+  return resolve(
+    cwd,
+    path.replace(/^~(?=$|[/\\])/, () => userFolder(env)),
+  );
+}
+
+/** `capstan app remove <name>`. */
+export async function removeData(name: string, flags: WorkspaceFlags, io: Io): Promise<void> {
+  await withData(flags, io, (data) => data.remove(name));
+  io.stdout.write(`Removed ${name}. Its sessions and your files are kept.\n`);
+}
+
+/** Opens the own data of the project, without agents and servers, while `use` runs. */
+async function withData<Value>(
+  flags: WorkspaceFlags,
+  io: Io,
+  use: (data: OwnData) => Promise<Value>,
+): Promise<Value> {
+  const project = await loadProject({ ...flags, configNames: appConfigNames }, io, "required");
+  const { store } = await openStore(resolveDatabase(flags, project, io));
+  try {
+    const data = await openProjectData(project, store, io);
+    if (!data) throw createNoDataError();
+    try {
+      return await use(data);
+    } finally {
+      await data.close();
+    }
+  } finally {
+    await store.close();
+    await project.config.close?.();
+  }
+}
+
+function createNoDataError(): AgentError {
+  const message =
+    "No app opens own data here. Run this command in a folder of the Capstan repository, or add `data` with a loader per app to your capstan.config.ts: see docs/own-data.md.";
+  return new AgentError("invalid_definition", message);
+}
