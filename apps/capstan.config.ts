@@ -4,6 +4,7 @@ import { defaultModel } from "capstan/models";
 import { about as aboutAirport, airport } from "./airport/agent.ts";
 import { messages } from "./airport/messages.ts";
 import { about as aboutFiles, files } from "./files/agent.ts";
+import { folderLoader } from "./files/own-data.ts";
 import { about as aboutGraph, graph } from "./graph/agent.ts";
 import { aiEvents } from "./graph/ai-events.ts";
 import { about as aboutKnowledge, knowledge } from "./knowledge/agent.ts";
@@ -37,6 +38,8 @@ const config: Config = defineConfig({
   },
   // The events in each app's own vocabulary: `?events=<name>`. The files app uses `chat`, which every server has.
   eventViews: { messages, "ai-events": aiEvents, trace, "reasoning-steps": reasoningSteps, log: runLog },
+  // Opens the apps on the user's own data: `capstan app`, and in the studio.
+  data: { files: folderLoader() },
   // Lets agents created in the studio use the same search tools.
   storedAgents: getStoredAgentOptions(library),
   mcp,

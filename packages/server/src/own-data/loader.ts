@@ -23,7 +23,10 @@ export type LoadRequest = {
   readonly locations: readonly string[];
   /** Choices of the user, such as the columns of a table. */
   readonly settings: Readonly<Record<string, Json>>;
-  /** An own folder for an index or copies. It is kept between starts and removed with the data. */
+  /**
+   * An own folder for an index or copies. It is kept between starts and removed with the data. Another process may have
+   * it open. `files` in it has the uploaded files.
+   */
   readonly folder: string;
   readonly signal: AbortSignal;
   onProgress(progress: LoadProgress): void;

@@ -230,7 +230,7 @@ function openSource(source: RememberedSource, options: OpenSourceOptions): OpenS
   const uploads = createUploads(folder, options.uploadLimits);
   const loading = createSourceLoading(source, {
     loader: Object.hasOwn(loaders, source.app) ? loaders[source.app] : undefined,
-    folder: join(folder, "index"),
+    folder,
     listUploads: uploads.list,
     ...{ takeTurn, onChange },
   });

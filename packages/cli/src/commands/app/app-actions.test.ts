@@ -28,7 +28,13 @@ const run = (...words: string[]) =>
 
 describe("capstan app", () => {
   it("remembers folders, says what was read and skipped and why, and answers one question", async () => {
-    const { code, stdout, stderr } = await run("app", "texts", "../../../notes", "-p", "What do the notes say?");
+    const { code, stdout, stderr } = await run(
+      "app",
+      "texts",
+      "../../../notes",
+      "-p",
+      "What do the notes say?",
+    );
     expect(stderr).toContain(
       "Loading notes…\ntexts-notes: 1 texts read, 1 skipped:\n  picture.bin: .bin files are not read.\n",
     );
@@ -104,7 +110,16 @@ describe("capstan app", () => {
   });
 
   it("opens the studio on the data: the server has it, and allows paths on this machine", async () => {
-    const words = ["app", "texts", "notes", "--config", "work/apps/capstan.config.ts", "--port", "0", "--no-open"];
+    const words = [
+      "app",
+      "texts",
+      "notes",
+      "--config",
+      "work/apps/capstan.config.ts",
+      "--port",
+      "0",
+      "--no-open",
+    ];
     const cli = startCli(words, project);
     try {
       const [, url = ""] = await cli.waitForOutput(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/);
