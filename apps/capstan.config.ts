@@ -7,6 +7,7 @@ import { about as aboutFiles, files } from "./files/agent.ts";
 import { folderLoader } from "./files/own-data.ts";
 import { about as aboutGraph, graph } from "./graph/agent.ts";
 import { aiEvents } from "./graph/ai-events.ts";
+import { graphLoader } from "./graph/own-data.ts";
 import { about as aboutKnowledge, knowledge } from "./knowledge/agent.ts";
 import { findEmbeddingModel } from "./knowledge/library/find-embedding-model.ts";
 import { createLibrary } from "./knowledge/library/library.ts";
@@ -39,7 +40,7 @@ const config: Config = defineConfig({
   // The events in each app's own vocabulary: `?events=<name>`. The files app uses `chat`, which every server has.
   eventViews: { messages, "ai-events": aiEvents, trace, "reasoning-steps": reasoningSteps, log: runLog },
   // Opens the apps on the user's own data: `capstan app`, and in the studio.
-  data: { files: folderLoader() },
+  data: { files: folderLoader(), graph: graphLoader({ model }) },
   // Lets agents created in the studio use the same search tools.
   storedAgents: getStoredAgentOptions(library),
   mcp,

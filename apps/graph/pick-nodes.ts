@@ -61,9 +61,21 @@ function selectMembers<Kind>(
   return members.filter(({ properties }) => selector.matches(properties)).map(({ member }) => member);
 }
 
+/** Stands for many ids in a list of ids. */
+export const selectorPrefix = "selector: ";
+
 /** Selects nodes by ids or names, or by a selector. Throws a refusal without either. */
 export function pickNodes(network: Network, { nodeIds, selector }: NodeSelection): readonly NetworkNode[] {
-  if (nodeIds !== undefined) return [...new Set(nodeIds.map((nameOrId) => getNode(network, nameOrId)))];
+  if (nodeIds !== undefined)
+    return [
+      ...new Set(
+        nodeIds.flatMap((nameOrId) =>
+          nameOrId.startsWith(selectorPrefix)
+            ? selectNodes(network, nameOrId.slice(selectorPrefix.length))
+            : getNode(network, nameOrId),
+        ),
+      ),
+    ];
   if (selector !== undefined) return selectNodes(network, selector);
   throw new Refusal(
     "Specify the nodes with nodeIds or a selector: names, a type, type == 'cat' and age > 4, or * for all.",

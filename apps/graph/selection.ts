@@ -1,6 +1,8 @@
 import type { Json } from "capstan";
+import type { Facts } from "./command.ts";
 import { getPlainText } from "./match-nodes.ts";
 import { countTypes, getName, type Network, type NetworkNode } from "./network.ts";
+import { type NodeSelection, selectorPrefix } from "./pick-nodes.ts";
 
 const selectorSyntax =
   "Operators: == != < <= > >= contains, with and, or, parentheses; strings in quotes; * matches all";
@@ -43,10 +45,21 @@ export function formatNoNodes(selector: string): string {
     : `No node has the name or type "${plainText}".`;
 }
 
-type NameAndId = { readonly id: string; readonly name: string };
+/** Beyond this, a model gets some nodes and the selection. */
+const maxListedNodes = 30;
 
-/** Pairs names with ids, so that the model can resolve "the second one". */
-export const toNameAndId = (node: NetworkNode): NameAndId => ({ id: node.id, name: getName(node) });
+/**
+ * Lists nodes for the model: names with ids, so that it can resolve "the second one", and ids to pass on. The ids of many
+ * nodes would not fit, so their selection stands for them.
+ */
+export function listNodes(nodes: readonly NetworkNode[], selection: NodeSelection): Facts {
+  const { selector, nodeIds = [`${selectorPrefix}${selector}`] } = selection;
+  const isWhole = nodes.length <= maxListedNodes;
+  return {
+    nodes: nodes.slice(0, maxListedNodes).map((node) => ({ id: node.id, name: getName(node) })),
+    nodeIds: isWhole ? nodes.map(({ id }) => id) : nodeIds,
+  };
+}
 
 /** Short enough for a button, and on one line. */
 const shortLine = /^.{1,60}$/u;

@@ -26,6 +26,7 @@ describe("the view", () => {
     expect((await harness.call(tool, { nodeIds: ["Ada"] })).data).toEqual({
       count: 1,
       nodes: [{ id: "human1", name: "Ada" }],
+      nodeIds: ["human1"],
     });
     expect((await harness.call(tool, { selector: "type == 'dog'" })).data).toMatchObject({ count: 0 });
   });

@@ -7,9 +7,9 @@ import {
   explainNoNodes,
   formatCount,
   formatNoNodes,
+  listNodes,
   nodeIdsInput,
   selectorInput,
-  toNameAndId,
 } from "../selection.ts";
 import { createView, type Layout, layouts } from "../view.ts";
 import { describeSchema } from "./inspect-data.ts";
@@ -62,7 +62,7 @@ export function zoomToNodes(graphContext: GraphContext): Tool {
       const zoomTo = nodes.map(({ id }) => id);
       const message = `The picture now shows ${formatCount(nodes.length, "node")}.`;
       return [
-        { success: true, message, data: { count: nodes.length, nodes: nodes.map(toNameAndId) } },
+        { success: true, message, data: { count: nodes.length, ...listNodes(nodes, selection) } },
         { view: { ...view, zoomTo }, replies: ["Zoom out", "Clear all styles"] },
       ];
     },

@@ -7,9 +7,9 @@ import {
   explainNoNodes,
   formatCount,
   formatNoNodes,
+  listNodes,
   selectorInput,
   suggestTypes,
-  toNameAndId,
 } from "../selection.ts";
 
 export function findNodes(graphContext: GraphContext): Tool {
@@ -49,14 +49,13 @@ export function findNodes(graphContext: GraphContext): Tool {
           { replies: suggestTypes(network) },
         ];
       }
-      const nodeIds = nodes.map(({ id }) => id);
       const count = nodes.length;
       const names = getPlainText(selector) === undefined ? ` with ${selector}` : `: ${formatNames(nodes)}`;
       const message = `Found ${formatCount(count, "node")}${names}.`;
       const replies = ["Make them blue", "Zoom to them"];
       return [
-        { success: true, message, data: { count, nodes: nodes.map(toNameAndId), nodeIds } },
-        { flash: nodeIds, replies },
+        { success: true, message, data: { count, ...listNodes(nodes, { selector }) } },
+        { flash: nodes.map(({ id }) => id), replies },
       ];
     },
   });

@@ -8,10 +8,10 @@ import {
   explainNoNodes,
   formatCount,
   formatNoNodes,
+  listNodes,
   nodeIdsInput,
   selectorInput,
   suggestTypes,
-  toNameAndId,
 } from "../selection.ts";
 
 export function styleNodes(graphContext: GraphContext): Tool {
@@ -53,8 +53,7 @@ export function styleNodes(graphContext: GraphContext): Tool {
       const data = {
         styledCount: nodes.length,
         color: formatColor(color),
-        nodes: nodes.map(toNameAndId),
-        nodeIds,
+        ...listNodes(nodes, selection),
       };
       return [
         { success: true, message, data, affectedNodes: nodeIds },

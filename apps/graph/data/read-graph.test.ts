@@ -1,0 +1,307 @@
+import {
+  closeSync,
+  ftruncateSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, describe, expect, it } from "vitest";
+import { countTypes, getName, type Network } from "../network.ts";
+import { type ReadSettings, readGraph, readTables } from "./read-graph.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "read-graph-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, text: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const fixture = (name: string): string => join(import.meta.dirname, "fixtures", name);
+const listTypes = ({ nodes }: Network) => countTypes(nodes).map(({ type, count }) => `${count} ${type}`);
+const listEdges = ({ nodes, edges }: Network): string[] => {
+  const names = new Map(nodes.map((node) => [node.id, getName(node)]));
+  return edges.map(({ from, to, data }) => `${names.get(from)} ${data.type ?? "-"} ${names.get(to)}`);
+};
+
+describe("graphs that other programs wrote", () => {
+  it.each(["networkx.graphml", "networkx.gexf", "networkx.json"])("%s", async (name) => {
+    const { network, problems } = await readGraph(fixture(name));
+    expect(problems).toEqual([]);
+    expect(network.isDirected).toBe(true);
+    expect(listTypes(network)).toEqual(["2 boat", "2 sailor", "1 berth"]);
+    expect(network.nodes[0]).toMatchObject({ id: "b1", data: { name: "Gull", length: 9.5, moored: true } });
+    expect(listEdges(network).sort()).toEqual([
+      "Gull lies_at Old Pier",
+      "Ida knows Jon",
+      "Ida sails Gull",
+      "Jon sails Tern",
+    ]);
+    expect(network.edges.map(({ data }) => data.since).sort()).toEqual([2008, 2015, 2019, 2020]);
+  });
+
+  it("igraph.graphml, undirected, with a kind and a relation instead of types", async () => {
+    const { network } = await readGraph(fixture("igraph.graphml"));
+    expect(network.isDirected).toBe(false);
+    expect(listTypes(network)).toEqual(["2 sailor", "1 cook"]);
+    expect(listEdges(network)).toEqual(["Ida knows Jon", "Jon feeds Kim"]);
+    expect(network.nodes[2]?.data.age).toBe(28);
+  });
+});
+
+describe("JSON", () => {
+  const ends = { source: "a", target: "b" };
+  it.each<[form: string, value: unknown]>([
+    ["nodes and edges", { nodes: [{ id: "a" }, { id: "b" }], edges: [{ from: "a", to: "b" }] }],
+    ["d3", { nodes: [{ id: "a", group: 1 }, { id: "b" }], links: [{ source: "a", target: "b", value: 1 }] }],
+    [
+      "d3 after its layout",
+      { nodes: [{ id: "a" }, { id: "b" }], links: [{ source: { id: "a" }, target: { id: "b" } }] },
+    ],
+    [
+      "Cytoscape",
+      { elements: { nodes: [{ data: { id: "a" } }, { data: { id: "b" } }], edges: [{ data: ends }] } },
+    ],
+    ["a list of Cytoscape's elements", [{ data: { id: "a" } }, { data: { id: "b" } }, { data: ends }]],
+    [
+      "graphology",
+      { options: { type: "directed" }, nodes: [{ key: "a" }, { key: "b" }], edges: [{ key: "x", ...ends }] },
+    ],
+    ["JSON Graph Format", { graph: { nodes: { a: {}, b: {} }, edges: [ends] } }],
+    ["plain ids", { nodes: ["a", "b"], edges: [ends] }],
+    ["neighbors by node", { a: ["b"], b: [] }],
+    ["a list of records", [ends]],
+  ])("of the form of %s", async (_, value) => {
+    const { network, problems } = await readGraph(write("form.json", JSON.stringify(value)));
+    expect(problems).toEqual([]);
+    expect(network.nodes.map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(network.edges.map(({ from, to }) => [from, to])).toEqual([["a", "b"]]);
+  });
+
+  it("of old d3 files links by position", async () => {
+    const value = {
+      nodes: [
+        { name: "Ida", group: 1 },
+        { name: "Jon", group: 2 },
+      ],
+      links: [{ source: 1, target: 0 }],
+    };
+    const { network } = await readGraph(write("old.json", JSON.stringify(value)));
+    expect(listEdges(network)).toEqual(["Jon - Ida"]);
+    expect(listTypes(network)).toEqual(["1 group 1", "1 group 2"]);
+  });
+
+  it("keeps nested properties of graphology and Cytoscape", async () => {
+    const value = { nodes: [{ key: "a", attributes: { label: "Ada", age: 5, tags: ["x"] } }], edges: [] };
+    const { network } = await readGraph(write("nested.json", JSON.stringify(value)));
+    expect(network.nodes[0]).toEqual({
+      id: "a",
+      data: { label: "Ada", age: 5, tags: '["x"]', type: "node", name: "Ada" },
+    });
+  });
+});
+
+describe("a database", () => {
+  function createDatabase(name: string, sql: string): string {
+    const path = join(folder, name);
+    const database = new DatabaseSync(path);
+    database.exec(sql);
+    database.close();
+    return path;
+  }
+
+  it("has rows as nodes and foreign keys as edges; a table that joins two others is a kind of edge", async () => {
+    const path = createDatabase(
+      "school.db",
+      `CREATE TABLE teachers (id INTEGER PRIMARY KEY, name TEXT, photo BLOB);
+       CREATE TABLE courses (id INTEGER PRIMARY KEY, title TEXT, type TEXT, teacher INTEGER REFERENCES teachers);
+       CREATE TABLE students (id INTEGER PRIMARY KEY, name TEXT, age INTEGER);
+       CREATE TABLE visits (student_id INTEGER REFERENCES students, course_id INTEGER REFERENCES courses, grade REAL);
+       INSERT INTO teachers VALUES (1, 'Ms Bell', x'ff00');
+       INSERT INTO courses VALUES (1, 'Math', 'hard', 1), (2, 'Art', NULL, NULL);
+       INSERT INTO students VALUES (1, 'Ida', 15), (2, 'Jon', 16);
+       INSERT INTO visits VALUES (1, 1, 1.5), (2, 1, 2), (2, 2, 1);`,
+    );
+    const { network, problems } = await readGraph(path);
+    expect(problems).toEqual([]);
+    expect(listTypes(network).sort()).toEqual(["1 teacher", "2 course", "2 student"]);
+    expect(listEdges(network).sort()).toEqual([
+      "Ida visits Math",
+      "Jon visits Art",
+      "Jon visits Math",
+      "Math teacher Ms Bell",
+    ]);
+    expect(network.nodes.find(({ id }) => id === "courses:1")?.data).toEqual({
+      title: "Math",
+      course_type: "hard",
+      type: "course",
+      name: "Math",
+    });
+    const some = await readGraph(path, { settings: { tables: ["courses", "teachers"] } });
+    expect(listTypes(some.network).sort()).toEqual(["1 teacher", "2 course"]);
+    await expect(readGraph(path, { settings: { tables: ["pupils"] } })).rejects.toMatchObject({
+      code: "file_invalid",
+      message: 'There is no table "pupils". The tables are: teachers, courses, students, visits.',
+    });
+  });
+
+  it("with nodes and edges needs no keys, and large numbers keep their digits", async () => {
+    const path = createDatabase(
+      "plain.sqlite",
+      `CREATE TABLE nodes (id, name, kind); CREATE TABLE edges (source, target);
+       INSERT INTO nodes VALUES (9007199254740993, 'Ida', 'sailor'), (2, 'Jon', 'cook');
+       INSERT INTO edges VALUES (9007199254740993, 2);`,
+    );
+    const { network } = await readGraph(path);
+    expect(network.nodes.map(({ id }) => id)).toEqual(["9007199254740993", "2"]);
+    expect(listEdges(network)).toEqual(["Ida - Jon"]);
+  });
+
+  it("is not changed, not even by a hostile schema, and a damaged one is named", async () => {
+    const path = createDatabase("hostile.db", "CREATE TABLE a (source, target); INSERT INTO a VALUES (1, 2)");
+    const database = new DatabaseSync(path);
+    database.exec(
+      "CREATE VIEW b AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n; CREATE VIRTUAL TABLE c USING fts5(text)",
+    );
+    database.close();
+    const before = readFileSync(path);
+    expect((await readGraph(path)).network.edges).toHaveLength(1);
+    expect(readFileSync(path).equals(before)).toBe(true);
+    await expect(readGraph(write("bad.db", "no database ".repeat(100)))).rejects.toMatchObject({
+      code: "file_invalid",
+      message: expect.stringContaining("not a database"),
+    });
+  });
+});
+
+describe("hostile files", () => {
+  const wrap = (dtd: string, text: string) =>
+    `<?xml version="1.0"?><!DOCTYPE graphml [${dtd}]><graphml><key id="d0" for="node" attr.name="name" attr.type="string"/><graph edgedefault="directed"><node id="a"><data key="d0">${text}</data></node></graph></graphml>`;
+
+  it("cannot read other files through external entities (XXE)", async () => {
+    const secret = write("secret.txt", "CANARY-7261");
+    const path = write("xxe.graphml", wrap(`<!ENTITY x SYSTEM "file://${secret}">`, "&x;"));
+    const read = await readGraph(path).then(JSON.stringify, String);
+    expect(read).not.toContain("CANARY");
+  });
+
+  it("cannot expand entities (billion laughs)", async () => {
+    const entities = Array.from(
+      { length: 12 },
+      (_, at) => `<!ENTITY l${at + 1} "${`&l${at};`.repeat(10)}">`,
+    ).join("");
+    const path = write("laughs.graphml", wrap(`<!ENTITY l0 "ha">${entities}`, "&l12;"));
+    const read = await readGraph(path).then(JSON.stringify, String);
+    expect(read.length).toBeLessThan(1000);
+  });
+
+  it.each<[name: string, text: string, problem: RegExp]>([
+    ["cut.graphml", '<graphml><graph edgedefault="directed"><node id="a"', /./],
+    ["other.graphml", "<html><body>Hi</body></html>", /It has no <graph>, so it is not GraphML/],
+    ["other.gexf", "Hi", /It has no <graph>, so it is not GEXF/],
+    ["broken.json", '{"nodes": [', /It is not valid JSON: /],
+    ["deep.json", `${"[".repeat(200_000)}${"]".repeat(200_000)}`, /JSON/],
+    ["other.json", '{"hello": 1}', /The JSON has no graph\. It needs lists "nodes" and "edges"/],
+    ["graph.xyz", "", /A graph cannot be read from "\.xyz" files; known are \.csv, /],
+  ])("%s is refused by name", async (name, text, message) => {
+    await expect(readGraph(write(name, text))).rejects.toMatchObject({
+      code: "file_invalid",
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it("of 2 GB are refused before they are read", async () => {
+    for (const [name, read] of [
+      ["huge.csv", (path: string) => readTables([path])],
+      ["huge.json", readGraph],
+    ] as const) {
+      const file = openSync(join(folder, name), "w");
+      ftruncateSync(file, 2_147_483_648);
+      closeSync(file);
+      await expect(read(join(folder, name))).rejects.toMatchObject({ code: "file_limit" });
+    }
+  });
+
+  it("with too many nodes are refused with the limit", async () => {
+    const nodes = Array.from({ length: 50_001 }, (_, at) => at);
+    const path = write("many.json", JSON.stringify({ nodes, edges: [] }));
+    await expect(readGraph(path)).rejects.toMatchObject({
+      code: "file_limit",
+      message: "The graph has more than 50000 nodes.",
+    });
+  });
+
+  it("with names of built-in properties are ordinary data", async () => {
+    const text =
+      '{"nodes":[{"id":"__proto__","__proto__":{"polluted":1}},{"id":"constructor"}],"edges":[{"source":"__proto__","target":"constructor"}]}';
+    const { network } = await readGraph(write("proto.json", text));
+    expect(network.edges).toHaveLength(1);
+    expect("polluted" in {}).toBe(false);
+  });
+});
+
+describe("tables", () => {
+  const readCsvs = (files: Readonly<Record<string, string>>, settings?: ReadSettings) =>
+    readTables(
+      Object.entries(files).map(([name, text]) => write(name, text)),
+      settings ? { settings } : {},
+    );
+
+  it("of one kind guess the two ends from common names of columns", async () => {
+    for (const header of ["source,target", "From,To", "src_id,dst_id", ":START_ID,:END_ID", "parent,child"]) {
+      const { network } = await readCsvs({ "links.csv": `id,${header},type\n7,Ida,Jon,knows\n` });
+      expect(listEdges(network)).toEqual(["Ida knows Jon"]);
+    }
+  });
+
+  it("can have chosen columns, whose names are the types of the nodes", async () => {
+    const files = { "jobs.csv": "person;city;company;since\nIda;Oslo;Acme;2019\nJon;Bergen;Acme;2020\n" };
+    const { network } = await readCsvs(files, { source: "person", target: "company" });
+    expect(listTypes(network)).toEqual(["2 person", "1 company"]);
+    expect(listEdges(network)).toEqual(["Ida jobs Acme", "Jon jobs Acme"]);
+    expect(network.edges[0]?.data).toEqual({ city: "Oslo", since: 2019, type: "jobs" });
+  });
+
+  it("list their columns if the ends cannot be guessed, or if a chosen column does not exist", async () => {
+    const files = { "people.csv": "name,age,city\nIda,5,Oslo\n" };
+    await expect(readCsvs(files)).rejects.toMatchObject({
+      code: "file_invalid",
+      message:
+        'No columns look like the two ends of an edge. Choose them with the settings "source" and "target". The table "people" has name, age, city.',
+    });
+    await expect(readCsvs(files, { source: "nam", target: "city" })).rejects.toThrow(
+      /There is no column "nam"\. Did you mean "name"\?/,
+    );
+  });
+
+  it("of nodes are matched with the column that the edges refer to", async () => {
+    const { network, problems } = await readCsvs({
+      "people.csv": "nr,Name,Job,Zip\n1,Ida,sailor,0150\n2,Jon,cook,5003\n",
+      "edges.csv": "from,to\nIda,Jon\nIda,Kim\n,Jon\n",
+    });
+    expect(network.nodes[0]).toEqual({
+      id: "Ida",
+      data: { nr: 1, name: "Ida", Job: "sailor", Zip: "0150", type: "people" },
+    });
+    expect(network.edges).toHaveLength(1);
+    expect(problems).toEqual([
+      '1 edge without two ends; the first: row 3 of "edges".',
+      '1 edge with an end that is not a node; the first: "Kim".',
+    ]);
+  });
+
+  it("that refer to each other by id become types of nodes", async () => {
+    const { network } = await readCsvs({
+      "companies.csv": "id,name\n1,Acme\n",
+      "people.csv": "id,name,company_id\n1,Ida,1\n2,Jon,\n",
+    });
+    expect(listTypes(network)).toEqual(["2 people", "1 company"]);
+    expect(listEdges(network)).toEqual(["Ida company Acme"]);
+  });
+});

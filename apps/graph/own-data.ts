@@ -1,0 +1,176 @@
+// The graph explorer on the user's own graphs. Each file is a graph; tables together are one.
+
+import { readdir, stat } from "node:fs/promises";
+import { basename, extname, join } from "node:path";
+import type { DataLoader, LoadedData, LoadRequest, SkippedItem } from "@capstan/server";
+import { type AgentDefinition, AgentError, type Json } from "capstan";
+import { createCatalog, type GraphSource } from "./catalog.ts";
+import { isNeo4jUrl, neo4jSchemes, readNeo4j } from "./data/neo4j.ts";
+import type { GraphContent } from "./data/network-builder.ts";
+import {
+  graphExtensions,
+  type ReadSettings,
+  readGraph,
+  readTables,
+  tableExtensions,
+} from "./data/read-graph.ts";
+import { defineGraphAgent, type GraphSettings } from "./define-graph-agent.ts";
+import { countTypes, type Network } from "./network.ts";
+import { openViews } from "./views.ts";
+
+export type GraphLoaderOptions = GraphSettings & { readonly model: AgentDefinition["model"] };
+
+/** Opens the graph explorer on files, folders or a Neo4j database. */
+export function graphLoader(options: GraphLoaderOptions): DataLoader {
+  const extensions = [...tableExtensions, ...graphExtensions];
+  return {
+    description: "Graphs: CSV (nodes and edges, or one table), JSON, GraphML, GEXF, SQLite, Neo4j",
+    extensions,
+    acceptsFolders: true,
+    schemes: neo4jSchemes,
+    load: (request) => loadGraphs(request, options),
+  };
+}
+
+async function loadGraphs(request: LoadRequest, options: GraphLoaderOptions): Promise<LoadedData> {
+  const { name, title, locations, folder } = request;
+  const skipped: SkippedItem[] = [];
+  const parts = await listParts(locations, skipped);
+  const { graphs, errors } = await readParts(parts, request, skipped);
+  const [first] = graphs;
+  if (!first) throw errors[0] ?? createEmptyError(title);
+  const sources = Object.fromEntries(
+    graphs.map((network): [string, GraphSource] => [network.name, () => network]),
+  );
+  const context = {
+    catalog: createCatalog(sources),
+    views: openViews(join(folder, "views")),
+    reads: "private",
+  } as const;
+  const agent = await defineGraphAgent(context, { ...options, name });
+  const counts = {
+    ...(graphs.length > 1 && { graphs: graphs.length }),
+    nodes: sum(graphs, ({ nodes }) => nodes.length),
+    edges: sum(graphs, ({ edges }) => edges.length),
+  };
+  return {
+    agents: [agent],
+    profile: { title, description: describe(counts), suggestions: suggest(first) },
+    report: () => ({ counts, skipped }),
+  };
+}
+
+/** Something that becomes one graph. */
+type Part = { readonly item: string; read(options: PartOptions): Promise<GraphContent> };
+type PartOptions = { readonly settings: ReadSettings; readonly signal: AbortSignal };
+
+async function listParts(locations: readonly string[], skipped: SkippedItem[]): Promise<Part[]> {
+  const urls = locations.filter(isNeo4jUrl);
+  const files = await listFiles(locations.filter((location) => !isNeo4jUrl(location)));
+  const tables = files.filter((file) => tableExtensions.includes(extname(file).toLowerCase()));
+  const whole = files.filter((file) => graphExtensions.includes(extname(file).toLowerCase()));
+  for (const file of files)
+    if (!tables.includes(file) && !whole.includes(file))
+      skipped.push({
+        item: basename(file),
+        reason: `"${extname(file)}" is not a format of graphs that can be read.`,
+      });
+  return [
+    ...(tables.length > 0 ? [createTablePart(tables)] : []),
+    ...whole.map((file) => ({
+      item: basename(file),
+      read: (options: PartOptions) => readGraph(file, options),
+    })),
+    ...urls.map((url) => ({ item: "Neo4j", read: (options: PartOptions) => readNeo4j(url, options) })),
+  ];
+}
+
+const createTablePart = (files: readonly string[]): Part => ({
+  item: files.map((file) => basename(file)).join(", "),
+  read: (options) => readTables(files, options),
+});
+
+/** The files, and those directly in the folders. */
+async function listFiles(locations: readonly string[]): Promise<string[]> {
+  const files = await Promise.all(
+    locations.map(async (location) => {
+      if (!(await stat(location)).isDirectory()) return [location];
+      const entries = await readdir(location, { withFileTypes: true });
+      const visible = entries.filter((entry) => entry.isFile() && !entry.name.startsWith("."));
+      return visible.map((entry) => join(location, entry.name)).sort();
+    }),
+  );
+  return files.flat();
+}
+
+type ReadResult = { readonly graphs: readonly Network[]; readonly errors: readonly unknown[] };
+
+/** A part that cannot be read is skipped. */
+async function readParts(
+  parts: readonly Part[],
+  { settings, signal, onProgress }: LoadRequest,
+  skipped: SkippedItem[],
+): Promise<ReadResult> {
+  const graphs: Network[] = [];
+  const errors: unknown[] = [];
+  for (const [index, { item, read }] of parts.entries()) {
+    signal.throwIfAborted();
+    onProgress({ done: index, total: parts.length, item });
+    try {
+      const { network, problems } = await read({ settings: parseSettings(settings), signal });
+      if (network.nodes.length === 0) throw createEmptyError(item);
+      graphs.push({ ...network, name: createName(network.title, graphs) });
+      skipped.push(...problems.map((reason) => ({ item, reason })));
+    } catch (error) {
+      signal.throwIfAborted();
+      errors.push(error);
+      skipped.push({ item, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  onProgress({ done: parts.length, total: parts.length });
+  return { graphs, errors };
+}
+
+const createEmptyError = (item: string): AgentError =>
+  new AgentError("file_invalid", `"${item}" has no graph.`);
+
+/** A short name that the user can say. */
+function createName(title: string, others: readonly Network[]): string {
+  const name = title.trim().slice(0, 60).toWellFormed() || "graph";
+  const taken = others.some((other) => other.name === name);
+  return taken ? `${name} ${others.length + 1}` : name;
+}
+
+function parseSettings(settings: LoadRequest["settings"]): ReadSettings {
+  const { directed, tables } = settings;
+  return {
+    source: toText(settings.source),
+    target: toText(settings.target),
+    id: toText(settings.id),
+    ...(typeof directed === "boolean" && { directed }),
+    ...(Array.isArray(tables) && { tables: tables.map(String) }),
+  };
+}
+
+const toText = (value: Json | undefined): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+const sum = (graphs: readonly Network[], count: (network: Network) => number): number =>
+  graphs.reduce((total, network) => total + count(network), 0);
+
+const describe = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([noun, count]) => `${count} ${noun}`)
+    .join(", ");
+
+/** Questions that work on this graph. */
+function suggest({ nodes }: Network): string[] {
+  const types = countTypes(nodes).map(({ type }) => type);
+  const type = types.find((word) => /^[\p{L} ]{3,30}$/u.test(word) && word !== "node");
+  return [
+    "How many nodes are there?",
+    "What are some sample nodes?",
+    ...(type === undefined ? [] : [`Color the ${type} nodes blue`]),
+    "Who has the most connections?",
+  ];
+}
