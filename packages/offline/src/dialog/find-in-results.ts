@@ -28,6 +28,8 @@ export function findInResults(
       return ids.length === 1 && ids[0] !== undefined ? wrapId(ids[0], property) : undefined;
     }
     const pointed = findPointed(items, words);
+    // For all of them, a list with the name of the argument is complete; the items may be some of many.
+    if (property.type === "array" && pointed?.length === items.length && Array.isArray(whole)) return whole;
     if (!pointed && !isOwn && !(key === property.name && property.required)) continue;
     const values = (pointed ?? items).flatMap((item) => item[key] ?? []);
     if (property.type === "array") return values.length > 0 ? values : undefined;
