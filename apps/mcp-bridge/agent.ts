@@ -52,7 +52,7 @@ export async function bridge(options: BridgeOptions): Promise<Agent> {
   const webTools = web === false ? [] : [webFetch(web)];
   return defineAgent({
     name: "bridge",
-    model: dialect === "text" ? textDialect(model) : model,
+    model: dialect === "text" ? textDialect(model, { history: "section" }) : model,
     instructions,
     tools: () => [...mcp.tools, ...webTools],
     policy,

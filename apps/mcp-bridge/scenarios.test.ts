@@ -56,7 +56,7 @@ function getLastMessage(request: ScriptedRequest | undefined): string {
 }
 
 describe("scenario: a model with the text dialect", () => {
-  it("calls two tools at once, with nested multi-line JSON; its reasoning goes to the log, not into the answer (S4-29, S4-30, S4-31)", async () => {
+  it("calls two tools at once, with nested multi-line JSON; its reasoning goes to the log, not into the answer (S4-29, S4-30, S4-31, S4-33)", async () => {
     const note = '{"list": [1, {"two": "}"}]}';
     const thoughts: string[] = [];
     const { result, facts, model } = await runScript(
@@ -75,6 +75,12 @@ describe("scenario: a model with the text dialect", () => {
       { name: "mcp_units_convert", status: "ok" },
     ]);
     expect(facts.filter(({ type }) => type === "turn_start")).toHaveLength(2);
+    // Definitions, the conversation so far, and the choice, in this order (S4-33).
+    expect(model.requests[1]?.instructions).toMatch(/AVAILABLE TOOLS:[\s\S]*- mcp_units_convert: /);
+    expect(model.requests[1]?.history).toHaveLength(1);
+    expect(getLastMessage(model.requests[1])).toMatch(
+      /^CONVERSATION HISTORY:\nuser: Note the list, and how far are 42 km\?\nassistant: TOOL_CALL: [\s\S]*\ntool: TOOL_RESULT: [\s\S]*\n\nRespond with either:\n1\. TOOL_CALL: <name> \+ ARGUMENTS: <json> if you need more information\n2\. Your final answer if you have enough information$/,
+    );
     expect(getLastMessage(model.requests[1])).toMatch(
       /TOOL_RESULT: mcp_units_convert\nSTATUS: success\nCONTENT: .*26\.0976/s,
     );

@@ -12,10 +12,11 @@ const [, , data = "", file] = process.argv;
 const mcp = await startChildServers({ dataFolder: data, ...(file !== undefined && { file }) });
 
 const model = scriptedModel(({ history }) => {
-  const messages = history.flatMap((entry) => (entry.type === "user" ? [toPlainText(entry.content)] : []));
-  const result = messages.at(-1)?.match(/CONTENT: (.*)/)?.[1];
-  const questions = messages.filter((text) => !text.startsWith("TOOL_RESULT")).length;
-  if (messages.at(-1)?.includes("heard")) return { text: `I have heard ${questions} questions.` };
+  const [prompt] = history;
+  const conversation = prompt?.type === "user" ? toPlainText(prompt.content) : "";
+  const questions = [...conversation.matchAll(/^user: (.*)$/gm)].map(([, question]) => question);
+  const result = /^tool: TOOL_RESULT[\s\S]*?^CONTENT: (.*)/m.exec(conversation)?.[1];
+  if (questions.at(-1)?.includes("heard")) return { text: `I have heard ${questions.length} questions.` };
   if (result !== undefined) return { text: `[Thinking: That is it.]\nThe tool says: ${result}` };
   const call = formatTextCall("mcp_units_convert", { value: 42, from: "km", to: "mi" });
   return { text: `[Thinking: A tool knows.]\n${call}` };

@@ -82,7 +82,9 @@ describe("the offline model in the text dialect", () => {
     [["log of Mondy"]],
     [["log of Friday"]],
   ])("makes the same calls and returns the same answers as with native tools: %s", async (sentences) => {
-    expect(await talk(textDialect(offline()), ...sentences)).toEqual(await talk(offline(), ...sentences));
+    const native = await talk(offline(), ...sentences);
+    expect(await talk(textDialect(offline()), ...sentences)).toEqual(native);
+    expect(await talk(textDialect(offline(), { history: "section" }), ...sentences)).toEqual(native);
   });
 
   it("denied calls are reported as not done, in both dialects", async () => {

@@ -11,6 +11,7 @@ import {
   type ModelRequest,
   type ResultEntry,
   type ToolSpec,
+  toPlainText,
 } from "capstan";
 import { createDialectParser } from "capstan/models/text-dialect";
 import type { Call } from "./dialog/call-records.ts";
@@ -20,7 +21,9 @@ const closing = "\n\nWhen you need a tool, write";
 
 /** Converts a request in the text dialect to a native one. Undefined if the request is not in that dialect. */
 export function parseDialectRequest(request: ModelRequest): ModelRequest | undefined {
-  const { instructions, history } = request;
+  const section = parseHistorySection(request.history);
+  const { instructions } = request;
+  const history = section?.history ?? request.history;
   const start = opening.exec(instructions);
   const end = instructions.lastIndexOf(closing);
   // Without tools, only the history shows which dialect is in use.
@@ -29,7 +32,7 @@ export function parseDialectRequest(request: ModelRequest): ModelRequest | undef
       ? { ...request, history: parseEntries(history) }
       : undefined;
   const listed = instructions.slice(start.index + start[0].length, end);
-  const rules = instructions.slice(end);
+  const rules = section?.choice ?? instructions.slice(end);
   return {
     ...request,
     instructions: instructions.slice(0, start.index),
@@ -41,6 +44,31 @@ export function parseDialectRequest(request: ModelRequest): ModelRequest | undef
         ? "none"
         : "auto",
   };
+}
+
+const sectionHead = "CONVERSATION HISTORY:\n";
+const choices = ["\n\nRespond with either:\n1. TOOL_CALL", "\n\nYou must call ", "\n\nDo not call "];
+
+/** Reads a conversation that is one message; undefined for one with a message per turn. */
+function parseHistorySection(
+  history: readonly Entry[],
+): { readonly history: Entry[]; readonly choice: string } | undefined {
+  const [entry] = history;
+  if (history.length !== 1 || entry?.type !== "user") return undefined;
+  const text = toPlainText(entry.content);
+  if (!text.startsWith(sectionHead)) return undefined;
+  const end = Math.max(...choices.map((choice) => text.lastIndexOf(choice)));
+  const body = text.slice(sectionHead.length, end);
+  const turns = body.split(/^(user|assistant|tool|summary): /mu).slice(1);
+  const parsed: Entry[] = [];
+  for (let at = 0; at < turns.length; at += 2) {
+    const content = (turns[at + 1] ?? "").replace(/\n$/u, "");
+    if (turns[at] === "assistant")
+      parsed.push({ type: "assistant", parts: [{ type: "text", text: content }] });
+    else if (turns[at] === "summary") parsed.push({ type: "summary", text: content });
+    else parsed.push({ type: "user", content });
+  }
+  return { history: parsed, choice: text.slice(end) };
 }
 
 /** A conversation with tools has a recent result. */

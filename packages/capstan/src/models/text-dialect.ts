@@ -3,9 +3,9 @@ import {
   createHistoryConverter,
   createSanitizer,
   type DialectOptions,
-  type SanitizeText,
 } from "./text-dialect/dialect-history.ts";
-import { buildInstructions } from "./text-dialect/dialect-instructions.ts";
+import { buildInstructions, formatChoice, sectionChoice } from "./text-dialect/dialect-instructions.ts";
+import { buildHistorySection } from "./text-dialect/history-section.ts";
 import { createDialectParser } from "./text-dialect/parser.ts";
 
 export { createDialectParser, type DialectParser, type DialectParserOptions } from "./text-dialect/parser.ts";
@@ -15,8 +15,7 @@ export { createDialectParser, type DialectParser, type DialectParserOptions } fr
  * and `ARGUMENTS:`, and answered with `TOOL_RESULT:`, all as text. The runtime sees ordinary calls.
  */
 export function textDialect(model: Model, options: DialectOptions = {}): Model {
-  const sanitize = createSanitizer(options);
-  const toText = createHistoryConverter(sanitize);
+  const toTextRequest = createRequestConverter(options);
   return {
     id: model.id,
     acceptsMedia: (part) => model.acceptsMedia?.(part) ?? true,
@@ -26,7 +25,7 @@ export function textDialect(model: Model, options: DialectOptions = {}): Model {
     checkHosted: (request) => model.checkHosted?.(request) ?? [],
     async *stream(request, streaming) {
       const answer = createAnswerReader(request);
-      for await (const chunks of model.stream(toTextRequest(request, toText, sanitize), streaming)) {
+      for await (const chunks of model.stream(toTextRequest(request), streaming)) {
         const read = chunks.flatMap((chunk) => answer.read(chunk));
         if (read.length > 0) yield read;
       }
@@ -36,21 +35,26 @@ export function textDialect(model: Model, options: DialectOptions = {}): Model {
   };
 }
 
-function toTextRequest(
-  request: ModelRequest,
-  toText: ReturnType<typeof createHistoryConverter>,
-  sanitize: SanitizeText,
-): ModelRequest {
-  const { output, ...rest } = request;
-  const { tools } = request;
-  return {
-    ...rest,
-    instructions: sanitize(buildInstructions(request)),
-    history: toText(request.history),
-    tools: [],
-    toolChoice: "none",
-    // A model constrained to a schema cannot write a call; the instructions describe the schema too.
-    ...(output !== undefined && tools.length === 0 && { output }),
+function createRequestConverter(options: DialectOptions): (request: ModelRequest) => ModelRequest {
+  const sanitize = createSanitizer(options);
+  const toText = createHistoryConverter(sanitize);
+  return (request) => {
+    const { output, ...rest } = request;
+    const { tools, toolChoice } = request;
+    const hasTools = tools.length > 0;
+    const isSection = hasTools && options.history === "section";
+    const instructions = buildInstructions(request);
+    const choice = isSection && toolChoice === "auto" ? sectionChoice : formatChoice(toolChoice);
+    const history = toText(request.history);
+    return {
+      ...rest,
+      instructions: sanitize(hasTools && !isSection ? `${instructions}\n\n${choice}` : instructions),
+      history: isSection ? [buildHistorySection(history, choice)] : history,
+      tools: [],
+      toolChoice: "none",
+      // A model constrained to a schema cannot write a call; the instructions describe the schema too.
+      ...(output !== undefined && !hasTools && { output }),
+    };
   };
 }
 

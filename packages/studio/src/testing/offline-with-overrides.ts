@@ -11,8 +11,10 @@ export function offlineWithOverrides(models: Readonly<Record<string, Model>>): M
   };
 }
 
-/** Finds the last user text. In the text dialect, results are user messages too. */
+/** Finds the last user text. In the text dialect, results are user messages too, or all messages are one. */
 function findLastQuestion(history: readonly Entry[]): string {
   const userTexts = history.flatMap((entry) => (entry.type === "user" ? [toPlainText(entry.content)] : []));
-  return userTexts.findLast((text) => !text.startsWith("TOOL_RESULT")) ?? "";
+  const last = userTexts.findLast((text) => !text.startsWith("TOOL_RESULT")) ?? "";
+  if (!last.startsWith("CONVERSATION HISTORY:")) return last;
+  return [...last.matchAll(/^user: (.*)$/gm)].at(-1)?.[1] ?? "";
 }

@@ -26,6 +26,11 @@ type CachedResults = { readonly last: ResultEntry; readonly entry: UserEntry };
 export type DialectOptions = {
   /** `kept` if the model reads names of control tokens as text. Default: `broken`. */
   readonly specialTokens?: SpecialTokens;
+  /**
+   * `section`: with tools, the conversation is one message, a section CONVERSATION HISTORY before the instruction to
+   * call a tool or answer. Default: `messages`, as the provider separates them.
+   */
+  readonly history?: "messages" | "section";
 };
 
 /** Prepares a text for sending. */

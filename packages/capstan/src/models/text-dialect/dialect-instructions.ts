@@ -11,7 +11,7 @@ const choiceInstructions: Readonly<Record<Extract<ToolChoice, string>, string>> 
 };
 
 /** Appends the tool descriptions to the instructions; returns them unchanged without tools. */
-export function buildInstructions({ instructions, tools, toolChoice, settings }: ModelRequest): string {
+export function buildInstructions({ instructions, tools, settings }: ModelRequest): string {
   const [first] = tools;
   if (!first) return instructions;
   const count =
@@ -31,13 +31,17 @@ Example:
 TOOL_CALL: ${first.name}
 ARGUMENTS: ${JSON.stringify(buildExample(first.input, 4))}
 
-${count} Then stop: the results come in the next message, as TOOL_RESULT. Never write a TOOL_RESULT yourself. What you write as [Thinking: ...] is not shown.
-
-${formatChoice(toolChoice)}`;
+${count} Then stop: the results come in the next message, as TOOL_RESULT. Never write a TOOL_RESULT yourself. What you write as [Thinking: ...] is not shown.`;
   return instructions ? `${instructions}\n\n${section}` : section;
 }
 
-function formatChoice(choice: ToolChoice): string {
+/** Closes a prompt with a section of history. */
+export const sectionChoice = `Respond with either:
+1. TOOL_CALL: <name> + ARGUMENTS: <json> if you need more information
+2. Your final answer if you have enough information`;
+
+/** Returns the instruction to call a tool or to answer. */
+export function formatChoice(choice: ToolChoice): string {
   if (typeof choice === "string") return choiceInstructions[choice];
   return `You must call ${choice.tool} in this response; do not give a final answer yet.`;
 }
