@@ -201,6 +201,7 @@ describe("the check of packages", () => {
     ["packages/capstan/src/testing/index.ts", "capstan"],
     ["apps/airport/src/main.ts", "@capstan/server"],
     ["apps/first-words/agents.ts", "../graph/agent.ts"],
+    ["apps/airport/src/main.ts", "../../import/read-zip.ts"],
     ["bench/run.ts", "./cases/loop.ts"],
   ])("lets %s import %s", (path, specifier) => {
     expect(checkPackages([createSource(path, formatImport(specifier))], packages)).toEqual([]);
@@ -218,6 +219,8 @@ describe("the check of packages", () => {
   it.each([
     ["bench/run.ts", "../packages/capstan/src/run/run.ts", "packages/capstan"],
     ["apps/airport/src/main.ts", "../../graph/src/main.ts", "apps/graph"],
+    ["apps/import/read-zip.ts", "../graph/src/main.ts", "apps/graph"],
+    ["packages/tools/src/index.ts", "../../../apps/import/read-zip.ts", "apps/import"],
     ["packages/server/src/index.ts", "../../capstan/src/run/run.ts", "packages/capstan"],
   ])("does not let %s reach into %s", (path, specifier, other) => {
     const problem = `${path} must not reach into ${other}.`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ParseOptions, parseInWorker } from "./parse-in-worker.ts";
+import { createParserWorker, type ParseOptions, parseInWorker } from "./parse-in-worker.ts";
 
 const module = new URL("testing/hostile-parser.ts", import.meta.url);
 const parse = (input: string, options?: ParseOptions) => parseInWorker(module, input, options);
@@ -41,5 +41,20 @@ describe("parseInWorker", () => {
     controller.abort();
     await expect(parsing).rejects.toMatchObject({ name: "AbortError" });
     await expect(parse("wait", { signal: controller.signal })).rejects.toMatchObject({ name: "AbortError" });
+  });
+});
+
+describe("a parser worker", () => {
+  it("parses one file after the other, and goes on after a parser that failed or did not end", async () => {
+    const worker = createParserWorker({ timeoutMs: 1000, memoryMb: 16 });
+    const count = (input = "count") => worker.parse<{ readonly calls: number }>(module, input);
+    expect([await count(), await count()]).toMatchObject([{ calls: 1 }, { calls: 2 }]);
+    await expect(count("throw")).rejects.toMatchObject({ code: "file_invalid" });
+    expect(await count()).toMatchObject({ calls: 4 });
+    for (const input of ["heap", "exit"]) {
+      await expect(count(input)).rejects.toThrow();
+      expect(await count()).toMatchObject({ calls: 1 });
+    }
+    await worker.close();
   });
 });
