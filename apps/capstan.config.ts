@@ -11,6 +11,7 @@ import { graphLoader } from "./graph/own-data.ts";
 import { about as aboutKnowledge, knowledge } from "./knowledge/agent.ts";
 import { findEmbeddingModel } from "./knowledge/library/find-embedding-model.ts";
 import { createLibrary } from "./knowledge/library/library.ts";
+import { documentLoader } from "./knowledge/own-data.ts";
 import { getStoredAgentOptions } from "./knowledge/stored-agents.ts";
 import { reasoningSteps, trace } from "./knowledge/trace-names.ts";
 import { about as aboutBridge, bridge } from "./mcp-bridge/agent.ts";
@@ -40,7 +41,7 @@ const config: Config = defineConfig({
   // The events in each app's own vocabulary: `?events=<name>`. The files app uses `chat`, which every server has.
   eventViews: { messages, "ai-events": aiEvents, trace, "reasoning-steps": reasoningSteps, log: runLog },
   // Opens the apps on the user's own data: `capstan app`, and in the studio.
-  data: { files: folderLoader(), graph: graphLoader({ model }) },
+  data: { files: folderLoader(), knowledge: documentLoader({ model, mcp }), graph: graphLoader({ model }) },
   // Lets agents created in the studio use the same search tools.
   storedAgents: getStoredAgentOptions(library),
   mcp,

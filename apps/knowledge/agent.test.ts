@@ -2,8 +2,9 @@ import { run } from "capstan";
 import { offline } from "capstan/models/offline";
 import { fakeClock, scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
-import { about, knowledge, policy } from "./agent.ts";
+import { about, knowledge } from "./agent.ts";
 import { createLibrary } from "./library/library.ts";
+import { policy } from "./searcher.ts";
 
 const library = createLibrary({ indexFolder: false });
 
@@ -67,7 +68,9 @@ describe("the agents of knowledge search", () => {
   });
 
   it("are not created for a folder that does not exist", async () => {
-    const folder = "no-such-folder";
-    await expect(knowledge({ model: offline(), folder })).rejects.toThrow(/Cannot search "no-such-folder"/);
+    const locations = ["no-such-folder"];
+    await expect(knowledge({ model: offline(), locations })).rejects.toThrow(
+      /Cannot search "no-such-folder"/,
+    );
   });
 });

@@ -1,11 +1,12 @@
 import { planTool } from "@capstan/tools";
-import { type Agent, agentTool, defineAgent, type Model, type PolicyOverrides, type Tool } from "capstan";
+import { type Agent, agentTool, type Model } from "capstan";
 import { defaultModel } from "capstan/models";
-import { buildInstructions, type Specialist } from "./instructions.ts";
+import type { Specialist } from "./instructions.ts";
 import { findEmbeddingModel } from "./library/find-embedding-model.ts";
-import { checkFolder, createLibrary, type Library, type LibraryOptions } from "./library/library.ts";
+import { resolveLocations } from "./library/find-files.ts";
+import { createLibrary, type Library, type LibraryOptions } from "./library/library.ts";
 import { fictionalMailbox, type Mailbox } from "./mailbox.ts";
-import { fallBack } from "./tools/fall-back.ts";
+import { createSearcherFactory } from "./searcher.ts";
 import { getDocument } from "./tools/get-document.ts";
 import { searchEmail } from "./tools/search-email.ts";
 import { searchKnowledgeBase } from "./tools/search-knowledge-base.ts";
@@ -19,7 +20,7 @@ export type KnowledgeOptions = LibraryOptions & {
   readonly mailbox?: Mailbox;
   /** Adds the tool `plan`: a list of sub-tasks that the user sees. */
   readonly plan?: boolean;
-  /** An existing library to share; overrides `folder` and `root`. */
+  /** An existing library to share; overrides `locations` and `root`. */
   readonly library?: Library;
 };
 
@@ -35,21 +36,6 @@ export const about = {
   ],
 } as const;
 
-/** Requires a search first, except for small talk and arithmetic, keeps tools in every turn, and falls back to a wider search at the limit. */
-export const policy: PolicyOverrides = {
-  maxTurns: 10,
-  wrapUpAt: 0,
-  finalTurn: "keep-tools",
-  onLimit: ["fallback-tool", "best-effort"],
-  toolExecution: "parallel",
-  retry: { maxAttempts: 1 },
-  onAllToolsFailed: "continue",
-  maxToolResultSize: 16_000,
-  memory: "session",
-  requireToolFirst: "auto",
-  summaries: true,
-};
-
 const research: Specialist = {
   name: "research-agent",
   when: "Compares packages, or answers a question that takes several searches.",
@@ -64,7 +50,7 @@ export async function knowledge(
   options: KnowledgeOptions = {},
 ): Promise<readonly [main: Agent, research: Agent, people: Agent]> {
   const { model = await defaultModel(), summaryModel = model, mailbox = fictionalMailbox } = options;
-  if (options.folder !== undefined) await checkFolder(options.folder);
+  await resolveLocations(options.locations ?? []); // fail now rather than in the first search
   const library = options.library ?? createLibrary({ embeddings: findEmbeddingModel(), ...options });
   const createSearcher = createSearcherFactory({ model, summaryModel, library });
   const readingTools = [searchKnowledgeBase(library), getDocument(library)];
@@ -100,35 +86,4 @@ export async function knowledge(
     isPlanning: options.plan ?? false,
   });
   return [main, researchAgent, peopleAgent];
-}
-
-type SearcherContext = {
-  readonly model: Model | string;
-  readonly summaryModel: Model | string;
-  readonly library: Library;
-};
-
-type SearcherOptions = Parameters<typeof buildInstructions>[0] & {
-  readonly name: string;
-  readonly tools: readonly Tool[];
-  readonly handoffs?: readonly Agent[];
-};
-
-/** Creates agents with the settings all three share. */
-function createSearcherFactory({
-  model,
-  summaryModel,
-  library,
-}: SearcherContext): (options: SearcherOptions) => Agent {
-  return ({ name, tools, handoffs = [], ...prompt }) =>
-    defineAgent({
-      name,
-      model,
-      models: { summary: summaryModel },
-      instructions: buildInstructions(prompt),
-      tools,
-      handoffs,
-      fallbackTool: fallBack(library),
-      policy,
-    });
 }

@@ -3,11 +3,15 @@ const maxWords = 16;
 
 const stopWords: ReadonlySet<string> = new Set(
   (
-    "a an and any are as at be but by can could did do does for from get give had has have how i in into is it its me " +
-    "my of on or our out please should show so some tell that the their them then there these they this to us was we " +
-    "were what when where which who why will with would you your about not say says"
+    "a about also am an and any are as at be been being but by can could did do does for from get give had has have how i " +
+    "if in into is it its just let like may me might must my not of on or our out please really say says shall should " +
+    "show so some tell than that the their them then there these they this to too us very want was we were what when " +
+    "where which who why will with would you your"
   ).split(" "),
 );
+
+/** Words that only measure after "how": "How much may a hotel cost?" */
+const measureWords = /\bhow (?:big|far|fast|large|long|many|much|often|old|soon)\b/g;
 
 /** Returns the lowercase words without stop words and duplicates, or all words if only stop words are left. */
 export function getContentWords(text: string): readonly string[] {
@@ -15,6 +19,7 @@ export function getContentWords(text: string): readonly string[] {
     text
       .toLowerCase()
       .replace(/['’]s\b/g, "")
+      .replace(measureWords, "how")
       .match(wordPattern) ?? []
   ).map((found) => found.replace(/^@(?=[^/]*$)/u, ""));
   const contentWords = words.filter((found) => !stopWords.has(found));

@@ -1,13 +1,15 @@
-import { createHash } from "node:crypto";
 import type { Dirent } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A searchable text file. Symbolic links are never followed. */
+/** A file to index. Symbolic links are never followed. */
 export type FoundDocument = {
   /** Short and readable: `zod`, `pino/docs/redaction.md`, `docs/tools.md`. */
   readonly id: string;
   readonly title: string;
+  /** Location, for display. */
+  readonly place: string;
+  readonly url?: string;
   readonly file: string;
   /** Stored agents can be restricted to sources. */
   readonly source: Source;
@@ -18,17 +20,8 @@ export type FoundDocument = {
 export type Source = "project" | "packages" | "folder";
 export const allSources: readonly Source[] = ["project", "packages", "folder"];
 
-/** Upper bounds for the index. */
-export const defaultBounds: Bounds = { documents: 800, bytes: 20_000_000, bytesPerDocument: 2_000_000 };
-
-export type Bounds = {
-  readonly documents: number;
-  readonly bytes: number;
-  /** Larger documents are skipped. */
-  readonly bytesPerDocument: number;
-};
-
-const maxVisits = 20_000;
+const maxDocuments = 800;
+const maxBytes = 20_000_000;
 
 const isText = (name: string): boolean => /\.(?:md|markdown|txt)$/i.test(name);
 const isReadme = (name: string): boolean => /^readme\.(?:md|markdown)$/i.test(name);
@@ -51,15 +44,6 @@ export async function findProjectDocuments(projectRoot: string): Promise<readonl
   return applyBounds([...own.flat(), ...ordered].filter(({ size }) => size <= maxPageBytes));
 }
 
-/** Finds all Markdown and text files in a folder, recursively. */
-export async function findFolderDocuments(
-  folder: string,
-  bounds?: Bounds,
-): Promise<readonly FoundDocument[]> {
-  // The named folder itself may be a link.
-  return applyBounds(await findInFolder(await realpath(folder), { source: "folder", isDeep: true }), bounds);
-}
-
 export type InstalledPackage = { readonly name: string; readonly folder: string };
 
 export async function listInstalledPackages(root: string): Promise<readonly InstalledPackage[]> {
@@ -74,13 +58,6 @@ export async function listInstalledPackages(root: string): Promise<readonly Inst
   return names.flat().map((name) => ({ name, folder: join(modules, name) }));
 }
 
-/** Changes when a document is added, removed or modified, and differs between folders. */
-export function computeFingerprint(documents: readonly FoundDocument[]): string {
-  const hash = createHash("sha256");
-  for (const { id, file, size, mtimeMs } of documents) hash.update(`${id}\n${file}\n${size}\n${mtimeMs}\n`);
-  return hash.digest("hex");
-}
-
 async function findPackageDocuments(name: string, folder: string): Promise<readonly FoundDocument[]> {
   const [readme] = await findInFolder(folder, { source: "packages", isWanted: isReadme });
   const docs = await findInFolder(join(folder, "docs"), {
@@ -88,7 +65,7 @@ async function findPackageDocuments(name: string, folder: string): Promise<reado
     prefix: `${name}/docs/`,
     isDeep: true,
   });
-  const main = readme && { ...readme, id: name, title: `${name} README` };
+  const main = readme && { ...readme, id: name, title: `${name} README`, place: `${name}/${readme.id}` };
   return [...(main ? [main] : []), ...docs.slice(0, maxDocumentsPerPackage)];
 }
 
@@ -97,38 +74,32 @@ type FindOptions = {
   readonly prefix?: string;
   readonly isDeep?: boolean;
   readonly isWanted?: (name: string) => boolean;
-  /** Remaining files and folders to visit, in case the folder is a whole disk. */
-  readonly budget?: { left: number };
 };
 
 async function findInFolder(folder: string, options: FindOptions): Promise<readonly FoundDocument[]> {
-  const { source, prefix = "", isDeep = false, isWanted = isText, budget = { left: maxVisits } } = options;
+  const { source, prefix = "", isDeep = false, isWanted = isText } = options;
   const entries = (await readEntries(folder)).toSorted((left, right) => (left.name < right.name ? -1 : 1));
   const found: FoundDocument[] = [];
   for (const entry of entries) {
-    if (budget.left-- <= 0) break;
     const file = join(folder, entry.name);
     const id = prefix + entry.name;
     if (entry.isDirectory() && isDeep && isVisible(entry.name))
-      found.push(...(await findInFolder(file, { ...options, prefix: `${id}/`, budget })));
+      found.push(...(await findInFolder(file, { ...options, prefix: `${id}/` })));
     if (!entry.isFile() || !isWanted(entry.name)) continue;
     const { size, mtimeMs } = await stat(file);
-    found.push({ id, title: id, file, source, size, mtimeMs });
+    found.push({ id, title: id, place: id, file, source, size, mtimeMs });
   }
   return found;
 }
 
-function applyBounds(
-  documents: readonly FoundDocument[],
-  bounds: Bounds = defaultBounds,
-): readonly FoundDocument[] {
+function applyBounds(documents: readonly FoundDocument[]): readonly FoundDocument[] {
   let bytes = 0;
   return documents
-    .filter(({ size }) => size > 0 && size <= bounds.bytesPerDocument)
-    .slice(0, bounds.documents)
+    .filter(({ size }) => size > 0)
+    .slice(0, maxDocuments)
     .filter(({ size }) => {
       bytes += size;
-      return bytes <= bounds.bytes;
+      return bytes <= maxBytes;
     });
 }
 

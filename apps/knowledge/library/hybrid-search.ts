@@ -1,11 +1,11 @@
 import { fuseRankings } from "./fuse-rankings.ts";
 import type { Library } from "./library.ts";
-import type { Passage, SearchIndex } from "./search-index.ts";
+import type { FoundPassage, SearchIndex } from "./search-index.ts";
 import type { SemanticQuery } from "./semantic-search.ts";
 
 export type HybridResult = {
   readonly index: SearchIndex;
-  readonly passages: readonly Passage[];
+  readonly passages: readonly FoundPassage[];
   /** Why the search was not complete. */
   readonly note?: string;
 };

@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readThreadCpuMs } from "../../../packages/capstan/src/testing/cpu-time.ts";
-import { findFolderDocuments } from "./find-documents.ts";
+import { findFiles } from "./find-files.ts";
 import { createLibrary, type LibraryOptions } from "./library.ts";
 import type { SearchIndex } from "./search-index.ts";
 
@@ -63,10 +63,10 @@ describe("a search", () => {
       "more.md": "# More names\n\nAnother good name.",
       "dogs.md": "# Kennel\n\nWhere a dog sleeps.",
     };
-    const index = await openLibrary({ folder: createFolder(files) });
+    const index = await openLibrary({ locations: [createFolder(files)] });
     expect(searchIds(index, "a good name for a dog")).toEqual([]);
     expect(searchIds(index, "a good name")).toHaveLength(2);
-    const wider = index.search("a good name for a dog", { limit: 5, minShare: 0 });
+    const wider = index.search("a good name for a dog", { limit: 5, isWide: true });
     expect(wider).toHaveLength(3);
   });
 });
@@ -85,6 +85,8 @@ describe("the library of a project", () => {
     expect(searchIds(index, "What is kite?")[0]).toBe("kite#kite");
     expect(index.search("steady tail", { limit: 1 })).toEqual([
       {
+        relevance: 1,
+        fragment: ":~:text=A%20tail%20keeps%20it%20steady.&text=Tails",
         id: "kite/docs/tails.md#tails",
         document: "kite/docs/tails.md",
         title: "kite/docs/tails.md",
@@ -178,7 +180,7 @@ describe("the library of a project", () => {
     const changed = await open();
     expect([searchIds(changed, "storm inside"), searchIds(changed, "calm today")]).toEqual([
       [],
-      ["docs/wind.md#wind"],
+      ["docs/wind.md#wind@2"], // a session keeps the text it has seen under the first id
     ]);
     changed.close();
     writeFileSync(join(indexFolder, "knowledge.db"), "not a database");
@@ -201,23 +203,27 @@ describe("a custom folder", () => {
     });
     symlinkSync(secret, join(folder, "link"));
     symlinkSync(join(secret, "secret.md"), join(folder, "link.md"));
-    const index = await openLibrary({ folder });
+    const index = await openLibrary({ locations: [folder] });
     expect(index.listDocumentIds()).toEqual(["a.md", "deep/er/b.txt"]);
     expect(searchIds(index, "wind").sort()).toEqual(["a.md#a", "deep/er/b.txt#top"]);
     expect(index.searchPeople("anybody", 3)).toEqual([]);
   });
 
   it.each([
+    ["is not there", (folder: string) => join(folder, "none"), /Cannot search ".*none": it does not exist/],
     [
-      "is not there",
-      (folder: string) => join(folder, "none"),
-      /Cannot search ".*none": the folder does not exist/,
+      "is an image",
+      (folder: string) => join(folder, "a.png"),
+      "There is no document to search. a.png: Files of type .png are not read.",
     ],
-    ["is a file", (folder: string) => join(folder, "a.png"), /Cannot search ".*a\.png": it is not a folder/],
-    ["has no texts", (folder: string) => folder, /No Markdown or text files found in/],
+    [
+      "has no texts",
+      (folder: string) => folder,
+      "There is no document to search. a.png: Files of type .png are not read.",
+    ],
   ])("that %s is refused with a clear error", async (_, place, message) => {
     const folder = place(createFolder({ "a.png": "" }));
-    await expect(createLibrary({ folder, indexFolder: false }).open()).rejects.toThrow(message);
+    await expect(createLibrary({ locations: [folder], indexFolder: false }).open()).rejects.toThrow(message);
   });
 
   it("is indexed within bounds", async () => {
@@ -228,16 +234,32 @@ describe("a custom folder", () => {
       "d.md": "1234",
       "e.md": "1",
     });
-    const ids = async (documents: number, bytes: number, bytesPerDocument: number) =>
-      (await findFolderDocuments(folder, { documents, bytes, bytesPerDocument })).map(({ id }) => id);
-    expect(await ids(9, 99, 99)).toEqual(["a.md", "b.md", "d.md", "e.md"]);
-    expect(await ids(2, 99, 99)).toEqual(["a.md", "b.md"]);
-    expect(await ids(9, 9, 8)).toEqual(["a.md", "d.md"]);
+    const find = async (files: number, bytes: number, bytesPerFile: number, visits = 99) => {
+      const { documents, skipped } = await findFiles([folder], { files, bytes, bytesPerFile, visits });
+      return [...documents.map(({ id }) => id), ...skipped.map(({ item, reason }) => `${item}: ${reason}`)];
+    };
+    const empty = "c.md: The file is empty.";
+    expect(await find(9, 99, 99)).toEqual(["a.md", "b.md", "d.md", "e.md", empty]);
+    expect(await find(3, 99, 99)).toEqual([
+      "a.md",
+      "b.md",
+      empty,
+      "d.md: Only the first 3 files are read.",
+      "e.md: Only the first 3 files are read.",
+    ]);
+    expect(await find(9, 9, 8)).toEqual([
+      "a.md",
+      "d.md",
+      "b.md: The file is larger than 0 MB.",
+      empty,
+      "e.md: Only 0 MB are read in all.",
+    ]);
+    expect(await find(9, 99, 99, 4)).toContain("e.md: Only the first 4 entries are looked at.");
   });
 
   it("is tried again after a failure", async () => {
     const folder = createFolder({});
-    const library = createLibrary({ folder, indexFolder: false });
+    const library = createLibrary({ locations: [folder], indexFolder: false });
     await expect(library.open()).rejects.toThrow();
     writeFileSync(join(folder, "a.md"), "wind");
     const index = await library.open();
@@ -259,7 +281,9 @@ describe("a custom folder", () => {
     }, 5);
     onTestFinished(() => clearInterval(ticking));
     const told: string[] = [];
-    const index = await createLibrary({ folder, indexFolder: false }).open((words) => told.push(words));
+    const index = await createLibrary({ locations: [folder], indexFolder: false }).open((words) =>
+      told.push(words),
+    );
     onTestFinished(() => index.close());
     expect(told).toEqual([0, 25, 50].map((count) => `Indexing: ${count} of 60 documents`));
     expect(longest).toBeLessThan(500);
@@ -268,7 +292,7 @@ describe("a custom folder", () => {
 
 describe("a library of the user's own documents", () => {
   it("is private and untrusted; installed packages are public (A100)", () => {
-    expect(createLibrary({ folder: "anywhere" }).reads).toEqual(["private", "untrusted"]);
+    expect(createLibrary({ locations: ["anywhere"] }).reads).toEqual(["private", "untrusted"]);
     expect(createLibrary({ root: "anywhere" }).reads).toEqual(["private", "untrusted"]);
     expect(createLibrary().reads).toEqual(["public", "untrusted"]);
   });
@@ -276,7 +300,7 @@ describe("a library of the user's own documents", () => {
   it("stores an index readable only by the owner", async () => {
     const indexFolder = join(createFolder({}), "data");
     const folder = createFolder({ "diary.md": "Dear diary" });
-    await openLibrary({ folder, indexFolder });
+    await openLibrary({ locations: [folder], indexFolder });
     expect(statSync(indexFolder).mode & 0o777).toBe(0o700);
     expect(statSync(join(indexFolder, "knowledge-folder.db")).mode & 0o777).toBe(0o600);
   });
@@ -285,10 +309,10 @@ describe("a library of the user's own documents", () => {
     const indexFolder = createFolder({});
     const folders = ["apple", "berry"].map((word) => createFolder({ "a.md": `The word is ${word}.` }));
     for (const folder of folders) utimesSync(join(folder, "a.md"), 1000, 1000);
-    for (const [at, word] of ["apple", "berry"].entries())
-      expect(searchIds(await openLibrary({ folder: folders[at] ?? "", indexFolder }), word)).toEqual([
-        "a.md#top",
-      ]);
+    for (const [at, word] of ["apple", "berry"].entries()) {
+      const index = await openLibrary({ locations: [folders[at] ?? ""], indexFolder });
+      expect(index.search(word, { limit: 5 })).toMatchObject([{ text: `The word is ${word}.` }]);
+    }
   });
 
   it("does not follow a docs folder that is a link (A35)", async () => {

@@ -1,29 +1,38 @@
-import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { AgentError, type Model, type Reads } from "capstan";
 import { dataFolder } from "capstan/data-folder";
-import { buildIndex, type IndexSource, type Progress } from "./build-index.ts";
-import {
-  computeFingerprint,
-  findFolderDocuments,
-  findProjectDocuments,
-  listInstalledPackages,
-} from "./find-documents.ts";
-import { readPackageFacts } from "./package-facts.ts";
-import { createSearchIndex, type SearchIndex } from "./search-index.ts";
+import { type DocumentIndex, openDocumentIndex } from "./document-index.ts";
+import { findProjectDocuments, listInstalledPackages } from "./find-documents.ts";
+import { type FoundFiles, findFiles, type SkippedFile, summarizeSkipped } from "./find-files.ts";
+import { collectPeople, type Person, readPackageFacts } from "./package-facts.ts";
+import { createSearchIndex, type Passage, type SearchIndex } from "./search-index.ts";
 import { createSemanticSearch, type SemanticSearch } from "./semantic-search.ts";
+import { type SyncProgress, syncIndex } from "./sync-index.ts";
 import { createVectorStore } from "./vector-store.ts";
+import { type FileWatch, watchFiles } from "./watch-files.ts";
+
+/** Receives progress messages. */
+export type Progress = (message: string) => void;
 
 export type LibraryOptions = {
-  /** A folder of Markdown or text files to search instead of this project and its packages. */
-  readonly folder?: string;
+  /** The user's own files and folders, to search instead of this project and its packages. */
+  readonly locations?: readonly string[] | undefined;
+  /** Finds more documents, which are searched together with those of the locations. */
+  readonly findMore?: () => Promise<FoundFiles>;
+  /** Reads files again when they change, until the library is closed. */
+  readonly isWatching?: boolean;
+  /** Returns the address at which the user can open a document, by its id. */
+  readonly getFileUrl?: (id: string) => string | undefined;
   /** The project whose docs and packages are searched. Defaults to this one. */
   readonly root?: string;
   /** Folder for the index, or `false` to keep it in memory. Defaults to the data folder. */
   readonly indexFolder?: string | false;
   /** Searches by meaning too, with this embedding model. Defaults to none: only words are searched. */
   readonly embeddings?: Model | string | undefined;
+  /** Ends building the index. */
+  readonly signal?: AbortSignal;
+  /** Is called before each document that is read. */
+  readonly onProgress?: (progress: SyncProgress) => void;
 };
 
 export interface Library {
@@ -33,24 +42,54 @@ export interface Library {
   open(progress?: Progress): Promise<SearchIndex>;
   /** Searches by meaning. Missing without an embedding model. */
   readonly semantic?: SemanticSearch;
+  /** Returns the address at which the user can open the document of a passage, if there is one. */
+  findFileUrl(passage: Pick<Passage, "document" | "fragment">): string | undefined;
+  /** What the index contains, and what was left out and why. Requires an open library. */
+  report(): LibraryReport;
+  close(): Promise<void>;
 }
+
+export type LibraryReport = {
+  readonly documents: number;
+  readonly passages: number;
+  readonly skipped: readonly SkippedFile[];
+};
 
 const workspace = join(import.meta.dirname, "..", "..", "..");
 
 export function createLibrary(options: LibraryOptions = {}): Library {
-  let indexPromise: Promise<SearchIndex> | undefined;
+  const closing = new AbortController();
+  let opening: Promise<OpenLibrary> | undefined;
+  let opened: OpenLibrary | undefined;
   const semantic = createSemantic(options);
-  const isPrivate = options.folder !== undefined || options.root !== undefined;
+  const isPrivate = options.locations !== undefined || options.root !== undefined;
+
+  async function open(progress: Progress): Promise<OpenLibrary> {
+    const signal = AbortSignal.any([closing.signal, ...(options.signal ? [options.signal] : [])]);
+    opened = await openLibrary(options, progress, signal);
+    return opened;
+  }
+
   return {
     reads: [isPrivate ? "private" : "public", "untrusted"],
-    open(progress = () => undefined) {
-      indexPromise ??= openIndex(options, progress).catch((error: unknown) => {
-        indexPromise = undefined; // try again next time
+    async open(progress = () => undefined) {
+      opening ??= open(progress).catch((error: unknown) => {
+        opening = undefined; // try again next time
         throw error;
       });
-      return indexPromise;
+      return (await opening).index;
     },
     ...(semantic && { semantic }),
+    findFileUrl({ document, fragment }) {
+      const url = options.getFileUrl?.(document);
+      return url !== undefined && fragment !== undefined ? `${url}#${fragment}` : url;
+    },
+    report: () => opened?.report() ?? { documents: 0, passages: 0, skipped: [] },
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort();
+      await (await opening?.catch(() => undefined))?.close();
+    },
   };
 }
 
@@ -61,64 +100,82 @@ function createSemantic({ embeddings: model, indexFolder }: LibraryOptions): Sem
   return createSemanticSearch({ model, cache: createVectorStore(file) });
 }
 
-/** Throws if the folder does not exist or is not a folder. */
-export async function checkFolder(folder: string): Promise<void> {
-  const found = await stat(folder).catch(() => undefined);
-  if (found?.isDirectory()) return;
-  const problem = found ? "it is not a folder" : "the folder does not exist or cannot be read";
-  throw new AgentError("invalid_definition", `Cannot search "${folder}": ${problem}.`);
-}
+type OpenLibrary = {
+  readonly index: SearchIndex;
+  report(): LibraryReport;
+  close(): Promise<void>;
+};
 
-async function openIndex(options: LibraryOptions, progress: Progress): Promise<SearchIndex> {
-  const { indexFolder = dataFolder() } = options;
-  const source = await findSource(options);
-  const name = options.folder === undefined ? "knowledge" : "knowledge-folder";
-  const file = indexFolder === false ? undefined : join(indexFolder, `${name}.db`);
-  const storedIndex = file && openStoredIndex(file, source.fingerprint);
-  return createSearchIndex(
-    storedIndex ||
-      (await (file ? buildStoredIndex(file, source, progress) : buildIndex(":memory:", source, progress))),
-  );
-}
-
-async function findSource({ folder, root = workspace }: LibraryOptions): Promise<IndexSource> {
-  if (folder !== undefined) await checkFolder(folder);
-  const documents = await (folder === undefined ? findProjectDocuments(root) : findFolderDocuments(folder));
-  if (documents.length === 0)
-    throw new AgentError("invalid_input", `No Markdown or text files found in "${folder ?? root}".`);
-  const installed = folder === undefined ? await listInstalledPackages(root) : [];
-  const packages = await Promise.all(installed.map(readPackageFacts));
-  return { documents, packages, fingerprint: `1 ${computeFingerprint(documents)}` };
-}
-
-/** Opens the stored index if it is valid and matches the current documents. */
-function openStoredIndex(file: string, fingerprint: string): DatabaseSync | undefined {
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(file, { readOnly: true });
-    if (database.prepare("SELECT fingerprint FROM about").get()?.fingerprint === fingerprint) return database;
-  } catch {
-    // Missing or unreadable: build a new one.
-  }
-  database?.close();
-  return undefined;
-}
-
-/** Safe for concurrent processes: each builds its own file, and the last one to finish wins. */
-async function buildStoredIndex(
-  file: string,
-  source: IndexSource,
+async function openLibrary(
+  options: LibraryOptions,
   progress: Progress,
-): Promise<DatabaseSync> {
-  const temporaryFile = `${file}.${process.pid}-${Date.now()}`;
-  await mkdir(join(file, ".."), { recursive: true, mode: 0o700 });
-  try {
-    // SQLite would create a file that other users can read.
-    await writeFile(temporaryFile, "", { mode: 0o600, flag: "wx" });
-    (await buildIndex(temporaryFile, source, progress)).close();
-    await rename(temporaryFile, file);
-  } finally {
-    await rm(temporaryFile, { force: true });
+  signal: AbortSignal,
+): Promise<OpenLibrary> {
+  const { indexFolder = dataFolder(), locations } = options;
+  const name = locations === undefined ? "knowledge" : "knowledge-folder";
+  const documents = openDocumentIndex(indexFolder === false ? undefined : join(indexFolder, `${name}.db`));
+  let found: FoundSource = { documents: [], skipped: [], people: [] };
+
+  async function sync(): Promise<void> {
+    found = await findSource(options);
+    const onProgress = (step: SyncProgress) => {
+      options.onProgress?.(step);
+      if (step.done % 25 === 0) progress(`Indexing: ${step.done} of ${step.total} documents`);
+    };
+    await syncIndex(documents, found.documents, { onProgress, signal });
+    documents.setPeople(found.people);
   }
-  return new DatabaseSync(file, { readOnly: true });
+
+  let watch: FileWatch | undefined;
+  try {
+    await sync();
+    if (documents.count().documents === 0) throw createNothingError(buildReport(documents, found.skipped));
+    watch = options.isWatching && locations?.length ? await watchFiles(locations, sync) : undefined;
+  } catch (error) {
+    documents.database.close();
+    throw error;
+  }
+  const index = createSearchIndex(documents.database);
+  return {
+    index,
+    report: () => buildReport(documents, [...found.skipped, ...(watch?.listProblems() ?? [])]),
+    async close() {
+      await watch?.close();
+      index.close();
+    },
+  };
+}
+
+type FoundSource = FoundFiles & { readonly people: readonly Person[] };
+
+async function findSource(options: LibraryOptions): Promise<FoundSource> {
+  const { locations, root = workspace } = options;
+  if (locations) {
+    const [files, more] = await Promise.all([findFiles(locations), options.findMore?.()]);
+    return {
+      documents: [...files.documents, ...(more?.documents ?? [])],
+      skipped: [...files.skipped, ...(more?.skipped ?? [])],
+      people: [],
+    };
+  }
+  const found = await findProjectDocuments(root);
+  const packages = await Promise.all((await listInstalledPackages(root)).map(readPackageFacts));
+  const urls = new Map(packages.map(({ name, url }) => [name, url]));
+  const documents = found.map((document) => {
+    const url = document.source === "packages" ? urls.get(getPackageName(document.id)) : undefined;
+    return { ...document, ...(url !== undefined && { url }) };
+  });
+  return { documents, skipped: [], people: collectPeople(packages) };
+}
+
+/** `@scope/name` for `@scope/name/docs/page.md`. */
+const getPackageName = (id: string): string => id.split("/docs/")[0] ?? id;
+
+function createNothingError({ skipped }: LibraryReport): AgentError {
+  const reasons = skipped.slice(0, 3).map(({ item, reason }) => `${item}: ${reason}`);
+  return new AgentError("invalid_input", ["There is no document to search.", ...reasons].join(" "));
+}
+
+function buildReport(documents: DocumentIndex, skipped: readonly SkippedFile[]): LibraryReport {
+  return { ...documents.count(), skipped: summarizeSkipped([...documents.listProblems(), ...skipped]) };
 }

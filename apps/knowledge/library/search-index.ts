@@ -1,14 +1,9 @@
-// A SQLite database with full-text search (FTS5, ranked by BM25):
-//   passages   title, heading, body | document, anchor
-//   documents  id, title, place, url, source
-//   people     name, packages | url, roles
-//   about      fingerprint of the documents
-
 import type { DatabaseSync } from "node:sqlite";
 import { getContentWords } from "./content-words.ts";
+import { createCandidateFinder, quoteWord } from "./find-candidates.ts";
 import { allSources } from "./find-documents.ts";
 import type { Person } from "./package-facts.ts";
-import { type Candidate, defaultMinShare, rankPassages } from "./rank-passages.ts";
+import { rankPassages } from "./rank-passages.ts";
 import { rankPeople } from "./rank-people.ts";
 
 export type Passage = {
@@ -21,6 +16,14 @@ export type Passage = {
   /** Location, for display. */
   readonly place: string;
   readonly url?: string;
+  /** Opens the file at the passage, as the fragment of its URL. */
+  readonly fragment?: string;
+};
+
+/** A passage that a search found. */
+export type FoundPassage = Passage & {
+  /** Share of the query that the passage covers, from 0 to 1. Rare words count more than common ones. */
+  readonly relevance: number;
 };
 
 /** A passage and the source of its document. */
@@ -30,81 +33,62 @@ export type SearchOptions = {
   readonly limit: number;
   /** Defaults to all sources. */
   readonly sources?: readonly string[];
-  /** Minimum share of the query's words in a passage, exclusive. Defaults to 0.5. */
-  readonly minShare?: number;
+  /** Accepts passages with any word of the query. By default a passage must cover enough of it. */
+  readonly isWide?: boolean;
 };
 
 export interface SearchIndex {
-  search(query: string, options: SearchOptions): readonly Passage[];
+  /** Returns the passages that answer the query, best first. Words that no document contains also match as prefixes. */
+  search(query: string, options: SearchOptions): readonly FoundPassage[];
   /** All passages of a document in order; empty if it does not exist. */
   getDocument(id: string, sources?: readonly string[]): readonly Passage[];
   listDocumentIds(): readonly string[];
+  /** The first heading of each document that has one. */
+  listHeadings(): readonly string[];
   /** All passages, in the order of the documents. */
   listPassages(): readonly StoredPassage[];
   searchPeople(query: string, limit: number): readonly Person[];
+  /** Changes with every change of the index, also by another process. */
+  getVersion(): string;
   close(): void;
 }
 
-const maxCandidates = 80;
-
 export function createSearchIndex(database: DatabaseSync): SearchIndex {
-  const find = database.prepare(
-    "SELECT rowid AS row, document, heading || ' ' || body AS text, bm25(passages, 6, 4, 1) AS score FROM passages WHERE passages MATCH ? " +
-      "AND document IN (SELECT id FROM documents WHERE source IN (SELECT value FROM json_each(?))) " +
-      "ORDER BY score LIMIT ?",
-  );
-  const findRowsWithWord = database.prepare(
-    "SELECT rowid AS row FROM passages WHERE passages MATCH ? AND rowid IN (SELECT value FROM json_each(?))",
-  );
-  const count = database.prepare("SELECT count(*) AS passages FROM passages WHERE passages MATCH ?");
+  const findCandidates = createCandidateFinder(database);
   const columns =
-    "document || '#' || anchor AS id, document, documents.title, heading, body AS text, place, url FROM passages " +
-    "JOIN documents ON documents.id = document";
-  const read = database.prepare(`SELECT ${columns} WHERE passages.rowid = ?`);
-  const readAll = database.prepare(
-    `SELECT ${columns} WHERE document = ? AND source IN (SELECT value FROM json_each(?)) ORDER BY passages.rowid`,
+    "document || '#' || anchor AS id, document, documents.title, heading, body AS text, place, url, fragment";
+  const read = database.prepare(
+    `SELECT ${columns} FROM passages JOIN documents ON documents.id = document WHERE passages.rowid = ?`,
   );
-  const ids = database.prepare("SELECT id FROM documents ORDER BY rowid");
-  const readEverything = database.prepare(`SELECT source, ${columns} ORDER BY passages.rowid`);
+  const readAll = database.prepare(
+    `SELECT ${columns} FROM documents JOIN passages ON passages.rowid BETWEEN first_row AND last_row ` +
+      "WHERE documents.id = ? AND source IN (SELECT value FROM json_each(?)) ORDER BY passages.rowid",
+  );
+  const ids = database.prepare("SELECT id FROM documents WHERE first_row IS NOT NULL ORDER BY rowid");
+  const headings = database.prepare(
+    "SELECT heading FROM documents JOIN passages ON passages.rowid = first_row WHERE heading <> '' LIMIT 200",
+  );
+  const readEverything = database.prepare(
+    `SELECT source, ${columns} FROM passages JOIN documents ON documents.id = document ORDER BY passages.rowid`,
+  );
+  const dataVersion = database.prepare("PRAGMA data_version");
+  const totalChanges = database.prepare("SELECT total_changes() AS changes");
   const findPeople = database.prepare(
     "SELECT name, url, roles FROM people WHERE people MATCH ? ORDER BY bm25(people, 4, 1), rowid LIMIT 200",
   );
 
-  function findCandidates(words: readonly string[], sources: string): readonly Candidate[] {
-    const found = find.all(joinWithOr(words), sources, maxCandidates).map(toMatch);
-    const rows = JSON.stringify(found.map(({ row }) => row));
-    const holders = words.map(
-      (word) => new Set(findRowsWithWord.all(quoteWord(word), rows).map(({ row }) => row)),
-    );
-    const rarest = holders[words.indexOf(findRarest(words))];
-    return found.map((candidate) => ({
-      ...candidate,
-      words: holders.filter((set) => set.has(candidate.row)).length,
-      hasRarest: rarest?.has(candidate.row) ?? false,
-    }));
-  }
-
-  /** Considers only words that occur at all; others may be typos. */
-  function findRarest(words: readonly string[]): string {
-    const wordCounts = words.map((word) => ({
-      word,
-      passages: Number(count.get(quoteWord(word))?.passages),
-    }));
-    const known = wordCounts.filter(({ passages }) => passages > 0);
-    return known.toSorted((left, right) => left.passages - right.passages)[0]?.word ?? "";
-  }
-
   return {
-    search(query, { limit, sources = allSources, minShare = defaultMinShare }) {
+    search(query, { limit, sources = allSources, isWide = false }) {
       const words = getContentWords(query);
       if (words.length === 0) return [];
-      const candidates = findCandidates(words, JSON.stringify(sources));
-      return rankPassages(candidates, { words, minShare })
+      const candidates = findCandidates(words, sources);
+      return rankPassages(candidates, { words, isWide })
         .slice(0, limit)
-        .map(({ row }) => toPassage(read.get(row)));
+        .map(({ row, relevance }) => ({ ...toPassage(read.get(row)), relevance }));
     },
     getDocument: (id, sources = allSources) => readAll.all(id, JSON.stringify(sources)).map(toPassage),
     listDocumentIds: () => ids.all().map(({ id }) => String(id)),
+    listHeadings: () => headings.all().map(({ heading }) => String(heading)),
     listPassages: () =>
       readEverything.all().map((row) => ({ ...toPassage(row), source: String(row.source) })),
     searchPeople(query, limit) {
@@ -112,19 +96,14 @@ export function createSearchIndex(database: DatabaseSync): SearchIndex {
       if (words.length === 0) return [];
       return rankPeople(findPeople.all(joinWithOr(words)).map(toPerson), words).slice(0, limit);
     },
+    getVersion: () => `${dataVersion.get()?.data_version}-${totalChanges.get()?.changes}`,
     close: () => database.close(),
   };
 }
 
-/** Quotes protect words that are FTS5 syntax: `OR`, `NEAR(`, `title:`, `*`. */
-const quoteWord = (word: string): string => `"${word.replaceAll('"', '""')}"`;
 const joinWithOr = (words: readonly string[]): string => words.map(quoteWord).join(" OR ");
 
 type Row = { readonly [column: string]: unknown };
-
-function toMatch({ row, document, text, score }: Row): Omit<Candidate, "words" | "hasRarest"> {
-  return { row: Number(row), document: String(document), text: String(text), score: Number(score) };
-}
 
 function toPerson({ name, url, roles }: Row): Person {
   return {
@@ -135,7 +114,7 @@ function toPerson({ name, url, roles }: Row): Person {
 }
 
 function toPassage(row: Row | undefined): Passage {
-  const { id, document, title, heading, text, place, url } = row ?? {};
+  const { id, document, title, heading, text, place, url, fragment } = row ?? {};
   return {
     id: String(id),
     document: String(document),
@@ -144,5 +123,6 @@ function toPassage(row: Row | undefined): Passage {
     text: String(text),
     place: String(place),
     ...(typeof url === "string" && { url }),
+    ...(typeof fragment === "string" && { fragment }),
   };
 }

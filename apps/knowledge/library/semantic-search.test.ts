@@ -58,7 +58,7 @@ async function startServer(common = 0.1) {
 function openLibrary({ documents = files, ...options }: LibraryOptions & { documents?: object } = {}) {
   const folder = createFolder();
   for (const [name, text] of Object.entries(documents)) writeFileSync(join(folder, name), text);
-  const library = createLibrary({ folder, indexFolder: false, ...options });
+  const library = createLibrary({ locations: [folder], indexFolder: false, ...options });
   onTestFinished(async () => (await library.open()).close());
   return library;
 }

@@ -1,8 +1,8 @@
 import type { Model } from "capstan";
 import { embed, type Vector, type VectorCache } from "capstan/models";
-import type { Progress } from "./build-index.ts";
 import { allSources } from "./find-documents.ts";
-import type { Passage, SearchIndex, StoredPassage } from "./search-index.ts";
+import type { Progress } from "./library.ts";
+import type { FoundPassage, SearchIndex, StoredPassage } from "./search-index.ts";
 
 export type SemanticSearchOptions = {
   /** Embeds the passages and the queries. */
@@ -21,10 +21,11 @@ export type SemanticQuery = {
 
 export interface SemanticSearch {
   /** Returns passages that mean something similar, best first. Rejects if the model fails. */
-  search(index: SearchIndex, query: SemanticQuery): Promise<readonly Passage[]>;
+  search(index: SearchIndex, query: SemanticQuery): Promise<readonly FoundPassage[]>;
 }
 
 type EmbeddedPassage = { readonly passage: StoredPassage; readonly vector: Vector };
+type EmbeddedIndex = { readonly version: string; readonly passages: Promise<readonly EmbeddedPassage[]> };
 
 /** Bounds the cost of the first search. */
 const maxPassages = 5000;
@@ -33,10 +34,10 @@ const passagesPerStep = 512;
 /** After a failure, searches do not wait for the provider for this long. */
 const pauseMs = 60_000;
 
-/** Passages are embedded by the first search. */
+/** Passages are embedded by the first search, and changed ones by the first search after the change. */
 export function createSemanticSearch({ model, cache }: SemanticSearchOptions): SemanticSearch {
   const shared = cache && { cache };
-  const passages = new WeakMap<SearchIndex, Promise<readonly EmbeddedPassage[]>>();
+  const embeddedIndexes = new WeakMap<SearchIndex, EmbeddedIndex>();
   let pause: { readonly until: number; readonly error: unknown } | undefined;
 
   async function embedPassages(index: SearchIndex, progress: Progress): Promise<readonly EmbeddedPassage[]> {
@@ -53,9 +54,12 @@ export function createSemanticSearch({ model, cache }: SemanticSearchOptions): S
   }
 
   function getPassages(index: SearchIndex, progress: Progress): Promise<readonly EmbeddedPassage[]> {
-    const promise = passages.get(index) ?? embedPassages(index, progress);
-    passages.set(index, promise);
-    return promise;
+    const version = index.getVersion();
+    const known = embeddedIndexes.get(index);
+    if (known?.version === version) return known.passages;
+    const passages = embedPassages(index, progress);
+    embeddedIndexes.set(index, { version, passages });
+    return passages;
   }
 
   return {
@@ -69,7 +73,7 @@ export function createSemanticSearch({ model, cache }: SemanticSearchOptions): S
           .filter(({ source }) => sources.includes(source))
           .slice(0, limit);
       } catch (error) {
-        passages.delete(index); // finished steps are in the cache
+        embeddedIndexes.delete(index); // finished steps are in the cache
         if (!signal?.aborted) pause = { until: Date.now() + pauseMs, error };
         throw error;
       }
@@ -89,13 +93,18 @@ const minDeviations = 2;
  * Returns the passages that are clearly more similar to the query than the others. Models differ in how similar
  * unrelated texts are, so that a fixed limit serves only small libraries.
  */
-function rankSimilar(embedded: readonly EmbeddedPassage[], query: Vector): readonly StoredPassage[] {
+function rankSimilar(
+  embedded: readonly EmbeddedPassage[],
+  query: Vector,
+): readonly (StoredPassage & FoundPassage)[] {
   const ranked = embedded
     .map(({ passage, vector }) => ({ passage, similarity: computeDot(vector, query) }))
     .toSorted((left, right) => right.similarity - left.similarity);
   const { mean, deviation } = measureSpread(ranked.map(({ similarity }) => similarity));
   const least = ranked.length < minSample ? minSimilarity : mean + minDeviations * deviation;
-  return ranked.filter(({ similarity }) => similarity >= least).map(({ passage }) => passage);
+  return ranked
+    .filter(({ similarity }) => similarity >= least)
+    .map(({ passage, similarity }) => ({ ...passage, relevance: Math.min(1, similarity) }));
 }
 
 function measureSpread(values: readonly number[]): { readonly mean: number; readonly deviation: number } {

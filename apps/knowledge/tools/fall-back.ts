@@ -1,7 +1,7 @@
 import { defineTool, type FallbackInput, type Tool } from "capstan";
 import { getContentWords } from "../library/content-words.ts";
 import type { Library } from "../library/library.ts";
-import { createSourcesHint, toFragments, withHeading } from "./passages.ts";
+import { createSourcesHint, toFragments, toSources } from "./passages.ts";
 
 /**
  * `fall_back`: runs when a limit ends the search without an answer. Reports the attempts, searches once more for any of
@@ -36,7 +36,7 @@ export function fallBack(library: Library): Tool {
     async execute(input, { progress }) {
       const { reason, query, tried }: FallbackInput = input;
       const index = await library.open(progress);
-      const nearest = index.search(query, { limit: 3, minShare: 0 }).map(withHeading);
+      const nearest = toSources(library, index.search(query, { limit: 3, isWide: true }));
       const missing = getContentWords(query).filter((word) => index.search(word, { limit: 1 }).length === 0);
       const content = [
         `I could not complete the search: ${reason}`,

@@ -1,7 +1,7 @@
 import { defineTool, suggestName, type Tool } from "capstan";
 import type { Library } from "../library/library.ts";
 import type { Passage } from "../library/search-index.ts";
-import { createSourcesHint, toFragments, withHeading } from "./passages.ts";
+import { createSourcesHint, type SourceText, toFragments, toSources } from "./passages.ts";
 
 const maxTextLength = 12_000;
 
@@ -41,7 +41,7 @@ export function getDocument(library: Library, sources?: readonly string[]): Tool
     async execute({ id, section }, { progress }) {
       const index = await library.open(progress);
       const [document = id, anchor] = id.split(/#(?=[^#]*$)/);
-      const all = index.getDocument(document, sources).map(withHeading);
+      const all = toSources(library, index.getDocument(document, sources));
       if (all.length === 0)
         return createRefusal(
           `Document "${document}" not found.${suggestName(document, index.listDocumentIds())}`,
@@ -79,7 +79,8 @@ const createRefusal = (error: string): { readonly error: string; readonly retrya
 
 /** Matches the heading, ignoring case, or the anchor including its parts. */
 function isInSection({ id, heading }: Passage, section: string): boolean {
-  const anchor = id.slice(id.lastIndexOf("#") + 1);
+  const withoutRevision = (text: string) => text.replace(/@\d+$/, "");
+  const anchor = withoutRevision(id.slice(id.lastIndexOf("#") + 1));
   const normalizeHeading = (text: string) =>
     text
       .toLowerCase()
@@ -87,7 +88,7 @@ function isInSection({ id, heading }: Passage, section: string): boolean {
       .trim();
   return (
     normalizeHeading(heading) === normalizeHeading(section) ||
-    anchor === section ||
+    anchor === withoutRevision(section) ||
     anchor.startsWith(`${section}~`)
   );
 }
@@ -95,7 +96,7 @@ function isInSection({ id, heading }: Passage, section: string): boolean {
 const listHeadings = (passages: readonly Passage[]): readonly string[] =>
   [...new Set(passages.map(({ heading }) => heading))].filter((heading) => heading !== "").slice(0, 60);
 
-function truncatePassages(passages: readonly Passage[]): readonly Passage[] {
+function truncatePassages<Found extends SourceText>(passages: readonly Found[]): readonly Found[] {
   let length = 0;
   const fitting = passages.filter(({ text }) => {
     length += text.length;

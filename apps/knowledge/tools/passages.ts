@@ -1,6 +1,7 @@
 import type { SourcesProps } from "@capstan/studio";
 import type { Fragment, UiHint } from "capstan";
 import { getContentWords } from "../library/content-words.ts";
+import type { Library } from "../library/library.ts";
 import type { Passage } from "../library/search-index.ts";
 
 /** A text with its source. */
@@ -10,22 +11,33 @@ export type SourceText = {
   readonly text: string;
   readonly place: string;
   readonly url?: string;
+  /** Address of the user's own file, at the passage. */
+  readonly file?: string;
 };
 
-/** Adds the heading to the title. */
-export function withHeading(passage: Passage): Passage {
-  const { title, heading } = passage;
-  return heading && heading.toLowerCase() !== title.toLowerCase()
-    ? { ...passage, title: `${title}: ${heading}` }
-    : passage;
+/** Adds the heading to the title, and the address of the file. */
+export function toSources<Found extends Passage>(
+  library: Library,
+  passages: readonly Found[],
+): readonly (Found & SourceText)[] {
+  return passages.map((passage) => {
+    const { title, heading } = passage;
+    const file = library.findFileUrl(passage);
+    const isNamed = heading && heading.toLowerCase() !== title.toLowerCase();
+    return {
+      ...passage,
+      title: isNamed ? `${title}: ${heading}` : title,
+      ...(file !== undefined && { file }),
+    };
+  });
 }
 
 /** Converts sources to fragments an answer can cite. */
 export function toFragments(found: readonly SourceText[]): readonly Fragment[] {
-  return found.map(({ id, title, text, place, url }) => ({
+  return found.map(({ id, title, text, place, url, file }) => ({
     id,
     content: text,
-    source: { title, place, ...(url !== undefined && { url }) },
+    source: { title, place, ...(url !== undefined && { url }), ...(file !== undefined && { file }) },
   }));
 }
 
@@ -33,10 +45,11 @@ export function toFragments(found: readonly SourceText[]): readonly Fragment[] {
 export function createSourcesHint(title: string, found: readonly SourceText[], query: string): UiHint {
   const props: SourcesProps = {
     title,
-    sources: found.map(({ title: name, text, place, url }) => {
+    sources: found.map(({ title: name, text, place, url, file }) => {
       const preview = createPreview(text);
       const cited = findQueryWords(preview, query);
-      return { title: name, place, ...(url !== undefined && { url }), text: preview, cited };
+      const links = { ...(url !== undefined && { url }), ...(file !== undefined && { file }) };
+      return { title: name, place, ...links, text: preview, cited };
     }),
   };
   return { kind: "sources", props };

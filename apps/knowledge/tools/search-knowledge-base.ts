@@ -2,7 +2,7 @@ import { defineTool, suggestName, type Tool } from "capstan";
 import { getContentWords } from "../library/content-words.ts";
 import { searchHybrid } from "../library/hybrid-search.ts";
 import type { Library } from "../library/library.ts";
-import { createSourcesHint, toFragments, withHeading } from "./passages.ts";
+import { createSourcesHint, toFragments, toSources } from "./passages.ts";
 
 /** `search_knowledge_base`: returns the best passages for a query, only from `sources` if given. */
 export function searchKnowledgeBase(library: Library, sources?: readonly string[]): Tool {
@@ -54,14 +54,21 @@ export function searchKnowledgeBase(library: Library, sources?: readonly string[
     async execute({ query, limit = 5 }, { progress, signal }) {
       const request = { query, limit, progress, signal, ...(sources && { sources }) };
       const { index, passages, note } = await searchHybrid(library, request);
-      const found = passages.map(withHeading);
+      const found = toSources(library, passages);
       const end = note === undefined ? "" : ` ${note}`;
       if (found.length === 0)
         return { message: formatNoResults(query, index.listDocumentIds()) + end, data: { passages: [] } };
       const message = `${found.length} passage${found.length === 1 ? "" : "s"} for "${query}".${end}`;
       return {
         message,
-        data: { passages: found.map(({ id, title, place }) => ({ id, title, place })) },
+        data: {
+          passages: found.map(({ id, title, place, relevance }) => ({
+            id,
+            title,
+            place,
+            relevance: Math.round(relevance * 100) / 100,
+          })),
+        },
         contexts: toFragments(found),
         ui: createSourcesHint(message, found, query),
       };

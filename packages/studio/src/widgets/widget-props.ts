@@ -102,6 +102,8 @@ export type SourcePassage = {
   /** Location in the source: a section, page or line. */
   readonly place?: string;
   readonly url?: string;
+  /** Address of one of the user's own files on this server: `/api/data/notes/files/travel.pdf#page=3`. */
+  readonly file?: string;
   readonly text: string;
   /** Quotes from the text to highlight. */
   readonly cited?: readonly string[];

@@ -131,6 +131,7 @@ const passage: Shape<SourcePassage> = fields<SourcePassage>({
   title: name,
   place: optional(name),
   url: optional(text()),
+  file: optional(text()),
   text: text(100_000),
   cited: optional(list(text(10_000), 200)),
 });

@@ -1,27 +1,22 @@
-/** The text under one heading. Long sections are split into several parts. */
-export type Section = {
-  /** Unique in the document: the heading as a link anchor, with a number from the second part. */
-  readonly anchor: string;
-  readonly heading: string;
-  readonly text: string;
-};
+import { buildSections } from "./build-sections.ts";
+import type { ParsedDocument } from "./parsed-document.ts";
+import { readText } from "./read-text.ts";
 
-const maxPartLength = 1500;
 const maxHeadingLength = 300;
 /** Skips the patterns on longer (minified) lines, where they are slow. */
 const maxLineLength = 20_000;
 
-/** Splits Markdown into sections of plain text, in order. A text without headings is one section. */
-export function splitSections(markdown: string): readonly Section[] {
-  const anchorCounts = new Map<string, number>();
-  return splitByHeading(markdown).flatMap(({ heading, lines }) =>
-    mergeBlocks(toPlainBlocks(lines)).map((text) => {
-      const base = toAnchor(heading);
-      const count = (anchorCounts.get(base) ?? 0) + 1;
-      anchorCounts.set(base, count);
-      return { anchor: count === 1 ? base : `${base}~${count}`, heading, text };
-    }),
-  );
+export async function parse(path: string): Promise<ParsedDocument> {
+  return parseMarkdown(await readText(path));
+}
+
+/** Splits Markdown into sections of plain text, by heading. */
+export function parseMarkdown(markdown: string): ParsedDocument {
+  const chapters = splitByHeading(markdown).map(({ heading, lines }) => ({
+    heading,
+    blocks: toPlainBlocks(lines),
+  }));
+  return { sections: buildSections(chapters, { isLinkedByText: true }) };
 }
 
 type HeadedLines = { readonly heading: string; readonly lines: string[] };
@@ -89,38 +84,4 @@ function stripInline(text: string): string {
     .replace(/&nbsp;/g, " ")
     .replace(/\*\*([^*]+)\*\*/g, "$1")
     .trimEnd();
-}
-
-function mergeBlocks(blocks: readonly string[]): readonly string[] {
-  const parts: string[] = [];
-  for (const block of blocks.flatMap(splitBlock)) {
-    const last = parts.at(-1);
-    if (last !== undefined && last.length + block.length < maxPartLength)
-      parts[parts.length - 1] = `${last}\n\n${block}`;
-    else parts.push(block);
-  }
-  return parts;
-}
-
-function splitBlock(block: string): readonly string[] {
-  if (block.length <= maxPartLength) return [block];
-  const pieces: string[] = [];
-  for (let rest = block; rest !== ""; ) {
-    const lineEnd = rest.length > maxPartLength ? rest.lastIndexOf("\n", maxPartLength) : rest.length;
-    const end = lineEnd > 0 ? lineEnd : maxPartLength;
-    pieces.push(rest.slice(0, end).toWellFormed());
-    rest = rest.slice(end).replace(/^\n/, "");
-  }
-  return pieces;
-}
-
-function toAnchor(heading: string): string {
-  return (
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-      .trim()
-      .replace(/\s+/g, "-")
-      .slice(0, 80) || "top"
-  );
 }

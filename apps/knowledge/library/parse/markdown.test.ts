@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readCpuMs } from "../../../packages/capstan/src/testing/cpu-time.ts";
-import { splitSections } from "./split-sections.ts";
+import { readCpuMs } from "../../../../packages/capstan/src/testing/cpu-time.ts";
+import { parseMarkdown } from "./markdown.ts";
+
+/** The sections, without the text to scroll to. */
+const splitSections = (text: string) =>
+  parseMarkdown(text).sections.map(({ anchor, heading, text }) => ({ anchor, heading, text }));
 
 describe("the sections of a document", () => {
   it("start at headings, except in code", () => {

@@ -1,0 +1,100 @@
+/** The text under one heading, or of one page. Long texts are split into several sections. */
+export type Section = {
+  /** Unique in the document: the heading as a link anchor, with a number from the second part. */
+  readonly anchor: string;
+  readonly heading: string;
+  readonly text: string;
+  /** Opens the file at the section, as the fragment of its URL: `page=3`, or a text to scroll to. */
+  readonly fragment?: string;
+};
+
+/** Paragraphs, list items or lines of code under one heading. */
+export type Chapter = {
+  readonly heading: string;
+  readonly blocks: readonly string[];
+  readonly fragment?: string;
+};
+
+export type SectionOptions = {
+  /** Browsers can scroll to a text in the file. */
+  readonly isLinkedByText?: boolean;
+};
+
+const maxPartLength = 1500;
+
+/**
+ * Splits chapters into sections of up to 1,500 characters, between blocks where possible. A heading alone is a section only
+ * if the document has nothing else.
+ */
+export function buildSections(
+  chapters: readonly Chapter[],
+  { isLinkedByText = false }: SectionOptions = {},
+): readonly Section[] {
+  const anchorCounts = new Map<string, number>();
+  const hasText = chapters.some(({ blocks }) => blocks.length > 0);
+  const headings = chapters.filter(({ heading, fragment }) => heading !== "" && fragment === undefined);
+  const shown = hasText ? chapters : headings.map((chapter) => ({ ...chapter, blocks: [chapter.heading] }));
+  return shown.flatMap(({ heading, blocks, fragment }) =>
+    mergeBlocks(blocks).map((text) => {
+      const base = toAnchor(heading);
+      const count = (anchorCounts.get(base) ?? 0) + 1;
+      anchorCounts.set(base, count);
+      const target = fragment ?? (isLinkedByText ? buildTextFragment([text, heading]) : undefined);
+      return {
+        anchor: count === 1 ? base : `${base}~${count}`,
+        heading,
+        text,
+        ...(target && { fragment: target }),
+      };
+    }),
+  );
+}
+
+const maxQuoteLength = 60;
+
+/** Names texts to scroll to; the browser takes the first that it finds. */
+function buildTextFragment(texts: readonly string[]): string {
+  const quotes = texts
+    .map((text) => text.replace(/^(?:[\s>*+#`-]|\d+[.)]\s)+/, "").split("\n", 1)[0] ?? "")
+    .map((line) =>
+      (line.length > maxQuoteLength ? line.slice(0, maxQuoteLength).replace(/\s*\S*$/, "") : line).trim(),
+    )
+    .filter((quote) => quote !== "");
+  // A hyphen has a meaning in text fragments.
+  const encode = (quote: string) => encodeURIComponent(quote.toWellFormed()).replaceAll("-", "%2D");
+  return quotes.length === 0 ? "" : `:~:${quotes.map((quote) => `text=${encode(quote)}`).join("&")}`;
+}
+
+function mergeBlocks(blocks: readonly string[]): readonly string[] {
+  const parts: string[] = [];
+  for (const block of blocks.flatMap(splitBlock)) {
+    const last = parts.at(-1);
+    if (last !== undefined && last.length + block.length < maxPartLength)
+      parts[parts.length - 1] = `${last}\n\n${block}`;
+    else parts.push(block);
+  }
+  return parts;
+}
+
+function splitBlock(block: string): readonly string[] {
+  if (block.length <= maxPartLength) return [block];
+  const pieces: string[] = [];
+  for (let rest = block; rest !== ""; ) {
+    const lineEnd = rest.length > maxPartLength ? rest.lastIndexOf("\n", maxPartLength) : rest.length;
+    const end = lineEnd > 0 ? lineEnd : maxPartLength;
+    pieces.push(rest.slice(0, end).toWellFormed());
+    rest = rest.slice(end).replace(/^\n/, "");
+  }
+  return pieces;
+}
+
+function toAnchor(heading: string): string {
+  return (
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .trim()
+      .replace(/\s+/g, "-")
+      .slice(0, 80) || "top"
+  );
+}
