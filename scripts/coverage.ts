@@ -104,7 +104,7 @@ function escapeCell(text: string): string {
 // Suites contain the tests for every implementation of an interface. Live tests need a key and are marked.
 const testFiles = ["{packages,scripts,bench,apps}/**/*.test.{ts,tsx}", "packages/*/src/**/*-suite.ts"];
 
-function readTests(): Test[] {
+export function readTests(): Test[] {
   const files = globSync(testFiles, { exclude: ["**/node_modules/**", "**/dist/**"] });
   return files.sort().flatMap((path) => {
     const file = path.replaceAll("\\", "/");
