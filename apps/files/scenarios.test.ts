@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServer } from "@capstan/server";
+import { createServer, parseSseEvent } from "@capstan/server";
 import { type Agent, type Event, run } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { collect, type Script, type ScriptedModel, type ScriptedStep, scriptedModel } from "capstan/testing";
@@ -82,22 +82,42 @@ describe("scenario: two calls in one answer", () => {
 
   it("produce the bytes of the golden file on the simple chat wire (S1-12, S1-13, S1-18, S1-23, S1-25)", async () => {
     const { agent } = await createApp(createTwoCalls([7]));
-    const server = createServer({ agents: [agent] });
-    try {
-      const response = await server.fetch(
-        new Request("http://127.0.0.1/api/chat", {
-          method: "POST",
-          headers: { host: "127.0.0.1", "content-type": "application/json" },
-          body: JSON.stringify({ messages: [{ role: "user", content: question }] }),
-        }),
-      );
-      const golden = readFileSync(join(import.meta.dirname, "fixtures", "chat.sse"));
-      expect(await response.text()).toBe(golden.toString());
-    } finally {
-      await server.close(0);
-    }
+    const golden = readFileSync(join(import.meta.dirname, "fixtures", "chat.sse"));
+    expect(await postChat(agent, question)).toBe(golden.toString());
+  });
+
+  it("say on that wire which of them failed (S1-13)", async () => {
+    const [first, last] = createTwoCalls();
+    const calls = [
+      { id: "call_a", name: "read_file", arguments: '{"path": "missing.txt"}' },
+      { id: "call_b", name: "read_file", arguments: '{"path": "sample.txt", "lines": 1}' },
+    ];
+    const { agent } = await createApp([{ ...first, calls }, { ...last }]);
+    const frames = (await postChat(agent, question))
+      .split("\n\n")
+      .flatMap((text) => parseSseEvent(text) ?? []);
+    expect(frames.flatMap(({ event, data }) => (event === "tool_call_result" ? [data] : []))).toEqual([
+      { id: "call_a", result: expect.stringContaining("missing.txt"), is_error: true },
+      { id: "call_b", result: expect.stringContaining("Welcome"), is_error: false },
+    ]);
   });
 });
+
+async function postChat(agent: Agent, content: string): Promise<string> {
+  const server = createServer({ agents: [agent] });
+  try {
+    const response = await server.fetch(
+      new Request("http://127.0.0.1/api/chat", {
+        method: "POST",
+        headers: { host: "127.0.0.1", "content-type": "application/json" },
+        body: JSON.stringify({ messages: [{ role: "user", content }] }),
+      }),
+    );
+    return await response.text();
+  } finally {
+    await server.close(0);
+  }
+}
 
 describe("scenario: a search in all files", () => {
   it("returns path, line and text of each match (S1-23)", async () => {

@@ -108,7 +108,7 @@ describe("a call made by the model", () => {
     expect(message).not.toContain("n".repeat(129));
   });
 
-  it("without arguments is checked against the schema, which may allow that or not (F31, S1-29)", async () => {
+  it("without arguments is checked against the schema, which may allow that or not (F31, S0-26, S1-29)", async () => {
     const call = parseArguments("");
     const input = call.ok ? call.input : {};
     expect(await check({ name: "list", input }, list)).toBeUndefined();
