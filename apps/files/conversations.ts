@@ -138,7 +138,14 @@ export const conversations: readonly Conversation[] = [
       never: ["import json"],
     },
   ],
-  [{ user: "Read missing.txt", calls: [["read_file", { path: "missing.txt" }]], answers: ["missing.txt"] }],
+  [
+    {
+      user: "Read missing.txt",
+      calls: [["read_file", { path: "missing.txt" }], ["list_files"]],
+      answers: ["missing.txt"],
+      never: [config, "list_files"],
+    },
+  ],
   [
     {
       user: "Which files mention greeting?",

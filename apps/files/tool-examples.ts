@@ -20,6 +20,7 @@ const languageExamples: readonly ToolExample[] = Object.entries(fileExtensions).
       { phrase: `list all ${language} files`, input },
       { phrase: `how many ${language} files are there`, input },
       { phrase: `are there any ${language} files`, input },
+      { phrase: `${language} files`, input },
     ];
   },
 );
@@ -27,11 +28,56 @@ const languageExamples: readonly ToolExample[] = Object.entries(fileExtensions).
 const examplesByTool: { readonly [tool: string]: readonly ToolExample[] } = {
   list_files: [
     ...languageExamples,
+    { phrase: "what is here" },
+    { phrase: "what do you have" },
+    { phrase: "count the files", input: { glob: "**" } },
     { phrase: "what is in the {path} folder" },
     { phrase: "list the files in the {path} folder" },
     { phrase: "what files are in the {path} folder" },
   ],
+  read_file: [
+    { phrase: "how long is {path}" },
+    { phrase: "how many lines does {path} have" },
+    { phrase: "what does {path} do" },
+    { phrase: "which {parts} are defined in {path}" },
+    { phrase: "which {parts} are in {path}" },
+    { phrase: "the first {lines} lines of {path}" },
+    { phrase: "lines {from} to {to} of {path}" },
+  ],
+  search_files: [
+    { phrase: "where is {query} set" },
+    { phrase: "where is {query} defined" },
+    { phrase: "is {query} on" },
+    { phrase: "is {query} mode on" },
+    { phrase: "is {query} off" },
+    { phrase: "is {query} enabled" },
+  ],
+  edit_file: [
+    {
+      phrase: "change the {setting} from {find} to {replace}",
+      input: { edits: [{ find: "{find}", replace: "{replace}" }] },
+    },
+    {
+      phrase: "turn {setting} on",
+      input: { edits: [{ find: '"{setting}": false', replace: '"{setting}": true' }] },
+    },
+    {
+      phrase: "turn {setting} off",
+      input: { edits: [{ find: '"{setting}": true', replace: '"{setting}": false' }] },
+    },
+    {
+      phrase: "in {path} say {replace} instead of {find}",
+      input: { edits: [{ find: "{find}", replace: "{replace}" }] },
+    },
+    {
+      phrase: "in {path} write {replace} instead of {find}",
+      input: { edits: [{ find: "{find}", replace: "{replace}" }] },
+    },
+  ],
   write_file: [
+    { phrase: "create a new file called {path} that says {content}" },
+    { phrase: "create a new file {path} with {content}" },
+    { phrase: "make a new file called {path} that says {content}" },
     { phrase: "create {path} containing {content}" },
     { phrase: "create {path} that says {content}" },
     { phrase: "create a file called {path} that says {content}" },

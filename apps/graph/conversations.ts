@@ -8,7 +8,7 @@ import { questions } from "./conversations/questions.ts";
 const smallTalk: readonly Conversation[] = [
   [{ user: "Hello", calls: [] }],
   [{ user: "thanks!", calls: [], answers: ["welcome"] }],
-  [{ user: "What can you do?", calls: [], answers: ["findNodes"] }],
+  [{ user: "What can you do?", calls: [], answers: ["color nodes"], never: ["findNodes"] }],
   [{ user: "What will the weather be tomorrow?", calls: [], answers: [isHonest] }],
   [{ user: "Send an email to Ada", calls: [], answers: [isHonest] }],
   [{ user: "Delete the node Shadow", calls: [], answers: [isHonest] }],

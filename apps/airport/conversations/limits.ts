@@ -9,6 +9,6 @@ export const limits: readonly Conversation[] = [
   [{ user: "Book me a hotel", calls: [], answers: ["cannot"], never }],
   // Small talk needs no tool.
   [{ user: "Hello!", calls: [], answers: ["Hello"] }],
-  [{ user: "What can you do?", calls: [], answers: ["search", "showDirections"] }],
+  [{ user: "What can you do?", calls: [], answers: ["search", "route"], never: ["showDirections"] }],
   [{ user: "who are you?", calls: [], answers: [/offline|rules/i] }],
 ];

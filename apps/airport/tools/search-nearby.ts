@@ -23,6 +23,8 @@ export function searchNearby(venueContext: VenueContext): Tool {
       { phrase: "what is near {poiId}" },
       { phrase: "what is around {poiId}" },
       { phrase: "what can I find close to {poiId}" },
+      { phrase: "what is within {withinMetres} metres of {poiId}" },
+      { phrase: "what is within {withinMetres} m of {poiId}" },
     ],
     effects: "none",
     reads: ["public"],

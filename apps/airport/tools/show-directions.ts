@@ -24,7 +24,10 @@ export function showDirections(venueContext: VenueContext): Tool {
           maxItems: 12,
           description: "The stops in order, given by their poiIds from earlier searches",
         },
-        accessible: { type: "boolean", description: "Only step-free routes: no stairs, no escalators" },
+        accessible: {
+          type: "boolean",
+          description: "Only step-free routes, for a wheelchair or a pram: no stairs, no escalators",
+        },
         shortestOrder: {
           type: "boolean",
           description: "Reorder the stops between the first and the last to shorten the route",

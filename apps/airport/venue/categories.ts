@@ -15,7 +15,7 @@ const categories: readonly Category[] = [
   },
   {
     id: "restaurant",
-    synonyms: ["food", "eat", "dinner", "lunch", "meal", "dining", "cuisine"],
+    synonyms: ["food", "eat", "hungry", "dinner", "lunch", "meal", "dining", "cuisine"],
     imdf: ["restaurant", "foodservice", "fastfood"],
   },
   {
@@ -28,16 +28,20 @@ const categories: readonly Category[] = [
     synonyms: ["store", "shopping", "buy", "boutique"],
     imdf: ["shopping", "retail", "giftshop"],
   },
-  { id: "pharmacy", synonyms: ["chemist", "drugstore", "medicine"], imdf: ["pharmacy"] },
+  {
+    id: "pharmacy",
+    synonyms: ["chemist", "drugstore", "medicine", "headache", "pain", "pills", "ill", "sick"],
+    imdf: ["pharmacy"],
+  },
   { id: "lounge", synonyms: ["vip", "business lounge"], imdf: ["lounge", "privatelounge"] },
   {
     id: "water",
-    synonyms: ["drinking water", "fountain", "bottle", "refill", "drink"],
+    synonyms: ["drinking water", "fountain", "bottle", "refill", "drink", "thirsty"],
     imdf: ["drinkingfountain", "waterfountain"],
   },
   {
     id: "charging",
-    synonyms: ["charge", "charger", "power", "socket", "outlet", "plug", "phone"],
+    synonyms: ["charge", "charger", "power", "socket", "outlet", "plug", "phone", "battery"],
     imdf: ["powerchargingstation"],
   },
   {

@@ -12,6 +12,8 @@ describe("a conversion of units", () => {
     [120, "km/h", "mph", "120 km/h = 74.5645 mph"],
     [1, "GiB", "MB", "1 GiB = 1073.74 MB"],
     [2, "hours", "minutes", "2 h = 120 min"],
+    [5, "feet 3 inches", "cm", "5 ft 3 in = 160.02 cm"],
+    [1, "h and 30 min", "minutes", "1 h 30 min = 90 min"],
   ])("of %f %s to %s", (value, from, to, expected) => {
     expect(convert(value, from, to).message).toBe(expected);
   });

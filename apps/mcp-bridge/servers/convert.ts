@@ -65,17 +65,23 @@ export type Conversion = { readonly value: number; readonly unit: string; readon
 
 /** Throws if a unit is unknown or the units measure different quantities. */
 export function convert(value: number, from: string, to: string): Conversion {
-  const source = getUnit(from);
+  const [, first = from, amount, second] =
+    /^(\S+)\s+(?:and\s+)?(\d+(?:\.\d+)?)\s*(\S+)$/.exec(from.trim()) ?? [];
+  const source = getUnit(first);
   const target = getUnit(to);
-  if (source.quantity !== target.quantity)
-    throw new Error(`${source.symbol} measures ${source.quantity} and ${target.symbol} ${target.quantity}.`);
-  const result = (value * source.size + source.zero - target.zero) / target.size;
+  const parts = [{ value, unit: source }];
+  if (second !== undefined) parts.push({ value: Number(amount), unit: getUnit(second) });
+  for (const { unit } of parts)
+    if (unit.quantity !== target.quantity)
+      throw new Error(`${unit.symbol} measures ${unit.quantity} and ${target.symbol} ${target.quantity}.`);
+  const total = parts.reduce((sum, part) => sum + part.value * part.unit.size, 0);
+  const result = (total + source.zero - target.zero) / target.size;
   // Six digits are precise enough and hide binary rounding errors.
   const rounded = Number(result.toPrecision(6));
   return {
     value: rounded,
     unit: target.symbol,
-    message: `${value} ${source.symbol} = ${rounded} ${target.symbol}`,
+    message: `${parts.map((part) => `${part.value} ${part.unit.symbol}`).join(" ")} = ${rounded} ${target.symbol}`,
   };
 }
 

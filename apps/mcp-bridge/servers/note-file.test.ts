@@ -40,16 +40,17 @@ describe("the file of notes", () => {
     expect(readdirSync(join(folder, "data")).sort()).toEqual(["notes.json", "notes.json.new"]);
   });
 
-  it("is searched by all words, ignoring case", () => {
+  it("is searched by most words, ignoring case", () => {
     const notes = openNoteFile(join(folder, "notes.json")).list();
     expect(searchNotes(notes, "BERGEN umbrella").map(({ id }) => id)).toEqual([1]);
-    expect(searchNotes(notes, "bergen garden")).toEqual([]);
+    expect(searchNotes(notes, "garden meeting tomorrow").map(({ id }) => id)).toEqual([2]);
+    expect(searchNotes(notes, "bergen hotel price")).toEqual([]);
   });
 
   it("is searched without stop words", () => {
     const notes = [{ id: 7, text: "The spare key is under the pot." }];
     for (const query of ["the spare key", "my spare keys?", "Key"])
       expect(searchNotes(notes, query)).toEqual(notes);
-    expect(searchNotes(notes, "spare wheel")).toEqual([]);
+    expect(searchNotes(notes, "front wheel")).toEqual([]);
   });
 });

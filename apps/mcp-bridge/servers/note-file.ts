@@ -51,9 +51,9 @@ export function openNoteFile(file: string): NoteFile {
   };
 }
 
-const stopWords = new Set("a an the my our your is are of about for to in on at".split(" "));
+const stopWords = new Set("a an the my our your i me is are of about for to in on at and or".split(" "));
 
-/** Finds the notes that contain all words, ignoring case, stop words and plurals. */
+/** Finds the notes with the most words of the query, at least half, ignoring case, stop words and plurals. */
 export function searchNotes(notes: readonly Note[], query: string): readonly Note[] {
   const queryWords = query
     .toLowerCase()
@@ -63,5 +63,7 @@ export function searchNotes(notes: readonly Note[], query: string): readonly Not
   const words = (contentWords.length > 0 ? contentWords : queryWords).map((word) =>
     word.replace(/(?<=\w{3})s$/, ""),
   );
-  return notes.filter(({ text }) => words.every((word) => text.toLowerCase().includes(word)));
+  const countWords = ({ text }: Note) => words.filter((word) => text.toLowerCase().includes(word)).length;
+  const most = Math.max(0, ...notes.map(countWords));
+  return most * 2 < words.length || most === 0 ? [] : notes.filter((note) => countWords(note) === most);
 }

@@ -23,7 +23,13 @@ function addReadTools(server: McpServer): void {
   const none = fromJsonSchema({
     type: "object",
     properties: {},
-    examples: [{ phrase: "what notes do I have" }, { phrase: "list my notes" }, { phrase: "show all notes" }],
+    examples: [
+      { phrase: "what notes do I have" },
+      { phrase: "list my notes" },
+      { phrase: "show all notes" },
+      { phrase: "how many notes do I have" },
+      { phrase: "how many notes are there" },
+    ],
   });
   const listing = { description: "Lists all notes.", inputSchema: none, annotations: readOnlyHint };
   server.registerTool("list_notes", listing, () =>
@@ -46,6 +52,9 @@ function addReadTools(server: McpServer): void {
       { phrase: "where is {query}" },
       { phrase: "where are {query}" },
       { phrase: "where did I put {query}" },
+      { phrase: "when is {query}" },
+      { phrase: "what should I {query}" },
+      { phrase: "what do I have to {query}" },
     ],
   });
   const searching = {
@@ -102,6 +111,9 @@ function addWriteTools(server: McpServer): void {
       { phrase: "delete note number {id}" },
       { phrase: "delete the note about {id}" },
       { phrase: "remove the note about {id}" },
+      { phrase: "delete the {id} note" },
+      { phrase: "I no longer need the {id} note" },
+      { phrase: "the {id} note can go" },
     ],
   });
   const deleting = {

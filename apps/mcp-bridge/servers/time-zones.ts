@@ -64,8 +64,20 @@ function formatInZone(at: number, zone: string): string {
 function resolveZone(place: string): string {
   const zone = zones.get(normalizePlace(place)) ?? findUnlistedZone(place);
   if (zone) return zone;
-  const example = "Europe/Oslo, Tokyo or New York";
-  throw new Error(`No time zone is named after "${place.slice(0, 40)}". Use a zone or its city: ${example}.`);
+  const name = place.slice(0, 40);
+  const [, similar] = [...zones].find(([city]) => differsByOneLetter(city, normalizePlace(name))) ?? [];
+  const hint = similar
+    ? `Did you mean ${formatZone(similar)}?`
+    : "Use a zone or its city: Europe/Oslo, Tokyo or New York.";
+  throw new Error(`No time zone is named after "${name}". ${hint}`);
+}
+
+/** True if one letter is wrong, missing or too many. */
+function differsByOneLetter(left: string, right: string): boolean {
+  const [short, long] = left.length < right.length ? [left, right] : [right, left];
+  if (short.length < 4 || long.length - short.length > 1) return false;
+  const at = [...short].findIndex((letter, index) => letter !== long[index]);
+  return at < 0 || short.slice(long.length > short.length ? at : at + 1) === long.slice(at + 1);
 }
 
 /** The runtime lists zones under old city names (Calcutta, Kiev) but also accepts the new ones. */
@@ -83,7 +95,9 @@ function findUnlistedZone(place: string): string | undefined {
   });
 }
 
-const formatZone = (zone: string): string => (zone.split("/").at(-1) ?? zone).replaceAll("_", " ");
+function formatZone(zone: string): string {
+  return (zone.split("/").at(-1) ?? zone).replaceAll("_", " ");
+}
 
 function normalizePlace(name: string): string {
   return name.trim().toLowerCase().replaceAll("_", " ").replace(nowWords, "");

@@ -20,7 +20,10 @@ function addUnitTools(server: McpServer): void {
     type: "object",
     properties: {
       value: { type: "number", description: "The amount to convert." },
-      from: { ...text, description: "The source unit, such as km, lb, celsius." },
+      from: {
+        ...text,
+        description: "The source unit, such as km, lb, celsius. A second part can follow: feet 3 inches.",
+      },
       to: { ...text, description: "The target unit." },
     },
     required: ["value", "from", "to"],
@@ -36,6 +39,14 @@ function addUnitTools(server: McpServer): void {
       { phrase: "convert {value} degrees {from} into {to}" },
       { phrase: "{value} {from} in {to}" },
       { phrase: "{value} {from} to {to}" },
+      { phrase: "how many {to} are in a {from}", input: { value: 1 } },
+      { phrase: "how many {to} does a {from} have", input: { value: 1 } },
+      { phrase: "is {value} {from} more than {amount} {to}" },
+      { phrase: "is {value} {from} less than {amount} {to}" },
+      { phrase: "how hot is {value} fahrenheit", input: { from: "fahrenheit", to: "celsius" } },
+      { phrase: "how cold is {value} fahrenheit", input: { from: "fahrenheit", to: "celsius" } },
+      { phrase: "how hot is {value} celsius", input: { from: "celsius", to: "fahrenheit" } },
+      { phrase: "how cold is {value} celsius", input: { from: "celsius", to: "fahrenheit" } },
     ],
   });
   const about = "Converts between units of length, mass, volume, time, speed, data and temperature.";
@@ -108,6 +119,8 @@ function addTimeTools(server: McpServer): void {
     required: ["time", "from", "to"],
     examples: [
       { phrase: "when it is {time} in {from} what time is it in {to}" },
+      { phrase: "it is {time} in {from}, what time is it in {to}" },
+      { phrase: "it is {time} in {from}, what is the time in {to}" },
       { phrase: "if it is {time} in {from} what time is it in {to}" },
       { phrase: "what is {time} in {from} for people in {to}" },
       { phrase: "{time} {from} time in {to}" },

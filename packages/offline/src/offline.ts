@@ -10,6 +10,7 @@ import {
   type ModelRequest,
   type Usage,
 } from "capstan";
+import { replyAboutAnswer } from "./answers/about-answer.ts";
 import { formatArgumentQuestion, formatChoiceQuestion } from "./answers/clarify.ts";
 import { answerSmallTalk } from "./answers/small-talk.ts";
 import { summarize } from "./answers/summarize.ts";
@@ -83,11 +84,12 @@ function createReply(request: ModelRequest): Reply {
   });
   const summary = summarize(request);
   if (summary !== undefined) return say("The instructions ask for a summary.", summary);
-  const talk =
-    last?.type === "user" && toolChoice !== "required"
-      ? answerSmallTalk(getLastUtterance(history).text, tools)
-      : undefined;
-  if (talk !== undefined) return say("This is small talk.", talk);
+  if (last?.type === "user" && toolChoice !== "required") {
+    const talk = answerSmallTalk(getLastUtterance(history).text, tools);
+    if (talk !== undefined) return say("This is small talk.", talk);
+    const remark = replyAboutAnswer(history);
+    if (remark !== undefined) return say("This is about the last answer.", remark);
+  }
   const step = planStep(request);
   switch (step.type) {
     case "call":

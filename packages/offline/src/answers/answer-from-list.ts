@@ -1,7 +1,8 @@
 import type { Json } from "capstan";
 import type { Item, KnownResult } from "../dialog/collect-results.ts";
+import { parseLimit } from "../language/parse-limit.ts";
 import { computeSimilarity, isFiller } from "../language/synonyms.ts";
-import { tokenize, type Word } from "../language/words.ts";
+import { isSimilar, tokenize, toStem, type Word } from "../language/words.ts";
 import { describeItem } from "./describe-data.ts";
 
 /** Superlatives, the properties they rank by, and the sort order. */
@@ -17,20 +18,49 @@ const superlatives: readonly (readonly [words: RegExp, of: RegExp, order: 1 | -1
   [/^(?:big|larg|high|great)g?est|most$/u, /./u, -1],
 ];
 
-/** Answers "Which of them are …?" and "Which one is the nearest?" from the most recent list of results. */
+const questionPattern =
+  /^(?:and\s+|so\s+)?(?:which|what|who|how many)\b.*\b(?:them|these|those|one|ones)\b/iu;
+const filterPattern =
+  /^(?:(?:and|ok|okay|no|now|but|please|show(?:\s+me)?)[\s,]+)*(?:(?:only|just)\s+(?<after>\S.*)|(?<before>\S.*?)\s+(?:ones\s+)?only|the\s+(?<plain>\S+)\s+ones)(?:\s+please)?[\s.!?]*$/iu;
+
+/**
+ * Answers from the most recent list of results: "Which of them are …?", "Which one is the nearest?", "only the red
+ * ones", "just those from Genoa".
+ */
 export function answerFromList(
   text: string,
   results: readonly KnownResult[],
   hideIds: boolean,
 ): string | undefined {
-  if (!/^(?:and\s+|so\s+)?(?:which|what|who|how many)\b.*\b(?:them|these|those|one|ones)\b/iu.test(text))
-    return undefined;
+  const filter = Object.values(filterPattern.exec(text.trim())?.groups ?? {}).find(Boolean);
+  if (filter === undefined && !questionPattern.test(text)) return undefined;
   const items = results.find((result) => result.items.length > 1)?.items ?? [];
-  const words = tokenize(text).filter((word) => !isFiller(word));
-  const found = findExtreme(items, words) ?? findBestMatches(items, words);
+  const words = tokenize(filter ?? text).filter((word) => !isFiller(word) && word.stem !== "one");
+  const found =
+    filter === undefined
+      ? (findExtreme(items, words) ?? findBestMatches(items, words))
+      : filterItems(items, words, filter);
   if (found.length === 0) return undefined;
   const lines = found.map((item) => describeItem(item, { hideIds, maxProperties: 6 }));
   return lines.length === 1 ? `${lines[0]}.` : lines.map((line) => `- ${line}`).join("\n");
+}
+
+/** The items that match every word, or whose numbers are within the limit: "at least 5 rooms". */
+function filterItems(items: readonly Item[], words: readonly Word[], text: string): readonly Item[] {
+  const limit = parseLimit(text);
+  if (limit) {
+    const isWithin = (item: Item) =>
+      Object.entries(item).some(
+        ([key, value]) =>
+          typeof value === "number" && isSimilar(toStem(key), limit.stem) && limit.accepts(value),
+      );
+    return items.filter(isWithin);
+  }
+  const matches = (item: Item) => {
+    const stems = tokenize(collectText(item)).map(({ stem }) => stem);
+    return words.every((word) => stems.some((stem) => computeSimilarity(word.stem, stem) >= 0.8));
+  };
+  return words.length === 0 ? [] : items.filter(matches);
 }
 
 function findExtreme(items: readonly Item[], words: readonly Word[]): readonly Item[] | undefined {

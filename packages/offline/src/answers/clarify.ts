@@ -7,6 +7,7 @@ import { parseExamples } from "../matching/parse-examples.ts";
 import { isIdName, type Property } from "../matching/properties.ts";
 import { isSideEffectVerb } from "../matching/score-tool.ts";
 import { getHeadline } from "./describe-data.ts";
+import { getTechnicalNames } from "./plain-words.ts";
 
 /** A short question for a missing argument. */
 export function formatArgumentQuestion(
@@ -19,7 +20,7 @@ export function formatArgumentQuestion(
   const bare = formatName(isReference ? name.replace(/(?:_i|I)ds?$/u, "") || "one" : name);
   // An argument such as `from` is not a noun.
   const words = /^(?:from|to|near|at|in|by|for|with)$/u.test(bare) ? `"${bare}"` : `the ${bare}`;
-  const listed = choices.slice(0, 12).map(String);
+  const listed = choices.slice(0, 12).map((choice) => toPlainName(String(choice)));
   if (listed.length > 0)
     return `For "${title}" I need to know ${words}. Which one: ${joinAlternatives(listed)}?`;
   const about = isReference ? "" : description.replace(/[.\s]+$/u, "");
@@ -57,6 +58,8 @@ function findDifference(item: Item, all: readonly Item[]): string {
   const found = Object.entries(item).find(isTelling);
   return found ? String(found[1]) : "";
 }
+
+const toPlainName = (name: string): string => (getTechnicalNames(name).length > 0 ? formatName(name) : name);
 
 export const joinAlternatives = (names: readonly string[]): string =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;

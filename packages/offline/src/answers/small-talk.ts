@@ -1,10 +1,12 @@
 import type { ModelRequest, ToolSpec } from "capstan";
 import { getLastUtterance } from "../dialog/parse-intents.ts";
 import { extractRequest, stripGreeting } from "../language/clauses.ts";
+import { isForeign } from "../language/is-foreign.ts";
 import { isRemoval } from "../language/removal.ts";
 import { tokenize } from "../language/words.ts";
 import { getVocabulary } from "../matching/vocabulary.ts";
-import { countRefusals, formatSpokenName, suggestPhrases } from "./clarify.ts";
+import { listAbilities } from "./abilities.ts";
+import { countRefusals, suggestPhrases } from "./clarify.ts";
 
 const selfDescription = "I am an offline model that follows rules, not an AI";
 
@@ -26,29 +28,21 @@ export function answerSmallTalk(text: string, tools: readonly ToolSpec[]): strin
   if (/^how are you\b/u.test(asked))
     return `${selfDescription}, so I am always the same. ${summarizeTools(tools)}`;
   const isAboutMe =
-    /^(?:help|who are you|what are you|are you (?:an? )?(?:real )?(?:ai|robot|bot|human|person)|what (?:else )?can (?:you|i) (?:do|help|ask)|how can you help|what do you do)\b/u;
+    /^(?:help|who are you|what are you|are you (?:an? )?(?:real )?(?:ai|robot|bot|human|person)|what (?:else )?can (?:you|i|we) (?:do|help|ask|say|try)|how (?:can|do) (?:you help|i (?:use|start|begin))|what do you do|what (?:are you|is this) (?:good )?for|how does this work)\b/u;
   return isAboutMe.test(asked) ? `${selfDescription}. ${describeTools(tools)}` : undefined;
 }
 
 const noTools = "I have no tools to work with now.";
-const lowercaseFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 const maxListedTools = 16;
 
-/** Lists the tools with the first sentence of their descriptions. */
+/** Lists what the tools do, with phrases to try. */
 function describeTools(tools: readonly ToolSpec[]): string {
-  if (tools.length === 0) return noTools;
-  const lines = tools
-    .slice(0, maxListedTools)
-    .map(({ name, description }) => `- ${getFirstSentence(description)} (${name})`);
-  const more = tools.length > maxListedTools ? ["- and more"] : [];
-  return `I work with these tools:\n${[...lines, ...more].join("\n")}`;
-}
-
-function getFirstSentence(text: string): string {
-  const first = /^.*?[.!?](?=\s|$)/su.exec(text)?.[0] ?? text;
-  const plain = first.replace(/[.:\s]+$/u, "").replace(/\s+/gu, " ");
-  return plain.length > 140 ? `${plain.slice(0, 139).toWellFormed()}…` : plain;
+  const abilities = listAbilities(tools);
+  if (abilities.length === 0) return noTools;
+  const lines = abilities.slice(0, maxListedTools).map((ability) => `- ${ability}`);
+  const more = abilities.length > maxListedTools ? ["- and more"] : [];
+  return [`I can do this here:\n${[...lines, ...more].join("\n")}`, suggestPhrases(tools)].join("\n").trim();
 }
 
 const actionPattern =
@@ -70,33 +64,29 @@ const refusalOpening = "I cannot help with that";
 /** The refusal when no tool matches. Repeated refusals suggest different phrases. */
 export function formatRefusal(request: Pick<ModelRequest, "history" | "tools">): string {
   const { tools } = request;
+  if (isForeign(getLastUtterance(request.history).text))
+    return `I understand English only. ${suggestPhrases(tools)}`.trim();
   const isRemovalRequest = isRemoval(tokenize(getLastUtterance(request.history).text));
   const from = countRefusals(request, refusalOpening);
   const nothing = isRemovalRequest ? " Nothing was changed." : "";
   const fitting = isRemovalRequest ? suggestPhrases(tools, { isRemoval: isRemovalRequest }) : "";
   const instead = fitting || suggestPhrases(tools, { from });
   if (from > 0 && instead !== "") return `${refusalOpening}: I only follow rules.${nothing} ${instead}`;
-  const rest = fitting === "" ? [describeFirstTool(tools), instead] : [fitting];
+  const [ability] = listAbilities(tools);
+  const offer = ability === undefined ? noTools : `I can ${shortenAbility(ability)}.`;
+  const rest = fitting === "" ? [offer, instead] : [fitting];
   return `${refusalOpening}: ${selfDescription}.${nothing} ${rest.join(" ")}`.trim();
 }
 
-function describeFirstTool([first]: readonly ToolSpec[]): string {
-  if (!first) return noTools;
-  const whole = getFirstSentence(first.description);
-  const [clause = ""] = whole.length > 60 ? whole.split(/[,;(]\s*/u) : [whole];
-  return `One of my tools: ${lowercaseFirst(clause.trim())}.`;
-}
+const shortenAbility = (ability: string): string =>
+  ability.length > 60 ? (ability.split(/[,;:(]\s*/u)[0] ?? "").trim() : ability;
 
 const maxNamedTools = 6;
 
 /** Describes the first tools in one sentence. */
 function summarizeTools(tools: readonly ToolSpec[]): string {
-  if (tools.length === 0) return noTools;
-  const said = tools.slice(0, maxNamedTools).map(({ name, description }) => {
-    const [clause = ""] = getFirstSentence(description).split(/[,;(]\s*/u);
-    const words = clause.trim() || formatSpokenName(name, tools);
-    return lowercaseFirst(words);
-  });
-  const more = tools.length > maxNamedTools ? '; and more: ask "what can you do?"' : "";
-  return `What my tools do: ${said.join("; ")}${more}.`;
+  const abilities = listAbilities(tools).map((ability) => ability.split(/[,;:(]\s*/u)[0]?.trim() ?? "");
+  if (abilities.length === 0) return noTools;
+  const more = abilities.length > maxNamedTools ? '; and more: ask "what can you do?"' : "";
+  return `I can ${abilities.slice(0, maxNamedTools).join("; ")}${more}.`;
 }

@@ -44,7 +44,7 @@ describe("a call that failed", () => {
   });
 
   it("is omitted after a successful retry", async () => {
-    expect(await answers([read], "read oxen.txt")).toEqual(["La la of foxes.txt."]);
+    expect(await answers([read], "read oxen.txt")).toEqual(["foxes.txt:\nLa la of foxes.txt."]);
   });
 });
 
@@ -108,7 +108,8 @@ describe("its description of itself", () => {
   ])("answers the question after a greeting: %s", async (sentence) => {
     const [answer] = await answers(tools, sentence);
     expect(answer).toMatch(/^I am an offline model that follows rules/);
-    expect(answer).toContain("I work with these tools");
+    expect(answer).toContain("I can do this here:\n- read a song\n- send a letter\n");
+    expect(answer).not.toContain("isle");
   });
 
   it("refuses briefly and suggests phrases", async () => {

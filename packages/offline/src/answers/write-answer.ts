@@ -1,23 +1,23 @@
 import {
   type CallPart,
-  isRecord,
   type Json,
   type ModelRequest,
-  type ResultEntry,
   type ToolSpec,
   toCanonicalJson,
   toPlainText,
 } from "capstan";
 import { type CallRecord, getCallRecords, isCorrection } from "../dialog/call-records.ts";
-import { extractItems, getData, getItemName, type Item, parseJsonText } from "../dialog/collect-results.ts";
+import { extractItems, getData, getItemName, type Item } from "../dialog/collect-results.ts";
 import { getLastUtterance, listSkippedRemovals, parseIntents } from "../dialog/parse-intents.ts";
+import { isPathName } from "../language/read-value.ts";
+import { toNameStems } from "../language/words.ts";
 import { isIdName } from "../matching/properties.ts";
 import { isOpenHandoff } from "../planning/handoff.ts";
-import { type AnswerStyle, readAnswerStyle } from "./answer-style.ts";
+import { readAnswerStyle } from "./answer-style.ts";
 import { citeSources, collectSources, filterSources } from "./cite-sources.ts";
-import { formatSpokenName, suggestPhrases } from "./clarify.ts";
-import { describeData, describeItem, isMeasure } from "./describe-data.ts";
-
+import { suggestPhrases } from "./clarify.ts";
+import { describeItem, isMeasure } from "./describe-data.ts";
+import { type CallResult, describeResult, type ResultOptions } from "./describe-result.ts";
 import { answerSmallTalk, formatRefusal, isUnsupportedAction } from "./small-talk.ts";
 
 /** Writes the answer from the results since the last user message. Every name and number comes from them. */
@@ -32,17 +32,17 @@ export function writeAnswer(request: ModelRequest): string {
   const isUnknown = undone.length > 0 && parseIntents(text, request.tools).length === 0;
   if (results.length === 0 || isUnknown || isUnsupportedAction(text, request.tools))
     return formatRefusal(request);
-  const options = { ...readAnswerStyle(request.instructions), tools: request.tools };
+  const options = { ...readAnswerStyle(request.instructions), tools: request.tools, question: text };
   const sources = collectSources(request);
+  const wanted = new Set(parseIntents(text, request.tools).map(({ match }) => match.tool.name));
   const told = results.map(({ call, result }, at) => {
-    if (isPreparation(call, results.slice(at + 1))) return "";
+    const later = results.slice(at + 1);
+    if (isPreparation(call, later) || (!wanted.has(call.name) && isFileSearch(results, at))) return "";
     const found = result.status === "ok" ? filterSources(result, sources) : [];
     const asked = Object.values(call.input).filter((value) => typeof value === "string");
     const cited = citeSources(asked.join(" ") || text, found);
     return (
-      cited ||
-      describeUsedItem({ call, result }, results.slice(at + 1), options) ||
-      describeResult(result, options)
+      cited || describeUsedItem({ call, result }, later, options) || describeResult({ call, result }, options)
     );
   });
   const left = undone.map((deed) => formatSkippedRemoval(deed, request.tools));
@@ -54,8 +54,6 @@ export function writeAnswer(request: ModelRequest): string {
 const formatSkippedRemoval = (deed: string, tools: readonly ToolSpec[]): string =>
   `I have not done this: "${deed.trim().replace(/[.!?]+$/u, "")}". ${suggestPhrases(tools, { isRemoval: true })}`.trim();
 
-type CallResult = { readonly call: CallPart; readonly result: ResultEntry };
-
 /** The results to report. A failure that was retried successfully is omitted. */
 function selectResults(records: readonly CallRecord[]): CallResult[] {
   return records.flatMap((made) => {
@@ -66,13 +64,11 @@ function selectResults(records: readonly CallRecord[]): CallResult[] {
   });
 }
 
-type Options = AnswerStyle & { readonly tools: readonly ToolSpec[] };
-
 /** Describes an item found for a later call, or returns a space without one. */
 function describeUsedItem(
   { call: own, result }: CallResult,
   later: readonly CallResult[],
-  options: Options,
+  options: ResultOptions,
 ): string | undefined {
   // Skip items that were passed to the call by id: the call acted on them.
   const items = extractItems(getData(result)).filter((item) => findUsedItems([item], own.input).length === 0);
@@ -102,6 +98,11 @@ const isPreparation = ({ name, input }: CallPart, later: readonly CallResult[]):
       ),
   );
 
+/** True if files were listed to find one for another call. */
+const isFileSearch = (results: readonly CallResult[], at: number): boolean =>
+  toNameStems(results[at]?.call.name ?? "").includes("list") &&
+  results.some(({ call }, index) => index !== at && Object.keys(call.input).some(isPathName));
+
 /** The items whose ids occur in the input of a call. */
 function findUsedItems(items: readonly Item[], input: Json): Item[] {
   const values = new Set(collectLeaves(input));
@@ -112,83 +113,3 @@ function findUsedItems(items: readonly Item[], input: Json): Item[] {
 
 const collectLeaves = (value: Json): Json[] =>
   typeof value === "object" && value !== null ? Object.values(value).flatMap(collectLeaves) : [value];
-
-function describeResult(result: ResultEntry, options: Options): string {
-  const { name, status, content, error } = result;
-  const text = toPlainText(content).trim();
-  switch (status) {
-    case "error":
-      return `That did not work. ${capitalizeFirst(endWithPeriod(stripErrorPrefix(error?.message ?? text)))}`;
-    case "denied":
-      return `That was not done. ${endWithPeriod(error?.message ?? text)}`;
-    case "skipped":
-      return `${capitalizeFirst(formatSpokenName(name, options.tools))} was skipped. ${endWithPeriod(error?.message ?? text)}`;
-    case "interrupted":
-      return `${capitalizeFirst(formatSpokenName(name, options.tools))} was interrupted: it may or may not have taken effect.`;
-    case "ok":
-      return describeResultData(result, text, options);
-  }
-}
-
-const stripErrorPrefix = (message: string): string => message.replace(/^Tool execution failed: /u, "");
-
-function describeResultData(result: ResultEntry, text: string, options: Options): string {
-  const data = getData(result);
-  if (data === undefined)
-    return text === ""
-      ? `${capitalizeFirst(formatSpokenName(result.name, options.tools))} is done.`
-      : fenceLines(truncateAnswer(stripUntrustedFence(text)));
-  const whole = parseJsonText(text);
-  const message = findMessage(whole) ?? result.message ?? findMessage(data) ?? (whole ? "" : text);
-  // A list speaks for itself, so the tool's message is omitted.
-  const isTold = !options.hideMessages && (extractItems(data).length < 2 || isNegative(message));
-  const head = isSentence(message) && isTold ? endWithPeriod(message) : "";
-  const told = describeData(data, { ...options, said: head });
-  const answer = [head, told].filter((line) => line !== "").join("\n");
-  return (
-    (answer ||
-      endWithPeriod(message) ||
-      `${capitalizeFirst(formatSpokenName(result.name, options.tools))} is done.`) +
-    formatAlternativesOffer(data)
-  );
-}
-
-/** Offers alternatives if nothing was found but the result lists other items. */
-function formatAlternativesOffer(data: Json): string {
-  if (!isRecord(data)) return "";
-  const entries = Object.entries(data);
-  const isNothing = entries.some(([key, value]) =>
-    Array.isArray(value) ? value.length === 0 : value === 0 && /count|total|found|number/iu.test(key),
-  );
-  const hasOthers = entries.some(([, value]) => Array.isArray(value) && value.length > 0);
-  return isNothing && hasOthers ? "\nDo you want one of these instead?" : "";
-}
-
-/** A negative message is kept, because a list of alternatives does not say that nothing was found. */
-const isNegative = (message: string): boolean =>
-  /^(?:no|none|nothing|nobody|not|sorry)\b|\b(?:is|are|was|were|did|does|do|could|can) ?no(?:t|thing)\b|n['’]t\b/iu.test(
-    message,
-  );
-
-const isSentence = (text: string): boolean => text.trim().split(/\s+/u).length >= 3;
-
-const findMessage = (data: unknown): string | undefined =>
-  isRecord(data) && typeof data.message === "string" && data.message !== "" ? data.message : undefined;
-
-/** Fences multi-line text such as a file, so that Markdown does not join its lines or format its characters. */
-function fenceLines(text: string): string {
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
-  if (lines.length < 2 || lines.every((line) => /^\s*(?:[-*•]|\d+[.)]|#+|>) /u.test(line))) return text;
-  const ticks = Math.max(2, ...(text.match(/`+/gu) ?? []).map(({ length }) => length)) + 1;
-  return [`${"`".repeat(ticks)}`, text, `${"`".repeat(ticks)}`].join("\n");
-}
-
-/** Removes the fence around untrusted content, which is meant for models. */
-const stripUntrustedFence = (text: string): string =>
-  text.replace(/^External content follows.*\n\[external (\w+)\]\n([\s\S]*)\n\[\/external \1\]/u, "$2");
-
-const truncateAnswer = (text: string): string =>
-  text.length > 3000 ? `${text.slice(0, 2999).toWellFormed()}…` : text;
-const endWithPeriod = (text: string): string =>
-  text === "" || /[.!?…:\]]\)?$/u.test(text) ? text : `${text}.`;
-const capitalizeFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -72,7 +72,7 @@ export function extractItems(data: Json | undefined): Item[] {
 }
 
 /** The items of a text that consists of nothing but a list. */
-function parseTextItems(text: string): Item[] {
+export function parseTextItems(text: string): Item[] {
   const paths = parsePathItems(text);
   return paths.length > 0 ? paths : parseNumberedItems(text);
 }

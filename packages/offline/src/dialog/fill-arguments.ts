@@ -49,7 +49,7 @@ export type FillContext = {
 export function fillArguments(match: ToolMatch, words: readonly Word[], context: DialogContext): FillResult {
   const properties = getProperties(match.tool);
   const state: FillContext = {
-    match,
+    match: match.example ? match : withCodes(match, words),
     properties,
     words,
     context: isRemoval(words) ? narrowContext(match.tool, context) : context,
@@ -77,6 +77,19 @@ export function fillArguments(match: ToolMatch, words: readonly Word[], context:
     (property) => property.required && state.input[property.name] === undefined && !isOpen(property),
   );
   return { input: state.input, missing, open: state.open, phrases: state.phrases };
+}
+
+/** Takes the codes of a sentence such as "I'm at B9 and have to go to C4" as the items that a list needs. */
+export function withCodes(match: ToolMatch, words: readonly Word[]): ToolMatch {
+  const list = getProperties(match.tool).find(
+    ({ required, isReference, type, minItems }) =>
+      required && isReference && type === "array" && minItems > 1,
+  );
+  const codes = words.filter(({ raw }) => /^\p{Lu}{1,2}-?\d+$/u.test(raw)).map(({ raw }) => raw);
+  if (!list || codes.length < list.minItems) return match;
+  const input = { [list.name]: codes.map((_, at) => `{${at}}`) };
+  const slots = new Map(codes.map((code, at) => [String(at), code]));
+  return { ...match, example: { phrase: "", pieces: [], input, slots, matchedWeight: 0, closeness: 0 } };
 }
 
 function fillFromExample(state: FillContext): void {

@@ -3,7 +3,12 @@ import { isAddress } from "../language/read-value.ts";
 import { isRemoval } from "../language/removal.ts";
 import { joinWords, tokenize, type Word } from "../language/words.ts";
 import { hasTemplateMatch } from "../matching/match-tool.ts";
-import { completeSentence, findPartialExample, isCompletionQuestion } from "../matching/partial-example.ts";
+import {
+  completeSentence,
+  findPartialExample,
+  hasReplyPrefix,
+  isCompletionQuestion,
+} from "../matching/partial-example.ts";
 import { isReadOnly } from "../matching/score-tool.ts";
 import { collectResults } from "./collect-results.ts";
 import { listSubstitutions } from "./list-substitutions.ts";
@@ -38,14 +43,11 @@ export function interpret(input: DialogInput, depth = 0): Interpretation {
   const before = history.slice(0, Math.max(0, at));
   // A removal must be stated in full; it is never inferred from a follow-up.
   if (isRemoval(tokenize(text))) return standalone;
-  if (
-    depth > maxDepth ||
-    getLastUtterance(before).index < 0 ||
-    standalone.intents.some(({ match }) => hasTemplateMatch(match))
-  )
-    return standalone;
-  const completion = completePartialExample(text, before, tools);
-  if (completion) return completion;
+  if (depth > maxDepth || getLastUtterance(before).index < 0) return standalone;
+  const isComplete = standalone.intents.some(({ match }) => hasTemplateMatch(match));
+  const completion =
+    !isComplete || hasReplyPrefix(text) ? completePartialExample(text, before, tools) : undefined;
+  if (completion || isComplete) return completion ?? standalone;
   const followUp = parseCorrection(text) ?? parseContinuation(text);
   if (followUp !== undefined) {
     const addition = followUp.addition;

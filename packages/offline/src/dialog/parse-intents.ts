@@ -1,5 +1,5 @@
 import { type Entry, type ModelRequest, type ToolSpec, toPlainText } from "capstan";
-import { extractRequest, splitClauses } from "../language/clauses.ts";
+import { extractRequest, splitClauses, stripTrailingPhrase } from "../language/clauses.ts";
 import { isAddress, isProseName } from "../language/read-value.ts";
 import { isRemoval } from "../language/removal.ts";
 import { tokenize, type Word } from "../language/words.ts";
@@ -7,7 +7,7 @@ import { findBestTool, hasTemplateMatch, rankTools, type ToolMatch } from "../ma
 import { getProperties } from "../matching/properties.ts";
 import { isLookupName } from "../matching/score-tool.ts";
 import type { CallRecord } from "./call-records.ts";
-import { type FillResult, fillArguments, type Input } from "./fill-arguments.ts";
+import { type FillResult, fillArguments, type Input, withCodes } from "./fill-arguments.ts";
 import type { DialogContext } from "./resolve-reference.ts";
 
 /** One request of the user: the tool that matches it and the phrase that expresses it. */
@@ -40,6 +40,12 @@ export function parseIntents(utterance: string, tools: readonly ToolSpec[]): Int
   // Quoted or dictated text may contain anything.
   if (wholeMatch && hasTemplateMatch(wholeMatch) && hasConjunction(wholeMatch))
     return [createIntent(wholeMatch, words)];
+  if (wholeMatch && takesCodes(wholeMatch, words)) return [createIntent(wholeMatch, words)];
+  const shortened = stripTrailingPhrase(text);
+  if (shortened !== text && !(wholeMatch && isCloseMatch(wholeMatch))) {
+    const intents = parseIntents(shortened, tools);
+    if (intents.length > 0) return intents;
+  }
   // "Between A and B" means from A to B.
   const rephrased = text.replace(/\bbetween\s+(.+?)\s+and\s+/iu, "from $1 to ");
   if (rephrased !== text && !(wholeMatch && hasTemplateMatch(wholeMatch)))
@@ -67,6 +73,17 @@ export function parseIntents(utterance: string, tools: readonly ToolSpec[]): Int
   }
   return intents;
 }
+
+/** True if the sentence has the codes of all items that the tool needs. */
+const takesCodes = (match: ToolMatch, words: readonly Word[]): boolean =>
+  !hasTemplateMatch(match) && withCodes(match, words) !== match;
+
+/** True if an example matches and none of its values takes a phrase at the end, as free text does. */
+const isCloseMatch = (match: ToolMatch): boolean =>
+  hasTemplateMatch(match) &&
+  [...(match.example?.slots ?? [])].every(
+    ([slot, value]) => isProseName(slot) || stripTrailingPhrase(value) === value,
+  );
 
 function isIndependentIntent(words: readonly Word[], tools: readonly ToolSpec[]): boolean {
   const match = findBestTool(words, tools);

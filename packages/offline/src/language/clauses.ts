@@ -29,3 +29,9 @@ const negatedRequest =
 
 /** The utterance without its greeting and without a leading "don't …" clause. */
 export const extractRequest = (text: string): string => stripGreeting(text).replace(negatedRequest, "");
+
+const trailingPhrase =
+  /[\s,]+(?:for (?:now|later|me|us)|so far|altogether|in total|overall|right now|at the moment|currently|exactly|anyway|if possible|thanks|thank you)[\s.!?]*$/iu;
+
+/** The request without words at its end that do not change it: "what have I saved so far". */
+export const stripTrailingPhrase = (text: string): string => text.replace(trailingPhrase, "");

@@ -20,10 +20,11 @@ const pronouns = new Set([
 
 const plurals = new Set(["them", "those", "these", "they", "both"]);
 
-export const isPointer = ({ stem }: Word): boolean =>
-  pronouns.has(stem) || ordinals.includes(stem) || stem === "last";
+export const isPointer = (word: Word): boolean => pronouns.has(word.stem) || isOrdinal(word);
 
-export const isOrdinal = ({ stem }: Word): boolean => ordinals.includes(stem) || stem === "last";
+/** "Seconds" are a unit. */
+export const isOrdinal = ({ raw, stem }: Word): boolean =>
+  (ordinals.includes(stem) && !/s$/iu.test(raw)) || stem === "last";
 
 export const hasPointer = (words: readonly Word[]): boolean => words.some(isPointer);
 

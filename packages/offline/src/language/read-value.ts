@@ -64,8 +64,9 @@ function findNameWords(
   if (parts.length === 0) return undefined;
   const used: Word[] = [];
   for (const part of parts) {
-    // A typo in a short word is likely to be another word.
-    const allowed = part.length < 4 ? 0 : part.length < 6 ? Math.min(1, maxTypos) : maxTypos;
+    // A typo in a short word or a number is likely to be another one.
+    const allowed =
+      part.length < 4 || /\d/u.test(part) ? 0 : part.length < 6 ? Math.min(1, maxTypos) : maxTypos;
     const word = words.find(
       ({ stem }) =>
         !used.some((other) => other.stem === stem) &&
@@ -88,6 +89,12 @@ export const isProseName = (name: string): boolean =>
 /** True for one plain word that is not a verb: "create files" is not about files with the extension "create". */
 const isSuffix = ([word, ...others]: readonly Word[]): boolean =>
   word !== undefined && others.length === 0 && /^[\p{L}\p{N}_-]+$/u.test(word.raw) && !verbs.has(word.stem);
+
+/** True for a path, or for a file in words: "config file". */
+const isPathPhrase = (value: string, words: readonly Word[]): boolean =>
+  !/\s/u.test(value)
+    ? !words.every(isFiller) || isAddress(value) || isPointerPhrase(words)
+    : words.length === 2 && /^(?:file|script|document|one|program)$/u.test(words[1]?.raw.toLowerCase() ?? "");
 
 /** Creates the rules for the slots of an example. */
 export function createSlotRules(
@@ -115,12 +122,13 @@ export function createSlotRules(
     if (property.choices.length > 0) return words.length <= 4 && readValue(value, property) !== undefined;
     if (property.type === "number") return parseNumber(value) !== undefined;
     if (isColorName(slot)) return isColor(toStem(value));
-    if (isPathName(slot)) return !/\s/u.test(value);
+    if (isPathName(slot)) return isPathPhrase(value, words);
     return isQuoted(value) || (!words.every(isFiller) && !isPointerPhrase(words));
   };
   return {
     accepts,
     isProse: (slot) => isProseName(slot),
+    isNumber: (slot) => propertiesByName.get(slot)?.type === "number",
     trimDictation: createDictationParser(toolNameStems),
   };
 }

@@ -44,5 +44,5 @@ type RemovalCandidate = {
 
 /** True if a tool only removes things. A tool that also adds needs an example to tell the two apart. */
 export const onlyRemoves = ({ tool: { name, description }, examples }: RemovalCandidate): boolean =>
-  (isRemovalName(name) || removalVerbs.has(tokenize(description)[0]?.stem ?? "")) &&
-  examples.every((example) => example.isRemoval);
+  isRemovalName(name) ||
+  (removalVerbs.has(tokenize(description)[0]?.stem ?? "") && examples.every((example) => example.isRemoval));

@@ -36,9 +36,10 @@ const topicGroups: readonly ReadonlySet<string>[] = [
 const synonymGroups = [...verbGroups, ...topicGroups];
 
 /** Words that are interchangeable in any context. */
-const interchangeableGroups: readonly ReadonlySet<string>[] = ["nearest closest", "near nearby around"].map(
-  toWordSet,
-);
+const interchangeableGroups: readonly ReadonlySet<string>[] = [
+  "nearest closest",
+  "near nearby around close",
+].map(toWordSet);
 
 export const areInterchangeable = (left: string, right: string): boolean =>
   interchangeableGroups.some((group) => group.has(left) && group.has(right));
@@ -72,7 +73,8 @@ export function computeSimilarity(left: string, right: string): number {
 
 /** Words that may precede a request: "could you please show …". */
 export const isLeadIn = (word: Word): boolean =>
-  isFiller(word) || /^(?:now|first|next|again|quickly|show|see|find|out|check|hello|sorry)$/u.test(word.stem);
+  isFiller(word) ||
+  /^(?:now|first|next|again|quickly|show|see|find|out|check|hello|sorry|only)$/u.test(word.stem);
 
 export const isPolite = ({ stem }: Word): boolean =>
   /^(?:please|pls|thank|thanks|now|today|too|again|instead|there|then)$/u.test(stem);

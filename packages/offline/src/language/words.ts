@@ -12,10 +12,15 @@ export function tokenize(text: string): Word[] {
     const bare = isQuoted(found) ? found : found.replace(/^[:*-]+(?=\p{L})|[.:*-]+$/gu, "");
     if (bare === "") continue;
     const start = index + found.indexOf(bare);
-    const contracted = findContractedQuestion(bare);
+    const contracted = /^i['’]m$/iu.test(bare) ? "I" : findContractedQuestion(bare);
     const gap = text.slice(end, start);
-    words.push({ raw: contracted ?? bare, stem: toStem(contracted ?? bare), gap });
-    if (contracted !== undefined) words.push({ raw: "is", stem: "is", gap: " " });
+    // "Am" is a verb after "I", and half of a day after a number.
+    const isVerb = bare.toLowerCase() === "am" && words.at(-1)?.stem === "i";
+    words.push({ raw: contracted ?? bare, stem: isVerb ? "be" : toStem(contracted ?? bare), gap });
+    if (contracted !== undefined)
+      words.push(
+        contracted === "I" ? { raw: "am", stem: "be", gap: " " } : { raw: "is", stem: "is", gap: " " },
+      );
     end = start + bare.length;
   }
   return words;
@@ -23,7 +28,7 @@ export function tokenize(text: string): Word[] {
 
 /** The question word of a contraction such as "what's", also with a typo. */
 function findContractedQuestion(word: string): string | undefined {
-  const found = /^(\p{L}+)['’]s$/u.exec(word)?.[1];
+  const found = /^(\p{L}+)['’]s$|^(what|where|who|how|when)s$/iu.exec(word)?.slice(1).find(Boolean);
   const isQuestion = (asked: string) => found !== undefined && isSimilar(found.toLowerCase(), asked);
   return ["what", "where", "who", "how", "when", "that", "there"].some(isQuestion) ? found : undefined;
 }

@@ -23,6 +23,8 @@ export type SlotRules = {
   readonly accepts: (slot: string, value: string) => boolean;
   /** True for free text, in which every word counts, including articles. */
   readonly isProse: (slot: string) => boolean;
+  /** True for numbers. */
+  readonly isNumber: (slot: string) => boolean;
   /** Removes words around free text that do not belong to it. */
   readonly trimDictation: (words: readonly Word[], before: Piece | undefined) => readonly Word[];
 };
@@ -68,9 +70,17 @@ export function matchTemplate(
   if (!needed.every(isCovered)) return undefined;
   const context = { pieces, words, rules, failedPositions: new Set<number>() };
   const firstContentIndex = words.findIndex((word) => !isLeadIn(word));
-  const starts = Array.from({ length: Math.max(0, firstContentIndex) + 1 }, (_, at) => at);
-  // A leading slot must not take "where can I" as part of its value.
   const [first] = pieces;
+  // A leading number may follow any words: "I weigh 70 kilos".
+  const numberIndex =
+    first && "slot" in first && rules.isNumber(first.slot)
+      ? words.findIndex(({ raw }) => /^\d/u.test(raw))
+      : -1;
+  const starts =
+    numberIndex >= 0
+      ? [numberIndex]
+      : Array.from({ length: Math.max(0, firstContentIndex) + 1 }, (_, at) => at);
+  // A leading slot must not take "where can I" as part of its value.
   const isOpen = first !== undefined && "slot" in first && !rules.isProse(first.slot);
   for (const start of isOpen ? starts.toReversed() : starts) {
     const found = matchFrom(context, 0, start);
@@ -93,7 +103,8 @@ function buildMatch({ slots, matchedWeight }: PartialMatch, { isProse }: SlotRul
 
 const isNameSlot = (slot: string): boolean => /name/iu.test(slot);
 
-const prepositionPattern = /\s(?:near|from|to|in|at|on|via|by|with|without|before|after|and|of)\s/iu;
+const prepositionPattern =
+  /\s(?:near|from|to|in|at|on|via|by|with|without|before|after|and|of|is|are|was|were)\s/iu;
 
 type PartialMatch = {
   readonly slots: readonly (readonly [string, string])[];

@@ -119,12 +119,20 @@ export function extractFlags(words: readonly Word[], properties: readonly Proper
 /** The number of leading words that occur in the description: "without" and what follows, or a hyphenated word. */
 function countFlagWords(words: readonly Word[], about: readonly Word[]): number {
   const [first] = words;
+  if (/^(?:with|for|in)$/u.test(first?.stem ?? "")) return countNeedWords(words, about);
   const at = about.findIndex(({ stem }) => stem === first?.stem);
   if (at < 0) return 0;
   if (first?.stem !== "without") return first?.stem.includes("-") ? 1 : 0;
   const end = words.findIndex(({ stem }, index) => !isSimilar(about[at + index]?.stem ?? "", stem));
   const length = end < 0 ? words.length : end;
   return length > 1 ? length : 0;
+}
+
+/** The number of words of "with a wheelchair", if the description has the noun. */
+function countNeedWords(words: readonly Word[], about: readonly Word[]): number {
+  const noun = words.findIndex((word, at) => at > 0 && !isFiller(word));
+  const { stem = "" } = words[noun] ?? {};
+  return noun > 0 && stem.length > 3 && about.some((word) => isSimilar(word.stem, stem)) ? noun + 1 : 0;
 }
 
 /**

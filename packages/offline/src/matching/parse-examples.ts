@@ -1,6 +1,6 @@
 import { isRecord, type Json, type ToolSpec } from "capstan";
 import { fillers } from "../language/synonyms.ts";
-import { tokenize, toStem } from "../language/words.ts";
+import { tokenize } from "../language/words.ts";
 
 /** An example of a tool: a phrase with `{slots}` and the input it means. */
 export type Example = {
@@ -24,22 +24,21 @@ export function parseExamples(tool: ToolSpec): Example[] {
 }
 
 const optionalWords = new Set(
-  "a an the is are was were do does did i me my you your please there of some any all that it can could".split(
+  "a an the is are be was were do does did i me my you your please there of some any all that it can could".split(
     " ",
   ),
 );
 export const uncountedWords: ReadonlySet<string> = new Set("a an the of".split(" "));
 
 function parsePieces(phrase: string): Piece[] {
-  const found = phrase.match(/\{[^}]*\}|[^\s{},.?!;:"“”]+/gu) ?? [];
-  const words = found.flatMap((piece) =>
-    piece.startsWith("{") ? [piece] : tokenize(piece).map(({ raw }) => raw),
-  );
+  const words = phrase
+    .replace(/\{([^}]*)\}/gu, " {$1} ")
+    .split(/(\{[^}]*\})/u)
+    .flatMap((part) => (part.startsWith("{") ? [part] : tokenize(part).map(({ stem }) => stem)));
   // If a template consists of function words only, they are required.
-  const hasTopic = words.some((word) => !word.startsWith("{") && !fillers.has(toStem(word)));
+  const hasTopic = words.some((word) => !word.startsWith("{") && !fillers.has(word));
   return words.map((word) => {
     if (word.startsWith("{")) return { slot: word.slice(1, -1) };
-    const stem = toStem(word);
-    return { stem, isOptional: uncountedWords.has(stem) || (hasTopic && optionalWords.has(stem)) };
+    return { stem: word, isOptional: uncountedWords.has(word) || (hasTopic && optionalWords.has(word)) };
   });
 }

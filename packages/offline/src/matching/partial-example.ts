@@ -30,20 +30,17 @@ export function findPartialExample(words: readonly Word[], tools: readonly ToolS
   return best?.text;
 }
 
-/**
- * Builds examples with one slot removed. Only slots that are part of an argument: whole arguments are requested by
- * name.
- */
+/** Builds examples with one slot and its preposition removed. */
 function buildPartialExamples({ examples, properties }: ToolWords): ToolWords["examples"] {
-  const isArgument = (slot: string) => properties.some(({ name }) => name === slot);
   const isNeeded = (slot: string, { input }: Example) =>
     properties.some(
-      ({ name, required }) => required && JSON.stringify(input[name] ?? "").includes(`{${slot}}`),
+      ({ name, required }) =>
+        required && (name === slot || JSON.stringify(input[name] ?? "").includes(`{${slot}}`)),
     );
   return examples.flatMap((example) =>
     example.pieces.flatMap((piece, at) => {
       const before = example.pieces[at - 1];
-      if (!("slot" in piece) || isArgument(piece.slot) || !isNeeded(piece.slot, example)) return [];
+      if (!("slot" in piece) || !isNeeded(piece.slot, example)) return [];
       if (!before || !("stem" in before) || !prepositions.has(before.stem)) return [];
       const pieces = example.pieces.toSpliced(at - 1, 2);
       return pieces.some((other) => "slot" in other) ? [{ ...example, pieces }] : [];
@@ -51,15 +48,22 @@ function buildPartialExamples({ examples, properties }: ToolWords): ToolWords["e
   );
 }
 
-const completionQuestion = "One thing is missing for that. What belongs in the place of the dots:";
+const completionQuestion = "One thing is missing:";
 
-export const formatCompletionQuestion = (partial: string): string => `${completionQuestion} "${partial}"?`;
+/** Asks for the missing slot: "One thing is missing: to what?" */
+export function formatCompletionQuestion(partial: string): string {
+  const preposition = /(\S+)\s+…/u.exec(partial)?.[1] ?? "for";
+  return `${completionQuestion} ${preposition} what? You could say "${partial}".`;
+}
 
 /** True if a text was formatted by `formatCompletionQuestion`. */
 export const isCompletionQuestion = (text: string): boolean => text.startsWith(completionQuestion);
 
 const replyPrefix =
   /^\s*(?:(?:i['’]?m|i am|we['’]?re|we are|it['’]?s|it is|that['’]?s)\s+)?(?:(?:right\s+)?(?:from|to|at|in|on|into|via|near|by|with|for)\s+)?/iu;
+
+/** True for replies such as "from Tunis" or "I'm in Tunis". */
+export const hasReplyPrefix = (reply: string): boolean => (replyPrefix.exec(reply)?.[0].trim() ?? "") !== "";
 
 /** The partial example completed with the reply to `formatCompletionQuestion`. */
 export function completeSentence(partial: string, reply: string): string | undefined {

@@ -4,7 +4,7 @@ import { fillArguments, type Input } from "../dialog/fill-arguments.ts";
 import { readValue } from "../language/read-value.ts";
 import { computeDistance, tokenize } from "../language/words.ts";
 import { getProperties } from "../matching/properties.ts";
-import type { PlanContext } from "./plan-step.ts";
+import type { PlanContext } from "./step.ts";
 
 /**
  * Retries the last call with the correction that its error message suggests. Undefined if the message suggests none, or

@@ -8,7 +8,7 @@ import { isFiller, verbs } from "../language/synonyms.ts";
 import { tokenize, toNameStems } from "../language/words.ts";
 import { getProperties, type Property } from "../matching/properties.ts";
 import { createSearchCall, isSearchTool } from "./find-search.ts";
-import type { PlanContext, Step } from "./plan-step.ts";
+import type { PlanContext, Step } from "./step.ts";
 
 type FurtherStep = (situation: PlanContext) => Step | undefined;
 

@@ -4,7 +4,7 @@ import { tokenize } from "../language/words.ts";
 import { hasTemplateMatch } from "../matching/match-tool.ts";
 import { getProperties } from "../matching/properties.ts";
 import { handoffName } from "../matching/vocabulary.ts";
-import type { PlanContext, Step } from "./plan-step.ts";
+import type { PlanContext, Step } from "./step.ts";
 
 /** True while a handoff has not been answered: its result still holds the introduction of the new agent. */
 export const isOpenHandoff = ({ content }: ResultEntry): boolean =>

@@ -1,47 +1,30 @@
-import type { ModelRequest, ToolSpec } from "capstan";
+import type { ModelRequest } from "capstan";
 import { answerFromList } from "../answers/answer-from-list.ts";
 import { readAnswerStyle } from "../answers/answer-style.ts";
 import {
   type Call,
-  type CallRecord,
   findDeniedCalls,
   getCallRecords,
   isCorrection,
   isNewCall,
 } from "../dialog/call-records.ts";
-import type { Item } from "../dialog/collect-results.ts";
-import type { FillResult, OpenReference } from "../dialog/fill-arguments.ts";
-import { createContext, type Interpretation, interpret } from "../dialog/follow-up.ts";
+import { createContext, interpret } from "../dialog/follow-up.ts";
 import { fillIntent, type Intent, rankIntents } from "../dialog/parse-intents.ts";
-import { type DialogContext, matchesSearch } from "../dialog/resolve-reference.ts";
-import { hasPointer, isPointerPhrase } from "../language/pointers.ts";
-import { isFiller } from "../language/synonyms.ts";
-import { joinWords, tokenize, toNameStems } from "../language/words.ts";
+import { matchesSearch } from "../dialog/resolve-reference.ts";
+import { hasPointer } from "../language/pointers.ts";
+import { isRemoval } from "../language/removal.ts";
+import { tokenize } from "../language/words.ts";
 import { hasTemplateMatch } from "../matching/match-tool.ts";
 import { findPartialExample } from "../matching/partial-example.ts";
-import type { Property } from "../matching/properties.ts";
 import { handoffName } from "../matching/vocabulary.ts";
 import { correctCall } from "./correct-call.ts";
-import { createSearchCall } from "./find-search.ts";
+import { findFile } from "./find-file.ts";
+import { findText } from "./find-text.ts";
 import { furtherSteps } from "./further-steps.ts";
 import { isOpenHandoff, planHandoff } from "./handoff.ts";
+import { planMissingArguments } from "./plan-missing.ts";
 import { planFileRead } from "./read-first.ts";
-
-/** The next step: call tools, ask a question, or answer from the results. */
-export type Step =
-  | { readonly type: "call"; readonly calls: readonly Call[]; readonly why: string }
-  | { readonly type: "ask"; readonly tool: ToolSpec; readonly property: Property }
-  | { readonly type: "rest"; readonly partial: string }
-  | { readonly type: "tell"; readonly text: string }
-  | { readonly type: "which"; readonly phrase: string; readonly candidates: readonly Item[] }
-  | { readonly type: "answer" };
-
-export type PlanContext = {
-  readonly request: ModelRequest;
-  readonly records: readonly CallRecord[];
-  readonly interpretation: Interpretation;
-  readonly context: DialogContext;
-};
+import { createCallStep, type PlanContext, type Step } from "./step.ts";
 
 export function planStep(request: ModelRequest): Step {
   const { history, tools, toolChoice } = request;
@@ -67,6 +50,8 @@ export function planStep(request: ModelRequest): Step {
   const corrected = correctCall(plan);
   if (corrected)
     return createCallStep([corrected], `The error says how to correct the call of ${corrected.name}.`);
+  const found = findMissingFile(plan);
+  if (found) return found;
   const step = planHandoff(plan) ?? planIntents(listRemainingIntents(plan), plan);
   if (step.type !== "answer") return step;
   for (const rule of furtherSteps) {
@@ -77,17 +62,29 @@ export function planStep(request: ModelRequest): Step {
   return (toolChoice === "required" ? planForcedCall(plan) : undefined) ?? step;
 }
 
+/** Looks for the file of a call that failed because there is none at its path. */
+function findMissingFile(plan: PlanContext): Step | undefined {
+  const { records } = plan;
+  const failed = records.find(({ result }) => result?.status === "error");
+  const file = failed && findFile(failed.call, plan);
+  if (!file || "step" in file) return file?.step;
+  const isNew = isNewCall(
+    file.call,
+    records.map(({ call }) => call),
+  );
+  return isNew ? createCallStep([file.call], "A file has a similar name.") : undefined;
+}
+
 /** Handles a sentence that matches no example: a question about known results, or a partial example. */
 function clarifyWithoutIntent({ request, interpretation, context }: PlanContext): Step | undefined {
   if (interpretation.intents.some(({ match }) => hasTemplateMatch(match))) return undefined;
   const { hideIds } = readAnswerStyle(request.instructions);
   const text = answerFromList(interpretation.text, context.results, hideIds);
   if (text !== undefined) return { type: "tell", text };
-  const partial = findPartialExample(tokenize(interpretation.text), request.tools);
+  const words = tokenize(interpretation.text);
+  const partial = isRemoval(words) ? undefined : findPartialExample(words, request.tools);
   return partial === undefined ? undefined : { type: "rest", partial };
 }
-
-const createCallStep = (calls: readonly Call[], why: string): Step => ({ type: "call", calls, why });
 
 /** The intents without a call. A failed call and its retry count once. */
 function listRemainingIntents({ interpretation: { intents }, records, context }: PlanContext): Intent[] {
@@ -116,11 +113,16 @@ function planIntents(intents: readonly Intent[], plan: PlanContext): Step {
     // "Make them blue" has to wait for the results of "find all boats".
     if (calls.length > 0 && hasPointer(wish.words)) break;
     const filled = fillIntent(wish, context);
-    if (filled.open.length > 0 || filled.missing.length > 0) {
+    const text = findText(filled, plan);
+    if (text && "step" in text) return calls.length > 0 ? createCallStep(calls, why) : text.step;
+    if (!text && (filled.open.length > 0 || filled.missing.length > 0)) {
       if (calls.length > 0) break;
       return planMissingArguments(wish, filled, plan);
     }
-    const call = { name: tool.name, input: filled.input };
+    const intended = { name: tool.name, input: text?.input ?? filled.input };
+    const file = findFile(intended, plan);
+    if (file && "step" in file) return calls.length > 0 ? createCallStep(calls, why) : file.step;
+    const call = file?.call ?? intended;
     const readStep = planFileRead(call, plan);
     if (readStep) return calls.length > 0 ? createCallStep(calls, why) : readStep;
     if (!isNewCall(call, [...records.map((made) => made.call), ...calls])) continue;
@@ -130,47 +132,6 @@ function planIntents(intents: readonly Intent[], plan: PlanContext): Step {
       : `The words of the request match ${tool.name} best.`;
   }
   return calls.length > 0 ? createCallStep(calls, why) : { type: "answer" };
-}
-
-/** Looks up or asks for the arguments that an intent still needs. */
-function planMissingArguments(intent: Intent, { open, missing }: FillResult, plan: PlanContext): Step {
-  const { request, records, context } = plan;
-  const { tool } = intent.match;
-  const made = records.map(({ call }) => call);
-  const unclear = open.find(({ resolution }) => resolution.type === "unclear");
-  if (unclear?.resolution.type === "unclear")
-    return { type: "which", phrase: unclear.phrase, candidates: unclear.resolution.candidates };
-  const [property] = missing;
-  const sought = [
-    ...open.filter(isUnknown).map(({ property: wanted, phrase }) => ({ property: wanted, phrase, tool })),
-    ...(property?.isReference ? [{ property, phrase: extractSearchPhrase(intent), tool }] : []),
-  ];
-  const calls = sought
-    .filter(({ phrase }) => phrase !== "" && !isPointerPhrase(tokenize(phrase)) && !isUniversal(phrase))
-    .flatMap((one) => createSearchCall(one, request.tools, context) ?? [])
-    .filter((call) => isNewCall(call, made));
-  const needed = sought[0]?.property ?? property;
-  if (calls.length > 0)
-    return createCallStep(calls, `${tool.name} needs ${needed?.name}, which is looked up first.`);
-  // The results so far are more useful than a question.
-  if (!needed || (records.length > 0 && needed.minItems < 2)) return { type: "answer" };
-  return { type: "ask", tool, property: needed };
-}
-
-/** True for words such as "everything", which cannot be searched for. */
-const isUniversal = (phrase: string): boolean =>
-  tokenize(phrase).every((word) => isFiller(word) || /^(?:every|any)(?:thing|one)$|^stuff$/u.test(word.stem));
-
-const isUnknown = ({ resolution }: OpenReference): boolean => resolution.type === "unknown";
-
-/** The utterance without the tool's own words: "Blue Door" in "show the Blue Door on the map". */
-function extractSearchPhrase({ words, match: { tool } }: Intent): string {
-  if (hasPointer(words)) return "";
-  const own = new Set(toNameStems(tool.name));
-  const about = new Set(tokenize(tool.description).map(({ stem }) => stem));
-  const rest = words.filter(({ raw, stem }) => !own.has(stem) && (/^\p{Lu}/u.test(raw) || !about.has(stem)));
-  const first = rest.findIndex((word) => !isFiller(word));
-  return first < 0 ? "" : joinWords(rest.slice(first));
 }
 
 function planForcedCall({ request, records, context }: PlanContext): Step | undefined {

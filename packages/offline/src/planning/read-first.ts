@@ -4,7 +4,7 @@ import type { Input } from "../dialog/fill-arguments.ts";
 import { isPathName } from "../language/read-value.ts";
 import { toNameStems } from "../language/words.ts";
 import { getProperties } from "../matching/properties.ts";
-import type { PlanContext, Step } from "./plan-step.ts";
+import type { PlanContext, Step } from "./step.ts";
 
 const gapMarker = "…";
 

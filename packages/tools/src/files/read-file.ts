@@ -14,7 +14,10 @@ import {
 } from "./workspace.ts";
 
 /** `read_file`: reads lines of a text file. */
-export type ReadFileCall = ToolCall<"read_file", { path: string; from?: number; lines?: number }>;
+export type ReadFileCall = ToolCall<
+  "read_file",
+  { path: string; from?: number; to?: number; lines?: number }
+>;
 
 export function readFileTool({ root, limits, reads, seen }: Workspace): Tool<ReadFileCall, unknown> {
   return defineTool({
@@ -37,6 +40,7 @@ export function readFileTool({ root, limits, reads, seen }: Workspace): Tool<Rea
       properties: {
         path: { type: "string", description: "Relative to the root, with slashes." },
         from: { type: "integer", minimum: 1, description: "The first line to read, counted from 1." },
+        to: { type: "integer", minimum: 1, description: "The last line to read." },
         lines: { type: "integer", minimum: 1, description: `How many lines, at most ${limits.lines}.` },
       },
       required: ["path"],
@@ -45,7 +49,10 @@ export function readFileTool({ root, limits, reads, seen }: Workspace): Tool<Rea
     effects: "none",
     reads,
     maxResultSize: getMaxResultSize(limits),
-    execute({ path, from = 1, lines = limits.lines }, { signal, sessionId }) {
+    execute(
+      { path, from = 1, to, lines = to === undefined ? limits.lines : Math.max(1, to - from + 1) },
+      { signal, sessionId },
+    ) {
       const { folder, name } = parseFilePath(path, root);
       return withFileErrors(`read ${quotePath(path)}`, () =>
         withDirectory(root, folder, async (directory) => {
