@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+import { isAbsolute, resolve } from "node:path";
 import { AgentError } from "capstan";
 import { z } from "zod";
 import type { Deployment, OwnDataAccess } from "../deployment.ts";
@@ -81,7 +83,8 @@ export const dataRoutes: readonly Route[] = [
       if (!allowsPaths) assertNoPaths(body.locations ?? []);
       // A parsed body contains nothing but JSON.
       const settings = body.settings as NewData["settings"];
-      const added = await data.add({ ...body, settings });
+      const locations = body.locations?.map(resolvePath);
+      const added = await data.add({ ...body, locations, settings });
       const source = added.upload === "open" ? added : await data.load(added.name);
       return Response.json(buildSourceView(source, caller), { status: 201 });
     },
@@ -145,6 +148,13 @@ export const dataFileRoutes: readonly Route[] = [
 function assertOwnData(ownData: Deployment["ownData"]): OwnDataAccess {
   if (ownData) return ownData;
   throw new AgentError("not_found", "No app of this server opens own data. Add `data` to its options.");
+}
+
+/** Users write `~/notes`, which only a shell resolves. */
+function resolvePath(location: string): string {
+  if (isUrl(location)) return location;
+  const path = location.replace(/^~(?=$|[/\\])/, () => homedir());
+  return isAbsolute(path) ? resolve(path) : path;
 }
 
 function assertNoPaths(locations: readonly string[]): void {

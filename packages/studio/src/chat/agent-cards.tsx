@@ -1,5 +1,7 @@
 import type { AboutAgent } from "capstan/client";
+import { Database } from "lucide-react";
 import type { ReactNode } from "react";
+import { OwnDataButton } from "../own-data/own-data-button.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
 
@@ -38,13 +40,18 @@ type AgentCardProps = {
 };
 
 function AgentCard({ agent, isChosen, onChoose, onSuggestion }: AgentCardProps): ReactNode {
-  const { name, title = name, description, suggestions = [] } = agent;
+  const { name, title = name, description, suggestions = [], app } = agent;
   return (
     <div
+      data-own-data={app ?? name}
       className={classNames("flex flex-col rounded-xl border bg-raised p-4", isChosen && "border-accent/60")}
     >
       <button type="button" aria-pressed={isChosen} onClick={onChoose} className="text-left">
-        <span className="block font-medium">{escapeBidi(title)}</span>
+        <span className="flex items-center gap-1.5 font-medium">
+          {app !== undefined && <Database size={14} className="shrink-0 text-faint" aria-hidden="true" />}
+          {escapeBidi(title)}
+          {app !== undefined && <span className="sr-only">, own data</span>}
+        </span>
         {description !== undefined && (
           <span className="mt-0.5 line-clamp-3 block text-sm text-quiet">{escapeBidi(description)}</span>
         )}
@@ -64,6 +71,7 @@ function AgentCard({ agent, isChosen, onChoose, onSuggestion }: AgentCardProps):
           ))}
         </ul>
       )}
+      <OwnDataButton app={name} title={escapeBidi(title)} />
     </div>
   );
 }

@@ -87,7 +87,8 @@ type AgentsProps = {
 };
 
 function Agents({ agents, isAdmin, onTask }: AgentsProps): ReactNode {
-  const storedAgents = agents.filter(({ source }) => source !== "coded");
+  const dataAgents = agents.filter(({ source }) => source === "data");
+  const storedAgents = agents.filter(({ source }) => source !== "coded" && source !== "data");
   const renderList = (listed: readonly AgentInfo[]) => (
     <ul className="divide-y rounded-lg border bg-raised">
       {listed.map((agent) => (
@@ -109,6 +110,11 @@ function Agents({ agents, isAdmin, onTask }: AgentsProps): ReactNode {
           </div>
         )}
       </Section>
+      {dataAgents.length > 0 && (
+        <Section title="On own data" about="Apps that were opened on files, folders or databases.">
+          {renderList(dataAgents)}
+        </Section>
+      )}
       <Section title="Defined in code" about="Change these in the server's code.">
         {renderList(agents.filter(({ source }) => source === "coded"))}
       </Section>

@@ -3,6 +3,9 @@ import { useRoute } from "wouter";
 import { useAbout } from "../data/about.ts";
 import { useDeletedSessions } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
+import { OwnDataDialog } from "../own-data/own-data-dialog.tsx";
+import { useOwnData } from "../own-data/own-data-state.ts";
+import { PageDrop } from "../own-data/page-drop.tsx";
 import { ExternalLinkDialog } from "../ui/external-link-dialog.tsx";
 import { Loading } from "../ui/state.tsx";
 import { HelpSheet } from "./help-sheet.tsx";
@@ -24,8 +27,9 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
     if (location.pathname !== "/") void refreshAbout();
   }, [refreshAbout]);
   useEffect(() => {
-    void refresh();
-    const onFocus = () => void refresh();
+    const { refresh: refreshOwnData } = useOwnData.getState();
+    const onFocus = () => void Promise.all([refresh(), refreshOwnData()]);
+    onFocus();
     addEventListener("focus", onFocus);
     return () => removeEventListener("focus", onFocus);
   }, [refresh]);
@@ -39,6 +43,8 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
       </Layout>
       <Palette />
       <HelpSheet />
+      <OwnDataDialog />
+      <PageDrop />
       <ExternalLinkDialog />
       <Toasts />
     </>
