@@ -3,10 +3,12 @@
 import { type Agent, type AgentDefinition, defineAgent, type PolicyOverrides } from "capstan";
 import type { GraphContext } from "./command.ts";
 import { buildInstructions } from "./instructions.ts";
+import { countTypes } from "./network.ts";
 import { listAlgorithms, runAlgorithm } from "./tools/algorithms.ts";
 import { clearStyles, openGraph, setLayout, zoomToNodes } from "./tools/change-view.ts";
+import { describeProperty } from "./tools/describe-property.ts";
 import { findNodes } from "./tools/find-nodes.ts";
-import { describeProperty, getSchema, sampleData } from "./tools/inspect-data.ts";
+import { getSchema, sampleData } from "./tools/inspect-data.ts";
 import { queryGraph } from "./tools/query-graph.ts";
 import { styleEdges } from "./tools/style-edges.ts";
 import { styleNodes } from "./tools/style-nodes.ts";
@@ -52,13 +54,16 @@ export async function defineGraphAgent(
 ): Promise<Agent> {
   const { catalog } = graphContext;
   const first = await catalog.get(catalog.first, AbortSignal.timeout(60_000));
+  const edgeTypes = countTypes(first.edges)
+    .slice(0, 10)
+    .map(({ type }) => type);
   return defineAgent({
     name,
     model,
     ...(afterTools !== undefined && { models: { afterTools } }),
     instructions: buildInstructions(first, catalog.names),
     tools: [
-      queryGraph(graphContext),
+      queryGraph(graphContext, edgeTypes),
       findNodes(graphContext),
       styleNodes(graphContext),
       styleEdges(graphContext),

@@ -1,6 +1,7 @@
 // Finds nodes by plain text, by name or type, one or several: "Whiskers and Mittens", "cats", "everything".
 
 import { getName, type Network, type NetworkNode } from "./network.ts";
+import { toSingular } from "./to-singular.ts";
 
 /** The plain text of a selector that is not a formula or only tests the type; otherwise undefined. */
 export function getPlainText(selector: string): string | undefined {
@@ -39,4 +40,4 @@ function matchOne({ nodes }: Network, text: string): readonly NetworkNode[] | un
 
 /** Accepts the singular and the plural of a type. */
 const matchesType = (word: string, type: string): boolean =>
-  word !== "" && [type, `${type}s`, `${type}es`, type.replace(/y$/u, "ies")].includes(word);
+  word !== "" && (word === type || word === `${type}es` || toSingular(word) === toSingular(type));

@@ -83,8 +83,22 @@ describe("the graph explorer on own data", () => {
     const { agents } = await load([people(), knows()]);
     const [agent] = agents;
     expect([...(agent?.tools.values() ?? [])].every(({ reads }) => reads?.includes("private"))).toBe(true);
-    expect(agent?.instructions).toContain("3 people (name, role, age)");
+    expect(agent?.instructions).toContain("3 person (name, role, age)");
     expect(agent?.tools.has("openGraph")).toBe(false);
+  });
+
+  it("knows its relations and properties, in any case", async () => {
+    const { agents } = await load([fixture("networkx.gexf")]);
+    const { answers } = await ask(
+      agents[0],
+      "who sails Gull?",
+      "what is the average age of the sailors?",
+      "find nodes where AGE > 40",
+    );
+    expect(answers[0]).toContain("Ida");
+    expect(answers[0]).not.toContain("Old Pier");
+    expect(answers[1]).toContain("Average age: 42.5.");
+    expect(answers[2]).toContain("Jon");
   });
 
   it("opens several files side by side in one app, each as a graph", async () => {

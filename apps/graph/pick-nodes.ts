@@ -51,8 +51,8 @@ function selectMembers<Kind>(
   source: string,
   memberName: string,
 ): readonly Kind[] {
-  const selector = parseSelector(source);
   const known = [...new Set(members.flatMap(({ properties }) => Object.keys(properties)))];
+  const selector = parseSelector(source, known);
   const unknown = selector.properties.find((property) => !known.includes(property));
   if (unknown !== undefined && members.length > 0)
     throw new Refusal(

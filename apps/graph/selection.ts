@@ -23,6 +23,13 @@ export const nodeIdsInput: Json = {
   description: "Ids of nodes, as returned by findNodes; names work too",
 };
 
+export const targetInput: Json = {
+  type: "string",
+  enum: ["nodes", "edges"],
+  default: "nodes",
+  description: "Nodes or edges",
+};
+
 export const colorInput: Json = {
   type: "string",
   description: "The color as hex, such as #0000ff, or as a name, such as blue",

@@ -4,6 +4,7 @@
 //   test = "(" or ")" | property ("==" | "!=" | "<" | "<=" | ">" | ">=" | "contains") value
 
 import type { Properties } from "./network.ts";
+import { toSingular } from "./to-singular.ts";
 
 /** A parsed selector. `properties` lists all properties it uses. */
 export type Selector = { readonly properties: readonly string[]; matches(properties: Properties): boolean };
@@ -17,12 +18,12 @@ type Token = { readonly kind: "word" | "text" | "sign" | "end"; readonly text: s
 const maxDepth = 50;
 const maxLength = 2000;
 
-/** Parses a selector. Errors state the position and what was expected. */
-export function parseSelector(source: string): Selector {
+/** Parses a selector over the known properties, in any case. Errors state the position and what was expected. */
+export function parseSelector(source: string, known: readonly string[] = []): Selector {
   if (source.trim() === "*") return { properties: [], matches: () => true };
   if (source.length > maxLength)
     throw new SelectorError(`A selector can have at most ${maxLength} characters.`);
-  const reader = new Parser(source);
+  const reader = new Parser(source, known);
   const matches = reader.or(0);
   reader.end();
   return { properties: [...reader.properties], matches };
@@ -86,10 +87,12 @@ class Parser {
   readonly properties: Set<string> = new Set();
   readonly #source: string;
   readonly #tokens: readonly Token[];
+  readonly #known: readonly string[];
   #at = 0;
 
-  constructor(source: string) {
+  constructor(source: string, known: readonly string[]) {
     this.#source = source;
+    this.#known = known;
     this.#tokens = tokenize(source);
   }
 
@@ -127,7 +130,8 @@ class Parser {
     return this.#comparison(first);
   }
 
-  #comparison({ text: property }: Token): Test {
+  #comparison({ text }: Token): Test {
+    const property = findPropertyName(text, this.#known) ?? text;
     const sign = this.#next();
     const name = sign.kind === "word" ? sign.text.toLowerCase() : sign.text;
     const compare = sign.kind !== "text" && Object.hasOwn(comparisons, name) ? comparisons[name] : undefined;
@@ -158,6 +162,14 @@ class Parser {
   #problem({ at, kind }: Token, problem: string): SelectorError {
     return createSelectorError(this.#source, at, kind === "end" ? `${problem}, but it ends` : problem);
   }
+}
+
+/** The property of that name, if need be in another case or number. */
+export function findPropertyName(name: string, known: readonly string[]): string | undefined {
+  const fold = (text: string) => toSingular(text.trim().toLowerCase());
+  return (
+    known.find((property) => property === name) ?? known.find((property) => fold(property) === fold(name))
+  );
 }
 
 function parseWord(word: string): Value {

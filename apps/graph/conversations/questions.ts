@@ -188,5 +188,48 @@ const naming: readonly Conversation[] = [
   ],
 ];
 
+const comparing: readonly Conversation[] = [
+  [
+    {
+      user: "What is the average age of the cats?",
+      calls: [["describeProperty", { property: "age", selector: "type == 'cat'", statistic: "average" }]],
+      answers: ["Average age: 5."],
+    },
+  ],
+  [{ user: "total price of the toys", calls: [["describeProperty"]], answers: ["Total price: 36."] }],
+  [
+    {
+      user: "who is the oldest human?",
+      calls: [["describeProperty"]],
+      answers: ["Grace", "52"],
+      never: ["Ben"],
+    },
+  ],
+  [{ user: "which toy has the lowest price?", calls: [["describeProperty"]], answers: ["Wool Ball", "2"] }],
+  [{ user: "who is older than 40?", calls: [["findNodes"]], answers: ["Ben", "Grace"], never: ["Ada"] }],
+  [
+    {
+      user: "nodes with an age between 30 and 40",
+      calls: [["findNodes"]],
+      answers: ["Ada", "Dan"],
+      never: ["Ben"],
+    },
+  ],
+];
+
+const relating: readonly Conversation[] = [
+  [{ user: "who owns Mittens?", calls: [["queryGraph"]], answers: ["Ben"], never: ["Hill House", "Kibble"] }],
+  [{ user: "what does Ada own?", calls: [["queryGraph"]], answers: ["Whiskers"], never: ["Maple"] }],
+  [{ user: "who lives in Maple Cottage?", calls: [["queryGraph"]], answers: ["Whiskers", "Ada", "Eva"] }],
+  [{ user: "who plays with the Wool Ball?", calls: [["queryGraph"]], answers: ["Whiskers", "Shadow"] }],
+];
+
 /** Counting, inspecting and finding, without changes. */
-export const questions: readonly Conversation[] = [...counting, ...looking, ...finding, ...naming];
+export const questions: readonly Conversation[] = [
+  ...counting,
+  ...looking,
+  ...finding,
+  ...naming,
+  ...comparing,
+  ...relating,
+];

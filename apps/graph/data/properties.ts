@@ -65,10 +65,3 @@ function findText(data: Properties, names: readonly string[]): string | undefine
   }
   return undefined;
 }
-
-/** "companies" becomes "company". */
-export const toSingular = (word: string): string =>
-  word
-    .replace(/ies$/iu, "y")
-    .replace(/(ss|x|ch|sh)es$/iu, "$1")
-    .replace(/(?<![su])s$/iu, "");

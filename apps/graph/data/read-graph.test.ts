@@ -287,7 +287,7 @@ describe("tables", () => {
     });
     expect(network.nodes[0]).toEqual({
       id: "Ida",
-      data: { nr: 1, name: "Ida", Job: "sailor", Zip: "0150", type: "people" },
+      data: { nr: 1, name: "Ida", Job: "sailor", Zip: "0150", type: "person" },
     });
     expect(network.edges).toHaveLength(1);
     expect(problems).toEqual([
@@ -301,7 +301,7 @@ describe("tables", () => {
       "companies.csv": "id,name\n1,Acme\n",
       "people.csv": "id,name,company_id\n1,Ida,1\n2,Jon,\n",
     });
-    expect(listTypes(network)).toEqual(["2 people", "1 company"]);
+    expect(listTypes(network)).toEqual(["2 person", "1 company"]);
     expect(listEdges(network)).toEqual(["Ida company Acme"]);
   });
 });

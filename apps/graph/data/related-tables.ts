@@ -1,8 +1,9 @@
 // Tables that refer to each other, as in a database: rows become nodes, and references become edges.
 
 import type { Properties } from "../network.ts";
+import { toSingular } from "../to-singular.ts";
 import type { NetworkBuilder } from "./network-builder.ts";
-import { toSingular, withRelation, withTypeAndName } from "./properties.ts";
+import { withRelation, withTypeAndName } from "./properties.ts";
 import { formatLocation, getId, getProperties, type Reference, type Row, type Table } from "./table.ts";
 
 /** A reference from a row of one table to a row of another. */

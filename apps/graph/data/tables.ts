@@ -2,8 +2,9 @@
 // or tables refer to each other.
 
 import { AgentError, suggestName } from "capstan";
+import { toSingular } from "../to-singular.ts";
 import type { NetworkBuilder } from "./network-builder.ts";
-import { toSingular, withRelation, withTypeAndName } from "./properties.ts";
+import { withRelation, withTypeAndName } from "./properties.ts";
 import { addRelatedTables, findReferences } from "./related-tables.ts";
 import { formatLocation, getId, getProperties, type Table } from "./table.ts";
 

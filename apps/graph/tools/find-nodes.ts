@@ -1,4 +1,4 @@
-import type { Tool } from "capstan";
+import type { Tool, ToolExample } from "capstan";
 import { defineCommand, type GraphContext } from "../command.ts";
 import { getPlainText } from "../match-nodes.ts";
 import { countTypes, getName, type NetworkNode } from "../network.ts";
@@ -34,6 +34,9 @@ export function findNodes(graphContext: GraphContext): Tool {
         phrase: "which {type} are younger than {age}",
         input: { selector: "type == '{type}' and age < {age}" },
       },
+      { phrase: "who is older than {age}", input: { selector: "age > {age}" } },
+      { phrase: "who is younger than {age}", input: { selector: "age < {age}" } },
+      ...rangeExamples,
       { phrase: "find the node named {name}", input: { selector: "name contains '{name}'" } },
       { phrase: "find everything named {name}", input: { selector: "name contains '{name}'" } },
       { phrase: "show all nodes", input: { selector: "*" } },
@@ -60,6 +63,23 @@ export function findNodes(graphContext: GraphContext): Tool {
     },
   });
 }
+
+const rangeExamples: readonly ToolExample[] = [
+  { phrase: "nodes with a {property} above {low}", input: { selector: "{property} > {low}" } },
+  { phrase: "nodes with a {property} below {high}", input: { selector: "{property} < {high}" } },
+  {
+    phrase: "nodes with a {property} between {low} and {high}",
+    input: { selector: "{property} >= {low} and {property} <= {high}" },
+  },
+  {
+    phrase: "which {type} have a {property} above {low}",
+    input: { selector: "type == '{type}' and {property} > {low}" },
+  },
+  {
+    phrase: "which {type} have a {property} below {high}",
+    input: { selector: "type == '{type}' and {property} < {high}" },
+  },
+];
 
 const maxNames = 10;
 

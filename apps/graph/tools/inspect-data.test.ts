@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createToolHarness } from "../testing/tool-harness.ts";
-import { describeProperty, getSchema, sampleData } from "./inspect-data.ts";
+import { describeProperty } from "./describe-property.ts";
+import { getSchema, sampleData } from "./inspect-data.ts";
 
 const { context, call, close } = createToolHarness();
 afterAll(close);

@@ -1,17 +1,9 @@
 import type { Json, Tool } from "capstan";
-import { suggestName } from "capstan";
-import { defineCommand, type Facts, type GraphContext, getGraphCacheMs, Refusal } from "../command.ts";
-import { describeTypes, getName, listProperties, type Network } from "../network.ts";
-import { formatCount } from "../selection.ts";
+import { defineCommand, type Facts, type GraphContext, getGraphCacheMs } from "../command.ts";
+import { describeTypes, getName, type Network } from "../network.ts";
+import { formatCount, targetInput } from "../selection.ts";
 
 type Target = "nodes" | "edges";
-const targetInput = {
-  type: "string",
-  enum: ["nodes", "edges"],
-  default: "nodes",
-  description: "Nodes or edges",
-} as const;
-
 export function sampleData(graphContext: GraphContext): Tool {
   return defineCommand<{ readonly target?: Target; readonly count?: number }>(graphContext, {
     name: "sampleData",
@@ -76,58 +68,5 @@ export function describeSchema({ name, nodes, edges }: Network): Facts {
     edgeCount: edges.length,
     nodeTypes: describeTypes(nodes),
     edgeTypes: describeTypes(edges),
-  };
-}
-
-export function describeProperty(graphContext: GraphContext): Tool {
-  return defineCommand<{ readonly property: string; readonly target?: Target }>(graphContext, {
-    name: "describeProperty",
-    description:
-      "Summarizes the values of a property of nodes or edges: count, most frequent, smallest, largest, mean.",
-    input: {
-      property: { type: "string", description: "Name of the property, such as breed" },
-      target: targetInput,
-    },
-    required: ["property"],
-    effects: "none",
-    cacheMs: getGraphCacheMs(graphContext),
-    examples: [
-      { phrase: "tell me about the property {property}" },
-      { phrase: "what values does {property} have" },
-      { phrase: "describe the property {property} of the edges", input: { target: "edges" } },
-    ],
-    run({ property, target = "nodes" }, { network }) {
-      const members = network[target];
-      const values = members.flatMap(({ data }) =>
-        Object.hasOwn(data, property) ? [data[property] ?? ""] : [],
-      );
-      if (values.length === 0) {
-        const known = ["type", ...listProperties(members)];
-        throw new Refusal(
-          `No ${target} have the property "${property}".${suggestName(property, known)} Known properties: ${known.join(", ")}.`,
-        );
-      }
-      const message = `${values.length} of ${members.length} ${target} have "${property}".`;
-      return [{ success: true, message, data: { property, has: values.length, ...summarizeValues(values) } }];
-    },
-  });
-}
-
-const maxValues = 10;
-
-function summarizeValues(values: readonly (string | number | boolean)[]): { readonly [name: string]: Json } {
-  const counts = new Map<string | number | boolean, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const frequentValues = [...counts].sort(([, left], [, right]) => right - left).slice(0, maxValues);
-  const numbers = values.filter((value) => typeof value === "number");
-  const range = numbers.length > 0 && {
-    smallest: numbers.reduce((left, right) => Math.min(left, right)),
-    largest: numbers.reduce((left, right) => Math.max(left, right)),
-    mean: Number((numbers.reduce((sum, number) => sum + number, 0) / numbers.length).toFixed(2)),
-  };
-  return {
-    distinct: counts.size,
-    ...range,
-    values: frequentValues.map(([value, count]) => ({ value, count })),
   };
 }

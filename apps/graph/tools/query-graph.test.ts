@@ -33,10 +33,26 @@ describe("queryGraph", () => {
       expect((await call(tool, { query: "degree", node })).data).toEqual(degree);
   });
 
+  it("lists only the neighbors of a relation and direction, and the kinds if there are none", async () => {
+    const find = async (input: { readonly [name: string]: string }) =>
+      (await call(tool, { query: "neighbours", ...input })).data;
+    expect(await find({ node: "Mittens", relation: "owns", direction: "incoming" })).toMatchObject({
+      neighbours: [{ name: "Ben", by: "owner_of" }],
+    });
+    expect(await find({ node: "Ada", direction: "outgoing", relation: "friend" })).toMatchObject({
+      neighbours: [{ name: "Ben" }, { name: "Eva" }],
+    });
+    expect(await find({ node: "Mittens", relation: "owns", direction: "outgoing" })).toMatchObject({
+      note: 'Mittens has no connection of the kind "owns".',
+      neighbours: [],
+      edgeTypes: expect.arrayContaining([{ type: "owner_of", count: 1 }]),
+    });
+  });
+
   it("lists the neighbors of a node and how they are connected, and highlights the node", async () => {
     const { data } = await call(tool, { query: "neighbours", node: "Grace" });
     expect(data).toEqual({
-      of: "Grace",
+      node: "Grace",
       neighbours: [
         { id: "house4", name: "Old Mill", type: "house", by: "lives_in" },
         { id: "human3", name: "Chloe", type: "human", by: "friend_of" },

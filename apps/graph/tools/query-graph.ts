@@ -1,4 +1,4 @@
-import type { Tool } from "capstan";
+import type { Tool, ToolExample } from "capstan";
 import {
   type CommandResult,
   defineCommand,
@@ -8,8 +8,16 @@ import {
   Refusal,
 } from "../command.ts";
 import { matchNodes } from "../match-nodes.ts";
-import { countTypes, getName, groupEdgesByNode, type Network, type NetworkNode } from "../network.ts";
+import {
+  countTypes,
+  getName,
+  groupEdgesByNode,
+  type Network,
+  type NetworkEdge,
+  type NetworkNode,
+} from "../network.ts";
 import { getNode } from "../pick-nodes.ts";
+import { matchRelation } from "../relation.ts";
 import { explainNoNodes, formatCount, formatNoNodes } from "../selection.ts";
 
 const queries = [
@@ -22,9 +30,16 @@ const queries = [
   "node",
   "summary",
 ] as const;
-type Input = { readonly query: (typeof queries)[number]; readonly node?: string };
+const directions = ["incoming", "outgoing", "both"] as const;
+type Input = {
+  readonly query: (typeof queries)[number];
+  readonly node?: string;
+  readonly relation?: string;
+  readonly direction?: (typeof directions)[number];
+};
 
-export function queryGraph(graphContext: GraphContext): Tool {
+/** The types of edges become examples: "who sails {node}". */
+export function queryGraph(graphContext: GraphContext, edgeTypes: readonly string[] = []): Tool {
   return defineCommand<Input>(graphContext, {
     name: "queryGraph",
     description:
@@ -32,6 +47,16 @@ export function queryGraph(graphContext: GraphContext): Tool {
     input: {
       query: { type: "string", enum: [...queries], description: "What to ask" },
       node: { type: "string", description: "Name or id of the node, for degree, neighbours and node" },
+      relation: {
+        type: "string",
+        description: "For neighbours: only by this kind of edge, such as owner_of or owns",
+      },
+      direction: {
+        type: "string",
+        enum: [...directions],
+        default: "both",
+        description: "For neighbours: by edges to the node (incoming) or from it (outgoing)",
+      },
     },
     required: ["query"],
     effects: "none",
@@ -50,9 +75,8 @@ export function queryGraph(graphContext: GraphContext): Tool {
       { phrase: "neighbours of {node}", input: { query: "neighbours" } },
       { phrase: "what is connected to {node}", input: { query: "neighbours" } },
       { phrase: "who is connected to {node}", input: { query: "neighbours" } },
-      { phrase: "who owns {node}", input: { query: "neighbours" } },
-      { phrase: "who is the owner of {node}", input: { query: "neighbours" } },
-      { phrase: "where does {node} live", input: { query: "neighbours" } },
+      ...relationExamples,
+      ...edgeTypes.flatMap(createExample),
       { phrase: "tell me about {node}", input: { query: "node" } },
       { phrase: "tell me more about {node}", input: { query: "node" } },
       { phrase: "who is {node}", input: { query: "node" } },
@@ -62,14 +86,16 @@ export function queryGraph(graphContext: GraphContext): Tool {
       { phrase: "give an overview of the graph", input: { query: "summary" } },
       { phrase: "tell me about the graph", input: { query: "summary" } },
     ],
-    run({ query, node }, { network }) {
+    run({ query, node, relation, direction = "both" }, { network }) {
       const needsNode = query === "degree" || query === "neighbours" || query === "node";
       if (needsNode && !node) throw new Refusal(`"${query}" needs a node.`);
       if (query === "node") return describeNodes(network, node ?? "");
       const target = needsNode ? getNode(network, node ?? "") : undefined;
-      const result = target
-        ? describeConnections(network, target, query === "degree")
-        : describeGraph(network, query);
+      const result = !target
+        ? describeGraph(network, query)
+        : query === "degree"
+          ? describeDegree(network, target)
+          : describeNeighbors(network, target, { relation, direction });
       return [
         result,
         { ...(target && { flash: [target.id] }), replies: ["What are some sample nodes?", "Run PageRank"] },
@@ -103,20 +129,58 @@ function describeGraph(network: Network, query: Input["query"]): CommandResult {
   }
 }
 
-const maxNeighbors = 50;
+const relationExamples: readonly ToolExample[] = [
+  { phrase: "who owns {node}", input: { query: "neighbours", relation: "owns", direction: "incoming" } },
+  { phrase: "who is the owner of {node}", input: { query: "neighbours", relation: "owner" } },
+  { phrase: "what does {node} own", input: { query: "neighbours", relation: "owns", direction: "outgoing" } },
+  {
+    phrase: "where does {node} live",
+    input: { query: "neighbours", relation: "lives", direction: "outgoing" },
+  },
+  { phrase: "who lives in {node}", input: { query: "neighbours", relation: "lives", direction: "incoming" } },
+  { phrase: "who are the friends of {node}", input: { query: "neighbours", relation: "friend" } },
+  { phrase: "neighbours of {node} by {relation}", input: { query: "neighbours" } },
+];
 
-function describeConnections(network: Network, node: NetworkNode, isDegree: boolean): CommandResult {
+const createExample = (type: string): readonly ToolExample[] => {
+  const words = type
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+  const input = { query: "neighbours", relation: type, direction: "incoming" };
+  return words === "" || words.length > 30 ? [] : [{ phrase: `who ${words} {node}`, input }];
+};
+
+function describeDegree(network: Network, node: NetworkNode): CommandResult {
   const edges = groupEdgesByNode(network).get(node.id) ?? [];
   const name = getName(node);
-  if (isDegree) {
-    const outgoing = edges.filter(({ from }) => from === node.id).length;
-    const directions = network.isDirected ? { outgoing, incoming: edges.length - outgoing } : {};
-    return createResult(`${name} has ${formatCount(edges.length, "connection")}.`, {
-      id: node.id,
-      name,
-      degree: edges.length,
-      ...directions,
-    });
+  const outgoing = edges.filter(({ from }) => from === node.id).length;
+  const byDirection = network.isDirected ? { outgoing, incoming: edges.length - outgoing } : {};
+  return createResult(`${name} has ${formatCount(edges.length, "connection")}.`, {
+    id: node.id,
+    name,
+    degree: edges.length,
+    ...byDirection,
+  });
+}
+
+const maxNeighbors = 50;
+type NeighborOptions = {
+  readonly relation: string | undefined;
+  readonly direction: (typeof directions)[number];
+};
+
+function describeNeighbors(network: Network, node: NetworkNode, options: NeighborOptions): CommandResult {
+  const name = getName(node);
+  const own = groupEdgesByNode(network).get(node.id) ?? [];
+  const edges = filterEdges(own, node, options);
+  if (edges.length === 0 && own.length > 0) {
+    const note = `${name} has no connection of the kind "${options.relation ?? options.direction}".`;
+    const data = { node: name, neighbours: [], edgeTypes: countTypes(own) };
+    return {
+      ...createResult(`${note} Kinds: ${data.edgeTypes.map(({ type }) => type).join(", ")}.`, data),
+      note,
+    };
   }
   const byId = new Map(network.nodes.map((other) => [other.id, other]));
   const neighbours = edges.slice(0, maxNeighbors).flatMap(({ from, to, data }) => {
@@ -128,10 +192,20 @@ function describeConnections(network: Network, node: NetworkNode, isDegree: bool
   const omittedCount = edges.length - neighbours.length;
   return createResult(
     `${name} is connected to ${formatCount(edges.length, "node")}${omittedCount > 0 ? `; ${omittedCount} of them are omitted` : ""}.`,
-    {
-      of: name,
-      neighbours,
-    },
+    { node: name, neighbours },
+  );
+}
+
+function filterEdges(
+  edges: readonly NetworkEdge[],
+  { id }: NetworkNode,
+  { relation, direction }: NeighborOptions,
+): readonly NetworkEdge[] {
+  const types = relation === undefined ? undefined : matchRelation(edges, relation);
+  return edges.filter(
+    ({ from, to, data }) =>
+      (direction === "both" || (direction === "incoming" ? to : from) === id) &&
+      (!types || types.includes(String(data.type))),
   );
 }
 
