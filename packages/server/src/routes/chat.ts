@@ -1,21 +1,36 @@
-import { AgentError, type Event } from "capstan";
+import { AgentError, type Event, type Json } from "capstan";
 import { subscribe } from "capstan/sessions";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { streamFrames } from "../http/frame-stream.ts";
+import { parseCallId } from "../protocols/call-ids.ts";
 import { type ChatFormat, createChatFormat } from "../protocols/chat/chat-format.ts";
 import { type ChatMessage, chatMessages, joinMessageText } from "../protocols/chat-messages.ts";
 import { createClientAgent } from "../protocols/client-agent.ts";
 import { toAgentError } from "../protocols/client-error.ts";
 import { readClientHistory, toUserContent } from "../protocols/client-history.ts";
+import type { EphemeralSegment } from "../runs/ephemeral-runs.ts";
 import { startRun } from "../runs/start-run.ts";
 import { readUntilSuspended, waitsForInput } from "../runs/threads.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { id, view } from "./schemas.ts";
+import { id, json, view } from "./schemas.ts";
+
+const approval = z.strictObject({
+  id: z.string().min(1).max(500).describe("`approval_id` of the event `approval_required`."),
+  approved: z.boolean(),
+  reason: z.string().max(1000).optional().describe("For the model, if the call is denied."),
+  value: json.optional().describe("The answer to a tool's question."),
+});
 
 const body = z.strictObject({
-  messages: chatMessages,
+  messages: chatMessages.optional().describe("Required unless there are `approvals`."),
+  approvals: z
+    .array(approval)
+    .min(1)
+    .max(128)
+    .optional()
+    .describe("Decisions about calls of a run without `sessionId`, which continues. `messages` is ignored."),
   model: z.string().max(200).optional(),
   agent: z.string().max(200).optional(),
   sessionId: id.optional(),
@@ -35,7 +50,7 @@ export const chatRoutes: readonly Route[] = [
     responses: {
       200: {
         description:
-          "`content_delta`, `tool_call_start`, `tool_call_result`, `error`, and finally `done`. With `events`, another view, or `all` events in their own form. For a stored run, the headers `X-Run-Id` and `X-Session-Id` identify it.",
+          "`content_delta`, `tool_call_start`, `tool_call_result`, `approval_required`, `error`, and finally `done`. With `events`, another view, or `all` events in their own form. For a stored run, the headers `X-Run-Id` and `X-Session-Id` identify it.",
         type: "text/event-stream",
       },
     },
@@ -43,11 +58,7 @@ export const chatRoutes: readonly Route[] = [
       const format = createChatFormat(query.events, { isStored: asked.sessionId !== undefined }, deployment);
       const onClose = deployment.quota.acquire(caller, "streams");
       try {
-        const { sessionId } = asked;
-        const chat =
-          sessionId === undefined
-            ? await startEphemeralChat(asked, caller, deployment)
-            : await startStoredChat({ ...asked, sessionId, key }, caller, deployment);
+        const chat = await startChat({ ...asked, key }, caller, deployment);
         if (request.signal.aborted) chat.onDisconnect();
         else request.signal.addEventListener("abort", chat.onDisconnect, { once: true });
         const frames = streamChatFrames(chat, format, deployment);
@@ -63,23 +74,69 @@ export const chatRoutes: readonly Route[] = [
 type Chat = {
   readonly runId: string;
   readonly events: AsyncIterableIterator<Event>;
+  /** Facts that the client has already. */
+  readonly earlier: readonly Event[];
   readonly headers: Record<string, string>;
   onDisconnect(): void;
 };
 
+type ChatRequest = Body & { readonly key: string | undefined };
+
+function startChat(asked: ChatRequest, caller: Caller, deployment: Deployment): Promise<Chat> {
+  const { approvals, sessionId, messages } = asked;
+  if (approvals && sessionId !== undefined)
+    throw new AgentError(
+      "invalid_input",
+      "Approve calls of a session with `POST /api/runs/{runId}/approvals/{callId}`.",
+    );
+  if (approvals) return continueChat(approvals, caller, deployment);
+  if (!messages) throw new AgentError("invalid_input", "Invalid body at messages: is required.");
+  return sessionId === undefined
+    ? startEphemeralChat({ ...asked, messages }, caller, deployment)
+    : startStoredChat({ ...asked, messages, sessionId }, caller, deployment);
+}
+
+/** Passes the user's decisions to the run that waits for them. */
+async function continueChat(
+  approvals: NonNullable<Body["approvals"]>,
+  caller: Caller,
+  { ephemeralRuns }: Deployment,
+): Promise<Chat> {
+  const calls = approvals.map(({ id }) => parseCallId(id));
+  const [first] = calls;
+  const isOneRun = first !== undefined && calls.every((call) => call?.runId === first.runId);
+  const decisions = new Map(
+    approvals.map(({ approved, reason, value }, index) => [
+      calls[index]?.callId ?? "",
+      { approved, reason, value: value as Json | undefined },
+    ]),
+  );
+  const segment = isOneRun && (await ephemeralRuns.resume(caller, { runId: first.runId, decisions }));
+  if (segment) return toEphemeralChat(segment);
+  throw new AgentError(
+    "not_found",
+    "No run waits for these approvals: they were given before, or an hour ago, or never requested. Send the messages again.",
+  );
+}
+
+function toEphemeralChat({ runId, events, earlier, cancel }: EphemeralSegment): Chat {
+  return { runId, events, earlier, headers: {}, onDisconnect: cancel };
+}
+
+type WithMessages = { readonly messages: readonly ChatMessage[] };
+
 /** The client keeps the history; the run is cancelled when the client disconnects. */
 async function startEphemeralChat(
-  { messages, agent, model }: Body,
+  { messages, agent, model }: Body & WithMessages,
   caller: Caller,
   deployment: Deployment,
 ): Promise<Chat> {
   const { instructions, rest } = splitSystemMessage(messages, caller);
   const chosen = createClientAgent(await deployment.resolveAgent(agent, model), { instructions });
-  const { runId, events, cancel } = await deployment.ephemeralRuns.start(caller, {
-    agent: chosen,
-    entries: readClientHistory(rest, { caller, deployment }),
-  });
-  return { runId, events, headers: {}, onDisconnect: cancel };
+  const entries = readClientHistory(rest, { caller, deployment });
+  return toEphemeralChat(
+    await deployment.ephemeralRuns.start(caller, { agent: chosen, entries, canApprove: true }),
+  );
 }
 
 /** A leading system message replaces the agent's instructions; admins only. */
@@ -100,7 +157,7 @@ function splitSystemMessage(messages: readonly ChatMessage[], { isAdmin }: Calle
 
 /** The server keeps the history; the client sends one message and can reconnect for the rest of the answer. */
 async function startStoredChat(
-  { messages, sessionId, ...asked }: Body & { readonly sessionId: string; readonly key: string | undefined },
+  { messages, sessionId, agent, model, key }: ChatRequest & WithMessages & { readonly sessionId: string },
   caller: Caller,
   deployment: Deployment,
 ): Promise<Chat> {
@@ -118,13 +175,13 @@ async function startStoredChat(
   const first = events.next();
   first.catch(() => undefined); // reported to the reader of the stream
   try {
-    const started = await startRun(deployment, caller, { ...asked, sessionId, input });
+    const started = await startRun(deployment, caller, { agent, model, key, sessionId, input });
     const { runId } = started;
     const headers = { "x-run-id": runId, "x-session-id": sessionId };
     const isFirst = started.isNew && started.state === "started";
     const read = isFirst ? readRun(runId, events, first) : readUntilSuspended(deployment, started);
     if (!isFirst) void events.return?.();
-    return { runId, events: read, headers, onDisconnect: () => void events.return?.() };
+    return { runId, events: read, earlier: [], headers, onDisconnect: () => void events.return?.() };
   } catch (thrown) {
     void events.return?.();
     throw thrown;
@@ -145,11 +202,12 @@ async function* readRun(
 }
 
 async function* streamChatFrames(
-  { runId, events }: Chat,
-  { formatEvent, formatShutdown, formatFailure }: ChatFormat,
+  { runId, events, earlier }: Chat,
+  { skipEvent, formatEvent, formatShutdown, formatFailure }: ChatFormat,
   { report }: Deployment,
 ): AsyncGenerator<string, void, undefined> {
   let isOver = false;
+  for (const event of earlier) skipEvent(event);
   try {
     for await (const event of events) {
       if (event.runId === runId) isOver = event.type === "done" || waitsForInput(event);

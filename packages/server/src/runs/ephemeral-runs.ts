@@ -3,8 +3,11 @@ import {
   type Agent,
   type Entry,
   type Event,
+  type Fact,
   getText,
+  type Json,
   type ModelSettings,
+  type PendingCall,
   type PolicyOverrides,
   type Result,
   type Run,
@@ -23,6 +26,8 @@ export type EphemeralRunRequest = {
   readonly settings?: ModelSettings;
   /** Tools that the client runs. */
   readonly declared?: ReadonlySet<string>;
+  /** The client can ask its user. Without it, calls that need approval are denied. */
+  readonly canApprove?: boolean;
 };
 
 /** Part of a run: from its start, or from client results, to its end or its next suspension. */
@@ -31,6 +36,8 @@ export type EphemeralSegment = {
   /** Tools that the client runs. */
   readonly declared: ReadonlySet<string>;
   readonly events: AsyncIterableIterator<Event>;
+  /** The facts of the run before this segment. */
+  readonly earlier: readonly Fact[];
   readonly result: Promise<Result>;
   /** Cancels the run when the client disconnects, unless it is suspended or has ended. */
   cancel(): void;
@@ -38,13 +45,13 @@ export type EphemeralSegment = {
 
 /**
  * Runs whose history the client keeps. Each has its own memory store, dropped when the run ends or its client
- * disconnects. A run waiting for client results is kept for an hour, up to a limit per user. Nothing in them can be
- * approved, so calls that need approval are denied. Their usage counts like that of stored runs.
+ * disconnects. A run that waits for results of the client or for decisions of its user is kept for an hour, up to a limit
+ * per user. Their usage counts like that of stored runs.
  */
 export interface EphemeralRuns {
   start(caller: Caller, request: EphemeralRunRequest): Promise<EphemeralSegment>;
-  /** Passes results to the caller's run that waits for them; undefined if not found. */
-  resume(caller: Caller, given: ClientResults): Promise<EphemeralSegment | undefined>;
+  /** Passes results or decisions to the caller's run that waits for all of them; undefined if not found. */
+  resume(caller: Caller, given: ClientResults | ClientDecisions): Promise<EphemeralSegment | undefined>;
   /**
    * Whether a run of this caller gave exactly this answer, and had read nothing but words of the user and the operator.
    * False for answers of other processes, and for all but the latest ones.
@@ -62,6 +69,19 @@ export type ClientResults = {
   readonly text?: string;
 };
 
+/** A user's decision about a call; `value` answers a tool's question. */
+export type ClientDecision = {
+  readonly approved: boolean;
+  readonly reason?: string | undefined;
+  readonly value?: Json | undefined;
+};
+
+export type ClientDecisions = {
+  readonly runId: string;
+  /** By call id. */
+  readonly decisions: ReadonlyMap<string, ClientDecision>;
+};
+
 export type EphemeralRunsOptions = Pick<
   Deployment,
   "policy" | "quotaAdmission" | "quota" | "getRunOptions"
@@ -69,7 +89,7 @@ export type EphemeralRunsOptions = Pick<
   readonly limits?: SuspendedRunLimits;
 };
 
-type ActiveSegment = Pick<SuspendedRun, "handle" | "scope" | "declared"> & { release(): void };
+type ActiveSegment = Omit<SuspendedRun, "pending"> & { release(): void };
 
 /** Keeps suspended runs in this process. */
 export function createEphemeralRuns({
@@ -77,10 +97,10 @@ export function createEphemeralRuns({
   quotaAdmission,
   quota,
   getRunOptions,
-  ...options
+  limits = {},
 }: EphemeralRunsOptions): EphemeralRuns {
   const activeRuns = new Set<Run>();
-  const suspendedRuns = createSuspendedRuns(options.limits ?? {});
+  const suspendedRuns = createSuspendedRuns(limits);
   const answers = createAnswerLog();
 
   /** Resolves when the run ends or suspends; a suspended run is kept. */
@@ -89,12 +109,10 @@ export function createEphemeralRuns({
     activeRuns.add(handle);
     try {
       const result = await handle;
-      if (result.status === "waiting")
-        suspendedRuns.add({ ...going, callIds: result.pending.map(({ callId }) => callId) });
+      if (result.status === "waiting") suspendedRuns.add({ ...going, pending: result.pending });
       if (result.status === "waiting") quotaAdmission.recordWait(going.scope, result);
-      const answer = result.history.at(-1);
-      if (result.status === "done" && answer?.type === "assistant" && result.history.every(isVouchedFor))
-        answers.add(going.scope, getText(answer));
+      const answer = findVouchedAnswer(result);
+      if (answer !== undefined) answers.add(going.scope, answer);
       return result;
     } finally {
       activeRuns.delete(handle);
@@ -114,6 +132,7 @@ export function createEphemeralRuns({
       runId: handle.id,
       declared,
       events,
+      earlier: [],
       result,
       cancel() {
         if (!isAtRest) handle.cancel("The client disconnected.");
@@ -123,31 +142,31 @@ export function createEphemeralRuns({
   }
 
   return {
-    async start(caller, { agent, entries, policy: asked, settings, declared = new Set() }) {
+    async start(caller, { agent, entries, policy: asked, settings, declared = new Set(), canApprove }) {
       const { scope } = caller;
       const session = createSessionId(scope);
       const runId = `run_${crypto.randomUUID()}`;
+      const store = memory();
       const given = await getRunOptions({ scope, sessionId: session });
-      const requested = { ...policy, ...asked, approvals: "deny" } as const;
+      const requested = { ...policy, ...asked, ...(!canApprove && { approvals: "deny" as const }) };
       const admit = () => quotaAdmission.admit(caller, { runId, policy: requested, isEphemeral: true });
       const { admitted, release } = await acquireRun(quota, caller, admit);
-      const handle = run(agent, entries, {
-        ...{ ...given, store: memory(), session, runId, policy: admitted.policy },
-        ...(settings && { settings }),
-      });
-      return followSegment({ handle, scope, declared, release });
+      const options = { ...given, store, session, runId, policy: admitted.policy };
+      const handle = run(agent, entries, settings ? { ...options, settings } : options);
+      return followSegment({ handle, scope, declared, release, loadFacts: () => store.read(session) });
     },
-    async resume(caller, { runId, results, text }) {
-      const found = suspendedRuns.take({ runId, scope: caller.scope, callIds: [...results.keys()] });
+    async resume(caller, given) {
+      const { runId } = given;
+      const found = suspendedRuns.take({ runId, scope: caller.scope, ...getWanted(given) });
       if (!found) return undefined;
       const admit = () => quotaAdmission.admitResume(caller, { runId, isEphemeral: true });
       const { release } = await acquireRun(quota, caller, admit).catch((thrown) => {
         suspendedRuns.add(found);
         throw thrown;
       });
-      for (const [callId, value] of results) found.handle.answer(callId, value);
-      if (text) found.handle.steer(text);
-      return followSegment({ ...found, release });
+      const earlier = await found.loadFacts();
+      sendGiven(found.handle, given);
+      return { ...followSegment({ ...found, release }), earlier };
     },
     hasAnswered: ({ scope }, text) => answers.has(scope, text),
     async close(patience) {
@@ -156,6 +175,24 @@ export function createEphemeralRuns({
       for (const handle of activeRuns) handle.cancel("The server is shutting down.");
     },
   };
+}
+
+/** Returns the calls that the client has something for, and what they must wait for. */
+function getWanted(given: ClientResults | ClientDecisions): Pick<WantedRun, "callIds" | "needs"> {
+  return "results" in given
+    ? { callIds: [...given.results.keys()], needs: "answer" }
+    : { callIds: [...given.decisions.keys()], needs: "approval" };
+}
+
+function sendGiven(handle: Run, given: ClientResults | ClientDecisions): void {
+  if ("results" in given) {
+    for (const [callId, value] of given.results) handle.answer(callId, value);
+    if (given.text) handle.steer(given.text);
+    return;
+  }
+  for (const [callId, { approved, reason, value }] of given.decisions)
+    if (approved) handle.approve(callId, value);
+    else handle.deny(callId, reason);
 }
 
 /** Acquires a place in this process, and releases it if the run is not admitted. */
@@ -171,6 +208,12 @@ async function acquireRun<Admitted>(
     release();
     throw thrown;
   }
+}
+
+function findVouchedAnswer({ status, history }: Result): string | undefined {
+  const answer = history.at(-1);
+  if (status !== "done" || answer?.type !== "assistant" || !history.every(isVouchedFor)) return undefined;
+  return getText(answer);
 }
 
 /** Whether the user or the operator wrote an entry, or a model that had read nothing else. */
@@ -198,13 +241,22 @@ function createAnswerLog() {
   };
 }
 
-/** A run that waits for client results. */
+/** A run that waits for its client. */
 export type SuspendedRun = {
   readonly handle: Run;
   readonly scope: string;
   /** Tools that the client runs. */
   readonly declared: ReadonlySet<string>;
+  readonly pending: readonly Pick<PendingCall, "callId" | "needs">[];
+  loadFacts(): Promise<readonly Fact[]>;
+};
+
+/** The run of a scope that waits for these calls. */
+type WantedRun = {
+  readonly runId: string;
+  readonly scope: string;
   readonly callIds: readonly string[];
+  readonly needs: PendingCall["needs"];
 };
 
 export type SuspendedRunLimits = {
@@ -217,10 +269,8 @@ export type SuspendedRunLimits = {
 /** Suspended runs, limited in time and per user. Adding one beyond the limit expires the oldest. */
 export interface SuspendedRuns {
   add(run: SuspendedRun): void;
-  /** Removes and returns the run of this scope that waits for all of these calls. */
-  take(
-    wanted: Omit<SuspendedRun, "handle" | "declared"> & { readonly runId: string },
-  ): SuspendedRun | undefined;
+  /** Removes and returns the run of this scope that waits for all of these calls, and needs that of them. */
+  take(wanted: WantedRun): SuspendedRun | undefined;
   /** Cancels all runs and returns them. */
   clear(): readonly Run[];
 }
@@ -251,10 +301,12 @@ export function createSuspendedRuns({
       if (oldest && own.length >= most) expire(oldest[0]);
       runs.set(id, { ...run, timer: setTimeout(() => expire(id), patienceMs).unref() });
     },
-    take({ runId, scope, callIds }) {
+    take({ runId, scope, callIds, needs }) {
       const found = runs.get(runId);
       if (!found || found.scope !== scope || callIds.length === 0) return undefined;
-      return callIds.every((callId) => found.callIds.includes(callId)) ? remove(runId) : undefined;
+      const isPending = (id: string) =>
+        found.pending.some((call) => call.callId === id && call.needs === needs);
+      return callIds.every(isPending) ? remove(runId) : undefined;
     },
     clear: () => [...runs.keys()].flatMap(expire),
   };

@@ -2,19 +2,21 @@ import type { Event, Json } from "capstan";
 import { getText, toPlainText } from "capstan";
 import { restartsMessage } from "capstan/client";
 import type { EventView } from "../../event-views/event-view.ts";
+import { createClientCallId } from "../call-ids.ts";
 import { createChatCalls } from "./chat-calls.ts";
 
 /*
- * The events of `POST /api/chat`: `event: NAME`, `data: JSON` (compact), an empty line. Five names, with their fields
- * in this order:
+ * The events of `POST /api/chat`: `event: NAME`, `data: JSON` (compact), an empty line. The names, with their fields in
+ * this order:
  *
- * | event            | data                                                                          |
- * | ---------------- | ----------------------------------------------------------------------------- |
- * | content_delta    | delta                                                                         |
- * | tool_call_start  | id, name, arguments (an object)                                               |
- * | tool_call_result | id, result (a text), is_error                                                 |
- * | error            | code, message; then `done`                                                    |
- * | done             | nothing; once, and last                                                       |
+ * | event             | data                                                                          |
+ * | ----------------- | ----------------------------------------------------------------------------- |
+ * | content_delta     | delta                                                                         |
+ * | tool_call_start   | id, name, arguments (an object)                                               |
+ * | tool_call_result  | id, result (a text), is_error                                                 |
+ * | approval_required | id, name, arguments, reason, approval_id; then a text that says so, and `done` |
+ * | error             | code, message; then `done`                                                    |
+ * | done              | nothing; once, and last                                                       |
  *
  * Calls are emitted one after another in the order of the model's message, each with its result, although they may
  * run in parallel. Nested runs are hidden. Pending approvals, and answers that did not come from the model, are
@@ -31,6 +33,19 @@ export type ChatEvent =
   | {
       readonly event: "tool_call_result";
       readonly data: { readonly id: string; readonly result: string; readonly is_error: boolean };
+    }
+  | {
+      readonly event: "approval_required";
+      readonly data: {
+        readonly id: string;
+        readonly name: string;
+        readonly arguments: Json;
+        readonly reason: string;
+        /** Approves or denies the call in the next request of a client that keeps the history. */
+        readonly approval_id: string;
+        /** A question of the tool; the approval has a `value`. */
+        readonly question?: Json;
+      };
     }
   | { readonly event: "error"; readonly data: { readonly code: string; readonly message: string } }
   | { readonly event: "done"; readonly data: Record<string, never> };
@@ -66,7 +81,8 @@ export function chatEvents(): (event: Event) => readonly ChatEvent[] {
   let lastText = "";
   /** The current message was restarted. */
   let isRestarted = false;
-  const pendingNames: string[] = [];
+  /** By run and call: nested runs ask, too. */
+  const pending = new Map<string, Approval>();
 
   /** Emits the part of a stored message that was not streamed. */
   function appendRest(text: string): readonly ChatEvent[] {
@@ -81,6 +97,8 @@ export function chatEvents(): (event: Event) => readonly ChatEvent[] {
   }
 
   return (event) => {
+    if (event.type === "approval_required") pending.set(`${event.runId} ${event.callId}`, event);
+    if (event.type === "approval_resolved") pending.delete(`${event.runId} ${event.callId}`);
     if (event.parentRunId !== undefined) return [];
     if (restartsMessage(event)) {
       isRestarted ||= streamedText !== "";
@@ -106,15 +124,12 @@ export function chatEvents(): (event: Event) => readonly ChatEvent[] {
         return calls.settle(event.id, { result: toPlainText(event.result), is_error: event.is_error });
       case "handoff_return":
         return calls.settle(event.callId, { result: event.text, is_error: event.error !== undefined });
-      case "approval_required":
-        pendingNames.push(
-          `your ${event.question ? "answer to" : "approval of"} "${event.name}" (${event.reason})`,
-        );
-        return [];
       case "waiting": {
         if (event.until !== undefined) return []; // the run resumes by itself
-        const asks = pendingNames.length > 0 ? ` for ${pendingNames.join(" and ")}` : " for external input";
-        return [...calls.flush(), ...toTextEvents(`${lastText && "\n\n"}Waiting${asks}.`), done];
+        const asked = [...pending.values()];
+        const wanted = asked.map(describeApproval).join(" and ") || "external input";
+        const text = toTextEvents(`${lastText && "\n\n"}Waiting for ${wanted}.`);
+        return [...calls.flush(), ...asked.map((call) => toApprovalEvent(call, event.runId)), ...text, done];
       }
       case "done": {
         const { status, error } = event;
@@ -127,6 +142,25 @@ export function chatEvents(): (event: Event) => readonly ChatEvent[] {
       default:
         return [];
     }
+  };
+}
+
+type Approval = Extract<Event, { readonly type: "approval_required" }>;
+
+function describeApproval({ question, name, reason }: Approval): string {
+  return `your ${question ? "answer to" : "approval of"} "${name}" (${reason})`;
+}
+
+function toApprovalEvent(approval: Approval, runId: string): ChatEvent {
+  const { callId, name, input, reason } = approval;
+  const { state: _, ...question } = approval.question ?? {}; // of the tool
+  return {
+    event: "approval_required",
+    data: {
+      ...{ id: callId, name, arguments: input, reason },
+      approval_id: createClientCallId({ runId, callId }),
+      ...(approval.question && { question: question as Json }),
+    },
   };
 }
 
