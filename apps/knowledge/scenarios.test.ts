@@ -1,4 +1,5 @@
 import { type Event, isFact, type PolicyOverrides, run } from "capstan";
+import { offline } from "capstan/models/offline";
 import { memory } from "capstan/stores/memory";
 import { collect, fakeClock, type Script, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
@@ -229,6 +230,13 @@ describe("knowledge search with scripted models", () => {
       expect(filterEvents(facts, "warning")).toEqual([]);
       expect(result).toMatchObject({ text: answer, turns: 1, toolCalls: [], grounded: true });
     }
+  });
+
+  it("scenario K7: without a key, arithmetic is answered in one turn too (S3-37)", async () => {
+    const [agent] = await knowledge({ model: offline(), library });
+    expect(await run(agent, "What's 2+2?")).toMatchObject({
+      ...{ status: "done", text: "2+2 = 4", turns: 1, toolCalls: [], citations: [], grounded: true },
+    });
   });
 
   it.each([

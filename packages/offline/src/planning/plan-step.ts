@@ -1,6 +1,7 @@
 import type { ModelRequest } from "capstan";
 import { answerFromList } from "../answers/answer-from-list.ts";
 import { readAnswerStyle } from "../answers/answer-style.ts";
+import { answerArithmetic } from "../answers/calculate.ts";
 import {
   type Call,
   findDeniedCalls,
@@ -75,8 +76,10 @@ function findMissingFile(plan: PlanContext): Step | undefined {
   return isNew ? createCallStep([file.call], "A file has a similar name.") : undefined;
 }
 
-/** Handles a sentence that matches no example: a question about known results, or a partial example. */
+/** Handles arithmetic, and a sentence that matches no example: a question about known results, or a partial example. */
 function clarifyWithoutIntent({ request, interpretation, context }: PlanContext): Step | undefined {
+  const result = answerArithmetic(interpretation.text, request.tools);
+  if (result !== undefined) return { type: "tell", text: result };
   if (interpretation.intents.some(({ match }) => hasTemplateMatch(match))) return undefined;
   const { hideIds } = readAnswerStyle(request.instructions);
   const text = answerFromList(interpretation.text, context.results, hideIds);
