@@ -24,10 +24,17 @@ export type GraphLoaderOptions = GraphSettings & { readonly model: AgentDefiniti
 export function graphLoader(options: GraphLoaderOptions): DataLoader {
   const extensions = [...tableExtensions, ...graphExtensions];
   return {
-    description: "Graphs: CSV (nodes and edges, or one table), JSON, GraphML, GEXF, SQLite, Neo4j",
+    description: "graphs: CSV (nodes and edges, or one table), JSON, GraphML, GEXF, SQLite, Neo4j",
     extensions,
     acceptsFolders: true,
     schemes: neo4jSchemes,
+    settings: {
+      source: "column with the first node of an edge",
+      target: "column with the second node",
+      id: "column that identifies a node",
+      directed: "true or false",
+      tables: 'tables of a database, such as ["people", "knows"]',
+    },
     load: (request) => loadGraphs(request, options),
   };
 }

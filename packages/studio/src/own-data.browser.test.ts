@@ -55,9 +55,12 @@ test("a dropped file becomes an app of its own: progress, an answer from it, and
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("App").selectOption("Texts");
   await dialog.getByText("1 of other types will not be uploaded (.png)").waitFor();
+  await dialog.getByText("Options").click();
+  await dialog.getByLabel("case").fill("lower");
   await dialog.getByRole("button", { name: "Add", exact: true }).first().click();
   await dialog.getByRole("progressbar", { name: "Reading slow" }).waitFor();
   await dialog.getByText("Reading 0 of 1: slow.txt").waitFor();
+  expect((await data.list())[0]?.settings).toEqual({ case: "lower" });
   await takePicture(page, "own-data-loading");
   gate.resolve();
   await dialog.getByText("1 texts").waitFor();

@@ -12,6 +12,8 @@ export type DataLoaderInfo = {
   readonly acceptsFolders: boolean;
   /** URL schemes it connects to, such as `bolt:`. */
   readonly schemes: readonly string[];
+  /** Choices that the user may make, by name, with what each one means. */
+  readonly settings: Readonly<Record<string, string>>;
 };
 
 /** Own data that an app was opened on. */

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from "node:fs";
 import { extname, isAbsolute } from "node:path";
-import { AgentError } from "capstan";
+import { AgentError, suggestName } from "capstan";
 import type { DataLoader } from "./loader.ts";
 import { isUrl } from "./source-names.ts";
 
@@ -16,6 +16,19 @@ export function checkLocations(
     const advice = problem === "not found" ? "Check the path." : `${app} reads ${loader.description}.`;
     throw new AgentError("invalid_input", `Cannot open ${hidePassword(location)}: ${problem}. ${advice}`);
   }
+}
+
+/** Throws `invalid_input` for a setting that the app does not have. */
+export function checkSettings(
+  app: string,
+  { settings: known = {} }: Pick<DataLoader, "settings">,
+  settings: Readonly<Record<string, unknown>>,
+): void {
+  const unknown = Object.keys(settings).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  const names = Object.keys(known);
+  const hint = suggestName(unknown, names) || ` Settings of ${app}: ${names.join(", ") || "none"}.`;
+  throw new AgentError("invalid_input", `Unknown setting ${JSON.stringify(unknown)}.${hint}`);
 }
 
 function findUrlProblem(url: string, { schemes = [] }: Pick<DataLoader, "schemes">): string | undefined {

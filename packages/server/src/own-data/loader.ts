@@ -3,13 +3,15 @@ import type { AgentProfile } from "../views/server-info.ts";
 
 /** Opens an app on the user's own data: files, folders, or the address of a database. */
 export interface DataLoader {
-  /** What it reads, for people: "Documents: Markdown, text, HTML, PDF, Word, EPUB". */
+  /** What it reads, for people, as in "It reads documents: Markdown, text, HTML, PDF, Word, EPUB". */
   readonly description: string;
   /** File name extensions in lower case, such as `.csv`. */
   readonly extensions: readonly string[];
   readonly acceptsFolders: boolean;
   /** URL schemes it connects to, such as `bolt:`. Default: none. */
   readonly schemes?: readonly string[];
+  /** Choices that the user may make, by name, with what each one means: `{ source: "column of the first node" }`. Default: none. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Rejects with an `AgentError` if nothing could be read; a single bad file is reported as skipped. */
   load(request: LoadRequest): Promise<LoadedData>;
 }

@@ -144,6 +144,9 @@ describe("own data", () => {
     await expect(add("texts", "bolt://me:hunter2@host")).rejects.toThrow(
       "Cannot open bolt://me:…@host: it does not connect to bolt:// addresses.",
     );
+    await expect(data.add({ app: "texts", settings: { cases: "lower" } })).rejects.toThrow(
+      'Unknown setting "cases". Did you mean "case"?',
+    );
     expect(await data.list()).toEqual([]);
   });
 

@@ -73,7 +73,7 @@ describe("an app on own data", () => {
       apps: [
         {
           ...{ app: "texts", description: "text files", extensions: [".txt"] },
-          ...{ acceptsFolders: true, schemes: ["notes:"] },
+          ...{ acceptsFolders: true, schemes: ["notes:"], settings: { case: "lower or upper" } },
         },
       ],
       sources: [

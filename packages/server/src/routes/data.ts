@@ -42,6 +42,7 @@ const list: z.ZodType = z.object({
       extensions: z.array(z.string()),
       acceptsFolders: z.boolean(),
       schemes: z.array(z.string()),
+      settings: z.record(z.string(), z.string()).describe("What each setting means, by its name."),
     }),
   ),
   sources: z.array(source),

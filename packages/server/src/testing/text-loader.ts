@@ -21,6 +21,7 @@ export function textLoader(options: TextLoaderOptions = {}): DataLoader {
     extensions: [".txt"],
     acceptsFolders: true,
     schemes: ["notes:"],
+    settings: { case: "lower or upper" },
     async load(request) {
       const files = (await Promise.all(request.locations.map(listFiles))).flat();
       const texts = new Map<string, string>();

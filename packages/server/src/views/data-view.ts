@@ -15,8 +15,8 @@ export async function buildDataView(
   if (!ownData) return { apps: [], sources: [], canAdd: false, allowsPaths: false };
   const { data, allowsPaths } = ownData;
   const apps = Object.entries(data.loaders).map(
-    ([app, { description, extensions, acceptsFolders, schemes = [] }]): DataLoaderInfo => ({
-      ...{ app, description, extensions, acceptsFolders, schemes },
+    ([app, { description, extensions, acceptsFolders, schemes = [], settings = {} }]): DataLoaderInfo => ({
+      ...{ app, description, extensions, acceptsFolders, schemes, settings },
     }),
   );
   const sources = (await data.list()).map((source) => buildSourceView(source, { isAdmin }));

@@ -9,6 +9,7 @@ import { SelectField } from "../ui/select-field.tsx";
 import { FilePicker } from "./file-picker.tsx";
 import { addLocation, type OpenedDialog, uploadData, useOwnData } from "./own-data-state.ts";
 import { findAcceptingApps, type PickedFile, selectFiles, suggestTitle } from "./picked-files.ts";
+import { parseSettings, SettingFields, type TypedSettings } from "./setting-fields.tsx";
 import { SourceList } from "./source-list.tsx";
 
 /** Opens an app on own data, and lists the data it has. */
@@ -26,6 +27,7 @@ type AppDialogProps = {
 
 function AppDialog({ data, opened, onClose }: AppDialogProps): ReactNode {
   const { open } = useOwnData.getState();
+  const [typed, setTyped] = useState<TypedSettings>({});
   const files = opened.files ?? [];
   const candidates = files.length === 0 ? data.apps : findAcceptingApps(files, data.apps);
   const loader = data.apps.find(({ app }) => app === opened.app) ?? candidates[0];
@@ -55,8 +57,11 @@ function AppDialog({ data, opened, onClose }: AppDialogProps): ReactNode {
         {data.canAdd && (
           <>
             <FilePicker loader={loader} onPick={(picked) => open({ app: loader.app, files: picked })} />
-            {files.length > 0 && <PickedData key={suggestTitle(files)} loader={loader} files={files} />}
-            <LocationField loader={loader} allowsPaths={data.allowsPaths} />
+            <SettingFields loader={loader} typed={typed} onChange={setTyped} />
+            {files.length > 0 && (
+              <PickedData key={suggestTitle(files)} loader={loader} files={files} typed={typed} />
+            )}
+            <LocationField loader={loader} allowsPaths={data.allowsPaths} typed={typed} />
           </>
         )}
         <SourceList sources={data.sources.filter(({ app }) => app === loader.app)} canChange={data.canAdd} />
@@ -91,10 +96,14 @@ function NothingReads({
   );
 }
 
-type PickedDataProps = { readonly loader: DataLoaderInfo; readonly files: readonly PickedFile[] };
+type PickedDataProps = {
+  readonly loader: DataLoaderInfo;
+  readonly files: readonly PickedFile[];
+  readonly typed: TypedSettings;
+};
 
 /** The chosen files: how many are read, and what to call them. */
-function PickedData({ loader, files }: PickedDataProps): ReactNode {
+function PickedData({ loader, files, typed }: PickedDataProps): ReactNode {
   const { open } = useOwnData.getState();
   const { accepted, otherCount, otherExtensions } = selectFiles(files, loader);
   const [title, setTitle] = useState(suggestTitle(accepted));
@@ -106,7 +115,8 @@ function PickedData({ loader, files }: PickedDataProps): ReactNode {
       onSubmit={(event) => {
         event.preventDefault();
         open({ app: loader.app });
-        runWithToast(() => uploadData({ app: loader.app, title: title.trim(), files: accepted }));
+        const data = { app: loader.app, title: title.trim(), settings: parseSettings(typed) };
+        runWithToast(() => uploadData({ ...data, files: accepted }));
       }}
     >
       <p>
@@ -141,10 +151,14 @@ function formatSize(files: readonly PickedFile[]): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-type LocationFieldProps = { readonly loader: DataLoaderInfo; readonly allowsPaths: boolean };
+type LocationFieldProps = {
+  readonly loader: DataLoaderInfo;
+  readonly allowsPaths: boolean;
+  readonly typed: TypedSettings;
+};
 
 /** A path on this machine, or the address of a database. */
-function LocationField({ loader, allowsPaths }: LocationFieldProps): ReactNode {
+function LocationField({ loader, allowsPaths, typed }: LocationFieldProps): ReactNode {
   const [location, setLocation] = useState("");
   const id = useId();
   const { app, schemes } = loader;
@@ -159,7 +173,7 @@ function LocationField({ loader, allowsPaths }: LocationFieldProps): ReactNode {
       onSubmit={(event) => {
         event.preventDefault();
         runWithToast(async () => {
-          await addLocation(app, location.trim());
+          await addLocation(app, location.trim(), parseSettings(typed));
           setLocation("");
         });
       }}

@@ -1,4 +1,4 @@
-import type { DataInfo, DataSourceInfo } from "capstan/client";
+import type { DataInfo, DataSourceInfo, NewDataSource } from "capstan/client";
 import { create, type StoreApi, type UseBoundStore } from "zustand";
 import { useAbout } from "../data/about.ts";
 import { client } from "../data/client.ts";
@@ -57,12 +57,15 @@ export type NewUpload = {
   readonly app: string;
   readonly title: string;
   readonly files: readonly PickedFile[];
+  readonly settings: Settings;
 };
 
+type Settings = NonNullable<NewDataSource["settings"]>;
+
 /** Uploads files and starts to load them. Removes the source again if that fails. */
-export async function uploadData({ app, title, files }: NewUpload): Promise<void> {
+export async function uploadData({ files, ...data }: NewUpload): Promise<void> {
   const { refresh } = useOwnData.getState();
-  const { id } = await client.data.add({ app, title });
+  const { id } = await client.data.add(data);
   const report = (done: number) =>
     useOwnData.setState(({ uploads }) => ({ uploads: { ...uploads, [id]: { done, total: files.length } } }));
   report(0);
@@ -88,7 +91,7 @@ export async function uploadData({ app, title, files }: NewUpload): Promise<void
 }
 
 /** Opens an app on a path or an address. */
-export async function addLocation(app: string, location: string): Promise<void> {
-  await client.data.add({ app, locations: [location] });
+export async function addLocation(app: string, location: string, settings: Settings): Promise<void> {
+  await client.data.add({ app, locations: [location], settings });
   await useOwnData.getState().refresh();
 }

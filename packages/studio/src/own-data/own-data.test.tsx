@@ -3,6 +3,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it, vi } from "vitest";
 import { Router } from "wouter";
 import { findAcceptingApps, type PickedFile, readInput, selectFiles, suggestTitle } from "./picked-files.ts";
+import { parseSettings } from "./setting-fields.tsx";
 import { SourceList } from "./source-list.tsx";
 
 // The client of the page asks where it is.
@@ -11,7 +12,7 @@ vi.hoisted(() => vi.stubGlobal("location", new URL("http://127.0.0.1")));
 const pick = (...paths: string[]): readonly PickedFile[] =>
   paths.map((path) => ({ path, file: new File([], path) }));
 const createApp = (app: string, extensions: string[], acceptsFolders = true): DataLoaderInfo => ({
-  ...{ app, extensions, acceptsFolders, description: app, schemes: [] },
+  ...{ app, extensions, acceptsFolders, description: app, schemes: [], settings: {} },
 });
 
 describe("chosen files", () => {
@@ -50,6 +51,14 @@ describe("chosen files", () => {
     [[], ""],
   ])("%j are called %j", (paths, title) => {
     expect(suggestTitle(pick(...paths))).toBe(title);
+  });
+});
+
+describe("the options of an app", () => {
+  it("are sent as they are meant: text, numbers, booleans and lists; empty ones are not sent", () => {
+    expect(parseSettings({ source: "From ", directed: "false", tables: '["a", "b"]', id: " " })).toEqual({
+      ...{ source: "From", directed: false, tables: ["a", "b"] },
+    });
   });
 });
 
