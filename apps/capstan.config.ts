@@ -3,6 +3,7 @@ import { type Config, defineConfig } from "@capstan/cli";
 import { defaultModel } from "capstan/models";
 import { about as aboutAirport, airport } from "./airport/agent.ts";
 import { messages } from "./airport/messages.ts";
+import { venueLoader } from "./airport/own-data.ts";
 import { about as aboutFiles, files } from "./files/agent.ts";
 import { folderLoader } from "./files/own-data.ts";
 import { about as aboutGraph, graph } from "./graph/agent.ts";
@@ -41,7 +42,12 @@ const config: Config = defineConfig({
   // The events in each app's own vocabulary: `?events=<name>`. The files app uses `chat`, which every server has.
   eventViews: { messages, "ai-events": aiEvents, trace, "reasoning-steps": reasoningSteps, log: runLog },
   // Opens the apps on the user's own data: `capstan app`, and in the studio.
-  data: { files: folderLoader(), knowledge: documentLoader({ model, mcp }), graph: graphLoader({ model }) },
+  data: {
+    airport: venueLoader({ model }),
+    files: folderLoader(),
+    knowledge: documentLoader({ model, mcp }),
+    graph: graphLoader({ model }),
+  },
   // Lets agents created in the studio use the same search tools.
   storedAgents: getStoredAgentOptions(library),
   mcp,

@@ -10,7 +10,7 @@ import {
 } from "capstan";
 import { defaultModel } from "capstan/models";
 import { type Bookmarks, fileBookmarks } from "./bookmarks.ts";
-import { harborFolder, loadVenue } from "./load-venue.ts";
+import { loadVenue } from "./load-venue.ts";
 import { bookmark, clearBookmarks, getBookmarks } from "./tools/bookmark.ts";
 import { getSecurityWaitTimes } from "./tools/get-security-wait-times.ts";
 import { getPOIDetails, showPOI } from "./tools/places.ts";
@@ -19,7 +19,7 @@ import { searchNearby } from "./tools/search-nearby.ts";
 import { showDirections } from "./tools/show-directions.ts";
 import { getPlaceByName, type VenueContext } from "./tools/venue-context.ts";
 import { getBuildingsAndLevels, getCategories } from "./tools/venue-facts.ts";
-import { formatLocation } from "./venue/venue.ts";
+import { formatLocation, type Venue } from "./venue/venue.ts";
 
 export const about = {
   title: "Airport assistant",
@@ -52,9 +52,11 @@ export const policy: PolicyOverrides = {
 export const settings: ModelSettings = { temperature: 0.7 };
 
 export type AirportOptions = {
+  /** Default: `airport`. */
+  readonly name?: string;
   readonly model?: Model | string;
-  /** Folder with an IMDF venue. Defaults to the fictional Harbor International. */
-  readonly venue?: string;
+  /** Path of an IMDF folder or `.zip`, or a venue read from one. Defaults to the fictional Harbor International. */
+  readonly venue?: string | Venue;
   /** Name of the place where the kiosk stands. Searches and routes start there unless the user says otherwise. */
   readonly kiosk?: string;
   /** Defaults to files in the data folder. */
@@ -64,14 +66,16 @@ export type AirportOptions = {
 };
 
 export async function airport(options: AirportOptions = {}): Promise<Agent> {
-  const { venue: folder = harborFolder, kiosk, bookmarks = fileBookmarks(), clock = systemClock } = options;
-  const venue = await loadVenue(folder);
+  const { name = "airport", kiosk, bookmarks = fileBookmarks(), clock = systemClock } = options;
+  const venue = typeof options.venue === "object" ? options.venue : await loadVenue(options.venue);
   const venueContext: VenueContext = {
     venue,
+    // Others wrote the files of a venue, so what they say is data and never an order.
+    reads: options.venue === undefined ? "public" : "untrusted",
     ...(kiosk !== undefined && { kiosk: getPlaceByName(venue, kiosk) }),
   };
   return defineAgent({
-    name: "airport",
+    name,
     model: options.model ?? (await defaultModel()),
     instructions: (input) => buildInstructions(venueContext, input),
     tools: [
@@ -82,7 +86,8 @@ export async function airport(options: AirportOptions = {}): Promise<Agent> {
       showDirections(venueContext),
       getBuildingsAndLevels(venueContext),
       getCategories(venueContext),
-      getSecurityWaitTimes(venueContext, clock),
+      // Simulated times fit a fictional airport only.
+      ...(options.venue === undefined ? [getSecurityWaitTimes(venueContext, clock)] : []),
       bookmark(venueContext, bookmarks),
       getBookmarks(venueContext, bookmarks),
       clearBookmarks(bookmarks),
@@ -97,7 +102,7 @@ function buildInstructions(
   { tools }: Pick<InstructionsInput, "tools">,
 ): string {
   return [
-    `You are the assistant of ${venue.name}. You help travelers find places, get there, and learn about the airport.`,
+    `You are the assistant of ${venue.name}. You help ${venue.kind === "airport" ? "travelers" : "visitors"} find places, get there, and learn about the ${venue.kind}.`,
     ...(kiosk
       ? [
           `You are a kiosk at ${kiosk.name} (${formatLocation(kiosk)}): "here" means this place, and searches start from it.`,

@@ -41,7 +41,10 @@ describe("a map (S0-50)", () => {
 
   it("shows every level the route touches", async () => {
     const waypoints = [getNamedPlace("C80"), getNamedPlace("D15")].map(({ poiId }) => poiId);
-    const { ui } = (await showDirections({ venue }).execute?.({ waypoints }, {} as never)) as {
+    const { ui } = (await showDirections({ venue, reads: "public" }).execute?.(
+      { waypoints },
+      {} as never,
+    )) as {
       ui: { props: unknown };
     };
     expect(getMapProps(ui).levels.map(({ name }) => name)).toEqual(["Level 1", "Level 2"]);
@@ -51,7 +54,10 @@ describe("a map (S0-50)", () => {
     const ends = "A18 D18 B46 A24 D24 B51 C77 A1 D1 C81 A17 D17"
       .split(" ")
       .map((name) => getNamedPlace(name).poiId);
-    const { ui } = (await showDirections({ venue }).execute?.({ waypoints: ends }, {} as never)) as {
+    const { ui } = (await showDirections({ venue, reads: "public" }).execute?.(
+      { waypoints: ends },
+      {} as never,
+    )) as {
       ui: object;
     };
     expect(JSON.stringify(ui).length).toBeLessThan(40_000);

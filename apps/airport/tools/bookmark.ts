@@ -34,7 +34,7 @@ export function bookmark(venueContext: VenueContext, bookmarks: Bookmarks): Tool
       { phrase: "delete {poiId} from my bookmarks", input: { remove: true } },
     ],
     effects: "state",
-    reads: ["public"],
+    reads: [venueContext.reads],
     idempotent: true,
     async execute({ poiId, remove = false }, { context }) {
       const { featureId, name } = getPlace(venueContext, poiId);
@@ -50,7 +50,7 @@ export function bookmark(venueContext: VenueContext, bookmarks: Bookmarks): Tool
   });
 }
 
-export function getBookmarks({ venue }: VenueContext, bookmarks: Bookmarks): Tool {
+export function getBookmarks({ venue, reads }: VenueContext, bookmarks: Bookmarks): Tool {
   return defineTool({
     name: "getBookmarks",
     description: "Lists the places the user has bookmarked.",
@@ -68,7 +68,7 @@ export function getBookmarks({ venue }: VenueContext, bookmarks: Bookmarks): Too
       { phrase: "which places did I bookmark" },
     ],
     effects: "none",
-    reads: ["private"],
+    reads: reads === "untrusted" ? ["private", "untrusted"] : ["private"],
     async execute(_, { context }) {
       const ids = await bookmarks.list(getUser(context));
       // Bookmarks of other venues stay in the file but are not listed.

@@ -27,7 +27,7 @@ export function getPOIDetails(venueContext: VenueContext): Tool {
       { phrase: "is {poiId} open" },
     ],
     effects: "none",
-    reads: ["public"],
+    reads: [venueContext.reads],
     execute: ({ poiId }) => ({ data: describePlace(venueContext, getPlace(venueContext, poiId)) }),
   });
 }
@@ -45,7 +45,7 @@ export function showPOI(venueContext: VenueContext): Tool {
       { phrase: "show me {poiId}" },
     ],
     effects: "ui",
-    reads: ["public"],
+    reads: [venueContext.reads],
     execute({ poiId }) {
       const place = getPlace(venueContext, poiId);
       const { venue, kiosk } = venueContext;

@@ -27,7 +27,7 @@ export function searchNearby(venueContext: VenueContext): Tool {
       { phrase: "what is within {withinMetres} m of {poiId}" },
     ],
     effects: "none",
-    reads: ["public"],
+    reads: [venueContext.reads],
     execute({ poiId, withinMetres = 150 }) {
       const { venue } = venueContext;
       const from = getPlace(venueContext, poiId);

@@ -15,7 +15,7 @@ const gates = [..."ABCDEFGH"].map((letter, index) => ({
 }));
 
 it("asks which of many gates is meant, with at most as many buttons as the studio shows", async () => {
-  const tool = search({ venue: { ...venue, places: gates } });
+  const tool = search({ venue: { ...venue, places: gates }, reads: "public" });
   const { message, ui } = (await tool.execute?.({ term: "gate 15" }, {} as ToolContext)) as ToolReturn;
   expect(message).toContain("Which one do you mean: A15 or B15 or C15 or D15 or E15 or F15 or G15 or H15?");
   const { pins, replies } = ui?.props as unknown as MapProps;
@@ -33,7 +33,10 @@ describe("a search without results", () => {
     ],
     ["dentist in terminal 1", 'Nothing for "dentist" is recorded (Terminal 1).'],
   ])("%s: suggests alternatives if there are any", async (term, expected) => {
-    const { message, data } = (await search({ venue }).execute?.({ term }, {} as ToolContext)) as ToolReturn;
+    const { message, data } = (await search({ venue, reads: "public" }).execute?.(
+      { term },
+      {} as ToolContext,
+    )) as ToolReturn;
     expect(message).toBe(expected);
     expect(data).toEqual({ places: [] });
   });

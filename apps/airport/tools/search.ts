@@ -2,7 +2,7 @@ import { AgentError, defineTool, type Tool, type ToolReturn } from "capstan";
 import { createMapHint, createPin } from "../map-hint.ts";
 import { describeAccuracy } from "../venue/distances.ts";
 import { computeRank, type PlaceQuery, type SearchResult, searchPlaces } from "../venue/search-places.ts";
-import { formatLocation, type Place, type Venue } from "../venue/venue.ts";
+import { formatLocation, listLevelNames, type Place, type Venue } from "../venue/venue.ts";
 import { explainNoResults } from "./explain-no-results.ts";
 import {
   getPlace,
@@ -23,8 +23,7 @@ export function search(venueContext: VenueContext): Tool {
   const buildings = venue.buildings.flatMap(({ name, areas }) => [name, ...areas]);
   return defineTool({
     name: "search",
-    description:
-      "Searches places at the airport by name, category, food or goods; returns at most 10, best match first. With near, sorts by distance and adds it in metres. To look up a gate or another place, search for its name.",
+    description: `Searches places at the ${venue.kind} by name, category, food or goods; returns at most 10, best match first. With near, sorts by distance and adds it in metres. To look up a gate or another place, search for its name.`,
     input: {
       type: "object",
       properties: {
@@ -42,14 +41,10 @@ export function search(venueContext: VenueContext): Tool {
         categoryId: { type: "string", enum: categories, description: "Only places of this kind" },
         buildingId: {
           type: "string",
-          enum: buildings,
-          description: "Only places in this terminal or concourse",
+          ...(buildings.length > 0 && { enum: buildings }),
+          description: `Only places in this ${venue.kind === "airport" ? "terminal or concourse" : "building or area"}`,
         },
-        level: {
-          type: "string",
-          enum: venue.levels.map(({ name }) => name),
-          description: "Only places on this level",
-        },
+        level: { type: "string", enum: listLevelNames(venue), description: "Only places on this level" },
         security: {
           type: "string",
           enum: ["before", "after"],
@@ -105,7 +100,7 @@ export function search(venueContext: VenueContext): Tool {
       { phrase: "my {term} is nearly {state}" },
     ],
     effects: "none",
-    reads: ["public"],
+    reads: [venueContext.reads],
     execute: (input) => runSearch(venueContext, input),
   });
 }

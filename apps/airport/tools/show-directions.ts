@@ -74,7 +74,7 @@ export function showDirections(venueContext: VenueContext): Tool {
         : []),
     ],
     effects: "ui",
-    reads: ["public"],
+    reads: [venueContext.reads],
     execute: ({ waypoints, accessible = false, shortestOrder = false }) =>
       buildDirections(venueContext, { waypoints, accessible, shortestOrder }),
   });

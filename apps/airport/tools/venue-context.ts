@@ -5,6 +5,8 @@ import { findPlace, formatLocation, type Place, type Venue } from "../venue/venu
 /** Shared context of the airport tools. */
 export type VenueContext = {
   readonly venue: Venue;
+  /** Label of the results of the tools. */
+  readonly reads: "public" | "untrusted";
   /** The agent's own location, if it runs on a kiosk. */
   readonly kiosk?: Place;
 };

@@ -2,20 +2,20 @@ import { defineTool, type Tool, type ToolReturn } from "capstan";
 import { getSynonyms } from "../venue/categories.ts";
 import { normalizeWords } from "../venue/normalize-words.ts";
 import { searchPlaces } from "../venue/search-places.ts";
-import type { Venue } from "../venue/venue.ts";
+import { listLevelNames, type Venue } from "../venue/venue.ts";
 import type { VenueContext } from "./venue-context.ts";
 
 const emptyInput = { type: "object", properties: {}, additionalProperties: false } as const;
 
-export function getBuildingsAndLevels({ venue }: VenueContext): Tool {
+export function getBuildingsAndLevels({ venue, reads }: VenueContext): Tool {
   return defineTool({
     name: "getBuildingsAndLevels",
-    description: "Lists the terminals (buildings) of the airport with their concourses and levels.",
+    description: `Lists the ${venue.kind === "airport" ? "terminals (buildings)" : "buildings"} of the ${venue.kind} with their areas and levels.`,
     input: emptyInput,
     examples: [
       { phrase: "how many terminals are there" },
       { phrase: "which terminals are there" },
-      { phrase: "which levels does the airport have" },
+      { phrase: `which levels does the ${venue.kind} have` },
       { phrase: "list the buildings" },
       { phrase: "which concourses are there" },
       { phrase: "how many concourses are there" },
@@ -27,18 +27,35 @@ export function getBuildingsAndLevels({ venue }: VenueContext): Tool {
       { phrase: "number of levels" },
     ],
     effects: "none",
-    reads: ["public"],
+    reads: [reads],
     execute: () => ({
-      message: `${venue.name} has ${venue.buildings.length} buildings.`,
+      message: `${venue.name} has ${describeSize(venue)}.`,
       data: {
-        airport: venue.name,
-        buildings: venue.buildings.map(({ name, areas, levels }) => ({ name, concourses: areas, levels })),
+        [venue.kind]: venue.name,
+        ...(venue.buildings.length > 0
+          ? {
+              buildings: venue.buildings.map(({ name, areas, levels }) => ({
+                name,
+                concourses: areas,
+                levels,
+              })),
+            }
+          : { levels: listLevelNames(venue) }),
       },
     }),
   });
 }
 
-export function getCategories({ venue }: VenueContext): Tool {
+/** The name of a building is optional in IMDF. */
+function describeSize(venue: Venue): string {
+  const [count, what] =
+    venue.buildings.length > 0
+      ? [venue.buildings.length, "building"]
+      : [listLevelNames(venue).length, "level"];
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+export function getCategories({ venue, reads }: VenueContext): Tool {
   return defineTool({
     name: "getCategories",
     description:
@@ -47,7 +64,7 @@ export function getCategories({ venue }: VenueContext): Tool {
       type: "object",
       properties: {
         kind: { type: "string", description: "Only this kind, as the user put it: gates, toilets" },
-        within: { type: "string", description: "Only places in this terminal or concourse" },
+        within: { type: "string", description: "Only places in this building or area" },
       },
       additionalProperties: false,
     },
@@ -56,7 +73,7 @@ export function getCategories({ venue }: VenueContext): Tool {
       { phrase: "what kinds of places can you find" },
       { phrase: "which categories are there" },
       { phrase: "how many {kind} are there" },
-      { phrase: "how many {kind} does the airport have" },
+      { phrase: `how many {kind} does the ${venue.kind} have` },
       { phrase: "how many {kind} are there in {within}" },
       { phrase: "how many {kind} are in {within}" },
       { phrase: "how many {kind} does {within} have" },
@@ -64,7 +81,7 @@ export function getCategories({ venue }: VenueContext): Tool {
       { phrase: "number of {kind} in {within}" },
     ],
     effects: "none",
-    reads: ["public"],
+    reads: [reads],
     execute: ({ kind, within }) =>
       kind === undefined ? listCategories(venue) : countPlaces(venue, kind, within),
   });

@@ -1,7 +1,7 @@
 import type { Leg } from "./find-route.ts";
 import type { Hop } from "./shortest-paths.ts";
 import type { Position, Venue } from "./venue.ts";
-import type { ConnectionKind, Node, WalkingGraph } from "./walking-graph.ts";
+import { type ConnectionKind, isOneWay, type Node, type WalkingGraph } from "./walking-graph.ts";
 
 export type RouteDescription = {
   readonly steps: readonly string[];
@@ -21,7 +21,11 @@ const extraSeconds: { readonly [Kind in ConnectionKind]: number } = {
 };
 const estimateSeconds = (
   hops: readonly { readonly metres: number; readonly kind: ConnectionKind }[],
-): number => hops.reduce((sum, { metres, kind }) => sum + metres / metresPerSecond + extraSeconds[kind], 0);
+): number =>
+  hops.reduce((sum, { metres, kind }, index) => {
+    const extra = hops[index - 1]?.kind === kind ? 0 : extraSeconds[kind];
+    return sum + metres / metresPerSecond + extra;
+  }, 0);
 
 /** Turns a route into steps to follow, each with its duration. */
 export function describeRoute(venue: Venue, legs: readonly Leg[]): RouteDescription {
@@ -55,37 +59,44 @@ function describeLeg(venue: Venue, { from, to, metres, hops }: Leg): string[] {
 function groupHops(graph: WalkingGraph, hops: readonly Hop[]): RouteStep[] {
   const routeSteps: RouteStep[] = [];
   for (const hop of hops) {
-    const [from = "", area = ""] = [graph.nodes[hop.from]?.area, graph.nodes[hop.to]?.area];
     const last = routeSteps.at(-1);
     const previousHop = last?.hops.at(-1);
+    // A room without a name belongs to the hall before it.
+    const area = graph.nodes[hop.to]?.area || (last?.area ?? "");
+    const isSameHall = area !== "" && graph.nodes[hop.from]?.area === area;
     // Walking straight from one hall into the next stays one step; a turn starts a new one.
     const isSameStep =
-      from === area ? last?.area === area : previousHop && !findTurn(graph, previousHop, hop);
-    if (last && isSameStep && hop.kind === "walk" && last.kind === "walk") last.hops.push(hop);
+      hop.kind === "walk" && isSameHall
+        ? last?.area === area
+        : previousHop && (hop.kind !== "walk" || !findTurn(graph, previousHop, hop));
+    if (last && isSameStep && hop.kind === last.kind && !isOneWay(hop.kind)) last.hops.push(hop);
     else routeSteps.push({ kind: hop.kind, area, hops: [hop] });
   }
   return routeSteps;
 }
 
 type Turn = "left" | "right" | undefined;
+const minTurnMetres = 2;
 
 function describeStep({ walking, levels }: Venue, { kind, area, hops }: RouteStep, turnSide: Turn): string {
   const metres = hops.reduce((sum, hop) => sum + hop.metres, 0);
   const ordinal = walking?.nodes[hops.at(-1)?.to ?? 0]?.ordinal;
   const level = levels.find((candidate) => candidate.ordinal === ordinal)?.name ?? "the other level";
+  const isClimb = walking?.nodes[hops[0]?.from ?? 0]?.ordinal !== ordinal;
   switch (kind) {
     case "lift":
       return `Take the lift to ${level}`;
     case "stairs":
-      return `Take the stairs to ${level}`;
+      return isClimb ? `Take the stairs to ${level}` : "Take the steps";
     case "escalator":
-      return `Take the escalator to ${level}`;
+      return isClimb ? `Take the escalator to ${level}` : "Take the escalator";
     case "checkpoint":
       return "Go through security; wait time not included";
     case "exit":
       return "Leave the security area through the exit";
     case "walk":
-      if (area === "") return `Walk ${metres} metres`;
+      if (area === "")
+        return turnSide ? `Turn ${turnSide} and walk ${metres} metres` : `Walk ${metres} metres`;
       return turnSide
         ? `Turn ${turnSide} into ${area} and walk ${metres} metres`
         : `Walk ${metres} metres through ${area}`;
@@ -100,6 +111,8 @@ function findTurn({ nodes }: WalkingGraph, previousHop: Hop, next: Hop | undefin
   const [start, corner, end] = [nodes[previousHop.from], nodes[previousHop.to], next && nodes[next.to]];
   if (!start || !corner || !end || start.ordinal !== corner.ordinal || corner.ordinal !== end.ordinal)
     return undefined;
+  // The way through a door is too short for a turn.
+  if (next && Math.min(previousHop.metres, next.metres) < minTurnMetres) return undefined;
   const side = computeTurnSine(start, corner, end);
   return Math.abs(side) < 0.3 ? undefined : side > 0 ? "left" : "right";
 }

@@ -29,6 +29,6 @@ export function formatWalk(metres: number, minutes: number = estimateMinutes(met
 export function describeAccuracy({ walking }: Venue): string {
   if (!walking) return "Distances are straight lines: this venue has neither walking routes nor doors.";
   return walking.source === "openings"
-    ? "Distances are approximate, measured from door to door: this venue has no walking graph."
+    ? "Distances are approximate: they are derived from the rooms and doors of the floor plan."
     : "";
 }

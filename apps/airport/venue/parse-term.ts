@@ -1,6 +1,6 @@
 import { isTopic, normalizeWords } from "./normalize-words.ts";
 import type { PlaceQuery } from "./search-places.ts";
-import type { Venue } from "./venue.ts";
+import { listLevelNames, type Venue } from "./venue.ts";
 
 type Filter = Omit<PlaceQuery, "term" | "categoryId">;
 
@@ -23,11 +23,11 @@ export function parseTerm(venue: Venue, query: PlaceQuery): PlaceQuery {
 
 type FilterPhrase = { readonly phrase: readonly string[]; readonly filter: Filter };
 
-function buildFilterPhrases({ buildings, levels }: Venue): FilterPhrase[] {
-  const names = buildings.flatMap(({ name, areas }) => [...areas, name]);
+function buildFilterPhrases(venue: Venue): FilterPhrase[] {
+  const names = venue.buildings.flatMap(({ name, areas }) => [...areas, name]);
   return [
     ...names.map((buildingId) => ({ phrase: normalizeWords(buildingId), filter: { buildingId } })),
-    ...levels.map(({ name }) => ({ phrase: normalizeWords(name), filter: { level: name } })),
+    ...listLevelNames(venue).map((level) => ({ phrase: normalizeWords(level), filter: { level } })),
     { phrase: ["before", "security"], filter: { security: "before" } },
     { phrase: ["after", "security"], filter: { security: "after" } },
     { phrase: ["past", "security"], filter: { security: "after" } },

@@ -1,14 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { AgentError } from "capstan";
-import type { Position } from "./venue.ts";
-
-type Polygon = readonly (readonly Position[])[];
-export type Geometry =
-  | { readonly type: "Point"; readonly coordinates: Position }
-  | { readonly type: "LineString"; readonly coordinates: readonly Position[] }
-  | { readonly type: "Polygon"; readonly coordinates: Polygon }
-  | { readonly type: "MultiPolygon"; readonly coordinates: readonly Polygon[] };
+import { type Geometry, isGeometry, isPosition } from "./geometry.ts";
+import { measureDistance, type Position } from "./venue.ts";
 
 export type Feature = {
   readonly id: string;
@@ -16,29 +7,75 @@ export type Feature = {
   readonly properties: { readonly [key: string]: unknown };
 };
 
-const requiredTypes = ["venue", "building", "level", "unit"] as const;
-const optionalTypes = ["amenity", "occupant", "anchor", "opening", "geofence"] as const;
-export type FeatureType = (typeof requiredTypes)[number] | (typeof optionalTypes)[number];
+export type FeatureType =
+  | ("venue" | "building" | "level" | "unit" | "amenity" | "occupant" | "anchor")
+  | ("opening" | "relationship" | "geofence" | "section" | "kiosk" | "fixture");
 export type Imdf = { readonly [Type in FeatureType]: readonly Feature[] };
 
-/** Reads the features of an IMDF folder. The error for an invalid folder names the missing files. */
-export async function readImdf(folder: string): Promise<Imdf> {
-  const isFolder = await stat(folder).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) throw new AgentError("not_found", `IMDF folder not found: "${folder}".`);
-  const types = [...requiredTypes, ...optionalTypes];
-  const features = await Promise.all(types.map((type) => readFeatures(folder, type)));
-  const missing = requiredTypes.filter((type) => !features[types.indexOf(type)]?.length);
-  if (missing.length > 0) {
-    const files = missing.map((type) => `${type}.geojson`).join(", ");
-    throw new AgentError(
-      "invalid_input",
-      `"${folder}" is not an IMDF venue: missing or empty ${files}. Unpack the IMDF archive into it.`,
-    );
-  }
-  const getFeatures = (type: FeatureType) => features[types.indexOf(type)] ?? [];
+/** Texts of the files by name, such as `unit.geojson`. */
+export type ImdfFiles = ReadonlyMap<string, string>;
+export type SkippedItem = { readonly item: string; readonly reason: string };
+
+/** Collects what could not be read. Features with the same problem become one item. */
+export type SkipList = {
+  add(type: FeatureType, id: string, reason: string): void;
+  addFile(name: string, reason: string): void;
+  list(): readonly SkippedItem[];
+};
+
+export function createSkipList(): SkipList {
+  const items: SkippedItem[] = [];
+  const groups = new Map<
+    string,
+    { readonly type: string; readonly reason: string; readonly ids: string[] }
+  >();
+  return {
+    add(type, id, reason) {
+      const group = groups.get(`${type} ${reason}`) ?? { type, reason, ids: [] };
+      groups.set(`${type} ${reason}`, group);
+      group.ids.push(id);
+    },
+    addFile: (item, reason) => void items.push({ item, reason }),
+    list: () => [
+      ...items,
+      ...[...groups.values()].map(({ type, reason, ids: [first = "", ...others] }) => ({
+        item: `${type}.geojson: feature ${first}${others.length > 0 ? ` and ${others.length} more` : ""}`,
+        reason,
+      })),
+    ],
+  };
+}
+
+const featureTypes: readonly FeatureType[] = [
+  ...(["venue", "building", "level", "unit", "amenity", "occupant", "anchor"] as const),
+  ...(["opening", "relationship", "geofence", "section", "kiosk", "fixture"] as const),
+];
+/** Types whose features are of no use without a place on the map. */
+const locatedTypes: readonly FeatureType[] = ["unit", "amenity", "anchor", "opening", "geofence", "section"];
+/** Types whose features name their level. */
+const leveledTypes: readonly FeatureType[] = ["unit", "opening", "section", "kiosk", "fixture"];
+const maxDistanceMetres = 30_000;
+
+/** Reads the features of an IMDF archive. Features that cannot be used are left out and listed as skipped. */
+export function readImdf(files: ImdfFiles, skipped: SkipList): Imdf {
+  const read = new Map(featureTypes.map((type) => [type, readFeatures(files, type, skipped)]));
+  const levelIds = new Set(read.get("level")?.map(({ id }) => id));
+  const middle = findMiddle([...read.values()].flat());
+  const findProblem = (type: FeatureType, { geometry, properties }: Feature): string | undefined => {
+    if (!geometry && locatedTypes.includes(type)) return "It has no valid geometry.";
+    if (leveledTypes.includes(type) && !levelIds.has(String(properties.level_id)))
+      return "Its level does not exist.";
+    const at = geometry && getFirstPosition(geometry);
+    return at && middle && measureDistance(at, middle) > maxDistanceMetres
+      ? "Its coordinates are far away from the venue."
+      : undefined;
+  };
+  const getFeatures = (type: FeatureType): readonly Feature[] =>
+    (read.get(type) ?? []).filter((feature) => {
+      const problem = findProblem(type, feature);
+      if (problem !== undefined) skipped.add(type, feature.id, problem);
+      return problem === undefined;
+    });
   return {
     venue: getFeatures("venue"),
     building: getFeatures("building"),
@@ -48,70 +85,77 @@ export async function readImdf(folder: string): Promise<Imdf> {
     occupant: getFeatures("occupant"),
     anchor: getFeatures("anchor"),
     opening: getFeatures("opening"),
+    relationship: getFeatures("relationship"),
     geofence: getFeatures("geofence"),
+    section: getFeatures("section"),
+    kiosk: getFeatures("kiosk"),
+    fixture: getFeatures("fixture"),
   };
 }
 
-async function readFeatures(folder: string, type: string): Promise<readonly Feature[]> {
-  const text = await readOptionalFile(join(folder, `${type}.geojson`));
+function readFeatures(files: ImdfFiles, type: FeatureType, skipped: SkipList): readonly Feature[] {
+  const name = `${type}.geojson`;
+  const text = files.get(name);
   if (text === undefined) return [];
-  const features = parseFeatures(text);
-  if (!features)
-    throw new AgentError(
-      "invalid_input",
-      `${type}.geojson in "${folder}" is not a GeoJSON feature collection.`,
-    );
-  return features;
-}
-
-/** Returns undefined if the file does not exist. */
-export async function readOptionalFile(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw new AgentError("invalid_input", `${file} cannot be read.`, { cause: error });
+  const features = parseCollection(text);
+  if (!features) {
+    skipped.addFile(name, "The file is not a GeoJSON feature collection.");
+    return [];
   }
+  const ids = new Set<string>();
+  return features.flatMap((value, index): Feature[] => {
+    const { id, properties, geometry } = Object(value);
+    const isUsable = typeof id === "string" && typeof properties === "object" && properties && !ids.has(id);
+    if (!isUsable) {
+      skipped.add(type, `number ${index + 1}`, "It has no unique id or no properties.");
+      return [];
+    }
+    ids.add(id);
+    return [{ id, properties, geometry: isGeometry(geometry) ? geometry : null }];
+  });
 }
 
-function parseFeatures(text: string): readonly Feature[] | undefined {
+function parseCollection(text: string): readonly unknown[] | undefined {
   try {
-    const { features }: { features?: unknown } = JSON.parse(text);
-    if (!Array.isArray(features)) return undefined;
-    return features
-      .filter(
-        (feature) =>
-          typeof feature?.id === "string" && typeof feature.properties === "object" && feature.properties,
-      )
-      .map((feature) => ({ ...feature, geometry: isGeometry(feature.geometry) ? feature.geometry : null }));
+    const { features }: { features?: unknown } = Object(JSON.parse(text));
+    return Array.isArray(features) ? features : undefined;
   } catch {
     return undefined; // the caller reports it with the file name
   }
 }
 
-type Check = (value: unknown) => boolean;
-const createListCheck =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
-
-export const isPosition: Check = (value) =>
-  Array.isArray(value) && Number.isFinite(value[0]) && Number.isFinite(value[1]);
-const isPolygon = createListCheck(createListCheck(isPosition));
-const coordinateChecks: ReadonlyMap<unknown, Check> = new Map<unknown, Check>([
-  ["Point", isPosition],
-  ["LineString", createListCheck(isPosition)],
-  ["Polygon", isPolygon],
-  ["MultiPolygon", createListCheck(isPolygon)],
-]);
-
-/** The files are untrusted: invalid or unsupported geometry counts as missing. */
-function isGeometry(value: { readonly type?: unknown; readonly coordinates?: unknown } | null): boolean {
-  return coordinateChecks.get(value?.type)?.(value?.coordinates) ?? false;
+function getFirstPosition({ type, coordinates }: Geometry): Position | undefined {
+  if (type === "Point") return coordinates;
+  let value: unknown = coordinates;
+  while (Array.isArray(value) && !isPosition(value)) value = value[0];
+  return isPosition(value) ? value : undefined;
 }
 
-/** IMDF labels are texts by language; prefers English. */
+/** The median, so that a few wrong coordinates do not move it. */
+function findMiddle(features: readonly Feature[]): Position | undefined {
+  const positions = features.flatMap(({ geometry }) => {
+    const at = geometry && getFirstPosition(geometry);
+    return at ? [at] : [];
+  });
+  const findMedian = (values: readonly number[]): number =>
+    values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+  return positions.length === 0
+    ? undefined
+    : [findMedian(positions.map(([x]) => x)), findMedian(positions.map(([, y]) => y))];
+}
+
+const maxLabelLength = 100;
+
+/** IMDF labels are texts by language; prefers English. A label is one line of visible characters. */
 export function getLabel(value: unknown): string {
+  return findText(value)
+    .replace(/[\p{C}\s]+/gu, " ")
+    .trim()
+    .slice(0, maxLabelLength)
+    .toWellFormed();
+}
+
+function findText(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return "";
   const texts = Object.entries(value).filter(([, text]) => typeof text === "string");
@@ -119,34 +163,6 @@ export function getLabel(value: unknown): string {
   return text;
 }
 
-/** Each polygon is a list of rings: the outer one, then the holes. */
-export function getPolygons(geometry: Geometry | null): readonly Polygon[] {
-  if (geometry?.type === "Polygon") return [geometry.coordinates];
-  return geometry?.type === "MultiPolygon" ? geometry.coordinates : [];
-}
-
-/** The average of all corners, which is close enough for a room. */
-export function computeCenter(geometry: Geometry | null): Position | undefined {
-  if (geometry?.type === "Point") return geometry.coordinates;
-  const line =
-    geometry?.type === "LineString" ? geometry.coordinates : getPolygons(geometry)[0]?.[0]?.slice(1);
-  if (!line || line.length === 0) return undefined;
-  const sum = line.reduce<[number, number]>(([x, y], [nextX, nextY]) => [x + nextX, y + nextY], [0, 0]);
-  return [sum[0] / line.length, sum[1] / line.length];
-}
-
-/** Point-in-polygon test by ray casting. */
-export function isInside([x, y]: Position, geometry: Geometry | null): boolean {
-  return getPolygons(geometry).some((rings) => {
-    let inside = false;
-    for (const ring of rings) {
-      for (const [index, [endX, endY]] of ring.entries()) {
-        const [startX, startY] = ring.at(index - 1) ?? [endX, endY];
-        const crosses =
-          startY > y !== endY > y && x < ((endX - startX) * (y - startY)) / (endY - startY) + startX;
-        if (crosses) inside = !inside;
-      }
-    }
-    return inside;
-  });
-}
+/** Ids in a property that holds one, a list or null. */
+export const getIds = (value: unknown): readonly string[] =>
+  [value].flat().filter((id) => typeof id === "string");

@@ -25,7 +25,7 @@ export function searchPlaces(venue: Venue, query: PlaceQuery): SearchResult {
   const named = venue.places.filter(
     (place) =>
       matchesFilters(place, query) &&
-      place.aliases.some((alias) => getTopicWords(alias).join(" ") === searchedName),
+      [place.name, ...place.aliases].some((alias) => getTopicWords(alias).join(" ") === searchedName),
   );
   if (named.length > 0) return { places: named, match: "exact", query };
   const parsedQuery = parseTerm(venue, query);

@@ -37,6 +37,7 @@ export type Shape = {
 
 export type Venue = {
   readonly name: string;
+  readonly kind: "airport" | "venue";
   readonly places: readonly Place[];
   readonly buildings: readonly {
     readonly name: string;
@@ -48,6 +49,12 @@ export type Venue = {
   /** Undefined if the venue has no walking data; distances are then straight lines. */
   readonly walking?: WalkingGraph;
 };
+
+/** Names of the levels that have places, lowest first. */
+export function listLevelNames({ places }: Venue): readonly string[] {
+  const sorted = places.toSorted((left, right) => left.ordinal - right.ordinal);
+  return [...new Set(sorted.map(({ level }) => level))];
+}
 
 export const findPlace = (venue: Venue, poiId: number): Place | undefined =>
   venue.places.find((place) => place.poiId === poiId);

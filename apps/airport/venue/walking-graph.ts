@@ -1,5 +1,4 @@
-import { AgentError } from "capstan";
-import { isPosition } from "./read-imdf.ts";
+import { isPosition } from "./geometry.ts";
 import type { Position } from "./venue.ts";
 
 const connectionKinds = ["walk", "stairs", "escalator", "lift", "checkpoint", "exit"] as const;
@@ -18,16 +17,19 @@ export type WalkingGraph = {
   readonly nodesByFeature: ReadonlyMap<string, number>;
 };
 
-export type Edge = readonly [from: number, to: number, metres: number, kind: ConnectionKind];
+export type Edge = readonly [
+  ...[from: number, to: number, metres: number, kind: ConnectionKind],
+  direction?: "directed" | "undirected",
+];
 
 /** Connections through security are one-way. */
-const isOneWay = (kind: ConnectionKind): boolean => kind === "checkpoint" || kind === "exit";
+export const isOneWay = (kind: ConnectionKind): boolean => kind === "checkpoint" || kind === "exit";
 
 export function buildConnections(count: number, edges: readonly Edge[]): Connection[][] {
   const connections: Connection[][] = Array.from({ length: count }, () => []);
-  for (const [from, to, metres, kind] of edges) {
+  for (const [from, to, metres, kind, direction] of edges) {
     connections[from]?.push({ to, metres, kind });
-    if (!isOneWay(kind)) connections[to]?.push({ to: from, metres, kind });
+    if (!isOneWay(kind) && direction !== "directed") connections[to]?.push({ to: from, metres, kind });
   }
   return connections;
 }
@@ -83,5 +85,5 @@ function parseGraphFile(text: string): GraphFile {
 /** The values of an edge are checked when it is added. */
 const isEdge = (line: unknown): line is Edge => Array.isArray(line);
 
-const createGraphError = (reason: string, cause?: unknown): AgentError =>
-  new AgentError("invalid_input", `walking-graph.jsonl cannot be read: ${reason}.`, { cause });
+const createGraphError = (reason: string, cause?: unknown): Error =>
+  new Error(`walking-graph.jsonl cannot be read: ${reason}.`, { cause });
