@@ -15,7 +15,7 @@ export type VenueLoaderOptions = { readonly model?: Model | string };
 /** Opens the assistant on the user's own venue: an IMDF archive or folder. */
 export function venueLoader(options: VenueLoaderOptions = {}): DataLoader {
   return {
-    description: "Venues in Apple's Indoor Mapping Data Format (IMDF): a .zip archive or a folder",
+    description: "venues in Apple's Indoor Mapping Data Format (IMDF): a .zip archive or a folder",
     extensions: [".zip", ".geojson"],
     acceptsFolders: true,
     async load({ name, title, locations, folder, signal, onProgress }) {
