@@ -93,6 +93,7 @@ export { type QuarantineOptions, quarantine } from "./run/quarantine.ts";
 export type { DoneResult, Result, ResultData } from "./run/result.ts";
 export { type RunOptions, resume, run } from "./run/run.ts";
 export type { Run } from "./run/run-handle.ts";
+export { runSegment, type SegmentOptions } from "./run/run-segment.ts";
 export type { AgentCall, AgentContext, AgentOutput, ContextSource } from "./schema/infer-agent.ts";
 export type {
   Infer,
@@ -113,6 +114,7 @@ export type { SettingProblem } from "./settings/support.ts";
 export type {
   FoundRun,
   Lease,
+  LeaseRequest,
   MessageBody,
   RunInfo,
   RunMessage,

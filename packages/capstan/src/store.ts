@@ -3,7 +3,21 @@ import type { Delta, Fact, UnplacedFact } from "./event.ts";
 import type { Json } from "./json.ts";
 
 /** Exclusive right to write to a session. `token` increases with each holder, which makes a stale lease detectable. */
-export type Lease = { readonly sessionId: string; readonly owner: string; readonly token: number };
+export type Lease = {
+  readonly sessionId: string;
+  readonly owner: string;
+  readonly token: number;
+  /** Set if the former holder has not released its lease: its process is gone, paused or cut off. */
+  readonly wasHeld?: true;
+};
+
+export type LeaseRequest = {
+  /**
+   * Acquires the lease even while another owner holds it, which loses it. For engines that start one writer per session
+   * and know that the former one is gone before the lease expires.
+   */
+  readonly takeOver?: boolean | undefined;
+};
 
 export type SessionInfo = {
   readonly id: string;
@@ -229,8 +243,8 @@ export interface Store extends Records {
   /** Returns the messages that the run has not acknowledged yet, in order. */
   listMessages(runId: string): Promise<readonly RunMessage[]>;
 
-  /** Acquires the lease of a session for `ms`; undefined while another owner holds it. */
-  lease(sessionId: string, owner: string, ms: number): Promise<Lease | undefined>;
+  /** Acquires the lease of a session for `ms`; undefined while another owner holds it, unless `takeOver` is set. */
+  lease(sessionId: string, owner: string, ms: number, request?: LeaseRequest): Promise<Lease | undefined>;
   /** Extends a lease by `ms` from now; false if it was lost. */
   renew(lease: Lease, ms: number): Promise<boolean>;
   release(lease: Lease): Promise<void>;

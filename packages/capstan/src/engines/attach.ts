@@ -1,4 +1,4 @@
-import { describeThrown } from "../errors.ts";
+import { AgentError, describeThrown } from "../errors.ts";
 import type { Event } from "../event.ts";
 import type { Message } from "../loop/messages.ts";
 import type { Result } from "../run/result.ts";
@@ -12,6 +12,36 @@ type AttachOptions = {
    */
   attach(): Promise<{ readonly run: Run } | undefined>;
 };
+
+/**
+ * The handle of a run that other processes execute. It follows the stored run once its start is stored, which `attach`
+ * does, and rejects if that fails.
+ */
+export function followEnqueued(
+  id: string,
+  { signal, attach }: Required<Pick<AttachOptions, "attach">> & Pick<AttachOptions, "signal">,
+): Run {
+  const attached = attach().then((found) => {
+    if (!found) throw new AgentError("unknown_run", `Run "${id}" not found in the store.`);
+    const cancel = () => found.run.cancel(describeThrown(signal?.reason, "cancelled").message);
+    if (signal?.aborted) cancel();
+    else signal?.addEventListener("abort", cancel, { once: true });
+    return found;
+  });
+  attached.catch(() => undefined); // a rejection belongs to the caller that awaits or iterates the run
+  return createRunHandle({
+    id,
+    send: (message) =>
+      void attached.then(
+        ({ run }) => forwardMessage(run, message),
+        () => undefined,
+      ),
+    async *readEvents() {
+      yield* (await attached).run;
+    },
+    getResult: async () => (await attached).run,
+  });
+}
 
 /** The handle of a run that was started in a session that may be busy. Then it follows a stored run instead. */
 export function attachWhenBusy(started: Run, { signal, attach }: AttachOptions): Run {

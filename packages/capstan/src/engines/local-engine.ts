@@ -31,6 +31,11 @@ export type LocalOptions<A extends Agent = Agent> = {
   readonly snapshotEvery?: number;
   /** While it executes this many runs, it takes over no more. Default: 500. Messages are always accepted. */
   readonly maxRuns?: number;
+  /**
+   * False in a process that executes no runs, such as a web server next to workers: it stores starts and messages, and
+   * follows the runs. Default: true.
+   */
+  readonly work?: boolean;
   /** Called when this process starts to execute a run, also after a wait, and when it suspends or ends. */
   readonly onRunStart?: (run: ExecutedRun) => void;
   readonly onRunEnd?: (run: ExecutedRun) => void;
@@ -47,7 +52,7 @@ type ResumeOptionsSource<Context, Options> = undefined extends Context
 type WithContext<Context, Options> = Options & { readonly context: Context };
 
 /**
- * The run of a stored message. `started`: it executes here. `queued`: it starts when its turn comes. `steered`: `runId` is
+ * The run of a stored message. `started`: it executes here, or on a worker. `queued`: it starts when its turn comes. `steered`: `runId` is
  * the unfinished run that the message was sent to. `found`: a run with this id existed.
  */
 export type EnqueuedRun = {

@@ -1,6 +1,6 @@
-import { type Agent, indexAgents } from "../agent.ts";
+import type { Agent } from "../agent.ts";
 import { backgroundClock, repeatEvery, toClock } from "../clock.ts";
-import { AgentError, describeThrown } from "../errors.ts";
+import { AgentError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { createProcessGate } from "../loop/process-gate.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
@@ -12,21 +12,17 @@ import type { AgentCall, AgentOutput } from "../schema/infer-agent.ts";
 import { queueKind } from "../sessions/queue.ts";
 import { rerun } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage } from "../store.ts";
+import { type AgentResolver, createAgentResolver } from "./agent-resolver.ts";
 import { attachWhenBusy } from "./attach.ts";
+import { enqueueRun, storeStart } from "./enqueue-run.ts";
 import type { EnqueuedRun, FindAgent, LocalEngine, LocalOptions } from "./local-engine.ts";
 import { createOutages, type SuspendedRun } from "./outages.ts";
 import { createRunQueue, type RunQueue, type RunQueueOptions } from "./run-queue.ts";
+import { createRunReader } from "./run-reader.ts";
 import { createRunTracker, type RunTracker } from "./run-tracker.ts";
-import {
-  checkStoredMessage,
-  createStoredRun,
-  loadResult,
-  loadRunState,
-  loadTurnRequest,
-  type MessageCheck,
-  type RunLocation,
-} from "./stored-run.ts";
-import { assertResumable, listStuckRuns, type StuckFilter, type StuckRun } from "./stuck-runs.ts";
+import { createScheduledEngine } from "./scheduled.ts";
+import { createStoredRun, type MessageCheck } from "./stored-run.ts";
+import { assertResumable, type StuckFilter, type StuckRun } from "./stuck-runs.ts";
 
 export type {
   EnqueuedRun,
@@ -45,6 +41,7 @@ const defaultMaxRuns = 500;
 export function local<A extends Agent>(options: LocalOptions<A>): LocalEngine<AgentOutput<A>, AgentCall<A>>;
 export function local(options: LocalOptions): LocalEngine {
   const { store } = options;
+  if (options.work === false) return createScheduledEngine(options);
   const { assertKnown, resolveAgents } = createAgentResolver(options.agents);
   const { runs, shared, getQueue, send, recover, close } = createScheduler(options, resolveAgents);
 
@@ -58,19 +55,6 @@ export function local(options: LocalOptions): LocalEngine {
   const location = { store, resolveAgents, clock };
   const open = (runId: string) =>
     createStoredRun({ ...location, runId, send: (message) => send(runId, message) });
-
-  /** Resolves when the start is stored, in the tick of the first event, so that a reader who joins then misses no delta. */
-  function startNow(agent: Agent, input: RunInput, runOptions: RunOptions): Promise<EnqueuedRun["state"]> {
-    return new Promise((resolve, reject) => {
-      const { hooks } = runOptions;
-      const onEvent: NonNullable<typeof hooks>["onEvent"] = (event) => {
-        resolve("started");
-        hooks?.onEvent?.(event);
-      };
-      const started = run(agent, input, { ...runOptions, store, shared, hooks: { ...hooks, onEvent } });
-      runs.track(started).then(() => resolve("found"), reject);
-    });
-  }
 
   function start(agent: Agent, input: RunInput, runOptions: Omit<RunOptions, "store"> = {}): Run {
     const started = runs.track(run(assertUsable(agent), input, { ...runOptions, store, shared }));
@@ -95,16 +79,11 @@ export function local(options: LocalOptions): LocalEngine {
   ): Promise<EnqueuedRun> {
     const { session = createId("ses_"), runId = createId("run_") } = runOptions;
     const request = { ...runOptions, agent: assertUsable(agent), input, session, runId };
-    const newest = runOptions.session === undefined ? undefined : (await store.listRuns(session, 1)).at(-1);
-    const isBusy = newest !== undefined && newest.state !== "ended" && newest.runId !== runId;
-    if (isBusy) return getQueue().add(request);
-    try {
-      return { runId, sessionId: session, state: await startNow(agent, input, request) };
-    } catch (thrown) {
-      if (describeThrown(thrown, "store_failed").code !== "session_busy") throw thrown;
-      const known = await store.findSession(runId);
-      return known === undefined ? getQueue().add(request) : { runId, sessionId: known, state: "found" };
-    }
+    const isNewSession = runOptions.session === undefined;
+    return enqueueRun(request, {
+      ...{ store, isNewSession, addToQueue: (busy) => getQueue().add(busy) },
+      start: () => storeStart(request, { store, shared, track: runs.track }),
+    });
   }
 
   return {
@@ -286,47 +265,6 @@ function buildSharedOptions(
       runs.onEnd(executed.runId);
       options.onRunEnd?.(executed);
       onRunEnd?.(executed);
-    },
-  };
-}
-
-type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage" | "listStuck">;
-
-/** Reads runs from the store, whichever process executes them. */
-function createRunReader(source: Omit<RunLocation, "runId">): RunReader {
-  return {
-    getResult: (runId) => loadResult({ ...source, runId }),
-    getTurnRequest: (runId, turn, options = {}) => loadTurnRequest({ ...source, runId }, turn, options),
-    checkMessage: (runId, message) => checkStoredMessage({ ...source, runId }, message),
-    listStuck: (filter) =>
-      listStuckRuns({ ...source, load: (runId) => loadRunState({ ...source, runId }) }, filter),
-  };
-}
-
-type AgentResolver = {
-  /** Returns every agent that a run of this agent may need; undefined when the agent does not exist. */
-  resolveAgents(name: string): Promise<readonly Agent[] | undefined>;
-  /** Returns the agent. Throws when other processes could not find it. */
-  assertKnown(agent: Agent): Agent;
-};
-
-function createAgentResolver(agents: LocalOptions["agents"]): AgentResolver {
-  if (typeof agents === "function") {
-    return {
-      async resolveAgents(name) {
-        const agent = await agents(name);
-        return agent && [agent];
-      },
-      assertKnown: (agent) => agent,
-    };
-  }
-  const byName = indexAgents(agents);
-  return {
-    resolveAgents: async (name) => (byName.has(name) ? [...byName.values()] : undefined),
-    assertKnown(agent) {
-      if (byName.get(agent.name) === agent) return agent;
-      const message = `Agent "${agent.name}" was not passed to the engine, so no other process could resume its runs. Add it to \`agents\`.`;
-      throw new AgentError("unknown_agent", message);
     },
   };
 }

@@ -63,6 +63,8 @@ export type RunQueueOptions = {
   track(run: Run): Run;
   /** Called before an attempt to start a run, which may find its session busy. */
   onAttempt(runId: string): () => void;
+  /** Called when the start of a queued run is stored. */
+  readonly onStarted?: (run: Pick<QueuedRun, "runId" | "sessionId">) => Promise<void>;
 };
 
 export function createRunQueue(options: RunQueueOptions): RunQueue {
@@ -201,9 +203,12 @@ async function startQueuedRun(
   const handle = context.track(runQueued(agent, stored, { ...given, store, shared }));
   const isInterrupted = others.some(({ interrupts }) => interrupts);
   const reason = cancelReason ?? (isInterrupted ? interruptReason : undefined);
-  if (reason !== undefined) handle.cancel(reason);
+  if (reason !== undefined && !shared.startOnly) handle.cancel(reason);
   for await (const _ of handle) break;
   await remove(context, queued);
+  if (reason !== undefined && shared.startOnly)
+    await context.send(runId, { type: "cancel", reason, key: `cancel ${runId}` });
+  await context.onStarted?.(queued);
 }
 
 /** The unfinished run cannot take a message. */

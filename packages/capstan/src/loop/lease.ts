@@ -17,6 +17,7 @@ export type LeaseOptions = {
   readonly owner: string;
   /** How long the lease lasts without being renewed. Default: one minute. */
   readonly leaseMs?: number | undefined;
+  readonly takeOver?: boolean | undefined;
   /** All owners of the store must agree on this clock. It is not the run's clock, which may stand still in tests. */
   readonly clock?: Clock | undefined;
   /** Called when another process has acquired the lease. */
@@ -25,9 +26,9 @@ export type LeaseOptions = {
 
 /** Acquires a session's lease and renews it until it is released. Rejects with `session_busy` while it is taken. */
 export async function acquireLease(options: LeaseOptions): Promise<HeldLease> {
-  const { store, sessionId, owner, leaseMs = 60_000, clock = backgroundClock, onLost } = options;
+  const { store, sessionId, owner, leaseMs = 60_000, takeOver, clock = backgroundClock, onLost } = options;
   let isFresh = startLeaseTimer(clock, leaseMs);
-  const lease = await store.lease(sessionId, owner, leaseMs);
+  const lease = await store.lease(sessionId, owner, leaseMs, { takeOver });
   if (!lease) {
     throw new AgentError(
       "session_busy",

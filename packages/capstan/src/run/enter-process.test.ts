@@ -57,7 +57,7 @@ function enter(): Promise<ProcessEntry> {
   const findSession = async () => ({ id: "s" });
   return enterProcess(
     { ...options, findSession, start: async () => undefined },
-    { state, log, signal: new AbortController().signal },
+    { state, log, lease: { wasHeld: true }, signal: new AbortController().signal },
   );
 }
 

@@ -2,9 +2,15 @@ import { systemClock } from "../clock.ts";
 import type { Log } from "../loop/log.ts";
 import { planSoloRetry } from "../rules/end-run.ts";
 import type { RunState, State } from "../state/state.ts";
+import type { Lease } from "../store.ts";
 import type { OpenRunOptions, SharedStoreOptions } from "./open-run.ts";
 
-type EnterContext = { readonly state: State; readonly log: Log; readonly signal: AbortSignal };
+type EnterContext = {
+  readonly state: State;
+  readonly log: Log;
+  readonly lease: Pick<Lease, "wasHeld">;
+  readonly signal: AbortSignal;
+};
 
 export type ProcessEntry = {
   /** Records that a run that stops without a crash is no longer alone. Needs the lease. */
@@ -21,9 +27,10 @@ export async function enterProcess(
   { shared, clock = systemClock }: OpenRunOptions,
   context: EnterContext,
 ): Promise<ProcessEntry> {
-  const { state, log } = context;
+  const { state, log, lease } = context;
   const { run } = state;
-  const isCrash = shared?.isTakeover === true && run !== undefined && !run.done && !run.waiting;
+  const isLost = shared?.isTakeover === true && lease.wasHeld === true;
+  const isCrash = isLost && run !== undefined && !run.done && !run.waiting;
   const { isAlone, leave } = shared && run ? await passGate(shared, run, { ...context, isCrash }) : outside;
   let isRecordedAlone = false;
   const stop = async () => {

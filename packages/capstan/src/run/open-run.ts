@@ -26,7 +26,7 @@ import type { ToolCall } from "../tool.ts";
 import { type OpenSession, openSession } from "./open-session.ts";
 import type { Result } from "./result.ts";
 import { createRunHandle, type Run } from "./run-handle.ts";
-import { runSegment } from "./segment.ts";
+import { executeSegment } from "./segment.ts";
 
 export type Hooks<Context = unknown, Call extends ToolCall = ToolCall> = CallHooks<Context, Call> & {
   /** Receives every event, stored or live. If it throws, a `warning` reports it and the hook is not called again. */
@@ -80,8 +80,12 @@ export type SharedStoreOptions = {
   readonly clock?: Clock;
   /** Facts after which a run stores a snapshot of its session. Default: 300. */
   readonly snapshotEvery?: number | undefined;
-  /** Whether the process that executed the run before is gone. */
+  /** Takes the lease from the process that executed the run before: the engine knows that it is gone. */
+  readonly takeOver?: boolean | undefined;
+  /** Whether the process that executed the run before is gone if it has not released its lease. */
   readonly isTakeover?: boolean;
+  /** Stores the start of a new run and executes nothing: any process may execute the run. */
+  readonly startOnly?: true;
   /** Whether a run that waits for its model's provider continues before its time, because the provider may be back. */
   readonly isWakeup?: boolean;
   /** Called after every model call of the run and its nested runs. */
@@ -127,7 +131,7 @@ export function openRun(options: OpenRunOptions): Run {
       try {
         session ??= await openFoundSession(options, masking);
         const context = { agents, tools, masking, session, state: session.state, inbox, controller: abort };
-        return await runSegment(options, { ...context, stream: segmentStream, onSuspend });
+        return await executeSegment(options, { ...context, stream: segmentStream, onSuspend });
       } catch (thrown) {
         throw masking ? maskError(thrown, masking) : thrown;
       }

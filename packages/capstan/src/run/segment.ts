@@ -37,7 +37,7 @@ export type SegmentContext = {
 };
 
 /** Executes one segment: from a start or an answer to the end of the run or its next suspension. */
-export async function runSegment(options: OpenRunOptions, context: SegmentContext): Promise<Result> {
+export async function executeSegment(options: OpenRunOptions, context: SegmentContext): Promise<Result> {
   const { runId, store, shared } = options;
   const { agents, state } = context;
   const executedRun = { runId, sessionId: state.sessionId };
@@ -45,7 +45,7 @@ export async function runSegment(options: OpenRunOptions, context: SegmentContex
   try {
     await runWithLease(options, context);
     // A sender that saw the lease taken did not resume the run, so check for messages before returning.
-    while (shared && !state.run?.done && (await store.listMessages(runId)).length > 0) {
+    while (shared && !shared.startOnly && !state.run?.done && (await store.listMessages(runId)).length > 0) {
       try {
         await runWithLease(options, context);
       } catch (thrown) {
@@ -71,6 +71,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     sessionId,
     owner: shared ? createId(shared.owner, "/") : createId(runId, "."),
     leaseMs: shared?.leaseMs,
+    takeOver: shared?.takeOver,
     clock: shared?.clock,
     onLost: (error) => controller.abort(error),
   });
@@ -85,7 +86,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     cancelReason = reason;
     abortEffects();
   };
-  const sync = shared && syncInbox({ store, sessionId, runId, inbox, abort });
+  const sync = shared && !shared.startOnly ? syncInbox({ store, sessionId, runId, inbox, abort }) : undefined;
   let entry: ProcessEntry | undefined;
   try {
     // New facts of a run that was open before were written by another process while the run waited.
@@ -99,14 +100,14 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     const { sessionLog, log } = openLogs(options, context, lease);
     const isNewRun = state.run?.id !== runId;
     if (isNewRun) await options.start(log, state);
-    if (state.run?.id !== runId) return;
+    if (state.run?.id !== runId || shared?.startOnly) return;
     await sync?.pull(); // first, because a cancelled run does not have to wait at the gate
     const agent = agents.get(state.run.handoffs[0]?.agent ?? state.run.agent);
     // A run that resumes without its context can still be cancelled.
     if (agent?.context && !isNewRun && !controller.signal.aborted)
       await assertContext(agent, options.context);
     if (shared || state.run.waiting || state.run.isAlone)
-      entry = await enterProcess(options, { state, log, signal: controller.signal });
+      entry = await enterProcess(options, { state, log, lease: lease.lease, signal: controller.signal });
     const { context: callContext, hooks = {}, clock = systemClock } = options;
     const { shutdownSignal, onModelCall } = shared ?? {};
     const services = { store, lease, clock, context: callContext, hooks, log: sessionLog, shutdownSignal };

@@ -273,12 +273,13 @@ export function createMemoryLeases(now: () => number): Pick<Store, "lease" | "re
   const leases = new Map<string, HeldLease>();
   let tokens = 0;
   return {
-    async lease(sessionId, owner, ms) {
+    // biome-ignore lint/complexity/useMaxParams: the signature of every store
+    async lease(sessionId, owner, ms, { takeOver = false } = {}) {
       const current = leases.get(sessionId);
-      if (current && current.owner !== owner && current.until > now()) return undefined;
+      if (current && current.owner !== owner && current.until > now() && !takeOver) return undefined;
       tokens += 1;
       leases.set(sessionId, { owner, token: tokens, until: now() + ms });
-      return { sessionId, owner, token: tokens };
+      return { sessionId, owner, token: tokens, ...(current && { wasHeld: true }) };
     },
     async renew({ sessionId, token }, ms) {
       const current = leases.get(sessionId);

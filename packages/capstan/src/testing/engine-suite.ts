@@ -1,5 +1,5 @@
 import { assert, asyncProperty } from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
 import { getCalls } from "../history.ts";
@@ -9,6 +9,7 @@ import type { Run } from "../run/run-handle.ts";
 import { fold } from "../state/apply.ts";
 import type { Store } from "../store.ts";
 import { defineTool } from "../tool.ts";
+import { breakAppend } from "./break-append.ts";
 import { fakeClock } from "./fake-clock.ts";
 import { nestedSuite } from "./nested-suite.ts";
 import {
@@ -32,14 +33,39 @@ export type EngineUnderTest = {
   readonly store: Store;
   start(agent: Agent, input: string, options: ResumeOptions & { session: string; runId: string }): Run;
   resume(agent: Agent, runId: string, options: ResumeOptions): Run;
+  close?(): Promise<void>;
 };
 
 const isLong = typeof process !== "undefined" && process.env.CAPSTAN_LONG === "1";
 const session = "session";
 const runId = "run";
 
+export type EngineSuiteOptions = {
+  /**
+   * Set if handles follow runs that execute elsewhere: messages take time to arrive, and a store that fails delays a run
+   * instead of rejecting it.
+   */
+  readonly isRemote?: boolean;
+  /** The share of the random runs to execute, for engines that are slow to start. Default: 1. */
+  readonly share?: number;
+};
+
 /** The contract of every engine. A test of an engine is one line: `engineSuite("acme", () => acme(…))`. */
-export function engineSuite(name: string, make: () => EngineUnderTest | Promise<EngineUnderTest>): void {
+export function engineSuite(
+  name: string,
+  create: () => EngineUnderTest | Promise<EngineUnderTest>,
+  { isRemote = false, share = 1 }: EngineSuiteOptions = {},
+): void {
+  const countRuns = (long: number, short: number) => Math.max(1, Math.round(share * (isLong ? long : short)));
+  const arbitraryPlan = isRemote
+    ? arbitraryRunPlan.map((plan) => ({ ...plan, steerAt: null, cancelAt: null }))
+    : arbitraryRunPlan;
+  const engines: EngineUnderTest[] = [];
+  const make = async () => {
+    const engine = await create();
+    engines.push(engine);
+    return engine;
+  };
   const start = async (plan: RunPlan, world: ExecutionRecord) => {
     const engine = await make();
     const user = createSimulatedUser(plan);
@@ -65,9 +91,13 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
   };
 
   describe(`the engine ${name}`, () => {
+    afterEach(async () => {
+      await Promise.all(engines.splice(0).map((engine) => engine.close?.()));
+    });
+
     it("for any model, tools and user: one result per call, one end, no turn beyond the limit", async () => {
       await assert(
-        asyncProperty(arbitraryRunPlan, async (plan) => {
+        asyncProperty(arbitraryPlan, async (plan) => {
           const world = createExecutionRecord();
           const { facts, events, result } = await start(plan, world);
           expect(world.invalidHistories).toEqual([]);
@@ -76,13 +106,13 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
           if (result.status === "done") expect(result.text).toBe(answerText);
           expect(result.text).not.toBe("");
         }),
-        { numRuns: isLong ? 5000 : 150 },
+        { numRuns: countRuns(5000, 150) },
       );
     });
 
     it("killed after any fact and resumed, reaches the same end and repeats no finished effect", async () => {
       await assert(
-        asyncProperty(arbitraryRunPlan, async (plan) => {
+        asyncProperty(arbitraryPlan, async (plan) => {
           const whole = await start(plan, createExecutionRecord());
           for (let kill = 1; kill <= whole.facts.length; kill++) {
             const stored = whole.facts.slice(0, kill);
@@ -96,17 +126,17 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
             expectSameEnd(whole.result, resumed.result);
           }
         }),
-        { numRuns: isLong ? 1000 : 25 },
+        { numRuns: countRuns(1000, 25) },
       );
     });
 
     it("folds the results of a turn to the same state in any order", async () => {
       await assert(
-        asyncProperty(arbitraryRunPlan, async (plan) => {
+        asyncProperty(arbitraryPlan, async (plan) => {
           const { facts } = await start(plan, createExecutionRecord());
           expect(summarizeState(reverseResults(facts))).toEqual(summarizeState(facts));
         }),
-        { numRuns: isLong ? 2000 : 50 },
+        { numRuns: countRuns(2000, 50) },
       );
     });
 
@@ -146,20 +176,20 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
       first.cancel();
     });
 
-    nestedSuite(make);
+    nestedSuite(make, isRemote);
 
     it("rejects the run without a result when its journal fails; resumed, the run ends", async () => {
       for (const appends of [1, 2, 3, 4, 5, 6]) {
         const engine = await make();
-        const { append } = engine.store;
-        engine.store.append = withAppendFailure(appends, append);
+        const { whenBroken, repair } = breakAppend(engine.store, appends);
         const run = engine.start(
           createFourCallAgent(async () => "ok"),
           "Go.",
           { session, runId, clock: fakeClock() },
         );
-        await expect(run).rejects.toThrow("disk gone");
-        engine.store.append = append;
+        if (isRemote) await whenBroken;
+        else await expect(run).rejects.toThrow("disk gone");
+        repair();
         const before = await engine.store.read(session);
         expect(
           before.some((fact) => fact.type === "done" || (fact.type === "tool_call_result" && fact.is_error)),
@@ -175,8 +205,8 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
   });
 }
 
-/** Retry delays pass at once; timeouts never fire. */
-const createQuickClock = () => fakeClock({ skipUpToMs: 30_000 });
+/** Retry delays pass at once; timeouts never fire. An engine compares the expiry of approvals with its own clock. */
+const createQuickClock = () => fakeClock({ start: Date.now(), skipUpToMs: 30_000 });
 
 const noPlan: RunPlan = {
   turns: [],
@@ -199,15 +229,6 @@ function createFourCallAgent(work: (n: number) => Promise<string>): Agent {
   const calls = [0, 1, 2, 3].map((n) => ({ name: "work", input: { n } }));
   const model = scriptedModel(({ history }) => (history.length === 1 ? { calls } : { text: "All four." }));
   return defineAgent({ name: "four", model, tools: [tool] });
-}
-
-function withAppendFailure(appends: number, append: Store["append"]): Store["append"] {
-  let count = 0;
-  return async (facts, at) => {
-    count += 1;
-    if (count > appends) throw new Error("disk gone");
-    return append(facts, at);
-  };
 }
 
 async function seedStore(store: Store, facts: readonly Fact[]): Promise<void> {

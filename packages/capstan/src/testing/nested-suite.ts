@@ -7,6 +7,7 @@ import type { Result } from "../run/result.ts";
 import type { Run } from "../run/run-handle.ts";
 import type { Store } from "../store.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
+import { breakAppend } from "./break-append.ts";
 import { fakeClock } from "./fake-clock.ts";
 import { type ScriptedCall, type ScriptedStep, scriptedModel } from "./scripted-model.ts";
 
@@ -18,10 +19,11 @@ type Engine = {
 
 const session = "session";
 const runId = "run";
-const createClock = () => fakeClock({ skipUpToMs: 30_000 });
+/** An engine compares the expiry of approvals with its own clock. */
+const createClock = () => fakeClock({ start: Date.now(), skipUpToMs: 30_000 });
 
 /** The contract of every engine for sub-agents: part of `engineSuite`. */
-export function nestedSuite(make: () => Engine | Promise<Engine>): void {
+export function nestedSuite(make: () => Promise<Engine>, isRemote: boolean): void {
   it("killed after any fact of runs nested three deep, some in parallel, resumes each of them", async () => {
     const engine = await make();
     const whole = await runApproving(
@@ -49,11 +51,11 @@ export function nestedSuite(make: () => Engine | Promise<Engine>): void {
   it("rejects the whole run without a result when the journal of a nested run fails", async () => {
     for (let appends = 3; appends < 14; appends++) {
       const engine = await make();
-      const { append } = engine.store;
-      engine.store.append = withAppendLimit(appends, append);
+      const { whenBroken, repair } = breakAppend(engine.store, appends);
       const run = engine.start(createNestedAgents([]), "Go.", { session, runId, clock: createClock() });
-      await expect(run).rejects.toThrow("disk gone");
-      engine.store.append = append;
+      if (isRemote) await whenBroken;
+      else await expect(run).rejects.toThrow("disk gone");
+      repair();
       const before = await engine.store.read(session);
       expect(before.some((fact) => fact.type === "done" || fact.type === "cancel_requested")).toBe(false);
       const result = await runApproving(
@@ -62,15 +64,6 @@ export function nestedSuite(make: () => Engine | Promise<Engine>): void {
       expectCompleteRuns(await engine.store.read(session), result);
     }
   });
-}
-
-function withAppendLimit(appends: number, append: Store["append"]): Store["append"] {
-  let count = 0;
-  return async (facts, at) => {
-    count += 1;
-    if (count > appends) throw new Error("disk gone");
-    return append(facts, at);
-  };
 }
 
 /** Chooses each step by the history alone, so that any process can resume. */

@@ -11,17 +11,20 @@ export function createLeases(database: Database, schema: string): Pick<Store, "l
   const buildExpiry = (parameter: string) =>
     `clock_timestamp() + make_interval(secs => ${parameter} / 1000.0)`;
   return {
-    async lease(sessionId, owner, ms) {
+    // biome-ignore lint/complexity/useMaxParams: the signature of every store
+    async lease(sessionId, owner, ms, { takeOver = false } = {}) {
       assertStorableId(sessionId);
+      // `xmax` is 0 in a row that was inserted: no lease had to be replaced.
       const text = `INSERT INTO ${schema}.leases AS held (session_id, owner, token, until)
         VALUES ($1, $2, nextval('${schema}.tokens'), ${buildExpiry("$3::float8")})
         ON CONFLICT (session_id) DO UPDATE
           SET owner = $2, token = nextval('${schema}.tokens'), until = ${buildExpiry("$3::float8")}
-          WHERE held.owner = $2 OR held.until <= clock_timestamp()
-        RETURNING token`;
-      const values = [encodeText(sessionId), encodeText(owner), Math.min(ms, maxLeaseMs)];
+          WHERE $4 OR held.owner = $2 OR held.until <= clock_timestamp()
+        RETURNING token, xmax <> 0 AS was_held`;
+      const values = [encodeText(sessionId), encodeText(owner), Math.min(ms, maxLeaseMs), takeOver];
       const [row] = await database.query("acquire a lease", { text, values });
-      return row && { sessionId, owner, token: Number(row.token) };
+      const wasHeld = row?.was_held === true && { wasHeld: true as const };
+      return row && { sessionId, owner, token: Number(row.token), ...wasHeld };
     },
     async renew({ sessionId, token }, ms) {
       const text = `UPDATE ${schema}.leases SET until = ${buildExpiry("$3::float8")}

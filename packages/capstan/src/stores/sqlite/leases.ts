@@ -23,14 +23,16 @@ export function createLeases(
   }
 
   return {
-    lease: (sessionId, owner, ms) =>
+    // biome-ignore lint/complexity/useMaxParams: the signature of every store
+    lease: (sessionId, owner, ms, { takeOver = false } = {}) =>
       write(() => {
         const [id, holder] = [encodeText(sessionId), encodeText(owner)];
-        const taken = `SELECT 1 FROM leases WHERE ${isLeaseValid} AND session = ?2 AND owner <> ?3`;
-        if (connection.get(taken, now(), id, holder)) return undefined;
+        const sql = `SELECT ${isLeaseValid} AND owner <> ?3 AS isTaken FROM leases WHERE session = ?2`;
+        const current = connection.get<{ isTaken: number }>(sql, now(), id, holder);
+        if (current?.isTaken && !takeOver) return undefined;
         const token = takeToken();
         connection.run("REPLACE INTO leases VALUES (?, ?, ?, ?, ?)", id, holder, token, now() + ms, ms);
-        return { sessionId, owner, token };
+        return { sessionId, owner, token, ...(current && { wasHeld: true }) };
       }),
     renew: ({ sessionId, token }, ms) =>
       write(() => {

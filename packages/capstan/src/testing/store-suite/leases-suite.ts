@@ -47,6 +47,29 @@ export function leasesSuite(getStore: () => Store): void {
       expect(await store.lease("s1", "bob", 60_000)).toBeUndefined();
     });
 
+    it("can be taken over while they are valid, which fences off the holder (F74)", async () => {
+      const paused = await acquireTestLease(store, "s1", "ann");
+      const lease = await store.lease("s1", "bob", 60_000, { takeOver: true });
+      expect(lease).toMatchObject({ owner: "bob", wasHeld: true });
+      expect(lease?.token).toBeGreaterThan(paused.token);
+      expect(await store.renew(paused, 60_000)).toBe(false);
+      const facts = [createStartFact("s1", "r1")];
+      await expect(store.append(facts, { expected: 0, lease: paused })).rejects.toMatchObject({
+        code: "lease_lost",
+      });
+      if (lease) await store.append(facts, { expected: 0, lease });
+    });
+
+    it("tell whether the former holder released them (F75)", async () => {
+      const first = await acquireTestLease(store, "s1", "ann");
+      expect(first.wasHeld).toBeUndefined();
+      await store.release(first);
+      const second = await acquireTestLease(store, "s1", "bob", 1);
+      expect(second.wasHeld).toBeUndefined();
+      await delay(10);
+      expect(await acquireTestLease(store, "s1", "cleo")).toMatchObject({ wasHeld: true });
+    });
+
     it("have tokens that grow with each holder, also after a release and a removal; an old token never writes (F74)", async () => {
       const leases = [await acquireTestLease(store, "s1", "ann")];
       for (const owner of ["bob", "ann", "ann"]) {
