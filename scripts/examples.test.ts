@@ -104,7 +104,7 @@ describe("the examples, the templates and the apps", () => {
       .filter((line) => !/^\s*(?:import|export) /.test(line) && !/^ {2}(?:type )?\w+ as \w+,$/.test(line));
     const cast =
       /[\w)\]}!] as (?:[A-Z]\w*|[{[(]|unknown|any|never|string|number|boolean|object|keyof|typeof)/;
-    return lines.filter((line) => cast.test(line.replace(/"(?:[^"\\]|\\.)*"/g, '""')));
+    return lines.filter((line) => cast.test(line.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""')));
   }
 
   it("need no cast", () => {
@@ -123,6 +123,7 @@ describe("the examples, the templates and the apps", () => {
     expect(findCasts("const user = (context as { user: string }).user;")).toHaveLength(1);
     expect(findCasts("const list = [] as unknown[];\nconst a = {} as const;")).toHaveLength(1);
     expect(findCasts('// as Json\nimport { A as B } from "x";\nconst text = "x as Json";')).toEqual([]);
+    expect(findCasts(`const text = 'tables as ["people"]';`)).toEqual([]);
   });
 });
 

@@ -170,9 +170,8 @@ describe("MCP servers", () => {
     const before = await inFolder("-p", "What can you do?");
     expect(before).toMatchObject({ code: 0 });
     expect(before.stderr).toMatch(/\.mcp\.json is not used: it is not trusted.*--trust/);
-    expect(before.stdout).not.toContain("mcp_small_hello");
+    expect((await inFolder("doctor")).stdout).not.toContain("mcp_small_hello");
     const trusted = await inFolder("-p", "What can you do?", "--trust");
-    expect(trusted.stdout).toContain("mcp_small_hello");
     expect(trusted.stderr).toContain("Run `capstan mcp review small`.");
     const { stdout } = await inFolder("doctor");
     expect(stdout).toContain("! MCP server small: 1 tools: mcp_small_hello");
@@ -201,7 +200,9 @@ describe("MCP servers", () => {
     const own = { command: "sh", args: [join(app, "server.sh"), app] };
     writeApp("server.sh", script);
     writeApp(".mcp.json", JSON.stringify({ mcpServers: { own } }));
-    expect((await inFolder("-p", "What can you do?", "--trust")).stdout).toContain("mcp_own_hello");
+    const useServer = async (...flags: string[]) =>
+      (await inFolder("-p", "What can you do?", ...flags)).stderr;
+    expect(await useServer("--trust")).toContain("Run `capstan mcp review own`.");
     const started = join(project.folder, "started");
     const refuse = async (name: string) => {
       const refused = await inFolder("-p", "What can you do?");
@@ -217,7 +218,7 @@ describe("MCP servers", () => {
     writeApp("server.sh", `touch ${started}\n${script}`);
     await refuse("server.sh");
     writeApp("server.sh", script);
-    expect((await inFolder("-p", "What can you do?")).stdout).toContain("mcp_own_hello");
+    expect(await useServer()).toContain("Run `capstan mcp review own`.");
   });
 
   it("of a new .mcp.json in a trusted folder are not started", async () => {

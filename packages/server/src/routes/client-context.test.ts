@@ -115,13 +115,14 @@ const kept: readonly (readonly [name: string, path: string, body: object])[] = [
     "/v1/messages",
     { ...anthropic, messages: [user, { role: "assistant", content: mail }, user] },
   ],
-  ["an earlier answer", "/api/chat", { messages: [user, { role: "assistant", content: mail }, user] }],
   [
     "an earlier answer",
     "/v1/responses",
     { model: "helper", store: false, input: [user, { role: "assistant", content: mail }, user] },
   ],
 ];
+
+const keptChat = { messages: [user, { role: "assistant", content: mail }, user] };
 
 describe("text that a client application adds", () => {
   it.each(
@@ -152,9 +153,20 @@ describe("text that a client application adds", () => {
     expect(JSON.stringify(model.requests[1]?.history)).toContain("denied");
   });
 
+  it("as an earlier answer of a history that the client keeps (/api/chat) makes no call run without approval (A86, A128)", async () => {
+    await serve();
+    const answer = await post("/api/chat", keptChat);
+    expect(sent).toEqual([]);
+    expect(answer).toContain("event: approval_required");
+    expect(model.requests.map(({ history }) => history.at(-1))).toEqual([
+      { type: "user", content: question },
+    ]);
+  });
+
   it.each([
     ...stored,
     ...kept,
+    ["an earlier answer", "/api/chat", keptChat] as const,
   ])("as %s (%s) counts as the operator's where the operator answers for its clients", async (_, path, body) => {
     await serve({ clientProvenance: "operator" });
     await post(path, body);
