@@ -1,6 +1,7 @@
 import type { Json } from "capstan";
 import type { Item, KnownResult } from "../dialog/collect-results.ts";
-import { parseLimit } from "../language/parse-limit.ts";
+import { parseFilter } from "../language/parse-filter.ts";
+import type { Limit } from "../language/parse-limit.ts";
 import { computeSimilarity, isFiller } from "../language/synonyms.ts";
 import { isSimilar, tokenize, toStem, type Word } from "../language/words.ts";
 import { describeItem } from "./describe-data.ts";
@@ -20,9 +21,6 @@ const superlatives: readonly (readonly [words: RegExp, of: RegExp, order: 1 | -1
 
 const questionPattern =
   /^(?:and\s+|so\s+)?(?:which|what|who|how many)\b.*\b(?:them|these|those|one|ones)\b/iu;
-const filterPattern =
-  /^(?:(?:and|ok|okay|no|now|but|please|show(?:\s+me)?)[\s,]+)*(?:(?:only|just)\s+(?<after>\S.*)|(?<before>\S.*?)\s+(?:ones\s+)?only|the\s+(?<plain>\S+)\s+ones)(?:\s+please)?[\s.!?]*$/iu;
-
 /**
  * Answers from the most recent list of results: "Which of them are …?", "Which one is the nearest?", "only the red
  * ones", "just those from Genoa".
@@ -32,22 +30,43 @@ export function answerFromList(
   results: readonly KnownResult[],
   hideIds: boolean,
 ): string | undefined {
-  const filter = Object.values(filterPattern.exec(text.trim())?.groups ?? {}).find(Boolean);
+  const filter = parseFilter(text);
   if (filter === undefined && !questionPattern.test(text)) return undefined;
-  const items = results.find((result) => result.items.length > 1)?.items ?? [];
-  const words = tokenize(filter ?? text).filter((word) => !isFiller(word) && word.stem !== "one");
+  const items = findLastList(results);
+  const words = tokenize(filter?.text ?? text).filter((word) => !isFiller(word) && word.stem !== "one");
   const found =
     filter === undefined
       ? (findExtreme(items, words) ?? findBestMatches(items, words))
-      : filterItems(items, words, filter);
+      : filterItems(items, words, filter.limit);
   if (found.length === 0) return undefined;
   const lines = found.map((item) => describeItem(item, { hideIds, maxProperties: 6 }));
   return lines.length === 1 ? `${lines[0]}.` : lines.map((line) => `- ${line}`).join("\n");
 }
 
+/** The most recent list, with all its pages. */
+function findLastList(results: readonly KnownResult[]): readonly Item[] {
+  const last = results.find((result) => result.items.length > 1);
+  const isPage = ({ name, input }: KnownResult) =>
+    last !== undefined && name === last.name && isSamePageInput(input, last.input);
+  return results
+    .filter(isPage)
+    .toReversed()
+    .flatMap(({ items }) => items);
+}
+
+/** Pages differ in numbers only. */
+const isSamePageInput = (left: Item, right: Item): boolean =>
+  [...new Set([...Object.keys(left), ...Object.keys(right)])].every(
+    (key) =>
+      left[key] === right[key] || [left[key], right[key]].every((value) => typeof (value ?? 0) === "number"),
+  );
+
 /** The items that match every word, or whose numbers are within the limit: "at least 5 rooms". */
-function filterItems(items: readonly Item[], words: readonly Word[], text: string): readonly Item[] {
-  const limit = parseLimit(text);
+function filterItems(
+  items: readonly Item[],
+  words: readonly Word[],
+  limit: Limit | undefined,
+): readonly Item[] {
   if (limit) {
     const isWithin = (item: Item) =>
       Object.entries(item).some(

@@ -1,7 +1,8 @@
 import { isRecord, type Json } from "capstan";
 import { getItemName, type Item } from "../dialog/collect-results.ts";
-import { formatName, splitName, toStem } from "../language/words.ts";
+import { formatName, toStem } from "../language/words.ts";
 import { isIdName } from "../matching/properties.ts";
+import { isMeasure, stripUnit, withUnit } from "./units.ts";
 
 const maxItems = 8;
 const maxScalars = 20;
@@ -11,6 +12,8 @@ export type DescribeOptions = {
   readonly hideIds: boolean;
   /** Text already in the answer, which is not repeated. */
   readonly said?: string;
+  /** True if nothing was found, and the lists are alternatives. */
+  readonly isOffer?: boolean;
   /** Total number of items when the list contains only some of them. */
   readonly total?: number;
 };
@@ -20,7 +23,9 @@ export function describeData(data: Json, options: DescribeOptions): string {
   if (Array.isArray(data)) return describeList("result", data, options);
   if (!isRecord(data)) return isAlreadySaid(data as Json, options) ? "" : formatScalar(data as Json);
   const item = data as Item;
-  const entries = Object.entries(item).filter(([key]) => isShown(key, options));
+  const entries = Object.entries(item).filter(
+    ([key, value]) => isShown(key, options) && !(isTold(value) && typeof item.note === "string"),
+  );
   // A single named item reads better as one line.
   const isFlat = entries.every(([, value]) => !hasRecords(value));
   if (getItemName(item) !== undefined && isFlat && !isAlreadySaid(getItemName(item) ?? "", options))
@@ -33,6 +38,9 @@ export function describeData(data: Json, options: DescribeOptions): string {
     .filter((line) => line !== "")
     .join("\n");
 }
+
+/** True for a value that only repeats what a note says: nothing, or yes or no. */
+const isTold = (value: Json): boolean => isEmpty(value) || value === 0 || typeof value === "boolean";
 
 type Entry = readonly [key: string, value: Json];
 
@@ -58,8 +66,8 @@ function describeEntry(key: string, value: Json, options: DescribeOptions): stri
     return told === "" ? [] : [endSentence(`${capitalize(formatName(key))}: ${told}`)];
   }
   // The message already reports success or failure, and an empty result.
-  const isTold = options.said && (typeof value === "boolean" || value === 0 || key === "id");
-  if (isTold || isAlreadySaid(value, options)) return [];
+  const isRedundant = options.said && (typeof value === "boolean" || value === 0 || key === "id");
+  if (isRedundant || isAlreadySaid(value, options)) return [];
   const counted = typeof value === "number" ? /^(\p{Ll}+(?<!ed))Count$/u.exec(key)?.[1] : undefined;
   if (counted !== undefined) return [`${value} ${value === 1 ? counted : toPluralName(counted)}.`];
   // A note is a sentence of its own.
@@ -81,8 +89,12 @@ function describeList(name: string, list: readonly Json[], options: DescribeOpti
     .slice(0, maxItems)
     .map((item) => `- ${describeItem(item, { ...options, maxProperties: 4 })}`);
   const left = list.length - lines.length;
-  const { said, total = list.length } = options;
-  const number = total > list.length ? `${list.length} of ${total}` : `${list.length}`;
+  const { said, isOffer = false, total = list.length } = options;
+  const number = isOffer
+    ? "Available"
+    : total > list.length
+      ? `${list.length} of ${total}`
+      : `${list.length}`;
   const head = said ? [] : [`${number} ${total === 1 ? toSingularName(name) : toPluralName(name)}:`];
   return [...head, ...lines, ...(left > 0 ? [`- and ${left} more`] : [])].join("\n");
 }
@@ -170,27 +182,3 @@ const endSentence = (text: string): string => (/[.!?…]$/u.test(text) ? text : 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const toSingularName = (name: string): string => name.replace(/\S+$/u, toStem);
 const toPluralName = (name: string): string => (/s$|data$|found$|people$/u.test(name) ? name : `${name}s`);
-
-const units: readonly (readonly [RegExp, string])[] = [
-  [/(?:^k|K)ilomet(?:re|er)s?$/u, "km"],
-  [/(?:^d|D)istance$|(?:^m|M)et(?:re|er)s?$/u, "m"],
-  [/(?:^m|M)inutes?$/u, "min"],
-  [/(?:^s|S)econds?$/u, "s"],
-  [/(?:^p|P)ercent$/u, "%"],
-];
-
-const findUnit = (key: string): string | undefined => units.find(([pattern]) => pattern.test(key))?.[1];
-
-/** True for a number whose property name implies a unit. */
-export const isMeasure = (key: string, value: Json): boolean =>
-  typeof value === "number" && findUnit(key) !== undefined;
-
-/** Appends the unit that the property name implies: `distanceMetres: 40` becomes "40 m". */
-export const withUnit = (key: string, value: Json, text: string): string =>
-  isMeasure(key, value) ? `${text} ${findUnit(key)}` : text;
-
-/** Removes the unit from a property name: `walkingMinutes` becomes "walking". */
-export function stripUnit(key: string): string {
-  const parts = splitName(key);
-  return findUnit(key) !== undefined && parts.length > 1 ? parts.slice(0, -1).join("_") : key;
-}

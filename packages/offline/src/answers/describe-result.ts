@@ -74,13 +74,14 @@ function describeResultData({ call, result }: CallResult, text: string, options:
   // A list speaks for itself, so the tool's message is omitted.
   const isTold = !options.hideMessages && (extractItems(data).length < 2 || isNegative(message));
   const head = isSentence(message) && isTold ? endWithPeriod(message) : "";
-  const told = describeData(data, { ...options, said: head });
+  const isOffer = offersAlternatives(data);
+  const told = describeData(data, { ...options, said: head, isOffer });
   const answer = [head, told].filter((line) => line !== "").join("\n");
   return (
     (answer ||
       endWithPeriod(message) ||
       `${capitalizeFirst(formatSpokenName(result.name, options.tools))} is done.`) +
-    formatAlternativesOffer(data)
+    (isOffer ? "\nDo you want one of these instead?" : "")
   );
 }
 
@@ -98,15 +99,15 @@ function formatNothing({ input }: CallPart, message: string): string {
   return [nothing, ...(suggestion === undefined ? [] : [suggestion])].join(" ");
 }
 
-/** Offers alternatives if nothing was found but the result lists other items. */
-function formatAlternativesOffer(data: Json): string {
-  if (!isRecord(data)) return "";
+/** True if nothing was found but the result lists other items. */
+function offersAlternatives(data: Json): boolean {
+  if (!isRecord(data)) return false;
   const entries = Object.entries(data);
   const isNothing = entries.some(([key, value]) =>
     Array.isArray(value) ? value.length === 0 : value === 0 && /count|total|found|number/iu.test(key),
   );
-  const hasOthers = entries.some(([, value]) => Array.isArray(value) && value.length > 0);
-  return isNothing && hasOthers ? "\nDo you want one of these instead?" : "";
+  const hasOthers = entries.some(([, value]) => Array.isArray(value) && value.some(isRecord));
+  return isNothing && hasOthers;
 }
 
 /** A negative message is kept, because a list of alternatives does not say that nothing was found. */

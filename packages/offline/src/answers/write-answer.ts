@@ -16,9 +16,10 @@ import { isOpenHandoff } from "../planning/handoff.ts";
 import { readAnswerStyle } from "./answer-style.ts";
 import { citeSources, collectSources, filterSources } from "./cite-sources.ts";
 import { suggestPhrases } from "./clarify.ts";
-import { describeItem, isMeasure } from "./describe-data.ts";
+import { describeItem } from "./describe-data.ts";
 import { type CallResult, describeResult, type ResultOptions } from "./describe-result.ts";
 import { answerSmallTalk, formatRefusal, isUnsupportedAction } from "./small-talk.ts";
+import { isMeasure } from "./units.ts";
 
 /** Writes the answer from the results since the last user message. Every name and number comes from them. */
 export function writeAnswer(request: ModelRequest): string {

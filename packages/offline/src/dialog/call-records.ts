@@ -47,10 +47,14 @@ export function isCorrection(failed: CallRecord, later: CallRecord): boolean {
   );
   const isTold = changed.every(
     ([key, value]) =>
-      input[key] === undefined || String(input[key]) === String(value) || message.includes(String(value)),
+      input[key] === undefined || String(input[key]) === String(value) || names(message, String(value)),
   );
   return isKept || (later.call.name === name && isTold);
 }
+
+/** True if the message contains a value, or its quoted part: "Boat" of `name == 'Boat'`. */
+const names = (message: string, value: string): boolean =>
+  message.includes(/^\w+ == '([^']+)'$/u.exec(value)?.[1] ?? value);
 
 /** True if `calls` contains no call with the same name and input. */
 export const isNewCall = (

@@ -1,7 +1,7 @@
 import { type Entry, getCalls, getText, type ModelRequest, toCanonicalJson } from "capstan";
 import { isAddress } from "../language/read-value.ts";
 import { isRemoval } from "../language/removal.ts";
-import { joinWords, tokenize, type Word } from "../language/words.ts";
+import { joinWords, tokenize } from "../language/words.ts";
 import { hasTemplateMatch } from "../matching/match-tool.ts";
 import {
   completeSentence,
@@ -11,6 +11,7 @@ import {
 } from "../matching/partial-example.ts";
 import { isReadOnly } from "../matching/score-tool.ts";
 import { collectResults } from "./collect-results.ts";
+import { type Interpretation, interpretAlone, interpretFilter } from "./interpretation.ts";
 import { listSubstitutions } from "./list-substitutions.ts";
 import {
   extractValues,
@@ -24,13 +25,6 @@ import { fillIntent, getLastUtterance, type Intent, parseIntents, repeatIntent }
 import { isBareFollowUp, isImplausible, replaceParts } from "./replace-parts.ts";
 import type { DialogContext } from "./resolve-reference.ts";
 
-/** The meaning of an utterance in its dialog: the completed sentence, its intents, and the replies to our questions. */
-export type Interpretation = {
-  readonly text: string;
-  readonly intents: readonly Intent[];
-  readonly hints: readonly (readonly Word[])[];
-};
-
 type DialogInput = Pick<ModelRequest, "history" | "tools">;
 
 const maxDepth = 3;
@@ -39,8 +33,8 @@ const maxDepth = 3;
 export function interpret(input: DialogInput, depth = 0): Interpretation {
   const { history, tools } = input;
   const { text, index: at } = getLastUtterance(history);
-  const standalone: Interpretation = { text, intents: parseIntents(text, tools), hints: [] };
   const before = history.slice(0, Math.max(0, at));
+  const standalone = interpretAlone(text, tools);
   // A removal must be stated in full; it is never inferred from a follow-up.
   if (isRemoval(tokenize(text))) return standalone;
   if (depth > maxDepth || getLastUtterance(before).index < 0) return standalone;
@@ -48,14 +42,12 @@ export function interpret(input: DialogInput, depth = 0): Interpretation {
   const completion =
     !isComplete || hasReplyPrefix(text) ? completePartialExample(text, before, tools) : undefined;
   if (completion || isComplete) return completion ?? standalone;
+  const filtered = interpretFilter(text, tools);
+  if (filtered) return filtered;
   const followUp = parseCorrection(text) ?? parseContinuation(text);
   if (followUp !== undefined) {
     const addition = followUp.addition;
-    const freshInterpretation: Interpretation = {
-      text: addition,
-      intents: parseIntents(addition, tools),
-      hints: [],
-    };
+    const freshInterpretation = interpretAlone(addition, tools);
     if (
       isRemoval(tokenize(addition)) ||
       freshInterpretation.intents.some(({ match }) => hasTemplateMatch(match))

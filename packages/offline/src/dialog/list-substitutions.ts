@@ -2,7 +2,7 @@ import { isColor, parseNumber } from "../language/read-value.ts";
 import { isFiller } from "../language/synonyms.ts";
 import { computeDistance, joinWords, tokenize, type Word } from "../language/words.ts";
 import { parseExamples } from "../matching/parse-examples.ts";
-import type { Interpretation } from "./follow-up.ts";
+import type { Interpretation } from "./interpretation.ts";
 import type { FollowUp } from "./parse-follow-up.ts";
 
 type WordKind = "color" | "number" | "code" | "plain";

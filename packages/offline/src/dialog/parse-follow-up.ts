@@ -4,7 +4,7 @@ import { readValue } from "../language/read-value.ts";
 import { tokenize } from "../language/words.ts";
 import type { Property } from "../matching/properties.ts";
 import type { Input } from "./fill-arguments.ts";
-import type { Interpretation } from "./follow-up.ts";
+import type { Interpretation } from "./interpretation.ts";
 
 export type FollowUp = {
   readonly addition: string;

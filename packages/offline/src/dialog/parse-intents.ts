@@ -50,6 +50,12 @@ export function parseIntents(utterance: string, tools: readonly ToolSpec[]): Int
   const rephrased = text.replace(/\bbetween\s+(.+?)\s+and\s+/iu, "from $1 to ");
   if (rephrased !== text && !(wholeMatch && hasTemplateMatch(wholeMatch)))
     return parseIntents(rephrased, tools);
+  // "Ada's job" means the job of Ada.
+  const owned = text.replace(/(?<=\s)(\p{Lu}[\p{L}\p{N}]*)['’]s\s+([^?.!]+)/u, "the $2 of $1");
+  if (owned !== text && !(wholeMatch && hasTemplateMatch(wholeMatch))) {
+    const intents = parseIntents(owned, tools);
+    if (intents.some(({ match }) => hasTemplateMatch(match))) return intents;
+  }
   const intents: Intent[] = [];
   let pending = "";
   for (const clause of splitClauses(text)) {

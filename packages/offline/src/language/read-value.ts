@@ -110,11 +110,14 @@ export function createSlotRules(
   // A slot embedded in a word, as in `*.{ending}`, accepts one word.
   const isEmbedded = (slot: string) =>
     new RegExp(`[\\w*.]\\{${slot}\\}|\\{${slot}\\}[\\w*.]`, "u").test(inputText);
+  // A slot after a sign, as in `age > {age}`, is a number.
+  const isCompared = (slot: string) => new RegExp(`[<>]=?\\s*\\{${slot}\\}`, "u").test(inputText);
   const propertiesByName = new Map(properties.map((property) => [property.name, property]));
   const accepts = (slot: string, value: string): boolean => {
     const words = tokenize(value);
     const property = propertiesByName.get(slot);
     if (referenceSlots.has(`{${slot}}`)) return !words.every(isFiller) || hasPointer(words);
+    if (!property && isCompared(slot)) return parseNumber(value) !== undefined;
     if (!property && isPathName(slot)) return isAddress(value) && !/\s/u.test(value);
     if (!property)
       return (!isEmbedded(slot) || isSuffix(words)) && !words.every(isFiller) && !isPointerPhrase(words);
@@ -128,7 +131,7 @@ export function createSlotRules(
   return {
     accepts,
     isProse: (slot) => isProseName(slot),
-    isNumber: (slot) => propertiesByName.get(slot)?.type === "number",
+    isNumber: (slot) => (propertiesByName.get(slot)?.type ?? (isCompared(slot) && "number")) === "number",
     trimDictation: createDictationParser(toolNameStems),
   };
 }

@@ -31,9 +31,15 @@ export type SlotRules = {
 
 const templatePronouns = new Set("it them those these this that both".split(" "));
 
+const persons = new Set("i you we one".split(" "));
+
 /** Scores a word against a template word: identical, interchangeable, or a synonymous verb. */
-function scoreWord(piece: string, word: string): number {
-  if (isSimilar(word, piece)) return 1;
+function scoreWord(piece: string, { stem: word, raw, gap }: Word): number {
+  // A name within a sentence is not a typo: "from Finn" does not mean "find".
+  const isName = /^\p{Lu}\p{Ll}/u.test(raw) && gap !== "" && !/[.!?]/u.test(gap);
+  if (word === piece || (!isName && isSimilar(word, piece))) return 1;
+  // "How do you get there" equals "how do I get there".
+  if (persons.has(piece) && persons.has(word)) return 1;
   // "Which files" equals "what files", and "make it blue" equals "make them blue".
   if ((piece === "what" && word === "which") || (piece === "which" && word === "what")) return 1;
   if (piece === "them" && templatePronouns.has(word)) return 1;
@@ -62,10 +68,10 @@ export function matchTemplate(
   const isCovered = (piece: Piece) =>
     "stem" in piece &&
     words.some(
-      ({ stem }) =>
-        scoreWord(piece.stem, stem) > 0 ||
-        isImpliedPreposition(piece.stem, stem) ||
-        (textMarkers.has(piece.stem) && textMarkers.has(stem)),
+      (word) =>
+        scoreWord(piece.stem, word) > 0 ||
+        isImpliedPreposition(piece.stem, word.stem) ||
+        (textMarkers.has(piece.stem) && textMarkers.has(word.stem)),
     );
   if (!needed.every(isCovered)) return undefined;
   const context = { pieces, words, rules, failedPositions: new Set<number>() };
@@ -125,9 +131,7 @@ function matchPiece(context: MatchContext, pieceIndex: number, wordIndex: number
   const word = words[wordIndex];
   if (!piece) return words.slice(wordIndex).every(isTrailing) ? { slots: [], matchedWeight: 0 } : undefined;
   if ("slot" in piece) return matchSlot(context, piece.slot, { at: pieceIndex, from: wordIndex });
-  const score = word
-    ? Math.max(scoreWord(piece.stem, word.stem), scoreTextMarker(context, pieceIndex, word))
-    : 0;
+  const score = word ? Math.max(scoreWord(piece.stem, word), scoreTextMarker(context, pieceIndex, word)) : 0;
   if (score > 0) {
     const found = matchFrom(context, pieceIndex + 1, wordIndex + 1);
     if (found)
@@ -165,13 +169,19 @@ function matchSlot(
     const taken = words.slice(from, end);
     const value = rules.isProse(slot)
       ? joinWords(rules.trimDictation(taken, pieces[at - 1]))
-      : stripArticle(taken);
+      : rules.isNumber(slot)
+        ? stripUnit(stripArticle(taken))
+        : stripArticle(taken);
     if (value === "" || !rules.accepts(slot, value)) continue;
     const found = matchFrom(context, at + 1, end);
     if (found) return { slots: [[slot, value], ...found.slots], matchedWeight: found.matchedWeight };
   }
   return undefined;
 }
+
+/** "5 euros" is the number 5 unless the template takes a unit. */
+const stripUnit = (text: string): string =>
+  text.replace(/(?<=^\S+)\s+(?:euros?|dollars?|pounds?|years?(?:\s+old)?)$/iu, "");
 
 const leadingArticles = new Set("a an the all any some every me my of al".split(" "));
 

@@ -37,8 +37,11 @@ function parsePieces(phrase: string): Piece[] {
     .flatMap((part) => (part.startsWith("{") ? [part] : tokenize(part).map(({ stem }) => stem)));
   // If a template consists of function words only, they are required.
   const hasTopic = words.some((word) => !word.startsWith("{") && !fillers.has(word));
-  return words.map((word) => {
+  return words.map((word, at) => {
     if (word.startsWith("{")) return { slot: word.slice(1, -1) };
-    return { stem: word, isOptional: uncountedWords.has(word) || (hasTopic && optionalWords.has(word)) };
+    // Only "of" separates two slots in "{property} of {item}".
+    const isSeparator = word === "of" && words[at - 1]?.startsWith("{") === true;
+    const isOptional = uncountedWords.has(word) || (hasTopic && optionalWords.has(word));
+    return { stem: word, isOptional: isOptional && !isSeparator };
   });
 }

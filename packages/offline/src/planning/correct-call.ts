@@ -1,4 +1,4 @@
-import { type ToolSpec, toPlainText } from "capstan";
+import { type Json, type ToolSpec, toPlainText } from "capstan";
 import { type Call, isNewCall } from "../dialog/call-records.ts";
 import { fillArguments, type Input } from "../dialog/fill-arguments.ts";
 import { readValue } from "../language/read-value.ts";
@@ -50,9 +50,19 @@ function withSuggestion({ name, input }: Call, suggested: readonly string[]): Ca
   for (const value of suggested) {
     const key = Object.keys(input).find((candidate) => resemblesSuggestion(input[candidate], value));
     if (key) return { name, input: { ...input, [key]: value } };
+    const quoted = Object.entries(input).find(([, text]) => correctQuoted(text, value) !== text);
+    if (quoted) return { name, input: { ...input, [quoted[0]]: correctQuoted(quoted[1], value) } };
   }
   return undefined;
 }
+
+/** Corrects the quoted part of a text such as `name == 'Bota'`. */
+const correctQuoted = (text: Json, suggestion: string): Json =>
+  typeof text === "string"
+    ? text.replaceAll(/(?<=(['"]))[^'"]+(?=\1)/gu, (part) =>
+        resemblesSuggestion(part, suggestion) ? suggestion : part,
+      )
+    : text;
 
 type Failure = { readonly plan: PlanContext; readonly message: string };
 

@@ -1,7 +1,7 @@
 import type { ModelRequest, ToolSpec } from "capstan";
 import type { Call, CallRecord } from "../dialog/call-records.ts";
 import type { Item } from "../dialog/collect-results.ts";
-import type { Interpretation } from "../dialog/follow-up.ts";
+import type { Interpretation } from "../dialog/interpretation.ts";
 import type { DialogContext } from "../dialog/resolve-reference.ts";
 import type { Property } from "../matching/properties.ts";
 
