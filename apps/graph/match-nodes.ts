@@ -1,7 +1,7 @@
 // Finds nodes by plain text, by name or type, one or several: "Whiskers and Mittens", "cats", "everything".
 
 import { getName, type Network, type NetworkNode } from "./network.ts";
-import { toSingular } from "./to-singular.ts";
+import { isSameKind, toSingular } from "./to-singular.ts";
 
 /** The plain text of a selector that is not a formula or only tests the type; otherwise undefined. */
 export function getPlainText(selector: string): string | undefined {
@@ -28,8 +28,8 @@ const minPartialLength = 3;
 function matchOne({ nodes }: Network, text: string): readonly NetworkNode[] | undefined {
   if (everythingPattern.test(text.trim())) return nodes;
   const searched = text.trim().replace(articlePattern, "").toLowerCase();
-  const typed = nodes.filter(({ data }) => matchesType(searched, String(data.type ?? "").toLowerCase()));
-  if (typed.length > 0) return typed;
+  const type = findType(nodes, searched);
+  if (type !== undefined) return nodes.filter(({ data }) => data.type === type);
   const named = nodes.filter((node) =>
     [getName(node), node.id].some((name) => name.toLowerCase() === searched),
   );
@@ -38,6 +38,14 @@ function matchOne({ nodes }: Network, text: string): readonly NetworkNode[] | un
   return searched.length >= minPartialLength && similar.length === 1 ? similar : undefined;
 }
 
-/** Accepts the singular and the plural of a type. */
-const matchesType = (word: string, type: string): boolean =>
-  word !== "" && (word === type || word === `${type}es` || toSingular(word) === toSingular(type));
+/** Finds a type by its singular or plural, or else by a synonym. */
+export function findType(nodes: readonly NetworkNode[], word: string): Type | undefined {
+  const types = [...new Set(nodes.flatMap(({ data }) => data.type ?? []))];
+  const searched = word.toLowerCase();
+  const isSame = (type: string) =>
+    searched === type || searched === `${type}es` || toSingular(searched) === toSingular(type);
+  const find = (test: (type: string) => boolean) => types.find((type) => test(String(type).toLowerCase()));
+  return searched === "" ? undefined : (find(isSame) ?? find((type) => isSameKind(searched, type)));
+}
+
+type Type = NetworkNode["data"][string];

@@ -2,7 +2,7 @@
 
 import { suggestName } from "capstan";
 import { Refusal } from "./command.ts";
-import { getPlainText, matchNodes } from "./match-nodes.ts";
+import { findType, getPlainText, matchNodes } from "./match-nodes.ts";
 import {
   getName,
   groupEdgesByNode,
@@ -24,8 +24,15 @@ export function selectNodes(network: Network, selector: string): readonly Networ
     member: node,
     properties: { ...node.data, id: node.id, degree: edges.get(node.id)?.length ?? 0 },
   }));
-  return selectMembers(members, selector, "node");
+  return selectMembers(members, resolveTypes(network, selector), "node");
 }
+
+/** Replaces the types of a selector by those of the graph: `people` by `human`. */
+const resolveTypes = ({ nodes }: Network, selector: string): string =>
+  selector.replaceAll(/(?<=\btype\s*==\s*)(['"])([^'"]*)\1/gu, (quoted, quote: string, type: string) => {
+    const known = findType(nodes, type);
+    return known === undefined ? quoted : `${quote}${known}${quote}`;
+  });
 
 /** Selects edges by a selector, which can also use `id`, `from`, `to`, `fromName` and `toName`. */
 export function selectEdges(network: Network, selector: string): readonly NetworkEdge[] {

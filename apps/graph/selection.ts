@@ -1,5 +1,5 @@
-import type { Json } from "capstan";
-import type { Facts } from "./command.ts";
+import { type Json, suggestName } from "capstan";
+import { type Facts, Refusal } from "./command.ts";
 import { getPlainText } from "./match-nodes.ts";
 import { countTypes, getName, type Network, type NetworkNode } from "./network.ts";
 import { type NodeSelection, selectorPrefix } from "./pick-nodes.ts";
@@ -51,6 +51,16 @@ export function formatNoNodes(selector: string): string {
     ? `No node matches ${selector}.`
     : `No node has the name or type "${plainText}".`;
 }
+
+/** Throws a refusal that suggests the name of a node, for a word that is close to it. */
+export function refuseTypo({ nodes }: Network, words: string): void {
+  const [first, ...others] = /(?<=")[^"]+(?=")/u.exec(suggestName(words, nodes.map(getName))) ?? [];
+  const isTypo = words.length >= minTypoLength && first !== undefined && others.length === 0;
+  if (isTypo) throw new Refusal(`${formatNoNodes(words)} Did you mean "${first}"?`);
+}
+
+/** Short words resemble some name by chance. */
+const minTypoLength = 5;
 
 /** Beyond this, a model gets some nodes and the selection. */
 const maxListedNodes = 30;

@@ -4,7 +4,7 @@
 //   test = "(" or ")" | property ("==" | "!=" | "<" | "<=" | ">" | ">=" | "contains") value
 
 import type { Properties } from "./network.ts";
-import { toSingular } from "./to-singular.ts";
+import { isSameKind, toSingular } from "./to-singular.ts";
 
 /** A parsed selector. `properties` lists all properties it uses. */
 export type Selector = { readonly properties: readonly string[]; matches(properties: Properties): boolean };
@@ -168,7 +168,9 @@ class Parser {
 export function findPropertyName(name: string, known: readonly string[]): string | undefined {
   const fold = (text: string) => toSingular(text.trim().toLowerCase());
   return (
-    known.find((property) => property === name) ?? known.find((property) => fold(property) === fold(name))
+    known.find((property) => property === name) ??
+    known.find((property) => fold(property) === fold(name)) ??
+    known.find((property) => isSameKind(property, name.trim()))
   );
 }
 

@@ -106,6 +106,9 @@ export function runAlgorithm(graphContext: GraphContext): Tool {
       { phrase: "run {algorithm}" },
       { phrase: "who has the most connections", input: { algorithm: "degree" } },
       { phrase: "which node has the most connections", input: { algorithm: "degree" } },
+      { phrase: "who has the most links", input: { algorithm: "degree" } },
+      { phrase: "which node has the most links", input: { algorithm: "degree" } },
+      { phrase: "which node has the most edges", input: { algorithm: "degree" } },
       { phrase: "who is the most connected", input: { algorithm: "degree" } },
       { phrase: "what is the most connected node", input: { algorithm: "degree" } },
       { phrase: "which nodes are the most connected", input: { algorithm: "degree" } },
@@ -113,7 +116,11 @@ export function runAlgorithm(graphContext: GraphContext): Tool {
       { phrase: "which nodes are the most important", input: { algorithm: "pageRank" } },
       { phrase: "how many connected components are there", input: { algorithm: "components" } },
       { phrase: "shortest path from {from} to {to}", input: { algorithm: "shortestPath" } },
+      { phrase: "path from {from} to {to}", input: { algorithm: "shortestPath" } },
+      { phrase: "how do I get from {from} to {to}", input: { algorithm: "shortestPath" } },
+      { phrase: "how far is it from {from} to {to}", input: { algorithm: "shortestPath" } },
       { phrase: "how is {from} connected to {to}", input: { algorithm: "shortestPath" } },
+      { phrase: "how are {from} and {to} connected", input: { algorithm: "shortestPath" } },
     ],
     run(input, { network }) {
       const algorithm = Object.hasOwn(algorithms, input.algorithm) ? algorithms[input.algorithm] : undefined;

@@ -1,6 +1,7 @@
 import type { Tool } from "capstan";
 import { suggestName } from "capstan";
 import { defineCommand, type GraphContext, Refusal } from "../command.ts";
+import { getPlainText } from "../match-nodes.ts";
 import { countTypes } from "../network.ts";
 import { type NodeSelection, pickNodes } from "../pick-nodes.ts";
 import {
@@ -9,6 +10,7 @@ import {
   formatNoNodes,
   listNodes,
   nodeIdsInput,
+  refuseTypo,
   selectorInput,
 } from "../selection.ts";
 import { createView, type Layout, layouts } from "../view.ts";
@@ -54,6 +56,7 @@ export function zoomToNodes(graphContext: GraphContext): Tool {
       const nodes = pickNodes(network, selection);
       if (nodes.length === 0) {
         const selector = selection.selector ?? "no ids";
+        refuseTypo(network, getPlainText(selector) ?? "");
         const data = { count: 0, types: countTypes(network.nodes) };
         return [
           { success: true, message: explainNoNodes(network, selector), note: formatNoNodes(selector), data },
@@ -79,6 +82,7 @@ export function clearStyles(graphContext: GraphContext): Tool {
       { phrase: "clear all styles" },
       { phrase: "reset the colors" },
       { phrase: "remove all colors" },
+      { phrase: "undo the colors" },
     ],
     run(_, { view }) {
       const affectedNodes = Object.keys(view.nodeColours);

@@ -70,9 +70,34 @@ const statisticExamples: readonly ToolExample[] = [
   { phrase: "which {type} has the highest {property}", input: ofType("maximum") },
   { phrase: "lowest {property} of the {type}", input: ofType("minimum") },
   { phrase: "which {type} has the lowest {property}", input: ofType("minimum") },
-  { phrase: "who is the oldest {type}", input: { property: "age", ...ofType("maximum") } },
-  { phrase: "who is the youngest {type}", input: { property: "age", ...ofType("minimum") } },
+  { phrase: "sum of the {property} of the {type}", input: ofType("total") },
+  { phrase: "how much do the {type} cost", input: { property: "price", ...ofType("total") } },
+  { phrase: "how much do the {type} cost together", input: { property: "price", ...ofType("total") } },
+  { phrase: "what do the {type} cost together", input: { property: "price", ...ofType("total") } },
+  { phrase: "how old are the {type} on average", input: { property: "age", ...ofType("average") } },
+  ...createExtremeExamples("oldest", { property: "age", statistic: "maximum" }),
+  ...createExtremeExamples("youngest", { property: "age", statistic: "minimum" }),
+  ...createExtremeExamples("cheapest", { property: "price", statistic: "minimum" }),
+  ...createExtremeExamples("most expensive", { property: "price", statistic: "maximum" }),
+  { phrase: "which {type} costs the most", input: { property: "price", ...ofType("maximum") } },
+  { phrase: "which {type} costs the least", input: { property: "price", ...ofType("minimum") } },
+  { phrase: "which {type} has the most {property}", input: ofType("maximum") },
+  { phrase: "which {type} has the fewest {property}", input: ofType("minimum") },
 ];
+
+/** "Who is the oldest cat", "which cat is the oldest", and "who is the oldest" of all. */
+function createExtremeExamples(
+  word: string,
+  input: { readonly property: string; readonly statistic: Statistic },
+): readonly ToolExample[] {
+  const typed = { ...input, selector: "type == '{type}'" };
+  return [
+    { phrase: `who is the ${word} {type}`, input: typed },
+    { phrase: `what is the ${word} {type}`, input: typed },
+    { phrase: `which {type} is the ${word}`, input: typed },
+    { phrase: `who is the ${word}`, input },
+  ];
+}
 
 function selectTarget(network: Network, target: Target, selector?: string): readonly Member[] {
   if (selector === undefined) return network[target];

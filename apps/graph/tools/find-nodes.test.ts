@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { findType } from "../match-nodes.ts";
 import { createToolHarness } from "../testing/tool-harness.ts";
 import { findNodes } from "./find-nodes.ts";
 
@@ -18,6 +19,22 @@ describe("findNodes", () => {
       nodeIds: ["cat1", "cat3"],
     });
     expect((await getPicture(tool, { selector: "breed contains 'persian'" })).flash).toEqual(["cat2"]);
+  });
+
+  it("knows types and properties by other common words, unless the graph has a type of that name", async () => {
+    expect((await call(tool, { selector: "type == 'people' and age > 40" })).data).toMatchObject({
+      nodeIds: ["human2", "human7"],
+    });
+    expect((await call(tool, { selector: "people" })).data).toMatchObject({ count: 7 });
+    expect((await call(tool, { selector: "cost > 10" })).data).toMatchObject({ nodeIds: ["toy4"] });
+    const nodes = ["human", "person"].map((type) => ({ id: type, data: { type } }));
+    expect(findType(nodes, "people")).toBe("person");
+    expect(findType(nodes, "humans")).toBe("human");
+  });
+
+  it("searches only among given nodes", async () => {
+    const input = { selector: "rooms >= 5", nodeIds: ["house1", "house2"] };
+    expect((await call(tool, input)).data).toMatchObject({ nodeIds: ["house2"] });
   });
 
   it("supports id and degree in selectors", async () => {

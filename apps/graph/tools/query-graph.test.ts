@@ -43,9 +43,9 @@ describe("queryGraph", () => {
       neighbours: [{ name: "Ben" }, { name: "Eva" }],
     });
     expect(await find({ node: "Mittens", relation: "owns", direction: "outgoing" })).toMatchObject({
-      note: 'Mittens has no connection of the kind "owns".',
+      note: 'No connection of the kind "owns" is recorded for "Mittens".',
       neighbours: [],
-      edgeTypes: expect.arrayContaining([{ type: "owner_of", count: 1 }]),
+      knownKinds: expect.arrayContaining(["owner of"]),
     });
   });
 
@@ -60,6 +60,47 @@ describe("queryGraph", () => {
       ],
     });
     expect((await getPicture(tool, { query: "neighbours", node: "Grace" })).flash).toEqual(["human7"]);
+  });
+
+  it("lists what all nodes of a type are connected to, once each", async () => {
+    const { data } = await call(tool, {
+      query: "neighbours",
+      node: "cats",
+      relation: "eat",
+      direction: "outgoing",
+    });
+    expect(data).toMatchObject({ neighbours: [{ name: "Tuna", by: "fed_with" }, { name: "Kibble" }] });
+  });
+
+  it("lists the nodes that share a neighbor", async () => {
+    const { data } = await call(tool, { query: "shared", node: "Ben", relation: "lives" });
+    expect(data).toMatchObject({ neighbours: [{ name: "Mittens" }, { name: "Finn" }] });
+  });
+
+  it("tells whether two nodes are connected, by any edge or by one kind", async () => {
+    const find = async (input: { readonly [name: string]: string }) =>
+      (await call(tool, { query: "connection", ...input })).message;
+    expect(await find({ node: "Eva", other: "Finn", relation: "know" })).toBe("Yes: Eva – friend of – Finn.");
+    expect(await find({ node: "Finn", other: "Eva" })).toBe("Yes: Eva – friend of – Finn.");
+    expect(await find({ node: "Eva", other: "Finn", relation: "owns" })).toBe(
+      'No connection of the kind "owns" between "Eva" and "Finn" is recorded.',
+    );
+    expect(await call(tool, { query: "connection", node: "Eva" })).toMatchObject({
+      error: '"connection" needs two nodes: node and other.',
+    });
+  });
+
+  it("returns one property of a node, or says that it is not recorded", async () => {
+    const find = async (property: string) => call(tool, { query: "node", node: "Ada", property });
+    expect((await find("job")).data).toEqual({ nodes: [{ id: "human1", name: "Ada", job: "baker" }] });
+    expect((await find("phone number")).message).toBe('No "phone number" is recorded for "Ada".');
+  });
+
+  it("suggests the name that a word resembles, but not for short words", async () => {
+    expect(await call(tool, { query: "node", node: "Wiskers" })).toMatchObject({
+      error: 'No node has the name or type "Wiskers". Did you mean "Whiskers"?',
+    });
+    expect((await call(tool, { query: "node", node: "dog" })).error).toBeUndefined();
   });
 
   it("reports a missing, unknown or ambiguous node", async () => {

@@ -5,20 +5,27 @@ import {
   type Facts,
   type GraphContext,
   type PictureUpdate,
-  Refusal,
 } from "../command.ts";
 import { matchNodes } from "../match-nodes.ts";
 import {
   countTypes,
   getName,
   groupEdgesByNode,
+  listProperties,
   type Network,
-  type NetworkEdge,
   type NetworkNode,
 } from "../network.ts";
 import { getNode } from "../pick-nodes.ts";
-import { matchRelation } from "../relation.ts";
-import { explainNoNodes, formatCount, formatNoNodes } from "../selection.ts";
+import { formatType } from "../relation.ts";
+import { explainNoNodes, formatCount, formatNoNodes, refuseTypo } from "../selection.ts";
+import { findPropertyName } from "../selector.ts";
+import {
+  describeConnection,
+  describeNeighbors,
+  describeSharing,
+  directions,
+  requireNames,
+} from "./neighbors.ts";
 
 const queries = [
   "nodeCount",
@@ -27,13 +34,16 @@ const queries = [
   "edgeTypes",
   "degree",
   "neighbours",
+  "shared",
+  "connection",
   "node",
   "summary",
 ] as const;
-const directions = ["incoming", "outgoing", "both"] as const;
 type Input = {
   readonly query: (typeof queries)[number];
   readonly node?: string;
+  readonly other?: string;
+  readonly property?: string;
   readonly relation?: string;
   readonly direction?: (typeof directions)[number];
 };
@@ -43,13 +53,19 @@ export function queryGraph(graphContext: GraphContext, edgeTypes: readonly strin
   return defineCommand<Input>(graphContext, {
     name: "queryGraph",
     description:
-      "Counts nodes or edges, lists their types, or describes one node: its degree, its neighbors, or all its properties. `degree`, `neighbours` and `node` need `node`.",
+      "Counts nodes or edges, lists their types, or describes one node: its degree, its neighbors, the nodes that share a neighbor with it (`shared`), its connection to another one, or all its properties. All of these need `node`; `connection` also needs `other`.",
     input: {
       query: { type: "string", enum: [...queries], description: "What to ask" },
-      node: { type: "string", description: "Name or id of the node, for degree, neighbours and node" },
+      node: {
+        type: "string",
+        description: "Name or id of the node; for neighbours and node also a type",
+      },
+      other: { type: "string", description: "For connection: name or id of the other node" },
+      property: { type: "string", description: "For node: only this property" },
       relation: {
         type: "string",
-        description: "For neighbours: only by this kind of edge, such as owner_of or owns",
+        description:
+          "For neighbours, shared and connection: only by this kind of edge, such as owner_of or owns",
       },
       direction: {
         type: "string",
@@ -76,32 +92,53 @@ export function queryGraph(graphContext: GraphContext, edgeTypes: readonly strin
       { phrase: "what is connected to {node}", input: { query: "neighbours" } },
       { phrase: "who is connected to {node}", input: { query: "neighbours" } },
       ...relationExamples,
-      ...edgeTypes.flatMap(createExample),
+      ...edgeTypes.flatMap(createExamples),
       { phrase: "tell me about {node}", input: { query: "node" } },
       { phrase: "tell me more about {node}", input: { query: "node" } },
       { phrase: "who is {node}", input: { query: "node" } },
       { phrase: "how old is {node}", input: { query: "node" } },
+      { phrase: "what is the {property} of {node}", input: { query: "node" } },
       { phrase: "describe the node {node}", input: { query: "node" } },
       { phrase: "how many nodes and edges are there", input: { query: "summary" } },
       { phrase: "give an overview of the graph", input: { query: "summary" } },
       { phrase: "tell me about the graph", input: { query: "summary" } },
+      { phrase: "what am I looking at", input: { query: "summary" } },
+      { phrase: "what is this graph about", input: { query: "summary" } },
+      { phrase: "what kinds of things are in the graph", input: { query: "types" } },
+      { phrase: "what kinds of things are there", input: { query: "types" } },
     ],
-    run({ query, node, relation, direction = "both" }, { network }) {
-      const needsNode = query === "degree" || query === "neighbours" || query === "node";
-      if (needsNode && !node) throw new Refusal(`"${query}" needs a node.`);
-      if (query === "node") return describeNodes(network, node ?? "");
-      const target = needsNode ? getNode(network, node ?? "") : undefined;
-      const result = !target
-        ? describeGraph(network, query)
-        : query === "degree"
-          ? describeDegree(network, target)
-          : describeNeighbors(network, target, { relation, direction });
+    run(input, { network }) {
+      const { query, node = "", property } = input;
+      if (query === "node" && node !== "") return describeNodes(network, node, property);
+      const result = describe(network, input);
+      const target = node === "" ? undefined : matchNodes(network, node)?.map(({ id }) => id);
       return [
         result,
-        { ...(target && { flash: [target.id] }), replies: ["What are some sample nodes?", "Run PageRank"] },
+        { ...(target && { flash: target }), replies: ["What are some sample nodes?", "Run PageRank"] },
       ];
     },
   });
+}
+
+function describe(
+  network: Network,
+  { query, node = "", other = "", relation, direction = "both" }: Input,
+): CommandResult {
+  switch (query) {
+    case "degree":
+    case "neighbours":
+    case "shared":
+    case "node":
+      requireNames(query, node);
+      break;
+    case "connection":
+      requireNames(query, node, other);
+      return describeConnection(network, [node, other], relation);
+  }
+  if (query === "degree") return describeDegree(network, getNode(network, node));
+  if (query === "neighbours") return describeNeighbors(network, node, { relation, direction });
+  if (query === "shared") return describeSharing(network, node, { relation, direction });
+  return describeGraph(network, query);
 }
 
 function describeGraph(network: Network, query: Input["query"]): CommandResult {
@@ -139,17 +176,30 @@ const relationExamples: readonly ToolExample[] = [
   },
   { phrase: "who lives in {node}", input: { query: "neighbours", relation: "lives", direction: "incoming" } },
   { phrase: "who are the friends of {node}", input: { query: "neighbours", relation: "friend" } },
+  { phrase: "what does {node} {relation}", input: { query: "neighbours", direction: "outgoing" } },
+  { phrase: "what do {node} {relation}", input: { query: "neighbours", direction: "outgoing" } },
+  { phrase: "who does {node} {relation}", input: { query: "neighbours" } },
+  { phrase: "who lives with {node}", input: { query: "shared", relation: "lives" } },
+  { phrase: "who lives in the same {type} as {node}", input: { query: "shared", relation: "lives" } },
+  { phrase: "who has the same {relation} as {node}", input: { query: "shared" } },
+  { phrase: "does {node} know {other}", input: { query: "connection", relation: "know" } },
+  { phrase: "does {node} own {other}", input: { query: "connection", relation: "own" } },
+  { phrase: "does {node} live in {other}", input: { query: "connection", relation: "live" } },
+  { phrase: "is {node} a friend of {other}", input: { query: "connection", relation: "friend" } },
+  { phrase: "are {node} and {other} friends", input: { query: "connection", relation: "friend" } },
+  { phrase: "is {node} connected to {other}", input: { query: "connection" } },
   { phrase: "neighbours of {node} by {relation}", input: { query: "neighbours" } },
 ];
 
-const createExample = (type: string): readonly ToolExample[] => {
-  const words = type
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
-    .trim();
-  const input = { query: "neighbours", relation: type, direction: "incoming" };
-  return words === "" || words.length > 30 ? [] : [{ phrase: `who ${words} {node}`, input }];
-};
+function createExamples(type: string): readonly ToolExample[] {
+  const words = formatType(type).toLowerCase();
+  if (words === "" || words.length > 30) return [];
+  const input = { query: "neighbours", relation: type };
+  return [
+    { phrase: `who ${words} {node}`, input: { ...input, direction: "incoming" } },
+    { phrase: `what is {node} ${words}`, input: { ...input, direction: "outgoing" } },
+  ];
+}
 
 function describeDegree(network: Network, node: NetworkNode): CommandResult {
   const edges = groupEdgesByNode(network).get(node.id) ?? [];
@@ -164,57 +214,17 @@ function describeDegree(network: Network, node: NetworkNode): CommandResult {
   });
 }
 
-const maxNeighbors = 50;
-type NeighborOptions = {
-  readonly relation: string | undefined;
-  readonly direction: (typeof directions)[number];
-};
-
-function describeNeighbors(network: Network, node: NetworkNode, options: NeighborOptions): CommandResult {
-  const name = getName(node);
-  const own = groupEdgesByNode(network).get(node.id) ?? [];
-  const edges = filterEdges(own, node, options);
-  if (edges.length === 0 && own.length > 0) {
-    const note = `${name} has no connection of the kind "${options.relation ?? options.direction}".`;
-    const data = { node: name, neighbours: [], edgeTypes: countTypes(own) };
-    return {
-      ...createResult(`${note} Kinds: ${data.edgeTypes.map(({ type }) => type).join(", ")}.`, data),
-      note,
-    };
-  }
-  const byId = new Map(network.nodes.map((other) => [other.id, other]));
-  const neighbours = edges.slice(0, maxNeighbors).flatMap(({ from, to, data }) => {
-    const other = byId.get(from === node.id ? to : from);
-    if (!other) return [];
-    const { type = "node" } = other.data;
-    return [{ id: other.id, name: getName(other), type, by: data.type ?? "edge" }];
-  });
-  const omittedCount = edges.length - neighbours.length;
-  return createResult(
-    `${name} is connected to ${formatCount(edges.length, "node")}${omittedCount > 0 ? `; ${omittedCount} of them are omitted` : ""}.`,
-    { node: name, neighbours },
-  );
-}
-
-function filterEdges(
-  edges: readonly NetworkEdge[],
-  { id }: NetworkNode,
-  { relation, direction }: NeighborOptions,
-): readonly NetworkEdge[] {
-  const types = relation === undefined ? undefined : matchRelation(edges, relation);
-  return edges.filter(
-    ({ from, to, data }) =>
-      (direction === "both" || (direction === "incoming" ? to : from) === id) &&
-      (!types || types.includes(String(data.type))),
-  );
-}
-
 /** Describes nodes by name or type. No match is not an error. */
-function describeNodes(network: Network, words: string): readonly [CommandResult, PictureUpdate] {
+function describeNodes(
+  network: Network,
+  words: string,
+  property: string | undefined,
+): readonly [CommandResult, PictureUpdate] {
   const found = matchNodes(network, words) ?? [];
   const flash = found.map(({ id }) => id);
   const [node] = found;
   if (!node) {
+    refuseTypo(network, words);
     const data = { count: 0, types: countTypes(network.nodes) };
     return [{ ...createResult(explainNoNodes(network, words), data), note: formatNoNodes(words) }, {}];
   }
@@ -224,6 +234,7 @@ function describeNodes(network: Network, words: string): readonly [CommandResult
     ...match.data,
     connections: edges.get(match.id)?.length ?? 0,
   }));
+  if (property !== undefined) return [describeValues(found, property), { flash }];
   if (found.length > 1)
     return [
       createResult(`${formatCount(found.length, "node")}: ${found.map(getName).join(", ")}.`, { nodes }),
@@ -236,6 +247,17 @@ function describeNodes(network: Network, words: string): readonly [CommandResult
     ),
     { flash },
   ];
+}
+
+function describeValues(found: readonly NetworkNode[], property: string): CommandResult {
+  const name = findPropertyName(property, listProperties(found));
+  const owners = found.filter(({ data }) => name !== undefined && Object.hasOwn(data, name));
+  if (name === undefined || owners.length === 0) {
+    const note = `No "${property}" is recorded for "${found.map(getName).slice(0, 5).join(", ")}".`;
+    return { ...createResult(note, { nodes: [] }), note };
+  }
+  const nodes = owners.map(({ id, data }) => ({ id, name: getName({ id, data }), [name]: data[name] ?? "" }));
+  return createResult(`The ${name} of ${formatCount(nodes.length, "node")}.`, { nodes });
 }
 
 function formatProperties({ data }: NetworkNode, connections: number): string {

@@ -1,6 +1,7 @@
 import type { Tool } from "capstan";
 import { formatColor, parseColor } from "../color.ts";
 import { defineCommand, type GraphContext, Refusal } from "../command.ts";
+import { getPlainText } from "../match-nodes.ts";
 import { countTypes } from "../network.ts";
 import { type NodeSelection, pickNodes } from "../pick-nodes.ts";
 import {
@@ -10,6 +11,7 @@ import {
   formatNoNodes,
   listNodes,
   nodeIdsInput,
+  refuseTypo,
   selectorInput,
   suggestTypes,
 } from "../selection.ts";
@@ -42,6 +44,7 @@ export function styleNodes(graphContext: GraphContext): Tool {
       const nodes = pickNodes(network, selection);
       if (nodes.length === 0) {
         const selector = selection.selector ?? "no ids";
+        refuseTypo(network, getPlainText(selector) ?? "");
         const message = `${explainNoNodes(network, selector)} Nothing was colored.`;
         const note = `${formatNoNodes(selector)} Nothing was colored.`;
         const data = { styledCount: 0, types: countTypes(network.nodes) };
