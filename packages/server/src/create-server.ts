@@ -123,7 +123,7 @@ type BaseOptions<A> = GuardOptions & {
   readonly onEvent?: (event: Event) => void;
   /** Receives one entry per handled request, without contents, for an access log. */
   readonly onRequest?: (entry: RequestLogEntry) => void;
-  /** Debug log of `POST /api/chat`: one line per event sent. */
+  /** Debug log: receives one line per event that a chat, a run or a session sends to a client, with its contents. */
   readonly sseLog?: (line: string) => void;
   /** Receives internal errors, with the id that was returned to the client. */
   readonly onError?: (error: unknown, id: string) => void;

@@ -9,6 +9,7 @@ import type { Quota } from "./access/quota.ts";
 import type { QuotaAdmission } from "./access/quota-admission.ts";
 import type { SignIns } from "./access/sign-ins.ts";
 import type { EventViews } from "./event-views/event-view.ts";
+import type { SseLog } from "./http/sse-log.ts";
 import type { ServerAgents } from "./own-data/data-agents.ts";
 import type { OwnData } from "./own-data/own-data.ts";
 import type { ClientProvenance } from "./protocols/client-entry.ts";
@@ -80,8 +81,7 @@ export type Deployment = {
   getRunOptions(run: { readonly scope: string; readonly sessionId: string }): Promise<ResumeOptions>;
   /** Path under which the server is mounted; empty at the root of its host. */
   readonly basePath: string;
-  /** Debug log of `POST /api/chat`: one line per event sent. */
-  readonly sseLog: ((line: string) => void) | undefined;
+  readonly sseLog: SseLog | undefined;
   /** Writes an error to the operator's log and returns its log id. Nothing of it is sent to clients. */
   report(thrown: unknown): string;
 };

@@ -67,6 +67,7 @@ const serverFields: { readonly [name: string]: Field } = {
     check: (value) => value === "application" || value === "operator",
     expected: '"application" or "operator"',
   },
+  sseLog: { check: (value) => value === true || isNonEmptyText(value), expected: "a file, or true" },
 };
 
 const profileFields: { readonly [name: string]: Field } = {

@@ -37,6 +37,8 @@ export type ServerSettings = {
   readonly retention?: Retention;
   /** `operator`: all clients are yours and add nothing that others wrote. Default: `application`. */
   readonly clientProvenance?: ServerOptions["clientProvenance"];
+  /** Debug log of the server-sent events: a file, or true for stderr. `--sse-log` overrides it. */
+  readonly sseLog?: string | true;
 };
 
 /** Settings of the logs. */

@@ -5,6 +5,7 @@ Examples:
   $ capstan dev                  with or without a capstan.config.ts
   $ capstan dev --port 8080      or the next free port
   $ capstan dev --no-open
+  $ capstan dev --sse-log        to see what clients receive
 
 Changes to the config, or to a file it imports, are reloaded: new runs use the new agents, active runs finish
 with the old ones. A config that fails to load changes nothing.`;
@@ -17,6 +18,7 @@ export const addDev: AddCommand = (program, io, outcome) => {
     .option("--port <port>", "preferred port; falls back to the next free one (default 4680)")
     .option("--host <address>", "any address but 127.0.0.1 needs CAPSTAN_API_KEY")
     .option("--no-open", "do not open a browser")
+    .option("--sse-log [file]", "log each server-sent event, with its contents; to stderr by default")
     .addHelpText("after", examples)
     .action(async (_options, command) => {
       const { dev } = await import("./dev.ts");

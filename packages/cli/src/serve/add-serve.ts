@@ -19,6 +19,7 @@ export const addServe: AddCommand = (program, io, outcome) => {
     .option("--host <address>", "any address but 127.0.0.1 needs CAPSTAN_API_KEY")
     .option("--studio", "also serve the web studio, if installed; it signs in with the key")
     .option("--log [file]", "log each request as a JSON line, without contents; to stdout by default")
+    .option("--sse-log [file]", "log each server-sent event, with its contents; to stderr by default")
     .addHelpText("after", examples)
     .action(async (_options, command) => {
       const { serve } = await import("./serve.ts");

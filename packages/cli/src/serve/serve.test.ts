@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -108,6 +108,33 @@ describe("capstan serve", () => {
     expect(await ask()).toContain("Anchored.");
     cli.child.kill("SIGTERM");
     expect(await cli.exit).toBe(0);
+  });
+
+  it.each([
+    { command: ["serve", "--sse-log", "events.log"], server: "" },
+    { command: ["dev", "--no-open", "--sse-log"], server: "" },
+    { command: ["dev", "--no-open"], server: "server: { sseLog: true }," },
+  ])("$command $server logs every event that is sent (S1-19)", async (setting) => {
+    const config = slowConfig
+      .replace(/execute: .*,/, `execute: () => "Two\\nlines",`)
+      .replace("() => ({", "({ history }) => history.length > 1 ? { text: 'Read.', split: 2 } : ({")
+      .replace("defineConfig({", `defineConfig({ ${setting.server}`);
+    const made = project({ "capstan.config.ts": config });
+    const cli = start([...setting.command, "--port", "0", "--trust"], made);
+    const url = await urlOf(cli);
+    const response = await fetch(`${url}/api/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ messages: [{ role: "user", content: "Go" }] }),
+    });
+    const sent = [...(await response.text()).matchAll(/^event: (.*)\ndata: (.*)$/gm)];
+    expect(sent.map(([, event]) => event)).toEqual(
+      expect.arrayContaining(["tool_call_start", "tool_call_result", "content_delta", "done"]),
+    );
+    const lines = sent.map(([, event, data]) => `event: ${event} | data: ${data}\n`).join("");
+    const file = join(made.folder, "events.log");
+    const isInFile = setting.command.includes("events.log");
+    await expect.poll(() => (isInFile ? readFileSync(file, "utf8") : cli.stderr())).toBe(lines);
   });
 
   it("refuses a public address without a key, and requires the key if one is set (A81)", async () => {

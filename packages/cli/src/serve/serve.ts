@@ -8,19 +8,18 @@ import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { resolveAddress } from "./address.ts";
 import { formatAnnouncement } from "./announcement.ts";
 import { createErrorLog } from "./error-log.ts";
-import { openServerInstance } from "./server-instance.ts";
+import { type LogFlags, openServerInstance } from "./server-instance.ts";
 import { assertPortFree, listenOnPort } from "./start-server.ts";
 import { findStudio } from "./studio.ts";
 import { waitForShutdown } from "./wait-for-shutdown.ts";
 
 /** Flags of `serve` and `dev`. */
-export type ServeFlags = WorkspaceFlags & {
-  readonly port?: string;
-  readonly host?: string;
-  readonly studio?: boolean;
-  /** A file for the request log; true for stdout. */
-  readonly log?: string | true;
-};
+export type ServeFlags = WorkspaceFlags &
+  LogFlags & {
+    readonly port?: string;
+    readonly host?: string;
+    readonly studio?: boolean;
+  };
 
 /** Serves until a shutdown signal. */
 export async function serve(flags: ServeFlags, io: Io, outcome: CommandOutcome): Promise<void> {

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createScratchProject } from "../testing/cli-process.ts";
-import { openServerInstance } from "./server-instance.ts";
+import { type LogFlags, openServerInstance } from "./server-instance.ts";
 
 /** What is made from a configuration, until the test is over, and a way to ask it. */
-async function generationOf(config: string, flags: { readonly log?: string | true } = {}) {
+async function generationOf(config: string, flags: LogFlags = {}) {
   const project = createScratchProject({ "capstan.config.mjs": config });
   onTestFinished(project.remove);
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -104,7 +104,7 @@ describe("the request log", () => {
     await expect.poll(() => stdout.readableLength).toBeGreaterThan(0);
     expect(JSON.parse(String(stdout.read()))).toMatchObject(line);
     await expect(generationOf(config, { log: "missing/requests.log" })).rejects.toThrow(
-      /request log cannot be opened: ENOENT.*Check --log/,
+      /log cannot be opened: ENOENT.*Check --log/,
     );
   });
 });

@@ -1,4 +1,4 @@
-import { createServer, type Server, type Telemetry, telemetry } from "@capstan/server";
+import { createServer, type Server, type ServerOptions, type Telemetry, telemetry } from "@capstan/server";
 import type { Agent, Event, RunInfo, Tool } from "capstan";
 import type { Config } from "../config/config.ts";
 import type { Io } from "../io.ts";
@@ -6,8 +6,8 @@ import { withOwnOrphans } from "../sessions/session-projects.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
 import { createErrorLog } from "./error-log.ts";
+import { openLineLog } from "./line-log.ts";
 import { formatOrphanedRuns } from "./orphaned-runs.ts";
-import { createRequestLog } from "./request-log.ts";
 
 /** A workspace and its server, created from one version of the config. */
 export interface ServerInstance {
@@ -18,8 +18,16 @@ export interface ServerInstance {
   close(patienceMs?: number): Promise<void>;
 }
 
+/** Where to write logs: a file, or true for the terminal. */
+export type LogFlags = {
+  /** A JSON line per request. */
+  readonly log?: string | true;
+  /** A line per server-sent event. */
+  readonly sseLog?: string | true;
+};
+
 export type ServerInstanceOptions = {
-  readonly flags: WorkspaceFlags & { readonly log?: string | true };
+  readonly flags: WorkspaceFlags & LogFlags;
   readonly io: Io;
   /** Folder of the studio's pages. */
   readonly studio?: string | undefined;
@@ -96,13 +104,24 @@ function createWorkspaceServer(
     ...(settingsLimits && { settingsLimits }),
     ...(retention && { retention }),
     ...(clientProvenance && { clientProvenance }),
-    ...(flags.log !== undefined && { onRequest: createRequestLog(flags.log, io) }),
+    ...openLogs({ ...config.server, ...flags }, io),
     onEvent(event) {
       onEvent(event);
       logs(event);
     },
     onError: createErrorLog(home, io),
   });
+}
+
+function openLogs({ log, sseLog }: LogFlags, io: Io): Pick<ServerOptions, "onRequest" | "sseLog"> {
+  const writeRequest =
+    log !== undefined && openLineLog({ target: log, stream: "stdout", setting: "--log" }, io);
+  return {
+    ...(writeRequest && { onRequest: (entry) => writeRequest(JSON.stringify(entry)) }),
+    ...(sseLog !== undefined && {
+      sseLog: openLineLog({ target: sseLog, stream: "stderr", setting: "--sse-log or `server.sseLog`" }, io),
+    }),
+  };
 }
 
 /** Defaults for stored agents: the tools and models that the configured agents use. */

@@ -115,6 +115,18 @@ describe("a view of the events of a run", () => {
     }
   });
 
+  it("is written to the debug log as it is sent, also in the default form (S1-19)", async () => {
+    const lines: string[] = [];
+    serve(createLooker(), { sseLog: (line) => lines.push(line) });
+    const { runId } = await start();
+    for (const query of ["?events=steps", ""]) {
+      const frames = await read(`/api/runs/${runId}/events${query}`);
+      const sent = frames.map(({ event, data }) => `event: ${event} | data: ${JSON.stringify(data)}`);
+      expect(lines.splice(0)).toEqual(sent);
+      expect(sent).not.toEqual([]);
+    }
+  });
+
   it("loses and repeats no text when its reader leaves in the middle of a message (S1-34)", async () => {
     const gate = Promise.withResolvers<void>();
     const model: Model = {

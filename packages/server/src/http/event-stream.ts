@@ -2,6 +2,7 @@
 
 import { AgentError, type Event, isFact } from "capstan";
 import { isClientError } from "./problem.ts";
+import { logFrames, type SseLog } from "./sse-log.ts";
 
 /**
  * Options of an event stream (`text/event-stream`). `id:` is the position of a fact, so that a client can continue
@@ -13,6 +14,7 @@ export type EventStreamOptions = {
   readonly formatFrame?: (event: Event) => string;
   /** Aborted on shutdown: the stream ends with `server_draining`, and the client reconnects elsewhere. */
   readonly shutdownSignal: AbortSignal;
+  readonly sseLog?: SseLog | undefined;
   /** Called exactly once, however the stream ends. */
   onClose?(): void;
 };
@@ -35,6 +37,7 @@ export function streamEvents({
   events,
   formatFrame = formatEventFrame,
   shutdownSignal,
+  sseLog,
   onClose,
 }: EventStreamOptions): Response {
   const heartbeats = getHeartbeats(shutdownSignal);
@@ -53,7 +56,7 @@ export function streamEvents({
     onClose?.();
   }
   const write = (text: string) => {
-    if (text) controller.enqueue(encoder.encode(text));
+    if (text) controller.enqueue(encoder.encode(logFrames(text, sseLog)));
   };
   const heartbeat: Heartbeat = {
     tick(now) {

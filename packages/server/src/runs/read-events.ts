@@ -24,7 +24,7 @@ const maxFacts = 1000;
 /** Streams events, or returns stored facts as JSON if the client accepts only JSON. */
 export async function readEvents(options: ReadEventsOptions, deployment: Deployment): Promise<Response> {
   const { request, caller, sessionId, runId, after, stream, view } = options;
-  const { store, quota, shutdownSignal } = deployment;
+  const { store, quota, shutdownSignal, sseLog } = deployment;
   await assertPosition(store, sessionId, after);
   const viewStream = view === undefined ? undefined : await openView(view, options, deployment);
   if (wantsJson(request)) return Response.json(await readPage(store, options));
@@ -34,9 +34,7 @@ export async function readEvents(options: ReadEventsOptions, deployment: Deploym
   const events = subscribe(store, { ...source, after: start }, { maxBuffered: maxUnread });
   const formatFiltered = (event: Event) => filterEvent(event, stream).map(format).join("");
   return streamEvents({
-    events,
-    shutdownSignal,
-    onClose,
+    ...{ events, shutdownSignal, sseLog, onClose },
     formatFrame: stream === "all" ? format : formatFiltered,
   });
 }

@@ -3,6 +3,7 @@ import type { Deployment } from "../../deployment.ts";
 import { findView } from "../../event-views/find-view.ts";
 import { createViewFormatter } from "../../event-views/view-formatter.ts";
 import { drainingFrame, formatErrorFrame, formatEventFrame } from "../../http/event-stream.ts";
+import { logFrames } from "../../http/sse-log.ts";
 import { chatView, formatSseEvent } from "./chat-events.ts";
 
 /** How a chat is sent. */
@@ -25,13 +26,14 @@ export function createChatFormat(
   // The simple chat has no ids unless a client asks for it as a view.
   const withIds = name !== undefined && isStored;
   const format = view ? createViewFormatter({ view, withIds }) : formatEventFrame;
-  const log = (frames: string): string => {
-    if (view && sseLog) for (const line of toLogLines(frames)) sseLog(line);
-    return frames;
-  };
+  const log = (frames: string): string => logFrames(frames, sseLog);
   const base = { formatEvent: (event: Event) => log(format(event)), skipEvent: format };
   if (view && view !== chatView)
-    return { ...base, formatShutdown: () => drainingFrame, formatFailure: formatErrorFrame };
+    return {
+      ...base,
+      formatShutdown: () => log(drainingFrame),
+      formatFailure: (error) => log(formatErrorFrame(error)),
+    };
   function formatEnd(code: string, message: string): string {
     return log(formatSseEvent("error", { code, message }) + formatSseEvent("done", {}));
   }
@@ -41,10 +43,4 @@ export function createChatFormat(
     formatShutdown: () => (view ? formatEnd("draining", message) : ""),
     formatFailure: (error) => formatEnd(error.code, error.message),
   };
-}
-
-function toLogLines(frames: string): readonly string[] {
-  return [...frames.matchAll(/^event: (.*)\ndata: (.*)$/gm)].map(
-    ([, event, data]) => `event: ${event} | data: ${data}`,
-  );
 }
