@@ -4,7 +4,7 @@ import { defaultModel } from "capstan/models";
 import { about as aboutAirport, airport } from "./airport/agent.ts";
 import { messages } from "./airport/messages.ts";
 import { venueLoader } from "./airport/own-data.ts";
-import { about as aboutFiles, files } from "./files/agent.ts";
+import { about as aboutFiles, files, listModels } from "./files/agent.ts";
 import { folderLoader } from "./files/own-data.ts";
 import { about as aboutGraph, graph } from "./graph/agent.ts";
 import { aiEvents } from "./graph/ai-events.ts";
@@ -39,6 +39,7 @@ const config: Config = defineConfig({
     knowledge: aboutKnowledge,
     bridge: aboutBridge,
   },
+  models: listModels(),
   // The events in each app's own vocabulary: `?events=<name>`. The files app uses `chat`, which every server has.
   eventViews: { messages, "ai-events": aiEvents, trace, "reasoning-steps": reasoningSteps, log: runLog },
   // Opens the apps on the user's own data: `capstan app`, and in the studio.

@@ -1,14 +1,15 @@
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
-import { run } from "capstan";
+import { createServer, listen } from "@capstan/server";
+import { type Agent, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { about, files, policy, studioPolicy } from "./agent.ts";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { about, files, listModels, policy, studioPolicy } from "./agent.ts";
 import { ensureSampleWorkspace } from "./workspace.ts";
 
 let folder: string;
@@ -93,24 +94,51 @@ describe("the workspace", () => {
 describe("the model of the files app", () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it("is gpt-4o with a key for OpenAI, also in the request (S1-01)", async () => {
+  /** A provider that refuses every key, and the models that it was asked for. */
+  async function startProvider() {
     const models: unknown[] = [];
-    const provider = createServer((request, response) => {
+    const provider = createHttpServer((request, response) => {
       json(request).then((body) => {
         models.push(Reflect.get(Object(body), "model"));
         response.writeHead(401, { "content-type": "application/json" }).end("{}");
       });
     });
     await once(provider.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void provider.close());
     const { port } = provider.address() as AddressInfo;
+    return { url: `http://127.0.0.1:${port}/v1`, models };
+  }
+
+  it("is gpt-4o with a key for OpenAI, also in the request (S1-01)", async () => {
+    const { url, models } = await startProvider();
     vi.stubEnv("OPENAI_API_KEY", "key");
-    vi.stubEnv("OPENAI_BASE_URL", `http://127.0.0.1:${port}/v1`);
+    vi.stubEnv("OPENAI_BASE_URL", url);
     vi.stubEnv("CAPSTAN_MODEL", "");
     const agent = await files({ root: folder });
     expect(agent.models.main).toEqual(["openai/gpt-4o"]);
     await run(agent, "Hi");
-    provider.close();
     expect(models).toEqual(["gpt-4o"]);
+  });
+
+  it("can be requested by that name, also when another one is the default (S1-01)", async () => {
+    const { url, models } = await startProvider();
+    const ask = async (agent: Agent, offered: readonly string[]) => {
+      const server = await listen(createServer({ agents: [agent], models: offered }), { port: 0 });
+      onTestFinished(() => server.close(0));
+      const body = JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content: "Hi" }] });
+      const headers = { "content-type": "application/json" };
+      return (await fetch(`${server.url}/api/chat`, { method: "POST", headers, body })).text();
+    };
+    vi.stubEnv("OPENAI_API_KEY", "key");
+    vi.stubEnv("OPENAI_BASE_URL", url);
+    vi.stubEnv("CAPSTAN_MODEL", "");
+    expect(await ask(await files({ root: folder }), [])).toContain("model_auth");
+    vi.stubEnv("CAPSTAN_MODEL", "offline");
+    const agent = await files({ root: folder });
+    expect(await ask(agent, listModels())).toContain("model_auth");
+    expect(models).toEqual(["gpt-4o", "gpt-4o"]);
+    vi.stubEnv("OPENAI_API_KEY", "");
+    expect(await ask(agent, listModels())).toContain("Unknown model");
   });
 
   it("is the one that CAPSTAN_MODEL names, even with a key (S1-01)", async () => {

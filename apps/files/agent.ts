@@ -70,8 +70,13 @@ export async function files(options: FilesOptions = {}): Promise<Agent> {
 
 const usualModel = "openai/gpt-4o";
 
+/** The models that a request can name: gpt-4o, if there is a key for OpenAI. */
+export function listModels(): readonly string[] {
+  return keyState(usualModel, process.env).type === "set" ? [usualModel] : [];
+}
+
 /** `CAPSTAN_MODEL` takes precedence. */
 async function chooseModel(): Promise<Model | string> {
-  const hasKey = keyState(usualModel, process.env).type === "set";
-  return hasKey && !process.env.CAPSTAN_MODEL ? usualModel : defaultModel();
+  const [model] = process.env.CAPSTAN_MODEL ? [] : listModels();
+  return model ?? defaultModel();
 }

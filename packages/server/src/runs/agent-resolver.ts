@@ -7,16 +7,26 @@ import { type AgentOverrides, type ClientTool, createClientAgent } from "../prot
 
 type ModelChoice = Agent["models"]["main"][number];
 
-/** Models that a request may choose, by name. */
+/** Models that a request may choose, by name, with or without the provider: `openai/gpt-4o` or `gpt-4o`. */
 export type ModelChoices = Pick<ReadonlyMap<string, ModelChoice>, "get" | "has" | "keys"> & {
   /** Also models on this machine, which are not listed here: they come and go. */
   readonly includesLocal: boolean;
 };
 
 export function indexModels(models: readonly ModelChoice[], includesLocal = false): ModelChoices {
-  const named = new Map(models.map((model) => [typeof model === "string" ? model : model.id, model]));
-  const get = (name: string) => named.get(name) ?? (includesLocal && isLocalModel(name) ? name : undefined);
+  const named = new Map(models.map((model) => [getModelId(model), model]));
+  const get = (name: string) =>
+    named.get(name) ??
+    models.find((model) => isNamed(model, name)) ??
+    (includesLocal && isLocalModel(name) ? name : undefined);
   return { get, has: (name) => get(name) !== undefined, keys: () => named.keys(), includesLocal };
+}
+
+const getModelId = (model: ModelChoice): string => (typeof model === "string" ? model : model.id);
+
+function isNamed(model: ModelChoice, name: string): boolean {
+  const id = getModelId(model);
+  return id === name || id.slice(id.indexOf("/") + 1) === name;
 }
 
 /** Finds agents by name, and by `name@model` with another model, so that a resumed run keeps its model. */
@@ -36,8 +46,9 @@ export function createAgentResolver(agents: ServerAgents, models: ModelChoices):
     });
     if (model === undefined) return agent;
     const choice = models.get(model);
-    if (choice === undefined) throw createUnknownModelError(model, models);
-    return withModel(agent, model, choice);
+    if (choice !== undefined) return withModel(agent, choice);
+    if (isNamed(agent.models.main[0], model)) return agent;
+    throw createUnknownModelError(model, models);
   }
 
   return {
@@ -52,9 +63,9 @@ export function createAgentResolver(agents: ServerAgents, models: ModelChoices):
   };
 }
 
-function withModel(agent: Agent, name: string, choice: ModelChoice): Agent {
+function withModel(agent: Agent, choice: ModelChoice): Agent {
   const models = { ...agent.models, main: [choice], afterTools: [choice] } as const;
-  return { ...agent, name: `${agent.name}@${name}`, models };
+  return { ...agent, name: `${agent.name}@${getModelId(choice)}`, models };
 }
 
 /** Does not reveal whether an agent is defined in code or stored. */
