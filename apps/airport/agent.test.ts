@@ -110,7 +110,23 @@ describe("the airport assistant", () => {
     );
   });
 
-  it("returns at most ten places and the total, within the size limit for results", async () => {
+  it("lists a better match before a nearer place, and says how far the first is (S0-33, S0-34)", async () => {
+    const places = venue.places.map((place) =>
+      place.name === "Lighthouse Coffee" ? { ...place, description: "Next to the sushi bar." } : place,
+    );
+    const script = [
+      { calls: [{ name: "search", input: { term: "sushi", near: { poiId: getPoiId("D15") } } }] },
+      { text: "Done." },
+    ];
+    const { results } = await runAirport(script, { venue: { ...venue, places } });
+    const found = (results[0]?.data as { places: { name: string; distance: number }[] }).places;
+    expect(found.slice(0, 2)).toMatchObject([{ name: "Sakura Sushi" }, { name: "Lighthouse Coffee" }]);
+    const [first, second] = found.map(({ distance }) => distance);
+    expect(first).toBeGreaterThan(second ?? Number.POSITIVE_INFINITY);
+    expect(results[0]?.message).toContain(`The first is Sakura Sushi, ${first} metres`);
+  });
+
+  it("returns at most ten places and the total (S0-33)", async () => {
     const { results } = await runAirport(createScript("search", { term: "gate" }));
     const { total, places } = results[0]?.data as { total: number; places: unknown[] };
     expect([total, places.length]).toEqual([92, 10]);

@@ -184,6 +184,7 @@ describe("find all cats and make them blue", () => {
 
   it("reports 3 affected nodes, as a count to the model and as ids in the result (S2-08, S2-15, S2-55)", async () => {
     const asked = await runScript("Find all cats and make them blue", script);
+    expect(getLastResult(asked)).toContain('{\n  "success": true,\n  "message": ');
     expect(JSON.parse(getLastResult(asked))).toMatchObject({
       success: true,
       data: { styledCount: 3 },

@@ -24,6 +24,7 @@ describe("a selector", () => {
     ["name contains 'x'", false],
     ["tame == true", true],
     ["type == 'cat' and age > 6", false],
+    ["type == 'cat' and age > 4 and age > 6", false],
     ["type == 'dog' or age > 4", true],
     ["type == 'cat' AND age > 4", true],
     ["type == 'dog' and age > 4 or breed == 'tabby'", true],

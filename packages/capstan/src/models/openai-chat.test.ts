@@ -364,6 +364,8 @@ describe("a stream of chat completions", () => {
     expect(say(null)).toEqual([]);
     expect(say("Hel")).toEqual([{ type: "text", text: "Hel" }]);
     expect(say("lo")).toEqual([{ type: "text", text: "lo" }]);
+    expect(say(" ")).toEqual([{ type: "text", text: " " }]);
+    expect(say("\n\n")).toEqual([{ type: "text", text: "\n\n" }]);
   });
 
   it("the usage of a chunk without choices is counted (D-09)", () => {

@@ -160,7 +160,7 @@ describe("any split and interleaving of a message", () => {
 });
 
 describe("a call", () => {
-  it("may repeat its head with every chunk, or send its id and name late (F29)", () => {
+  it("may repeat its head with every chunk, or send its id and name late (F29, S1-07)", () => {
     const chunks: Chunk[] = [
       { type: "call_start", index: 0, name: "" },
       { type: "call_delta", index: 0, text: '{"a"' },

@@ -34,7 +34,7 @@ async function render(instructions: Instructions, given: Partial<InstructionsInp
 }
 
 describe("standardInstructions", () => {
-  it("has date, identity, rules, tools, sources, constraints and citation rules, in this order (S3-04, S3-09, S3-10, S3-50)", async () => {
+  it("has date, identity, rules, tools, sources, constraints and citation rules, in this order (S3-04, S3-08, S3-09, S3-10, S3-50)", async () => {
     const instructions = standardInstructions("You are Xyne, an enterprise search assistant.", {
       constraints: "Only answer about budgets.",
       toolFirst: true,

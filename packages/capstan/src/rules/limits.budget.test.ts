@@ -272,7 +272,7 @@ async function advanceUntilEnd(
 }
 
 describe("the budget of tool calls", () => {
-  it("withdraws the tools when it is spent, and the model answers (S3-42)", async () => {
+  it("withdraws the tools when it is spent, and the model answers (S3-42, S0-47)", async () => {
     const { model, facts, result } = await runWith(
       { budget: { toolCalls: 2 } },
       {

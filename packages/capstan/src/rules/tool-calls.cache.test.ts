@@ -74,7 +74,7 @@ describe("a tool with cacheMs", () => {
     expect(made()).toBe(2);
   });
 
-  it("runs again when the time has expired (S2-37)", async () => {
+  it("runs again when the time has expired (S2-37, S2-42)", async () => {
     const { asking, made, clock } = conversation({ cacheMs: 1000 });
     await asking([lamp]);
     await clock.advance(999);

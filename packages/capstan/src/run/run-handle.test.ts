@@ -241,6 +241,30 @@ describe("cancel", () => {
     expect(listToolResults(await started).map((entry) => entry.status)).toEqual(["interrupted", "skipped"]);
   });
 
+  it("calls that wait for their turn to run in parallel never start (S2-54)", async () => {
+    const executed: number[] = [];
+    const endless = defineTool({
+      name: "endless",
+      description: "Runs until it is stopped",
+      input: { type: "object", properties: { n: { type: "number" } } },
+      effects: "none",
+      execute({ n }: { n: number }, { signal }) {
+        executed.push(n);
+        void started.cancel();
+        return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      },
+    });
+    const model = scriptedModel([{ calls: [1, 2].map((n) => ({ name: "endless", input: { n } })) }]);
+    const agent = defineAgent({ name: "a", model, tools: [endless], policy: { maxConcurrency: 1 } });
+    const started = run(agent, "Go");
+    const startedCalls: unknown[] = [];
+    for await (const event of started)
+      if (event.type === "tool_call_start") startedCalls.push(event.arguments);
+    expect(startedCalls).toEqual([{ n: 1 }]);
+    expect(executed).toEqual([1]);
+    expect(listToolResults(await started).map(({ status }) => status)).toEqual(["interrupted", "skipped"]);
+  });
+
   it("while it waits for approval: ends it, and the call is never made", async () => {
     const { agent, sent } = createMailer([toBob]);
     const started = run(agent, "Go");

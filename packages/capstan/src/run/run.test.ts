@@ -236,6 +236,7 @@ describe("the loop", () => {
     });
     const result = await run(agent, "Find 1");
     expect(result.text).toBe("It is 1.");
+    expect(result.toolCalls).toMatchObject([{ name: "look", input: { n: 1 }, status: "ok" }]);
     const same = { tools: ["look"], instructions: "Look first.", signal: true };
     expect(asked).toEqual([
       { messages: 1, ...same },

@@ -61,7 +61,7 @@ const parseEvents = (text: string) => text.split("\n\n").flatMap((frame) => pars
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
 
 describe("the wire of S1", () => {
-  it("is the golden file, byte for byte, over a socket (S1-01, S1-11, S1-12, S1-13, S1-14, S1-15, S1-17, S1-18, S1-24, S1-25)", async () => {
+  it("is the golden file, byte for byte, over a socket (S1-01, S1-11, S1-12, S1-13, S1-14, S1-15, S1-17, S1-18, S1-24, S1-25, S1-27)", async () => {
     const lines: string[] = [];
     listening = await listen(serve(createHelper(twoCalls), { sseLog: (line) => lines.push(line) }), {
       port: 0,
@@ -114,6 +114,30 @@ describe("the wire of S1", () => {
       data: { delta: expect.stringContaining("I could not finish this") },
     });
     expect(events.filter(({ event }) => event === "done")).toHaveLength(1);
+  });
+
+  it("shows the call of a fallback tool like a call of the model, with its arguments as an object (S1-12)", async () => {
+    const explain = defineTool({
+      name: "explain",
+      description: "Explains why there is no answer.",
+      input: { type: "object" },
+      effects: "none",
+      execute: () => "Nothing was found.",
+    });
+    const calls = [{ id: "call_a", name: "read_file", input: { path: "example.py" } }];
+    const agent = defineAgent({
+      name: "helper",
+      model: scriptedModel([{ calls }]),
+      tools: [readFileTool],
+      fallbackTool: explain,
+      policy: { maxTurns: 1, finalTurn: "keep-tools", onLimit: ["fallback-tool"] },
+    });
+    serve(agent);
+    const events = await chat(ask("Look."));
+    const [first, fallback] = events.filter(({ event }) => event === "tool_call_start");
+    expect(first?.data).toEqual({ id: "call_a", name: "read_file", arguments: { path: "example.py" } });
+    expect(fallback?.data).toMatchObject({ name: "explain", arguments: { query: "Look." } });
+    expect(events.at(-2)?.data).toEqual({ delta: "Nothing was found." });
   });
 
   it("keeps the inside of a nested run to itself", async () => {

@@ -261,7 +261,7 @@ describe("a redirect", () => {
   ];
   it.each(
     [301, 302, 303, 307, 308].flatMap((status) => places.map((place) => [status, ...place] as const)),
-  )("%i to %s is checked before it is requested (A19)", async (status, location, rule) => {
+  )("%i to %s is checked before it is requested (A19, S4-39)", async (status, location, rule) => {
     internet.setAnswers("inside.example.org", ["10.0.0.1"]);
     internet.setAnswers("other.example.org", [publicAddress]);
     await internet.addSite(redirects(location, status));

@@ -6,7 +6,7 @@ import { type ChatEvent, chatEvents, formatSseEvent, parseSseEvent } from "./cha
 const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1, seq: 1, at: 0 };
 const createEvent = (body: object): Event => ({ ...origin, id: "f", ...body }) as Event;
 
-it("formatted events parse back to the same events (S1-20)", () => {
+it("events are one line of compact JSON after their name, and parse back to the same (S1-18, S1-20)", () => {
   const name = fc.stringMatching(/^[a-z_]{1,20}$/);
   fc.assert(
     fc.property(name, fc.jsonValue(), (type, data) => {
@@ -14,6 +14,9 @@ it("formatted events parse back to the same events (S1-20)", () => {
       expect(text.split("\n")).toHaveLength(4);
       expect(parseSseEvent(text)).toEqual({ event: type, data: JSON.parse(JSON.stringify(data)) });
     }),
+  );
+  expect(formatSseEvent("error", { code: "a", message: "b\n" })).toBe(
+    'event: error\ndata: {"code":"a","message":"b\\n"}\n\n',
   );
   expect(parseSseEvent(": still here\n\n")).toBeUndefined();
   expect(parseSseEvent("event: a\ndata: {")).toBeUndefined();
