@@ -3,7 +3,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { computeCoverage, readTests, type Test } from "./coverage.ts";
 import { applyMutant, type Mutant, readMutants } from "./mutants/mutant.ts";
@@ -16,7 +16,8 @@ Plants faults in a copy of the workspace and reports those that no test with the
   --count  how many (default 100)
   --row    only the faults of this requirement, or of all that start so: S2`;
 
-type Outcome = "killed" | "survived" | "hung";
+/** `unclear`: the tests hung, or also fail without the fault. */
+type Outcome = "killed" | "survived" | "unclear";
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -33,27 +34,30 @@ async function main(): Promise<void> {
   const { rows } = computeCoverage(JSON.parse(readFileSync("docs/requirements.json", "utf8")), readTests());
   const tests = new Map(rows.map((row) => [row.id, row.tests]));
   const copy = copyWorkspace();
-  const survivors: Mutant[] = [];
+  const missed: MissedMutant[] = [];
   try {
     for (const [index, mutant] of chosen.entries()) {
       const outcome = await tryMutant(copy, mutant, tests.get(mutant.row) ?? []);
-      if (outcome === "survived") survivors.push(mutant);
+      if (outcome !== "killed") missed.push({ ...mutant, outcome });
       console.log(`${index + 1}/${chosen.length} ${outcome} ${mutant.row} ${mutant.file}`);
     }
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
-  report(chosen.length, survivors);
+  report(chosen.length, missed);
 }
 
-function report(count: number, survivors: readonly Mutant[]): void {
-  const share = ((100 * (count - survivors.length)) / count).toFixed(1);
-  console.log(`\n${count - survivors.length} of ${count} killed by a test that cites the row (${share} %).`);
-  for (const { row, file, from, to } of survivors)
+type MissedMutant = Mutant & { readonly outcome: Outcome };
+
+function report(count: number, missed: readonly MissedMutant[]): void {
+  const killed = count - missed.length;
+  const share = ((100 * killed) / count).toFixed(1);
+  console.log(`\n${killed} of ${count} killed by a test that cites the row (${share} %).`);
+  for (const { outcome, row, file, from, to } of missed)
     console.log(
-      `\nSurvived: ${row} in ${file}\n- ${from.replaceAll("\n", "\n- ")}\n+ ${to.replaceAll("\n", "\n+ ")}`,
+      `\n${outcome}: ${row} in ${file}\n- ${from.replaceAll("\n", "\n- ")}\n+ ${to.replaceAll("\n", "\n+ ")}`,
     );
-  if (survivors.length > count * 0.05) process.exitCode = 1;
+  if (missed.length > count * 0.05) process.exitCode = 1;
 }
 
 /** Mulberry32: the same seed gives the same order on every machine. */
@@ -86,24 +90,31 @@ function copyWorkspace(): string {
 async function tryMutant(copy: string, mutant: Mutant, tests: readonly Test[]): Promise<Outcome> {
   const path = join(copy, mutant.file);
   const source = readFileSync(path, "utf8");
-  writeFileSync(path, applyMutant(source, mutant));
-  try {
-    const browser = tests.filter(({ file }) => file.includes(".browser."));
-    const others = tests.filter((test) => !browser.includes(test));
-    for (const group of [others, browser]) {
-      const outcome = group.length > 0 ? await runTests(copy, group) : "survived";
-      if (outcome !== "survived") return outcome;
-    }
-    return "survived";
-  } finally {
-    writeFileSync(path, source);
+  const mutated = applyMutant(source, mutant);
+  const browser = tests.filter(({ file }) => file.includes(".browser."));
+  const others = tests.filter((test) => !browser.includes(test));
+  for (const group of [others, browser]) {
+    writeFileSync(path, mutated);
+    const failed = await findFailed(copy, group).finally(() => writeFileSync(path, source));
+    if (failed === undefined) return "unclear";
+    if (failed.length > 0) return (await findFailed(copy, failed))?.length === 0 ? "killed" : "unclear";
   }
+  return "survived";
 }
 
 const maxMs = 240_000;
 
-/** Killed only by a failed test: a fault that keeps a file from loading proves nothing. */
-async function runTests(copy: string, tests: readonly Test[]): Promise<Outcome> {
+type FileResult = {
+  readonly name: string;
+  readonly assertionResults: readonly { readonly title: string; readonly status: string }[];
+};
+
+/**
+ * Runs tests until one fails, and returns those that failed; undefined if they hang. A file that does not load has no
+ * failed test: that it breaks proves nothing.
+ */
+async function findFailed(copy: string, tests: readonly Test[]): Promise<readonly Test[] | undefined> {
+  if (tests.length === 0) return [];
   const results = join(copy, "mutant-results.json");
   rmSync(results, { force: true });
   const files = new Set(tests.flatMap(({ file }) => listTestFiles(file)));
@@ -112,9 +123,13 @@ async function runTests(copy: string, tests: readonly Test[]): Promise<Outcome> 
   const args = [join(copy, "node_modules/vitest/vitest.mjs"), "run", ...files, "-t", titles, ...options];
   const child = spawn(process.execPath, args, { cwd: copy, stdio: "ignore", timeout: maxMs });
   const signal = await new Promise((resolve) => child.on("exit", (_, sent) => resolve(sent)));
-  if (signal !== null) return "hung";
-  const { numFailedTests } = JSON.parse(readFileSync(results, "utf8"));
-  return numFailedTests > 0 ? "killed" : "survived";
+  if (signal !== null) return undefined;
+  const { testResults }: { testResults: FileResult[] } = JSON.parse(readFileSync(results, "utf8"));
+  return testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === "failed")
+      .map(({ title }) => ({ file: relative(copy, name), title })),
+  );
 }
 
 /** A suite is run by the tests that import it. */
