@@ -9,7 +9,7 @@ import type { Quota } from "./access/quota.ts";
 import type { QuotaAdmission } from "./access/quota-admission.ts";
 import type { SignIns } from "./access/sign-ins.ts";
 import type { EventViews } from "./event-views/event-view.ts";
-import type { SseLog } from "./http/sse-log.ts";
+import type { SseLog } from "./http/event-stream.ts";
 import type { ServerAgents } from "./own-data/data-agents.ts";
 import type { OwnData } from "./own-data/own-data.ts";
 import type { ClientProvenance } from "./protocols/client-entry.ts";

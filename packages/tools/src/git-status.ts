@@ -1,5 +1,5 @@
 import { defineTool, escapeInvisible, type Tool, type ToolCall, type ToolReturn } from "capstan";
-import { decodeText, readIfPresent } from "./files/change-file.ts";
+import { decodeFileText, readIfPresent } from "./files/change-file.ts";
 import { withDirectory } from "./files/directory.ts";
 import { hasExternalFolder, isExternal } from "./files/external-files.ts";
 import { createArgumentError, createNotFoundError, getSystemCode, quotePath } from "./files/file-errors.ts";
@@ -108,7 +108,7 @@ async function showDiff(root: Root, path: string, signal: AbortSignal): Promise<
   const current = await readIfPresent(root, names, defaultQuota.fileBytes);
   const committed = await readCommitted(root, filePath, signal);
   if (!committed && !current) throw createNotFoundError(`File not found: ${quoted}.`);
-  const committedText = committed && decodeText(committed);
+  const committedText = committed && decodeFileText(committed);
   const isBinary = (committed && committedText === undefined) || (current && current.text === undefined);
   const label = (await isExternalPath(root, names)) && { reads: ["untrusted"] as const };
   if (isBinary) return { content: `${quoted} is not a text file, or too large to compare.`, ...label };

@@ -98,9 +98,9 @@ async function* followWithRetry<Item>(
     onState?.({ type: "connecting" });
     try {
       if (await reader.isComplete()) return;
-      for await (const messages of readMessages(source, reader.beginConnection(), { stop, onState })) {
+      for await (const messages of readStreamMessages(source, reader.beginConnection(), { stop, onState })) {
         for (const message of messages)
-          for (const item of reader.accept(message.event, parseMessage(message), message.id)) {
+          for (const item of reader.accept(message.event, parseStreamMessage(message), message.id)) {
             yield item;
             if (stop.aborted || (await reader.isLast(item))) return;
           }
@@ -137,7 +137,7 @@ type RetryOptions = {
 };
 
 /** Yields the messages of one connection, one batch per network read. Drops a message that is cut off. */
-async function* readMessages(
+async function* readStreamMessages(
   { path, connection, environment: { clock } }: StreamSource,
   lastId: string | undefined,
   { stop, onState }: RetryOptions,
@@ -178,7 +178,7 @@ async function* readMessages(
 }
 
 /** Parses the data of a message. Throws when the server reports a problem with the stream itself. */
-function parseMessage({ event, data }: EventSourceMessage): unknown {
+function parseStreamMessage({ event, data }: EventSourceMessage): unknown {
   const value = JSON.parse(data);
   if (event === "server_draining")
     throw new AgentError("draining", "The server is shutting down.", { retryAfterMs: value.retryMs });

@@ -1,6 +1,6 @@
 import type { Citation, NumberedFragment } from "../history.ts";
 import { parseCitedNumbers } from "../state/citations.ts";
-import { foldText, listTerms } from "./terms.ts";
+import { foldCase, listTerms } from "./terms.ts";
 
 type CitedText = {
   readonly text: string;
@@ -29,7 +29,7 @@ type Passage = { readonly words: string; readonly numbers: ReadonlySet<string> }
 
 function toPassage({ content, source }: NumberedFragment): Passage {
   const text = `${source.title}\n${content}`;
-  return { words: foldText(text), numbers: new Set(listNumbers(text)) };
+  return { words: foldCase(text), numbers: new Set(listNumbers(text)) };
 }
 
 /** A shorter sentence, such as "Yes [1]." or "According to [1]:", says what its paragraph says. */

@@ -7,7 +7,7 @@ import type { RunState, ToolCallRecord } from "../state/state.ts";
 import { isRepeatable } from "../tool.ts";
 import { buildRefusal, interruptedByCrash } from "./refusals.ts";
 import { buildDone, type Decision, decideFacts, type Rule, type RuleContext } from "./rule.ts";
-import { foldText, listTerms } from "./terms.ts";
+import { foldCase, listTerms } from "./terms.ts";
 import { buildToolEffect } from "./tool-calls.ts";
 
 /** Produces an answer after a limit: tries the policy's actions in order; best effort always succeeds. */
@@ -76,13 +76,13 @@ function findBestResult({ toolCalls, query }: RunState): string | undefined {
   const terms = listTerms(query);
   let best: { readonly text: string; readonly score: number } | undefined;
   for (const call of toolCalls) {
-    const text = call.status === "ok" ? toOneLine(call) : "";
+    const text = call.status === "ok" ? toResultLine(call) : "";
     if (text === "") continue;
-    const folded = foldText(text);
+    const folded = foldCase(text);
     const score = terms.filter((term) => folded.includes(term)).length;
     if (!best || score >= best.score) best = { text, score };
   }
-  return best && truncateText(best.text, maxAnswerLength);
+  return best && shortenPreview(best.text, maxAnswerLength);
 }
 
 /** Returns a paragraph with one line per tool call; empty without calls. */
@@ -99,14 +99,14 @@ export function listToolsTried(run: RunState): string[] {
 }
 
 export function formatPreview(call: ToolCallRecord): string {
-  return truncateText(toOneLine(call), maxPreviewLength);
+  return shortenPreview(toResultLine(call), maxPreviewLength);
 }
 
-function toOneLine({ result }: ToolCallRecord): string {
+function toResultLine({ result }: ToolCallRecord): string {
   return toPlainText(result).replace(/\s+/g, " ").trim();
 }
 
-function truncateText(text: string, maxLength: number): string {
+function shortenPreview(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
 }
 

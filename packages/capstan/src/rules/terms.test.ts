@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { foldText, listTerms } from "./terms.ts";
+import { foldCase, listTerms } from "./terms.ts";
 
 const findShared = (text: string, passage: string) =>
-  listTerms(text).filter((term) => foldText(passage).includes(term));
+  listTerms(text).filter((term) => foldCase(passage).includes(term));
 
 it("the terms of a text are its content words, without function words and numbers", () => {
   expect(listTerms("What is the price of 2 hotels, and of the hotels in Oslo?")).toEqual([

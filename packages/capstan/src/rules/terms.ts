@@ -17,10 +17,10 @@ const unspacedText =
 
 /**
  * Returns the content words of a text without duplicates, each shortened to a stem. Numbers are not words. Look for a
- * term with `includes` in a text from `foldText`.
+ * term with `includes` in a text from `foldCase`.
  */
 export function listTerms(text: string): readonly string[] {
-  const folded = foldText(text);
+  const folded = foldCase(text);
   const terms = new Set<string>();
   for (const [characters] of folded.matchAll(unspacedText))
     for (let at = 0; at === 0 || at < characters.length - 1; at++) terms.add(characters.slice(at, at + 2));
@@ -36,7 +36,7 @@ function toStem(word: string): string {
 }
 
 /** Returns the words of a text in lower case and without accents, each after one space. */
-export function foldText(text: string): string {
+export function foldCase(text: string): string {
   const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
   return ` ${plain.replace(/[^\p{L}\p{N}]+/gu, " ")}`;
 }

@@ -20,9 +20,9 @@ export async function readClientFile(path: string, { section }: McpClient): Prom
     if (isRecord(servers)) return { path, text, servers };
   } catch (error) {
     if (!(error instanceof JsoncError)) throw error;
-    throw createFileError(path, `is not valid JSON (${error.message})`);
+    throw createClientFileError(path, `is not valid JSON (${error.message})`);
   }
-  throw createFileError(path, `must be an object whose "${section}" has one entry per server`);
+  throw createClientFileError(path, `must be an object whose "${section}" has one entry per server`);
 }
 
 /** Replaces the file atomically. Rejects if it has changed since it was read: the client may write it too. */
@@ -54,6 +54,6 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-function createFileError(path: string, problem: string): AgentError {
+function createClientFileError(path: string, problem: string): AgentError {
   return new AgentError("mcp_config", `${path} ${problem}. Fix it, or add the output of --print yourself.`);
 }

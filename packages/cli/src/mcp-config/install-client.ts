@@ -48,7 +48,7 @@ export async function installClient(
   if (text === file.text) io.stderr.write(`${client.title} is up to date: ${path}\n`);
   else {
     await writeClientFile(file, text);
-    io.stdout.write(formatChange(file.text, text, command));
+    io.stdout.write(formatConfigChange(file.text, text, command));
     io.stderr.write(`Added ${flags.name} to ${client.title}: ${path}\n${client.next}\n`);
   }
   for (const notice of listNotices(command, io)) io.stderr.write(`${notice}\n`);
@@ -102,7 +102,7 @@ function assertReplaceable(
 const marks = { same: " ", left: "-", right: "+" } as const;
 
 /** Formats the changed lines, without the values of variables, which may be secret. */
-function formatChange(before: string, after: string, { env }: ClientCommand): string {
+function formatConfigChange(before: string, after: string, { env }: ClientCommand): string {
   const values = Object.entries(env).filter(([key]) => !key.startsWith("CAPSTAN_"));
   const hideValues = (line: string) =>
     values.reduce((text, [, value]) => text.replaceAll(JSON.stringify(value), '"…"'), line);

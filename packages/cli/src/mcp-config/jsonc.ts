@@ -55,7 +55,9 @@ export function setMember(text: string, path: readonly string[], value: unknown)
     }
     if (isLast && value === undefined) return removeMember(text, object, member);
     if (isLast)
-      return text.slice(0, member.valueStart) + formatValue(text, value, depth + 1) + text.slice(member.end);
+      return (
+        text.slice(0, member.valueStart) + formatJsonValue(text, value, depth + 1) + text.slice(member.end)
+      );
     root = member.valueStart;
   }
   return text;
@@ -73,7 +75,7 @@ function addMember(
   // Comments after the last member stay before the new one.
   const rest = text.slice(bodyEnd, end).trimEnd();
   const line = lineEnd + unit.repeat(depth);
-  const member = `${JSON.stringify(key)}: ${formatValue(text, value, depth)}`;
+  const member = `${JSON.stringify(key)}: ${formatJsonValue(text, value, depth)}`;
   return [
     text.slice(0, bodyEnd),
     last && !hasComma ? "," : "",
@@ -102,7 +104,7 @@ function removeMember(text: string, { start, members }: ObjectSpan, member: Memb
   return text.slice(0, Math.max(from, start + 1)) + text.slice(end);
 }
 
-function formatValue(text: string, value: unknown, depth: number): string {
+function formatJsonValue(text: string, value: unknown, depth: number): string {
   const { unit, lineEnd } = detectFormat(text);
   const lines = JSON.stringify(value, undefined, unit).split("\n");
   return lines.join(lineEnd + unit.repeat(depth));

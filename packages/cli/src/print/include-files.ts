@@ -44,7 +44,7 @@ export async function includeFiles({ words, piped }: Prompt, cwd: string): Promi
   const external: Attachments = { texts: [], media: [] };
   const unknown: string[] = [];
   for (const name of new Set(names)) {
-    const file = await findFile(name, cwd);
+    const file = await findIncludedFile(name, cwd);
     if (file === undefined) {
       unknown.push(name);
       continue;
@@ -78,7 +78,7 @@ function toContent({ texts, media }: Attachments): string | readonly Part[] {
 type IncludedFile = { readonly path: string; readonly name: string };
 
 /** Finds the file, also without trailing punctuation. */
-async function findFile(name: string, cwd: string): Promise<IncludedFile | undefined> {
+async function findIncludedFile(name: string, cwd: string): Promise<IncludedFile | undefined> {
   for (const candidate of [name, name.replace(/[.,;:!?)\]]+$/, "")]) {
     const path = resolve(cwd, candidate);
     const found = await stat(path).catch(() => undefined);

@@ -78,9 +78,9 @@ export async function writeTinyGguf(file: string, options: TinyGgufOptions = {})
     [`${architecture}.vocab_size`, uint32(tokens.length)],
     ["tokenizer.ggml.model", string("gpt2")],
     ["tokenizer.ggml.pre", string("gpt-2")],
-    ["tokenizer.ggml.tokens", array(8, tokens.map(encodeText))],
+    ["tokenizer.ggml.tokens", array(8, tokens.map(encodeString))],
     ["tokenizer.ggml.token_type", array(5, types.map(encodeUint32))],
-    ["tokenizer.ggml.merges", array(8, merges.map(encodeText))],
+    ["tokenizer.ggml.merges", array(8, merges.map(encodeString))],
     ["tokenizer.ggml.eos_token_id", uint32(tokens.indexOf("<|im_end|>"))],
     ["tokenizer.ggml.bos_token_id", uint32(tokens.indexOf("<|endoftext|>"))],
     ["tokenizer.ggml.add_bos_token", bool(false)],
@@ -133,10 +133,10 @@ function* encodeHeader(
 ): Generator<Buffer> {
   const header: Buffer[] = [Buffer.from("GGUF"), encodeUint32(3)];
   header.push(encodeUint64(tensors.length), encodeUint64(metadata.length));
-  for (const [key, value] of metadata) header.push(encodeText(key), value);
+  for (const [key, value] of metadata) header.push(encodeString(key), value);
   let offset = 0;
   for (const { name, shape, data } of tensors) {
-    header.push(encodeText(name), encodeUint32(shape.length), ...shape.map(encodeUint64));
+    header.push(encodeString(name), encodeUint32(shape.length), ...shape.map(encodeUint64));
     header.push(encodeUint32(0), encodeUint64(offset)); // 0: 32-bit floats
     offset += data.length + pad(data.length).length;
   }
@@ -158,7 +158,7 @@ function encodeUint64(value: number): Buffer {
   return buffer;
 }
 
-function encodeText(text: string): Buffer {
+function encodeString(text: string): Buffer {
   const bytes = Buffer.from(text);
   return Buffer.concat([encodeUint64(bytes.length), bytes]);
 }
@@ -166,7 +166,7 @@ function encodeText(text: string): Buffer {
 // Metadata values start with their type.
 const uint32 = (value: number): Buffer => Buffer.concat([encodeUint32(4), encodeUint32(value)]);
 const bool = (value: boolean): Buffer => Buffer.concat([encodeUint32(7), Buffer.from([value ? 1 : 0])]);
-const string = (text: string): Buffer => Buffer.concat([encodeUint32(8), encodeText(text)]);
+const string = (text: string): Buffer => Buffer.concat([encodeUint32(8), encodeString(text)]);
 const array = (type: number, items: readonly Buffer[]): Buffer =>
   Buffer.concat([encodeUint32(9), encodeUint32(type), encodeUint64(items.length), ...items]);
 

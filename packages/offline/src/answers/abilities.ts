@@ -4,7 +4,7 @@ import { getTechnicalNames } from "./plain-words.ts";
 /** What the tools can do, in people's words, from their descriptions: "search places by name". */
 export const listAbilities = (tools: readonly ToolSpec[]): readonly string[] =>
   tools.flatMap(({ description }) => {
-    const [verb = "", ...others] = getFirstSentence(description).split(" ");
+    const [verb = "", ...others] = getFirstClause(description).split(" ");
     const ability = [toInfinitive(verb), ...others].join(" ");
     // Some tools only serve other tools.
     return verb === "" || getTechnicalNames(ability).length > 0 || /\b(?:ids?|agent)\b/iu.test(ability)
@@ -13,7 +13,7 @@ export const listAbilities = (tools: readonly ToolSpec[]): readonly string[] =>
   });
 
 /** The start of a description: its first sentence without further clauses. */
-function getFirstSentence(text: string): string {
+function getFirstClause(text: string): string {
   const first = /^.*?[.!?](?=\s|$)/su.exec(text)?.[0] ?? text;
   return (first.replace(/ \([^()]*\)/gu, "").split(furtherClause)[0] ?? "")
     .replace(/[.:,\s]+$/u, "")

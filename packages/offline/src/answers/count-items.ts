@@ -8,7 +8,7 @@ export const findCountedNoun = (question: string): string | undefined =>
   countPattern.exec(question)?.groups?.noun?.toLowerCase();
 
 /** The number of items as the start of an answer: "3 notes:". Undefined if the question does not ask for it. */
-export function formatCount(
+export function formatItemCount(
   question: string,
   items: readonly Item[],
   total: number = items.length,

@@ -3,7 +3,7 @@ import { extractItems, getData, parseJsonText, parseTextItems } from "../dialog/
 import { isAddress, isPathName } from "../language/read-value.ts";
 import type { AnswerStyle } from "./answer-style.ts";
 import { formatSpokenName } from "./clarify.ts";
-import { formatCount } from "./count-items.ts";
+import { formatItemCount } from "./count-items.ts";
 import { describeData } from "./describe-data.ts";
 import { stripModelAdvice } from "./plain-words.ts";
 
@@ -41,10 +41,10 @@ function describeText(
 ): string {
   if (text === "") return `${capitalizeFirst(formatSpokenName(result.name, tools))} is done.`;
   const plain = stripNotesForModel(stripUntrustedFence(text));
-  const path = findPath(call);
+  const path = findCallPath(call);
   if (path !== undefined && /\bhow (?:long|big)\b|\bhow many lines\b/iu.test(question))
     return `${path} has ${plain.split("\n").length} lines.`;
-  const count = formatCount(question, parseTextItems(plain));
+  const count = formatItemCount(question, parseTextItems(plain));
   // A file that the user described in words is named.
   const isNamed = path === undefined || question.toLowerCase().includes(path.toLowerCase());
   const head = count ?? (isNamed ? undefined : `${path}:`);
@@ -52,7 +52,7 @@ function describeText(
 }
 
 /** The file that a call read. */
-const findPath = ({ input }: CallPart): string | undefined =>
+const findCallPath = ({ input }: CallPart): string | undefined =>
   Object.entries(input)
     .filter(([key]) => isPathName(key))
     .map(([, value]) => value)
@@ -66,7 +66,7 @@ const stripNotesForModel = (text: string): string =>
 
 function describeResultData({ call, result }: CallResult, text: string, options: ResultOptions): string {
   const data = getData(result);
-  const isFile = result.data === undefined && findPath(call) !== undefined;
+  const isFile = result.data === undefined && findCallPath(call) !== undefined;
   if (data === undefined || isFile) return describeText({ call, result }, text, options);
   const whole = parseJsonText(text);
   const message = findMessage(whole) ?? result.message ?? findMessage(data) ?? (whole ? "" : text);

@@ -2,7 +2,6 @@
 
 import { AgentError, type Event, isFact } from "capstan";
 import { isClientError } from "./problem.ts";
-import { logFrames, type SseLog } from "./sse-log.ts";
 
 /**
  * Options of an event stream (`text/event-stream`). `id:` is the position of a fact, so that a client can continue
@@ -120,6 +119,17 @@ export const drainingFrame = `event: server_draining\ndata: {"retryMs":1000}\nre
 export function formatErrorFrame(thrown: unknown): string {
   const { code, retryable } = isClientError(thrown) ? thrown : new AgentError("internal", "Internal error.");
   return `event: stream_error\ndata: ${JSON.stringify({ code, retryable })}\n\n`;
+}
+
+/** A debug log of the events sent to clients, one line each. */
+export type SseLog = (line: string) => void;
+
+/** Logs every event in the frames, and returns the frames. */
+export function logFrames(frames: string, log: SseLog | undefined): string {
+  if (log)
+    for (const [, event, data] of frames.matchAll(/^event: (.*)\ndata: (.*)$/gm))
+      log(`event: ${event} | data: ${data}`);
+  return frames;
 }
 
 const streamHeaders = {

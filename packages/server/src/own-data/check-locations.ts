@@ -19,7 +19,7 @@ export function checkLocations(
 }
 
 /** Throws `invalid_input` for a setting that the app does not have. */
-export function checkSettings(
+export function checkLoaderSettings(
   app: string,
   { settings: known = {} }: Pick<DataLoader, "settings">,
   settings: Readonly<Record<string, unknown>>,

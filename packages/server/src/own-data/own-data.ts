@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentError, type Json, suggestName, systemClock, toCanonicalJson } from "capstan";
-import { checkLocations, checkSettings } from "./check-locations.ts";
+import { checkLoaderSettings, checkLocations } from "./check-locations.ts";
 import { createSourceLoading, type DataSource, type SourceLoading } from "./data-source.ts";
 import type { DataLoader } from "./loader.ts";
 import {
@@ -125,7 +125,7 @@ function buildSource(data: NewData, loaders: OwnDataOptions["loaders"]): Omit<Re
   const loader = Object.hasOwn(loaders, app) ? loaders[app] : undefined;
   if (!loader) throw createUnknownAppError(app, Object.keys(loaders));
   checkLocations(app, loader, locations);
-  checkSettings(app, loader, settings);
+  checkLoaderSettings(app, loader, settings);
   return {
     ...{ app, locations, settings, addedAt: systemClock.now() },
     title: title?.trim() || getDefaultTitle(locations) || app,

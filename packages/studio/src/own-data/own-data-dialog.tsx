@@ -120,7 +120,7 @@ function PickedData({ loader, files, typed }: PickedDataProps): ReactNode {
       }}
     >
       <p>
-        {count} ({formatSize(accepted)})
+        {count} ({formatTotalSize(accepted)})
         {otherCount > 0 && (
           <span className="text-warn">
             {`; ${otherCount.toLocaleString("en")} of other types will not be uploaded (${otherExtensions.slice(0, 8).join(", ")})`}
@@ -145,7 +145,7 @@ function PickedData({ loader, files, typed }: PickedDataProps): ReactNode {
   );
 }
 
-function formatSize(files: readonly PickedFile[]): string {
+function formatTotalSize(files: readonly PickedFile[]): string {
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   if (bytes < 1_000_000) return `${Math.ceil(bytes / 1000)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;

@@ -156,7 +156,7 @@ export async function readBefore(directory: Directory, name: string, maxBytes: n
   const { handle, stats } = await openFile(directory, name);
   try {
     const bytes = stats.size > maxBytes ? undefined : await readBytes(handle, maxBytes);
-    return { stats, bytes, text: bytes && decodeText(bytes) };
+    return { stats, bytes, text: bytes && decodeFileText(bytes) };
   } finally {
     await handle.close();
   }
@@ -194,7 +194,7 @@ async function readBytes(handle: FileHandle, maxBytes: number): Promise<Uint8Arr
 }
 
 /** Returns undefined if the content is not UTF-8 text. */
-export function decodeText(bytes: Uint8Array): string | undefined {
+export function decodeFileText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     // Keeps a byte order mark.

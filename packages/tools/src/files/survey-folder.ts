@@ -36,7 +36,7 @@ export async function surveyFolder(options: SurveyOptions): Promise<FolderSurvey
   };
   const limits = { ...defaultLimits, timeMs: Number.POSITIVE_INFINITY };
   const onSkip = (path: string, error?: unknown) =>
-    skip(path, error === undefined ? reasons.protected : formatReason(error));
+    skip(path, error === undefined ? reasons.protected : formatSkipReason(error));
   const walk = createWalk(limits, { depth: maxDepth, signal, onSkip });
   let files = 0;
   const top = await openRoot(resolveRoot(rootOptions));
@@ -60,10 +60,10 @@ export async function surveyFolder(options: SurveyOptions): Promise<FolderSurvey
 async function findReason({ directory, name, kind }: VisitedEntry): Promise<string | undefined> {
   if (kind === "link" || kind === "other") return reasons[kind];
   if (kind === "folder") return name === skippedFolder ? reasons.packages : undefined;
-  return access(directory.at(name), constants.R_OK).then(() => undefined, formatReason);
+  return access(directory.at(name), constants.R_OK).then(() => undefined, formatSkipReason);
 }
 
-function formatReason(error: unknown): string {
+function formatSkipReason(error: unknown): string {
   const code = getSystemCode(error);
   if (code === "EACCES" || code === "EPERM") return "Permission denied.";
   if (code === "ENOENT") return "It was removed while the folder was read.";

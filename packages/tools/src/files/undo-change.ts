@@ -1,5 +1,5 @@
 import { defineTool, type Tool, type ToolCall, type ToolContext, type ToolReturn } from "capstan";
-import { decodeText, type FileBefore, readIfPresent, type WritableWorkspace } from "./change-file.ts";
+import { decodeFileText, type FileBefore, readIfPresent, type WritableWorkspace } from "./change-file.ts";
 import { type ChangeHistory, hashContent, type StoredChange } from "./change-history.ts";
 import { withDirectory } from "./directory.ts";
 import { createArgumentError, quotePath } from "./file-errors.ts";
@@ -125,7 +125,7 @@ function parseNames({ root }: UndoWorkspace, path: string): readonly string[] {
 }
 
 function formatUndo({ change: { path }, current, earlier }: Undo): ToolReturn {
-  const earlierText = earlier && decodeText(earlier);
+  const earlierText = earlier && decodeFileText(earlier);
   const isText = current.text !== undefined && (earlierText !== undefined || !earlier);
   const diff = isText
     ? createUnifiedDiff(path, current.text, earlierText).text

@@ -20,7 +20,7 @@ export type RunGitOptions = {
 /** Runs one command that only reads. Rejects with `tool_failed` if git is missing, fails, or exceeds a limit. */
 export async function runGit(args: readonly string[], options: RunGitOptions): Promise<Buffer> {
   const filters = await listFilterSettings(options);
-  return execute(["--no-optional-locks", "--literal-pathspecs", ...args], options, [
+  return runProgram(["--no-optional-locks", "--literal-pathspecs", ...args], options, [
     ...safeSettings,
     ...filters,
   ]);
@@ -39,7 +39,7 @@ const safeSettings: readonly Setting[] = [
 
 /** Reads the names of all settings, which starts no program, and returns the content filters as disabled. */
 async function listFilterSettings(options: RunGitOptions): Promise<readonly Setting[]> {
-  const output = await execute(["config", "--list", "--name-only", "-z"], options, safeSettings);
+  const output = await runProgram(["config", "--list", "--name-only", "-z"], options, safeSettings);
   const names = new Set(output.toString().split("\0"));
   return [...names].flatMap((name): readonly Setting[] => {
     const [, driver] = /^filter\.(.+)\.[^.]+$/s.exec(name) ?? [];
@@ -51,7 +51,7 @@ async function listFilterSettings(options: RunGitOptions): Promise<readonly Sett
   });
 }
 
-async function execute(
+async function runProgram(
   args: readonly string[],
   { folder, signal, timeoutMs = 10_000, maxBytes = 10_000_000 }: RunGitOptions,
   settings: readonly Setting[],

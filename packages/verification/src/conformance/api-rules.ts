@@ -1,7 +1,5 @@
 import type { SentRequest } from "./check-requests.ts";
-import { openAiRules } from "./openai-rules.ts";
-
-type Fields = { readonly [field: string]: unknown };
+import { type Fields, openAiRules, toFields } from "./openai-rules.ts";
 
 /** A documented reason for which an API rejects a request whose fields all exist. */
 type Rule = {
@@ -10,7 +8,6 @@ type Rule = {
   isBroken(body: Fields, model: string): boolean;
 };
 
-const toFields = (value: unknown): Fields => (typeof value === "object" ? ((value ?? {}) as Fields) : {});
 const toList = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value : []);
 
 const isThinking = ({ thinking }: Fields): boolean =>

@@ -1,11 +1,12 @@
-type Fields = { readonly [field: string]: unknown };
+export type Fields = { readonly [field: string]: unknown };
 type OpenAiRule = {
   readonly api: "openai-responses" | "openai-chat";
   readonly reason: string;
   isBroken(body: Fields, model: string): boolean;
 };
 
-const toFields = (value: unknown): Fields => (typeof value === "object" ? ((value ?? {}) as Fields) : {});
+export const toFields = (value: unknown): Fields =>
+  typeof value === "object" ? ((value ?? {}) as Fields) : {};
 
 const isPlain = (model: string): boolean => /^gpt-[34]|chat-latest/.test(model);
 const isFrom = (model: string, version: number): boolean => Number(/\d+(\.\d+)?/.exec(model)?.[0]) >= version;

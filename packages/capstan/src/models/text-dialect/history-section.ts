@@ -16,14 +16,14 @@ const label = /^(?=[\s\p{Cf}>*_]*(?:user|assistant|tool|summary|system|conversat
 export function buildHistorySection(history: readonly Entry[], choice: string): UserEntry {
   const media: Part[] = [];
   const lines = history.map((entry) => {
-    const { role, text } = formatEntry(entry, media);
+    const { role, text } = formatHistoryEntry(entry, media);
     return `${role}: ${text.replace(label, (_, at: number) => (at === 0 ? "" : "> "))}`;
   });
   const text = `CONVERSATION HISTORY:\n${lines.join("\n")}\n\n${choice}`;
   return { type: "user", content: media.length > 0 ? [{ type: "text", text }, ...media] : text };
 }
 
-function formatEntry(entry: Entry, media: Part[]): { readonly role: string; readonly text: string } {
+function formatHistoryEntry(entry: Entry, media: Part[]): { readonly role: string; readonly text: string } {
   if (entry.type === "assistant") return { role: "assistant", text: getText(entry) };
   if (entry.type === "summary") return { role: "summary", text: entry.text };
   const { content } = entry;

@@ -65,7 +65,7 @@ export type AppRequest = { readonly name: string; readonly paths: readonly strin
 export async function openApp(request: AppRequest, flags: AppFlags, context: DevContext): Promise<void> {
   const { io, outcome } = context;
   const found = { ...flags, configNames: appConfigNames };
-  const rememberRequest = (data: OwnData | undefined) => remember(request, data, { flags, io });
+  const rememberRequest = (data: OwnData | undefined) => rememberData(request, data, { flags, io });
   if (flags.chat || flags.print !== undefined) {
     const { start } = await import("../start.ts");
     outcome.exitCode = await start({ ...found, prepareData: rememberRequest }, io);
@@ -85,7 +85,7 @@ export async function openApp(request: AppRequest, flags: AppFlags, context: Dev
 }
 
 /** Returns the name of the data, which is remembered unless it was already. */
-async function remember(
+async function rememberData(
   { name, paths }: AppRequest,
   data: OwnData | undefined,
   { flags: { title, set }, io }: { readonly flags: AppFlags; readonly io: Io },

@@ -22,7 +22,7 @@ export type PruneFlags = WorkspaceFlags & {
 const columns: readonly Column<PrunedSession>[] = [
   { name: "ID", value: ({ id }) => id, shrinks: true },
   { name: "CHANGED", value: ({ updatedAt }) => formatAge(updatedAt) },
-  { name: "SIZE", value: ({ bytes }) => (bytes === undefined ? "" : formatBytes(bytes)), optional: true },
+  { name: "SIZE", value: ({ bytes }) => (bytes === undefined ? "" : formatSessionSize(bytes)), optional: true },
 ];
 
 /** `sessions prune`. Lists the sessions first, and asks before it deletes them. */
@@ -84,6 +84,6 @@ function parseAmount(text: string, units: Units, flag: string): number {
   throw new AgentError("invalid_input", `Invalid value "${text}" for ${flag}.`);
 }
 
-function formatBytes(bytes: number): string {
+function formatSessionSize(bytes: number): string {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -2,8 +2,7 @@ import type { AgentError, Event } from "capstan";
 import type { Deployment } from "../../deployment.ts";
 import { findView } from "../../event-views/find-view.ts";
 import { createViewFormatter } from "../../event-views/view-formatter.ts";
-import { drainingFrame, formatErrorFrame, formatEventFrame } from "../../http/event-stream.ts";
-import { logFrames } from "../../http/sse-log.ts";
+import { drainingFrame, formatErrorFrame, formatEventFrame, logFrames } from "../../http/event-stream.ts";
 import { chatView, formatSseEvent } from "./chat-events.ts";
 
 /** How a chat is sent. */
