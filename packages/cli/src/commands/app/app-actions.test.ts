@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../../testing/cli-in-process.ts";
@@ -96,6 +98,34 @@ describe("capstan app", () => {
     expect(code).not.toBe(0);
     expect(stderr).toContain(message);
     expect(JSON.parse((await run("app", "--json")).stdout).sources).toEqual([]);
+  });
+
+  it("forgets new data that cannot be loaded, and keeps data that could be loaded before", async () => {
+    project.write("empty/picture.bin", "0");
+    const failed = await run("app", "texts", "~/empty", "-p", "Hi");
+    expect(failed.code).not.toBe(0);
+    expect(failed.stderr).toContain("No text file in empty.");
+    const listNames = async () =>
+      JSON.parse((await run("app", "--json")).stdout).sources.map(({ name }: { name: string }) => name);
+    expect(await listNames()).toEqual([]);
+    project.write("empty/plan.txt", "Found.");
+    await run("app", "texts", "~/empty", "-p", "Hi");
+    rmSync(join(project.folder, "empty/plan.txt"));
+    expect((await run("app", "texts", "~/empty", "-p", "Hi")).code).not.toBe(0);
+    expect(await listNames()).toEqual(["texts-empty"]);
+  });
+
+  it("opens the apps of the repository from a folder without a config", async () => {
+    const outside = createScratchProject({ "notes/oslo.md": "# Oslo\n\nThe ferry leaves at nine." });
+    try {
+      const words = ["app", "knowledge", "notes", "-p", "When does the ferry leave?"];
+      const { stdout, stderr } = await runCli(words, outside);
+      expect(stderr).toContain("knowledge-notes: 1 documents, 1 passages read.");
+      expect(stdout).toContain("The ferry leaves at nine.");
+      expect((await runCli(["app"], { ...outside, folder: tmpdir() })).stdout).toMatch(/^knowledge-notes /m);
+    } finally {
+      await outside.remove();
+    }
   });
 
   it("says what to do where no config opens own data", async () => {

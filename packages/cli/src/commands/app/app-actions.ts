@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { DataSource, OwnData } from "@capstan/server";
 import { AgentError, type Json, suggestName } from "capstan";
 import { userFolder } from "capstan/data-folder";
+import { findUpwards } from "../../config/find-upwards.ts";
 import { configNames, loadProject } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
 import { formatAge } from "../../output/format-age.ts";
@@ -21,8 +23,19 @@ export type AppFlags = StartFlags &
     readonly chat?: boolean;
   };
 
-/** In a checkout of the repository, the apps are found from every folder. */
 const appConfigNames: readonly string[] = [...configNames, ...configNames.map((name) => `apps/${name}`)];
+
+/** The apps next to this program in a checkout of the repository, which are trusted as the program itself is. */
+const ownConfig = fileURLToPath(new URL("../../../../../apps/capstan.config.ts", import.meta.url));
+/** A published package has no TypeScript. */
+const isCheckout = import.meta.filename.endsWith(".ts");
+
+/** The nearest config, or else the apps of the checkout: they open from every folder. */
+function withAppConfig<Flags extends WorkspaceFlags>(flags: Flags, { cwd, env }: Io): Flags {
+  const named = { ...flags, configNames: appConfigNames };
+  const isFound = findUpwards(appConfigNames, { from: cwd, home: userFolder(env) }) !== undefined;
+  return flags.config !== undefined || isFound || !isCheckout ? named : { ...named, config: ownConfig };
+}
 
 /** `capstan app`: lists the apps that open own data, and the data they were opened on. */
 export async function listApps(flags: WorkspaceFlags & { readonly json?: boolean }, io: Io): Promise<void> {
@@ -63,14 +76,10 @@ export type AppRequest = { readonly name: string; readonly paths: readonly strin
 
 /** `capstan app <app> <paths…>`: remembers the data, loads it, and opens the studio, the chat, or prints one answer. */
 export async function openApp(request: AppRequest, flags: AppFlags, context: DevContext): Promise<void> {
-  const { io, outcome } = context;
-  const found = { ...flags, configNames: appConfigNames };
+  const { io } = context;
+  const found = withAppConfig(flags, io);
+  if (flags.chat || flags.print !== undefined) return openInTerminal(request, found, context);
   const rememberRequest = (data: OwnData | undefined) => rememberData(request, data, { flags, io });
-  if (flags.chat || flags.print !== undefined) {
-    const { start } = await import("../start.ts");
-    outcome.exitCode = await start({ ...found, prepareData: rememberRequest }, io);
-    return;
-  }
   let agent = "";
   const { dev } = await import("../../serve/dev.ts");
   const prepareData = async (data: OwnData | undefined) => {
@@ -82,6 +91,31 @@ export async function openApp(request: AppRequest, flags: AppFlags, context: Dev
     return `/?agent=${encodeURIComponent(agent)}`;
   };
   await dev({ ...found, prepareData }, { ...context, preparePage });
+}
+
+/** New data that cannot be loaded is forgotten: the next attempt usually names other paths or settings. */
+async function openInTerminal(
+  request: AppRequest,
+  flags: AppFlags,
+  { io, outcome }: DevContext,
+): Promise<void> {
+  let failedName: string | undefined;
+  const prepareData = async (data: OwnData | undefined) => {
+    const earlier = (await data?.list()) ?? [];
+    const name = await rememberData(request, data, { flags, io });
+    data?.onChange((source) => {
+      const isNew = !earlier.some((one) => one.name === name);
+      if (isNew && source.name === name && source.state.type === "failed") failedName = name;
+    });
+    return name;
+  };
+  const { start } = await import("../start.ts");
+  try {
+    outcome.exitCode = await start({ ...flags, prepareData }, io);
+  } finally {
+    const name = failedName;
+    if (name !== undefined) await withData(flags, io, (data) => data.remove(name));
+  }
 }
 
 /** Returns the name of the data, which is remembered unless it was already. */
@@ -128,7 +162,7 @@ async function withData<Value>(
   io: Io,
   use: (data: OwnData) => Promise<Value>,
 ): Promise<Value> {
-  const project = await loadProject({ ...flags, configNames: appConfigNames }, io, "required");
+  const project = await loadProject(withAppConfig(flags, io), io, "required");
   const { store } = await openStore(resolveDatabase(flags, project, io));
   try {
     const data = await openProjectData(project, store, io);
