@@ -96,6 +96,7 @@ describe("own documents", () => {
     expect(await find("hotel Oslo")).toEqual(["oslo.md#hotels"]);
     for (const query of [
       "How much may a hotel cost in Oslo?",
+      "much may a hotel cost in Oslo",
       "What is the most I can spend on hotels when I am in Oslo for one night?",
       "hotels in Oslo",
       "hote osl",

@@ -4,6 +4,8 @@ import { getContentWords } from "./content-words.ts";
 describe("the content words of a question", () => {
   it.each([
     ["How do I validate data with zod?", ["validate", "data", "zod"]],
+    ["How much may a hotel cost in Oslo?", ["hotel", "cost", "oslo"]],
+    ["much may a hotel cost in Oslo", ["hotel", "cost", "oslo"]],
     ["What is fast-check's seed?", ["fast-check", "seed"]],
     ["@hono/node-server and docs/tools.md", ["@hono/node-server", "docs/tools.md"]],
     ["who are you", ["who", "are", "you"]],
