@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { LoadProgress, LoadRequest } from "@capstan/server";
 import { type Agent, run } from "capstan";
 import { offline } from "capstan/models";
@@ -142,6 +143,33 @@ describe("the graph explorer on own data", () => {
     const { answers } = await ask(agents[0], "What types of nodes are there?", "Find all drivers");
     expect(answers[0]).toMatch(/driver \(count 2\)\n- car \(count 1\)/);
     expect(answers[1]).toContain("Jon");
+  });
+
+  it("takes tables by name, also as a list with commas, and columns that are numbers", async () => {
+    const path = join(folder, "school.db");
+    const database = new DatabaseSync(path);
+    database.exec(`CREATE TABLE teachers (id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE courses (id INTEGER PRIMARY KEY, title TEXT, teacher_id INTEGER REFERENCES teachers);
+      CREATE TABLE logs (id INTEGER PRIMARY KEY, text TEXT);
+      INSERT INTO teachers VALUES (1, 'Ms Bell'); INSERT INTO courses VALUES (1, 'Math', 1), (2, 'Art', 1);
+      INSERT INTO logs VALUES (1, 'x'), (2, 'y');`);
+    database.close();
+    for (const tables of ["teachers, courses", ["teachers", "courses"]])
+      expect((await load([path], { settings: { tables } })).report().counts).toEqual({ nodes: 3, edges: 2 });
+    // Rows with a key are nodes: their two columns are not the ends of an edge.
+    await expect(load([path], { settings: { tables: "teachers" } })).rejects.toThrow(
+      /No columns look like the two ends of an edge/,
+    );
+    const years = write("years.csv", "2020,2021,note\nIda,Jon,x\n");
+    const { report } = await load([years], { settings: { source: 2020, target: 2021 } });
+    expect(report().counts).toEqual({ nodes: 2, edges: 1 });
+  });
+
+  it("refuses a setting that means nothing", async () => {
+    await expect(load([knows()], { settings: { directed: "yes" } })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: 'The setting "directed" is true or false, not "yes".',
+    });
   });
 
   it("stops when it is aborted", async () => {

@@ -33,7 +33,7 @@ export function graphLoader(options: GraphLoaderOptions): DataLoader {
       target: "column with the second node",
       id: "column that identifies a node",
       directed: "true or false",
-      tables: 'tables of a database, such as ["people", "knows"]',
+      tables: "tables of a database, such as people, knows",
     },
     load: (request) => loadGraphs(request, options),
   };
@@ -41,9 +41,10 @@ export function graphLoader(options: GraphLoaderOptions): DataLoader {
 
 async function loadGraphs(request: LoadRequest, options: GraphLoaderOptions): Promise<LoadedData> {
   const { name, title, locations, folder } = request;
+  const settings = parseSettings(request.settings);
   const skipped: SkippedItem[] = [];
   const parts = await listParts(locations, skipped);
-  const { graphs, errors } = await readParts(parts, request, skipped);
+  const { graphs, errors } = await readParts(parts, { ...request, settings }, skipped);
   const [first] = graphs;
   if (!first) throw errors[0] ?? createEmptyError(title);
   const sources = Object.fromEntries(
@@ -115,7 +116,7 @@ type ReadResult = { readonly graphs: readonly Network[]; readonly errors: readon
 /** A part that cannot be read is skipped. */
 async function readParts(
   parts: readonly Part[],
-  { settings, signal, onProgress }: LoadRequest,
+  { settings, signal, onProgress }: PartOptions & Pick<LoadRequest, "onProgress">,
   skipped: SkippedItem[],
 ): Promise<ReadResult> {
   const graphs: Network[] = [];
@@ -124,7 +125,7 @@ async function readParts(
     signal.throwIfAborted();
     onProgress({ done: index, total: parts.length, item });
     try {
-      const { network, problems } = await read({ settings: parseSettings(settings), signal });
+      const { network, problems } = await read({ settings, signal });
       if (network.nodes.length === 0) throw createEmptyError(item);
       graphs.push({ ...network, name: createName(network.title, graphs) });
       skipped.push(...problems.map((reason) => ({ item, reason })));
@@ -148,19 +149,35 @@ function createName(title: string, others: readonly Network[]): string {
   return taken ? `${name} ${others.length + 1}` : name;
 }
 
-function parseSettings(settings: LoadRequest["settings"]): ReadSettings {
-  const { directed, tables } = settings;
+/** Throws `invalid_input` for a choice that means nothing: ignoring it would show another graph. */
+function parseSettings({ source, target, id, directed, tables }: LoadRequest["settings"]): ReadSettings {
   return {
-    source: toText(settings.source),
-    target: toText(settings.target),
-    id: toText(settings.id),
-    ...(typeof directed === "boolean" && { directed }),
-    ...(Array.isArray(tables) && { tables: tables.map(String) }),
+    source: toText(source),
+    target: toText(target),
+    id: toText(id),
+    directed: parseDirection(directed),
+    tables: parseNames(tables),
   };
 }
 
+function parseDirection(value: Json | undefined): boolean | undefined {
+  if (value === undefined || typeof value === "boolean") return value;
+  throw new AgentError(
+    "invalid_input",
+    `The setting "directed" is true or false, not ${JSON.stringify(value)}.`,
+  );
+}
+
+/** A list, or names with commas between them. */
+function parseNames(value: Json | undefined): readonly string[] | undefined {
+  const names = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value.map(String) : [];
+  const plain = names.map((name) => name.trim()).filter((name) => name !== "");
+  return plain.length > 0 ? plain : undefined;
+}
+
+/** A column may be named like a number, such as 2020. */
 const toText = (value: Json | undefined): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
+  value === undefined || value === null || value === "" ? undefined : String(value);
 
 const sum = (graphs: readonly Network[], count: (network: Network) => number): number =>
   graphs.reduce((total, network) => total + count(network), 0);

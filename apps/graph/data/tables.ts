@@ -74,7 +74,8 @@ function findEnds(table: Table, { source, target }: TableSettings, isOnly: boole
     if (first !== undefined && second !== undefined) return { source: first, target: second };
   }
   const [first, second, ...others] = table.columns;
-  const isPair = isOnly && first !== undefined && second !== undefined && others.length === 0;
+  // A declared key says that the rows are nodes.
+  const isPair = isOnly && !table.key && first !== undefined && second !== undefined && others.length === 0;
   return isPair ? { source: first, target: second } : undefined;
 }
 
