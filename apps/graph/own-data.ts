@@ -1,5 +1,6 @@
 // The graph explorer on the user's own graphs. Each file is a graph; tables together are one.
 
+import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import type { DataLoader, LoadedData, LoadRequest, SkippedItem } from "@capstan/server";
@@ -74,7 +75,10 @@ type PartOptions = { readonly settings: ReadSettings; readonly signal: AbortSign
 
 async function listParts(locations: readonly string[], skipped: SkippedItem[]): Promise<Part[]> {
   const urls = locations.filter(isNeo4jUrl);
-  const files = await listFiles(locations.filter((location) => !isNeo4jUrl(location)));
+  const files = await listFiles(
+    locations.filter((location) => !isNeo4jUrl(location)),
+    skipped,
+  );
   const tables = files.filter((file) => tableExtensions.includes(extname(file).toLowerCase()));
   const whole = files.filter((file) => graphExtensions.includes(extname(file).toLowerCase()));
   for (const file of files)
@@ -99,16 +103,30 @@ const createTablePart = (files: readonly string[]): Part => ({
 });
 
 /** The files, and those directly in the folders. */
-async function listFiles(locations: readonly string[]): Promise<string[]> {
-  const files = await Promise.all(
-    locations.map(async (location) => {
-      if (!(await stat(location)).isDirectory()) return [location];
-      const entries = await readdir(location, { withFileTypes: true });
-      const visible = entries.filter((entry) => entry.isFile() && !entry.name.startsWith("."));
-      return visible.map((entry) => join(location, entry.name)).sort();
-    }),
-  );
-  return files.flat();
+async function listFiles(locations: readonly string[], skipped: SkippedItem[]): Promise<string[]> {
+  const files: string[] = [];
+  for (const location of locations) {
+    if (!(await stat(location)).isDirectory()) files.push(location);
+    else files.push(...(await listFolder(location, skipped)));
+  }
+  return files;
+}
+
+async function listFolder(folder: string, skipped: SkippedItem[]): Promise<string[]> {
+  const files: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const reason = findReason(entry);
+    if (reason === undefined) files.push(join(folder, entry.name));
+    else skipped.push({ item: entry.name, reason });
+  }
+  return files.sort();
+}
+
+function findReason(entry: Dirent): string | undefined {
+  if (entry.isSymbolicLink()) return "Links are not followed.";
+  if (entry.name.startsWith(".")) return "Hidden files and folders are not read.";
+  if (entry.isDirectory()) return "Folders in the folder are not read.";
+  return entry.isFile() ? undefined : "It is neither a file nor a folder.";
 }
 
 type ReadResult = { readonly graphs: readonly Network[]; readonly errors: readonly unknown[] };

@@ -23,6 +23,7 @@ describe("parseInWorker", () => {
 
   it.each([
     ["throw", "Unexpected end of file."],
+    ["recurse", "It is nested too deeply."],
     ["exit", "The parser ended without a result."],
   ])("names a parser that fails: %s", async (input, message) => {
     await expect(parse(input)).rejects.toMatchObject({ code: "file_invalid", message });

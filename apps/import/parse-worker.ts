@@ -7,8 +7,13 @@ async function runJob({ module, input }: ParseJob): Promise<ParseMessage> {
     const { parse } = await import(module);
     return { result: await parse(input) };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: formatError(error) };
   }
+}
+
+function formatError(error: unknown): string {
+  if (error instanceof RangeError && error.message.includes("call stack")) return "It is nested too deeply.";
+  return error instanceof Error ? error.message : String(error);
 }
 
 parentPort?.on("message", async (job: ParseJob) => parentPort?.postMessage(await runJob(job)));

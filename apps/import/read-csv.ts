@@ -1,9 +1,8 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { AgentError } from "capstan";
 import { CsvError, parse } from "csv-parse";
 import { detectEncoding, encodingSampleSize } from "./detect-encoding.ts";
+import { openFile } from "./read-bytes.ts";
 
 export type CsvLimits = {
   readonly rows: number;
@@ -39,10 +38,8 @@ export async function* readCsv(
 ): AsyncGenerator<CsvRow> {
   const limits = { ...defaultCsvLimits, ...chosen };
   const name = typeof source === "string" ? `"${source}"` : "The CSV text";
-  if (typeof source === "string" && (await stat(source)).size > limits.bytes)
-    throw createSizeError(name, limits);
-  const bytes = typeof source === "string" ? createReadStream(source) : source;
-  const { sample, rest } = await splitSample(limitBytes(bytes, name, limits));
+  const bytes = limitBytes(typeof source === "string" ? readFile(source, limits) : source, name, limits);
+  const { sample, rest } = await splitSample(bytes);
   const encoding = detectEncoding(sample);
   const text = Readable.from(decode(rest, new TextDecoder(encoding)));
   const parser = text.pipe(
@@ -61,6 +58,17 @@ export async function* readCsv(
     throw error instanceof CsvError ? toAgentError(error, name, limits) : error;
   } finally {
     text.destroy();
+    await bytes.return(undefined);
+  }
+}
+
+async function* readFile(path: string, limits: CsvLimits): AsyncGenerator<Uint8Array> {
+  const file = await openFile(path);
+  try {
+    if ((await file.stat()).size > limits.bytes) throw createSizeError(`"${path}"`, limits);
+    yield* file.createReadStream({ autoClose: false });
+  } finally {
+    await file.close();
   }
 }
 

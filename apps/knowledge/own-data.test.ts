@@ -174,6 +174,18 @@ describe("own documents that change", () => {
     expect((await search(again, "Ada team")).contexts).toEqual([]);
   });
 
+  it("while the others are still being read are read again", async () => {
+    const folder = createFolder({ "a.md": "# A\n\nold words", "b.md": "# B\n\nother words" });
+    let hasChanged = false;
+    const onProgress = ({ item }: LoadProgress) => {
+      if (item !== "b.md" || hasChanged) return;
+      hasChanged = true;
+      writeFileSync(join(folder, "a.md"), "# A\n\nnew sentences");
+    };
+    const loaded = await load({ locations: [folder], onProgress });
+    expect((await search(loaded, "new sentences")).contexts.map(({ id }) => id)).toEqual(["a.md#a@2"]);
+  });
+
   it("are noticed: changed, added and removed files", async () => {
     const folder = createFolder(notes);
     const loaded = await load({ locations: [folder] });

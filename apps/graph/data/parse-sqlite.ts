@@ -42,7 +42,9 @@ const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 function readTable(database: DatabaseSync, name: string, maxRows: number): Table {
   const info = database.prepare(`PRAGMA table_info(${quote(name)})`).all();
   const keys = info.filter(({ pk }) => Number(pk) > 0);
-  const statement = database.prepare(`SELECT * FROM ${quote(name)}`);
+  const columns = info.map((column) => String(column.name));
+  // Without generated columns, which `table_info` leaves out: the file says how to compute them.
+  const statement = database.prepare(`SELECT ${columns.map(quote).join(", ")} FROM ${quote(name)}`);
   statement.setReadBigInts(true);
   const rows: Row[] = [];
   for (const record of statement.iterate()) {
@@ -54,7 +56,7 @@ function readTable(database: DatabaseSync, name: string, maxRows: number): Table
   }
   return {
     name,
-    columns: info.map((column) => String(column.name)),
+    columns,
     rows,
     ...(keys.length === 1 && { key: String(keys[0]?.name) }),
     references: listReferences(database, name),

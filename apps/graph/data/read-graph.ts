@@ -1,8 +1,8 @@
-import { readFile, stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { AgentError } from "capstan";
 import { detectEncoding } from "../../import/detect-encoding.ts";
 import { parseInWorker } from "../../import/parse-in-worker.ts";
+import { openFile, readBytes } from "../../import/read-bytes.ts";
 import { addJsonGraph } from "./add-json-graph.ts";
 import { createNetworkBuilder, defaultGraphLimits, type GraphContent } from "./network-builder.ts";
 import type { SqliteInput } from "./parse-sqlite.ts";
@@ -55,8 +55,6 @@ function buildFromTables(tables: readonly Table[], settings: ReadSettings, title
 /** Reads a file that has a whole graph. Throws `file_invalid` or `file_limit`. */
 export async function readGraph(path: string, options: ReadOptions = {}): Promise<GraphContent> {
   const extension = extname(path).toLowerCase();
-  if ((await stat(path)).size > maxBytes)
-    throw new AgentError("file_limit", `The file is larger than ${maxBytes / 1_000_000} MB.`);
   switch (extension) {
     case ".json":
       return readJsonGraph(path, options);
@@ -77,17 +75,27 @@ export async function readGraph(path: string, options: ReadOptions = {}): Promis
   }
 }
 
+/** For a file that is not read as a whole. */
+async function checkSize(path: string): Promise<void> {
+  const file = await openFile(path);
+  const { size } = await file.stat().finally(() => file.close());
+  if (size > maxBytes)
+    throw new AgentError("file_limit", `The file is larger than ${maxBytes / 1_000_000} MB.`);
+}
+
 const toTitle = (path: string): string => basename(path, extname(path));
 
 async function readText(path: string, signal?: AbortSignal): Promise<string> {
-  const bytes = await readFile(path, { signal });
+  const bytes = await readBytes(path, { maxBytes, signal });
   return new TextDecoder(detectEncoding(bytes)).decode(bytes);
 }
 
 async function readJsonGraph(path: string, { settings = {}, signal }: ReadOptions): Promise<GraphContent> {
   const builder = createNetworkBuilder();
   const value = parseJson(await readText(path, signal));
-  const { title, isDirected } = addJsonGraph(builder, value, { name: toTitle(path), settings });
+  const { title, isDirected } = withDepthError(() =>
+    addJsonGraph(builder, value, { name: toTitle(path), settings }),
+  );
   return builder.build({
     title: title ?? toTitle(path),
     isDirected: settings.directed ?? isDirected ?? true,
@@ -105,6 +113,15 @@ function parseJson(text: string): unknown {
         cause: error,
       },
     );
+  }
+}
+
+function withDepthError<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new AgentError("file_invalid", "It is nested too deeply.", { cause: error });
   }
 }
 
@@ -137,6 +154,7 @@ async function readXmlGraph(path: string, { settings = {}, signal }: ReadOptions
 }
 
 async function readSqlite(path: string, { settings = {}, signal }: ReadOptions): Promise<GraphContent> {
+  await checkSize(path);
   const input: SqliteInput = { path, tables: settings.tables, maxRows: defaultGraphLimits.edges };
   const module = new URL("parse-sqlite.ts", import.meta.url);
   const tables = await parseInWorker<Table[]>(module, input, {

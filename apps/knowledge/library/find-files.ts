@@ -4,6 +4,7 @@ import { basename, extname, join } from "node:path";
 import { AgentError } from "capstan";
 import type { FoundDocument } from "./find-documents.ts";
 import { findFormat } from "./parse/formats.ts";
+import { maxDocumentBytes } from "./parse/parse-document.ts";
 
 /** A file or folder that is left out, and why, as one sentence. */
 export type SkippedFile = { readonly item: string; readonly reason: string };
@@ -18,7 +19,7 @@ export const defaultBounds: FileBounds = {
   visits: 200_000,
   files: 20_000,
   bytes: 1_000_000_000,
-  bytesPerFile: 50_000_000,
+  bytesPerFile: maxDocumentBytes,
 };
 
 export type FileBounds = {

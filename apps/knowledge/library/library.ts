@@ -116,7 +116,7 @@ async function openLibrary(
   const documents = openDocumentIndex(indexFolder === false ? undefined : join(indexFolder, `${name}.db`));
   let found: FoundSource = { documents: [], skipped: [], people: [] };
 
-  async function sync(): Promise<void> {
+  async function syncNow(): Promise<void> {
     found = await findSource(options);
     const onProgress = (step: SyncProgress) => {
       options.onProgress?.(step);
@@ -125,13 +125,24 @@ async function openLibrary(
     await syncIndex(documents, found.documents, { onProgress, signal });
     documents.setPeople(found.people);
   }
+  let lastSync: Promise<void> = Promise.resolve();
+  /** One at a time. */
+  function sync(): Promise<void> {
+    const next = lastSync.then(syncNow);
+    lastSync = next.catch(() => undefined);
+    return next;
+  }
 
   let watch: FileWatch | undefined;
   try {
     await sync();
     if (documents.count().documents === 0) throw createNothingError(buildReport(documents, found.skipped));
-    watch = options.isWatching && locations?.length ? await watchFiles(locations, sync) : undefined;
+    if (options.isWatching && locations?.length) {
+      watch = await watchFiles(locations, sync);
+      await sync(); // reads what has changed before the watch was ready
+    }
   } catch (error) {
+    await watch?.close();
     documents.database.close();
     throw error;
   }

@@ -1,12 +1,12 @@
 import { buildSections, type Chapter } from "./build-sections.ts";
+import { decodeText } from "./decode-text.ts";
 import type { ParsedDocument } from "./parsed-document.ts";
-import { readText } from "./read-text.ts";
 
 const minLength = 600;
 const maxLength = 1400;
 
 /** Splits source code between top-level definitions: before a line that is not indented and follows an empty one. */
-export async function parse(path: string): Promise<ParsedDocument> {
+export async function parse(bytes: Uint8Array): Promise<ParsedDocument> {
   const chapters: Chapter[] = [];
   let lines: string[] = [];
   let length = 0;
@@ -17,7 +17,7 @@ export async function parse(path: string): Promise<ParsedDocument> {
     lines = [];
     length = 0;
   };
-  const all = (await readText(path)).split(/\r?\n/);
+  const all = decodeText(bytes).split(/\r?\n/);
   for (const [index, line] of all.entries()) {
     const startsDefinition = /^\S/.test(line) && all[index - 1]?.trim() === "";
     if ((startsDefinition && length > minLength) || length + line.length > maxLength) close(index);

@@ -6,9 +6,9 @@ import type { ParsedDocument } from "./parsed-document.ts";
 const leaveOutImages = mammoth.images.imgElement(async () => ({ src: "" }));
 
 /** Reads a Word document, whose archive the caller has checked. */
-export async function parse(path: string): Promise<ParsedDocument> {
+export async function parse(bytes: Uint8Array): Promise<ParsedDocument> {
   const { value } = await mammoth.convertToHtml(
-    { path },
+    { buffer: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) },
     { convertImage: leaveOutImages, externalFileAccess: false },
   );
   return { sections: buildSections(parseHtml(value).chapters) };

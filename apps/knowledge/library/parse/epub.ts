@@ -2,9 +2,9 @@
 import { posix } from "node:path";
 import { Parser } from "htmlparser2";
 import { buildSections } from "./build-sections.ts";
+import { decodeText } from "./decode-text.ts";
 import { parseHtml } from "./html.ts";
 import type { ParsedDocument } from "./parsed-document.ts";
-import { decodeText } from "./read-text.ts";
 
 /** Gets the unpacked files of a book by path. */
 export async function parse(files: ReadonlyMap<string, Uint8Array>): Promise<ParsedDocument> {

@@ -1,7 +1,7 @@
 import { Parser } from "htmlparser2";
 import { buildSections, type Chapter } from "./build-sections.ts";
+import { decodeText } from "./decode-text.ts";
 import type { ParsedDocument } from "./parsed-document.ts";
-import { readText } from "./read-text.ts";
 
 const skippedTags = new Set(
   "head script style noscript template svg math nav iframe object select button form".split(" "),
@@ -15,8 +15,8 @@ const blockTags = new Set(
 const headingTags = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
 const cellTags = new Set(["td", "th"]);
 
-export async function parse(path: string): Promise<ParsedDocument> {
-  const { title, chapters } = parseHtml(await readText(path));
+export async function parse(bytes: Uint8Array): Promise<ParsedDocument> {
+  const { title, chapters } = parseHtml(decodeText(bytes));
   return { ...(title && { title }), sections: buildSections(chapters, { isLinkedByText: true }) };
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import PostalMime, { type Address } from "postal-mime";
 import { buildSections, type Chapter } from "./build-sections.ts";
 import { parseHtml } from "./html.ts";
@@ -7,16 +6,27 @@ import { splitParagraphs } from "./text.ts";
 
 const maxMessages = 20_000;
 
-/** Reads a message (`.eml`), or a mailbox of several (`.mbox`). One chapter per message. */
-export async function parse(path: string): Promise<ParsedDocument> {
-  const messages = splitMailbox(await readFile(path));
+/** Reads a message (`.eml`), or a mailbox of several (`.mbox`). One chapter per message. Damaged messages are left out. */
+export async function parse(bytes: Uint8Array): Promise<ParsedDocument> {
+  const messages = splitMailbox(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+  const count = messages.length;
   const chapters: Chapter[] = [];
-  for (const message of messages.slice(0, maxMessages)) chapters.push(await parseMessage(message));
+  const errors: unknown[] = [];
+  for (const message of messages.slice(0, maxMessages)) {
+    try {
+      chapters.push(await parseMessage(message));
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (chapters.length === 0) throw errors[0];
+  const notes = [
+    ...(count > maxMessages ? [`Only the first ${maxMessages} of ${count} messages were read.`] : []),
+    ...(errors.length > 0 ? [`${errors.length} of ${count} messages are damaged and were left out.`] : []),
+  ];
   return {
     sections: buildSections(chapters, { isLinkedByText: true }),
-    ...(messages.length > maxMessages && {
-      note: `Only the first ${maxMessages} of ${messages.length} messages were read.`,
-    }),
+    ...(notes.length > 0 && { note: notes.join(" ") }),
   };
 }
 

@@ -1,13 +1,13 @@
 import { buildSections } from "./build-sections.ts";
+import { decodeText } from "./decode-text.ts";
 import type { ParsedDocument } from "./parsed-document.ts";
-import { readText } from "./read-text.ts";
 
 const maxHeadingLength = 300;
 /** Skips the patterns on longer (minified) lines, where they are slow. */
 const maxLineLength = 20_000;
 
-export async function parse(path: string): Promise<ParsedDocument> {
-  return parseMarkdown(await readText(path));
+export async function parse(bytes: Uint8Array): Promise<ParsedDocument> {
+  return parseMarkdown(decodeText(bytes));
 }
 
 /** Splits Markdown into sections of plain text, by heading. */

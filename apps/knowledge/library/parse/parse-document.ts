@@ -1,6 +1,7 @@
 import { AgentError } from "capstan";
 import type { ParserWorker } from "../../../import/parse-in-worker.ts";
-import { readZip } from "../../../import/read-zip.ts";
+import { readBytes } from "../../../import/read-bytes.ts";
+import { checkZip, readZip } from "../../../import/read-zip.ts";
 import { type Format, findFormat } from "./formats.ts";
 import { parseCsv } from "./parse-csv.ts";
 import type { ParsedDocument } from "./parsed-document.ts";
@@ -8,6 +9,8 @@ import type { ParsedDocument } from "./parsed-document.ts";
 /** For the worker that parses documents. */
 export const documentLimits = { timeoutMs: 30_000, memoryMb: 512 };
 
+/** Of one file. */
+export const maxDocumentBytes = 50_000_000;
 const maxSections = 20_000;
 
 /**
@@ -42,23 +45,13 @@ async function parseFormat(
   const parse = (input: unknown) =>
     worker.parse<ParsedDocument>(new URL(`${format}.ts`, import.meta.url), input, signal);
   const options = signal && { signal };
-  switch (format) {
-    case "csv":
-      return parseCsv(path, signal);
-    case "docx":
-      // Only checks the archive: the parser has no limits of its own.
-      await readZip(path, options);
-      return parse(path);
-    case "epub":
-      return parse(await readZip(path, { ...options, isWanted: (name) => !isMedia.test(name) }));
-    case "markdown":
-    case "text":
-    case "html":
-    case "pdf":
-    case "mail":
-    case "code":
-      return parse(path);
-  }
+  if (format === "csv") return parseCsv(path, signal);
+  const bytes = await readBytes(path, { maxBytes: maxDocumentBytes, signal });
+  if (format === "epub")
+    return parse(await readZip(bytes, { ...options, isWanted: (name) => !isMedia.test(name) }));
+  // The parser of Word documents has no limits of its own.
+  if (format === "docx") await checkZip(bytes, options);
+  return parse(bytes);
 }
 
 const isMedia = /\.(?:jpe?g|png|gif|svg|webp|mp[34]|m4a|otf|ttf|woff2?|css|js)$/i;

@@ -1,6 +1,6 @@
 import type { Section } from "./build-sections.ts";
 
-/** What a parser returns. Parsers run in a worker: they get a path or the unpacked files, and import nothing of the app. */
+/** What a parser returns. Parsers run in a worker: they get the bytes or the unpacked files, and import nothing of the app. */
 export type ParsedDocument = {
   /** The title that the document gives itself. */
   readonly title?: string;

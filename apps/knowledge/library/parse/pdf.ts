@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { getDocumentProxy } from "unpdf";
 import { buildSections, type Chapter } from "./build-sections.ts";
 import type { ParsedDocument } from "./parsed-document.ts";
@@ -6,29 +5,44 @@ import { splitParagraphs } from "./text.ts";
 
 const maxPages = 2000;
 
-/** One chapter per page, so that a citation can open the page. */
-export async function parse(path: string): Promise<ParsedDocument> {
-  const pdf = await openPdf(new Uint8Array(await readFile(path)));
+/** One chapter per page, so that a citation can open the page. Damaged pages are left out. */
+export async function parse(bytes: Uint8Array): Promise<ParsedDocument> {
+  const pdf = await openPdf(bytes);
+  const { numPages } = pdf;
   const chapters: Chapter[] = [];
-  for (let number = 1; number <= Math.min(pdf.numPages, maxPages); number++) {
-    const page = await pdf.getPage(number);
-    const { items } = await page.getTextContent();
-    const blocks = splitParagraphs(joinItems(items)).map(joinLines);
-    chapters.push({ heading: `Page ${number}`, blocks, fragment: `page=${number}` });
-    page.cleanup();
+  const errors: unknown[] = [];
+  for (let number = 1; number <= Math.min(numPages, maxPages); number++) {
+    try {
+      chapters.push(await readPage(pdf, number));
+    } catch (error) {
+      errors.push(error);
+    }
   }
+  if (chapters.length === 0) throw errors[0];
   const { info } = await pdf.getMetadata();
   const title = "Title" in info && typeof info.Title === "string" ? info.Title.trim() : "";
+  const notes = [
+    ...(numPages > maxPages ? [`Only the first ${maxPages} of ${numPages} pages were read.`] : []),
+    ...(errors.length > 0 ? [`${errors.length} of ${numPages} pages are damaged and were left out.`] : []),
+  ];
   return {
     ...(title && { title }),
     sections: buildSections(chapters),
-    ...(pdf.numPages > maxPages && {
-      note: `Only the first ${maxPages} of ${pdf.numPages} pages were read.`,
-    }),
+    ...(notes.length > 0 && { note: notes.join(" ") }),
   };
 }
 
-async function openPdf(bytes: Uint8Array): ReturnType<typeof getDocumentProxy> {
+type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
+
+async function readPage(pdf: Pdf, number: number): Promise<Chapter> {
+  const page = await pdf.getPage(number);
+  const { items } = await page.getTextContent();
+  page.cleanup();
+  const blocks = splitParagraphs(joinItems(items)).map(joinLines);
+  return { heading: `Page ${number}`, blocks, fragment: `page=${number}` };
+}
+
+async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   return getDocumentProxy(bytes).catch((error: Error) => {
     throw error.name === "PasswordException" ? new Error("It is protected with a password.") : error;
   });

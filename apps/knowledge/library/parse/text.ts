@@ -1,10 +1,10 @@
 import { buildSections } from "./build-sections.ts";
+import { decodeText } from "./decode-text.ts";
 import type { ParsedDocument } from "./parsed-document.ts";
-import { readText } from "./read-text.ts";
 
 /** Splits a plain text at empty lines. */
-export async function parse(path: string): Promise<ParsedDocument> {
-  const blocks = splitParagraphs(await readText(path));
+export async function parse(bytes: Uint8Array): Promise<ParsedDocument> {
+  const blocks = splitParagraphs(decodeText(bytes));
   return { sections: buildSections([{ heading: "", blocks }], { isLinkedByText: true }) };
 }
 

@@ -1,11 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { detectEncoding } from "../../../import/detect-encoding.ts";
 
-/** Reads a text file in the encoding that it seems to have. Throws for binary data. */
-export async function readText(path: string): Promise<string> {
-  return decodeText(await readFile(path));
-}
-
+/** Decodes a text in the encoding that it seems to have. Throws for binary data. */
 export function decodeText(bytes: Uint8Array): string {
   const encoding = detectEncoding(bytes);
   if (!encoding.startsWith("utf-16") && bytes.includes(0)) throw new Error("It is not a text file.");
