@@ -17,7 +17,7 @@ import {
   type StoredAgentsOptions,
   storedAgents,
 } from "capstan/agents";
-import { type FindAgent, local } from "capstan/engines/local";
+import { type FindAgent, type LocalEngine, type LocalOptions, local } from "capstan/engines/local";
 import { getScope } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { createAdmission, type LoadLimits } from "./access/admission.ts";
@@ -99,6 +99,11 @@ type BaseOptions<A> = GuardOptions & {
   readonly quotas?: QuotaSettings;
   /** Removes old or large sessions in the background. Without it, sessions are kept. */
   readonly retention?: Retention;
+  /**
+   * Creates the engine that executes the runs, such as `(parts) => local({ ...parts, work: false })` next to workers, or
+   * `(parts) => restate({ ...parts, … })`. The server closes it. Defaults to `local`.
+   */
+  readonly engine?: CreateEngine;
   /** Max number of active runs in this process; further runs are refused. Defaults to 500. */
   readonly maxRuns?: number;
   /** Further limits of this process, beyond which new work is refused. */
@@ -128,6 +133,15 @@ type BaseOptions<A> = GuardOptions & {
   /** Receives internal errors, with the id that was returned to the client. */
   readonly onError?: (error: unknown, id: string) => void;
 };
+
+/** What the server passes to its engine. */
+export type EngineParts = Required<
+  Pick<
+    LocalOptions,
+    "store" | "agents" | "maxRuns" | "leaseMs" | "onRunStart" | "onRunEnd" | "getResumeOptions"
+  >
+>;
+export type CreateEngine = (parts: EngineParts) => LocalEngine;
 
 /** The user and the session of a run. */
 export type RunOwner = { readonly user: string; readonly sessionId: string };
@@ -261,7 +275,8 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     report,
   });
   const limits = { policy, quota, quotaAdmission };
-  const engine = local({
+  const createEngine: CreateEngine = options.engine ?? local;
+  const engine = createEngine({
     store,
     agents: resolver.find,
     maxRuns,

@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { Authenticator } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
 import type { Deployment } from "./deployment.ts";
+import { prefersAsync } from "./http/prefers-async.ts";
 import { createInternalProblem, createProblemResponse, isClientError } from "./http/problem.ts";
 import { type BodyLimits, readJsonBody } from "./http/read-body.ts";
 import type { StaticFiles } from "./http/static-files.ts";
@@ -32,7 +33,7 @@ export async function dispatch(
     throw new AgentError("draining", "The server is shutting down. Try again in a moment.");
   if (route.startsWork && drain.isOn)
     throw new AgentError("draining", "The server accepts no new work for now. Try again later.");
-  if (route.startsWork) admission.assertCapacity();
+  if (route.startsWork) admission.assertCapacity({ canWait: prefersAsync(matched.request) });
   const endRequest = admission.addRequest();
   try {
     return await handleRequest(route, matched, context);

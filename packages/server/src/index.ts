@@ -4,8 +4,10 @@ export { loadUsage, type UserUsage } from "./access/quota-admission.ts";
 export type { QuotaSettings, Quotas, QuotaWindow } from "./access/quotas.ts";
 export { listUsageUsers } from "./access/usage-ledger.ts";
 export {
+  type CreateEngine,
   createAgentFinder,
   createServer,
+  type EngineParts,
   type RunOwner,
   type Server,
   type ServerOptions,
@@ -14,9 +16,11 @@ export { type DrainOptions, drainOnSignals } from "./drain-on-signals.ts";
 export type { EventView, EventViews, ViewEvent } from "./event-views/event-view.ts";
 export {
   defaultPort,
+  type ListeningHealth,
   type ListeningServer,
   type ListenOptions,
   listen,
+  listenHealth,
   type NodeHandler,
   toNodeHandler,
 } from "./listen.ts";

@@ -85,6 +85,19 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
   };
 }
 
+/** A worker's port for `/healthz` and `/readyz`. */
+export type ListeningHealth = { readonly port: number; close(): Promise<void> };
+
+/** Binds a port that answers only `/healthz` and `/readyz`, for a process that executes runs and serves nothing else. */
+export async function listenHealth(
+  server: Pick<Server, "fetch">,
+  { port, host = "127.0.0.1" }: { readonly port: number; readonly host?: string },
+): Promise<ListeningHealth> {
+  const listener = createListener(server, ({ socket }) => getLocalNames(socket.localAddress, host));
+  const node = createHealthServer({}, listener);
+  return { port: await bindPort(node, { port, host }), close: () => closeServer(node) };
+}
+
 /** Handles requests of `node:http` and `node:http2`, and of frameworks that pass them on. */
 export type NodeHandler = (
   incoming: IncomingMessage | Http2ServerRequest,

@@ -63,6 +63,8 @@ export type EnqueuedRun = {
 
 /** Runs on a store that outlives the process. Any number of processes may share the store. */
 export interface LocalEngine<Output = Json | undefined, Call extends ToolCall = ToolCall> {
+  /** Set if other processes may execute the runs that are started here. */
+  readonly isRemote?: true;
   /**
    * Starts a run of one of the agents. With the `runId` of a stored run and the same input, the handle follows that run:
    * another process may execute it, or take it over when its process is gone. If the session is busy, the policy `onBusy`
@@ -75,9 +77,10 @@ export interface LocalEngine<Output = Json | undefined, Call extends ToolCall = 
     ...optionsWithContext: OptionsFor<A, Omit<RunOptions<AgentContext<A>, AgentCall<A>>, "store">>
   ): Run<AgentOutput<A>, AgentCall<A>>;
   /**
-   * Stores the start of a run and resolves: nothing of it is lost if the process stops. The run has started here if its
-   * session is idle. Otherwise the policy `onBusy` applies, and any process starts a queued run when its turn comes, with
-   * the options of `getResumeOptions`. Rejects with `session_busy` or `queue_full`.
+   * Stores the start of a run and resolves: nothing of it is lost if the process stops. If its session is idle, the run
+   * starts here, or in any process that has capacity. Otherwise the policy `onBusy` applies, and any process starts a
+   * queued run when its turn comes. Other processes use the options of `getResumeOptions`. Rejects with `session_busy` or
+   * `queue_full`.
    */
   enqueue<A extends Agent>(
     agent: A,

@@ -44,6 +44,8 @@ export function local(options: LocalOptions): LocalEngine {
   if (options.work === false) return createScheduledEngine(options);
   const { assertKnown, resolveAgents } = createAgentResolver(options.agents);
   const { runs, shared, getQueue, send, recover, close } = createScheduler(options, resolveAgents);
+  const startOnly = { ...shared, startOnly: true } as const;
+  const hasCapacity = () => runs.list().length < (options.maxRuns ?? defaultMaxRuns);
 
   function assertUsable(agent: Agent): Agent {
     if (shared.shutdownSignal?.aborted)
@@ -82,7 +84,8 @@ export function local(options: LocalOptions): LocalEngine {
     const isNewSession = runOptions.session === undefined;
     return enqueueRun(request, {
       ...{ store, isNewSession, addToQueue: (busy) => getQueue().add(busy) },
-      start: () => storeStart(request, { store, shared, track: runs.track }),
+      start: () =>
+        storeStart(request, { store, shared: hasCapacity() ? shared : startOnly, track: runs.track }),
     });
   }
 

@@ -80,6 +80,7 @@ export function createScheduledEngine(options: ScheduledOptions): ScheduledEngin
   const poll = () => void recover().catch(() => undefined); // the next poll tries again
   const stopPolling = options.schedule ? repeatEvery(clock, everyMs, poll) : () => undefined;
   return {
+    isRemote: true,
     run: start as LocalEngine["run"],
     enqueue: enqueue as LocalEngine["enqueue"],
     ...{ open, ...createRunReader(location), rerun: rerunStored, recover },

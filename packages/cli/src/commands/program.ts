@@ -23,6 +23,7 @@ const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
   init: async () => (await import("../init/add-init.ts")).addInit,
   dev: async () => (await import("../serve/add-dev.ts")).addDev,
   serve: async () => (await import("../serve/add-serve.ts")).addServe,
+  worker: async () => (await import("../serve/add-worker.ts")).addWorker,
   mcp: async () => (await import("../mcp-config/add-mcp.ts")).addMcp,
   acp: async () => (await import("../acp/add-acp.ts")).addAcp,
   completion: async () => (await import("./completion/add-completion.ts")).addCompletion,

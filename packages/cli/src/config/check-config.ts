@@ -47,6 +47,7 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   storedAgents: { check: isRecord, expected: "an object, such as { tools: [search] }" },
   server: { check: isRecord, expected: "an object, such as { port: 4000 }" },
   database: { check: isNonEmptyText, expected: "a file path, or postgres://…" },
+  project: { check: isNonEmptyText, expected: "a name" },
   logs: { check: isRecord, expected: 'an object, such as { directory: "logs" }' },
   close: { check: (value) => typeof value === "function", expected: "a function" },
 };
@@ -59,6 +60,7 @@ const serverFields: { readonly [name: string]: Field } = {
   origins: { check: createListCheck(isNonEmptyText), expected: 'a list such as ["https://example.org"]' },
   quotas: { check: isRecord, expected: "an object, such as { default: { runs: { day: 100 } } }" },
   maxRuns: { check: isCount, expected: "a whole number above 0" },
+  leaseMs: { check: isCount, expected: "milliseconds, such as 15000" },
   load: { check: isRecord, expected: "an object, such as { maxDelayMs: 250 }" },
   policyLimits: { check: isRecord, expected: "an object, such as { maxTurns: 50 }" },
   settingsLimits: { check: isRecord, expected: 'an object, such as { effort: "medium" }' },

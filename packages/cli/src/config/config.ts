@@ -27,6 +27,8 @@ export type ServerSettings = {
   readonly quotas?: QuotaSettings;
   /** Active runs of this process; further runs are refused. */
   readonly maxRuns?: number;
+  /** Another process takes over a run whose process gave no sign of life for this long. Default: 15,000. */
+  readonly leaseMs?: number;
   /** Further limits of this process, beyond which new work is refused. */
   readonly load?: ServerOptions["load"];
   /** Upper bounds for the policy of a request. */
@@ -74,6 +76,11 @@ export type Config = {
   readonly server?: ServerSettings;
   /** A file path relative to the config, or `postgres://…`. */
   readonly database?: string;
+  /**
+   * Identifies the project in a database that several projects or machines share: a process resumes the runs of its
+   * project only. Default: the folder of the config.
+   */
+  readonly project?: string;
   readonly logs?: LogSettings;
   /** Called once after everything created from this config is closed. Close what the config opened itself. */
   readonly close?: () => unknown;

@@ -1,4 +1,6 @@
+import type { CreateEngine } from "@capstan/server";
 import { AgentError } from "capstan";
+import { local } from "capstan/engines/local";
 import type { CommandOutcome } from "../commands/command.ts";
 import type { Config } from "../config/config.ts";
 import { onUnhandledError } from "../errors/unhandled-errors.ts";
@@ -19,6 +21,8 @@ export type ServeFlags = WorkspaceFlags &
     readonly port?: string;
     readonly host?: string;
     readonly studio?: boolean;
+    /** False if other processes execute the runs. */
+    readonly work?: boolean;
   };
 
 /** Serves until a shutdown signal. */
@@ -29,7 +33,9 @@ export async function serve(flags: ServeFlags, io: Io, outcome: CommandOutcome):
   if (known.port !== undefined) await assertPortFree(known);
   const studio = flags.studio ? await requireStudio() : undefined;
   const onConfig = ({ server }: Config) => assertPortFree(resolveAddress(flags, io.env, server));
-  const generation = await openServerInstance({ flags, io, studio, onConfig });
+  const engine: CreateEngine | undefined =
+    flags.work === false ? (parts) => local({ ...parts, work: false }) : undefined;
+  const generation = await openServerInstance({ flags, io, studio, onConfig, engine });
   const onError = createErrorLog(generation.workspace.home, io);
   const hearNoMore = onUnhandledError((error) => onError(error, "uncaught"));
   try {

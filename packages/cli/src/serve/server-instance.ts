@@ -1,4 +1,11 @@
-import { createServer, type Server, type ServerOptions, type Telemetry, telemetry } from "@capstan/server";
+import {
+  type CreateEngine,
+  createServer,
+  type Server,
+  type ServerOptions,
+  type Telemetry,
+  telemetry,
+} from "@capstan/server";
 import type { Agent, Event, RunInfo, Tool } from "capstan";
 import type { Config } from "../config/config.ts";
 import type { Io } from "../io.ts";
@@ -29,6 +36,8 @@ export type LogFlags = {
 export type ServerInstanceOptions = {
   readonly flags: WorkspaceFlags & LogFlags;
   readonly io: Io;
+  /** The engine that executes the runs. */
+  readonly engine?: CreateEngine | undefined;
   /** Folder of the studio's pages. */
   readonly studio?: string | undefined;
   /** Whether only this machine can reach the server, so that its user may open paths. Default: false. */
@@ -71,7 +80,7 @@ export async function openServerInstance(options: ServerInstanceOptions): Promis
 
 function createWorkspaceServer(
   workspace: Workspace,
-  { flags, io, studio, isLocal }: ServerInstanceOptions,
+  { flags, io, engine, studio, isLocal }: ServerInstanceOptions,
   onEvent: (event: Event) => void,
 ): Server {
   const { agent, agents, store, project, policy, logs, config, data, home, mcp = config.mcp } = workspace;
@@ -79,7 +88,7 @@ function createWorkspaceServer(
     const line = formatOrphanedRuns(left, agents);
     if (line !== undefined) io.stderr.write(`${line}\n`);
   };
-  const { hosts, origins, quotas, maxRuns, load } = config.server ?? {};
+  const { hosts, origins, quotas, maxRuns, leaseMs, load } = config.server ?? {};
   const { policyLimits, settingsLimits, retention, clientProvenance } = config.server ?? {};
   const apiKey = io.env.CAPSTAN_API_KEY || config.server?.apiKey;
   return createServer({
@@ -93,12 +102,14 @@ function createWorkspaceServer(
     ...(config.eventViews && { eventViews: config.eventViews }),
     storedAgents: { ...getAgentParts(workspace), ...config.storedAgents },
     ...(mcp && { mcp }),
+    ...(engine && { engine }),
     ...(data && { data, dataPaths: isLocal?.(config) ?? false }),
     ...(studio !== undefined && { studio: { folder: studio } }),
     ...(hosts && { hosts }),
     ...(origins && { origins }),
     ...(quotas && { quotas }),
     ...(maxRuns !== undefined && { maxRuns }),
+    ...(leaseMs !== undefined && { leaseMs }),
     ...(load && { load }),
     ...(policyLimits && { policyLimits }),
     ...(settingsLimits && { settingsLimits }),

@@ -58,7 +58,7 @@ export interface Workspace {
   readonly config: Config;
   /** Path of the config file; undefined without one. */
   readonly configFile?: string;
-  /** The project that owns the runs started here: the folder of the config file, or the current folder. */
+  /** The project that owns the runs started here: its name, the folder of the config file, or the current folder. */
   readonly project: string;
   /** Whether the folder is trusted, and every config file that was found. */
   readonly isTrusted: boolean;
@@ -117,7 +117,7 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
     const logs = fileLogs({ directory: getLogFolder(project, io), deltas: config.logs?.deltas ?? false });
     cleanups.push(() => logs.close());
     const policy = buildPolicy(config, flags);
-    const owner = getProjectFolder(project.configFile, io.cwd);
+    const owner = config.project ?? getProjectFolder(project.configFile, io.cwd);
     const store = withProject(opened.store, owner);
     // Runs that are not stored are not logged either.
     const log = flags.session === false ? () => undefined : logs;

@@ -23,8 +23,11 @@ export type LoadFigures = {
 
 /** Decides whether this process takes on more work, before anything is done for it. */
 export interface Admission {
-  /** Throws `overloaded` when the process has no capacity for more work. */
-  assertCapacity(): void;
+  /**
+   * Throws `overloaded` when the process has no capacity for more work. Work that can wait does not count the active runs:
+   * a process with capacity executes it.
+   */
+  assertCapacity(work?: { readonly canWait?: boolean }): void;
   /**
    * Returns a promise if the request has to wait for its turn, so that a burst of requests does not block the event loop.
    * Health checks and answers to runs do not wait.
@@ -97,9 +100,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   return {
-    assertCapacity() {
+    assertCapacity({ canWait = false } = {}) {
       const reason = checkCapacity();
-      if (reason === undefined) {
+      if (reason === undefined || (reason === "runs" && canWait)) {
         admitted += 1;
         return;
       }

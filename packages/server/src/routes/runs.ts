@@ -1,6 +1,7 @@
 import type { Json } from "capstan";
 import { difference, findQueuedRun, loadRunFacts } from "capstan/sessions";
 import { z } from "zod";
+import { prefersAsync } from "../http/prefers-async.ts";
 import { readEvents } from "../runs/read-events.ts";
 import { rerunRun } from "../runs/rerun.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
@@ -75,14 +76,19 @@ export const runRoutes: readonly Route[] = [
       200: { description: "The same request has already started this run.", schema: started },
       202: {
         description:
-          "The session is busy. The message is stored, and the run starts when its turn comes; with the policy `steer`, `runId` is the unfinished run that gets the message.",
+          "The session is busy, or the request has `Prefer: respond-async`. The message is stored, and the run starts when its turn comes and a process has capacity; with the policy `steer`, `runId` is the unfinished run that gets the message.",
         schema: started,
       },
     },
-    async handle({ body, caller, key }, deployment) {
-      const { runId, sessionId, isNew, state } = await startRun(deployment, caller, { ...body, key });
-      const headers = { location: `/api/runs/${encodeURIComponent(runId)}`, "x-run-id": runId };
-      const status = state !== "started" ? 202 : isNew ? 201 : 200;
+    async handle({ body, caller, key, request }, deployment) {
+      const canWait = prefersAsync(request);
+      const started = await startRun(deployment, caller, { ...body, key, canWait });
+      const { runId, sessionId, isNew, state } = started;
+      const headers = {
+        ...{ location: `/api/runs/${encodeURIComponent(runId)}`, "x-run-id": runId },
+        ...(canWait && { "preference-applied": "respond-async" }),
+      };
+      const status = canWait || state !== "started" ? 202 : isNew ? 201 : 200;
       return Response.json({ runId, sessionId }, { status, headers });
     },
   }),

@@ -36,6 +36,8 @@ export type RunRequest = {
   readonly timeZone?: string | undefined;
   /** Summarizes the history of the session instead of answering. The input is an empty history. */
   readonly compact?: true;
+  /** Whether any process may execute the run when it has capacity. */
+  readonly canWait?: boolean;
 };
 
 export type StartedRun = {
@@ -72,7 +74,8 @@ export async function startRun(
     await assertAdmission(deployment, planned);
     return launchRun(deployment, caller, planned);
   }
-  const keyed: KeyedRequest = { sessionId, id: runId, request: { ...request, sessionId } };
+  const { canWait: _, ...content } = request;
+  const keyed: KeyedRequest = { sessionId, id: runId, request: { ...content, sessionId } };
   const { value } = await runOnce(deployment, {
     id: runId,
     async find() {
@@ -122,14 +125,15 @@ async function enqueueRun(
   { caller, planned, runOptions }: RunExecution,
 ): Promise<StartedRun> {
   const { store, engine, activeRuns } = deployment;
-  const { agent, input, runId, sessionId } = planned;
+  const { agent, input, runId, sessionId, canWait = false } = planned;
   const canSteer = findOnBusy(deployment, planned) === "steer";
   const { facts: after = 0 } = (canSteer && (await store.getSession(sessionId))) || {};
   // A message to a session that is busy here takes the place of the run before it.
-  const reservation = activeRuns.has(sessionId) ? undefined : activeRuns.reserve(caller, sessionId);
+  const isReserved = canWait || activeRuns.has(sessionId);
+  const reservation = isReserved ? undefined : activeRuns.reserve(caller, sessionId);
   try {
     const { state, ...started } = await engine.enqueue(agent, toEntries(input), runOptions);
-    if (state !== "started") reservation?.release();
+    if (state !== "started" || engine.isRemote) reservation?.release();
     if (state === "found") throw createBusyError(sessionId, runId);
     return { ...started, isNew: true, state, ...(state === "steered" && { after }) };
   } catch (thrown) {

@@ -22,7 +22,11 @@ export type PruneFlags = WorkspaceFlags & {
 const columns: readonly Column<PrunedSession>[] = [
   { name: "ID", value: ({ id }) => id, shrinks: true },
   { name: "CHANGED", value: ({ updatedAt }) => formatAge(updatedAt) },
-  { name: "SIZE", value: ({ bytes }) => (bytes === undefined ? "" : formatSessionSize(bytes)), optional: true },
+  {
+    name: "SIZE",
+    value: ({ bytes }) => (bytes === undefined ? "" : formatSessionSize(bytes)),
+    optional: true,
+  },
 ];
 
 /** `sessions prune`. Lists the sessions first, and asks before it deletes them. */
