@@ -6,6 +6,7 @@ import { airport } from "./agent.ts";
 import { fileBookmarks } from "./bookmarks.ts";
 import { readVenueFiles } from "./read-venue-files.ts";
 import type { BuiltVenue } from "./venue/build-venue.ts";
+import { listTopics } from "./venue/list-topics.ts";
 import type { Venue } from "./venue/venue.ts";
 
 const limits = { timeoutMs: 60_000, memoryMb: 1024 };
@@ -33,6 +34,7 @@ export function venueLoader(options: VenueLoaderOptions = {}): DataLoader {
           title,
           description: `Finds places at ${venue.name}, shows them on a map and gives directions.`,
           suggestions: suggestQuestions(venue),
+          topics: listTopics(venue),
         },
         report: () => ({ counts: countFeatures(venue), skipped }),
       };

@@ -16,6 +16,7 @@ import {
   tableExtensions,
 } from "./data/read-graph.ts";
 import { defineGraphAgent, type GraphSettings } from "./define-graph-agent.ts";
+import { listTopics } from "./list-topics.ts";
 import { countTypes, type Network } from "./network.ts";
 import { openViews } from "./views.ts";
 
@@ -64,7 +65,10 @@ async function loadGraphs(request: LoadRequest, options: GraphLoaderOptions): Pr
   };
   return {
     agents: [agent],
-    profile: { title, description: describe(counts), suggestions: suggest(first) },
+    profile: {
+      ...{ title, description: describe(counts), suggestions: suggest(first) },
+      topics: graphs.flatMap(listTopics),
+    },
     report: () => ({ counts, skipped }),
   };
 }

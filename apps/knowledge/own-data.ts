@@ -48,6 +48,7 @@ export function documentLoader(options: DocumentLoaderOptions = {}): DataLoader 
           title,
           description: `Searches the documents in ${title} and answers with sources.`,
           suggestions: suggestQuestions(index),
+          topics: listTopics(index),
         },
         report() {
           const { documents, passages, skipped } = library.report();
@@ -116,6 +117,12 @@ function createAgents({
   });
   return [main, research];
 }
+
+const maxTopics = 500;
+
+/** What questions about these documents name: their headings and names. */
+const listTopics = (index: SearchIndex): readonly string[] =>
+  [...index.listHeadings(), ...index.listDocumentIds()].slice(0, maxTopics);
 
 const maxSuggestions = 3;
 

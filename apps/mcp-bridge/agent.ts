@@ -26,6 +26,12 @@ export const about = {
     "What notes do I have?",
     "Note that the spare key is under the blue pot",
   ],
+  topics: [
+    "length: kilometers, meters, centimeters, miles, feet, inches",
+    "weight: kilos, kilograms, grams, pounds, ounces",
+    "volume and temperature: liters, celsius, fahrenheit",
+    "time zones, dates, days, hours, minutes, seconds",
+  ],
 } as const;
 
 export const policy: PolicyOverrides = {

@@ -6,6 +6,8 @@ import type { Connection } from "./connection.ts";
 export type ToolInfo = {
   readonly name: string;
   readonly description: string;
+  /** Phrases of users that the tool is for, with `{slots}`. */
+  readonly examples?: readonly string[];
   /** Undefined when the tool does not declare its effects. */
   readonly effects?: Tool["effects"];
   readonly reads?: Tool["reads"];

@@ -10,6 +10,8 @@ export type AboutAgent = {
   readonly title?: string;
   readonly description?: string;
   readonly suggestions?: readonly string[];
+  /** Words and names that questions for this agent contain. */
+  readonly topics?: readonly string[];
   /** The app, if this is its agent on own data. */
   readonly app?: string;
 };
@@ -47,6 +49,8 @@ export type ModelInfo = {
   readonly inUse: boolean;
   /** Requests may choose it. */
   readonly isOffered: boolean;
+  /** Found on the server's machine: in a file, or on a running model server. */
+  readonly isLocal: boolean;
   readonly key: KeyInfo;
   /** US dollars per million tokens. Undefined if it is not known. */
   readonly price?: { readonly input: number; readonly output: number };

@@ -76,6 +76,7 @@ const profileFields: { readonly [name: string]: Field } = {
   title: { check: isNonEmptyText, expected: "a string" },
   description: { check: isNonEmptyText, expected: "a string" },
   suggestions: { check: createListCheck(isNonEmptyText), expected: "a list of strings" },
+  topics: { check: createListCheck(isNonEmptyText), expected: "a list of strings" },
 };
 
 const logFields: { readonly [name: string]: Field } = {

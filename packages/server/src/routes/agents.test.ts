@@ -14,6 +14,7 @@ const tools = [
       input: { type: "object" },
       effects: "none",
       reads: ["untrusted"],
+      examples: [{ phrase: "look at {place}" }],
     },
     execute: () => "seen",
   }),
@@ -57,6 +58,7 @@ describe("agents over HTTP", () => {
         tools: [
           {
             ...{ name: "look", description: "Looks", effects: "none", reads: ["untrusted"] },
+            examples: ["look at {place}"],
             ...{ needsApproval: false, isClientSide: false },
           },
           { name: "pay", description: "Pays", effects: "send", needsApproval: true, isClientSide: false },

@@ -12,6 +12,7 @@ const version = z.coerce.number().int().min(1).optional();
 export const toolSchema: z.ZodType = z.object({
   name: z.string(),
   description: z.string(),
+  examples: z.array(z.string()).optional().describe("Phrases of users that it is for, with `{slots}`."),
   effects: z.enum(["none", "ui", "state", "send"]).optional(),
   reads: z.array(z.enum(["public", "private", "untrusted"])).optional(),
   needsApproval: z.boolean(),

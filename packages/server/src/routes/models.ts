@@ -18,6 +18,7 @@ const model = z.object({
   provider: z.string(),
   inUse: z.boolean().describe("The default model."),
   isOffered: z.boolean().describe("A request may choose it."),
+  isLocal: z.boolean().describe("Found on this machine: in a file, or on a running model server."),
   key: key.describe("The variable with the key, or the missing ones; never the key."),
   price: z
     .object({ input: z.number(), output: z.number() })
@@ -46,5 +47,9 @@ async function listModels(deployment: Deployment): Promise<readonly object[]> {
   );
   const found = models.includesLocal ? await findModelsOnMachine() : [];
   const known = await knownModels({ inUse, named: [...models.keys(), ...coded], found, env: process.env });
-  return known.map((one) => ({ ...one, isOffered: one.model !== undefined && models.has(one.model) }));
+  return known.map((one) => ({
+    ...one,
+    isOffered: one.model !== undefined && models.has(one.model),
+    isLocal: one.model !== undefined && found.includes(one.model),
+  }));
 }

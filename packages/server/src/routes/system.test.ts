@@ -1,8 +1,7 @@
-import { createServer as createHttpServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { defineAgent } from "capstan";
 import { offline } from "capstan/models/offline";
 import { afterEach, expect, it, vi } from "vitest";
+import { startFakeOllama } from "../testing/fake-ollama.ts";
 import { createHelloAgent } from "../testing/hello-agent.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
@@ -13,7 +12,7 @@ afterEach(async () => {
 });
 
 it("a server describes itself, the caller, and its agents", async () => {
-  const about = { helper: { title: "Helper", suggestions: ["Say hello"] } };
+  const about = { helper: { title: "Helper", suggestions: ["Say hello"], topics: ["greetings"] } };
   server = createTestServer({
     agents: [createHelloAgent(), createHelloAgent("other")],
     about,
@@ -31,7 +30,7 @@ it("a server describes itself, the caller, and its agents", async () => {
   });
   expect(told.version).toMatch(/^\d+\.\d+\.\d+/);
   expect(told.agents).toEqual([
-    { name: "helper", title: "Helper", suggestions: ["Say hello"] },
+    { name: "helper", ...about.helper },
     { name: "other" },
     { name: "note", description: "Takes notes" },
   ]);
@@ -61,30 +60,22 @@ it("the model list shows which keys are set or missing, and never a key (A98)", 
     provider: "anthropic",
     inUse: false,
     isOffered: true,
+    isLocal: false,
     key: { type: "set", variable: "ANTHROPIC_API_KEY" },
     price: { input: 1, output: 5 },
     contextWindow: 200_000,
   });
   const key = { type: "missing", variables: ["GROQ_API_KEY"] };
-  expect(models).toContainEqual({ provider: "groq", inUse: false, isOffered: false, key });
+  expect(models).toContainEqual({ provider: "groq", inUse: false, isOffered: false, isLocal: false, key });
   expect(await (await server.send("GET", "/api/about")).json()).toMatchObject({ isOffline: true });
 });
 
 it("offers the models on this machine if it may, and a request can choose one (A98)", async () => {
-  const requests: string[] = [];
-  const ollama = createHttpServer(({ url = "" }, response) => {
-    requests.push(url);
-    if (url === "/api/tags") response.end('{"models":[{"name":"tiny"}]}');
-    else response.writeHead(200, { "content-type": "text/event-stream" });
-    if (response.writableEnded) return;
-    response.write('data: {"choices":[{"index":0,"delta":{"content":"Hi from here."}}]}\n\n');
-    response.end('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
-  });
-  await new Promise<void>((resolve) => ollama.listen(0, "127.0.0.1", resolve));
-  vi.stubEnv("OLLAMA_HOST", `127.0.0.1:${(ollama.address() as AddressInfo).port}`);
+  const ollama = await startFakeOllama(["tiny"], "Hi from here.");
+  vi.stubEnv("OLLAMA_HOST", ollama.host);
   for (const other of ["LMSTUDIO_HOST", "LLAMACPP_HOST", "VLLM_HOST"]) vi.stubEnv(other, "127.0.0.1:9");
   const agents = [defineAgent({ name: "rules", model: offline() })];
-  const local = { model: "ollama/tiny", isOffered: true, key: { type: "not_needed" } };
+  const local = { model: "ollama/tiny", isOffered: true, isLocal: true, key: { type: "not_needed" } };
   const list = async () => {
     const answer = await server?.send("GET", "/api/models");
     return (await answer?.json())?.models;
@@ -92,7 +83,7 @@ it("offers the models on this machine if it may, and a request can choose one (A
 
   server = createTestServer({ agents });
   expect(await list()).not.toContainEqual(expect.objectContaining({ model: "ollama/tiny" }));
-  expect(requests).toEqual([]);
+  expect(ollama.requests).toEqual([]);
   const chat = { model: "rules@ollama/tiny", messages: [{ role: "user", content: "Hi" }] };
   expect((await server.send("POST", "/v1/chat/completions", chat)).status).toBe(404);
 
@@ -100,7 +91,7 @@ it("offers the models on this machine if it may, and a request can choose one (A
   expect(await list()).toContainEqual(expect.objectContaining(local));
   const answer = await server.send("POST", "/v1/chat/completions", chat);
   expect(await answer.text()).toContain("Hi from here.");
-  ollama.close().closeAllConnections();
+  ollama.close();
 });
 
 it("lists the parts of stored agents", async () => {

@@ -17,6 +17,7 @@ const about: z.ZodType = z.object({
       title: z.string().optional(),
       description: z.string().optional(),
       suggestions: z.array(z.string()).optional(),
+      topics: z.array(z.string()).optional().describe("Words and names that questions for it contain."),
       app: z.string().optional().describe("The app, if this is its agent on own data."),
     }),
   ),

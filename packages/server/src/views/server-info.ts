@@ -11,6 +11,8 @@ export type AgentProfile = {
   readonly description?: string;
   /** Example prompts. */
   readonly suggestions?: readonly string[];
+  /** Words and names that questions for this agent contain, so that a question finds its agent. */
+  readonly topics?: readonly string[];
 };
 
 /** Profiles by agent name. */

@@ -1,9 +1,11 @@
 import type { Part } from "capstan";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { useAbout } from "../data/about.ts";
 import { getNewChatPath, getStartableAgents } from "../data/agents.ts";
 import { client } from "../data/client.ts";
+import { useCurrentAgent } from "../data/current-agent.ts";
+import { usePreferredModel } from "../data/preferred-model.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { runWithToast } from "../shell/toasts.tsx";
 import { useSingleFlight } from "../shell/use-single-flight.ts";
@@ -12,24 +14,27 @@ import { AgentCards } from "./agent-cards.tsx";
 import { Composer } from "./composer/composer.tsx";
 import { type RunChoice, toRunOptions } from "./composer/run-choices.tsx";
 import { SidebarToggle } from "./conversation-header.tsx";
+import { DestinationLine, useDestination } from "./destination.tsx";
 import { ModelLine } from "./model-line.tsx";
 
-/** The start page. The URL holds the selected agent. */
+/** The start page. The URL holds the selected agent; without one, a message goes to the agent that fits it. */
 export function NewChat(): ReactNode {
-  const { about, error, refresh } = useAbout();
+  const { about, localModels, error, refresh } = useAbout();
   const refreshList = useSessionList((list) => list.refresh);
-  const [choice, setChoice] = useState<RunChoice>({});
+  const [effort, setEffort] = useState<RunChoice["effort"]>();
+  const { model, prefer } = usePreferredModel();
+  const [text, setText] = useState("");
   const [, navigate] = useLocation();
   const once = useSingleFlight();
-  const [search] = useSearchParams();
+  const chosen = useChosenAgent();
   useEffect(() => void refresh(), [refresh]);
-  const agents = getStartableAgents(about?.agents ?? []);
-  const agent = search.get("agent") ?? agents[0]?.name;
-  const chooseAgent = (name: string) => navigate(getNewChatPath(name), { replace: true });
+  const agents = useMemo(() => getStartableAgents(about?.agents ?? []), [about]);
+  const destination = useDestination(text, { agents, chosen });
+  const chooseAgent = (name: string | undefined) =>
+    navigate(name === undefined ? "/" : getNewChatPath(name), { replace: true });
 
-  async function start(input: string | readonly Part[], agentName = agent): Promise<void> {
-    const options = toRunOptions({ ...choice, agent: agentName });
-    const { sessionId } = await client.runs.start({ input, ...options });
+  async function start(input: string | readonly Part[], agent = destination.agent): Promise<void> {
+    const { sessionId } = await client.runs.start({ input, ...toRunOptions({ agent, model, effort }) });
     navigate(`/sessions/${encodeURIComponent(sessionId)}`);
     await refreshList();
   }
@@ -46,28 +51,51 @@ export function NewChat(): ReactNode {
               Capstan runs agents that answer questions and use tools such as maps, files and search. You see
               every step, and agents ask before they make important changes. Choose an agent, or just ask.
             </p>
-            <ModelLine about={about} />
+            <ModelLine about={about} preferred={model} localModels={localModels} onPrefer={prefer} />
           </div>
           <Composer
             draftKey="new"
             placeholder="Ask anything…"
             isRunning={false}
-            choice={{ ...choice, agent }}
+            hidesAgent
+            choice={{ agent: destination.agent, model, effort }}
             onChoice={(next) => {
-              setChoice(next);
-              if (next.agent !== undefined && next.agent !== agent) chooseAgent(next.agent);
+              setEffort(next.effort);
+              prefer(next.model);
             }}
+            onTextChange={setText}
             onSend={start}
+          />
+          <DestinationLine
+            destination={destination}
+            agents={about?.agents ?? []}
+            hasText={text.trim() !== ""}
+            onChoose={chooseAgent}
           />
           {error !== undefined && <ErrorMessage message={error} onRetry={() => void refresh()} />}
           <AgentCards
             agents={agents}
-            chosen={agent}
+            chosen={destination.reason === "default" ? undefined : destination.agent}
             onChoose={chooseAgent}
-            onSuggestion={(agentName, text) => runWithToast(() => once(() => start(text, agentName)))}
+            onSuggestion={(agentName, suggestion) =>
+              runWithToast(() => once(() => start(suggestion, agentName)))
+            }
           />
         </div>
       </div>
     </>
   );
+}
+
+/** Returns the agent in the URL, unless the server has no such agent. */
+function useChosenAgent(): string | undefined {
+  const agents = useAbout(({ about }) => about?.agents);
+  const [search] = useSearchParams();
+  const name = search.get("agent") ?? undefined;
+  const isUnknown = agents !== undefined && !agents.some((agent) => agent.name === name);
+  const agent = isUnknown ? undefined : name;
+  useEffect(() => {
+    if (agent !== undefined) useCurrentAgent.getState().set(agent);
+  }, [agent]);
+  return agent;
 }

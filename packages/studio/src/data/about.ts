@@ -4,7 +4,10 @@ import { client } from "./client.ts";
 
 type AboutState = {
   readonly about: About | undefined;
+  /** Models that a request may choose. */
   readonly models: readonly string[];
+  /** Those of them that were found on the server's machine, those of running model servers first. */
+  readonly localModels: readonly string[];
   readonly error: string | undefined;
   readonly refresh: () => Promise<void>;
 };
@@ -13,11 +16,19 @@ type AboutState = {
 export const useAbout: UseBoundStore<StoreApi<AboutState>> = create<AboutState>()((set) => ({
   about: undefined,
   models: [],
+  localModels: [],
   error: undefined,
   async refresh() {
     try {
       const [about, models] = await Promise.all([client.about(), client.models.list()]);
-      set({ about, models: getSelectableModels(models), error: undefined });
+      const localModels = getSelectableModels(models.filter(({ isLocal }) => isLocal));
+      const isFile = (name: string) => Number(name.startsWith("local/"));
+      set({
+        about,
+        models: getSelectableModels(models),
+        localModels: localModels.toSorted((left, right) => isFile(left) - isFile(right)),
+        error: undefined,
+      });
     } catch (error) {
       set({ error: error instanceof Error ? error.message : String(error) });
     }

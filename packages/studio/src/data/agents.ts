@@ -11,6 +11,20 @@ export function getStartableAgents(agents: readonly AboutAgent[]): readonly Abou
   return profiled.length > 0 ? profiled : agents;
 }
 
+/** The agent and the model of a run. */
+export type ParsedAgentName = { readonly agent: string; readonly model?: string };
+
+/** Splits the name of a run's agent, such as `graph@ollama/qwen3`, into the agent and the model that was chosen. */
+export function parseAgentName(name: string, agents: readonly AboutAgent[]): ParsedAgentName {
+  const known = agents.map((agent) => agent.name);
+  if (known.includes(name)) return { agent: name };
+  const agent = known.find((each) => name.startsWith(`${each}@`));
+  // A name may end with the tools that a client added.
+  return agent === undefined
+    ? { agent: name }
+    : { agent, model: name.slice(agent.length + 1).replace(/\+tools_[\w-]{43}$/, "") };
+}
+
 /** Returns the path of a new chat with this agent. */
 export function getNewChatPath(agent: string): string {
   return `/?agent=${encodeURIComponent(agent)}`;

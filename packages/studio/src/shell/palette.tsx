@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useState } from "react";
 import { useLocation } from "wouter";
 import { client } from "../data/client.ts";
+import { useNewChatPath } from "../data/current-agent.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { classNames } from "../ui/class-names.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -22,6 +23,7 @@ export function Palette(): ReactNode {
 
 function useChoices(query: string): readonly Choice[] {
   const [, navigate] = useLocation();
+  const newChatPath = useNewChatPath();
   const sessions = useSessionList((list) => list.sessions) ?? [];
   const [searchResults, setSearchResults] = useState<readonly Choice[]>([]);
   useEffect(() => {
@@ -45,7 +47,7 @@ function useChoices(query: string): readonly Choice[] {
     };
   }, [query, navigate]);
   const actions: readonly Choice[] = [
-    { id: "new", label: "New chat", choose: () => navigate("/") },
+    { id: "new", label: "New chat", choose: () => navigate(newChatPath) },
     ...(["Sessions", "Agents", "MCP servers", "Models", "Settings"] as const).map((page) => ({
       id: page,
       label: `Go to ${page}`,

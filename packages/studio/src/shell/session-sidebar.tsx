@@ -3,6 +3,7 @@ import { Bot, History, MessageSquarePlus, Plug, Settings, ShieldCheck, Sparkles 
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { useAbout } from "../data/about.ts";
+import { useNewChatPath } from "../data/current-agent.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { classNames } from "../ui/class-names.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
@@ -30,6 +31,7 @@ function closeOnPhone(): void {
 export function SessionSidebar({ openId }: { readonly openId: string | undefined }): ReactNode {
   const { sessions, error, refresh } = useSessionList();
   const [currentPath] = useLocation();
+  const newChatPath = useNewChatPath();
   const isAdmin = useAbout(({ about }) => about?.isAdmin === true);
   const groups = groupSessions(sessions ?? [], new Date());
   return (
@@ -40,7 +42,7 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
           Capstan
         </Link>
         <Link
-          href="/"
+          href={newChatPath}
           onClick={closeOnPhone}
           aria-label="New chat"
           title="New chat"

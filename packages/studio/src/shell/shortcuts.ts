@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import { useLocation } from "wouter";
+import { useNewChatPath } from "../data/current-agent.ts";
 import { useLayout } from "./layout-state.ts";
 
 /** A keyboard shortcut, as shown in the help. */
@@ -25,6 +26,7 @@ const isTyping = ({ target }: KeyboardEvent) =>
 /** Registers the global keyboard shortcuts. */
 export function useShortcuts(): void {
   const [, navigate] = useLocation();
+  const newChatPath = useNewChatPath();
   useEffect(() => {
     function onKey(event: KeyboardEvent): void {
       const { isListOpen, isInspectorOpen, set } = useLayout.getState();
@@ -34,7 +36,7 @@ export function useShortcuts(): void {
             k: () => set({ dialog: "palette" }),
             b: () => set({ isListOpen: !isListOpen }),
             i: () => set({ isInspectorOpen: !isInspectorOpen }),
-            ...(event.shiftKey && { o: () => navigate("/") }),
+            ...(event.shiftKey && { o: () => navigate(newChatPath) }),
           }
         : {
             "?": () => set({ dialog: "help" }),
@@ -47,5 +49,5 @@ export function useShortcuts(): void {
     }
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [navigate]);
+  }, [navigate, newChatPath]);
 }

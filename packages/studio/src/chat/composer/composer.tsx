@@ -15,16 +15,19 @@ export type ComposerProps = {
   /** While a run is active, messages are sent to it. */
   readonly isRunning: boolean;
   readonly choice: RunChoice;
+  /** Shows no field for the agent. */
+  readonly hidesAgent?: boolean;
   readonly onChoice: (choice: RunChoice) => void;
   /** The typed text is kept until this resolves. */
   readonly onSend: (input: string | readonly Part[]) => Promise<void>;
+  readonly onTextChange?: (text: string) => void;
   readonly onStop?: () => void;
   readonly onEditLast?: () => void;
 };
 
 /** The message input with attachments, agent and model. */
 export function Composer(props: ComposerProps): ReactNode {
-  const { draftKey, placeholder, isRunning, onSend, onEditLast } = props;
+  const { draftKey, placeholder, isRunning, onSend, onTextChange, onEditLast } = props;
   const [text, setText] = useDraft(draftKey);
   const [isBusy, setBusy] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -32,6 +35,7 @@ export function Composer(props: ComposerProps): ReactNode {
   useEffect(() => {
     if (matchMedia("(hover: hover)").matches) field.current?.focus();
   }, []);
+  useEffect(() => onTextChange?.(text), [text, onTextChange]);
   const canSend = !isBusy && (text.trim() !== "" || (files.attachments.length > 0 && !isRunning));
 
   async function send(): Promise<void> {
@@ -104,6 +108,7 @@ function Controls({
   isRunning,
   onStop,
   choice,
+  hidesAgent = false,
   onChoice,
   files,
   canSend,
@@ -132,7 +137,7 @@ function Controls({
       >
         <Paperclip size={16} />
       </IconButton>
-      {!isRunning && <RunChoices choice={choice} onChange={onChoice} />}
+      {!isRunning && <RunChoices choice={choice} hidesAgent={hidesAgent} onChange={onChoice} />}
       <span className="flex-1" />
       {isRunning && !hasText ? (
         <button

@@ -29,15 +29,21 @@ export function toRunOptions({ agent, model, effort }: RunChoice): Omit<RunReque
   };
 }
 
-type RunChoicesProps = { readonly choice: RunChoice; readonly onChange: (choice: RunChoice) => void };
+type RunChoicesProps = {
+  readonly choice: RunChoice;
+  readonly hidesAgent: boolean;
+  readonly onChange: (choice: RunChoice) => void;
+};
 
 /** Selects the agent, model and effort of the next run. */
-export function RunChoices({ choice, onChange }: RunChoicesProps): ReactNode {
-  const { about, models } = useAbout();
+export function RunChoices({ choice, hidesAgent, onChange }: RunChoicesProps): ReactNode {
+  const { about, models: offeredModels } = useAbout();
   const agents = about?.agents ?? [];
+  // A session keeps its model, also one that is not listed at the moment.
+  const models = [...new Set([...offeredModels, ...(choice.model === undefined ? [] : [choice.model])])];
   return (
     <>
-      {agents.length > 1 && (
+      {agents.length > 1 && !hidesAgent && (
         <Choice
           label="Agent"
           value={choice.agent ?? agents[0]?.name ?? ""}
@@ -56,7 +62,7 @@ export function RunChoices({ choice, onChange }: RunChoicesProps): ReactNode {
           onChange={(model) => onChange({ ...choice, model: model || undefined })}
         />
       )}
-      {about && !about.isOffline && (
+      {about && (!about.isOffline || choice.model !== undefined) && (
         <Choice
           label="Effort"
           value={choice.effort ?? ""}

@@ -1,5 +1,9 @@
 import type { Part } from "capstan";
-import { useState } from "react";
+import type { AboutAgent } from "capstan/client";
+import { useEffect, useState } from "react";
+import { useAbout } from "../../data/about.ts";
+import { type ParsedAgentName, parseAgentName } from "../../data/agents.ts";
+import { useCurrentAgent } from "../../data/current-agent.ts";
 import type { OpenSession } from "../../data/open-session.ts";
 import { useSessionList } from "../../data/session-list.ts";
 import type { SentText } from "../messages/find-queued.ts";
@@ -13,6 +17,8 @@ export type SendMessage = {
   readonly send: (input: string | readonly Part[]) => Promise<void>;
 };
 
+const noAgents: readonly AboutAgent[] = [];
+
 /** `onSent` receives the text if it was sent during a run. */
 export function useSendMessage(
   { view, watch }: OpenSession,
@@ -22,13 +28,20 @@ export function useSendMessage(
   const refresh = useSessionList((list) => list.refresh);
   const { status, runId = "" } = view;
   const isRunning = status === "running" || status === "waiting";
-  const agent = choice.agent ?? view.runs.get(runId)?.start?.agent;
+  const agents = useAbout(({ about }) => about?.agents ?? noAgents);
+  const startedAgent = view.runs.get(runId)?.start?.agent;
+  const started: Partial<ParsedAgentName> =
+    startedAgent === undefined ? {} : parseAgentName(startedAgent, agents);
+  const current: RunChoice = { ...started, ...choice };
+  useEffect(() => {
+    if (started.agent !== undefined) useCurrentAgent.getState().set(started.agent);
+  }, [started.agent]);
   async function send(input: string | readonly Part[]): Promise<void> {
     const { seq } = watch.view();
-    await watch.send(input, toRunOptions({ ...choice, agent }));
+    await watch.send(input, toRunOptions(current));
     onSent(isRunning && typeof input === "string" ? { text: input, seq } : undefined);
     // Do not block the input until the list is refreshed.
     void refresh();
   }
-  return { choice: { ...choice, agent }, choose, isRunning, send };
+  return { choice: current, choose, isRunning, send };
 }
