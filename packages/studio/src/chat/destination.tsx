@@ -48,14 +48,16 @@ export function DestinationLine(props: DestinationLineProps): ReactNode {
   const isOpen = reason !== "chosen" && !hasText;
   const title = getTitle(agents.find(({ name }) => name === agent));
   return (
-    <div className="-mt-4 flex min-h-11 flex-wrap items-center gap-x-1.5 px-1 text-quiet text-sm sm:min-h-9">
-      <span aria-hidden="true">Goes to</span>
+    <div className="-mt-4 flex min-h-11 items-center gap-x-1.5 px-1 text-quiet text-sm sm:min-h-9">
+      <span aria-hidden="true" className="shrink-0">
+        Goes to
+      </span>
       <select
         aria-label="Agent"
         title="The agent that gets your message"
         value={isOpen ? "" : agent}
         onChange={({ target }) => onChoose(target.value === "" ? undefined : target.value)}
-        className="field-sizing-content h-11 min-w-0 max-w-full cursor-pointer truncate rounded-md border bg-raised px-2 font-medium text-ink hover:bg-sunken sm:h-8"
+        className="field-sizing-content h-11 min-w-24 max-w-[65%] shrink-0 cursor-pointer truncate rounded-md border bg-raised px-2 font-medium text-ink hover:bg-sunken sm:h-8"
       >
         <option value="">the app that fits</option>
         {agents.map((one) => (

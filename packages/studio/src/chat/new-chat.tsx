@@ -44,7 +44,7 @@ export function NewChat(): ReactNode {
         <SidebarToggle />
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto">
-        <div className="mx-auto grid max-w-3xl grid-cols-1 gap-6 px-4 pb-8 pt-[6vh] sm:px-6">
+        <div className="mx-auto grid max-w-3xl grid-cols-1 gap-5 px-4 pb-5 pt-[3vh] sm:px-6">
           <div className="grid gap-2">
             <h1 className="text-2xl font-semibold tracking-tight">What would you like to do?</h1>
             <p className="text-quiet">
@@ -73,9 +73,12 @@ export function NewChat(): ReactNode {
             onChoose={chooseAgent}
           />
           {error !== undefined && <ErrorMessage message={error} onRetry={() => void refresh()} />}
+        </div>
+        <div className="mx-auto max-w-5xl px-4 pb-8 sm:px-6">
           <AgentCards
             agents={agents}
-            chosen={destination.reason === "default" ? undefined : destination.agent}
+            marked={destination.reason === "default" ? undefined : destination.agent}
+            chosen={chosen}
             onChoose={chooseAgent}
             onSuggestion={(agentName, suggestion) =>
               runWithToast(() => once(() => start(suggestion, agentName)))
