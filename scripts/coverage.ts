@@ -1,6 +1,7 @@
 // Writes docs/coverage.md: which tests cover which requirements. A test lists the ids it covers in its title, as in
 // "finished effects are not performed again (S0-20, F13)"; "F27..F30" or "S0-19..23" is a range.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { findAppTests } from "./find-app-tests.ts";
 import { findTitles } from "./test-titles.ts";
 
 /** Sentences by id, in the order of the page. `inPart` says what is missing. */
@@ -141,15 +142,18 @@ function escapeCell(text: string): string {
 // Suites contain the tests for every implementation of an interface. Live tests need a key and are marked.
 const testFiles = ["{packages,scripts,bench,apps}/**/*.test.{ts,tsx}", "packages/*/src/**/*-suite.ts"];
 
-const appRunner = /\b(?:run|createServer|conversationSuite|startAgents|startProgram)\(/;
-
 export function readTests(): Test[] {
   const files = globSync(testFiles, { exclude: ["**/node_modules/**", "**/dist/**"] });
   return files.sort().flatMap((path) => {
     const file = path.replaceAll("\\", "/");
     const source = readFileSync(file, "utf8");
-    const runsApp = file.startsWith("apps/") && (file.includes(".browser.") || appRunner.test(source));
-    return findTitles(source).map((title) => ({ file, title, runsApp }));
+    const isApp = file.startsWith("apps/");
+    const appTests = isApp ? findAppTests(source) : new Set<string>();
+    return findTitles(source).map((title) => ({
+      file,
+      title,
+      runsApp: isApp && (file.includes(".browser.") || appTests.has(title)),
+    }));
   });
 }
 

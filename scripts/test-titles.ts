@@ -4,9 +4,17 @@
 const opening = /(?<![\w.$])(?:it|test|describe)((?:\.\w+)*)\s*(?:<[^(`]*>)?(?=[(`])/g;
 const quotes = "\"'`";
 
+/** A test or a group of tests, and where it starts in the source. */
+export type TitledTest = { readonly title: string; readonly start: number; readonly isGroup: boolean };
+
 /** Returns the titles in source order, without skipped and todo tests. */
 export function findTitles(source: string): string[] {
-  const titles: string[] = [];
+  return findTests(source).map(({ title }) => title);
+}
+
+/** Like `findTitles`, with positions. */
+export function findTests(source: string): TitledTest[] {
+  const tests: TitledTest[] = [];
   for (const match of source.matchAll(opening)) {
     const [before, modifiers = ""] = [getLineBefore(source, match.index), match[1]];
     if (isQuotedOrComment(before) || /\.(?:skip|todo)\b/.test(modifiers)) continue;
@@ -14,9 +22,10 @@ export function findTitles(source: string): string[] {
     if (/\.(?:each|for|skipIf|runIf)$/.test(modifiers)) at = skipSpace(source, skipGroup(source, at));
     if (source[at] !== "(") continue;
     const title = readLiteral(source, skipSpace(source, at + 1));
-    if (title !== undefined) titles.push(title);
+    const isGroup = match[0].startsWith("describe");
+    if (title !== undefined) tests.push({ title, start: match.index, isGroup });
   }
-  return titles;
+  return tests;
 }
 
 function getLineBefore(source: string, index: number): string {

@@ -336,7 +336,7 @@ describe("the options of the policy", () => {
     expect(agent.policy).toEqual(policy);
   });
 
-  it("can hide data, shrink results, limit memory, and drop old results (S2-28, S2-31, S2-40)", async () => {
+  it("can hide data, shrink results, limit memory, and drop old results (S2-28, S2-31, S2-40, C-11)", async () => {
     const model = scriptedModel([
       createCall("sampleData", { count: 20 }),
       { text: "Seen." },

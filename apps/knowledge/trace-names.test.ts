@@ -84,7 +84,7 @@ describe("GET /api/runs/{runId}/events?events=trace", () => {
 });
 
 describe("GET /api/runs/{runId}/events?events=reasoning-steps", () => {
-  it("has a type, the iteration, details and summaries (C-15, S3-46)", async () => {
+  it("has a type, the iteration, details and summaries (C-15, S3-46, S3-48)", async () => {
     const steps = [looking, { text: "It looked." }, { text: "Found." }, { text: "It answered." }];
     const events = await readView(createMain(steps, { summaries: true }), "reasoning-steps");
     expect(events.every(({ event }) => event === "reasoning_step")).toBe(true);
