@@ -7,7 +7,7 @@ import { type Client, createClient, type ViewEvent } from "capstan/client";
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { graph } from "./agent.ts";
-import { aiEvents } from "./ai-events.ts";
+import { aiEvents, toExecutionResult } from "./ai-events.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "graph-ai-events-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -96,6 +96,11 @@ describe("GET /api/runs/{runId}/events?events=ai-events", () => {
         affectedEdges: [],
       },
     });
+  });
+
+  it("has a message even if the answer is empty (S2-12)", () => {
+    const result = toExecutionResult({ status: "done", text: "", affected: [] });
+    expect(result).toMatchObject({ success: true, message: "No response", llmText: "" });
   });
 
   it("ends at the limit with a result that is no success (S2-16)", async () => {

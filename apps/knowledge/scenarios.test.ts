@@ -197,12 +197,13 @@ describe("knowledge search with scripted models", () => {
 
   it("scenario K6: the main model gets the same requests with and without summaries (S3-48, S3-62)", async () => {
     const steps = [createSearch("hono features", 2), { text: "It is small [1]." }];
-    const asked = async (summaries: boolean) => {
-      const seen = await runQuestion(steps, "What is hono like?", { policy: { summaries }, timeZone: "UTC" });
+    const asked = async (policy?: PolicyOverrides) => {
+      const options = { timeZone: "UTC", ...(policy && { policy }) };
+      const seen = await runQuestion(steps, "What is hono like?", options);
       const emitted = seen.facts.flatMap((fact) => (fact.type === "turn_summary" ? [fact.text] : []));
       return { main: seen.model.requests, summarised: seen.summaryModel.requests.length, told: emitted };
     };
-    const [on, off] = [await asked(true), await asked(false)];
+    const [on, off] = [await asked(), await asked({ summaries: false })];
     expect(on.main).toEqual(off.main);
     expect([on.summarised, on.told]).toEqual([2, ["A turn.", "A turn."]]);
     expect([off.summarised, off.told]).toEqual([0, []]);

@@ -35,7 +35,7 @@ async function runScript() {
 }
 
 describe("reasoningSteps", () => {
-  it("lists reasoning, calls, results and the synthesis by turn (S3-46, S4-62)", async () => {
+  it("lists reasoning, calls, results and the synthesis by turn (S3-46, S4-62, C-21)", async () => {
     const told = reasoningSteps(await runScript()).map(({ agent: _, ...step }) => step);
     expect(told).toEqual([
       { type: "iteration", iteration: 1, summary: "Turn 1 of 5" },

@@ -96,6 +96,16 @@ describe("when every call of a turn failed, under answer-from-knowledge", () => 
     expect(facts.findLast((fact) => fact.type === "turn_start")).toMatchObject({ tools: "unavailable" });
   });
 
+  it("the answer is not grounded, even if an earlier turn had a result (S4-07, C-08)", async () => {
+    const { model, result } = await runWith("answer-from-knowledge", [
+      makeCalls(false),
+      makeCalls("the yard"),
+      { text: "From memory: it is red." },
+    ]);
+    expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 1, 0]);
+    expect(result).toMatchObject({ status: "done", text: "From memory: it is red.", grounded: false });
+  });
+
   it("nothing changes if one call of the turn succeeded (S4-17, C-08)", async () => {
     const { model, result } = await runWith("answer-from-knowledge", [
       makeCalls("a", false),

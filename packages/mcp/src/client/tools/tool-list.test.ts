@@ -5,7 +5,7 @@ import { defineAgent, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
 import type { CommonConfig } from "../config/server-config.ts";
-import type { McpTools } from "../mcp-tools.ts";
+import type { McpOptions, McpTools } from "../mcp-tools.ts";
 import {
   callTestTool,
   fileServer,
@@ -122,8 +122,11 @@ describe("new tools of a running server", () => {
   const before = { tools: [{ name: "announce", inputSchema: { type: "object" } }] };
   const after = { tools: [...before.tools, { name: "paint", inputSchema: { type: "object" } }] };
 
-  it("stay hidden with discovery at startup, when on-change shows them, until a refresh (C-12, S4-06)", () =>
-    withServers({ art: growingServer() }, (fixed) =>
+  it.each<Pick<McpOptions, "discovery">>([
+    {},
+    { discovery: "startup" },
+  ])("stay hidden with %j, when on-change shows them, until a refresh (C-12, S4-06)", (options) => {
+    const compare = (fixed: McpTools) =>
       withServers(
         { art: growingServer() },
         async (watching) => {
@@ -142,8 +145,9 @@ describe("new tools of a running server", () => {
           expect(getNames(fixed)).toEqual(grown);
         },
         { discovery: "on-change" },
-      ),
-    ));
+      );
+    return withServers({ art: growingServer() }, compare, options);
+  });
 
   it("reach an agent between two turns with discovery on change (C-12, S4-61, F63)", () =>
     withFolder(async (folder) => {
