@@ -73,6 +73,17 @@ describe("the next turn", () => {
     expect(decideFirst(policy)).toMatchObject({ effects: [{ tools }] });
   });
 
+  it.each([
+    [true, "required"],
+    ["auto", "offered"],
+    [false, "offered"],
+  ] as const)("of arithmetic, under requireToolFirst %j, has its tools %s (C-24)", async (requireToolFirst, offer) => {
+    const model = scriptedModel([{ calls: [{ name: "look" }] }, { text: "4" }]);
+    const agent = defineAgent({ name: "a", model, tools: [look], policy: { requireToolFirst } });
+    await run(agent, "What's 2+2?", { store: memory() });
+    expect(model.requests[0]?.toolChoice).toBe(offer === "required" ? "required" : "auto");
+  });
+
   it("never requires tools from an agent without tools", () => {
     expect(decideFirst({ requireToolFirst: true }, { tools: [] })).toMatchObject({
       effects: [{ tools: "offered" }],

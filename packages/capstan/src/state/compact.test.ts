@@ -84,7 +84,7 @@ describe("findRecentTurnsStart", () => {
       [user(), assistantText(), user(), user(), assistantText(), user(), assistantText(), user()],
       2,
     ],
-  ])("%s", (_, history, from) => {
+  ])("%s (S2-32)", (_, history, from) => {
     expect(findRecentTurnsStart(history)).toBe(from);
   });
 });
