@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LoadedData } from "@capstan/server";
@@ -139,6 +140,39 @@ describe("an archive that cannot be used", () => {
     await expect(load(path, "airport-x")).rejects.toMatchObject({
       code,
       message: expect.stringMatching(message),
+    });
+  });
+
+  it("may have links, pipes and archives inside, which are not read", async () => {
+    const path = writeFolder("odd", buildMesa());
+    symlinkSync(path, join(path, "circle"));
+    symlinkSync(join(path, "unit.geojson"), join(path, "kiosk.geojson"));
+    execFileSync("mkfifo", [join(path, "fixture.geojson")]);
+    const { report } = await load(path, "airport-odd");
+    expect(report().counts).toMatchObject({ places: 21 });
+    expect(report().skipped).toEqual(
+      ["fixture.geojson", "kiosk.geojson"].map((item) => ({
+        item,
+        reason: "It is a link or not a regular file.",
+      })),
+    );
+    const inner = buildZip([{ path: "unit.geojson", content: Buffer.alloc(60_000_000) }]);
+    const entries = [...buildMesa()].map(([file, content]) => ({ path: file, content }));
+    const outer = join(folder, "nested.zip");
+    writeFileSync(outer, buildZip([...entries, { path: "more/inner.zip", content: inner }]));
+    expect((await load(outer, "airport-nested")).report().counts).toMatchObject({ places: 21 });
+  });
+
+  it("is limited in all, not only per file", async () => {
+    const path = join(folder, "large");
+    for (const name of ["a", "b", "c"]) {
+      mkdirSync(join(path, name), { recursive: true });
+      writeFileSync(join(path, name, "unit.geojson"), "");
+      truncateSync(join(path, name, "unit.geojson"), 40_000_000);
+    }
+    await expect(load(path, "airport-large")).rejects.toMatchObject({
+      code: "file_limit",
+      message: expect.stringMatching(/^With ".*c\/unit\.geojson", the files exceed 100 MB\.$/),
     });
   });
 

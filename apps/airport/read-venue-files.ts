@@ -70,8 +70,9 @@ async function findFiles(search: FileSearch, path: string, depth = 0): Promise<v
     const zip = { limits: { ...limits, bytes: maxBytes }, isWanted, ...(signal && { signal }) };
     for (const [name, content] of await readZip(path, zip)) addFile(search, join(path, name), content);
   } else if (isWanted(path)) {
-    const bytes = await readBytes(path, { maxBytes: Math.min(limits.bytesPerEntry, maxBytes), signal });
-    addFile(search, path, bytes);
+    if (stats.size > maxBytes)
+      throw new AgentError("file_limit", `With "${path}", the files exceed ${limits.bytes / 1e6} MB.`);
+    addFile(search, path, await readBytes(path, { maxBytes: limits.bytesPerEntry, signal }));
   }
 }
 

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -120,8 +121,25 @@ describe("the graph explorer on own data", () => {
     writeFileSync(join(path, "links.csv"), "from,to\na,b\na,\n");
     writeFileSync(join(path, "broken.json"), "{");
     writeFileSync(join(path, "readme.txt"), "Hello");
+    writeFileSync(join(path, ".hidden.csv"), "from,to\nx,y\n");
+    mkdirSync(join(path, "old"));
+    symlinkSync(path, join(path, "loop.csv"));
+    execFileSync("mkfifo", [join(path, "pipe.csv")]);
     const { report } = await load([path]);
-    expect(report()).toEqual({
+    const { skipped, counts } = report();
+    const isEntry = ({ item }: { item: string }) => /^(?:\.hidden|loop|old|pipe)/.test(item);
+    expect(
+      skipped
+        .filter(isEntry)
+        .map(({ item, reason }) => `${item}: ${reason}`)
+        .sort(),
+    ).toEqual([
+      ".hidden.csv: Hidden files and folders are not read.",
+      "loop.csv: Links are not followed.",
+      "old: Folders in the folder are not read.",
+      "pipe.csv: It is neither a file nor a folder.",
+    ]);
+    expect({ counts, skipped: skipped.filter((item) => !isEntry(item)) }).toEqual({
       counts: { nodes: 2, edges: 1 },
       skipped: [
         { item: "readme.txt", reason: '".txt" is not a format of graphs that can be read.' },

@@ -14,8 +14,7 @@ it("a table of 2 GB is streamed: memory does not grow with the rows", async () =
   let most = 0;
   const start = process.memoryUsage.rss();
   for await (const row of readCsv(stream(), { limits })) {
-    expect(row.size).toBe(2);
-    if (++rows % 10_000 === 0) most = Math.max(most, process.memoryUsage.rss());
+    if (row.size === 2 && ++rows % 10_000 === 0) most = Math.max(most, process.memoryUsage.rss());
   }
   expect(rows).toBe(chunks * rowsPerChunk);
   expect(most - start).toBeLessThan(300_000_000);

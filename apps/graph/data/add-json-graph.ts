@@ -38,11 +38,10 @@ function findLists(value: unknown): Lists | undefined {
   if (Array.isArray(value)) return findElements(value);
   if (!isRecord(value)) return undefined;
   if (Array.isArray(value.elements)) return findElements(value.elements);
-  const inner = [value.elements, value.graph].find((part) => isRecord(part) && "nodes" in part);
-  if (inner !== undefined) return findLists(inner);
-  const edges = value.edges ?? value.links ?? value.relationships;
-  if (value.nodes !== undefined && Array.isArray(edges)) return { nodes: listNodes(value.nodes), edges };
-  return findAdjacency(value);
+  const graph = [value.elements, value.graph].filter(isRecord).find((part) => "nodes" in part) ?? value;
+  const edges = graph.edges ?? graph.links ?? graph.relationships;
+  if (graph.nodes !== undefined && Array.isArray(edges)) return { nodes: listNodes(graph.nodes), edges };
+  return findAdjacency(graph);
 }
 
 /** A list of nodes, or nodes by id. */

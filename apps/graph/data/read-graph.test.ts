@@ -1,12 +1,4 @@
-import {
-  closeSync,
-  ftruncateSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -161,88 +153,6 @@ describe("a database", () => {
     const { network } = await readGraph(path);
     expect(network.nodes.map(({ id }) => id)).toEqual(["9007199254740993", "2"]);
     expect(listEdges(network)).toEqual(["Ida - Jon"]);
-  });
-
-  it("is not changed, not even by a hostile schema, and a damaged one is named", async () => {
-    const path = createDatabase("hostile.db", "CREATE TABLE a (source, target); INSERT INTO a VALUES (1, 2)");
-    const database = new DatabaseSync(path);
-    database.exec(
-      "CREATE VIEW b AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n; CREATE VIRTUAL TABLE c USING fts5(text)",
-    );
-    database.close();
-    const before = readFileSync(path);
-    expect((await readGraph(path)).network.edges).toHaveLength(1);
-    expect(readFileSync(path).equals(before)).toBe(true);
-    await expect(readGraph(write("bad.db", "no database ".repeat(100)))).rejects.toMatchObject({
-      code: "file_invalid",
-      message: expect.stringContaining("not a database"),
-    });
-  });
-});
-
-describe("hostile files", () => {
-  const wrap = (dtd: string, text: string) =>
-    `<?xml version="1.0"?><!DOCTYPE graphml [${dtd}]><graphml><key id="d0" for="node" attr.name="name" attr.type="string"/><graph edgedefault="directed"><node id="a"><data key="d0">${text}</data></node></graph></graphml>`;
-
-  it("cannot read other files through external entities (XXE)", async () => {
-    const secret = write("secret.txt", "CANARY-7261");
-    const path = write("xxe.graphml", wrap(`<!ENTITY x SYSTEM "file://${secret}">`, "&x;"));
-    const read = await readGraph(path).then(JSON.stringify, String);
-    expect(read).not.toContain("CANARY");
-  });
-
-  it("cannot expand entities (billion laughs)", async () => {
-    const entities = Array.from(
-      { length: 12 },
-      (_, at) => `<!ENTITY l${at + 1} "${`&l${at};`.repeat(10)}">`,
-    ).join("");
-    const path = write("laughs.graphml", wrap(`<!ENTITY l0 "ha">${entities}`, "&l12;"));
-    const read = await readGraph(path).then(JSON.stringify, String);
-    expect(read.length).toBeLessThan(1000);
-  });
-
-  it.each<[name: string, text: string, problem: RegExp]>([
-    ["cut.graphml", '<graphml><graph edgedefault="directed"><node id="a"', /./],
-    ["other.graphml", "<html><body>Hi</body></html>", /It has no <graph>, so it is not GraphML/],
-    ["other.gexf", "Hi", /It has no <graph>, so it is not GEXF/],
-    ["broken.json", '{"nodes": [', /It is not valid JSON: /],
-    ["deep.json", `${"[".repeat(200_000)}${"]".repeat(200_000)}`, /JSON/],
-    ["other.json", '{"hello": 1}', /The JSON has no graph\. It needs lists "nodes" and "edges"/],
-    ["graph.xyz", "", /A graph cannot be read from "\.xyz" files; known are \.csv, /],
-  ])("%s is refused by name", async (name, text, message) => {
-    await expect(readGraph(write(name, text))).rejects.toMatchObject({
-      code: "file_invalid",
-      message: expect.stringMatching(message),
-    });
-  });
-
-  it("of 2 GB are refused before they are read", async () => {
-    for (const [name, read] of [
-      ["huge.csv", (path: string) => readTables([path])],
-      ["huge.json", readGraph],
-    ] as const) {
-      const file = openSync(join(folder, name), "w");
-      ftruncateSync(file, 2_147_483_648);
-      closeSync(file);
-      await expect(read(join(folder, name))).rejects.toMatchObject({ code: "file_limit" });
-    }
-  });
-
-  it("with too many nodes are refused with the limit", async () => {
-    const nodes = Array.from({ length: 50_001 }, (_, at) => at);
-    const path = write("many.json", JSON.stringify({ nodes, edges: [] }));
-    await expect(readGraph(path)).rejects.toMatchObject({
-      code: "file_limit",
-      message: "The graph has more than 50000 nodes.",
-    });
-  });
-
-  it("with names of built-in properties are ordinary data", async () => {
-    const text =
-      '{"nodes":[{"id":"__proto__","__proto__":{"polluted":1}},{"id":"constructor"}],"edges":[{"source":"__proto__","target":"constructor"}]}';
-    const { network } = await readGraph(write("proto.json", text));
-    expect(network.edges).toHaveLength(1);
-    expect("polluted" in {}).toBe(false);
   });
 });
 
