@@ -4,14 +4,14 @@ import { basename, join } from "node:path";
 import { defineAgent, defineTool, run } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { collect, scriptedModel } from "capstan/testing";
-import { engineSuite } from "capstan/testing/engine-suite";
+import { adaptEngine, engineSuite } from "capstan/testing/engine-suite";
 import { modelSuite } from "capstan/testing/model-suite";
 import { storeSuite } from "capstan/testing/store-suite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { acme } from "../docs/examples/add-a-model.ts";
 import { plainLines, plainMapping } from "../docs/examples/add-a-protocol.ts";
 import { withMirror } from "../docs/examples/add-a-store.ts";
-import { createRunEngine } from "../docs/examples/add-an-engine.ts";
+import { createMemoryQueue, createQueueEngine } from "../docs/examples/add-an-engine.ts";
 import { listExamples, runExample } from "./examples.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -239,4 +239,8 @@ it("the client of the guide gives up on a provider that stays silent", async () 
 
 storeSuite("of the guide", () => withMirror(memory(), () => undefined));
 
-engineSuite("of the guide", () => createRunEngine(memory(), []));
+engineSuite(
+  "of the guide",
+  () => adaptEngine(memory(), (options) => createQueueEngine(createMemoryQueue(), options)),
+  { isRemote: true, share: 0.2 },
+);

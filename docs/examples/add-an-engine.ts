@@ -1,36 +1,60 @@
+import { defineAgent, defineTool } from "capstan";
 import {
-  type Agent,
-  defineAgent,
-  defineTool,
-  type Result,
-  type ResumeOptions,
-  type Run,
-  type RunInput,
-  type RunOptions,
-  resume,
-  run,
-  type Store,
-} from "capstan";
+  createScheduledEngine,
+  type ScheduledEngine,
+  type ScheduledOptions,
+  type SegmentRequest,
+} from "capstan/engines/scheduled";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 
-export type RunEngine = {
-  readonly store: Store;
-  start(agent: Agent, input: RunInput, options?: Omit<RunOptions, "store">): Run;
-  resume(agent: Agent, runId: string, options?: ResumeOptions): Run;
-  /** Resumes every unfinished run that no process holds. */
-  recover(): Promise<Result[]>;
+/** What an engine needs of a job queue: jobs that are not lost, and are repeated when they fail. */
+export type JobQueue = {
+  /** Adds a job, unless one with the same key waits. */
+  add(key: string, job: SegmentRequest): Promise<void>;
+  process(execute: (job: SegmentRequest) => Promise<unknown>): void;
+  close(): void;
 };
 
-/** Creates an engine on one store that starts runs and resumes orphaned ones. */
-export function createRunEngine(store: Store, agents: readonly Agent[]): RunEngine {
+/** Creates an engine whose segments are jobs of a queue. */
+export function createQueueEngine(
+  queue: JobQueue,
+  options: Omit<ScheduledOptions, "schedule">,
+): ScheduledEngine {
+  const engine = createScheduledEngine({
+    ...options,
+    schedule: (request) => queue.add(request.key, request),
+  });
+  queue.process(({ runId }) => engine.executeSegment({ runId }));
   return {
-    store,
-    start: (agent, input, options) => run(agent, input, { ...options, store }),
-    resume: (agent, runId, options) => resume(agent, { store, runId }, options),
-    async recover() {
-      const orphans = await store.listOrphans();
-      return Promise.all(orphans.map(async ({ runId }) => resume(agents, { store, runId })));
+    ...engine,
+    async close() {
+      queue.close();
+      await engine.close();
+    },
+  };
+}
+
+/** A queue in memory, for the example. A real one outlives the process. */
+export function createMemoryQueue(retryMs = 20): JobQueue {
+  const waiting = new Map<string, NodeJS.Timeout>();
+  let execute: (job: SegmentRequest) => Promise<unknown> = async () => undefined;
+  function addLater(key: string, job: SegmentRequest, delayMs: number): void {
+    if (waiting.has(key)) return;
+    const start = () => {
+      waiting.delete(key);
+      execute(job).catch(() => addLater(key, job, retryMs));
+    };
+    waiting.set(key, setTimeout(start, delayMs));
+  }
+  return {
+    add: async (key, job) => addLater(key, job, Math.max(0, (job.at ?? 0) - Date.now())),
+    process(handler) {
+      execute = handler;
+    },
+    close() {
+      execute = async () => undefined;
+      for (const timer of waiting.values()) clearTimeout(timer);
     },
   };
 }
@@ -49,17 +73,17 @@ if (import.meta.main) {
   );
   const agent = defineAgent({ name: "stoker", model, tools: [look] });
 
-  // The disk fails while the result is stored, then works again.
+  // The disk fails once while the result is stored: the queue repeats the segment, and the finished call is not repeated.
   const store = memory();
   const { append } = store;
-  store.append = (facts, at) =>
-    facts.some(({ type }) => type === "turn_end")
-      ? Promise.reject(new Error("disk full"))
-      : append(facts, at);
-  const engine = createRunEngine(store, [agent]);
-  await engine.start(agent, "How is the pressure?").then(undefined, (error) => console.log(error.message));
-  store.append = append;
-
-  for (const result of await engine.recover())
-    console.log(`${result.status}: ${result.text} (${looks} look)`);
+  store.append = (facts, at) => {
+    if (!facts.some(({ type }) => type === "turn_end")) return append(facts, at);
+    store.append = append;
+    return Promise.reject(new Error("disk full"));
+  };
+  const engine = createQueueEngine(createMemoryQueue(), { store, agents: agent });
+  const { runId } = await engine.enqueue(agent, "How is the pressure?");
+  const result = await engine.open(runId);
+  console.log(`${result.status}: ${result.text} (${looks} look)`);
+  await engine.close();
 }

@@ -28,6 +28,8 @@ import {
 import { scriptedModel } from "./scripted-model.ts";
 import { isValidHistory } from "./valid-history.ts";
 
+export { adaptEngine, type TestedEngineOptions } from "./engine-under-test.ts";
+
 /** An engine under test: starts runs on a store and resumes them after a crash. */
 export type EngineUnderTest = {
   readonly store: Store;
