@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openOwnData } from "@capstan/server";
+import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { createWireClients, type WireStep } from "../../packages/capstan/src/testing/wire-clients.ts";
 import { setupStudio, takePicture } from "../../packages/studio/src/testing/browser.ts";
 import {
@@ -11,9 +16,13 @@ import {
   waitUntilIdle,
 } from "../../packages/studio/src/testing/conversation-page.ts";
 import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
+import { addAndOpen, dropPaths } from "../../packages/studio/src/testing/own-data-page.ts";
+import { buildZip } from "../import/testing/write-zip.ts";
 import { about, airport } from "./agent.ts";
 import type { Bookmarks } from "./bookmarks.ts";
 import { loadVenue } from "./load-venue.ts";
+import { venueLoader } from "./own-data.ts";
+import { buildFjordvik } from "./testing/sample-venues.ts";
 
 const pollOptions = { timeout: 30_000 };
 
@@ -52,7 +61,17 @@ const agent = await airport({
   bookmarks: failingBookmarks,
   clock: { now: () => Date.UTC(2026, 0, 15, 8) },
 });
-const studio = setupStudio(() => ({ agents: [agent], about: { airport: about } }));
+const folder = mkdtempSync(join(tmpdir(), "capstan-own-venue-"));
+const store = memory();
+const data = openOwnData({
+  ...{ store, folder: join(folder, "data") },
+  loaders: { airport: venueLoader({ model }) },
+});
+afterAll(async () => {
+  await data.close();
+  rmSync(folder, { recursive: true });
+});
+const studio = setupStudio(() => ({ agents: [agent], about: { airport: about }, store, data }));
 
 const getView = (page: Page): Locator => page.getByRole("region", { name: "View" });
 const getMap = (place: Locator): Locator =>
@@ -225,4 +244,30 @@ test("airport scenario 6: five wires show the same (S0-43, S0-45)", async () => 
     .toEqual(clients.flatMap(() => [["search", "search"], ["showDirections"]]));
   expect(await getCards(page).count()).toBe(await getCards(page, "ok").count());
   await takePicture(page, "visible-airport-8");
+});
+
+test("own venues: a dropped IMDF archive becomes a map, and directions on it are drawn and described in numbered steps (S0-36)", async () => {
+  const archive = join(folder, "fjordvik.zip");
+  writeFileSync(archive, buildZip([...buildFjordvik()].map(([path, content]) => ({ path, content }))));
+  const page = await studio.open("/");
+  const card = page.getByRole("button", { name: /^Airport assistant/ });
+  await card.waitFor();
+  await dropPaths(card, [archive]);
+  await addAndOpen(page, "fjordvik", "8 places");
+  await sendAndWait(page, "Directions from Gate 5 to Gate 7");
+  const answer = page.getByRole("article", { name: "Message from airport-fjordvik" }).last();
+  await answer.getByText("84 metres").waitFor();
+  const told = await answer.getByRole("listitem").allInnerTexts();
+  const map = getView(page).getByRole("figure", { name: "Fjordvik Airport" });
+  await getRoutes(map).waitFor();
+  await expect.poll(() => getPins(map).allTextContents(), pollOptions).toEqual(["Gate 5", "Gate 7"]);
+  const numbered = map.getByRole("list").last();
+  const steps = await numbered.getByRole("listitem").allInnerTexts();
+  expect(steps).toHaveLength(7);
+  expect(steps[3]).toContain("Take the steps");
+  expect(steps.at(-1)).toBe("Gate 7 is on your right.");
+  // The answer has the same steps; a note on the accuracy follows the last one.
+  expect(told.map((text, index) => text.slice(0, steps[index]?.length))).toEqual(steps);
+  expect(await numbered.evaluate((list) => getComputedStyle(list).listStyleType)).toBe("decimal");
+  await takePicture(page, "airport-own");
 });

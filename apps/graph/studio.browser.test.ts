@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openOwnData } from "@capstan/server";
 import type { Model } from "capstan";
+import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
@@ -15,15 +17,20 @@ import {
   waitUntilIdle,
 } from "../../packages/studio/src/testing/conversation-page.ts";
 import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
+import { addAndOpen, dropPaths } from "../../packages/studio/src/testing/own-data-page.ts";
 import { about, graph } from "./agent.ts";
 import type { GraphSources } from "./catalog.ts";
 import { pets } from "./data/pets.ts";
 import type { Network } from "./network.ts";
+import { graphLoader } from "./own-data.ts";
 
 const pollOptions = { timeout: 30_000 };
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-graph-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(async () => {
+  await data.close();
+  rmSync(folder, { recursive: true });
+});
 
 /** Releases waiting callers one by one. */
 const turnstile = {
@@ -82,7 +89,9 @@ const model = offlineWithOverrides({
   "Take your time": slow,
 });
 const agent = await graph({ model, folder, graphs });
-const studio = setupStudio(() => ({ agents: [agent], about: { graph: about } }));
+const store = memory();
+const data = openOwnData({ store, folder: join(folder, "data"), loaders: { graph: graphLoader({ model }) } });
+const studio = setupStudio(() => ({ agents: [agent], about: { graph: about }, store, data }));
 
 const getView = (page: Page): Locator => page.getByRole("region", { name: "View" });
 const getReplies = (page: Page): Locator => page.getByRole("group", { name: "Replies" }).getByRole("button");
@@ -116,6 +125,7 @@ const blue = [0, 0, 255] as const;
 const red = [255, 0, 0] as const;
 /** Pixels of three round nodes, without anti-aliased edges. */
 const threeNodes = 150;
+const twoNodes = 100;
 
 describe("graph scenarios 1, 2 and 8: asking", () => {
   test("counts nodes in two model calls, then edges, and a quick action shows sample nodes (S2-02, S2-22, S2-23, S2-44, S2-49)", async () => {
@@ -252,4 +262,24 @@ describe("graph scenarios 5, 6 and 7: limits and stopping", () => {
     await getLastAnswer(page).getByText("20 nodes").waitFor();
     await takePicture(page, "visible-graph-7");
   });
+});
+
+test("own graphs: two dropped CSV files become a graph, and its nodes turn blue on screen", async () => {
+  const files = {
+    "crew.csv": "id,name,type\n1,Ida,captain\n2,Jon,cook\n3,Kim,cook\n",
+    "knows.csv": "source,target\n1,2\n2,3\n",
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const page = await studio.open("/", { theme: "dark" });
+  const card = page.getByRole("button", { name: /^Graph explorer/ });
+  await card.waitFor();
+  await dropPaths(card, [join(folder, "crew.csv"), join(folder, "knows.csv")]);
+  await addAndOpen(page, "crew and 1 more", "3 nodes, 2 edges");
+  await sendAndWait(page, "How many nodes are there?");
+  await getView(page).getByText("3 nodes, 2 edges").waitFor();
+  await expect.poll(() => countPixels(page, blue), pollOptions).toBe(0);
+  await sendAndWait(page, "color the cooks blue");
+  await getView(page).getByText("3 nodes, 2 edges, 2 changed").waitFor();
+  await expect.poll(() => countPixels(page, blue), pollOptions).toBeGreaterThan(twoNodes);
+  await takePicture(page, "graph-own-dark");
 });

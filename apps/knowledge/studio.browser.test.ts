@@ -1,7 +1,12 @@
 // The scenarios of the app in the studio, in a real browser.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openOwnData } from "@capstan/server";
+import { memory } from "capstan/stores/memory";
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { setupStudio, takePicture } from "../../packages/studio/src/testing/browser.ts";
 import {
   getCards,
@@ -10,8 +15,10 @@ import {
   waitUntilIdle,
 } from "../../packages/studio/src/testing/conversation-page.ts";
 import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
+import { addAndOpen, dropPaths } from "../../packages/studio/src/testing/own-data-page.ts";
 import { about, knowledge } from "./agent.ts";
 import { createLibrary, type Library } from "./library/library.ts";
+import { documentLoader } from "./own-data.ts";
 
 const pollOptions = { timeout: 30_000 };
 
@@ -47,7 +54,17 @@ const delayedLibrary: Library = {
   },
 };
 const agents = await knowledge({ model, library: delayedLibrary });
-const studio = setupStudio(() => ({ agents, about: { knowledge: about } }));
+const folder = mkdtempSync(join(tmpdir(), "capstan-own-documents-"));
+const store = memory();
+const data = openOwnData({
+  ...{ store, folder: join(folder, "data") },
+  loaders: { knowledge: documentLoader({ model }) },
+});
+afterAll(async () => {
+  await data.close();
+  rmSync(folder, { recursive: true });
+});
+const studio = setupStudio(() => ({ agents, about: { knowledge: about }, store, data }));
 const [validating = "", budget = "", comparing = "", maintaining = ""] = about.suggestions;
 
 const getSource = (page: Page, n: number) =>
@@ -208,4 +225,36 @@ test("knowledge scenario 9: an agent called as a tool is shown inside the call, 
   const titles = page.getByRole("region", { name: "Reasoning" }).getByText(/^Turn \d+ of 10$/);
   await expect.poll(() => titles.allInnerTexts(), pollOptions).toEqual(["Turn 1 of 10", "Turn 2 of 10"]);
   await takePicture(page, "knowledge-nested");
+});
+
+test("own documents: a dropped folder is read, a question is answered from it, and the number opens the passage and the PDF at its page", async () => {
+  const trip = join(folder, "Trip");
+  mkdirSync(join(trip, "Ideas"), { recursive: true });
+  writeFileSync(
+    join(trip, "Ideas/ferry.md"),
+    "# Ferry\n\nThe ferry to Nesodden leaves at nine from pier four.",
+  );
+  cpSync(join(import.meta.dirname, "fixtures/travel-policy.pdf"), join(trip, "policy.pdf"));
+  writeFileSync(join(trip, "photo.png"), "");
+  const page = await studio.open("/");
+  await dropPaths(page.getByRole("button", { name: /^Knowledge search/ }), [trip]);
+  const dialog = page.getByRole("dialog", { name: "Your own data in Knowledge search" });
+  await dialog.getByText("2 files (").waitFor();
+  await dialog.getByText("1 of other types will not be uploaded (.png)").waitFor();
+  await addAndOpen(page, "Trip", "2 documents");
+
+  await sendAndWait(page, "What is the limit for a hotel in Bergen?");
+  await getSource(page, 1).click();
+  const panel = page.getByRole("dialog", { name: "1. Travel policy (policy.pdf): Page 2" });
+  await expect.poll(() => panel.getByRole("blockquote").innerText(), pollOptions).toContain("Bergen");
+  await takePicture(page, "knowledge-own-source");
+  const link = panel.getByRole("link", { name: "Open the document at page 2" });
+  const address = "/api/data/knowledge-trip/files/policy.pdf";
+  expect(await link.getAttribute("href")).toBe(`${address}#page=2`);
+  const opened = page.context().waitForEvent("request", (request) => request.url().includes(address));
+  await link.click();
+  await opened;
+  const answer = await page.request.get(new URL(address, studio.url).href);
+  expect(answer.headers()["content-type"]).toBe("application/pdf");
+  expect(await answer.body()).toEqual(readFileSync(join(trip, "policy.pdf")));
 });

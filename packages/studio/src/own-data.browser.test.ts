@@ -10,7 +10,7 @@ import { afterAll, expect, test } from "vitest";
 import { textLoader } from "../../server/src/testing/text-loader.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 import { sendAndWait } from "./testing/conversation-page.ts";
-import { addAndWait, choosePath, dropFiles, openOwnDataDialog } from "./testing/own-data-page.ts";
+import { addAndWait, choosePath, dropPaths, openOwnDataDialog } from "./testing/own-data-page.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-studio-data-"));
 mkdirSync(join(folder, "trip/day one"), { recursive: true });
@@ -47,10 +47,9 @@ test("a dropped file becomes an app of its own: progress, an answer from it, and
   gate = Promise.withResolvers();
   const page = await studio.open();
   await page.getByRole("button", { name: "Use your own data… in Texts" }).waitFor();
-  await dropFiles(page.locator("#main"), [
-    { name: "slow.txt", content: "The harbour opens at six." },
-    { name: "picture.png", content: "" },
-  ]);
+  writeFileSync(join(folder, "slow.txt"), "The harbour opens at six.");
+  writeFileSync(join(folder, "picture.png"), "");
+  await dropPaths(page.locator("#main"), [join(folder, "slow.txt"), join(folder, "picture.png")]);
   // Both apps read it.
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("App").selectOption("Texts");

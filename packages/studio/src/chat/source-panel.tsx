@@ -2,6 +2,7 @@ import type { SessionView } from "capstan/client";
 import type { ReactNode } from "react";
 import { parseSafeLink } from "../markdown/safe-link.ts";
 import { stripCodeMarks } from "../markdown/strip-code-marks.ts";
+import { FileLink } from "../own-data/file-link.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
 import { ExternalLink } from "../ui/external-link.tsx";
@@ -38,6 +39,10 @@ export function SourcePanel({ source, fragments, onClose }: SourcePanelProps): R
           )}
         </p>
       )}
+      <FileLink
+        address={fragment?.source.file}
+        className="mb-3 inline-flex min-h-11 items-center gap-1.5 text-accent text-sm underline underline-offset-2 sm:min-h-8"
+      />
       <blockquote className="whitespace-pre-wrap border-l-2 border-accent bg-accent-soft px-4 py-3 text-sm [overflow-wrap:anywhere]">
         {fragment
           ? escapeBidi(stripCodeMarks(fragment.content))

@@ -2,6 +2,7 @@ import type { DataLoaderInfo, DataSourceInfo } from "capstan/client";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it, vi } from "vitest";
 import { Router } from "wouter";
+import { FileLink, parseFileAddress } from "./file-link.tsx";
 import { findAcceptingApps, type PickedFile, readInput, selectFiles, suggestTitle } from "./picked-files.ts";
 import { parseSettings } from "./setting-fields.tsx";
 import { SourceList } from "./source-list.tsx";
@@ -102,5 +103,34 @@ describe("the list of own data", () => {
 
   it("says what to do about an upload that was left unfinished", () => {
     expect(render({ state: "uploading" })).toContain("Remove it, and add the data again.");
+  });
+});
+
+describe("links to own files", () => {
+  it("open the file at the passage, and name the page of a PDF", () => {
+    const render = (address: string) => renderToStaticMarkup(<FileLink address={address} className="" />);
+    const pdf = render("/api/data/notes/files/a%20b/policy.pdf#page=12");
+    expect(pdf).toContain('href="/api/data/notes/files/a%20b/policy.pdf#page=12"');
+    expect(pdf).toContain("Open the document at page 12");
+    expect(render("/api/data/notes/files/a.md#:~:text=Ferry")).toContain("Open the document<");
+  });
+
+  it("lead nowhere else, whatever a tool writes", () => {
+    for (const address of [
+      ...[
+        "https://evil.example/api/data/a/files/b",
+        "//evil.example/api/data/a/files/b",
+        "javascript:alert(1)",
+      ],
+      ...[
+        "/api/data/a/files/../../../sessions/x/export",
+        "/api/sessions/x",
+        "/api/data/a/files/",
+        "",
+        undefined,
+        7,
+      ],
+    ])
+      expect(parseFileAddress(address), String(address)).toBeUndefined();
   });
 });

@@ -1,23 +1,15 @@
 import type { Locator, Page } from "playwright-core";
 
-/** A file to drop: its name or path, and its content. */
-export type DroppedFile = { readonly name: string; readonly content: string | Uint8Array };
-
-/** Drops files on the page as from a file manager. A real drag cannot be made by a program. */
-export async function dropFiles(target: Locator, files: readonly DroppedFile[]): Promise<void> {
-  const encoded = files.map(({ name, content }) => ({
-    name,
-    base64: Buffer.from(content).toString("base64"),
-  }));
-  const dataTransfer = await target.page().evaluateHandle((list) => {
-    const transfer = new DataTransfer();
-    for (const { name, base64 } of list) {
-      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-      transfer.items.add(new File([bytes], name));
-    }
-    return transfer;
-  }, encoded);
-  for (const type of ["dragenter", "dragover", "drop"]) await target.dispatchEvent(type, { dataTransfer });
+/** Drops files and folders of this machine on the page, as from a file manager. */
+export async function dropPaths(target: Locator, paths: readonly string[]): Promise<void> {
+  const box = await target.boundingBox();
+  if (!box) throw new Error("Files can only be dropped on something visible.");
+  const input = await target.page().context().newCDPSession(target.page());
+  const place = { x: box.x + box.width / 2, y: box.y + Math.min(box.height / 2, 20) };
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"] as const)
+    await input.send("Input.dispatchDragEvent", { type, ...place, data });
+  await input.detach();
 }
 
 /** Opens the dialog of an app by the button on its card. */
@@ -38,4 +30,15 @@ export async function addAndWait(dialog: Locator, title: string): Promise<Locato
   const item = dialog.getByRole("listitem").filter({ hasText: title });
   await item.getByRole("link", { name: "Open" }).waitFor();
   return item;
+}
+
+/** Adds the dropped files under their suggested name, waits until the list says what was read, and starts a chat. */
+export async function addAndOpen(page: Page, title: string, count: string): Promise<void> {
+  const item = await addAndWait(page.getByRole("dialog"), title);
+  await item.getByText(count).waitFor();
+  await item.getByRole("link", { name: "Open" }).click();
+  const entry = page
+    .getByRole("navigation", { name: "Apps" })
+    .getByRole("link", { name: `${title}, own data` });
+  await entry.and(page.locator("[aria-current=page]")).waitFor();
 }

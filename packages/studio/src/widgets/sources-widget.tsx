@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { parseSafeLink } from "../markdown/safe-link.ts";
 import { stripCodeMarks } from "../markdown/strip-code-marks.ts";
+import { FileLink, parseFileAddress } from "../own-data/file-link.tsx";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
 import { ExternalLink } from "../ui/external-link.tsx";
 import { WidgetFrame } from "./widget-frame.tsx";
@@ -22,8 +23,11 @@ export function SourcesWidget({ title, sources }: SourcesProps): ReactNode {
   );
 }
 
+const linkStyle =
+  "font-medium text-accent text-sm underline decoration-accent/40 underline-offset-2 [overflow-wrap:anywhere]";
+
 function Passage({ source }: { readonly source: SourcePassage }): ReactNode {
-  const { n, title, place, url, text, cited = [] } = source;
+  const { n, title, place, url, file, text, cited = [] } = source;
   const link = url === undefined ? undefined : parseSafeLink(url, title);
   return (
     <li className="px-3 py-3">
@@ -35,13 +39,13 @@ function Passage({ source }: { readonly source: SourcePassage }): ReactNode {
         )}
         <div className="min-w-0">
           {link ? (
-            <ExternalLink
-              href={link.href}
-              address={link.address}
-              className="font-medium text-accent text-sm underline decoration-accent/40 underline-offset-2 [overflow-wrap:anywhere]"
-            >
+            <ExternalLink href={link.href} address={link.address} className={linkStyle}>
               {escapeBidi(title)}
             </ExternalLink>
+          ) : parseFileAddress(file) !== undefined ? (
+            <FileLink address={file} className={linkStyle}>
+              {escapeBidi(title)}
+            </FileLink>
           ) : (
             <span className="font-medium text-sm [overflow-wrap:anywhere]">{escapeBidi(title)}</span>
           )}
