@@ -112,7 +112,7 @@ test("a model on this machine is offered on the first screen; once chosen it ans
   await page.getByText("Model: ollama/small").waitFor();
   await page.reload();
   await page.getByText("Model: ollama/small").waitFor();
-  await sendMessage(page, "which soup is there?");
+  await sendMessage(page, "which soup do you have?");
   const answers = page.getByRole("article", { name: /^Message from kitchen/ });
   await answers.getByText("Hello from this machine.").waitFor();
   await waitUntilIdle(page);

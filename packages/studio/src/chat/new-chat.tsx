@@ -90,13 +90,10 @@ export function NewChat(): ReactNode {
   );
 }
 
-/** Returns the agent in the URL, unless the server has no such agent. */
+/** Returns the agent in the URL. */
 function useChosenAgent(): string | undefined {
-  const agents = useAbout(({ about }) => about?.agents);
   const [search] = useSearchParams();
-  const name = search.get("agent") ?? undefined;
-  const isUnknown = agents !== undefined && !agents.some((agent) => agent.name === name);
-  const agent = isUnknown ? undefined : name;
+  const agent = search.get("agent") ?? undefined;
   useEffect(() => {
     if (agent !== undefined) useCurrentAgent.getState().set(agent);
   }, [agent]);

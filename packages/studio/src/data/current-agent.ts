@@ -1,5 +1,6 @@
 import { useLocation, useSearchParams } from "wouter";
 import { create, type StoreApi, type UseBoundStore } from "zustand";
+import { useAbout } from "./about.ts";
 import { getNewChatPath } from "./agents.ts";
 
 type CurrentAgent = {
@@ -13,9 +14,10 @@ export const useCurrentAgent: UseBoundStore<StoreApi<CurrentAgent>> = create<Cur
   set: (agent) => set({ agent }),
 }));
 
-/** Returns the path of a new chat with the current agent. The start page without an agent stays as it is. */
+/** Returns the path of a new chat with the current agent, if there still is one. The start page stays as it is. */
 export function useNewChatPath(): string {
-  const agent = useCurrentAgent((state) => state.agent);
+  const current = useCurrentAgent((state) => state.agent);
+  const agent = useAbout(({ about }) => about?.agents.find(({ name }) => name === current)?.name);
   const [path] = useLocation();
   const [search] = useSearchParams();
   const isOpen = path === "/" && !search.has("agent");
