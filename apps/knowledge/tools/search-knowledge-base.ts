@@ -2,6 +2,7 @@ import { defineTool, suggestName, type Tool } from "capstan";
 import { getContentWords } from "../library/content-words.ts";
 import { searchHybrid } from "../library/hybrid-search.ts";
 import type { Library } from "../library/library.ts";
+import type { SearchIndex } from "../library/search-index.ts";
 import { createSourcesHint, toFragments, toSources } from "./passages.ts";
 
 /** `search_knowledge_base`: returns the best passages for a query, only from `sources` if given. */
@@ -55,9 +56,8 @@ export function searchKnowledgeBase(library: Library, sources?: readonly string[
       const request = { query, limit, progress, signal, ...(sources && { sources }) };
       const { index, passages, note } = await searchHybrid(library, request);
       const found = toSources(library, passages);
-      const end = note === undefined ? "" : ` ${note}`;
-      if (found.length === 0)
-        return { message: formatNoResults(query, index.listDocumentIds()) + end, data: { passages: [] } };
+      const end = suggestDocument(query, index) + (note === undefined ? "" : ` ${note}`);
+      if (found.length === 0) return { message: `No results for "${query}".${end}`, data: { passages: [] } };
       const message = `${found.length} passage${found.length === 1 ? "" : "s"} for "${query}".${end}`;
       return {
         message,
@@ -76,12 +76,13 @@ export function searchKnowledgeBase(library: Library, sources?: readonly string[
   });
 }
 
-function formatNoResults(query: string, ids: readonly string[]): string {
+/** Suggests the document that a word without results resembles. */
+function suggestDocument(query: string, index: SearchIndex): string {
+  const ids = index.listDocumentIds();
   const words = getContentWords(query);
   // In a sentence, a short word resembles some name by chance.
-  const hint = words
+  const unknown = words
     .filter((word) => words.length === 1 || word.length >= 6)
-    .map((word) => (ids.includes(word) ? "" : suggestName(word, ids)))
-    .find((suggestion) => suggestion !== "");
-  return `No results for "${query}".${hint ?? ""}`;
+    .filter((word) => !ids.includes(word) && index.search(word, { limit: 1 }).length === 0);
+  return unknown.map((word) => suggestName(word, ids)).find((suggestion) => suggestion !== "") ?? "";
 }

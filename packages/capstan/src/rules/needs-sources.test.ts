@@ -12,6 +12,12 @@ it.each([
   "thanks a lot for your help",
   "Merci beaucoup !",
   "How are you?",
+  "shorter please",
+  "can you make it a bit shorter?",
+  "In German",
+  "translate that into French, please",
+  "why?",
+  "are you sure?",
 ])("%j needs no source (S3-37)", (message) => {
   expect(needsSources(message)).toBe(false);
 });
@@ -25,6 +31,9 @@ it.each([
   "How much may a hotel cost in Oslo?",
   "Good morning. What does the budget mail say?",
   "the help",
+  "why does the run stop?",
+  "in German law, what is a GmbH?",
+  "summarize the budget mails",
   "",
   `2+2${" +2".repeat(100)}`,
 ])("%j needs sources (S3-05)", (message) => {

@@ -27,7 +27,22 @@ const fillers = new Set(
 );
 const aboutTheAgent = /^(?:how are you(?: doing)?(?: today)?|how is it going|who are you|what can you do)$/;
 
-/** Whether an answer to this message has to rest on sources. A greeting, thanks and arithmetic need none. */
+/** A remark such as "shorter please", "in German" or "why?". */
+const aboutTheAnswer = new RegExp(
+  String.raw`^(?:(?:please|now|and|but|ok|okay|can you|could you)[\s,]+)*(?:` +
+    [
+      "why(?: not)?|really|are you sure(?: about (?:that|this|it))?|how do you know(?: that| this)?",
+      "(?:(?:make|say|put|write) (?:it|that|this) )?(?:a (?:bit|little) |much )?(?:shorter|longer|simpler|briefer)",
+      "(?:(?:say|write|repeat|put|translate) (?:it|that|this) )?(?:in|into|to) (?:arabic|chinese|danish|dutch|english|finnish|french|german|greek|hindi|italian|japanese|korean|norwegian|polish|portuguese|russian|spanish|swedish|turkish)",
+      "(?:translate|summari[sz]e|shorten|explain|rephrase|repeat) (?:it|that|this)|in (?:other|simpler|plain) words",
+    ].join("|") +
+    ")(?:,? (?:please|then|again))?$",
+);
+
+/**
+ * Whether an answer to this message has to rest on sources. A greeting, thanks, arithmetic and a remark about the last
+ * answer need none.
+ */
 export function needsSources(message: string): boolean {
   if (message.length > maxLength) return true;
   const text = message
@@ -35,7 +50,7 @@ export function needsSources(message: string): boolean {
     .replace(/[\s?!.,;:=]+$/u, "")
     .trim();
   if (text === "") return true;
-  return !isArithmetic(text) && !aboutTheAgent.test(text) && !isCourtesy(text);
+  return !isArithmetic(text) && !aboutTheAgent.test(text) && !aboutTheAnswer.test(text) && !isCourtesy(text);
 }
 
 function isArithmetic(text: string): boolean {

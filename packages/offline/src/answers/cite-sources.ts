@@ -1,9 +1,14 @@
 import { type ModelRequest, type ResultEntry, toPlainText } from "capstan";
 import { extractItems, getData, getItemName } from "../dialog/collect-results.ts";
-import { computeSimilarity, isFiller } from "../language/synonyms.ts";
-import { tokenize, toNameStems } from "../language/words.ts";
-
-type Source = { readonly number: number; readonly title: string; readonly content: string };
+import {
+  asksForNumber,
+  createJudge,
+  filterRelevant,
+  listTopicStems,
+  numberPattern,
+  type RelevanceJudge,
+  type Source,
+} from "./relevance.ts";
 
 /**
  * The citable sources, numbered as in the instructions, or in the order of the results if the instructions list none.
@@ -51,25 +56,29 @@ function parseSourceList(instructions: string): Source[] {
 const maxCited = 5;
 const maxPassageCharacters = 400;
 
+export type Question = {
+  /** What was searched for. */
+  readonly topic: string;
+  /** What the user wrote. */
+  readonly text: string;
+  /** True if the sources have to answer it, false if the user wants to see what there is. */
+  readonly isStrict: boolean;
+};
+
 /** The passages of the most relevant sources for a question, each with its citation number. */
-export function citeSources(question: string, sources: readonly Source[]): string {
-  const questionStems = [
-    ...new Set(
-      tokenize(question)
-        .filter((word) => !isFiller(word))
-        .map(({ stem }) => stem),
-    ),
-  ];
-  const judge = createJudge(questionStems, sources);
+export function citeSources({ topic, text: asked, isStrict }: Question, all: readonly Source[]): string {
+  const sources = isStrict ? filterRelevant(topic, all) : all;
+  const judge = createJudge(listTopicStems(topic), sources);
+  const isNumeric = isStrict && asksForNumber(asked);
   const ranked = sources
     .map((source) => ({ source, worth: judge(`${source.title} ${source.content}`) }))
     .sort(
       (left, right) => right.worth.weight - left.worth.weight || left.source.number - right.source.number,
     );
-  const minWeight = (ranked[0]?.worth.weight ?? 0) / 3;
+  const minWeight = (ranked[0]?.worth.weight ?? 0) / 4;
   const close = ranked.filter(({ worth }) => worth.weight >= minWeight).slice(0, maxCited);
   const passages = close.flatMap(({ source }) => {
-    const text = selectPassage(source, judge);
+    const text = selectPassage(source, judge, isNumeric);
     return text === "" ? [] : [{ source, text }];
   });
   return passages
@@ -81,29 +90,11 @@ export function citeSources(question: string, sources: readonly Source[]): strin
     .join("\n");
 }
 
-type Relevance = { readonly hits: number; readonly weight: number };
-type RelevanceJudge = (text: string) => Relevance;
-
-/** Rates how relevant a text is to the question. Words that occur in few sources count more, as in TF-IDF. */
-function createJudge(asked: readonly string[], sources: readonly Source[]): RelevanceJudge {
-  const collectStems = (text: string) =>
-    new Set(tokenize(text).flatMap(({ raw, stem }) => [stem, ...toNameStems(raw)]));
-  const isIn = (stem: string, stems: ReadonlySet<string>) =>
-    stems.has(stem) || [...stems].some((other) => computeSimilarity(stem, other) >= 0.8);
-  const texts = sources.map(({ title, content }) => collectStems(`${title} ${content}`));
-  const weights = asked.map((stem) => {
-    const holders = texts.filter((stems) => isIn(stem, stems)).length;
-    return 1 + Math.log(sources.length / Math.max(1, holders));
-  });
-  return (text) => {
-    const stems = collectStems(text);
-    const found = weights.filter((_, at) => isIn(asked[at] ?? "", stems));
-    return { hits: found.length, weight: found.reduce((sum, weight) => sum + weight, 0) };
-  };
-}
-
-/** The most relevant sentences of a source. Prefers its first sentence if the title matches the question. */
-function selectPassage({ title, content }: Source, judge: RelevanceJudge): string {
+/**
+ * The most relevant sentences of a source, only those with a number if one is wanted. Prefers its first sentence if the
+ * title matches the question.
+ */
+function selectPassage({ title, content }: Source, judge: RelevanceJudge, isNumeric: boolean): string {
   const sentences = splitProse(content);
   const windows = sentences.map((sentence, at) => {
     const next = sentences[at + 1];
@@ -115,7 +106,8 @@ function selectPassage({ title, content }: Source, judge: RelevanceJudge): strin
     const lead = at === 0 && own > 0 ? judge(title).weight : own / 10;
     return { text, worth: judge(text).weight + lead };
   });
-  const best = windows.toSorted((left, right) => right.worth - left.worth)[0]?.text ?? "";
+  const fitting = windows.filter(({ text }) => !isNumeric || numberPattern.test(text));
+  const best = fitting.toSorted((left, right) => right.worth - left.worth)[0]?.text ?? "";
   return best.length > maxPassageCharacters
     ? `${best.slice(0, maxPassageCharacters - 1).toWellFormed()}…`
     : best;

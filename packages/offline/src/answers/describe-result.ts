@@ -86,13 +86,13 @@ function describeResultData({ call, result }: CallResult, text: string, options:
 }
 
 /** True for data that consists of empty lists. */
-const isEmptyResult = (data: Json): boolean =>
+export const isEmptyResult = (data: Json): boolean =>
   isRecord(data) &&
   Object.keys(data).length > 0 &&
   Object.values(data).every((value) => Array.isArray(value) && value.length === 0);
 
 /** Says what was searched for, with the tool's suggestion. */
-function formatNothing({ input }: CallPart, message: string): string {
+export function formatNothing({ input }: CallPart, message: string): string {
   const searched = Object.values(input).filter((value) => typeof value === "string");
   const suggestion = /\bDid you mean [^?]*\?/u.exec(message)?.[0];
   const nothing = searched.length > 0 ? `I found nothing for "${searched.join(", ")}".` : "I found nothing.";

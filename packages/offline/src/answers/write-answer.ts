@@ -12,13 +12,22 @@ import { getLastUtterance, listSkippedRemovals, parseIntents } from "../dialog/p
 import { isPathName } from "../language/read-value.ts";
 import { toNameStems } from "../language/words.ts";
 import { isIdName } from "../matching/properties.ts";
+import { handoffName } from "../matching/vocabulary.ts";
 import { isOpenHandoff } from "../planning/handoff.ts";
 import { readAnswerStyle } from "./answer-style.ts";
 import { citeSources, collectSources, filterSources } from "./cite-sources.ts";
 import { suggestPhrases } from "./clarify.ts";
+import { formatCount } from "./count-items.ts";
 import { describeItem } from "./describe-data.ts";
-import { type CallResult, describeResult, type ResultOptions } from "./describe-result.ts";
+import {
+  type CallResult,
+  describeResult,
+  formatNothing,
+  isEmptyResult,
+  type ResultOptions,
+} from "./describe-result.ts";
 import { answerSmallTalk, formatRefusal, isUnsupportedAction } from "./small-talk.ts";
+import { toQuestion } from "./to-question.ts";
 import { isMeasure } from "./units.ts";
 
 /** Writes the answer from the results since the last user message. Every name and number comes from them. */
@@ -36,19 +45,31 @@ export function writeAnswer(request: ModelRequest): string {
   const options = { ...readAnswerStyle(request.instructions), tools: request.tools, question: text };
   const sources = collectSources(request);
   const wanted = new Set(parseIntents(text, request.tools).map(({ match }) => match.tool.name));
+  const fruitless = new Set<number>();
   const told = results.map(({ call, result }, at) => {
     const later = results.slice(at + 1);
     if (isPreparation(call, later) || (!wanted.has(call.name) && isFileSearch(results, at))) return "";
-    const found = result.status === "ok" ? filterSources(result, sources) : [];
-    const asked = Object.values(call.input).filter((value) => typeof value === "string");
-    const cited = citeSources(asked.join(" ") || text, found);
+    // The answer of another agent already has its citations.
+    const isCited = call.name === handoffName;
+    const found = result.status === "ok" && !isCited ? filterSources(result, sources) : [];
+    const cited = citeSources(toQuestion(call, text, request.tools), found);
+    if (cited === "" && found.length > 0) {
+      fruitless.add(at);
+      return formatNothing(call, result.message ?? "");
+    }
+    if (result.status === "ok" && isEmptyResult(getData(result) ?? null)) fruitless.add(at);
+    const counted = cited === "" ? undefined : formatCount(text, extractItems(getData(result)));
     return (
-      cited || describeUsedItem({ call, result }, later, options) || describeResult({ call, result }, options)
+      [...(counted === undefined ? [] : [counted]), cited].join("\n") ||
+      describeUsedItem({ call, result }, later, options) ||
+      describeResult({ call, result }, options)
     );
   });
+  // A search that found nothing is reported only if no other one found anything.
+  const reported = told.filter((_, at) => !fruitless.has(at) || (fruitless.size === told.length && at === 0));
   const left = undone.map((deed) => formatSkippedRemoval(deed, request.tools));
   return (
-    [...told, ...left].filter((line) => line.trim() !== "").join("\n\n") || "The tools gave nothing back."
+    [...reported, ...left].filter((line) => line.trim() !== "").join("\n\n") || "The tools gave nothing back."
   );
 }
 

@@ -22,6 +22,7 @@ import {
   reverseDirections,
 } from "./parse-follow-up.ts";
 import { fillIntent, getLastUtterance, type Intent, parseIntents, repeatIntent } from "./parse-intents.ts";
+import { refineSearch } from "./refine-search.ts";
 import { isBareFollowUp, isImplausible, replaceParts } from "./replace-parts.ts";
 import type { DialogContext } from "./resolve-reference.ts";
 
@@ -42,7 +43,7 @@ export function interpret(input: DialogInput, depth = 0): Interpretation {
   const completion =
     !isComplete || hasReplyPrefix(text) ? completePartialExample(text, before, tools) : undefined;
   if (completion || isComplete) return completion ?? standalone;
-  const filtered = interpretFilter(text, tools);
+  const filtered = interpretFilter(text, tools) ?? refineSearch(text, before, tools);
   if (filtered) return filtered;
   const followUp = parseCorrection(text) ?? parseContinuation(text);
   if (followUp !== undefined) {

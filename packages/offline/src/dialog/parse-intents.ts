@@ -48,12 +48,10 @@ export function parseIntents(utterance: string, tools: readonly ToolSpec[]): Int
   }
   // "Between A and B" means from A to B.
   const rephrased = text.replace(/\bbetween\s+(.+?)\s+and\s+/iu, "from $1 to ");
-  if (rephrased !== text && !(wholeMatch && hasTemplateMatch(wholeMatch)))
-    return parseIntents(rephrased, tools);
   // "Ada's job" means the job of Ada.
   const owned = text.replace(/(?<=\s)(\p{Lu}[\p{L}\p{N}]*)['’]s\s+([^?.!]+)/u, "the $2 of $1");
-  if (owned !== text && !(wholeMatch && hasTemplateMatch(wholeMatch))) {
-    const intents = parseIntents(owned, tools);
+  for (const other of wholeMatch && hasTemplateMatch(wholeMatch) ? [] : [rephrased, owned]) {
+    const intents = other === text ? [] : parseIntents(other, tools);
     if (intents.some(({ match }) => hasTemplateMatch(match))) return intents;
   }
   const intents: Intent[] = [];

@@ -126,7 +126,9 @@ export function createSlotRules(
     if (property.type === "number") return parseNumber(value) !== undefined;
     if (isColorName(slot)) return isColor(toStem(value));
     if (isPathName(slot)) return isPathPhrase(value, words);
-    return isQuoted(value) || (!words.every(isFiller) && !isPointerPhrase(words));
+    // "He" means the person that the last answer was about.
+    const isPerson = /^(?:s?he|they)$/iu.test(value);
+    return isQuoted(value) || isPerson || (!words.every(isFiller) && !isPointerPhrase(words));
   };
   return {
     accepts,

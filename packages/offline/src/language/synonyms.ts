@@ -12,6 +12,15 @@ export const fillers: ReadonlySet<string> = toWordSet(
 
 export const isFiller = ({ stem }: Word): boolean => fillers.has(stem);
 
+/** Words that say what to do with a topic or how it relates to others, and are not part of it. */
+const taskWords = toWordSet(
+  "between difference compare comparison versus vs explain describe summary summarize summarise overview example mean " +
+    "meaning word work happen question answer information info detail doc documentation page say called without before " +
+    "after during while still up out off much many",
+);
+
+export const isTaskWord = ({ stem }: Word): boolean => [...taskWords].some((word) => isSimilar(word, stem));
+
 const verbGroups: readonly ReadonlySet<string>[] = [
   "find search look locate seek",
   "show display highlight draw where",
@@ -39,6 +48,8 @@ const synonymGroups = [...verbGroups, ...topicGroups];
 const interchangeableGroups: readonly ReadonlySet<string>[] = [
   "nearest closest",
   "near nearby around close",
+  "about on regarding concerning",
+  "email mail e-mail",
 ].map(toWordSet);
 
 export const areInterchangeable = (left: string, right: string): boolean =>

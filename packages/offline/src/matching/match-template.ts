@@ -75,7 +75,7 @@ export function matchTemplate(
     );
   if (!needed.every(isCovered)) return undefined;
   const context = { pieces, words, rules, failedPositions: new Set<number>() };
-  const firstContentIndex = words.findIndex((word) => !isLeadIn(word));
+  const firstContentIndex = words.findIndex((word, at) => !isLeadIn(word) && !isMeasure(words, at));
   const [first] = pieces;
   // A leading number may follow any words: "I weigh 70 kilos".
   const numberIndex =
@@ -106,6 +106,10 @@ function buildMatch({ slots, matchedWeight }: PartialMatch, { isProse }: SlotRul
     closeness: matchedWeight - (isLoose ? 1.5 : 0) - misnamedCount / 10,
   };
 }
+
+/** "Much" in "how much does it cost" belongs to the question. */
+const isMeasure = (words: readonly Word[], at: number): boolean =>
+  words[at - 1]?.stem === "how" && /^(?:much|many|long|old|far|often)$/u.test(words[at]?.stem ?? "");
 
 const isNameSlot = (slot: string): boolean => /name/iu.test(slot);
 

@@ -49,7 +49,7 @@ const isNoun = ({ raw, stem }: Word, before: Word | undefined): boolean =>
 const sideEffectVerbs = new Set(
   (
     "clear delete remove reset erase drop cancel send write create add update edit save move rename book buy pay " +
-    "style"
+    "style undo revert restore"
   ).split(" "),
 );
 
@@ -80,6 +80,7 @@ function isRuledOut(words: readonly Word[], known: ToolWords, { findSimilar }: V
   const hasQuestionWord = words.some(({ stem }) => questionWords.has(stem));
   // A question never triggers a side effect.
   if (hasSideEffect(known) && (hasQuestionWord || isQuestion(words))) return true;
+  if (asksForUnknown(words, known)) return true;
   const sideEffectVerb = name.find((part) => sideEffectVerbs.has(part));
   if (sideEffectVerb !== undefined && !words.some(({ stem }) => findSimilar(stem).has(sideEffectVerb)))
     return true;
@@ -88,6 +89,23 @@ function isRuledOut(words: readonly Word[], known: ToolWords, { findSimilar }: V
   return ![...findSimilar(verb.stem).keys()].some(
     (stem) => nameStems.has(stem) || topicStems.has(stem) || valueStems.has(stem),
   );
+}
+
+/** What a tool must be about to answer a question of this kind by its words alone. */
+const questionTopics: { readonly [word: string]: RegExp } = {
+  who: /^(?:who|people|person|author|owner|user|sender|member|contact|name)$/u,
+  when: /^(?:when|time|date|day|hour|schedule|calendar|year)$/u,
+  why: /^(?:why|reason|cause)$/u,
+};
+
+/** True if the sentence asks who, when or why, and nothing about the tool suggests that it knows. */
+function asksForUnknown([first]: readonly Word[], { examples, topicStems, nameStems }: ToolWords): boolean {
+  const topics = questionTopics[first?.stem ?? ""];
+  if (!topics) return false;
+  const stems = examples.flatMap(({ pieces }) =>
+    pieces.flatMap((piece) => ("stem" in piece ? piece.stem : [])),
+  );
+  return ![...stems, ...topicStems, ...nameStems].some((stem) => topics.test(stem));
 }
 
 /** Scores requests that point to an item, such as "show it" or "make them blue", for tools that take an id. */

@@ -6,6 +6,7 @@ import { fillers } from "../language/synonyms.ts";
 import { tokenize, toNameStems } from "../language/words.ts";
 import { findBestExample } from "../matching/match-tool.ts";
 import type { Property } from "../matching/properties.ts";
+import { isSearchTool } from "../matching/search-tool.ts";
 import { getVocabulary } from "../matching/vocabulary.ts";
 
 /** A phrase to search for, and the argument of the tool that needs it. */
@@ -30,9 +31,6 @@ export function createSearchCall(
   }
   return undefined;
 }
-
-export const isSearchTool = ({ name }: ToolSpec): boolean =>
-  toNameStems(name).some((part) => /^(?:search|find|lookup|query)$/u.test(part));
 
 /** The id of one kind of item does not fit an argument for another. */
 function isRelated({ tool: own, property }: SearchTarget, search: ToolSpec): boolean {

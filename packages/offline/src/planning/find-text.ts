@@ -4,7 +4,7 @@ import type { FillResult, Input } from "../dialog/fill-arguments.ts";
 import { isPathName } from "../language/read-value.ts";
 import { toNameStems } from "../language/words.ts";
 import { getProperties } from "../matching/properties.ts";
-import { isSearchTool } from "./find-search.ts";
+import { isSearchTool } from "../matching/search-tool.ts";
 import type { PlanContext, Step } from "./step.ts";
 
 /** The input of a change with the path of the only file that has the text to replace, or the step that finds it. */

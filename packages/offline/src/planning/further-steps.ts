@@ -7,7 +7,9 @@ import { isRemoval } from "../language/removal.ts";
 import { isFiller, verbs } from "../language/synonyms.ts";
 import { tokenize, toNameStems } from "../language/words.ts";
 import { getProperties, type Property } from "../matching/properties.ts";
-import { createSearchCall, isSearchTool } from "./find-search.ts";
+import { isSearchTool } from "../matching/search-tool.ts";
+import { createSearchCall } from "./find-search.ts";
+import { searchElsewhere } from "./search-elsewhere.ts";
 import type { PlanContext, Step } from "./step.ts";
 
 type FurtherStep = (situation: PlanContext) => Step | undefined;
@@ -28,7 +30,12 @@ const readNextPage: FurtherStep = ({ records, interpretation }) => {
 const maxPages = 4;
 
 /** Steps that may follow once all intents are handled. */
-export const furtherSteps: readonly FurtherStep[] = [readNextPage, showResult, searchForTopic];
+export const furtherSteps: readonly FurtherStep[] = [
+  readNextPage,
+  showResult,
+  searchForTopic,
+  searchElsewhere,
+];
 
 /** Searches for an utterance that is only a topic, such as "coffee". */
 export function searchForTopic({
