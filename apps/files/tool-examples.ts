@@ -84,6 +84,7 @@ const examplesByTool: { readonly [tool: string]: readonly ToolExample[] } = {
     { phrase: "create a file called {path} with {content}" },
     { phrase: "create a file named {path} that says {content}" },
     { phrase: "make a file called {path} that says {content}" },
+    { phrase: "make a file {path} that says {content}" },
   ],
 };
 

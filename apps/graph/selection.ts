@@ -48,9 +48,24 @@ export function explainNoNodes({ nodes, title }: Network, selector: string): str
 export function formatNoNodes(selector: string): string {
   const plainText = getPlainText(selector);
   return plainText === undefined
-    ? `No node matches ${selector}.`
+    ? `No node matches "${formatSelector(selector)}".`
     : `No node has the name or type "${plainText}".`;
 }
+
+/** A selector in words: "type is cat and age above 4". */
+const formatSelector = (selector: string): string =>
+  selector
+    .replaceAll(/\s*(==|!=|<=|>=|<|>)\s*/gu, (_, sign: string) => ` ${signs[sign]} `)
+    .replaceAll(/['"]/gu, "");
+
+const signs: { readonly [sign: string]: string } = {
+  "==": "is",
+  "!=": "is not",
+  "<=": "at most",
+  ">=": "at least",
+  "<": "below",
+  ">": "above",
+};
 
 /** Throws a refusal that suggests the name of a node, for a word that is close to it. */
 export function refuseTypo({ nodes }: Network, words: string): void {

@@ -56,6 +56,8 @@ export function search(venueContext: VenueContext): Tool {
     examples: [
       { phrase: "find {term}" },
       { phrase: "where can I get {term}" },
+      { phrase: "somewhere to get {term}" },
+      { phrase: "somewhere to get {term} near {near}" },
       { phrase: "any {term}" },
       { phrase: "is there a {term}" },
       { phrase: "is there {term} near {near}" },

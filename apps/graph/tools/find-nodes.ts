@@ -96,7 +96,10 @@ const rangeExamples: readonly ToolExample[] = [
       },
     ];
   }),
-  { phrase: "{type} under {price}", input: { selector: "type == '{type}' and price < {price}" } },
+  { phrase: "everyone under {age}", input: { selector: "age < {age}" } },
+  { phrase: "everyone over {age}", input: { selector: "age > {age}" } },
+  { phrase: "everyone older than {age}", input: { selector: "age > {age}" } },
+  { phrase: "everyone younger than {age}", input: { selector: "age < {age}" } },
   { phrase: "{type} cheaper than {price}", input: { selector: "type == '{type}' and price < {price}" } },
   { phrase: "those older than {age}", input: { selector: "age > {age}" } },
   { phrase: "those younger than {age}", input: { selector: "age < {age}" } },

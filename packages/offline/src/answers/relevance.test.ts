@@ -108,6 +108,12 @@ describe("a question that one search does not answer", () => {
     );
   });
 
+  it("is reported next to the answer to another question", async () => {
+    const { answer } = await ask("search for Bess and search for Magellan");
+    expect(answer).toContain("oak");
+    expect(answer).toContain("No entries.");
+  });
+
   it("stays with the search that an example names", async () => {
     expect((await ask("search for the regatta")).calls).toEqual([["search_logs", "regatta"]]);
   });

@@ -1,4 +1,4 @@
-import { computeSimilarity, isFiller, isTaskWord } from "../language/synonyms.ts";
+import { computeSimilarity, isFiller, isTaskWord, typoScore } from "../language/synonyms.ts";
 import { tokenize, toNameStems } from "../language/words.ts";
 
 export type Source = { readonly number: number; readonly title: string; readonly content: string };
@@ -66,5 +66,6 @@ export const asksForNumber = (question: string): boolean =>
 const collectStems = (text: string): ReadonlySet<string> =>
   new Set(tokenize(text.replaceAll("`", " ")).flatMap(({ raw, stem }) => [stem, ...toNameStems(raw)]));
 
+/** Sources contain few typos: "life" does not mean "line". */
 const isIn = (stem: string, stems: ReadonlySet<string>): boolean =>
-  stems.has(stem) || [...stems].some((other) => computeSimilarity(stem, other) >= 0.8);
+  stems.has(stem) || [...stems].some((other) => computeSimilarity(stem, other) > typoScore);

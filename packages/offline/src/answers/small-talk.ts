@@ -46,14 +46,14 @@ function describeTools(tools: readonly ToolSpec[]): string {
 }
 
 const actionPattern =
-  /^(?:please\s+|can you\s+|could you\s+)*(?<verb>delete|remove|erase|send|mail|call|book|buy|order|pay|cancel|run|execute|install|start|stop|translate|upload|download|post|publish|move|copy)\b/iu;
+  /^(?:please\s+|can you\s+|could you\s+)*(?<verb>delete|remove|erase|send|mail|call|book|buy|order|pay|cancel|run|execute|install|start|stop|translate|upload|download|post|publish|move|copy|sing|compose|draft|draw|play|guess|tell me (?:a|an|another) (?:joke|story|poem|riddle|secret))\b/iu;
 
 /** True if the utterance asks for an action that no tool supports. */
 export function isUnsupportedAction(text: string, tools: readonly ToolSpec[]): boolean {
   const verb = actionPattern.exec(text.trim())?.groups?.verb?.toLowerCase();
   if (verb === undefined || tools.length === 0) return false;
   const { tools: known, findSimilar } = getVocabulary(tools);
-  const meant = [...findSimilar(verb).keys()];
+  const meant = [...findSimilar(verb.split(" ").at(-1) ?? verb).keys()];
   return !known.some(({ nameStems, topicStems, valueStems }) =>
     meant.some((stem) => nameStems.has(stem) || topicStems.has(stem) || valueStems.has(stem)),
   );

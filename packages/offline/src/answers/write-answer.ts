@@ -65,13 +65,22 @@ export function writeAnswer(request: ModelRequest): string {
       describeResult({ call, result }, options)
     );
   });
-  // A search that found nothing is reported only if no other one found anything.
-  const reported = told.filter((_, at) => !fruitless.has(at) || (fruitless.size === told.length && at === 0));
+  // Of several searches for the same text, only one reports that it found nothing, and none if another found it.
+  const isReported = (at: number) => {
+    const same = results.flatMap(({ call }, other) =>
+      other === at || sharesText(call.input, results[at]?.call.input ?? {}) ? other : [],
+    );
+    return !fruitless.has(at) || (same[0] === at && same.every((other) => fruitless.has(other)));
+  };
+  const reported = told.filter((_, at) => isReported(at));
   const left = undone.map((deed) => formatSkippedRemoval(deed, request.tools));
   return (
     [...reported, ...left].filter((line) => line.trim() !== "").join("\n\n") || "The tools gave nothing back."
   );
 }
+
+const sharesText = (left: Item, right: Item): boolean =>
+  Object.values(left).some((value) => typeof value === "string" && Object.values(right).includes(value));
 
 const formatSkippedRemoval = (deed: string, tools: readonly ToolSpec[]): string =>
   `I have not done this: "${deed.trim().replace(/[.!?]+$/u, "")}". ${suggestPhrases(tools, { isRemoval: true })}`.trim();

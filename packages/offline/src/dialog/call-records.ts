@@ -7,6 +7,7 @@ import {
   toCanonicalJson,
   toPlainText,
 } from "capstan";
+import { computeDistance } from "../language/words.ts";
 import type { Input } from "./fill-arguments.ts";
 import { getLastUtterance } from "./parse-intents.ts";
 
@@ -47,7 +48,10 @@ export function isCorrection(failed: CallRecord, later: CallRecord): boolean {
   );
   const isTold = changed.every(
     ([key, value]) =>
-      input[key] === undefined || String(input[key]) === String(value) || names(message, String(value)),
+      input[key] === undefined ||
+      String(input[key]) === String(value) ||
+      names(message, String(value)) ||
+      computeDistance(String(input[key]), String(value)) <= 2,
   );
   return isKept || (later.call.name === name && isTold);
 }

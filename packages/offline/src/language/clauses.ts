@@ -28,7 +28,10 @@ const negatedRequest =
   /^\s*(?:(?:please|no|wait|stop)[\s,.!]+)*(?:i\s+(?:do\s+not|don['’]?t)\s+want\s+(?:you\s+)?to|(?:do\s+not|don['’]?t|never)(?!\s+(?:you|forget)\b))(?=[\s,.;!?]|$).*?(?:[,.;!?](?:\s|$)|\s(?=(?:but|just)\b)|$)/isu;
 
 /** The utterance without its greeting and without a leading "don't …" clause. */
-export const extractRequest = (text: string): string => stripGreeting(text).replace(negatedRequest, "");
+export const extractRequest = (text: string): string =>
+  stripGreeting(text)
+    .replace(negatedRequest, "")
+    .replace(/\b(?:close|next) to\b/giu, "near");
 
 const trailingPhrase =
   /[\s,]+(?:for (?:now|later|me|us)|so far|altogether|in total|overall|right now|at the moment|currently|exactly|anyway|if possible|thanks|thank you)[\s.!?]*$/iu;

@@ -96,6 +96,9 @@ const isPathPhrase = (value: string, words: readonly Word[]): boolean =>
     ? !words.every(isFiller) || isAddress(value) || isPointerPhrase(words)
     : words.length === 2 && /^(?:file|script|document|one|program)$/u.test(words[1]?.raw.toLowerCase() ?? "");
 
+/** True for words without a value, as in "only the ones older than 4". */
+const isEmpty = (word: Word): boolean => isFiller(word) || word.stem === "only";
+
 /** Creates the rules for the slots of an example. */
 export function createSlotRules(
   properties: readonly Property[],
@@ -120,7 +123,7 @@ export function createSlotRules(
     if (!property && isCompared(slot)) return parseNumber(value) !== undefined;
     if (!property && isPathName(slot)) return isAddress(value) && !/\s/u.test(value);
     if (!property)
-      return (!isEmbedded(slot) || isSuffix(words)) && !words.every(isFiller) && !isPointerPhrase(words);
+      return (!isEmbedded(slot) || isSuffix(words)) && !words.every(isEmpty) && !isPointerPhrase(words);
     if (property.isReference) return !words.every(isFiller) || hasPointer(words);
     if (property.choices.length > 0) return words.length <= 4 && readValue(value, property) !== undefined;
     if (property.type === "number") return parseNumber(value) !== undefined;

@@ -16,7 +16,7 @@ export const isFiller = ({ stem }: Word): boolean => fillers.has(stem);
 const taskWords = toWordSet(
   "between difference compare comparison versus vs explain describe summary summarize summarise overview example mean " +
     "meaning word work happen question answer information info detail doc documentation page say called without before " +
-    "after during while still up out off much many",
+    "after during while still up out off much many another other else same too",
 );
 
 export const isTaskWord = ({ stem }: Word): boolean => [...taskWords].some((word) => isSimilar(word, stem));
@@ -85,7 +85,7 @@ export function computeSimilarity(left: string, right: string): number {
 /** Words that may precede a request: "could you please show …". */
 export const isLeadIn = (word: Word): boolean =>
   isFiller(word) ||
-  /^(?:now|first|next|again|quickly|show|see|find|out|check|hello|sorry|only)$/u.test(word.stem);
+  /^(?:now|first|next|again|quickly|show|list|see|find|out|check|hello|sorry|only)$/u.test(word.stem);
 
 export const isPolite = ({ stem }: Word): boolean =>
   /^(?:please|pls|thank|thanks|now|today|too|again|instead|there|then)$/u.test(stem);

@@ -73,6 +73,15 @@ describe("matching an example", () => {
     expect((await ask(sentence)).calls).toEqual([["describe_boat", { part: "hull color", boat: "Bess" }]]);
   });
 
+  it('takes no auxiliary verb and no "only" for a part of a value', async () => {
+    expect((await ask("what is the hull of the Bess")).calls).toEqual([
+      ["describe_boat", { part: "hull", boat: "Bess" }],
+    ]);
+    expect((await ask("Find all boats", "only the ones older than 40")).calls).toEqual([
+      ["find_boats", { rule: "age > 40", boatIds: ["b1", "b2"] }],
+    ]);
+  });
+
   it("searches among the last results for a filter by a number that they do not contain", async () => {
     expect((await ask("Find all boats", "only those older than 40")).calls).toEqual([
       ["find_boats", { rule: "age > 40", boatIds: ["b1", "b2"] }],

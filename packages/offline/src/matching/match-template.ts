@@ -187,7 +187,7 @@ function matchSlot(
 const stripUnit = (text: string): string =>
   text.replace(/(?<=^\S+)\s+(?:euros?|dollars?|pounds?|years?(?:\s+old)?)$/iu, "");
 
-const leadingArticles = new Set("a an the all any some every me my of al".split(" "));
+const leadingArticles = new Set("a an the all any some every me my of al do does did".split(" "));
 
 function stripArticle(words: readonly Word[]): string {
   const first = words.findIndex(({ stem }) => !leadingArticles.has(stem));
