@@ -10,6 +10,27 @@ const unable = /no results|cannot|can't|could not|nothing|no passage|not found|n
 export const conversations: readonly Conversation[] = [
   [{ user: "How do I validate data with zod?", calls: [searched], answers: ["parse", cites] }],
   [{ user: "What is zod?", calls: [searched], answers: [/TypeScript-first validation library/, cites] }],
+  [
+    {
+      user: "Give me a summary of the mails on the budget",
+      calls: [
+        ["search_email", { query: "budget" }],
+        ["search_email", { query: "budget", page: 2 }],
+      ],
+      answers: ["18,400", cites],
+      never: ["docs/"],
+    },
+    {
+      user: "only the ones from Tomas",
+      calls: [["search_email"]],
+      answers: ["Tomas Brandt"],
+      never: ["Ines"],
+    },
+    { user: "shorter please", calls: [], answers: ["Tomas Brandt"] },
+    { user: "in German", calls: [], answers: [unable] },
+    { user: "why?", calls: [], answers: [unable] },
+  ],
+  [{ user: "what's the weather like tomorrow", calls: [searched], answers: [unable], never: [cites] }],
   [{ user: "waht is zod", calls: [searched], answers: [/validation/, cites] }],
   [{ user: "How do I handle errors in zod?", calls: [searched], answers: [/ZodError|safeParse/, cites] }],
   [

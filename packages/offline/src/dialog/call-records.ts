@@ -51,10 +51,13 @@ export function isCorrection(failed: CallRecord, later: CallRecord): boolean {
       input[key] === undefined ||
       String(input[key]) === String(value) ||
       names(message, String(value)) ||
-      computeDistance(String(input[key]), String(value)) <= 2,
+      computeDistance(getFileName(input[key]), getFileName(value)) <= 2,
   );
   return isKept || (later.call.name === name && isTold);
 }
+
+/** The last part of a path. */
+const getFileName = (path: unknown): string => String(path).split("/").at(-1) ?? "";
 
 /** True if the message contains a value, or its quoted part: "Boat" of `name == 'Boat'`. */
 const names = (message: string, value: string): boolean =>
