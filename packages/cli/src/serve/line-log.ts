@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { AgentError, escapeInvisible } from "capstan";
+import { AgentError } from "capstan";
 import type { Io } from "../io.ts";
 
 export type LineLogOptions = {
@@ -13,7 +13,7 @@ export type LineLogOptions = {
 
 /** Opens a log of single lines. Throws if the file cannot be opened. */
 export function openLineLog({ target, stream, setting }: LineLogOptions, io: Io): (line: string) => void {
-  if (target === true) return (line) => void io[stream].write(`${escapeInvisible(line)}\n`);
+  if (target === true) return (line) => void io[stream].write(`${line}\n`);
   const file = resolve(io.cwd, target);
   // Synchronous, so that lines stay whole and in order, and none is lost when the process ends.
   const append = (text: string) => appendFileSync(file, text, { mode: 0o600 });

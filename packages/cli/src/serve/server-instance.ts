@@ -6,7 +6,7 @@ import {
   type Telemetry,
   telemetry,
 } from "@capstan/server";
-import type { Agent, Event, RunInfo, Tool } from "capstan";
+import { type Agent, type Event, escapeInvisible, type RunInfo, type Tool } from "capstan";
 import type { Config } from "../config/config.ts";
 import type { Io } from "../io.ts";
 import { withOwnOrphans } from "../sessions/session-projects.ts";
@@ -127,11 +127,13 @@ function createWorkspaceServer(
 function openLogs({ log, sseLog }: LogFlags, io: Io): Pick<ServerOptions, "onRequest" | "sseLog"> {
   const writeRequest =
     log !== undefined && openLineLog({ target: log, stream: "stdout", setting: "--log" }, io);
+  const setting = "--sse-log or `server.sseLog`";
+  const writeEvent = sseLog !== undefined && openLineLog({ target: sseLog, stream: "stderr", setting }, io);
+  // Models and tools wrote the contents, so a terminal gets no control characters of theirs.
+  const formatEvent = sseLog === true ? escapeInvisible : String;
   return {
     ...(writeRequest && { onRequest: (entry) => writeRequest(JSON.stringify(entry)) }),
-    ...(sseLog !== undefined && {
-      sseLog: openLineLog({ target: sseLog, stream: "stderr", setting: "--sse-log or `server.sseLog`" }, io),
-    }),
+    ...(writeEvent && { sseLog: (line) => writeEvent(formatEvent(line)) }),
   };
 }
 
