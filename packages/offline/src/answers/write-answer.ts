@@ -17,7 +17,7 @@ import { isOpenHandoff } from "../planning/handoff.ts";
 import { readAnswerStyle } from "./answer-style.ts";
 import { citeSources, collectSources, filterSources } from "./cite-sources.ts";
 import { suggestPhrases } from "./clarify.ts";
-import { formatCount } from "./count-items.ts";
+import { formatItemCount } from "./count-items.ts";
 import { describeItem } from "./describe-data.ts";
 import {
   type CallResult,
@@ -58,7 +58,7 @@ export function writeAnswer(request: ModelRequest): string {
       return formatNothing(call, result.message ?? "");
     }
     if (result.status === "ok" && isEmptyResult(getData(result) ?? null)) fruitless.add(at);
-    const counted = cited === "" ? undefined : formatCount(text, extractItems(getData(result)));
+    const counted = cited === "" ? undefined : formatItemCount(text, extractItems(getData(result)));
     return (
       [...(counted === undefined ? [] : [counted]), cited].join("\n") ||
       describeUsedItem({ call, result }, later, options) ||
