@@ -110,7 +110,7 @@ describe("the airport assistant", () => {
     );
   });
 
-  it("lists a better match before a nearer place, and says how far the first is (S0-33, S0-34)", async () => {
+  it("lists a better match before a nearer place, with the distance of the first (S0-33, S0-34)", async () => {
     const places = venue.places.map((place) =>
       place.name === "Lighthouse Coffee" ? { ...place, description: "Next to the sushi bar." } : place,
     );

@@ -37,7 +37,7 @@ describe("GET /api/runs/{runId}/events?events=messages", () => {
     { text: "Nothing there." },
   ];
 
-  it("lists input, calls, results in call order, and answer; text beside calls is no answer (S0-09, S0-13, S0-14, S0-16)", async () => {
+  it("lists input, calls, results in call order, and answer; text sent with calls is not an answer (S0-09, S0-13, S0-14, S0-16)", async () => {
     const { events } = await ask("Two things?", twoCalls);
     expect(events.map(omitId)).toEqual([
       { event: "user_input", data: { role: "user", type: "user_input", content: "Two things?" } },
