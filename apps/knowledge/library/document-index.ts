@@ -13,7 +13,7 @@ import type { Person } from "./package-facts.ts";
 import type { ParsedDocument } from "./parse/parsed-document.ts";
 
 /** Also changes when a parser gives other passages, so that every document is read again. */
-const schemaVersion = 2;
+const schemaVersion = 3;
 
 const schema = `
   CREATE TABLE documents (

@@ -13,6 +13,8 @@ export type Chapter = {
   readonly heading: string;
   readonly blocks: readonly string[];
   readonly fragment?: string;
+  /** A text at its start in the file, where that is not the text of the blocks. */
+  readonly fileText?: string;
 };
 
 export type SectionOptions = {
@@ -34,12 +36,14 @@ export function buildSections(
   const hasText = chapters.some(({ blocks }) => blocks.length > 0);
   const headings = chapters.filter(({ heading, fragment }) => heading !== "" && fragment === undefined);
   const shown = hasText ? chapters : headings.map((chapter) => ({ ...chapter, blocks: [chapter.heading] }));
-  return shown.flatMap(({ heading, blocks, fragment }) =>
-    mergeBlocks(blocks).map((text) => {
+  return shown.flatMap(({ heading, blocks, fragment, fileText }) =>
+    mergeBlocks(blocks).map((text, part) => {
       const base = toAnchor(heading);
       const count = (anchorCounts.get(base) ?? 0) + 1;
       anchorCounts.set(base, count);
-      const target = fragment ?? (isLinkedByText ? buildTextFragment([text, heading]) : undefined);
+      const start = fileText ?? toQuote(heading);
+      const texts = part === 0 && fileText ? [fileText] : [toQuote(text), start];
+      const target = fragment ?? (isLinkedByText ? buildTextFragment(texts) : undefined);
       return {
         anchor: count === 1 ? base : `${base}~${count}`,
         heading,
@@ -50,19 +54,21 @@ export function buildSections(
   );
 }
 
-const maxQuoteLength = 60;
-
 /** Names texts to scroll to; the browser takes the first that it finds. */
 function buildTextFragment(texts: readonly string[]): string {
-  const quotes = texts
-    .map((text) => text.replace(/^(?:[\s>*+#`-]|\d+[.)]\s)+/, "").split("\n", 1)[0] ?? "")
-    .map((line) =>
-      (line.length > maxQuoteLength ? line.slice(0, maxQuoteLength).replace(/\s*\S*$/, "") : line).trim(),
-    )
-    .filter((quote) => quote !== "");
+  const quotes = texts.filter((text) => text !== "");
   // A hyphen has a meaning in text fragments.
   const encode = (quote: string) => encodeURIComponent(quote.toWellFormed()).replaceAll("-", "%2D");
   return quotes.length === 0 ? "" : `:~:${quotes.map((quote) => `text=${encode(quote)}`).join("&")}`;
+}
+
+const maxQuoteLength = 60;
+
+/** The first words of the first line. */
+function toQuote(text: string): string {
+  const line = text.replace(/^(?:[\s>*+#`-]|\d+[.)]\s)+/, "").split("\n", 1)[0] ?? "";
+  const isLong = line.length > maxQuoteLength;
+  return (isLong ? line.slice(0, maxQuoteLength).replace(/\s*\S*$/, "") : line).trim();
 }
 
 function mergeBlocks(blocks: readonly string[]): readonly string[] {

@@ -9,7 +9,11 @@ const leaveOutImages = mammoth.images.imgElement(async () => ({ src: "" }));
 export async function parse(bytes: Uint8Array): Promise<ParsedDocument> {
   const { value } = await mammoth.convertToHtml(
     { buffer: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) },
-    { convertImage: leaveOutImages, externalFileAccess: false },
+    {
+      convertImage: leaveOutImages,
+      externalFileAccess: false,
+      styleMap: ["p[style-name='Title'] => h1:fresh"],
+    },
   );
   return { sections: buildSections(parseHtml(value).chapters) };
 }

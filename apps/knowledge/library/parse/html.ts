@@ -14,6 +14,9 @@ const blockTags = new Set(
 );
 const headingTags = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
 const cellTags = new Set(["td", "th"]);
+const rowTags = new Set(["table", "thead", "tbody", "tr", "caption"]);
+/** Longer rows are split at their paragraphs: a table can also be the layout of a page. */
+const maxRowLength = 400;
 
 export async function parse(bytes: Uint8Array): Promise<ParsedDocument> {
   const { title, chapters } = parseHtml(decodeText(bytes));
@@ -26,18 +29,25 @@ export function parseHtml(html: string): { readonly title: string; readonly chap
   let text = "";
   let title = "";
   let skippedDepth = 0;
+  let cellDepth = 0;
   let isTitle = false;
   let isPreformatted = false;
   const closeBlock = () => {
-    const block = isPreformatted ? text.trimEnd() : text.replace(/\s+/g, " ").replace(/ \|$/, "").trim();
+    const block = isPreformatted ? text.trimEnd() : text.replace(/\s+/g, " ").trim().replace(/ ?\|$/, "");
     if (/[\p{L}\p{N}]/u.test(block)) chapters.at(-1)?.blocks.push(block);
     text = "";
+  };
+  const endBlock = (tag: string) => {
+    if (cellDepth > 0 && !rowTags.has(tag) && text.length < maxRowLength) text += " ";
+    else closeBlock();
   };
   const parser = new Parser({
     onopentagname(tag) {
       isTitle ||= tag === "title" && title === "";
       if (skippedTags.has(tag)) skippedDepth += 1;
-      if (blockTags.has(tag) || headingTags.has(tag)) closeBlock();
+      if (headingTags.has(tag)) closeBlock();
+      else if (blockTags.has(tag)) endBlock(tag);
+      if (cellTags.has(tag)) cellDepth += 1;
       isPreformatted ||= tag === "pre";
     },
     ontext(data) {
@@ -47,11 +57,14 @@ export function parseHtml(html: string): { readonly title: string; readonly chap
     onclosetag(tag) {
       if (tag === "title") isTitle = false;
       if (skippedTags.has(tag)) skippedDepth -= 1;
-      if (cellTags.has(tag)) text += " | ";
+      if (cellTags.has(tag)) {
+        cellDepth -= 1;
+        text += " | ";
+      }
       if (headingTags.has(tag)) {
         chapters.push({ heading: text.replace(/\s+/g, " ").trim(), blocks: [] });
         text = "";
-      } else if (blockTags.has(tag)) closeBlock();
+      } else if (blockTags.has(tag)) endBlock(tag);
       if (tag === "pre") isPreformatted = false;
     },
   });

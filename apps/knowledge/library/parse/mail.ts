@@ -39,10 +39,16 @@ function splitMailbox(bytes: Buffer): readonly Buffer[] {
     const gap = bytes.indexOf(`${lineEnd}${lineEnd}From `, start);
     const end = gap === -1 ? bytes.length : gap + 2 * lineEnd.length;
     const message = bytes.subarray(start, end);
-    messages.push(message.subarray(message.indexOf("\n") + 1));
+    messages.push(unescapeLines(message.subarray(message.indexOf("\n") + 1)));
     start = end;
   }
   return messages;
+}
+
+/** A line of a message that starts with "From " gets a `>` before it in a mailbox. */
+function unescapeLines(message: Buffer): Buffer {
+  if (!message.includes("\n>From ") && !message.includes("\n>>")) return message;
+  return Buffer.from(message.toString("latin1").replace(/^>(>*From )/gm, "$1"), "latin1");
 }
 
 async function parseMessage(bytes: Buffer): Promise<Chapter> {
@@ -59,7 +65,20 @@ async function parseMessage(bytes: Buffer): Promise<Chapter> {
     : parseHtml(mail.html ?? "").chapters.flatMap(({ heading, blocks }) =>
         heading === "" ? blocks : [heading, ...blocks],
       );
-  return { heading: mail.subject?.trim() || "No subject", blocks: [head, ...body] };
+  const fileText = findFileText(bytes);
+  return {
+    heading: mail.subject?.trim() || "No subject",
+    blocks: [head, ...body],
+    ...(fileText !== undefined && { fileText }),
+  };
+}
+
+const maxHeadLength = 20_000;
+
+/** The line of the head that no other message has. Names and subjects are often encoded in the file. */
+function findFileText(bytes: Buffer): string | undefined {
+  const [head = ""] = bytes.toString("latin1", 0, maxHeadLength).split(/\r?\n\r?\n/, 1);
+  return (/^Message-ID: *\S+/im.exec(head) ?? /^Date: *\S.*$/im.exec(head))?.[0];
 }
 
 function formatAddress(address: Address | undefined): string {
