@@ -13,7 +13,6 @@ export type XmlGraph = {
   readonly title?: string | undefined;
   readonly nodes: readonly { readonly id: string; readonly attributes: Attributes }[];
   readonly edges: readonly {
-    readonly id: string;
     readonly from: string;
     readonly to: string;
     readonly attributes: Attributes;
@@ -27,7 +26,7 @@ export function parse({ text, format }: XmlGraphInput): XmlGraph {
           addMissingNodes: true,
           allowUndeclaredAttributes: true,
         })
-      : parseGraphml(MultiGraph, text, { addMissingNodes: true });
+      : parseGraphml(MultiGraph, removeEdgeIds(text), { addMissingNodes: true });
   const title: unknown = graph.getAttribute("title") ?? graph.getAttribute("name");
   return {
     isDirected: graph.directedSize >= graph.undirectedSize && graph.directedSize > 0,
@@ -35,14 +34,27 @@ export function parse({ text, format }: XmlGraphInput): XmlGraph {
     nodes: graph.mapNodes((id, attributes) => ({ id, attributes })),
     edges: graph.mapEdges((id, attributes) => {
       const [from, to] = graph.extremities(id);
-      return { id, from, to, attributes };
+      return { from, to, attributes };
     }),
   };
 }
+
+/** The start of an edge up to one of its attributes, whose name follows. */
+const edgeStart = /(<edge(?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*?\s+)/u.source;
+
+/**
+ * In a multigraph, networkx numbers the edges of each pair of nodes, so that their ids are not unique. The parser rejects
+ * them.
+ */
+const removeEdgeIds = (text: string): string =>
+  text.replaceAll(new RegExp(`${edgeStart}id(?=\\s*=)`, "gu"), "$1number");
 
 /**
  * In GEXF the type of an edge is its direction, but networkx also writes an attribute of that name there. The parser
  * rejects it, so it becomes the kind.
  */
 const renameEdgeTypes = (text: string): string =>
-  text.replaceAll(/(<edge\b[^>]*?\s)type=(["'])(?!(?:directed|undirected|mutual)\2)/gu, "$1kind=$2");
+  text.replaceAll(
+    new RegExp(`${edgeStart}type(?=\\s*=\\s*(["'])(?!(?:directed|undirected|mutual)\\2))`, "gu"),
+    "$1kind",
+  );

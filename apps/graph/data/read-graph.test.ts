@@ -38,6 +38,31 @@ describe("graphs that other programs wrote", () => {
     expect(network.edges.map(({ data }) => data.since).sort()).toEqual([2008, 2015, 2019, 2020]);
   });
 
+  it("networkx-multigraph.graphml, with several edges between two nodes and one to itself", async () => {
+    const { network, problems } = await readGraph(fixture("networkx-multigraph.graphml"));
+    expect(problems).toEqual([]);
+    expect(network.edges.map(({ id, from, to, data }) => [id, from, to, data.type])).toEqual([
+      ["e1", "a", "b", "x"],
+      ["e2", "a", "b", "y"],
+      ["e3", "b", "b", undefined],
+    ]);
+  });
+
+  it("does not mistake the name of a node for an attribute", async () => {
+    const edge = `<edge source='my id="5"' target='type="x" id=' id="7"/>`;
+    const text = `<graphml><graph edgedefault="directed">${edge}</graph></graphml>`;
+    const { network } = await readGraph(write("names.graphml", text));
+    expect(network.nodes.map(({ id }) => id)).toEqual(['my id="5"', 'type="x" id=']);
+  });
+
+  it("keeps an infinite number as text, because answers are JSON", async () => {
+    const key = '<key id="w" for="edge" attr.name="weight" attr.type="double"/>';
+    const edge = '<edge source="a" target="a"><data key="w">Infinity</data></edge>';
+    const text = `<graphml>${key}<graph edgedefault="directed"><node id="a"/>${edge}</graph></graphml>`;
+    const { network } = await readGraph(write("infinite.graphml", text));
+    expect(network.edges[0]?.data.weight).toBe("Infinity");
+  });
+
   it("igraph.graphml, undirected, with a kind and a relation instead of types", async () => {
     const { network } = await readGraph(fixture("igraph.graphml"));
     expect(network.isDirected).toBe(false);

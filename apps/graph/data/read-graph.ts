@@ -142,11 +142,8 @@ async function readXmlGraph(path: string, { settings = {}, signal }: ReadOptions
   const builder = createNetworkBuilder();
   for (const { id, attributes } of graph.nodes)
     builder.addNode(id, withTypeAndName(toProperties(Object.entries(attributes)), "node"), "a node");
-  for (const { id, from, to, attributes } of graph.edges)
-    builder.addEdge(
-      { id, from, to, data: withRelation(toProperties(Object.entries(attributes))) },
-      "an edge",
-    );
+  for (const { from, to, attributes } of graph.edges)
+    builder.addEdge({ from, to, data: withRelation(toProperties(Object.entries(attributes))) }, "an edge");
   return builder.build({
     title: graph.title ?? toTitle(path),
     isDirected: settings.directed ?? graph.isDirected,
