@@ -22,11 +22,12 @@ const packages: PackageGraph = {
   tools: ["capstan"],
   mcp: ["capstan"],
   restate: ["capstan"],
+  dbos: ["capstan"],
   local: ["capstan"],
   studio: ["capstan"],
   server: ["capstan", "mcp", "tools"],
   verification: ["capstan"],
-  cli: ["capstan", "offline", "mcp", "tools", "restate", "studio", "server"],
+  cli: ["capstan", "offline", "mcp", "tools", "restate", "dbos", "studio", "server"],
 };
 
 // The only import upwards: the offline model is an optional peer, imported when it is first used.

@@ -1,0 +1,1 @@
+export { type DbosEngine, type DbosOptions, dbos } from "./dbos.ts";
