@@ -79,7 +79,7 @@ function groupTraces(lines: readonly TraceLine[]): Map<string, RunTrace> {
   const traces = new Map<string, RunTrace>();
   const settled = new Set<string>();
   for (const line of lines) {
-    const runId = line.what === "acknowledged" ? line.runId : (line.key.split("/")[0] ?? "");
+    const runId = getRootId(line.what === "acknowledged" ? line.runId : line.key);
     const trace = traces.get(runId) ?? createRunTrace();
     traces.set(runId, trace);
     if (line.what !== "acknowledged") {
@@ -87,17 +87,30 @@ function groupTraces(lines: readonly TraceLine[]): Map<string, RunTrace> {
       if (line.what === "begin" && settled.has(line.key)) trace.restarted.add(line.key);
     } else {
       trace.acknowledged.push(line);
-      if (line.type === "tool_call_result") settled.add(`${runId}/${line.id}`);
+      if (line.type === "tool_call_result") settled.add(`${line.runId}/${line.id}`);
     }
   }
   return traces;
 }
 
+/** The run that a run id or a key belongs to. The id of a nested run is that of its root, "~" and its call. */
+function getRootId(id: string): string {
+  return /^[^/~]*/.exec(id)?.[0] ?? "";
+}
+
+/** The idempotency key of the call that a fact is about. */
+const toKey = ({ runId, id }: Fact) => `${runId}/${id}`;
+
 function checkLog(facts: readonly Fact[]): string[] {
   const gap = facts.findIndex((fact, index) => fact.seq !== index + 1);
   const problems = gap === -1 ? [] : [`fact ${gap + 1} has number ${facts[gap]?.seq}`];
-  const results = facts.flatMap((fact) => (fact.type === "tool_call_result" ? fact.id : []));
+  const results = facts.flatMap((fact) => (fact.type === "tool_call_result" ? toKey(fact) : []));
   if (new Set(results).size < results.length) problems.push("a call has two results");
+  const ends = facts.filter(({ type }) => type === "done").map(({ runId }) => runId);
+  for (const runId of new Set(facts.map((fact) => fact.runId))) {
+    const count = ends.filter((ended) => ended === runId).length;
+    if (count > 1 || (count === 0 && runId.includes("~"))) problems.push(`${runId} has ${count} ends`);
+  }
   return problems;
 }
 
@@ -147,22 +160,31 @@ function checkTrialCalls(
   const problems: string[] = [];
   const calls = new Map(
     facts
-      .flatMap((fact) => (fact.type === "message" ? getCalls(fact.entry) : []))
-      .map((call) => [call.id, call]),
+      .flatMap((fact) =>
+        fact.type === "message" ? getCalls(fact.entry).map((call) => ({ ...call, runId: fact.runId })) : [],
+      )
+      .map((call) => [`${call.runId}/${call.id}`, call]),
   );
   const byKey = Map.groupBy(trace.executions, ({ key }) => key);
-  for (const [key, [line]] of byKey) {
-    const call = calls.get(key.slice(runId.length + 1));
-    if (call?.name !== line?.tool) problems.push(`"${key}" is not the key of a call of ${line?.tool}`);
-  }
+  for (const [key, [line]] of byKey)
+    if (calls.get(key)?.name !== line?.tool)
+      problems.push(`"${key}" is not the key of a call of ${line?.tool}`);
   for (const key of trace.restarted) problems.push(`${key} started again after its result was stored`);
-  for (const [callId, { name }] of calls) {
-    const lines = byKey.get(`${runId}/${callId}`) ?? [];
-    const own = facts.filter((fact) => "id" in fact && fact.id === callId);
-    for (const problem of checkCall(name, { facts: own, lines, count, isQuarantinedRun }))
-      problems.push(`${callId} (${name}) ${problem}`);
+  for (const [key, { name }] of calls) {
+    const own = facts.filter((fact) => "id" in fact && toKey(fact) === key);
+    const lines = byKey.get(key) ?? [];
+    const found = Object.hasOwn(crashTools, name)
+      ? checkCall(name, { facts: own, lines, count, isQuarantinedRun })
+      : checkAgentCall(own);
+    const label = key.slice(key.startsWith(`${runId}/`) ? runId.length + 1 : 0);
+    for (const problem of found) problems.push(`${label} (${name}) ${problem}`);
   }
   return problems;
+}
+
+/** A handoff or the call of a sub-agent executes nothing itself, but it has a result. */
+function checkAgentCall(facts: readonly Fact[]): string[] {
+  return facts.some(({ type }) => type === "tool_call_result") ? [] : ["is without a result"];
 }
 
 type CallCheckContext = Pick<RunCheckContext, "count" | "isQuarantinedRun"> & {

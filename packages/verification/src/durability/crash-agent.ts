@@ -1,5 +1,6 @@
 import {
   type Agent,
+  agentTool,
   defineAgent,
   defineTool,
   type Entry,
@@ -44,8 +45,14 @@ export const crashTools: { readonly [Name in ToolName]: ToolKind } = {
   kill_process: { effects: "none", ms: 0 },
 };
 
-/** Tool names by turn. */
-export type PlannedCalls = readonly (readonly ToolName[])[];
+/** `handoff` passes the run on to a second agent, which continues the plan; `helper` is a sub-agent with its own plan. */
+export type PlannedCall = ToolName | "handoff" | "helper";
+
+/** Calls by turn. */
+export type PlannedCalls = readonly (readonly PlannedCall[])[];
+
+/** What a helper does: parallel calls of each kind. */
+export const helperPlan: PlannedCalls = [["slow_look", "slow_pay"], ["charge"]];
 
 export type CrashAgentOptions = {
   readonly trace: TraceWriter;
@@ -66,20 +73,29 @@ export type CrashAgentOptions = {
  */
 export function createCrashAgent(options: CrashAgentOptions): Agent {
   const model = scriptedModel(({ history }) => {
-    const plan: PlannedCalls = JSON.parse(getQuestion(history));
+    const question = getQuestion(history);
+    const plan: PlannedCalls = JSON.parse(question.slice(question.indexOf("[")));
     const turn = history.filter(({ type }) => type === "assistant").length;
-    const calls = plan[turn]?.map((name, index) => ({ name, input: { place: `${turn}.${index}` } }));
+    const calls = plan[turn]?.map((name, index) => ({ name, input: createInput(name, `${turn}.${index}`) }));
     return calls ? { calls, delayMs: 3, split: 8 } : { text: formatStatuses(history), delayMs: 3, split: 8 };
   });
+  const tools = Object.entries(crashTools)
+    .filter(([name]) => name !== options.omittedTool)
+    .map(([name, kind]) => createCrashTool(name, kind, options));
+  const { name = "planned", instructions = "" } = options;
+  const policy = { gate: "off", toolTimeoutMs: 3_600_000 } as const;
+  const helper = defineAgent({ name: "helper", model, tools, policy });
+  const second = defineAgent({ name: "second", model, tools: [...tools, agentTool(helper)], policy });
   return defineAgent({
-    name: options.name ?? "planned",
-    model,
-    instructions: options.instructions ?? "",
-    tools: Object.entries(crashTools)
-      .filter(([name]) => name !== options.omittedTool)
-      .map(([name, kind]) => createCrashTool(name, kind, options)),
-    policy: { gate: "off", toolTimeoutMs: 3_600_000 },
+    ...{ name, model, instructions, policy },
+    tools: [...tools, agentTool(helper)],
+    handoffs: () => [second],
   });
+}
+
+function createInput(name: PlannedCall, place: string): Record<string, string> {
+  if (name === "handoff") return { agent: "second" };
+  return name === "helper" ? { prompt: `${place} ${JSON.stringify(helperPlan)}` } : { place };
 }
 
 function getQuestion(history: readonly Entry[]): string {

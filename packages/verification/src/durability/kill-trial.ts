@@ -5,7 +5,7 @@ import type { Fact, Store } from "capstan";
 import { createRandom, type Random } from "../simulation/random.ts";
 import { pointNames } from "./breakpoints.ts";
 import { checkTrial, type TrialCheck } from "./check-trial.ts";
-import type { PlannedCalls, ToolName } from "./crash-agent.ts";
+import type { PlannedCall, PlannedCalls } from "./crash-agent.ts";
 import { readTrace } from "./execution-trace.ts";
 import { openSharedStore, type StoreAddress } from "./open-shared-store.ts";
 import { startWorker, type WorkerProcess } from "./start-worker.ts";
@@ -165,17 +165,32 @@ function startMissingRuns(trial: Trial): void {
     const worker = random.pick(workers);
     if (!worker.isReady()) continue;
     trial.asked += 1;
-    worker.start({ runId: `run_${trial.asked}`, plan: createPlan(random) });
+    worker.start({ runId: `run_${trial.asked}`, plan: createRandomPlan(random) });
   }
 }
 
-const randomTools: readonly ToolName[] = ["look", "slow_look", "charge", "slow_charge", "pay", "slow_pay"];
+const randomCalls: readonly PlannedCall[] = [
+  "look",
+  "slow_look",
+  "charge",
+  "slow_charge",
+  "pay",
+  "slow_pay",
+  "helper",
+];
 
-function createPlan(random: Random): PlannedCalls {
-  const turns = Array.from({ length: random.between(1, 3) }, () =>
-    Array.from({ length: random.between(1, 3) }, () => random.pick(randomTools)),
+/** Parallel calls, some of a sub-agent; sometimes a handoff, and a call that needs approval in the end. */
+export function createRandomPlan(random: Random): PlannedCalls {
+  const turns: PlannedCalls = Array.from({ length: random.between(1, 3) }, () =>
+    Array.from({ length: random.between(1, 3) }, () => random.pick(randomCalls)),
   );
-  return random.chance(0.2) ? [...turns, ["sign"]] : turns;
+  const handoff: PlannedCalls = random.chance(0.2) ? [["handoff"]] : [];
+  return [
+    ...turns.slice(0, 1),
+    ...handoff,
+    ...turns.slice(1),
+    ...(random.chance(0.2) ? [["sign"] as const] : []),
+  ];
 }
 
 /** Waits until all runs in the store have ended. Runs that do not end are reported from their logs. */

@@ -51,7 +51,7 @@ function runWorker(options: WorkerOptions): void {
       if (!isFact(event)) return;
       const { runId, seq, type, id } = event;
       trace.write({ what: "acknowledged", runId, seq, type, id });
-      if (type === "run_start") report({ type: "stored", runId });
+      if (type === "run_start" && event.parentRunId === undefined) report({ type: "stored", runId });
     },
   };
   const engine = local({
