@@ -26,7 +26,7 @@ const packages: PackageGraph = {
   local: ["capstan"],
   studio: ["capstan"],
   server: ["capstan", "mcp", "tools"],
-  verification: ["capstan"],
+  verification: ["capstan", "restate"],
   cli: ["capstan", "offline", "mcp", "tools", "restate", "dbos", "studio", "server"],
 };
 

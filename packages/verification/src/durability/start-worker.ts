@@ -16,6 +16,8 @@ export interface WorkerProcess {
   readonly ready: Promise<void>;
   readonly ended: Promise<ProcessExit>;
   isReady(): boolean;
+  /** The port at which Restate calls the worker, once it is ready. */
+  getPort(): number | undefined;
   start(request: WorkerRequest): void;
   /** Resolves with the first report of this type about the run, including earlier ones. */
   waitForReport<Type extends "stored" | "rested" | "refused">(
@@ -54,6 +56,7 @@ export function startWorker(
   const listeners = new Set<(report: WorkerReport) => void>();
   const ready = Promise.withResolvers<void>();
   let isReady = false;
+  let port: number | undefined;
   let errors = "";
   child.stderr.on("data", (text: Buffer) => {
     errors = `${errors}${text}`.slice(-4_000);
@@ -64,6 +67,7 @@ export function startWorker(
     reports.push(report);
     if (report.type === "ready") {
       isReady = true;
+      port = report.port;
       ready.resolve();
     }
     onReport?.(report);
@@ -81,6 +85,7 @@ export function startWorker(
     ready: ready.promise,
     ended,
     isReady: () => isReady,
+    getPort: () => port,
     start: (request) => void child.stdin.write(`${JSON.stringify(request)}\n`),
     waitForReport: (type, runId) =>
       new Promise((resolve) => {

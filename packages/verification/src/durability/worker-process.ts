@@ -3,8 +3,10 @@
 // and when stdin ends.
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { restate } from "@capstan/restate";
 import { AgentError, type Event, type Hooks, isFact } from "capstan";
 import { local } from "capstan/engines/local";
+import { quickRetries } from "../restate/quick-retries.ts";
 import { type Breakpoint, createBreakpoint, withBreakpoints } from "./breakpoints.ts";
 import { type CrashAgentOptions, createCrashAgent, type PlannedCalls } from "./crash-agent.ts";
 import { openTrace } from "./execution-trace.ts";
@@ -21,6 +23,8 @@ export type WorkerOptions = Omit<CrashAgentOptions, "trace" | "reach"> & {
   readonly heapMb?: number;
   /** Facts after which a snapshot is stored. Default: the engine's. */
   readonly snapshotEvery?: number;
+  /** The ingress of the Restate server that has the worker execute runs. Default: the worker takes them from the store. */
+  readonly restateUrl?: string;
   /** A file that is imported before the program. */
   readonly preload?: string;
 };
@@ -34,12 +38,12 @@ export type WorkerRequest = {
 
 /** A report of a worker. */
 export type WorkerReport =
-  | { readonly type: "ready" }
+  | { readonly type: "ready"; readonly port?: number }
   | { readonly type: "stored"; readonly runId: string }
   | { readonly type: "rested"; readonly runId: string; readonly status: string; readonly text: string }
   | { readonly type: "refused"; readonly runId: string; readonly code: string };
 
-function runWorker(options: WorkerOptions): void {
+async function runWorker(options: WorkerOptions): Promise<void> {
   const reach = createBreakpoint(options.breakpoint);
   const trace = openTrace(options.traceFile);
   const store = withBreakpoints(openSharedStore(options.store), reach);
@@ -54,14 +58,19 @@ function runWorker(options: WorkerOptions): void {
       if (type === "run_start" && event.parentRunId === undefined) report({ type: "stored", runId });
     },
   };
-  const engine = local({
+  const engineOptions = {
     store,
     agents: agent,
     leaseMs: options.leaseMs,
     ...(options.snapshotEvery !== undefined && { snapshotEvery: options.snapshotEvery }),
     owner: `worker ${process.pid}`,
     getResumeOptions: () => ({ hooks }),
-  });
+  };
+  const remote =
+    options.restateUrl === undefined
+      ? undefined
+      : restate({ ...engineOptions, ingress: { url: options.restateUrl }, ...quickRetries });
+  const engine = remote ?? local(engineOptions);
 
   function startRun({ runId, plan, session }: WorkerRequest): void {
     const input = JSON.stringify(plan);
@@ -88,7 +97,8 @@ function runWorker(options: WorkerOptions): void {
   requests.on("line", (line) => startRun(JSON.parse(line)));
   process.stdin.on("end", () => process.exit(0));
   process.once("SIGTERM", () => void shutDown());
-  report({ type: "ready" });
+  const endpoint = await remote?.listen();
+  report({ type: "ready", ...(endpoint && { port: endpoint.port }) });
 }
 
-runWorker(JSON.parse(process.argv[2] ?? "{}"));
+await runWorker(JSON.parse(process.argv[2] ?? "{}"));

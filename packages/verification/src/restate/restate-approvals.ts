@@ -1,0 +1,72 @@
+import type { PlannedCalls } from "../durability/crash-agent.ts";
+import { openRestateHarness, type RestateHarness, type RestateHarnessOptions } from "./restate-harness.ts";
+
+const plan: PlannedCalls = [["look"], ["sign"]];
+const pollMs = 100;
+const timeoutMs = 300_000;
+
+export type ApprovalsReport = {
+  readonly problems: readonly string[];
+  readonly completed: number;
+  /** Tool executions in all versions of the code. */
+  readonly executions: number;
+  readonly seconds: number;
+};
+
+/**
+ * Enqueues runs that each wait for an approval, kills all workers and the Restate server, starts a new version of the
+ * workers as a new deployment, and approves all.
+ */
+export async function runApprovalTrial(
+  options: RestateHarnessOptions & { readonly count: number; readonly workers: number },
+): Promise<ApprovalsReport> {
+  const harness = await openRestateHarness(options);
+  const startedAt = performance.now();
+  try {
+    const runIds = Array.from({ length: options.count }, (_, number) => `run_${number}`);
+    const old = Array.from({ length: options.workers }, () => harness.addWorker());
+    await harness.register();
+    for (const runId of runIds)
+      await harness.client.enqueue(harness.agent, JSON.stringify(plan), { runId, session: runId });
+    await waitForStates(harness, { waiting: options.count });
+    for (const worker of old) worker.signal("SIGKILL");
+    await Promise.all(old.map((worker) => worker.ended));
+    await Promise.all(harness.server.nodes.map((node) => node.kill()));
+    await Promise.all(harness.server.nodes.map((node) => node.restart()));
+
+    await harness.startDeployment();
+    const added = Array.from({ length: options.workers }, () =>
+      harness.addWorker({ instructions: "A new version." }),
+    );
+    await Promise.all(added.map((worker) => worker.ready));
+    await harness.register();
+    for (const runId of runIds) {
+      const { pending } = await harness.client.getResult(runId);
+      for (const { callId } of pending)
+        await harness.client.send(runId, { key: "yes", type: "approve", callId });
+    }
+    await waitForStates(harness, { ended: options.count });
+    const { problems, runs, executions } = await harness.check();
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+    return { problems, completed: runs, executions, seconds };
+  } finally {
+    await harness.close();
+  }
+}
+
+async function waitForStates(
+  { store }: RestateHarness,
+  expected: { readonly [state: string]: number },
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const counts: { [state: string]: number } = {};
+    for (const { id } of await store.list()) {
+      const state = (await store.listRuns(id, 1)).at(-1)?.state ?? "none";
+      counts[state] = (counts[state] ?? 0) + 1;
+    }
+    if (Object.entries(expected).every(([state, count]) => counts[state] === count)) return;
+    if (performance.now() > deadline) throw new Error(`Runs by state: ${JSON.stringify(counts)}`);
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}
