@@ -58,6 +58,8 @@ describe("the examples", () => {
     operate: "POST /api/runs 201",
     "own-data": "A rope costs 12.",
     "own-model": "That is about 26 miles.",
+    restate:
+      "server_unreachable: Restate does not answer at http://127.0.0.1:9070. Check the address, and that the server runs.",
     resume: "9 facts were left; the last is tool_call_start",
     safety: '  "to": "thief@example.net",',
     server: "order_taxi waits for approval",
