@@ -2,8 +2,10 @@ import { type Agent, AgentError, agentTool, defineAgent, defineTool, type Event,
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
+import { chatView } from "../protocols/chat/chat-events.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 import type { EventView, ViewEvent } from "./event-view.ts";
+import { createViewFormatter } from "./view-formatter.ts";
 
 let server: TestServer;
 afterEach(() => server.close(0));
@@ -151,6 +153,18 @@ describe("a view of the events of a run", () => {
     expect(joinText([...first, ...(await resumed)])).toBe("It is a café 🙂 by the sea.");
     // Back when the message is stored and its deltas are gone.
     expect(joinText([...seen, ...(await read(path, seen.at(-1)?.id))])).toBe("It is a café 🙂 by the sea.");
+  });
+
+  it("sends the rest of a text whose start its reader has, however the text is split (S1-34)", () => {
+    const text = "It is a café by the sea.";
+    for (const size of [1, 5, text.length]) {
+      const format = createViewFormatter({ view: chatView, after: { seq: 2, characters: 8, frames: 0 } });
+      const deltas = text.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
+      const frames = deltas.map((delta) =>
+        format({ type: "content_delta", delta, runId: "r", sessionId: "s", agent: "a", turn: 1 }),
+      );
+      expect(joinText(parseFrames(frames.join(""))), `${size}`).toBe("café by the sea.");
+    }
   });
 
   it("continues in a session, where every run has its own projection", async () => {
