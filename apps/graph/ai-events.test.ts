@@ -11,8 +11,8 @@ import { aiEvents, toExecutionResult } from "./ai-events.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "graph-ai-events-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-let listening: ListeningServer;
-afterEach(() => listening.close(0));
+let listening: ListeningServer | undefined;
+afterEach(() => listening?.close(0));
 
 const blurple: ScriptedStep[] = [
   {

@@ -77,6 +77,13 @@ describe("stageOf", () => {
     );
   });
 
+  it("does not change with the events of a nested run (S3-58)", () => {
+    const origin = { runId: "r~c", parentRunId: "r", sessionId: "s", agent: "a", turn: 1 };
+    expect(nextStage("executing", { type: "content_delta", delta: "Deep.", ...origin })).toBe("executing");
+    const { parentRunId: _, ...own } = origin;
+    expect(nextStage("executing", { type: "content_delta", delta: "Deep.", ...own })).toBe("streaming");
+  });
+
   it("starts again with the next run of a session", async () => {
     const events = await collectRunEvents({ text: "Done." });
     expect(stageOf([...events, ...events.slice(0, 1)])).toBe("submitted");
