@@ -47,6 +47,10 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   storedAgents: { check: isRecord, expected: "an object, such as { tools: [search] }" },
   server: { check: isRecord, expected: "an object, such as { port: 4000 }" },
   database: { check: isNonEmptyText, expected: "a file path, or postgres://…" },
+  engine: {
+    check: (value) => typeof value === "function" || isNonEmptyText(value),
+    expected: '"local", "restate", "dbos", or a function that creates an engine',
+  },
   project: { check: isNonEmptyText, expected: "a name" },
   logs: { check: isRecord, expected: 'an object, such as { directory: "logs" }' },
   close: { check: (value) => typeof value === "function", expected: "a function" },

@@ -1,6 +1,7 @@
 import type { McpTools, ServerConfig } from "@capstan/mcp";
 import type {
   AgentProfiles,
+  CreateEngine,
   DataLoader,
   EventViews,
   QuotaSettings,
@@ -9,6 +10,7 @@ import type {
 } from "@capstan/server";
 import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
 import type { PolicyLimits, SettingsLimits, StoredAgentsOptions } from "capstan/agents";
+import type { EngineName } from "../serve/engine/load-engine.ts";
 
 /** Built-in tools: files of the folder, `web_fetch`, the plan. */
 export type ToolSet = "files" | "web" | "plan" | "shell";
@@ -76,6 +78,11 @@ export type Config = {
   readonly server?: ServerSettings;
   /** A file path relative to the config, or `postgres://…`. */
   readonly database?: string;
+  /**
+   * The engine that executes runs on a server or worker: a name, or a function that creates it. `--engine` overrides it.
+   * Default: `local`.
+   */
+  readonly engine?: EngineName | CreateEngine;
   /**
    * Identifies the project in a database that several projects or machines share: a process resumes the runs of its
    * project only. Default: the folder of the config.

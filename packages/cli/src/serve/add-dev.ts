@@ -17,6 +17,10 @@ export const addDev: AddCommand = (program, io, outcome) => {
     .description("development server: reloads on change, finds a free port, opens a browser")
     .option("--port <port>", "preferred port; falls back to the next free one (default 4680)")
     .option("--host <address>", "any address but 127.0.0.1 needs CAPSTAN_API_KEY")
+    .option(
+      "--engine <name>",
+      "what executes the runs: local, restate or dbos (default local); restate starts a server for a trial",
+    )
     .option("--no-open", "do not open a browser")
     .option("--sse-log [file]", "log each server-sent event, with its contents; to stderr by default")
     .addHelpText("after", examples)

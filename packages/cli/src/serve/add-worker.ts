@@ -15,6 +15,7 @@ export const addWorker: AddCommand = (program, io, outcome) => {
   program
     .command("worker")
     .description("execute runs without serving HTTP: those of this database that no process executes")
+    .option("--engine <name>", "what executes the runs: local, restate or dbos (default local)")
     .option("--host <address>", "address of the health port (default 127.0.0.1)")
     .addHelpText("after", examples)
     .action(async (_options, command) => {

@@ -40,7 +40,7 @@ export async function dev(flags: DevFlags, { io, outcome, preparePage }: DevCont
   const studio = await findStudio();
   const isLocal = ({ server }: Config) =>
     addresses.includes(resolveAddress(flags, io.env, server).host?.toLowerCase());
-  const first = await openServerInstance({ flags, io, studio, isLocal });
+  const first = await openServerInstance({ flags, io, studio, isLocal, isTrial: true });
   const front = createReloadableServer(first, withStartPage);
   const onError = createErrorLog(first.workspace.home, io);
   const hearNoMore = onUnhandledError((error) => onError(error, "uncaught"));
@@ -48,8 +48,9 @@ export async function dev(flags: DevFlags, { io, outcome, preparePage }: DevCont
     const { workspace } = first;
     const address = resolveAddress(flags, io.env, workspace.config.server);
     const listening = await listenNearPort(front.server, address);
-    const watching = reloadOnChange({ flags, io, studio, isLocal, front, modules });
-    for (const notice of workspace.notices) io.stderr.write(`${notice}\n`);
+    const watching = reloadOnChange({ flags, io, studio, isLocal, isTrial: true, front, modules });
+    const engineLines = await first.startWork();
+    for (const notice of [...workspace.notices, ...engineLines]) io.stderr.write(`${notice}\n`);
     if (address.port !== undefined && address.port !== 0 && listening.port !== address.port)
       io.stderr.write(`Port ${address.port} is in use; using ${listening.port}.\n`);
     const isKeyNeeded = await front.server.keys.areNeeded();

@@ -31,6 +31,7 @@ export function reloadOnChange({ front, modules, ...options }: ReloadOptions): F
     try {
       const acceptChanges = front.getCurrent().workspace.isTrusted;
       const next = await openServerInstance({ ...options, flags: { ...options.flags, acceptChanges } });
+      await next.startWork();
       tell(front.getCurrent(), next);
       front.replace(next);
     } catch (error) {

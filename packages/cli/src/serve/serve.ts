@@ -1,6 +1,4 @@
-import type { CreateEngine } from "@capstan/server";
 import { AgentError } from "capstan";
-import { local } from "capstan/engines/local";
 import type { CommandOutcome } from "../commands/command.ts";
 import type { Config } from "../config/config.ts";
 import { onUnhandledError } from "../errors/unhandled-errors.ts";
@@ -9,6 +7,7 @@ import type { Io } from "../io.ts";
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { resolveAddress } from "./address.ts";
 import { formatAnnouncement } from "./announcement.ts";
+import type { EngineFlags } from "./engine/loaded-engine.ts";
 import { createErrorLog } from "./error-log.ts";
 import { type LogFlags, openServerInstance } from "./server-instance.ts";
 import { assertPortFree, listenOnPort } from "./start-server.ts";
@@ -17,12 +16,11 @@ import { waitForShutdown } from "./wait-for-shutdown.ts";
 
 /** Flags of `serve` and `dev`. */
 export type ServeFlags = WorkspaceFlags &
+  EngineFlags &
   LogFlags & {
     readonly port?: string;
     readonly host?: string;
     readonly studio?: boolean;
-    /** False if other processes execute the runs. */
-    readonly work?: boolean;
   };
 
 /** Serves until a shutdown signal. */
@@ -33,16 +31,15 @@ export async function serve(flags: ServeFlags, io: Io, outcome: CommandOutcome):
   if (known.port !== undefined) await assertPortFree(known);
   const studio = flags.studio ? await requireStudio() : undefined;
   const onConfig = ({ server }: Config) => assertPortFree(resolveAddress(flags, io.env, server));
-  const engine: CreateEngine | undefined =
-    flags.work === false ? (parts) => local({ ...parts, work: false }) : undefined;
-  const generation = await openServerInstance({ flags, io, studio, onConfig, engine });
+  const generation = await openServerInstance({ flags, io, studio, onConfig });
   const onError = createErrorLog(generation.workspace.home, io);
   const hearNoMore = onUnhandledError((error) => onError(error, "uncaught"));
   try {
     const { workspace, server } = generation;
     const address = resolveAddress(flags, io.env, workspace.config.server);
     const listening = await listenOnPort(server, address);
-    for (const notice of workspace.notices) io.stderr.write(`${notice}\n`);
+    const engineLines = await generation.startWork();
+    for (const notice of [...workspace.notices, ...engineLines]) io.stderr.write(`${notice}\n`);
     const isKeyNeeded = await server.keys.areNeeded();
     const served = { title: "Capstan", url: listening.url, workspace, isKeyNeeded, cwd: io.cwd };
     io.stdout.write(formatAnnouncement({ ...served, hasStudio: studio !== undefined }));

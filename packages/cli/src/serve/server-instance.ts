@@ -1,17 +1,12 @@
-import {
-  type CreateEngine,
-  createServer,
-  type Server,
-  type ServerOptions,
-  type Telemetry,
-  telemetry,
-} from "@capstan/server";
+import { createServer, type Server, type ServerOptions, type Telemetry, telemetry } from "@capstan/server";
 import { type Agent, type Event, escapeInvisible, type RunInfo, type Tool } from "capstan";
 import type { Config } from "../config/config.ts";
 import type { Io } from "../io.ts";
 import { withOwnOrphans } from "../sessions/session-projects.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
+import { loadEngine } from "./engine/load-engine.ts";
+import type { EngineFlags, LoadedEngine } from "./engine/loaded-engine.ts";
 import { createErrorLog } from "./error-log.ts";
 import { openLineLog } from "./line-log.ts";
 import { formatOrphanedRuns } from "./orphaned-runs.ts";
@@ -22,6 +17,8 @@ export interface ServerInstance {
   readonly server: Server;
   /** Resolves when no run and no request is active. */
   whenIdle(): Promise<void>;
+  /** Makes this process a worker of its engine. Returns lines for the announcement. */
+  startWork(): Promise<readonly string[]>;
   close(patienceMs?: number): Promise<void>;
 }
 
@@ -34,10 +31,10 @@ export type LogFlags = {
 };
 
 export type ServerInstanceOptions = {
-  readonly flags: WorkspaceFlags & LogFlags;
+  readonly flags: WorkspaceFlags & EngineFlags & LogFlags;
   readonly io: Io;
-  /** The engine that executes the runs. */
-  readonly engine?: CreateEngine | undefined;
+  /** Whether a server for a trial is started for an engine that needs one. */
+  readonly isTrial?: boolean;
   /** Folder of the studio's pages. */
   readonly studio?: string | undefined;
   /** Whether only this machine can reach the server, so that its user may open paths. Default: false. */
@@ -60,7 +57,8 @@ export async function openServerInstance(options: ServerInstanceOptions): Promis
       activity.onEvent(event);
       onEvent(event);
     };
-    const server = createWorkspaceServer(workspace, options, handleEvent);
+    const engine = await loadEngine({ flags, workspace, io, isTrial: options.isTrial });
+    const server = createWorkspaceServer(workspace, { ...options, engine }, handleEvent);
     let closed: Promise<void> | undefined;
     const close = (patienceMs?: number): Promise<void> => {
       closed ??= server
@@ -70,7 +68,9 @@ export async function openServerInstance(options: ServerInstanceOptions): Promis
       return closed;
     };
     const fetch: Server["fetch"] = (...request) => activity.track(() => server.fetch(...request));
-    return { workspace, server: { ...server, fetch, close }, whenIdle: activity.whenIdle, close };
+    const { whenIdle } = activity;
+    const startWork = async () => (await engine.startWork?.()) ?? [];
+    return { workspace, server: { ...server, fetch, close }, whenIdle, startWork, close };
   } catch (error) {
     await tracing?.close();
     await workspace.close();
@@ -80,7 +80,7 @@ export async function openServerInstance(options: ServerInstanceOptions): Promis
 
 function createWorkspaceServer(
   workspace: Workspace,
-  { flags, io, engine, studio, isLocal }: ServerInstanceOptions,
+  { flags, io, engine, studio, isLocal }: ServerInstanceOptions & { readonly engine: LoadedEngine },
   onEvent: (event: Event) => void,
 ): Server {
   const { agent, agents, store, project, policy, logs, config, data, home, mcp = config.mcp } = workspace;
@@ -102,7 +102,7 @@ function createWorkspaceServer(
     ...(config.eventViews && { eventViews: config.eventViews }),
     storedAgents: { ...getAgentParts(workspace), ...config.storedAgents },
     ...(mcp && { mcp }),
-    ...(engine && { engine }),
+    engine: engine.create,
     ...(data && { data, dataPaths: isLocal?.(config) ?? false }),
     ...(studio !== undefined && { studio: { folder: studio } }),
     ...(hosts && { hosts }),

@@ -16,14 +16,15 @@ export async function work(flags: ServeFlags, io: Io, outcome: CommandOutcome): 
   const leave = waitForShutdown(io);
   // Nothing else keeps the process alive while it has no run.
   const keepAlive = setInterval(() => undefined, 3_600_000);
-  const { workspace, server, close } = await openServerInstance({ flags, io });
+  const { workspace, server, startWork, close } = await openServerInstance({ flags, io });
   const onError = createErrorLog(workspace.home, io);
   const stopReporting = onUnhandledError((error) => onError(error, "uncaught"));
   try {
     const { healthPort: port, host } = resolveAddress(flags, io.env, workspace.config.server);
     const health =
       port === undefined ? undefined : await listenHealth(server, { port, ...(host && { host }) });
-    for (const notice of workspace.notices) io.stderr.write(`${notice}\n`);
+    const engineLines = await startWork();
+    for (const notice of [...workspace.notices, ...engineLines]) io.stderr.write(`${notice}\n`);
     const names = workspace.agents.map(({ name }) => name).join(", ");
     const database = shortenPath(workspace.database, io.cwd);
     const probes = health ? `  health    port ${health.port}: /healthz, /readyz\n` : "";
