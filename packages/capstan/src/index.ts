@@ -9,6 +9,7 @@ export {
 export type { ApprovalRule, ApprovalScope } from "./approvals/approval-scope.ts";
 export { type Clock, type ClockOption, systemClock } from "./clock.ts";
 export { suggestName } from "./definition.ts";
+export type { BusMessage, BusSubscription, DeltaBus } from "./delta-bus.ts";
 export { AgentError, type ErrorCode, type ErrorData, errorCodes, isModelError } from "./errors.ts";
 export { escapeInvisible } from "./escape-text.ts";
 export { type Delta, type Event, type Fact, isFact, type Leak, type RunStatus } from "./event.ts";
@@ -116,6 +117,7 @@ export type {
   Lease,
   LeaseRequest,
   MessageBody,
+  OrphanOptions,
   RunInfo,
   RunMessage,
   ScopeSize,

@@ -29,6 +29,24 @@ export type SessionInfo = {
   readonly updatedAt: number;
 };
 
+/** Restricts a listing of orphaned runs. */
+export type OrphanOptions = {
+  /** Also lists runs that wait and have no messages. */
+  readonly includeWaiting?: boolean;
+  /** Lists this run only. */
+  readonly runId?: string;
+  /** The maximum number of runs. Scopes take turns: one with many runs does not delay the first run of another. */
+  readonly limit?: number;
+  /**
+   * Claims the runs: for this long, other listings with `claimMs` skip them, so that processes that look for work at the
+   * same time get different runs. Runs that were claimed before come last. A claim ends when the session is leased. Use it
+   * with `limit`, and without `includeWaiting` and `runId`.
+   */
+  readonly claimMs?: number;
+  /** Skips these runs, which the process could not take over, so that it does not claim them again. */
+  readonly except?: readonly string[];
+};
+
 export type SizedSession = SessionInfo & { readonly bytes: number };
 export type ScopeSize = { readonly sessions: number; readonly bytes: number };
 
@@ -225,9 +243,10 @@ export interface Store extends Records {
   listRuns(sessionId: string, limit?: number): Promise<readonly RunInfo[]>;
   /**
    * Returns the newest runs of sessions without a valid lease that have work to do: active ones, and waiting ones with
-   * pending messages; with `includeWaiting`, all waiting ones.
+   * pending messages; with `includeWaiting`, all waiting ones. With `claimMs` and a `limit`, the cost depends on the
+   * limit alone, and not on the number of runs.
    */
-  listOrphans(options?: { readonly includeWaiting?: boolean }): Promise<readonly RunInfo[]>;
+  listOrphans(options?: OrphanOptions): Promise<readonly RunInfo[]>;
   /**
    * Finds messages and tool results in which every query word starts a word, regardless of case and accents; 50 hits
    * without a `limit`. The best match is first. If there are many more matches than `limit`, the newest ones count.
@@ -269,6 +288,12 @@ export interface Store extends Records {
    * beginning the store no longer has is skipped.
    */
   watch(sessionId: string, onNotice: (notice: StoreNotice) => void): () => void;
+
+  /**
+   * Reports that a run may have become orphaned, until the returned function is called: a process released the lease of an
+   * unfinished run, or a message was sent to one. Optional and best effort: engines also list orphans regularly.
+   */
+  watchWork?(onWork: () => void): () => void;
 
   /** Closes files and connections. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import type { Agent } from "../agent.ts";
-import { backgroundClock, repeatEvery, toClock } from "../clock.ts";
+import { backgroundClock, toClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { createProcessGate } from "../loop/process-gate.ts";
@@ -17,6 +17,7 @@ import { attachWhenBusy } from "./attach.ts";
 import { enqueueRun, storeStart } from "./enqueue-run.ts";
 import type { EnqueuedRun, FindAgent, LocalEngine, LocalOptions } from "./local-engine.ts";
 import { createOutages, type SuspendedRun } from "./outages.ts";
+import { startRecovery } from "./recovery.ts";
 import { createRunQueue, type RunQueue, type RunQueueOptions } from "./run-queue.ts";
 import { createRunReader } from "./run-reader.ts";
 import { createRunTracker, type RunTracker } from "./run-tracker.ts";
@@ -153,23 +154,12 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
   }
 
   /** Continues a suspended run before its time, because the provider of its model may be back. */
-  async function wake({ runId, sessionId }: SuspendedRun): Promise<boolean> {
+  async function wake({ runId }: SuspendedRun): Promise<boolean> {
     if (runs.list().length >= maxRuns) return false;
-    const info = (await store.listRuns(sessionId)).find((listed) => listed.runId === runId);
+    const info = await store.findRun(runId);
     // Otherwise it has ended, or waits for an answer.
     if (info?.state === "active") await takeOver(info, { isWakeup: true });
     return true;
-  }
-
-  async function recover(): Promise<readonly string[]> {
-    const recovered: string[] = [];
-    for (const info of await store.listOrphans()) {
-      if (runs.list().length >= maxRuns) break;
-      // A run that cannot be taken over now must not hold up the others.
-      if (await takeOver(info).catch(() => false)) recovered.push(info.runId);
-    }
-    await queue.startAll(() => runs.list().length < maxRuns);
-    return recovered;
   }
 
   async function send(runId: string, message: RunMessage): Promise<void> {
@@ -178,26 +168,28 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
     await store.sendMessage(runId, message);
     runs.unschedule(runId);
     outages.remove(runId); // a cancellation does not wait until the provider is back
-    const orphan = (await store.listOrphans()).find((info) => info.runId === runId);
+    const [orphan] = await store.listOrphans({ runId });
     if (orphan) await takeOver(orphan, { isCancelled: message.type === "cancel" });
   }
 
-  const poll = () => {
-    outages.wakeDueRuns(); // the machine may have slept
-    recover().catch(() => undefined); // if the store cannot be read now, the next poll tries again
-  };
-  const stopPolling = repeatEvery(clock, shared.leaseMs / 2, poll);
-  poll();
+  const recovery = startRecovery({
+    ...{ store, clock, leaseMs: shared.leaseMs, takeOver },
+    countFreePlaces: () => (shutdown.signal.aborted ? 0 : maxRuns - runs.list().length),
+    async startQueued() {
+      outages.wakeDueRuns(); // the machine may have slept
+      await queue.startAll(() => runs.list().length < maxRuns);
+    },
+  });
 
   async function close(): Promise<void> {
-    stopPolling();
+    recovery.close();
     outages.close();
     shutdown.abort();
     await queue.whenIdle();
     await Promise.allSettled(runs.list().map(async (handle) => handle));
     await runs.whenIdle();
   }
-  return { runs, shared, getQueue: queue.get, send, recover, close };
+  return { runs, shared, getQueue: queue.get, send, recover: recovery.recover, close };
 }
 
 /** The queue of an engine, which most engines never use: it is created when a run has to wait. */

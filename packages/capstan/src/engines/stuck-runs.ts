@@ -41,7 +41,7 @@ async function listIdleRuns(store: Store, { sessionId, scope }: StuckFilter): Pr
   const [newest] = await store.listRuns(sessionId, 1);
   if (!newest || newest.state === "ended") return [];
   if (newest.state === "waiting") return [newest];
-  return (await store.listOrphans()).filter(({ runId }) => runId === newest.runId);
+  return store.listOrphans({ runId: newest.runId });
 }
 
 /**
@@ -56,9 +56,8 @@ export async function assertResumable(source: RunSource, runId: string, message:
   if (obstacle.code === "newer_version") throw new AgentError("newer_version", obstacle.message);
   if (message.type === "cancel") return;
   // A process that executes the run has what is missing here.
-  const orphans = await source.store.listOrphans({ includeWaiting: true });
-  if (info.state === "ended" || orphans.some((orphan) => orphan.runId === runId))
-    throw createStuckError(runId, obstacle);
+  const [orphan] = await source.store.listOrphans({ includeWaiting: true, runId });
+  if (info.state === "ended" || orphan) throw createStuckError(runId, obstacle);
 }
 
 /** Throws `run_stuck` for a message to a run that waits for a missing tool. Denying the call is allowed. */

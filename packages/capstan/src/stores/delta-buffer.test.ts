@@ -133,7 +133,7 @@ describe("the delta buffer", () => {
     addRemote("s", [text("b", 2)]);
     expect(list("s")).toEqual([text("ab", 2)]);
     add("own", [text("own")]);
-    deleteRemote();
+    deleteRemote("s");
     addRemote("s", [text("c", 2)]);
     addRemote("own", [text("other", 2)]);
     expect([list("s"), list("own")]).toEqual([[], [text("own")]]);

@@ -12,8 +12,8 @@ export interface DeltaBuffer {
   /** Called for new facts of another process, whose deltas may follow. */
   expectRemote(sessionId: string): void;
   delete(sessionId: string): void;
-  /** Called when notifications of other processes may have been missed. */
-  deleteRemote(): void;
+  /** Called when notices of other processes may have been missed. */
+  deleteRemote(sessionId: string): void;
   list(sessionId: string): readonly PositionedDelta[];
 }
 
@@ -82,11 +82,27 @@ export function createDeltaBuffer(): DeltaBuffer {
       clearDeltas(session);
     },
     delete: (sessionId) => void sessions.delete(sessionId),
-    deleteRemote() {
-      for (const [sessionId, { isLocal }] of sessions) if (!isLocal) sessions.delete(sessionId);
+    deleteRemote(sessionId) {
+      if (sessions.get(sessionId)?.isLocal === false) sessions.delete(sessionId);
     },
     list: (sessionId) => sessions.get(sessionId)?.items.map(joinTexts) ?? [],
   };
+}
+
+/** Longer texts are split, so that a delta fits into a message between processes. */
+const maxTextLength = 1_000;
+
+/** Splits joined texts into deltas that are small enough to be sent. */
+export function splitDeltas(deltas: readonly PositionedDelta[]): readonly PositionedDelta[] {
+  return deltas.flatMap((positioned) => {
+    const { delta } = positioned;
+    if (!("delta" in delta) || delta.delta.length <= maxTextLength) return positioned;
+    const count = Math.ceil(delta.delta.length / maxTextLength);
+    return Array.from({ length: count }, (_, index) => {
+      const text = delta.delta.slice(index * maxTextLength, (index + 1) * maxTextLength);
+      return { ...positioned, delta: { ...delta, delta: text } };
+    });
+  });
 }
 
 /** Called for every token. */

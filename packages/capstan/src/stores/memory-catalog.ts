@@ -87,18 +87,6 @@ export function listRuns(
   return infos.slice(Math.max(0, infos.length - clampRowLimit(limit))).map((info) => ({ ...info }));
 }
 
-/** Lists the newest run of each session that has work to do and is not held. */
-export function listOrphans(
-  runs: Runs,
-  isHeld: (sessionId: string) => boolean,
-  includeWaiting: boolean,
-): readonly RunInfo[] {
-  const newest = new Map([...runs.values()].map((run) => [run.info.sessionId, run]));
-  return [...newest.values()]
-    .filter((run) => !isHeld(run.info.sessionId) && hasWork(run, includeWaiting))
-    .map(({ info }) => ({ ...info }));
-}
-
 export function searchSessions(
   sessions: Sessions,
   words: string,
@@ -133,12 +121,6 @@ function* filterByScope(
   scope: string | undefined,
 ): Generator<readonly [string, MemorySession]> {
   for (const entry of sessions) if (scope === undefined || getScope(entry[0]) === scope) yield entry;
-}
-
-function hasWork({ info, messages }: MemoryRun, includeWaiting: boolean): boolean {
-  if (info.state !== "waiting") return info.state === "active";
-  if (includeWaiting) return true;
-  return [...(messages?.values() ?? [])].some((message) => message !== undefined);
 }
 
 /** Returns all matches, best first; of equal ones, the newest first. */

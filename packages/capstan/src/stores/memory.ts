@@ -6,7 +6,6 @@ import type { Lease, NewBlob, Records, Store } from "../store.ts";
 import {
   findStoredRun,
   listLargest,
-  listOrphans,
   listRuns,
   listSessions,
   type MemoryRun,
@@ -15,9 +14,12 @@ import {
   searchSessions,
   toSessionInfo,
 } from "./memory-catalog.ts";
+import { acknowledgeMessages, createMemoryMessages } from "./memory-messages.ts";
+import { createMemoryOrphans } from "./memory-orphans.ts";
 import { createMemoryRecords } from "./memory-records.ts";
-import { assertAcceptsMessages, assertCanRetry, getRunState, isListedRunStart } from "./store-rules.ts";
+import { getRunState, isListedRunStart } from "./store-rules.ts";
 import { createWatchers, type Watchers } from "./watchers.ts";
+import { createWorkWatchers, withWorkNotices } from "./work-watchers.ts";
 
 /** Stores sessions in memory: for tests, browsers and ephemeral runs. */
 export function memory({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
@@ -25,6 +27,9 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
   const runs = new Map<string, MemoryRun>();
   const { assertHeld, isHeld, ...leases } = createMemoryLeases(clock.monotonic);
   const { notify, delete: deleteWatchers, publish, watch } = createWatchers();
+  const messages = createMemoryMessages(sessions, runs, notify);
+  const orphans = createMemoryOrphans({ runs, isHeld, now: clock.monotonic });
+  const { watchWork, notify: notifyWork } = createWorkWatchers();
 
   function getOrCreateSession(id: string): MemorySession {
     const session = sessions.get(id) ?? createSession();
@@ -42,29 +47,35 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     return appended;
   }
 
+  const append: Store["append"] = async (facts, { expected, lease, acknowledged = [] }) => {
+    assertHeld(lease);
+    const identified = facts.map((fact) => ({ fact, identity: identifyFact(fact) }));
+    const known = sessions.get(lease.sessionId);
+    const length = known?.facts.length ?? 0;
+    if (length !== expected && identified.some(({ identity }) => !known?.byIdentity.has(identity))) {
+      const message = `Session "${lease.sessionId}" is at position ${length}, not ${expected}. Read the new facts first.`;
+      throw new AgentError("position_conflict", message);
+    }
+    const session = getOrCreateSession(lease.sessionId);
+    const appended = identified.map(({ fact, identity }) => appendFact(session, fact, identity));
+    if (acknowledged.length > 0) acknowledgeMessages(runs.get(facts[0]?.runId ?? ""), acknowledged);
+    notify(lease.sessionId, { type: "facts" });
+    return appended;
+  };
+
   return {
     ...leases,
     ...createLazyRecords(() => createMemoryRecords(clock.now)),
-    publish,
-    watch,
-    ...createMemoryMessages(sessions, runs, notify),
-    ...createMemoryQueries(sessions, runs, isHeld),
-    ...createMemorySnapshots(sessions, assertHeld),
-    async append(facts, { expected, lease, acknowledged = [] }) {
-      assertHeld(lease);
-      const identified = facts.map((fact) => ({ fact, identity: identifyFact(fact) }));
-      const known = sessions.get(lease.sessionId);
-      const length = known?.facts.length ?? 0;
-      if (length !== expected && identified.some(({ identity }) => !known?.byIdentity.has(identity))) {
-        const message = `Session "${lease.sessionId}" is at position ${length}, not ${expected}. Read the new facts first.`;
-        throw new AgentError("position_conflict", message);
-      }
-      const session = getOrCreateSession(lease.sessionId);
-      const appended = identified.map(({ fact, identity }) => appendFact(session, fact, identity));
-      if (acknowledged.length > 0) acknowledgeMessages(runs.get(facts[0]?.runId ?? ""), acknowledged);
-      notify(lease.sessionId, { type: "facts" });
-      return appended;
+    ...{ publish, watch, watchWork },
+    ...messages,
+    ...createMemoryQueries(sessions, runs),
+    listOrphans: async (options) => orphans.list(options),
+    lease(...request) {
+      orphans.endClaim(request[0]);
+      return leases.lease(...request);
     },
+    ...createMemorySnapshots(sessions, assertHeld),
+    ...withWorkNotices({ append, release: leases.release, sendMessage: messages.sendMessage }, notifyWork),
     async read(sessionId, after = 0, limit = Infinity) {
       return sessions.get(sessionId)?.facts.slice(after, after + limit) ?? [];
     },
@@ -80,12 +91,8 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
       sessions.delete(sessionId);
       deleteWatchers(sessionId);
     },
-    async putBlob(sessionId, blob) {
-      return addBlob(getOrCreateSession(sessionId), blob);
-    },
-    async getBlob(sessionId, handle) {
-      return sessions.get(sessionId)?.blobs.get(handle);
-    },
+    putBlob: async (sessionId, blob) => addBlob(getOrCreateSession(sessionId), blob),
+    getBlob: async (sessionId, handle) => sessions.get(sessionId)?.blobs.get(handle),
     close: () => Promise.resolve(),
   };
 }
@@ -98,7 +105,6 @@ type MemoryQueries = Pick<
   | "list"
   | "search"
   | "listRuns"
-  | "listOrphans"
   | "measureSession"
   | "measureScope"
   | "listLargest"
@@ -108,7 +114,6 @@ type MemoryQueries = Pick<
 function createMemoryQueries(
   sessions: ReadonlyMap<string, MemorySession>,
   runs: ReadonlyMap<string, MemoryRun>,
-  isHeld: (sessionId: string) => boolean,
 ): MemoryQueries {
   return {
     findSession: async (runId) => runs.get(runId)?.info.sessionId,
@@ -117,7 +122,6 @@ function createMemoryQueries(
     list: async (options = {}) => listSessions(sessions, options),
     search: async (words, options = {}) => searchSessions(sessions, words, options),
     listRuns: async (sessionId, limit) => listRuns(runs, sessionId, limit),
-    listOrphans: async ({ includeWaiting = false } = {}) => listOrphans(runs, isHeld, includeWaiting),
     async measureSession(sessionId) {
       const session = sessions.get(sessionId);
       return session ? measureSession(session) : 0;
@@ -233,34 +237,6 @@ function indexRun(runs: Map<string, MemoryRun>, fact: Fact): void {
       info: { runId, sessionId, agent, state, startedAt: at, updatedAt: at },
       messages: undefined,
     });
-}
-
-function acknowledgeMessages(run: MemoryRun | undefined, keys: readonly string[]): void {
-  if (!run) return;
-  run.messages ??= new Map();
-  for (const key of keys) run.messages.set(key, undefined);
-}
-
-function createMemoryMessages(
-  sessions: ReadonlyMap<string, MemorySession>,
-  runs: ReadonlyMap<string, MemoryRun>,
-  notify: Watchers["notify"],
-): Pick<Store, "sendMessage" | "listMessages"> {
-  return {
-    async sendMessage(runId, message) {
-      const run = runs.get(runId);
-      if (run?.messages?.has(message.key)) return;
-      const isRetry = message.type === "retry" && run?.info.state === "ended";
-      if (isRetry) assertCanRetry(runId, sessions.get(run.info.sessionId)?.facts.at(-1));
-      else assertAcceptsMessages(runId, run?.info);
-      if (isRetry) run.info.state = "waiting";
-      if (run) run.messages = (run.messages ?? new Map()).set(message.key, message);
-      notify(run?.info.sessionId ?? "", { type: "message", runId });
-    },
-    async listMessages(runId) {
-      return [...(runs.get(runId)?.messages?.values() ?? [])].filter((message) => message !== undefined);
-    },
-  };
 }
 
 type HeldLease = { readonly owner: string; readonly token: number; until: number };

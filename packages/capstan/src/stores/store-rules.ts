@@ -1,7 +1,7 @@
 import { AgentError } from "../errors.ts";
 import { type Fact, type FactBody, factVersion, type UnplacedFact } from "../event.ts";
 import type { Json } from "../json.ts";
-import type { RunInfo, StoredRecord } from "../store.ts";
+import { getScope, type RunInfo, type StoredRecord } from "../store.ts";
 
 /** Whether the fact starts a listed run. A nested run is not listed: it continues with its parent. */
 export function isListedRunStart(fact: UnplacedFact): boolean {
@@ -45,6 +45,18 @@ export function assertCanRetry(runId: string, last: Fact | undefined): void {
     ? `is not the newest run of its session. Start a new run`
     : `did not fail because of its model. Start a new run in its session`;
   throw new AgentError("not_retryable", `Run "${runId}" cannot be retried: it ${reason}.`);
+}
+
+/** Selects up to `limit` runs, one per scope in each round, otherwise in the given order. */
+export function takeTurns<Run extends Pick<RunInfo, "sessionId">>(
+  runs: readonly Run[],
+  limit: number,
+): Run[] {
+  const byScope = [...Map.groupBy(runs, ({ sessionId }) => getScope(sessionId)).values()];
+  const selected: Run[] = [];
+  for (let round = 0; selected.length < Math.min(limit, runs.length); round++)
+    for (const scopeRuns of byScope) selected.push(...scopeRuns.slice(round, round + 1));
+  return selected.slice(0, limit);
 }
 
 /** Clamps a limit to a row count that every database accepts. */

@@ -1,4 +1,4 @@
-import type { Store, StoreNotice } from "../store.ts";
+import type { PositionedDelta, Store, StoreNotice } from "../store.ts";
 import { createDeltaBuffer, type DeltaBuffer } from "./delta-buffer.ts";
 
 /** Watchers of sessions in this process. A watcher that subscribes within a message receives its deltas so far. */
@@ -6,13 +6,17 @@ export interface Watchers extends Pick<Store, "publish" | "watch"> {
   notify(sessionId: string, notice: Exclude<StoreNotice, { type: "deltas" }>): void;
   /** Passes on a notice of another process. */
   notifyRemote(sessionId: string, notice: StoreNotice): void;
-  /** Called when notices of other processes may have been missed. */
-  resetRemote(): void;
+  /** Reports a change whose notice was lost. Deltas of other processes may be missing too. */
+  notifyMissed(sessionId: string, notice: StoreNotice): void;
+  /** Called when another process will send its deltas from the last fact on. */
+  expectRemote(sessionId: string): void;
+  /** Called when deltas of other processes may have been missed. */
+  resetRemote(sessionId: string): void;
+  /** Returns the deltas since the last fact, joined per text. */
+  listDeltas(sessionId: string): readonly PositionedDelta[];
   /** Called when a session is deleted. */
   delete(sessionId: string): void;
   isWatched(sessionId: string): boolean;
-  /** Lists the watched sessions. */
-  listSessions(): Iterable<string>;
 }
 
 export function createWatchers(): Watchers {
@@ -39,10 +43,15 @@ export function createWatchers(): Watchers {
       if (notice.type === "deltas") openBuffer().addRemote(sessionId, notice.deltas);
       notifyAll(sessionId, notice);
     },
-    resetRemote: () => deltaBuffer?.deleteRemote(),
+    notifyMissed(sessionId, notice) {
+      deltaBuffer?.deleteRemote(sessionId);
+      notifyAll(sessionId, notice);
+    },
+    expectRemote: (sessionId) => openBuffer().expectRemote(sessionId),
+    resetRemote: (sessionId) => deltaBuffer?.deleteRemote(sessionId),
+    listDeltas: (sessionId) => deltaBuffer?.list(sessionId) ?? [],
     delete: (sessionId) => deltaBuffer?.delete(sessionId),
     isWatched: (sessionId) => listeners.has(sessionId),
-    listSessions: () => listeners.keys(),
     publish(sessionId, deltas) {
       if (deltas.length === 0) return;
       openBuffer().add(sessionId, deltas);

@@ -29,6 +29,7 @@ const methods: { readonly [Name in keyof Store]-?: true } = {
   getBlob: true,
   publish: true,
   watch: true,
+  watchWork: true,
   getRecord: true,
   listRecords: true,
   listRecordVersions: true,
@@ -42,6 +43,6 @@ const methods: { readonly [Name in keyof Store]-?: true } = {
  * works for a store that is an instance of a class.
  */
 export function overrideStore(store: Store, overrides: Partial<Store>): Store {
-  const bound = Object.keys(methods).map((name) => [name, store[name as keyof Store].bind(store)]);
+  const bound = Object.keys(methods).map((name) => [name, store[name as keyof Store]?.bind(store)]);
   return { ...Object.fromEntries(bound), ...overrides };
 }

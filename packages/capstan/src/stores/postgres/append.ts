@@ -28,24 +28,17 @@ const maxConcurrent = 2;
  */
 export function createAppendQueue(
   database: Queries,
-  { schema, origin }: { readonly schema: string; readonly origin: string },
-): {
-  append(
-    facts: readonly UnplacedFact[],
-    at: AppendOptions,
-    live: readonly string[],
-  ): Promise<readonly Fact[]>;
-  settled(): Promise<void>;
-} {
+  schema: string,
+): Pick<Store, "append"> & { settled(): Promise<void> } {
   const queue: QueuedAppend[] = [];
   const busySessions = new Set<string>();
   const underWay = new Set<Promise<void>>();
   const text = `SELECT asked.item, answer.* FROM json_array_elements($1::json) WITH ORDINALITY AS asked (append, item),
-    LATERAL ${schema}.append_facts(asked.append, $2) AS answer`;
+    LATERAL ${schema}.append_facts(asked.append, '') AS answer`;
 
   async function send(batch: readonly QueuedAppend[]): Promise<void> {
     try {
-      const values = [`[${batch.map(({ json }) => json).join(",")}]`, origin];
+      const values = [`[${batch.map(({ json }) => json).join(",")}]`];
       const rows = await database.query("append facts", { text, values });
       const byItem = Map.groupBy(rows, ({ item }) => Number(item));
       for (const [index, { result }] of batch.entries()) result.resolve(byItem.get(index + 1) ?? []);
@@ -85,9 +78,9 @@ export function createAppendQueue(
   }
 
   return {
-    async append(facts, at, live) {
+    async append(facts, at) {
       const { sent, places } = deduplicate(facts);
-      const json = JSON.stringify({ ...toAppendArgument(sent, at), live });
+      const json = JSON.stringify(toAppendArgument(sent, at));
       const result = Promise.withResolvers<readonly PostgresRow[]>();
       queue.push({ sessionId: at.lease.sessionId, json, result });
       queueMicrotask(sendBatches); // batches appends of the same moment

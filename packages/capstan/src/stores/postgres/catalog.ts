@@ -21,16 +21,19 @@ type Catalog = Pick<
   | "remove"
   | "rename"
   | "listRuns"
-  | "listOrphans"
 >;
 
 const sessionColumns = "id, title, facts, created_at, updated_at";
 
+/** Returns the columns of a run, with the version of the newest fact of its session. */
+export function buildRunColumns(schema: string): string {
+  return `runs.*, (SELECT version FROM ${schema}.facts WHERE facts.session_id = runs.session_id
+    ORDER BY seq DESC LIMIT 1) AS version`;
+}
+
 /** Creates the queries for sessions and runs. */
 export function createCatalog(database: Database, schema: string): Catalog {
-  /** The columns of a run, with the version of the newest fact of its session. */
-  const runColumns = `runs.*, (SELECT version FROM ${schema}.facts WHERE facts.session_id = runs.session_id
-    ORDER BY seq DESC LIMIT 1) AS version`;
+  const runColumns = buildRunColumns(schema);
   return {
     async read(sessionId, after = 0, limit) {
       const text = `SELECT seq, version, body FROM ${schema}.facts WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`;
@@ -99,15 +102,6 @@ export function createCatalog(database: Database, schema: string): Catalog {
       const values = [encodeText(sessionId), clampRowLimit(limit)];
       return (await database.query("list the runs of a session", { text, values })).map(toRunInfo).reverse();
     },
-    async listOrphans({ includeWaiting = false } = {}) {
-      const text = `SELECT ${runColumns} FROM ${schema}.runs WHERE state <> 'ended'
-        AND (state = 'active' OR $1 OR EXISTS (SELECT FROM ${schema}.told WHERE run_id = runs.id AND NOT heard))
-        AND NOT EXISTS (SELECT FROM ${schema}.leases WHERE session_id = runs.session_id AND until > clock_timestamp())
-        AND NOT EXISTS (SELECT FROM ${schema}.runs AS later
-          WHERE later.session_id = runs.session_id AND later.place > runs.place)
-        ORDER BY place`;
-      return (await database.query("list orphaned runs", { text, values: [includeWaiting] })).map(toRunInfo);
-    },
   };
 }
 
@@ -141,7 +135,15 @@ function toSessionInfo({ id, title, facts, created_at, updated_at }: PostgresRow
   };
 }
 
-function toRunInfo({ id, session_id, agent, state, started_at, updated_at, version }: PostgresRow): RunInfo {
+export function toRunInfo({
+  id,
+  session_id,
+  agent,
+  state,
+  started_at,
+  updated_at,
+  version,
+}: PostgresRow): RunInfo {
   return {
     runId: decodeText(id),
     sessionId: decodeText(session_id),

@@ -1,5 +1,6 @@
 import { AgentError } from "../../errors.ts";
 import type { PostgresClient, PostgresPool } from "./pool.ts";
+import { buildReadyTable } from "./ready-runs.ts";
 import {
   buildAppendFunction,
   buildPutRecordFunction,
@@ -129,6 +130,10 @@ const additions: Readonly<Record<string, (schema: string) => string>> = {
       (SELECT coalesce(sum(octet_length(data)), 0) FROM ${schema}.blobs WHERE session_id = sessions.id);
     CREATE INDEX sessions_by_size ON ${schema}.sessions (bytes DESC, id) WHERE ${isSession};
     ${buildAppendFunction(schema)}`,
+  ready: (schema) => `
+    ${buildAppendFunction(schema)}
+    ${buildTellFunction(schema)}
+    ${buildReadyTable(schema)}`,
 };
 
 /** Creates the schema or migrates it to the latest version; rejects a schema of a later version. */

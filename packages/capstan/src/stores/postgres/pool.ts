@@ -12,7 +12,10 @@ export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<PostgresResult>;
   /** `true` discards the connection. */
   release(broken?: boolean): void;
-  on(event: "notification", listener: (message: { readonly payload?: string | undefined }) => void): unknown;
+  on(
+    event: "notification",
+    listener: (message: { readonly channel: string; readonly payload?: string | undefined }) => void,
+  ): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
   on(event: "end", listener: () => void): unknown;
 }

@@ -2,26 +2,30 @@
 //
 // Everything is in one schema (`migrations.ts`): `facts`, one row each with its JSON as text, numbered per session;
 // `sessions`, `runs` and `told` (messages to runs), which are derived from the facts and written with them; `leases`,
-// whose row is locked by every append of the session; `blobs`; `records`; `snapshots`; and `version`. Ids are stored as in a JSON
-// string, without the quotes. Other processes are notified by NOTIFY on a channel named after the schema, in the
-// transaction that stores the data; deltas are sent in batches. Any user who can connect to the database can listen.
+// whose row is locked by every append of the session; `ready` (runs that any process can take over); `blobs`; `records`;
+// `snapshots`; and `version`. Ids are stored as in a JSON string, without the quotes. Other processes are notified on a
+// bus, after the transaction that stores the data and in batches (`notices.ts`): by default with NOTIFY, on a channel
+// per session.
+import type { DeltaBus } from "../../delta-bus.ts";
 import { AgentError } from "../../errors.ts";
 import type { RunMessage, Store } from "../../store.ts";
 import { assertAcceptsMessages, assertCanRetry } from "../store-rules.ts";
-import { createWatchers, type Watchers } from "../watchers.ts";
+import { createWatchers } from "../watchers.ts";
+import { withWorkNotices } from "../work-watchers.ts";
 import { createAppendQueue } from "./append.ts";
 import { createBlobs } from "./blobs.ts";
 import { createCatalog } from "./catalog.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { createLeases } from "./leases.ts";
-import { openListener } from "./listener.ts";
 import { quoteSchema } from "./migrations.ts";
-import { createOutbox } from "./outbox.ts";
+import { createNotices, type Notices } from "./notices.ts";
+import { createOrphans } from "./orphans.ts";
 import type { PostgresPool } from "./pool.ts";
+import { openPostgresBus } from "./postgres-bus.ts";
 import { createRecords } from "./records.ts";
 import { createSearch } from "./search.ts";
 import { createSnapshots } from "./snapshots.ts";
-import { getChannel } from "./sql-functions.ts";
+import { unquoteSchema } from "./sql-functions.ts";
 import { toStoreError } from "./store-error.ts";
 import { decodeFact, decodeJson, decodeText, encodeText } from "./stored-text.ts";
 import { createWriteSession } from "./write-session.ts";
@@ -32,76 +36,98 @@ export type { PostgresClient, PostgresPool } from "./pool.ts";
 export type PostgresOptions = {
   /** Schema for the tables, created if missing. Default: `capstan`. */
   readonly schema?: string;
+  /** Carries live deltas and notices between processes; all of them need the same one. Default: LISTEN and NOTIFY. */
+  readonly bus?: DeltaBus;
 };
 
 /**
- * Stores sessions in PostgreSQL. `pool` is a pg 8 pool with at least two connections: one of them listens from the first
- * `watch` until `close`. The caller ends the pool after closing the store.
+ * Stores sessions in PostgreSQL. `pool` is a pg 8 pool with at least two connections: without a `bus`, one of them
+ * listens from the first `watch` until `close`. The caller ends the pool after closing the store.
  */
 export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Store {
   const schema = quoteSchema(options.schema ?? "capstan");
   assertTwoConnections(pool);
-  const origin = crypto.randomUUID();
   const database = openDatabase(pool, schema);
   const watchers = createWatchers();
-  const appends = createAppendQueue(database, { schema, origin });
-  const outbox = createOutbox(origin, async (payloads) => {
-    const text = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload";
-    await database.attempt({ text, values: [getChannel(schema), payloads] }).catch(() => undefined); // deltas are displayed, never stored
-  });
-  const prepare = () => database.query("open", { text: "SELECT 1", values: [] });
+  const appends = createAppendQueue(database, schema);
+  const ownBus = openNotifyBus({ pool, database, schema }); // connects when it is used
+  const { bus = ownBus } = options;
+  const notices = createNotices({ database, schema, bus, watchers });
   const catalog = createCatalog(database, schema);
-  const writeSession = createWriteSession(database, { schema, origin });
-  const listener = openListener({ pool, schema, origin, watchers: watchers, prepare });
+  const leases = createLeases(database, schema);
+  const messages = createRunMessages(database, schema, notices.onMessage);
+  const writeSession = createWriteSession(database, schema);
+
+  const append: Store["append"] = async (facts, at) => {
+    const { sessionId } = at.lease;
+    try {
+      const appended = await appends.append(facts, at);
+      notices.onFacts(sessionId, appended.at(-1)?.seq);
+      return appended;
+    } catch (error) {
+      notices.onFacts(sessionId); // only the response may have been lost
+      throw toStoreError("append facts", error);
+    }
+  };
+  const release: Store["release"] = async (lease) => {
+    notices.onRelease(lease.sessionId);
+    await leases.release(lease);
+  };
 
   return {
     ...catalog,
     ...createSearch(database, schema),
-    ...createLeases(database, schema),
+    ...createOrphans(database, schema, notices.onWork),
+    ...leases,
     ...createBlobs(database, schema),
     ...createRecords(database, schema),
     ...createSnapshots(database, schema),
-    ...createRunMessages(database, { schema, origin }, watchers),
-    async append(facts, at) {
-      const { sessionId } = at.lease;
-      try {
-        return await appends.append(facts, at, await outbox.take(sessionId));
-      } catch (error) {
-        throw toStoreError("append facts", error);
-      } finally {
-        watchers.notify(sessionId, { type: "facts" }); // after a failure too: only the response may have been lost
-      }
-    },
+    ...messages,
+    ...withWorkNotices({ append, release, sendMessage: messages.sendMessage }, notices.onWork),
+    publish: notices.publish,
+    watch: notices.watch,
+    watchWork: notices.watchWork,
     async writeSession(at, write) {
       await writeSession(at, write);
-      watchers.notify(at.lease.sessionId, { type: "facts" });
+      notices.onFacts(at.lease.sessionId);
+      notices.onRelease(at.lease.sessionId);
     },
     async remove(sessionId) {
       await catalog.remove(sessionId);
       watchers.delete(sessionId);
     },
-    publish(sessionId, deltas) {
-      if (deltas.length === 0) return;
-      watchers.publish(sessionId, deltas);
-      outbox.add(sessionId, deltas);
-    },
-    watch(sessionId, onNotice) {
-      listener.start();
-      return watchers.watch(sessionId, onNotice);
-    },
     async close() {
       await appends.settled();
-      await outbox.flush();
+      await notices.close();
       database.close();
-      await listener.close();
+      await ownBus.close();
     },
   };
 }
 
+type NotifyBusOptions = {
+  readonly pool: PostgresPool;
+  readonly database: Database;
+  readonly schema: string;
+};
+
+function openNotifyBus({ pool, database, schema }: NotifyBusOptions): ReturnType<typeof openPostgresBus> {
+  return openPostgresBus({
+    pool,
+    prefix: unquoteSchema(schema),
+    prepare: () => database.query("open", { text: "SELECT 1", values: [] }),
+    notify(channels, payloads) {
+      const text =
+        "SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS notice (channel, payload)";
+      return database.attempt({ text, values: [channels, payloads] });
+    },
+  });
+}
+
 function createRunMessages(
   database: Database,
-  { schema, origin }: { readonly schema: string; readonly origin: string },
-  watchers: Watchers,
+  schema: string,
+  onMessage: Notices["onMessage"],
 ): Pick<Store, "sendMessage" | "listMessages"> {
   /** Stores a retry and marks the ended run as waiting: it has work again, so that any process takes it over. */
   async function reopenRun(runId: string, session: unknown, message: RunMessage): Promise<void> {
@@ -117,8 +143,8 @@ function createRunMessages(
 
   return {
     async sendMessage(runId, message) {
-      const text = `SELECT session, answer FROM ${schema}.tell($1, $2, $3, $4)`;
-      const values = [encodeText(runId), encodeText(message.key), JSON.stringify(message), origin];
+      const text = `SELECT session, answer FROM ${schema}.tell($1, $2, $3, '')`;
+      const values = [encodeText(runId), encodeText(message.key), JSON.stringify(message)];
       const tell = () => database.query("send a message to a run", { text, values });
       let [row] = await tell();
       if (row?.answer === "ended" && message.type === "retry") {
@@ -126,7 +152,7 @@ function createRunMessages(
         [row] = await tell(); // another process may have reopened the run first
       }
       if (row?.answer !== "told") return assertAcceptsMessages(runId, row && { state: "ended" });
-      watchers.notify(decodeText(row.session), { type: "message", runId });
+      onMessage(decodeText(row.session), runId);
     },
     async listMessages(runId) {
       const text = `SELECT body FROM ${schema}.told WHERE run_id = $1 AND NOT heard ORDER BY place`;

@@ -2,15 +2,15 @@
 // order: lease, session, runs, messages. Texts are passed in encoded form (stored-text.ts), so they can be inserted
 // between the quotes of a JSON payload.
 
-/** Returns the NOTIFY channel: the name of the schema, which is passed in quotes. */
-export function getChannel(schema: string): string {
+/** Returns the name of the schema, which is passed in quotes. */
+export function unquoteSchema(schema: string): string {
   return schema.slice(1, -1);
 }
 
 /**
  * Appends facts. Returns a row per fact: its index in the request, its `seq`, and its body if it was already stored; or
  * one row with a problem and the current number of facts. Rows before a problem must be ignored. Processes of different
- * versions call it, so its arguments and its result may only gain optional fields.
+ * versions call it, so its arguments and its result may only gain optional fields. `origin` is not used any longer.
  */
 export function buildAppendFunction(schema: string): string {
   return `
@@ -29,7 +29,6 @@ export function buildAppendFunction(schema: string): string {
       added_bytes bigint := 0;
       first_at double precision;
       last_at double precision;
-      live text;
       given record;
     BEGIN
       SELECT token INTO lease_token FROM ${schema}.leases WHERE session_id = session FOR UPDATE;
@@ -76,17 +75,13 @@ export function buildAppendFunction(schema: string): string {
           WHERE id = asked->>'run'
           ON CONFLICT (run_id, key) DO UPDATE SET heard = true, body = '';
       END IF;
-      FOR live IN SELECT * FROM json_array_elements_text(asked->'live') LOOP
-        PERFORM pg_notify('${getChannel(schema)}', live);
-      END LOOP;
-      PERFORM pg_notify('${getChannel(schema)}', '["facts","' || origin || '","' || session || '"]');
     END $$;`;
 }
 
 /** Stores a message to a run. Returns the session and the state of the run; `told` if the message is stored, now or before. */
 export function buildTellFunction(schema: string): string {
   return `
-    CREATE FUNCTION ${schema}.tell(run text, message_key text, message text, origin text)
+    CREATE OR REPLACE FUNCTION ${schema}.tell(run text, message_key text, message text, origin text)
     RETURNS TABLE (session text, answer text)
     LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
     #variable_conflict use_column
@@ -99,7 +94,6 @@ export function buildTellFunction(schema: string): string {
         answer := 'told';
       ELSIF answer <> 'ended' THEN
         INSERT INTO ${schema}.told (run_id, key, body) VALUES (run, message_key, message);
-        PERFORM pg_notify('${getChannel(schema)}', '["told","' || origin || '","' || session || '","' || run || '"]');
         answer := 'told';
       END IF;
       RETURN NEXT;
@@ -141,7 +135,7 @@ export function buildPutRecordFunction(schema: string): string {
       clock double precision;
     BEGIN
       PERFORM pg_advisory_xact_lock(
-        hashtextextended(record_id, hashtextextended(record_kind, hashtextextended('${getChannel(schema)}', 0))));
+        hashtextextended(record_id, hashtextextended(record_kind, hashtextextended('${unquoteSchema(schema)}', 0))));
       clock := floor(extract(epoch FROM clock_timestamp()) * 1000); -- after the wait: a later version is not older
       SELECT * INTO newest FROM ${schema}.records WHERE kind = record_kind AND id = record_id
         ORDER BY writer = author DESC, version DESC LIMIT 1;

@@ -10,10 +10,7 @@ import { encodeText } from "./stored-text.ts";
 const maxRows = 250;
 
 /** Creates `writeSession`: everything is in one transaction on one connection. */
-export function createWriteSession(
-  database: Database,
-  { schema, origin }: { readonly schema: string; readonly origin: string },
-): Store["writeSession"] {
+export function createWriteSession(database: Database, schema: string): Store["writeSession"] {
   return ({ lease, title = "" }, write) =>
     database.runTransaction("write a session", async (transaction) => {
       const { sessionId } = lease;
@@ -23,14 +20,14 @@ export function createWriteSession(
         const message = `Session "${sessionId}" already exists. Choose another id.`;
         throw new AgentError("position_conflict", message);
       }
-      const { append } = createAppendQueue(transaction, { schema, origin });
+      const { append } = createAppendQueue(transaction, schema);
       const { putBlob } = createBlobs(transaction, schema);
       let expected = 0;
       await write({
         async append(facts) {
           for (let from = 0; from < facts.length; from += maxRows) {
             const part = facts.slice(from, from + maxRows);
-            await append(part, { expected, lease }, []);
+            await append(part, { expected, lease });
             expected += part.length;
           }
         },

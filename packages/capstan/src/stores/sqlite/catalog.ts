@@ -2,7 +2,6 @@ import { identifyRunStart } from "../../ids.ts";
 import type { FoundRun, ListOptions, RunInfo, ScopeSize, SessionInfo, Store } from "../../store.ts";
 import { clampRowLimit, findNewerVersion } from "../store-rules.ts";
 import type { Connection, SqlValue } from "./connection.ts";
-import { isLeaseValid } from "./leases.ts";
 import { isSession, scopeColumn } from "./migrations.ts";
 import { getStoredScopes } from "./scope.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
@@ -17,7 +16,8 @@ type SessionRow = {
 };
 
 const sessionColumns = "id, title, facts, created_at AS createdAt, updated_at AS updatedAt";
-const runColumns = `runs.id AS runId, sessions.id AS sessionId, agent, state,
+/** The columns of a run, of `runs` joined with `sessions`. */
+export const runColumns = `runs.id AS runId, sessions.id AS sessionId, agent, state,
   started_at AS startedAt, runs.updated_at AS updatedAt,
   (SELECT version FROM facts WHERE facts.session = runs.session ORDER BY seq DESC LIMIT 1) AS version`;
 
@@ -37,7 +37,6 @@ export function createCatalog(
   | "rename"
   | "findRun"
   | "listRuns"
-  | "listOrphans"
 > {
   return {
     create: (sessionId, title = "") =>
@@ -101,16 +100,6 @@ export function createCatalog(
           .map(toRunInfo)
           .reverse();
       }),
-    listOrphans: ({ includeWaiting = false } = {}) =>
-      read(() => {
-        const sql = `SELECT ${runColumns} FROM runs JOIN sessions ON sessions.number = runs.session
-          LEFT JOIN leases ON leases.session = sessions.id
-          WHERE state <> 'ended' AND ${isLeaseValid} IS NOT TRUE AND (state = 'active' OR ?2 = 1 OR EXISTS
-            (SELECT 1 FROM told WHERE run = runs.number AND message IS NOT NULL))
-          AND NOT EXISTS (SELECT 1 FROM runs AS later WHERE later.session = runs.session AND later.number > runs.number)
-          ORDER BY runs.number`;
-        return connection.all<RunRow>(sql, now(), includeWaiting ? 1 : 0).map(toRunInfo);
-      }),
   };
 }
 
@@ -122,9 +111,9 @@ function toSessionInfo<Row extends SessionRow>({
   return { id: fromStoredText(id), ...(title && { title: fromStoredText(title) }), ...rest };
 }
 
-type RunRow = RunInfo & { readonly version: number };
+export type RunRow = RunInfo & { readonly version: number };
 
-function toRunInfo<Row extends RunRow>({ version, ...row }: Row): Omit<Row, "version"> {
+export function toRunInfo<Row extends RunRow>({ version, ...row }: Row): Omit<Row, "version"> {
   const { runId, sessionId, agent } = row;
   return {
     ...row,

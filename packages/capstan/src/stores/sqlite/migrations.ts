@@ -137,6 +137,18 @@ CREATE TRIGGER blob_measured AFTER INSERT ON blobs BEGIN
   UPDATE sessions SET bytes = bytes + octet_length(NEW.data) WHERE number = NEW.session;
 END;
 `,
+  // Claims of processes that take over runs, by the session's id.
+  claims: `
+CREATE TABLE claims (
+  session TEXT PRIMARY KEY,
+  claimed_until REAL NOT NULL,
+  claim_ms REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER lease_inserted AFTER INSERT ON leases BEGIN DELETE FROM claims WHERE session = NEW.session; END;
+CREATE TRIGGER lease_updated AFTER UPDATE OF token ON leases BEGIN DELETE FROM claims WHERE session = NEW.session; END;
+CREATE TRIGGER claimed_session_deleted AFTER DELETE ON sessions BEGIN DELETE FROM claims WHERE session = OLD.id; END;
+CREATE INDEX told_pending ON told (run) WHERE message IS NOT NULL;
+`,
 };
 
 /** Version of the files that this code writes. */

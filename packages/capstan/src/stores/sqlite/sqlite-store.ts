@@ -1,11 +1,13 @@
 import type { Store } from "../../store.ts";
 import { createWatchers } from "../watchers.ts";
+import { createWorkWatchers, withWorkNotices } from "../work-watchers.ts";
 import { createBlobs } from "./blobs.ts";
 import { createCatalog } from "./catalog.ts";
 import type { Connection } from "./connection.ts";
 import { createSessionDeletion } from "./delete-session.ts";
 import { createFactLog } from "./fact-log.ts";
 import { createLeases } from "./leases.ts";
+import { createOrphans } from "./orphans.ts";
 import { createRecords } from "./records.ts";
 import { createRunMessages } from "./run-messages.ts";
 import { createSearch } from "./search.ts";
@@ -28,29 +30,35 @@ export function createSqliteStore(
 ): Store {
   const queue = createWorkQueue(connection, busyTimeoutMs);
   const local = createWatchers();
+  const { notify: notifyWork, watchWork } = createWorkWatchers();
   const { stop, watch } = createWatch(connection, local, pollMs);
   const { assertHeld, ...leases } = createLeases(connection, queue, now);
   const log = createFactLog(connection, queue, assertHeld);
+  const messages = createRunMessages(connection, queue, local.notify);
   const blobs = createBlobs(connection, queue);
   const deletion = createSessionDeletion(connection, queue);
   // In the background; if it fails, the next process that opens the file tries again.
   deletion.deleteExpired(now).catch(() => undefined);
   let closing: Promise<void> | undefined;
 
+  const append: Store["append"] = async (facts, at) => {
+    const appended = await log.append(facts, at);
+    local.notify(at.lease.sessionId, { type: "facts" });
+    return appended;
+  };
+
   return {
     ...leases,
     ...log,
-    ...createRunMessages(connection, queue, local.notify),
+    ...messages,
     ...createCatalog(connection, queue, now),
+    ...createOrphans(connection, queue, now),
     ...createSearch(connection, queue),
     ...blobs,
     ...createSnapshots(connection, queue, assertHeld),
     ...createRecords(connection, queue, now),
-    async append(facts, at) {
-      const appended = await log.append(facts, at);
-      local.notify(at.lease.sessionId, { type: "facts" });
-      return appended;
-    },
+    ...withWorkNotices({ append, release: leases.release, sendMessage: messages.sendMessage }, notifyWork),
+    watchWork,
     writeSession: createWriteSession(connection, queue, { now, assertHeld, ...blobs, ...deletion }),
     remove: (sessionId) => deletion.remove(sessionId, () => local.delete(sessionId)),
     publish: local.publish,

@@ -1,6 +1,6 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { UnplacedFact } from "../../event.ts";
-import type { RunMessage, Store } from "../../store.ts";
+import { getScope, type OrphanOptions, type RunMessage, type Store } from "../../store.ts";
 import {
   acquireTestLease,
   createDoneFact,
@@ -114,6 +114,123 @@ export function runsSuite(getStore: () => Store): void {
       await store.append([createWarningFact("s1", "r1", "a")], { expected: 3, lease: last });
       await store.release(last);
       expect(await store.listOrphans()).toHaveLength(1);
+    });
+  });
+
+  describe("orphaned runs", () => {
+    /** Stores a run that has started in each session, without a lease. */
+    async function leave(...sessionIds: readonly string[]): Promise<void> {
+      for (const sessionId of sessionIds) {
+        const lease = await acquireTestLease(store, sessionId);
+        await store.append([createStartFact(sessionId, `run ${sessionId}`)], { expected: 0, lease });
+        await store.release(lease);
+      }
+    }
+    const listSessionIds = async (options?: OrphanOptions) =>
+      (await store.listOrphans(options)).map(({ sessionId }) => sessionId);
+
+    it("are listed up to a limit, and users take turns: the runs of one do not delay the first of another", async () => {
+      await leave(...Array.from({ length: 20 }, (_, index) => `ann~${index}`), "bob~1", "bob~2", "cid~1");
+      for (const options of [{ limit: 3 }, { limit: 3, claimMs: 1 }]) {
+        const scopes = (await listSessionIds(options)).map(getScope).sort();
+        expect(scopes).toEqual(["ann", "bob", "cid"]);
+        await delay(10);
+      }
+      expect(await listSessionIds({ limit: 100 })).toHaveLength(23);
+      expect(await listSessionIds({ limit: 0 })).toEqual([]);
+      const except = ["run bob~1", "run bob~2", "run cid~1"];
+      for (const options of [{ except }, { except, limit: 100, claimMs: 1 }])
+        expect(await listSessionIds(options)).toHaveLength(20);
+    });
+
+    it("are listed alone by the id of a run", async () => {
+      await leave("s1", "s2", "held");
+      const held = await acquireTestLease(store, "held");
+      expect(await listSessionIds({ runId: "run s2" })).toEqual(["s2"]);
+      for (const runId of ["run held", "nobody"]) expect(await listSessionIds({ runId })).toEqual([]);
+      await store.append([createWaitingFact("held", "run held")], { expected: 1, lease: held });
+      await store.release(held);
+      expect(await listSessionIds({ runId: "run held" })).toEqual([]);
+      expect(await listSessionIds({ runId: "run held", includeWaiting: true })).toEqual(["held"]);
+      await store.sendMessage("run held", createSteerMessage("k"));
+      expect(await listSessionIds({ runId: "run held" })).toEqual(["held"]);
+    });
+
+    it("are claimed by one listing at a time, and listed by all others (F74)", async () => {
+      const sessionIds = Array.from({ length: 12 }, (_, index) => `s${index}`);
+      await leave(...sessionIds);
+      const claim = () => listSessionIds({ limit: 4, claimMs: 60_000 });
+      const pages = await Promise.all([claim(), claim(), claim(), claim()]);
+      expect(pages.map(({ length }) => length).sort()).toEqual([0, 4, 4, 4]);
+      expect(pages.flat().sort()).toEqual(sessionIds.toSorted());
+      expect(await claim()).toEqual([]);
+      expect(await listSessionIds()).toHaveLength(12);
+    });
+
+    it("can be claimed again when the claim has expired, those that were never claimed first", async () => {
+      await leave("s1", "s2");
+      const [first] = await listSessionIds({ limit: 1, claimMs: 20 });
+      await vi.waitFor(async () => {
+        const [next] = await listSessionIds({ limit: 1, claimMs: 20 });
+        expect(next).not.toBe(first);
+      });
+      await vi.waitFor(async () => expect(await listSessionIds({ limit: 5, claimMs: 1 })).toHaveLength(2));
+    });
+
+    it("are no longer claimed once a process has leased their session", async () => {
+      await leave("s1");
+      expect(await listSessionIds({ limit: 1, claimMs: 60_000 })).toEqual(["s1"]);
+      const lease = await acquireTestLease(store, "s1", "bob");
+      expect(await listSessionIds({ limit: 1, claimMs: 60_000 })).toEqual([]);
+      await store.release(lease);
+      expect(await listSessionIds({ limit: 1, claimMs: 60_000 })).toEqual(["s1"]);
+    });
+
+    it("of a process that is gone are claimed when its lease has expired (F73)", async () => {
+      const lease = await acquireTestLease(store, "s1", "ann", 60_000);
+      await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
+      expect(await listSessionIds({ limit: 1, claimMs: 60_000 })).toEqual([]);
+      await store.renew(lease, 1);
+      await delay(10);
+      expect(await listSessionIds({ limit: 1, claimMs: 60_000 })).toEqual(["s1"]);
+      const next = await acquireTestLease(store, "s1", "bob");
+      await store.append([createDoneFact("s1", "r1")], { expected: 1, lease: next });
+      await store.release(next);
+      expect(await listSessionIds({ limit: 1, claimMs: 60_000 })).toEqual([]);
+    });
+
+    it("are claimed when they wait and receive a message, also just before their session is released", async () => {
+      for (const sessionId of ["early", "late", "silent"]) {
+        const lease = await acquireTestLease(store, sessionId);
+        const facts = [createStartFact(sessionId, sessionId), createWaitingFact(sessionId, sessionId)];
+        await store.append(facts, { expected: 0, lease });
+        if (sessionId === "early") await store.sendMessage("early", createSteerMessage("k"));
+        await store.release(lease);
+      }
+      await store.sendMessage("late", createSteerMessage("k"));
+      expect((await listSessionIds({ limit: 9, claimMs: 60_000 })).sort()).toEqual(["early", "late"]);
+      await store.remove("late");
+      expect(await listSessionIds()).toEqual(["early"]);
+    });
+
+    it("are reported to watchers of work when a process leaves them or sends them a message", async () => {
+      const onWork = vi.fn();
+      const stop = store.watchWork?.(onWork);
+      if (!stop) return; // optional
+      const lease = await acquireTestLease(store, "s1");
+      await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
+      expect(onWork).not.toHaveBeenCalled();
+      await store.release(lease);
+      await vi.waitFor(() => expect(onWork).toHaveBeenCalledTimes(1), 30_000);
+      const next = await acquireTestLease(store, "s1");
+      await store.append([createWaitingFact("s1", "r1")], { expected: 1, lease: next });
+      await store.release(next);
+      await store.sendMessage("r1", createSteerMessage("k"));
+      await vi.waitFor(() => expect(onWork).toHaveBeenCalledTimes(2), 30_000);
+      stop();
+      await store.sendMessage("r1", createSteerMessage("l"));
+      await delay(10);
+      expect(onWork).toHaveBeenCalledTimes(2);
     });
   });
 
