@@ -54,6 +54,7 @@ const layers: readonly Layer[] = [
   { files: loop, imports: [...vocabulary, ...pure, ...loop], packages: [] },
   createLeaf("models/"),
   createLeaf("stores/"),
+  createLeaf("buses/"),
   createLeaf("safety/"),
   createLeaf("trace/", ["secrets/"]),
   createLeaf("secrets/"),
