@@ -9,6 +9,7 @@ import type { Lease, ListOptions, Store } from "../../store.ts";
 import { storeSuite } from "../../testing/store-suite.ts";
 import { memory } from "../memory.ts";
 import { buildListQuery } from "./catalog.ts";
+import { buildOrphanQuery } from "./orphans.ts";
 import { postgres } from "./postgres.ts";
 
 let server: PostgresServer;
@@ -138,6 +139,44 @@ describe.skipIf(!findPostgresFolder())(
           expect(await explain(page)).toContain("Index Scan using sessions_by_time");
         for (const page of [{ scope: "2", limit: 10 }, { limit: 10 }, { limit: 10, after }])
           expect(await explain(page)).not.toMatch(/Seq Scan|Sort/);
+      });
+
+      it("finds work, and one run, without reading the runs that wait or are held", async () => {
+        const store = fresh();
+        await store.list();
+        const schema = `store_${schemas}`;
+        await pool(
+          one,
+        ).query(`INSERT INTO ${schema}.runs (id, session_id, agent, state, started_at, updated_at)
+          SELECT 'run' || number, 'user' || number % 9 || '~' || number, 'a',
+            CASE WHEN number % 20 = 0 THEN 'active' ELSE 'waiting' END, 1, 1 FROM generate_series(1, 20000) AS number;
+          INSERT INTO ${schema}.leases (session_id, owner, token, until)
+            SELECT session_id, 'other', 1, now() + interval '1 hour' FROM ${schema}.runs WHERE state = 'active'`);
+        await pool(one).query(`ANALYZE ${schema}.runs, ${schema}.leases`);
+        const { text, values } = buildOrphanQuery(schema, { includeWaiting: true, runId: "run7" });
+        const { rows: plan } = await pool(one).query(`EXPLAIN ${text}`, values);
+        expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toMatch(/Seq Scan on (runs|leases)/);
+        expect(await store.listOrphans({ limit: 10, claimMs: 1 })).toEqual([]);
+        await store.sendMessage("run7", { type: "steer", text: "left", key: "k" });
+        const client = await pool(one).connect();
+        const countReads = async () => {
+          const { rows } = await client.query(`SELECT sum(pg_stat_get_xact_tuples_returned(relid)
+            + pg_stat_get_xact_tuples_fetched(relid))::integer AS reads FROM pg_stat_xact_user_tables
+            WHERE schemaname = '${schema}'`);
+          return rows[0].reads as number;
+        };
+        try {
+          await client.query("BEGIN");
+          const claim = buildOrphanQuery(schema, { limit: 10, claimMs: 1 });
+          const readsBefore = await countReads(); // of earlier statements of the connection
+          const { rows: found } = await client.query(claim.text, claim.values);
+          expect(found.map(({ id }) => id)).toEqual(["run7"]);
+          expect((await countReads()) - readsBefore).toBeLessThan(50);
+          await client.query("ROLLBACK");
+        } finally {
+          client.release(true);
+        }
+        await store.close();
       });
 
       it("finds the words of an earlier program without accents, those it wrote and those it writes (F78)", async () => {

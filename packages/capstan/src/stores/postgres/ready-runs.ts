@@ -84,7 +84,7 @@ function buildClaimFunction(schema: string): string {
   return `
     CREATE FUNCTION ${schema}.claim_runs(max_runs integer, claim_ms double precision, skipped text[])
     RETURNS TABLE (run text, is_new boolean)
-    LANGUAGE plpgsql SET enable_seqscan = off SET enable_sort = off AS $$
+    LANGUAGE plpgsql ROWS 10 SET enable_seqscan = off SET enable_sort = off AS $$
     DECLARE
       started_at timestamptz := clock_timestamp();
       last_lane integer := floor(random() * 2147483647);
