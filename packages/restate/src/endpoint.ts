@@ -92,7 +92,7 @@ export function createWorker(
 
   async function close(): Promise<void> {
     const closed = servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve)));
-    // Tells Restate to send nothing more on these connections; the requests that they carry are answered first.
+    // Node before 24 leaves connections open. Restate sends nothing more on them; what they carry is answered first.
     for (const session of sessions) session.close();
     await Promise.all(closed);
   }

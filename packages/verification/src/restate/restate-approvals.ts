@@ -1,3 +1,5 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { RunInfo } from "capstan";
 import type { PlannedCalls } from "../durability/crash-agent.ts";
 import { openRestateHarness, type RestateHarness, type RestateHarnessOptions } from "./restate-harness.ts";
 
@@ -26,9 +28,10 @@ export async function runApprovalTrial(
     const runIds = Array.from({ length: options.count }, (_, number) => `run_${number}`);
     const old = Array.from({ length: options.workers }, () => harness.addWorker());
     await harness.register();
-    for (const runId of runIds)
+    await forEachRun(runIds, async (runId) => {
       await harness.client.enqueue(harness.agent, JSON.stringify(plan), { runId, session: runId });
-    await waitForStates(harness, { waiting: options.count });
+    });
+    await waitForState(harness, runIds, "waiting");
     for (const worker of old) worker.signal("SIGKILL");
     await Promise.all(old.map((worker) => worker.ended));
     await Promise.all(harness.server.nodes.map((node) => node.kill()));
@@ -40,12 +43,12 @@ export async function runApprovalTrial(
     );
     await Promise.all(added.map((worker) => worker.ready));
     await harness.register();
-    for (const runId of runIds) {
+    await forEachRun(runIds, async (runId) => {
       const { pending } = await harness.client.getResult(runId);
       for (const { callId } of pending)
         await harness.client.send(runId, { key: "yes", type: "approve", callId });
-    }
-    await waitForStates(harness, { ended: options.count });
+    });
+    await waitForState(harness, runIds, "ended");
     const { problems, runs, executions } = await harness.check();
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     return { problems, completed: runs, executions, seconds };
@@ -54,19 +57,26 @@ export async function runApprovalTrial(
   }
 }
 
-async function waitForStates(
+async function waitForState(
   { store }: RestateHarness,
-  expected: { readonly [state: string]: number },
+  runIds: readonly string[],
+  expected: RunInfo["state"],
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const counts: { [state: string]: number } = {};
-    for (const { id } of await store.list()) {
-      const state = (await store.listRuns(id, 1)).at(-1)?.state ?? "none";
-      counts[state] = (counts[state] ?? 0) + 1;
+  for (const runId of runIds)
+    for (;;) {
+      const state = (await store.findRun(runId))?.state;
+      if (state === expected) break;
+      if (performance.now() > deadline) throw new Error(`${runId} is ${state}, not ${expected}.`);
+      await pause(pollMs);
     }
-    if (Object.entries(expected).every(([state, count]) => counts[state] === count)) return;
-    if (performance.now() > deadline) throw new Error(`Runs by state: ${JSON.stringify(counts)}`);
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
-  }
+}
+
+/** Calls `act` for all runs, some at a time. */
+async function forEachRun(runIds: readonly string[], act: (runId: string) => Promise<void>): Promise<void> {
+  const remaining = runIds.values();
+  const actors = Array.from({ length: 10 }, async () => {
+    for (const runId of remaining) await act(runId);
+  });
+  await Promise.all(actors);
 }
