@@ -7,7 +7,7 @@ import {
   object,
   TerminalError,
 } from "@restatedev/restate-sdk";
-import { AgentError, type ErrorCode } from "capstan";
+import { AgentError } from "capstan";
 
 export type ListenOptions = {
   /** Default: a free port. */
@@ -60,7 +60,7 @@ export function createWorker(
       try {
         await executeSegment(parseInput(input));
       } catch (error) {
-        throw isPermanent(error) ? new TerminalError((error as Error).message) : error;
+        throw isDeletedRun(error) ? new TerminalError(error.message) : error;
       }
     },
   );
@@ -120,16 +120,14 @@ function toHandlerOptions({ maxSegmentMs, maxRetryMs }: WorkerSettings): ObjectH
 function parseInput(input: unknown): { readonly runId: string } {
   if (typeof input === "object" && input !== null && "runId" in input && typeof input.runId === "string")
     return { runId: input.runId };
-  throw new AgentError(
-    "invalid_input",
-    'Expected {"runId": "…"}. Call this service through the engine only.',
-  );
+  throw new TerminalError('Expected {"runId": "…"}. Call this service through the engine only.', {
+    errorCode: 400,
+  });
 }
 
-/** No later attempt can succeed: the run was deleted, or the request is not one of the engine. */
-function isPermanent(error: unknown): boolean {
-  const permanent: readonly ErrorCode[] = ["unknown_run", "invalid_input"];
-  return error instanceof AgentError && permanent.includes(error.code);
+/** No later attempt can succeed. */
+function isDeletedRun(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && error.code === "unknown_run";
 }
 
 const loopbackHosts: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);

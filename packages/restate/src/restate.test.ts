@@ -48,17 +48,17 @@ const agent = defineAgent({
   tools: [work, sign],
 });
 
-function createEngine(url = server.ingressUrl): RestateEngine {
+function createEngine(url = server.ingressUrl, more: { maxSegmentMs?: number } = {}): RestateEngine {
   const engine = restate({
-    ...{ store, agents: agent, service, ingress: { url } },
+    ...{ store, agents: agent, service, ingress: { url }, ...more },
     ...{ leaseMs: 300, recoverEveryMs: 100, maxRetryMs: 200 },
   });
   engines.push(engine);
   return engine;
 }
 
-async function startWorker(): Promise<RestateEngine> {
-  const worker = createEngine();
+async function startWorker(more?: { maxSegmentMs?: number }): Promise<RestateEngine> {
+  const worker = createEngine(server.ingressUrl, more);
   const { url } = await worker.listen();
   await worker.register({ adminUrl: server.adminUrl, url });
   return worker;
@@ -150,6 +150,17 @@ describe.skipIf(!findRestateServer())("with a real server", () => {
       });
     expect(executed).toEqual(["work 1"]);
     expect((await store.read(sessionId)).filter(({ type }) => type === "recovered")).toEqual([]);
+  });
+
+  it("a segment that takes longer than allowed is aborted by Restate, and not executed twice by its worker", async () => {
+    const release = Promise.withResolvers<void>();
+    gate = release.promise;
+    const worker = await startWorker({ maxSegmentMs: 200 });
+    const { runId } = await worker.enqueue(agent, "Work.");
+    await expect.poll(countAttempts).toBeGreaterThan(1);
+    release.resolve();
+    await expect.poll(() => worker.getResult(runId)).toMatchObject({ status: "done" });
+    expect(executed).toEqual(["work 1"]);
   });
 
   it("a worker that closes releases its run after the current call, and another continues it (F82)", async () => {
