@@ -6,7 +6,6 @@ import { createInterface } from "node:readline";
 import { restate } from "@capstan/restate";
 import { AgentError, type Event, type Hooks, isFact } from "capstan";
 import { local } from "capstan/engines/local";
-import { quickRetries } from "../restate/quick-retries.ts";
 import { type Breakpoint, createBreakpoint, withBreakpoints } from "./breakpoints.ts";
 import { type CrashAgentOptions, createCrashAgent, type PlannedCalls } from "./crash-agent.ts";
 import { openTrace } from "./execution-trace.ts";
@@ -25,6 +24,8 @@ export type WorkerOptions = Omit<CrashAgentOptions, "trace" | "reach"> & {
   readonly snapshotEvery?: number;
   /** The ingress of the Restate server that has the worker execute runs. Default: the worker takes them from the store. */
   readonly restateUrl?: string;
+  /** How often a worker of Restate searches for runs that Restate did not receive. Default: the engine's. */
+  readonly recoverEveryMs?: number;
   /** A file that is imported before the program. */
   readonly preload?: string;
 };
@@ -66,10 +67,12 @@ async function runWorker(options: WorkerOptions): Promise<void> {
     owner: `worker ${process.pid}`,
     getResumeOptions: () => ({ hooks }),
   };
+  const { recoverEveryMs } = options;
+  const restateOptions = { maxRetryMs: 500, ...(recoverEveryMs !== undefined && { recoverEveryMs }) };
   const remote =
     options.restateUrl === undefined
       ? undefined
-      : restate({ ...engineOptions, ingress: { url: options.restateUrl }, ...quickRetries });
+      : restate({ ...engineOptions, ...restateOptions, ingress: { url: options.restateUrl } });
   const engine = remote ?? local(engineOptions);
 
   function startRun({ runId, plan, session }: WorkerRequest): void {

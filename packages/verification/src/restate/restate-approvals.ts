@@ -22,7 +22,8 @@ export type ApprovalsReport = {
 export async function runApprovalTrial(
   options: RestateHarnessOptions & { readonly count: number; readonly workers: number },
 ): Promise<ApprovalsReport> {
-  const harness = await openRestateHarness(options);
+  const times = { leaseMs: 5_000, recoverEveryMs: 5_000 };
+  const harness = await openRestateHarness({ ...options, times });
   const startedAt = performance.now();
   try {
     const runIds = Array.from({ length: options.count }, (_, number) => `run_${number}`);

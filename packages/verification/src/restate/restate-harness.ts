@@ -10,7 +10,6 @@ import { openSharedStore, type StoreAddress } from "../durability/open-shared-st
 import { startWorker, type WorkerProcess } from "../durability/start-worker.ts";
 import type { WorkerOptions } from "../durability/worker-process.ts";
 import { answersHttp, type Balancer, startBalancer } from "./balancer.ts";
-import { quickRetries } from "./quick-retries.ts";
 import { type RestateServer, startRestate } from "./start-restate.ts";
 
 /** A Restate server, worker processes behind a balancer, and an engine in this process that executes nothing. */
@@ -36,13 +35,16 @@ export type RestateHarnessOptions = {
   readonly store?: StoreAddress | undefined;
   /** Nodes of the Restate server. Default: 1. */
   readonly nodes?: number | undefined;
+  /** Default: short ones, so that a trial is over soon. With many runs at once, requests would be repeated too often. */
+  readonly times?: { readonly leaseMs: number; readonly recoverEveryMs: number };
 };
 
-const leaseMs = 400;
+const quickTimes = { leaseMs: 400, recoverEveryMs: 500 };
 
 export async function openRestateHarness({
   store: address,
   nodes = 1,
+  times = quickTimes,
 }: RestateHarnessOptions = {}): Promise<RestateHarness> {
   const folder = mkdtempSync(join(tmpdir(), "capstan-crash-"));
   const traceFile = join(folder, "trace.jsonl");
@@ -54,14 +56,14 @@ export async function openRestateHarness({
   const store = openSharedStore(storeAddress);
   const trace = { write: () => undefined, close: () => undefined };
   const agent = createCrashAgent({ trace, reach: () => undefined });
-  const client = restate({ store, agents: agent, leaseMs, ingress: { url: ingress.url }, ...quickRetries });
+  const client = restate({ ...{ store, agents: agent, ingress: { url: ingress.url } }, ...times });
   const workers: WorkerProcess[] = [];
   const getBalancer = () => balancers.at(-1) as Balancer;
   return {
     ...{ server, store, agent, client },
     addWorker(more = {}) {
       const worker = startWorker({
-        ...{ store: storeAddress, traceFile, leaseMs, restateUrl: ingress.url, ...more },
+        ...{ store: storeAddress, traceFile, ...times, restateUrl: ingress.url, ...more },
       });
       workers.push(worker);
       const balancer = getBalancer();
