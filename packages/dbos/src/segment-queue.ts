@@ -30,7 +30,10 @@ const batchSize = 500;
 const maxBatches = 100;
 
 /** Opens the queue for adding, once its tables are ready. Connects when it is used. */
-export function openSegmentQueue(settings: DbosSettings, tablesReady: Promise<void> = Promise.resolve()): SegmentQueue {
+export function openSegmentQueue(
+  settings: DbosSettings,
+  tablesReady: Promise<void> = Promise.resolve(),
+): SegmentQueue {
   const { databaseUrl, schema, report, retentionMs } = settings;
   const opening = tablesReady.then(() =>
     DBOSClient.create({

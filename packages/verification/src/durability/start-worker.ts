@@ -44,7 +44,7 @@ export function startWorker(
       "--disable-warning=ExperimentalWarning",
       ...(options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`]),
       ...(options.preload === undefined ? [] : [`--import=${options.preload}`]),
-      program,
+      options.program?.file ?? program,
       JSON.stringify(options),
     ],
     {

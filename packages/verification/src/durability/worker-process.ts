@@ -4,7 +4,7 @@
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { restate } from "@capstan/restate";
-import { AgentError, type Event, type Hooks, isFact } from "capstan";
+import { AgentError, type Event, type Hooks, isFact, type Json } from "capstan";
 import { local } from "capstan/engines/local";
 import { type Breakpoint, createBreakpoint, withBreakpoints } from "./breakpoints.ts";
 import { type CrashAgentOptions, createCrashAgent, type PlannedCalls } from "./crash-agent.ts";
@@ -17,6 +17,8 @@ export type WorkerOptions = Omit<CrashAgentOptions, "trace" | "reach"> & {
   /** File for executions and acknowledged facts. */
   readonly traceFile: string;
   readonly leaseMs: number;
+  /** A program that calls `runEngineWorker`, and settings for it. Default: this one, with the engine `local`. */
+  readonly program?: { readonly file: string; readonly settings: Json };
   readonly breakpoint?: Breakpoint;
   /** Limit of the heap in megabytes. Default: Node's. */
   readonly heapMb?: number;
