@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { DBOS } from "@dbos-inc/dbos-sdk";
+import { dbRetryConfig } from "@dbos-inc/dbos-sdk/internal/utils";
 import { AgentError } from "capstan";
 import {
   application,
@@ -44,7 +45,9 @@ let lastShutdown: Promise<void> = Promise.resolve();
 let isWorkflowRegistered = false;
 
 const firstRelaunchMs = 500;
-const maxRelaunchMs = 30_000;
+const maxRelaunchMs = 5_000;
+/** DBOS waits for up to a minute and a half before it tries its database again, even if that was down for seconds. */
+const maxReconnectSeconds = 5;
 const drainTimeoutMs = 600_000;
 const unknownEngineDelayMs = 1_000;
 const cleanEveryMs = 3_600_000;
@@ -131,6 +134,7 @@ async function launchOnce(settings: DbosSettings): Promise<void> {
   const { databaseUrl, schema, maxRuns, maxRunsPerUser, pollMs, owner, report } = settings;
   if (!isWorkflowRegistered) DBOS.registerWorkflow(runSegmentWorkflow, { name: application.workflow });
   isWorkflowRegistered = true;
+  dbRetryConfig.maxBackoffSec = maxReconnectSeconds;
   DBOS.setConfig({
     name: application.name,
     applicationVersion: application.version,

@@ -44,10 +44,10 @@ export function openSegmentQueue(
       logger: createDbosLogger(report),
     }),
   );
-  let pendingAdds = 0;
+  const pendingAdds = new Map<string, Promise<void>>();
 
-  async function enqueue(segment: Segment, at: number): Promise<void> {
-    const { engine, key, attempt, sessionId } = segment;
+  async function enqueue(workflowID: string, segment: Segment, at: number): Promise<void> {
+    const { engine, sessionId } = segment;
     const delaySeconds = Math.ceil((at - Date.now()) / 1000);
     const client = await opening;
     await client.enqueue(
@@ -55,7 +55,7 @@ export function openSegmentQueue(
         queueName: application.queue,
         workflowName: application.workflow,
         appVersion: application.version,
-        workflowID: `${engine}/${key}${attempt > 0 ? ` #${attempt}` : ""}`,
+        workflowID,
         queuePartitionKey: `${engine}/${getScope(sessionId) || sessionId}`,
         ...(delaySeconds > 0 && { delaySeconds }),
       },
@@ -65,13 +65,15 @@ export function openSegmentQueue(
 
   return {
     async add(segment, at = 0) {
-      if (pendingAdds >= maxPendingAdds) throw createAddError(segment, "too many segments wait for it");
-      pendingAdds += 1;
-      const adding = enqueue(segment, at)
-        .catch((error) => Promise.reject(createAddError(segment, error.message)))
-        .finally(() => {
-          pendingAdds -= 1;
-        });
+      const { engine, key, attempt } = segment;
+      const id = `${engine}/${key}${attempt > 0 ? ` #${attempt}` : ""}`;
+      if (pendingAdds.size >= maxPendingAdds) throw createAddError(segment, "too many segments wait for it");
+      const adding =
+        pendingAdds.get(id) ??
+        enqueue(id, segment, at)
+          .catch((error) => Promise.reject(createAddError(segment, error.message)))
+          .finally(() => pendingAdds.delete(id));
+      pendingAdds.set(id, adding);
       const reason = `no answer within ${addTimeoutMs} ms`;
       await withTimeout(adding, addTimeoutMs, () => createAddError(segment, reason));
     },
