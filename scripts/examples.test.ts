@@ -25,6 +25,7 @@ describe("the examples", () => {
     "cli-config": "", // loaded by `capstan`; prints nothing
     "coding-tools": "shell: ok, read_file: ok, edit_file: ok, shell: ok",
     costs: "$0.0065, prices of 2026-11-16",
+    dbos: "Set DATABASE_URL to a Postgres database.",
     durable: "done: The report is on its way.",
     embeddings: "nearest: A cat sleeps 15 hours a day.",
     "event-views": '15 finished {"steps":2}',
