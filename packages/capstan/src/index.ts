@@ -118,6 +118,7 @@ export type {
   LeaseRequest,
   MessageBody,
   OrphanOptions,
+  RunCounts,
   RunInfo,
   RunMessage,
   ScopeSize,

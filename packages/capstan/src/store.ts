@@ -76,6 +76,21 @@ export type RunInfo = {
   readonly newerVersion?: number;
 };
 
+/** The unfinished runs of all sessions. */
+export type RunCounts = {
+  /** Runs with work to do, whether or not a process executes them. */
+  readonly active: number;
+  /** Runs that wait for an answer. */
+  readonly waiting: number;
+  /** Active runs that no process executes although they could continue now. */
+  readonly untaken: number;
+  /**
+   * Since when the oldest of them could continue: its last fact, the end of the lease that its last process lost, or the
+   * time until which it waited for its provider.
+   */
+  readonly untakenSince?: number;
+};
+
 /** A run and the position of its first fact. The run, including its nested runs, extends to the session's next run. */
 export type FoundRun = RunInfo & { readonly firstSeq: number };
 
@@ -247,6 +262,8 @@ export interface Store extends Records {
    * limit alone, and not on the number of runs.
    */
   listOrphans(options?: OrphanOptions): Promise<readonly RunInfo[]>;
+  /** Counts the unfinished runs, without reading ended ones. */
+  countRuns(): Promise<RunCounts>;
   /**
    * Finds messages and tool results in which every query word starts a word, regardless of case and accents; 50 hits
    * without a `limit`. The best match is first. If there are many more matches than `limit`, the newest ones count.

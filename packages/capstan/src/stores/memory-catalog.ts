@@ -5,6 +5,7 @@ import {
   type FoundRun,
   getScope,
   type ListOptions,
+  type RunCounts,
   type RunInfo,
   type RunMessage,
   type SearchHit,
@@ -85,6 +86,32 @@ export function listRuns(
 ): readonly RunInfo[] {
   const infos = [...runs.values()].map(({ info }) => info).filter((info) => info.sessionId === sessionId);
   return infos.slice(Math.max(0, infos.length - clampRowLimit(limit))).map((info) => ({ ...info }));
+}
+
+/** `leaseEndsIn` returns the milliseconds until the lease of a session expires: not positive once it has expired. */
+export function countRuns(
+  sessions: Sessions,
+  runs: Runs,
+  { now, leaseEndsIn }: { readonly now: number; leaseEndsIn(sessionId: string): number | undefined },
+): RunCounts {
+  const infos = [...runs.values()].map(({ info }) => info);
+  const active = infos.filter(({ state }) => state === "active");
+  const newest = new Map(infos.map((info) => [info.sessionId, info]));
+  const since = active.flatMap((info) => {
+    const { sessionId, updatedAt } = info;
+    const remaining = leaseEndsIn(sessionId);
+    if (newest.get(sessionId) !== info || (remaining ?? 0) > 0) return [];
+    const last = sessions.get(sessionId)?.facts.at(-1);
+    const waitEnd = last?.type === "waiting" ? last.until : undefined;
+    return [Math.max(updatedAt, waitEnd ?? 0, remaining === undefined ? 0 : now + remaining)];
+  });
+  const untaken = since.filter((time) => time <= now);
+  return {
+    active: active.length,
+    waiting: infos.filter(({ state }) => state === "waiting").length,
+    untaken: untaken.length,
+    ...(untaken.length > 0 && { untakenSince: untaken.reduce((first, time) => Math.min(first, time)) }),
+  };
 }
 
 export function searchSessions(

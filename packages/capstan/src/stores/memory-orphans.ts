@@ -4,7 +4,8 @@ import { takeTurns } from "./store-rules.ts";
 
 type OrphanSource = {
   readonly runs: ReadonlyMap<string, MemoryRun>;
-  isHeld(sessionId: string): boolean;
+  /** Returns the milliseconds until the lease of a session expires: not positive once it has expired. */
+  leaseEndsIn(sessionId: string): number | undefined;
   /** The clock of the leases. */
   now(): number;
 };
@@ -16,10 +17,11 @@ export interface MemoryOrphans {
   endClaim(sessionId: string): void;
 }
 
-export function createMemoryOrphans({ runs, isHeld, now }: OrphanSource): MemoryOrphans {
+export function createMemoryOrphans({ runs, leaseEndsIn, now }: OrphanSource): MemoryOrphans {
   /** When claims expire, by session, in the order in which they were made. */
   const claims = new Map<string, number>();
 
+  const isHeld = (sessionId: string) => (leaseEndsIn(sessionId) ?? 0) > 0;
   const endClaim = (sessionId: string) => void claims.delete(sessionId);
   const isClaimed = ({ sessionId }: RunInfo) => (claims.get(sessionId) ?? 0) > now();
 

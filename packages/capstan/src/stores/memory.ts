@@ -4,6 +4,7 @@ import type { Fact, UnplacedFact } from "../event.ts";
 import { identifyFact } from "../ids.ts";
 import type { Lease, NewBlob, Records, Store } from "../store.ts";
 import {
+  countRuns,
   findStoredRun,
   listLargest,
   listRuns,
@@ -25,10 +26,10 @@ import { createWorkWatchers, withWorkNotices } from "./work-watchers.ts";
 export function memory({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
   const sessions = new Map<string, MemorySession>();
   const runs = new Map<string, MemoryRun>();
-  const { assertHeld, isHeld, ...leases } = createMemoryLeases(clock.monotonic);
+  const { assertHeld, leaseEndsIn, ...leases } = createMemoryLeases(clock.monotonic);
   const { notify, delete: deleteWatchers, publish, watch } = createWatchers();
   const messages = createMemoryMessages(sessions, runs, notify);
-  const orphans = createMemoryOrphans({ runs, isHeld, now: clock.monotonic });
+  const orphans = createMemoryOrphans({ runs, leaseEndsIn, now: clock.monotonic });
   const { watchWork, notify: notifyWork } = createWorkWatchers();
 
   function getOrCreateSession(id: string): MemorySession {
@@ -70,6 +71,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     ...messages,
     ...createMemoryQueries(sessions, runs),
     listOrphans: async (options) => orphans.list(options),
+    countRuns: async () => countRuns(sessions, runs, { now: clock.now(), leaseEndsIn }),
     lease(...request) {
       orphans.endClaim(request[0]);
       return leases.lease(...request);
@@ -244,7 +246,8 @@ type HeldLease = { readonly owner: string; readonly token: number; until: number
 /** Creates leases for the runs of this process. */
 export function createMemoryLeases(now: () => number): Pick<Store, "lease" | "renew" | "release"> & {
   assertHeld(lease: Lease): void;
-  isHeld(sessionId: string): boolean;
+  /** Returns the milliseconds until the lease expires: not positive once it has expired. */
+  leaseEndsIn(sessionId: string): number | undefined;
 } {
   const leases = new Map<string, HeldLease>();
   let tokens = 0;
@@ -266,7 +269,10 @@ export function createMemoryLeases(now: () => number): Pick<Store, "lease" | "re
     async release({ sessionId, token }) {
       if (leases.get(sessionId)?.token === token) leases.delete(sessionId);
     },
-    isHeld: (sessionId) => (leases.get(sessionId)?.until ?? 0) > now(),
+    leaseEndsIn(sessionId) {
+      const held = leases.get(sessionId);
+      return held && held.until - now();
+    },
     assertHeld({ sessionId, token }) {
       if (leases.get(sessionId)?.token === token) return;
       throw new AgentError("lease_lost", `Another writer has taken over session "${sessionId}".`);

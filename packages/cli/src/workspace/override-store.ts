@@ -17,6 +17,7 @@ const methods: { readonly [Name in keyof Store]-?: true } = {
   rename: true,
   listRuns: true,
   listOrphans: true,
+  countRuns: true,
   search: true,
   sendMessage: true,
   listMessages: true,

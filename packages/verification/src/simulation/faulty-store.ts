@@ -152,6 +152,7 @@ function createPlainCalls(
     removeRecord: (kind, id, expected) =>
       call({ name: "removeRecord", act: (store) => store.removeRecord(kind, id, expected) }),
     listOrphans: (options) => call({ name: "listOrphans", act: (store) => store.listOrphans(options) }),
+    countRuns: () => call({ name: "countRuns", act: (store) => store.countRuns() }),
     search: (words, options) => call({ name: "search", act: (store) => store.search(words, options) }),
     sendMessage: (runId, message) =>
       call({

@@ -134,6 +134,8 @@ const additions: Readonly<Record<string, (schema: string) => string>> = {
     ${buildAppendFunction(schema)}
     ${buildTellFunction(schema)}
     ${buildReadyTable(schema)}`,
+  runs_by_state: (schema) => `
+    CREATE INDEX runs_by_state ON ${schema}.runs (state, place) WHERE state <> 'ended';`,
 };
 
 /** Creates the schema or migrates it to the latest version; rejects a schema of a later version. */

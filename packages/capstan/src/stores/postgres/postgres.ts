@@ -23,6 +23,7 @@ import { createOrphans } from "./orphans.ts";
 import type { PostgresPool } from "./pool.ts";
 import { openPostgresBus } from "./postgres-bus.ts";
 import { createRecords } from "./records.ts";
+import { createRunCounts } from "./run-counts.ts";
 import { createSearch } from "./search.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { unquoteSchema } from "./sql-functions.ts";
@@ -79,6 +80,7 @@ export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Sto
     ...createSearch(database, schema),
     ...createOrphans(database, schema, notices.onWork),
     ...leases,
+    ...createRunCounts(database, schema),
     ...createBlobs(database, schema),
     ...createRecords(database, schema),
     ...createSnapshots(database, schema),

@@ -9,6 +9,7 @@ import { createFactLog } from "./fact-log.ts";
 import { createLeases } from "./leases.ts";
 import { createOrphans } from "./orphans.ts";
 import { createRecords } from "./records.ts";
+import { createRunCounts } from "./run-counts.ts";
 import { createRunMessages } from "./run-messages.ts";
 import { createSearch } from "./search.ts";
 import { createSnapshots } from "./snapshots.ts";
@@ -53,6 +54,7 @@ export function createSqliteStore(
     ...messages,
     ...createCatalog(connection, queue, now),
     ...createOrphans(connection, queue, now),
+    ...createRunCounts(connection, queue, now),
     ...createSearch(connection, queue),
     ...blobs,
     ...createSnapshots(connection, queue, assertHeld),

@@ -117,6 +117,44 @@ export function runsSuite(getStore: () => Store): void {
     });
   });
 
+  describe("unfinished runs", () => {
+    it("are counted by state, with those that no process takes and since when (S4-62)", async () => {
+      expect(await store.countRuns()).toEqual({ active: 0, waiting: 0, untaken: 0 });
+      const inAMinute = Date.now() + 60_000;
+      const suspend = (runId: string, until: number) =>
+        createFact(runId, runId, { type: "waiting", callIds: [], until }, 6000);
+      for (const [runId, rest] of Object.entries({
+        stored: [createWarningFact("stored", "stored", "a", 5000)],
+        leased: [],
+        waiting: [createWaitingFact("waiting", "waiting")],
+        ended: [createDoneFact("ended", "ended")],
+        suspended: [suspend("suspended", inAMinute)],
+      })) {
+        const lease = await acquireTestLease(store, runId);
+        await store.append([createStartFact(runId, runId, 4000), ...rest], { expected: 0, lease });
+        if (runId !== "leased") await store.release(lease);
+      }
+      expect(await store.countRuns()).toEqual({ active: 3, waiting: 1, untaken: 1, untakenSince: 5000 });
+      const lease = await acquireTestLease(store, "stored");
+      expect(await store.countRuns()).toEqual({ active: 3, waiting: 1, untaken: 0 });
+      const due = createFact("stored", "stored", { type: "waiting", callIds: [], until: 9000 }, 8000);
+      await store.append([due], { expected: 2, lease });
+      await store.release(lease);
+      expect(await store.countRuns()).toMatchObject({ untaken: 1, untakenSince: 9000 });
+    });
+
+    it("are untaken from the end of a lease that was not released, not from their last fact", async () => {
+      const lease = await acquireTestLease(store, "s1");
+      await store.append([createStartFact("s1", "r1", 1000)], { expected: 0, lease });
+      await store.renew(lease, 1);
+      await delay(10);
+      const { untaken, untakenSince = 0 } = await store.countRuns();
+      expect(untaken).toBe(1);
+      expect(untakenSince).toBeGreaterThan(Date.now() - 600_000);
+      expect(untakenSince).toBeLessThanOrEqual(Date.now());
+    });
+  });
+
   describe("orphaned runs", () => {
     /** Stores a run that has started in each session, without a lease. */
     async function leave(...sessionIds: readonly string[]): Promise<void> {
