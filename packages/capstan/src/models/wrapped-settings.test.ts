@@ -6,17 +6,20 @@ import { defineAgent } from "../agent.ts";
 import type { Model } from "../model.ts";
 import { run } from "../run/run.ts";
 import type { ModelSettings } from "../settings/settings.ts";
+import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { fallback } from "./fallback.ts";
 import { fromGenerate } from "./from-generate.ts";
 import { openai } from "./openai.ts";
+import { withRateLimit } from "./rate-limit.ts";
 import { recorded } from "./recorded.ts";
 import { textDialect } from "./text-dialect.ts";
 
 const wrappers: readonly [string, (model: Model, file: string) => Model][] = [
   ["textDialect", (model) => textDialect(model)],
   ["fallback", (model) => fallback([model])],
+  ["withRateLimit", (model) => withRateLimit(model, { store: memory(), requests: { minute: 9 } })],
   ["recorded", (model, file) => recorded(model, file)],
 ];
 

@@ -1,3 +1,4 @@
+import { estimateEntryTokens, estimateTokens } from "../estimate-tokens.ts";
 import type { FactBody } from "../event.ts";
 import { toPlainText } from "../history.ts";
 import {
@@ -8,7 +9,7 @@ import {
   selectLastingEntries,
   shortenResult,
 } from "../state/compact.ts";
-import { estimateEntryTokens, estimateRequestTokens, estimateTokens } from "../state/context-size.ts";
+import { estimateRequestTokens } from "../state/context-size.ts";
 import type { Compactions } from "../state/state.ts";
 import { computeRemainingMs, maxCallMs, planModelRetry } from "./limits.ts";
 import { buildDone, type Decision, decideFacts, type Rule, type RuleContext } from "./rule.ts";

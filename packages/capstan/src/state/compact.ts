@@ -1,9 +1,10 @@
 import { lineMark, quoteLines } from "../escape-text.ts";
+import { estimateTokens } from "../estimate-tokens.ts";
 import type { Fact } from "../event.ts";
 import { type Entry, getCalls, type ResultEntry, toPlainText } from "../history.ts";
 import { formatReadHint } from "../prompt/builtin-tools.ts";
 import { findModelProvenance, listReads } from "../provenance.ts";
-import { createContextSize, estimateRequestTokens, estimateTokens, measureHistory } from "./context-size.ts";
+import { createContextSize, estimateRequestTokens, measureHistory } from "./context-size.ts";
 import { addUsage, type RunState, type State } from "./state.ts";
 
 type CompactedFact = Extract<Fact, { type: "compacted" }>;
