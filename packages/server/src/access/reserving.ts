@@ -152,7 +152,9 @@ function createReconciler({
         }),
       );
     if (!run) return isExpired ? apply((usage) => cancelReservation(usage, runId)) : undefined;
-    if (run.state === "active") return isExpired ? keepFor(reservationMs) : undefined;
+    // A waiting run with a message continues as soon as a process takes it over.
+    const isActive = run.state === "active" || (await store.listMessages(runId)).length > 0;
+    if (isActive) return isExpired ? keepFor(reservationMs) : undefined;
     if (run.state === "waiting" && reservation.isSuspended) return keepFor(waitingMs);
     const total = toSpending(await getResult(runId));
     const mark = run.state === "ended" ? endReservation : suspendReservation;
