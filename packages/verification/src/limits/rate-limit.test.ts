@@ -69,12 +69,12 @@ describe.skipIf(!findPostgresFolder())("two processes with one limit, on Postgre
     const second = startProcess(server.url, 0);
     processes.add(first).add(second);
     let now = 0;
-    const step = async (onSent = (_by: CallingProcess) => undefined as void) => {
+    const step = async (onSent?: (by: CallingProcess) => void) => {
       now += stepMs;
       const at = now;
       const record = (by: CallingProcess) => () => {
         sentAt.push(at);
-        onSent(by);
+        onSent?.(by);
       };
       await Promise.all([...processes].map((each) => each.step(stepMs, record(each))));
     };
