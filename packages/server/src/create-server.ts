@@ -28,6 +28,7 @@ import { checkInstructions } from "./access/check-instructions.ts";
 import { createQuota } from "./access/quota.ts";
 import { createQuotaAdmission } from "./access/quota-admission.ts";
 import type { QuotaSettings } from "./access/quotas.ts";
+import { createModelLimits, type ProviderRateLimits } from "./access/rate-limits.ts";
 import { createSignIns } from "./access/sign-ins.ts";
 import type { Deployment } from "./deployment.ts";
 import { createRouter, dispatch } from "./dispatch.ts";
@@ -97,6 +98,8 @@ type BaseOptions<A> = GuardOptions & {
   readonly settingsLimits?: SettingsLimits;
   /** Quotas of all users and of single ones. Quotas that an admin or `capstan quotas` stores override them. */
   readonly quotas?: QuotaSettings;
+  /** Requests and tokens per provider, in all processes on the store: `{ openai: { requests: { minute: 500 } } }`. */
+  readonly rateLimits?: ProviderRateLimits;
   /** Removes old or large sessions in the background. Without it, sessions are kept. */
   readonly retention?: Retention;
   /**
@@ -221,11 +224,11 @@ export function createServer(options: ServerOptions): Server {
     async close(timeoutMs = 25_000) {
       shutdown.abort();
       const timeout = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
-      const { engine, ephemeralRuns, mcpService, quotaAdmission } = deployment;
+      const { engine, ephemeralRuns, mcpService, quotaAdmission, modelLimits } = deployment;
       await Promise.race([Promise.all([engine.close(), ephemeralRuns.close(timeout)]), timeout]);
       await mcpService.close();
       admission.close();
-      await Promise.race([quotaAdmission.close(), timeout]);
+      await Promise.race([Promise.all([quotaAdmission.close(), modelLimits.close().catch(report)]), timeout]);
       unwatch();
       unwatchData?.();
     },
@@ -264,10 +267,12 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     requestLog?.note({ runId: event.runId });
     options.onEvent?.(event);
   }
+  const modelLimits = createModelLimits(store, options.rateLimits);
+  const { limitModel: onBeforeModel } = modelLimits;
   const getRunOptions: Deployment["getRunOptions"] = async ({ scope, sessionId }) => ({
     context: await context({ user: scope, sessionId }),
     secrets,
-    hooks: { onEvent },
+    hooks: { onEvent, onBeforeModel },
   });
   const quotaAdmission = createQuotaAdmission({
     store,
@@ -289,6 +294,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   });
   return {
     ...limits,
+    modelLimits,
     ...{ keys, quotas: createQuotaSource(store, options.quotas), drain: { isOn: false } },
     engine,
     store,
@@ -306,7 +312,16 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     settingsLimits: options.settingsLimits ? checkSettingsLimits(options.settingsLimits) : {},
     admission,
     ephemeralRuns: createEphemeralRuns({ ...limits, getRunOptions }),
-    mcpService: mountMcp({ ...limits, agents: coded, store, context, secrets, onEvent, onError: report }),
+    mcpService: mountMcp({
+      ...limits,
+      agents: coded,
+      store,
+      context,
+      secrets,
+      onEvent,
+      onBeforeModel,
+      onError: report,
+    }),
     basePath: options.basePath ?? "",
     sseLog: options.sseLog,
     signIns: createSignIns(store, { keys }),

@@ -7,6 +7,7 @@ import type { ApiKeys } from "./access/api-keys.ts";
 import type { QuotaSource } from "./access/authenticate.ts";
 import type { Quota } from "./access/quota.ts";
 import type { QuotaAdmission } from "./access/quota-admission.ts";
+import type { ModelLimits } from "./access/rate-limits.ts";
 import type { SignIns } from "./access/sign-ins.ts";
 import type { EventViews } from "./event-views/event-view.ts";
 import type { SseLog } from "./http/event-stream.ts";
@@ -68,6 +69,7 @@ export type Deployment = {
   readonly admission: Admission;
   /** Admits runs within the quotas of their users. */
   readonly quotaAdmission: QuotaAdmission;
+  readonly modelLimits: ModelLimits;
   readonly quotas: QuotaSource;
   readonly keys: ApiKeys;
   readonly signIns: SignIns;

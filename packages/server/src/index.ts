@@ -2,6 +2,7 @@ export { type ApiKey, type ApiKeys, apiKeys, type NewKey } from "./access/api-ke
 export { type StoredQuotas, storedQuotas } from "./access/authenticate.ts";
 export { loadUsage, type UserUsage } from "./access/quota-admission.ts";
 export type { QuotaSettings, Quotas, QuotaWindow } from "./access/quotas.ts";
+export type { ProviderRateLimits } from "./access/rate-limits.ts";
 export { listUsageUsers } from "./access/usage-ledger.ts";
 export {
   type CreateEngine,

@@ -41,6 +41,8 @@ export type HookCall<Context = unknown, Call extends ToolCall = ToolCall> = Call
 };
 
 export type CallHooks<Context = unknown, Call extends ToolCall = ToolCall> = {
+  /** Called before a model is called. A returned model replaces it, such as the same model with a limit. */
+  onBeforeModel?(model: Model): Model | undefined;
   /** Called before a tool runs. A throw refuses the call; the model gets the reason. */
   onBeforeTool?(call: HookCall<Context, Call>): void | Promise<void>;
   /** Called after a tool has run or failed, also because its input is invalid. A returned outcome replaces the original. */

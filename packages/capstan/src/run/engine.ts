@@ -20,7 +20,7 @@ import { getNamedModel } from "../models/named-model.ts";
 import { executeIsolated } from "../node/isolated-call.ts";
 import type { AgentRequest } from "../perform/call-agent.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
-import type { Io } from "../perform/io.ts";
+import type { CallHooks, Io } from "../perform/io.ts";
 import { perform } from "../perform/perform.ts";
 import { withMaskedIo } from "../secrets/masked-io.ts";
 import type { State } from "../state/state.ts";
@@ -75,7 +75,7 @@ function createStep(services: RunServices, { agents, state, log }: EngineContext
       get: (handle) => store.getBlob(sessionId, handle),
     },
     emit,
-    resolveModel,
+    resolveModel: (choice) => resolveModel(choice, hooks),
     executeIsolated,
     findApprovalRule: (scopes) => findApprovalRule(store, sessionId, scopes),
     runNested: (request, callId, signal) => runNested(services, state, { request, callId, signal }),
@@ -90,8 +90,19 @@ function createStep(services: RunServices, { agents, state, log }: EngineContext
   return withConcurrencyLimit(journaled, state.run?.policy.maxConcurrency ?? 1);
 }
 
-function resolveModel(choice: ModelChoice): Model {
-  return typeof choice === "string" ? getNamedModel(choice) : choice;
+function resolveModel(choice: ModelChoice, { onBeforeModel }: CallHooks): Model {
+  const model = typeof choice === "string" ? getNamedModel(choice) : choice;
+  try {
+    return onBeforeModel?.(model) ?? model;
+  } catch (thrown) {
+    // The call fails like one that the model refuses, and the run records why.
+    return { id: model.id, stream: () => throwOnRead(thrown) };
+  }
+}
+
+// biome-ignore lint/correctness/useYield: it fails when it is read
+async function* throwOnRead(thrown: unknown): AsyncGenerator<never> {
+  throw thrown;
 }
 
 type NestedCall = { readonly request: AgentRequest; readonly callId: string; readonly signal: AbortSignal };

@@ -63,6 +63,10 @@ const serverFields: { readonly [name: string]: Field } = {
   hosts: { check: createListCheck(isNonEmptyText), expected: "a list of names" },
   origins: { check: createListCheck(isNonEmptyText), expected: 'a list such as ["https://example.org"]' },
   quotas: { check: isRecord, expected: "an object, such as { default: { runs: { day: 100 } } }" },
+  rateLimits: {
+    check: isRecord,
+    expected: "an object, such as { openai: { requests: { minute: 500 } } }",
+  },
   maxRuns: { check: isCount, expected: "a whole number above 0" },
   leaseMs: { check: isCount, expected: "milliseconds, such as 15000" },
   load: { check: isRecord, expected: "an object, such as { maxDelayMs: 250 }" },

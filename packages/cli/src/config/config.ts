@@ -4,6 +4,7 @@ import type {
   CreateEngine,
   DataLoader,
   EventViews,
+  ProviderRateLimits,
   QuotaSettings,
   Retention,
   ServerOptions,
@@ -27,6 +28,8 @@ export type ServerSettings = {
   readonly origins?: readonly string[];
   /** Quotas of all users, and of single ones. `capstan quotas` overrides them. */
   readonly quotas?: QuotaSettings;
+  /** Requests and tokens per provider, in all processes on the database: `{ openai: { requests: { minute: 500 } } }`. */
+  readonly rateLimits?: ProviderRateLimits;
   /** Active runs of this process; further runs are refused. */
   readonly maxRuns?: number;
   /** Another process takes over a run whose process gave no sign of life for this long. Default: 15,000. */

@@ -88,7 +88,7 @@ function createWorkspaceServer(
     const line = formatOrphanedRuns(left, agents);
     if (line !== undefined) io.stderr.write(`${line}\n`);
   };
-  const { hosts, origins, quotas, maxRuns, leaseMs, load } = config.server ?? {};
+  const { hosts, origins, quotas, rateLimits, maxRuns, leaseMs, load } = config.server ?? {};
   const { policyLimits, settingsLimits, retention, clientProvenance } = config.server ?? {};
   const apiKey = io.env.CAPSTAN_API_KEY || config.server?.apiKey;
   return createServer({
@@ -108,6 +108,7 @@ function createWorkspaceServer(
     ...(hosts && { hosts }),
     ...(origins && { origins }),
     ...(quotas && { quotas }),
+    ...(rateLimits && { rateLimits }),
     ...(maxRuns !== undefined && { maxRuns }),
     ...(leaseMs !== undefined && { leaseMs }),
     ...(load && { load }),

@@ -3,6 +3,7 @@ import {
   type Agent,
   AgentError,
   type Event,
+  type Model,
   type PendingCall,
   type PolicyOverrides,
   type ResumeOptions,
@@ -33,6 +34,7 @@ export type RunContext = {
   readonly secrets?: readonly string[];
   context(caller: RunCaller): unknown;
   onEvent?(event: Event): void;
+  onBeforeModel?(model: Model): Model | undefined;
 };
 
 export type QueryInput = { readonly prompt: string; readonly sessionId?: string };
@@ -63,6 +65,7 @@ export function createAgentRuns(runContext: RunContext): AgentRuns {
       signal,
       ...(runContext.secrets && { secrets: runContext.secrets }),
       hooks: {
+        ...(runContext.onBeforeModel && { onBeforeModel: runContext.onBeforeModel }),
         onEvent(event) {
           progress.onEvent(event);
           runContext.onEvent?.(event);

@@ -5,6 +5,7 @@ import {
   AgentError,
   type ContextSource,
   type Event,
+  type Model,
   type PolicyOverrides,
   type Result,
   type Store,
@@ -41,6 +42,8 @@ type BaseOptions<A> = McpHandlerOptions & {
   readonly secrets?: readonly string[];
   /** Receives every event of every run, for logging. */
   readonly onEvent?: (event: Event) => void;
+  /** Called before a model is called. A returned model replaces it. */
+  readonly onBeforeModel?: (model: Model) => Model | undefined;
   /** Returns a result as this user may see it. Default: unchanged, with the messages of failed models. */
   readonly filterResult?: (result: Result, user: string | undefined) => Result;
 };
@@ -56,7 +59,7 @@ const daySeconds = 24 * 60 * 60;
  */
 export function serveMcp<A extends Agent>(options: ServeMcpOptions<A>): McpService;
 export function serveMcp(options: ServeMcpOptions): McpService {
-  const { agents, store = memory(), expose = "query", knowledge, onEvent, secrets } = options;
+  const { agents, store = memory(), expose = "query", knowledge, onEvent, onBeforeModel, secrets } = options;
   const { policy, sessionPrefix = hashPrefix } = options;
   const { name = "capstan", version = "0.0.0", instructions, onError = () => undefined } = options;
   if (agents.length === 0) throw new AgentError("invalid_definition", "`serveMcp` needs at least one agent.");
@@ -80,6 +83,7 @@ export function serveMcp(options: ServeMcpOptions): McpService {
       ...{ agents, store, user, keys, codec, policy, context, onError },
       filterResult: (result) => options.filterResult?.(result, user) ?? result,
       ...(onEvent && { onEvent }),
+      ...(onBeforeModel && { onBeforeModel }),
       ...(secrets && { secrets }),
       server: server.server,
     });

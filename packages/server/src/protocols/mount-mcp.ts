@@ -10,7 +10,7 @@ export interface MountedMcp {
 }
 
 export type MountMcpOptions = Pick<Deployment, "policy" | "quotaAdmission" | "quota"> &
-  Pick<ServeMcpOptions, "agents" | "store" | "secrets" | "onEvent" | "onError"> & {
+  Pick<ServeMcpOptions, "agents" | "store" | "secrets" | "onEvent" | "onBeforeModel" | "onError"> & {
     context(run: { readonly user: string; readonly sessionId: string }): unknown;
   };
 
