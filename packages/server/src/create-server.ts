@@ -253,7 +253,8 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
   const { maxRuns = defaultMaxRuns, leaseMs = 15_000 } = options;
   const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
   const { agents, ownData, models, resolver } = createAgentSource({ ...options, store });
-  const { agentParts, quota, activeRuns, admission, metrics } = createUsageTracking(options);
+  const tracking = createUsageTracking(options, store);
+  const { agentParts, quota, activeRuns, admission, metrics, modelLimits } = tracking;
   const report = createReporter(options.onError);
   const requestLog = options.onRequest && createRequestLog(options.onRequest, report);
   const mcpCalls = createMcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
@@ -267,12 +268,11 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     requestLog?.note({ runId: event.runId });
     options.onEvent?.(event);
   }
-  const modelLimits = createModelLimits(store, options.rateLimits);
-  const { limitModel: onBeforeModel } = modelLimits;
+  const hooks = { onEvent, onBeforeModel: modelLimits.limitModel };
   const getRunOptions: Deployment["getRunOptions"] = async ({ scope, sessionId }) => ({
     context: await context({ user: scope, sessionId }),
     secrets,
-    hooks: { onEvent, onBeforeModel },
+    hooks,
   });
   const quotaAdmission = createQuotaAdmission({
     store,
@@ -293,14 +293,9 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     },
   });
   return {
-    ...limits,
-    modelLimits,
+    ...{ ...limits, modelLimits },
     ...{ keys, quotas: createQuotaSource(store, options.quotas), drain: { isOn: false } },
-    engine,
-    store,
-    leaseMs,
-    activeRuns,
-    ...{ agents, ownData },
+    ...{ engine, store, leaseMs, activeRuns, agents, ownData },
     resolveAgent: (name = coded[0]?.name ?? "", model) => resolver.get(name, model),
     findAgent: resolver.find,
     agentProfiles: options.about ?? {},
@@ -312,16 +307,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     settingsLimits: options.settingsLimits ? checkSettingsLimits(options.settingsLimits) : {},
     admission,
     ephemeralRuns: createEphemeralRuns({ ...limits, getRunOptions }),
-    mcpService: mountMcp({
-      ...limits,
-      agents: coded,
-      store,
-      context,
-      secrets,
-      onEvent,
-      onBeforeModel,
-      onError: report,
-    }),
+    mcpService: mountMcp({ ...limits, ...hooks, agents: coded, store, context, secrets, onError: report }),
     basePath: options.basePath ?? "",
     sseLog: options.sseLog,
     signIns: createSignIns(store, { keys }),
@@ -352,7 +338,7 @@ export function createAgentFinder(options: AgentSourceOptions): FindAgent {
 const defaultMaxRuns = 500;
 
 /** Creates the counters of runs, streams and requests, what they limit, and the metrics that report them. */
-function createUsageTracking(options: ServerOptions) {
+function createUsageTracking(options: ServerOptions, store: Store) {
   const { agents, storedAgents: storedOptions, maxRuns = defaultMaxRuns, load, memoryInUse } = options;
   const quota = createQuota();
   const agentParts = buildAgentParts(storedOptions);
@@ -366,6 +352,7 @@ function createUsageTracking(options: ServerOptions) {
     agentParts,
     quota,
     activeRuns: trackActiveRuns(quota),
+    modelLimits: createModelLimits(store, options.rateLimits),
     admission,
     metrics: createMetrics(
       { ...gauges, getLoad: admission.getFigures },
