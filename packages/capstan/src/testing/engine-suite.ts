@@ -62,11 +62,16 @@ export function engineSuite(
   const arbitraryPlan = isRemote
     ? arbitraryRunPlan.map((plan) => ({ ...plan, steerAt: null, cancelAt: null }))
     : arbitraryRunPlan;
-  const engines: EngineUnderTest[] = [];
+  const engines = new Set<EngineUnderTest>();
   const make = async () => {
     const engine = await create();
-    engines.push(engine);
+    engines.add(engine);
     return engine;
+  };
+  /** Tests that create many engines close each: those that are left poll their stores. */
+  const close = async (engine: EngineUnderTest) => {
+    engines.delete(engine);
+    await engine.close?.();
   };
   const start = async (plan: RunPlan, world: ExecutionRecord) => {
     const engine = await make();
@@ -78,7 +83,9 @@ export function engineSuite(
       hooks: user,
     });
     user.join(run);
-    return { ...(await runToEnd(plan, run)), facts: await engine.store.read(session) };
+    const ended = { ...(await runToEnd(plan, run)), facts: await engine.store.read(session) };
+    await close(engine);
+    return ended;
   };
   const resumeFrom = async (plan: RunPlan, stored: readonly Fact[], world: ExecutionRecord) => {
     const engine = await make();
@@ -89,12 +96,14 @@ export function engineSuite(
       hooks: user,
     });
     user.join(run);
-    return { ...(await runToEnd(plan, run)), facts: await engine.store.read(session) };
+    const ended = { ...(await runToEnd(plan, run)), facts: await engine.store.read(session) };
+    await close(engine);
+    return ended;
   };
 
   describe(`the engine ${name}`, () => {
     afterEach(async () => {
-      await Promise.all(engines.splice(0).map((engine) => engine.close?.()));
+      await Promise.all([...engines].map(close));
     });
 
     it("for any model, tools and user: one result per call, one end, no turn beyond the limit", async () => {
@@ -178,7 +187,7 @@ export function engineSuite(
       first.cancel();
     });
 
-    nestedSuite(make, isRemote);
+    nestedSuite({ make, close, isRemote, kills: countRuns(5000, 600) });
 
     it("rejects the run without a result when its journal fails; resumed, the run ends", async () => {
       for (const appends of [1, 2, 3, 4, 5, 6]) {
@@ -202,6 +211,7 @@ export function engineSuite(
           { clock: fakeClock() },
         );
         expect(result).toMatchObject({ status: "done", text: "All four." });
+        await close(engine);
       }
     });
   });

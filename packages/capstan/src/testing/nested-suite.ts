@@ -17,13 +17,21 @@ type Engine = {
   resume(agent: Agent, runId: string, options: ResumeOptions): Run;
 };
 
+type NestedSuiteOptions = {
+  make(): Promise<Engine>;
+  close(engine: Engine): Promise<void>;
+  readonly isRemote: boolean;
+  /** After how many of the facts to kill, at most. */
+  readonly kills: number;
+};
+
 const session = "session";
 const runId = "run";
 /** An engine compares the expiry of approvals with its own clock. */
 const createClock = () => fakeClock({ start: Date.now(), skipUpToMs: 30_000 });
 
 /** The contract of every engine for sub-agents: part of `engineSuite`. */
-export function nestedSuite(make: () => Promise<Engine>, isRemote: boolean): void {
+export function nestedSuite({ make, close, isRemote, kills }: NestedSuiteOptions): void {
   it("killed after any fact of runs nested three deep, some in parallel, resumes each of them", async () => {
     const engine = await make();
     const whole = await runApproving(
@@ -31,7 +39,9 @@ export function nestedSuite(make: () => Promise<Engine>, isRemote: boolean): voi
     );
     const facts = await engine.store.read(session);
     expectCompleteRuns(facts, whole);
-    for (let kill = 1; kill < facts.length; kill++) {
+    await close(engine);
+    const distance = Math.max(1, Math.ceil(facts.length / kills));
+    for (let kill = 1 + Math.floor(Math.random() * distance); kill < facts.length; kill += distance) {
       const stored = facts.slice(0, kill);
       const executed: string[] = [];
       const second = await make();
@@ -42,9 +52,11 @@ export function nestedSuite(make: () => Promise<Engine>, isRemote: boolean): voi
       const resumed = await second.store.read(session);
       expect(resumed.slice(0, kill)).toEqual(stored);
       expectCompleteRuns(resumed, result);
-      expect(result).toMatchObject({ status: "done", text: whole.text, usage: whole.usage });
+      const expected = { status: "done", text: whole.text, usage: whole.usage };
+      expect(result, `killed after fact ${kill}`).toMatchObject(expected);
       expect(new Set(resumed.map((fact) => fact.runId))).toEqual(new Set(facts.map((fact) => fact.runId)));
       expectNothingRepeated(stored, executed);
+      await close(second);
     }
   });
 
@@ -62,6 +74,7 @@ export function nestedSuite(make: () => Promise<Engine>, isRemote: boolean): voi
         engine.resume(createNestedAgents([]), runId, { clock: createClock() }),
       );
       expectCompleteRuns(await engine.store.read(session), result);
+      await close(engine);
     }
   });
 }
