@@ -9,9 +9,10 @@ it.skipIf(!findRestateServer() || !findPostgresFolder())(
     const postgres = await startPostgres();
     try {
       const store = { type: "postgres", url: postgres.url, schema: "approvals" } as const;
-      expect(await runApprovalTrial({ store, count: 1_000, workers: 2 })).toMatchObject({
-        ...{ problems: [], completed: 1_000, executions: 2_000 },
-      });
+      const report = await runApprovalTrial({ store, count: 1_000, workers: 2 });
+      expect(report).toMatchObject({ problems: [], completed: 1_000 });
+      // A worker that is too busy for the health check loses its runs; an unfinished call may then be repeated if that is safe.
+      expect(report.executions - report.repeated).toBe(2_000);
     } finally {
       await postgres.stop();
     }

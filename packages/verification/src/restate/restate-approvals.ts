@@ -12,6 +12,9 @@ export type ApprovalsReport = {
   readonly completed: number;
   /** Tool executions in all versions of the code. */
   readonly executions: number;
+  /** Executions of calls that had no result yet, and how often a run was taken over. */
+  readonly repeated: number;
+  readonly recoveries: number;
   readonly seconds: number;
 };
 
@@ -50,9 +53,9 @@ export async function runApprovalTrial(
         await harness.client.send(runId, { key: "yes", type: "approve", callId });
     });
     await waitForState(harness, runIds, "ended");
-    const { problems, runs, executions } = await harness.check();
+    const { problems, runs: completed, executions, repeated, recoveries } = await harness.check();
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-    return { problems, completed: runs, executions, seconds };
+    return { problems, completed, executions, repeated, recoveries, seconds };
   } finally {
     await harness.close();
   }
