@@ -105,10 +105,13 @@ describe.skipIf(!findPostgresFolder())("on a Postgres server", () => {
     const waiting = Array.from({ length: 20 }, (_, index) =>
       engine.run(slow, "Go.", { session: `ann~${index}` }),
     );
-    await expect.poll(() => started, { timeout: 20_000 }).toBe(2);
-    expect(await engine.run(quick, "Go.", { session: "ben~1" })).toMatchObject({ status: "done" });
-    expect(started).toBe(2);
-    release.resolve("ok");
+    try {
+      await expect.poll(() => started, { timeout: 20_000 }).toBe(2);
+      expect(await engine.run(quick, "Go.", { session: "ben~1" })).toMatchObject({ status: "done" });
+      expect(started).toBe(2);
+    } finally {
+      release.resolve("ok");
+    }
     const results = await Promise.all(waiting);
     expect(results.every(({ status }) => status === "done")).toBe(true);
   });
