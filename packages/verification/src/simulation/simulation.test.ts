@@ -52,7 +52,7 @@ describe("a simulated world", () => {
 
   it("contains everything that may happen to a run", async () => {
     const sums = createTotals();
-    for (let seed = 1; seed <= 80; seed++) {
+    for (let seed = 1; seed <= 160; seed++) {
       const { totals } = await simulate(seed);
       for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += totals[name];
     }
