@@ -301,8 +301,8 @@ export interface Store extends Records {
   publish(sessionId: string, deltas: readonly PositionedDelta[]): void;
   /**
    * Reports changes of a session until the returned function is called. A notice may be duplicate or spurious, but none
-   * is missed. Deltas published since the last fact are reported before the call returns, joined per text; a text whose
-   * beginning the store no longer has is skipped.
+   * is missed. Deltas published since the last fact are reported, joined per text: those of this process before the call
+   * returns, those of other processes soon after. A text whose beginning the store no longer has is skipped.
    */
   watch(sessionId: string, onNotice: (notice: StoreNotice) => void): () => void;
 
