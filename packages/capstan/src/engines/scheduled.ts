@@ -95,6 +95,9 @@ export function createScheduledEngine(options: ScheduledOptions): ScheduledEngin
   };
 }
 
+/** Orphaned runs that are read at once. */
+const pageSize = 100;
+
 type EngineRunOptions = Omit<RunOptions, "store">;
 
 type EngineContext = {
@@ -161,13 +164,18 @@ async function send(
 async function scheduleOrphans({ store, queue, clock, leaseMs, schedule, options }: EngineContext) {
   if (!options.schedule) return [];
   const scheduled: string[] = [];
-  for (const { runId, sessionId, updatedAt, newerVersion } of await store.listOrphans()) {
-    // Recent ones were scheduled when they were stored.
-    if (newerVersion !== undefined || clock.now() - updatedAt < leaseMs) continue;
-    // A request may have been lost together with its worker, so it is repeated now and then.
-    const period = Math.floor(clock.now() / (4 * leaseMs));
-    await schedule({ type: "wake", runId, sessionId, key: `${runId} ${updatedAt} ${period}` });
-    scheduled.push(runId);
+  for (let isLast = false; !isLast; ) {
+    // Claimed, so that of several processes one asks.
+    const page = await store.listOrphans({ limit: pageSize, claimMs: leaseMs });
+    isLast = page.length < pageSize;
+    for (const { runId, sessionId, updatedAt, newerVersion } of page) {
+      // Recent ones were scheduled when they were stored.
+      if (newerVersion !== undefined || clock.now() - updatedAt < leaseMs) continue;
+      // A request may have been lost together with its worker, so it is repeated now and then.
+      const period = Math.floor(clock.now() / (4 * leaseMs));
+      await schedule({ type: "wake", runId, sessionId, key: `${runId} ${updatedAt} ${period}` });
+      scheduled.push(runId);
+    }
   }
   for (const { id } of await store.listRecords(queueKind)) await queue.startNext(id);
   return scheduled;

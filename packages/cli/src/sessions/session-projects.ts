@@ -3,11 +3,12 @@
 // not be resumed with the tools of another.
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import type { RunInfo, Store } from "capstan";
+import type { OrphanOptions, RunInfo, Store } from "capstan";
 import { isRecord } from "capstan";
 import { overrideStore } from "../workspace/override-store.ts";
 
 const kind = "cli.project";
+const maxForeignRuns = 1_000;
 
 /** Returns the folder of the config, or else the root of the file tools. */
 export function getProjectFolder(configFile: string | undefined, cwd: string): string {
@@ -43,16 +44,30 @@ export type OwnOrphansOptions = {
 export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphansOptions): Store {
   const messagedRuns = new Set<string>();
   const reportedRuns = new Set<string>();
+  /** Left to other projects: a page must not be full of them. */
+  const foreignRuns = new Set<string>();
+
+  async function listPage(options: OrphanOptions): Promise<readonly RunInfo[]> {
+    const ownRuns: RunInfo[] = [];
+    const except = [...(options.except ?? []), ...foreignRuns];
+    const page = await store.listOrphans({ ...options, except });
+    for (const run of page) {
+      if (messagedRuns.has(run.runId) || (await belongsToProject(store, run, folder))) ownRuns.push(run);
+      else if (options.limit !== undefined) foreignRuns.add(run.runId);
+    }
+    if (foreignRuns.size > maxForeignRuns) foreignRuns.clear();
+    const hasMore = ownRuns.length === 0 && page.length > 0 && page.length === options.limit;
+    return hasMore ? listPage(options) : ownRuns;
+  }
   return overrideStore(store, {
     async sendMessage(runId, message) {
       messagedRuns.add(runId);
+      foreignRuns.delete(runId);
       await store.sendMessage(runId, message);
     },
-    async listOrphans(options) {
-      const ownRuns: RunInfo[] = [];
-      for (const run of await store.listOrphans(options))
-        if (messagedRuns.has(run.runId) || (await belongsToProject(store, run, folder))) ownRuns.push(run);
-      if (options?.includeWaiting) return ownRuns; // listed, not resumed
+    async listOrphans(options = {}) {
+      const ownRuns = await listPage(options);
+      if (options.includeWaiting) return ownRuns; // listed, not resumed
       const newRuns = ownRuns.filter(({ runId }) => !reportedRuns.has(runId) && !messagedRuns.has(runId));
       for (const { runId } of newRuns) reportedRuns.add(runId);
       if (newRuns.length > 0) onFound?.(newRuns);
