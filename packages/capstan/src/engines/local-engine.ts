@@ -32,6 +32,11 @@ export type LocalOptions<A extends Agent = Agent> = {
   /** While it executes this many runs, it takes over no more. Default: 500. Messages are always accepted. */
   readonly maxRuns?: number;
   /**
+   * While it executes this many runs of one user, it takes over no more of that user's, so that others find a place. The
+   * user is the part of a session's id before the first `~`. Default: nine tenths of `maxRuns`.
+   */
+  readonly maxRunsPerUser?: number;
+  /**
    * False in a process that executes no runs, such as a web server next to workers: it stores starts and messages, and
    * follows the runs. Default: true.
    */

@@ -24,6 +24,7 @@ import { createRunTracker, type RunTracker } from "./run-tracker.ts";
 import { createScheduledEngine } from "./scheduled.ts";
 import { createStoredRun, type MessageCheck } from "./stored-run.ts";
 import { assertResumable, type StuckFilter, type StuckRun } from "./stuck-runs.ts";
+import { createUserShare, type UserShare } from "./user-share.ts";
 
 export type {
   EnqueuedRun,
@@ -44,9 +45,10 @@ export function local(options: LocalOptions): LocalEngine {
   const { store } = options;
   if (options.work === false) return createScheduledEngine(options);
   const { assertKnown, resolveAgents } = createAgentResolver(options.agents);
-  const { runs, shared, getQueue, send, recover, close } = createScheduler(options, resolveAgents);
+  const { runs, share, shared, getQueue, send, recover, close } = createScheduler(options, resolveAgents);
   const startOnly = { ...shared, startOnly: true } as const;
-  const hasCapacity = () => runs.list().length < (options.maxRuns ?? defaultMaxRuns);
+  const hasCapacity = (session: string) =>
+    runs.list().length < (options.maxRuns ?? defaultMaxRuns) && share.hasPlace(session);
 
   function assertUsable(agent: Agent): Agent {
     if (shared.shutdownSignal?.aborted)
@@ -86,7 +88,7 @@ export function local(options: LocalOptions): LocalEngine {
     return enqueueRun(request, {
       ...{ store, isNewSession, addToQueue: (busy) => getQueue().add(busy) },
       start: () =>
-        storeStart(request, { store, shared: hasCapacity() ? shared : startOnly, track: runs.track }),
+        storeStart(request, { store, shared: hasCapacity(session) ? shared : startOnly, track: runs.track }),
     });
   }
 
@@ -117,8 +119,16 @@ export function listStuck(
 /** Resumes stored runs in this process when they are orphaned, due, or receive a message. */
 type Scheduler = Pick<LocalEngine, "send" | "recover" | "close"> & {
   readonly runs: RunTracker;
+  readonly share: UserShare;
   readonly shared: SharedStoreOptions;
   getQueue(): RunQueue;
+};
+
+type TakeOverOptions = {
+  /** Whether a message was sent to the run: it continues at once. */
+  readonly isAnswered?: boolean;
+  readonly isCancelled?: boolean;
+  readonly isWakeup?: boolean;
 };
 
 function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["resolveAgents"]): Scheduler {
@@ -127,14 +137,15 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
   const shutdown = new AbortController();
   const outages = createOutages({ clock, wake });
   const runs = createRunTracker(clock, outages.add);
+  const share = createUserShare({ maxRuns, maxRunsPerUser: options.maxRunsPerUser });
   const shared = buildSharedOptions(options, {
-    ...{ runs, shutdownSignal: shutdown.signal, onModelCall: outages.report },
+    ...{ runs, share, shutdownSignal: shutdown.signal, onModelCall: outages.report },
     onRunEnd: (executed) => void queue.onRunEnd(executed),
   });
   const queue = createLazyQueue(options, { shared, resolveAgents, send, track: runs.track });
 
   /** Continues a run, unless another process is faster. */
-  async function takeOver(info: RunInfo, how: { isCancelled?: boolean; isWakeup?: boolean } = {}) {
+  async function takeOver(info: RunInfo, how: TakeOverOptions = {}) {
     const { runId } = info;
     if (info.newerVersion !== undefined) return false; // a process of that version continues it
     const isLeft = () => shutdown.signal.aborted || !runs.isDue(runId) || outages.has(runId);
@@ -144,18 +155,20 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
     const agents = how.isCancelled ? ((await resolving.catch(() => undefined)) ?? []) : await resolving;
     if (!agents) return false;
     const resumeOptions = (await options.getResumeOptions?.(info)) ?? {};
-    if (isLeft()) return false;
+    if (isLeft() || !(how.isAnswered || share.hasPlace(info.sessionId))) return false;
+    share.add(info);
     const isTakeover = info.state === "active" && !runs.takeFailure(runId);
     const { isWakeup = false } = how;
     const ownShared = { ...shared, isTakeover, isWakeup };
     const handle = resume(agents, { store, runId }, { ...resumeOptions, shared: ownShared });
-    runs.track(handle).then(undefined, () => undefined);
+    const onSettled = () => share.remove(runId);
+    runs.track(handle).then(onSettled, onSettled);
     return true;
   }
 
   /** Continues a suspended run before its time, because the provider of its model may be back. */
-  async function wake({ runId }: SuspendedRun): Promise<boolean> {
-    if (runs.list().length >= maxRuns) return false;
+  async function wake({ runId, sessionId }: SuspendedRun): Promise<boolean> {
+    if (runs.list().length >= maxRuns || !share.hasPlace(sessionId)) return false;
     const info = await store.findRun(runId);
     // Otherwise it has ended, or waits for an answer.
     if (info?.state === "active") await takeOver(info, { isWakeup: true });
@@ -169,7 +182,7 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
     runs.unschedule(runId);
     outages.remove(runId); // a cancellation does not wait until the provider is back
     const [orphan] = await store.listOrphans({ runId });
-    if (orphan) await takeOver(orphan, { isCancelled: message.type === "cancel" });
+    if (orphan) await takeOver(orphan, { isAnswered: true, isCancelled: message.type === "cancel" });
   }
 
   const recovery = startRecovery({
@@ -189,7 +202,7 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
     await Promise.allSettled(runs.list().map(async (handle) => handle));
     await runs.whenIdle();
   }
-  return { runs, shared, getQueue: queue.get, send, recover: recovery.recover, close };
+  return { runs, share, shared, getQueue: queue.get, send, recover: recovery.recover, close };
 }
 
 /** The queue of an engine, which most engines never use: it is created when a run has to wait. */
@@ -241,11 +254,12 @@ function createLazyQueue(
 
 type SharedParts = Pick<SharedStoreOptions, "shutdownSignal" | "onModelCall" | "onRunEnd"> & {
   readonly runs: RunTracker;
+  readonly share: UserShare;
 };
 
 function buildSharedOptions(
   options: LocalOptions,
-  { runs, onRunEnd, ...signals }: SharedParts,
+  { runs, share, onRunEnd, ...signals }: SharedParts,
 ): SharedStoreOptions {
   const { leaseMs = defaultLeaseMs, owner = createId("local_"), snapshotEvery } = options;
   const clock = toClock(options.clock ?? backgroundClock);
@@ -254,10 +268,12 @@ function buildSharedOptions(
     ...{ owner, leaseMs, gate, clock, snapshotEvery, ...signals },
     onRunStart(executed) {
       runs.onStart(executed.runId);
+      share.add(executed);
       options.onRunStart?.(executed);
     },
     onRunEnd(executed) {
       runs.onEnd(executed.runId);
+      share.remove(executed.runId);
       options.onRunEnd?.(executed);
       onRunEnd?.(executed);
     },
