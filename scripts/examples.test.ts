@@ -70,6 +70,7 @@ describe("the examples", () => {
     settings: "turn 2: { effort: 'medium', maxOutputTokens: 500 }",
     "stop-chat": "assistant: Once upon a time",
     "stored-agents": 'The agent "clerk" is not valid: tools[0]: unknown tool "serch". Did you mean "search"?',
+    "rate-limit": "model_rate_limited",
     "structured-output": "{ city: 'Oslo', days: 3 }",
     testing: "all as expected",
     "testing-conversations": "2 of 2 as expected",
