@@ -59,6 +59,7 @@ describe("the examples", () => {
     operate: "POST /api/runs 201",
     "own-data": "A rope costs 12.",
     "own-model": "That is about 26 miles.",
+    "rate-limit": "model_rate_limited",
     restate:
       "server_unreachable: Restate does not answer at http://127.0.0.1:9070. Check the address, and that the server runs.",
     resume: "9 facts were left; the last is tool_call_start",
@@ -70,7 +71,6 @@ describe("the examples", () => {
     settings: "turn 2: { effort: 'medium', maxOutputTokens: 500 }",
     "stop-chat": "assistant: Once upon a time",
     "stored-agents": 'The agent "clerk" is not valid: tools[0]: unknown tool "serch". Did you mean "search"?',
-    "rate-limit": "model_rate_limited",
     "structured-output": "{ city: 'Oslo', days: 3 }",
     testing: "all as expected",
     "testing-conversations": "2 of 2 as expected",

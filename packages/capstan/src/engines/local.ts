@@ -158,8 +158,7 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
     if (isLeft() || !(how.isAnswered || share.hasPlace(info.sessionId))) return false;
     share.add(info);
     const isTakeover = info.state === "active" && !runs.takeFailure(runId);
-    const { isWakeup = false } = how;
-    const ownShared = { ...shared, isTakeover, isWakeup };
+    const ownShared = { ...shared, isTakeover, isWakeup: how.isWakeup ?? false };
     const handle = resume(agents, { store, runId }, { ...resumeOptions, shared: ownShared });
     const onSettled = () => share.remove(runId);
     runs.track(handle).then(onSettled, onSettled);
