@@ -55,6 +55,7 @@ import { createEphemeralRuns } from "./runs/ephemeral-runs.ts";
 import { type Retention, startRetention } from "./sessions/retention.ts";
 import { createMetrics, createToolMatcher } from "./telemetry/metrics.ts";
 import { createRequestLog, type RequestLogEntry } from "./telemetry/request-log.ts";
+import { createRunFigures } from "./telemetry/run-figures.ts";
 import { buildAgentParts } from "./views/agent-parts.ts";
 import { createMcpCalls } from "./views/mcp-server-view.ts";
 import type { AgentProfiles } from "./views/server-info.ts";
@@ -348,16 +349,14 @@ function createUsageTracking(options: ServerOptions, store: Store) {
   };
   const admission = createAdmission({ ...load, ...gauges, maxRuns, measureMemory: memoryInUse });
   const toolNames = agentParts.tools.map(({ name }) => name);
+  const metrics = createMetrics(
+    { ...gauges, getLoad: admission.getFigures, readRunFigures: createRunFigures(store) },
+    createToolMatcher(agents, toolNames),
+  );
   return {
-    agentParts,
-    quota,
-    activeRuns: trackActiveRuns(quota),
+    ...{ agentParts, quota, admission, metrics },
+    activeRuns: trackActiveRuns(quota, metrics.recordSegment),
     modelLimits: createModelLimits(store, options.rateLimits),
-    admission,
-    metrics: createMetrics(
-      { ...gauges, getLoad: admission.getFigures },
-      createToolMatcher(agents, toolNames),
-    ),
   };
 }
 

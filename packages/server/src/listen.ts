@@ -56,10 +56,7 @@ const backlog = 4096;
  */
 export async function listen(server: Server, options: ListenOptions = {}): Promise<ListeningServer> {
   const { port = defaultPort, host = "127.0.0.1" } = options;
-  if (!isLoopbackHost(host) && !(await server.keys.areNeeded())) {
-    const message = `Anyone who can reach ${host} could use this server. Set a key (apiKey or CAPSTAN_API_KEY), or listen on 127.0.0.1.`;
-    throw new AgentError("invalid_definition", message);
-  }
+  await assertProtected(server, host);
   let isShuttingDown = false;
   const listener = createListener(server, ({ socket }, outgoing) => {
     if (isShuttingDown) outgoing.shouldKeepAlive = false;
@@ -85,16 +82,26 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
   };
 }
 
-/** A worker's port for `/healthz` and `/readyz`. */
+async function assertProtected({ keys }: Pick<Server, "keys">, host: string): Promise<void> {
+  if (isLoopbackHost(host) || (await keys.areNeeded())) return;
+  const message = `Anyone who can reach ${host} could use this server. Set a key (apiKey or CAPSTAN_API_KEY), or listen on 127.0.0.1.`;
+  throw new AgentError("invalid_definition", message);
+}
+
+/** A worker's port for `/healthz`, `/readyz` and `/metrics`. */
 export type ListeningHealth = { readonly port: number; close(): Promise<void> };
 
-/** Binds a port that answers only `/healthz` and `/readyz`, for a process that executes runs and serves nothing else. */
+/**
+ * Binds a port that answers only `/healthz`, `/readyz` and `/metrics`, for a process that executes runs and serves nothing
+ * else. The metrics are for admins, as on a server. Rejects with `invalid_definition` when a public address has no key.
+ */
 export async function listenHealth(
-  server: Pick<Server, "fetch">,
+  server: Pick<Server, "fetch" | "keys">,
   { port, host = "127.0.0.1" }: { readonly port: number; readonly host?: string },
 ): Promise<ListeningHealth> {
+  await assertProtected(server, host);
   const listener = createListener(server, ({ socket }) => getLocalNames(socket.localAddress, host));
-  const node = createHealthServer({}, listener);
+  const node = createHealthServer({}, listener, [...healthPaths, "/metrics"]);
   return { port: await bindPort(node, { port, host }), close: () => closeServer(node) };
 }
 
@@ -151,13 +158,17 @@ function createNodeServer({ maxConnections = 10_000, requestTimeoutMs = 60_000 }
   return node;
 }
 
-const healthPaths: readonly (string | undefined)[] = ["/healthz", "/readyz"];
+const healthPaths: readonly string[] = ["/healthz", "/readyz"];
 
 /** Creates a server that shares the event loop but not the queue of connections, and has no other routes. */
-function createHealthServer(options: ListenOptions, listener: RequestListener): NodeServer {
+function createHealthServer(
+  options: ListenOptions,
+  listener: RequestListener,
+  paths: readonly string[] = healthPaths,
+): NodeServer {
   return createNodeServer(options).on("request", (request, response) => {
-    if (healthPaths.includes(request.url)) return listener(request, response);
-    response.writeHead(404, { "content-type": "text/plain" }).end("Use /healthz or /readyz.\n");
+    if (paths.includes(request.url ?? "")) return listener(request, response);
+    response.writeHead(404, { "content-type": "text/plain" }).end(`Use ${paths.join(", ")}.\n`);
   });
 }
 

@@ -3,7 +3,7 @@ import type { ClockOption } from "../clock.ts";
 import type { Json } from "../json.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
 import type { RunInput } from "../run/input.ts";
-import type { ExecutedRun, ResumeOptions } from "../run/open-run.ts";
+import type { ExecutedRun, ExecutedSegment, ResumeOptions } from "../run/open-run.ts";
 import type { Result } from "../run/result.ts";
 import type { OptionsFor, RunOptions } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
@@ -43,7 +43,7 @@ export type LocalOptions<A extends Agent = Agent> = {
   readonly work?: boolean;
   /** Called when this process starts to execute a run, also after a wait, and when it suspends or ends. */
   readonly onRunStart?: (run: ExecutedRun) => void;
-  readonly onRunEnd?: (run: ExecutedRun) => void;
+  readonly onRunEnd?: (segment: ExecutedSegment) => void;
 } & ResumeOptionsSource<AgentContext<A>, ResumeOptions<AgentContext<A>, AgentCall<A>>>;
 
 /** Returns the options of runs that were started elsewhere: their `context`, hooks and secrets are not stored. */

@@ -94,10 +94,13 @@ export type SharedStoreOptions = {
   readonly shutdownSignal?: AbortSignal;
   /** Called when this process starts to execute a segment of a run, and when that segment is over. */
   readonly onRunStart?: ((run: ExecutedRun) => void) | undefined;
-  readonly onRunEnd?: ((run: ExecutedRun) => void) | undefined;
+  readonly onRunEnd?: ((segment: ExecutedSegment) => void) | undefined;
 };
 
 export type ExecutedRun = { readonly runId: string; readonly sessionId: string };
+
+/** A segment that is over, with the code of the error that stopped it, such as `lease_lost`. */
+export type ExecutedSegment = ExecutedRun & { readonly errorCode?: string };
 
 /** Part of a run: from a start or an answer to the next suspension or the end. */
 type Segment = { isSuspended: boolean; readonly result: Promise<Result> };

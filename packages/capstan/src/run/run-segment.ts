@@ -6,7 +6,7 @@ import type { OnModelCall } from "../loop/steps.ts";
 import type { AgentCall, AgentContext, AgentOutput } from "../schema/infer-agent.ts";
 import type { Store } from "../store.ts";
 import type { ToolCall } from "../tool.ts";
-import type { ExecutedRun, ResumeOptions } from "./open-run.ts";
+import type { ExecutedRun, ExecutedSegment, ResumeOptions } from "./open-run.ts";
 import type { Result } from "./result.ts";
 import { type OptionsFor, resume } from "./run.ts";
 
@@ -34,7 +34,7 @@ export type SegmentOptions<Context = unknown, Call extends ToolCall = ToolCall> 
   readonly onModelCall?: OnModelCall;
   /** Called when the segment has its lease, and when it is over. */
   readonly onRunStart?: ((run: ExecutedRun) => void) | undefined;
-  readonly onRunEnd?: ((run: ExecutedRun) => void) | undefined;
+  readonly onRunEnd?: ((segment: ExecutedSegment) => void) | undefined;
 };
 
 export const defaultLeaseMs = 15_000;

@@ -42,6 +42,7 @@ export async function executeSegment(options: OpenRunOptions, context: SegmentCo
   const { agents, state } = context;
   const executedRun = { runId, sessionId: state.sessionId };
   shared?.onRunStart?.(executedRun);
+  let errorCode: string | undefined;
   try {
     await runWithLease(options, context);
     // A sender that saw the lease taken did not resume the run, so check for messages before returning.
@@ -53,8 +54,11 @@ export async function executeSegment(options: OpenRunOptions, context: SegmentCo
         break;
       }
     }
+  } catch (thrown) {
+    errorCode = describeThrown(thrown, "store_failed").code;
+    throw thrown;
   } finally {
-    shared?.onRunEnd?.(executedRun);
+    shared?.onRunEnd?.({ ...executedRun, ...(errorCode && { errorCode }) });
   }
   if (state.run?.id !== runId)
     throw new AgentError("unknown_run", `Run "${runId}" was not found in session "${state.sessionId}".`);

@@ -27,6 +27,7 @@ export type { ImportOptions } from "./import-session.ts";
 export { isInRun, loadRunFacts, loadRunStart, readRunFacts } from "./load-facts.ts";
 export { type PrunedSession, type PruneOptions, prune } from "./prune.ts";
 export {
+  countQueuedRuns,
   deleteQueue,
   findQueuedRun,
   findTaker,

@@ -46,6 +46,12 @@ export function listRunIds({ body }: Pick<StoredRecord, "body">): readonly strin
   return parseItems(body).map(({ runId }) => runId);
 }
 
+/** Counts the queued runs of all sessions. */
+export async function countQueuedRuns(store: Pick<Store, "listRecords">): Promise<number> {
+  const records = await store.listRecords(queueKind);
+  return records.reduce((sum, record) => sum + listRunIds(record).length, 0);
+}
+
 function toQueuedRun({ start: _, ...item }: QueuedItem, sessionId: string): QueuedRun {
   return { ...item, sessionId };
 }

@@ -27,7 +27,7 @@ export async function work(flags: ServeFlags, io: Io, outcome: CommandOutcome): 
     for (const notice of [...workspace.notices, ...engineLines]) io.stderr.write(`${notice}\n`);
     const names = workspace.agents.map(({ name }) => name).join(", ");
     const database = shortenPath(workspace.database, io.cwd);
-    const probes = health ? `  health    port ${health.port}: /healthz, /readyz\n` : "";
+    const probes = health ? `  health    port ${health.port}: /healthz, /readyz, /metrics\n` : "";
     io.stdout.write(
       `Capstan works on ${escapeInvisible(database)}\n\n  agents    ${escapeInvisible(names)}\n${probes}\nPress Ctrl-C to stop.\n`,
     );

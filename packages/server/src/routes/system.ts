@@ -97,7 +97,9 @@ export const metricsRoutes: readonly Route[] = [
     access: "admin",
     responses: { 200: { description: "Counts and durations; no content.", type: "text/plain" } },
     handle: async (_, { metrics }) =>
-      new Response(metrics.format(), { headers: { "content-type": type, "cache-control": "no-store" } }),
+      new Response(await metrics.format(), {
+        headers: { "content-type": type, "cache-control": "no-store" },
+      }),
   }),
 ];
 

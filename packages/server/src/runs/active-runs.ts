@@ -5,6 +5,9 @@ import type { Quota } from "../access/quota.ts";
 /** A run that the engine of this process executes. */
 export type ExecutedRun = { readonly runId: string; readonly sessionId: string };
 
+/** A segment of a run that is over, with the code of the error that stopped it. */
+export type ExecutedSegment = ExecutedRun & { readonly errorCode?: string };
+
 /**
  * Counts the runs that the engine of this process executes against their users' quotas, including runs that it resumed or
  * took over.
@@ -13,7 +16,7 @@ export interface ActiveRuns {
   /** For the engine: called when it starts to execute a run, and when the run suspends or ends. */
   readonly callbacks: {
     onRunStart(run: ExecutedRun): void;
-    onRunEnd(run: ExecutedRun): void;
+    onRunEnd(segment: ExecutedSegment): void;
   };
   /** Lists the runs that the engine of this process executes now. */
   list(): readonly ExecutedRun[];
@@ -39,7 +42,10 @@ export interface RunReservation {
 type PendingReservation = { readonly release: () => void; isStarted: boolean };
 type ActiveRun = { readonly sessionId: string; readonly release: () => void };
 
-export function trackActiveRuns(quota: Quota): ActiveRuns {
+export function trackActiveRuns(
+  quota: Quota,
+  onSegment?: (segment: ExecutedSegment) => void,
+): ActiveRuns {
   const reservations = new Map<string, PendingReservation>();
   const activeRuns = new Map<string, ActiveRun>();
 
@@ -52,9 +58,10 @@ export function trackActiveRuns(quota: Quota): ActiveRuns {
         const release = reservation?.release ?? quota.add(getScope(sessionId), "runs");
         activeRuns.set(runId, { sessionId, release });
       },
-      onRunEnd({ runId }) {
-        activeRuns.get(runId)?.release();
-        activeRuns.delete(runId);
+      onRunEnd(segment) {
+        activeRuns.get(segment.runId)?.release();
+        activeRuns.delete(segment.runId);
+        onSegment?.(segment);
       },
     },
     list: () => [...activeRuns].map(([runId, { sessionId }]) => ({ runId, sessionId })),

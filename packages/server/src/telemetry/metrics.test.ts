@@ -123,36 +123,42 @@ describe("GET /metrics", () => {
 });
 
 describe("the figures", () => {
+  const readRunFigures = async () => undefined;
   const getLoad = () => ({ delayMs: 40, requests: 7, admitted: 9, refused: [["delay", 5] as const] });
   const told = (event: object) =>
     ({ runId: "r", sessionId: "s", agent: "a", turn: 1, seq: 1, at: 0, id: "i", ...event }) as Event;
 
-  it("have cumulative buckets, up to the total count", () => {
-    const counts = createMetrics({ countStreams: () => 3, countRuns: () => 2, getLoad });
+  it("have cumulative buckets, up to the total count", async () => {
+    const counts = createMetrics({ countStreams: () => 3, countRuns: () => 2, getLoad, readRunFigures });
     const usage = { inputTokens: 1, outputTokens: 1 };
     for (const ms of [5, 50, 500, 5000, 500_000])
       counts.record(told({ type: "message", model: "m", usage, ms }));
-    const samples = parse(counts.format());
+    const samples = parse(await counts.format());
     const buckets = samples.filter(({ name }) => name.endsWith("_bucket")).map(({ value }) => value);
     expect(buckets).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4, 5]);
     expect(samples.find(({ name }) => name === "capstan_open_streams")?.value).toBe(3);
   });
 
-  it("show the load of the process, and what was refused because of it", () => {
-    const text = createMetrics({ countStreams: () => 0, countRuns: () => 0, getLoad }).format();
+  it("show the load of the process, and what was refused because of it", async () => {
+    const text = await createMetrics({
+      countStreams: () => 0,
+      countRuns: () => 0,
+      getLoad,
+      readRunFigures,
+    }).format();
     expect(text).toContain("capstan_event_loop_delay_seconds 0.04\n");
     expect(text).toContain("capstan_open_requests 7\n");
     expect(text).toContain("# TYPE capstan_admitted_total counter\ncapstan_admitted_total 9\n");
     expect(text).toContain('capstan_refused_total{reason="delay"} 5\n');
   });
 
-  it("stay few and readable, even with made-up names (A113)", () => {
-    const counts = createMetrics({ countStreams: () => 0, countRuns: () => 0, getLoad });
+  it("stay few and readable, even with made-up names (A113)", async () => {
+    const counts = createMetrics({ countStreams: () => 0, countRuns: () => 0, getLoad, readRunFigures });
     for (let index = 0; index < 2000; index++) {
       const name = `tool "${index}"\n\\ ${"x".repeat(500)}`;
       counts.record(told({ type: "tool_call_result", name, status: "ok" }));
     }
-    const calls = parse(counts.format()).filter(({ name }) => name === "capstan_tool_calls_total");
+    const calls = parse(await counts.format()).filter(({ name }) => name === "capstan_tool_calls_total");
     expect(calls.length).toBeLessThan(310);
     expect(calls.reduce((sum, { value }) => sum + value, 0)).toBe(2000);
     for (const { labels } of calls) expect(labels.gen_ai_tool_name?.length).toBeLessThan(150);

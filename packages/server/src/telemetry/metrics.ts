@@ -1,17 +1,28 @@
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
-import { type Agent, type Event, type Fact, isFact } from "capstan";
+import { type Agent, type Event, isFact } from "capstan";
 import type { LoadFigures } from "../access/admission.ts";
+import type { ExecutedSegment } from "../runs/active-runs.ts";
 import { createCounter, createGauge, createHistogram, type Metric } from "./prometheus.ts";
+import type { RunFigures } from "./run-figures.ts";
+import { buildStoreGauges, createWorkMetrics, isModelCall } from "./work-metrics.ts";
 
 /** Metrics of a server. Contains no content and no user names. */
 export interface Metrics {
   record(event: Event): void;
+  /** Counts a segment of a run that this process has executed. */
+  recordSegment(segment: ExecutedSegment): void;
   /** Formats all metrics as Prometheus text. */
-  format(): string;
+  format(): Promise<string>;
 }
 
-export type Gauges = { countStreams(): number; countRuns(): number; getLoad(): LoadFigures };
+export type Gauges = {
+  countStreams(): number;
+  countRuns(): number;
+  getLoad(): LoadFigures;
+  /** The runs of all processes; undefined if the store does not answer. */
+  readRunFigures(): Promise<RunFigures | undefined>;
+};
 
 /** Upper bounds in seconds, from the convention for `gen_ai.client.operation.duration`. */
 const durationBuckets = [
@@ -32,6 +43,7 @@ export function createMetrics(
   );
   const calls = createCounter("capstan_tool_calls_total", "Tool calls with a result, by tool and status.");
   const failures = createCounter("capstan_model_failures_total", "Failed model calls by error.");
+  const work = createWorkMetrics();
   const retries = createCounter("capstan_retries_total", "Repeated attempts.");
   const durations = createHistogram(
     "gen_ai_client_operation_duration_seconds",
@@ -56,6 +68,7 @@ export function createMetrics(
         if (event.type === "retry") retries.add({});
         return;
       }
+      work.record(event);
       if (event.type === "done" && event.parentRunId === undefined) runs.add({ status: event.status });
       if (isModelCall(event) && event.model !== undefined && event.usage !== undefined)
         recordUsage(event.model, event.ms, event.usage);
@@ -72,10 +85,13 @@ export function createMetrics(
         calls.add({ gen_ai_tool_name, status: event.status });
       }
     },
-    format: () =>
-      [runs, tokens, calls, failures, retries, durations, ...buildGauges(gauges)]
-        .map((metric) => metric.format())
-        .join(""),
+    recordSegment: work.recordSegment,
+    async format() {
+      const counters = [runs, tokens, calls, failures, retries, durations];
+      const ofProcess = [...work.metrics, ...buildGauges(gauges)];
+      const ofStore = buildStoreGauges(await gauges.readRunFigures());
+      return [...counters, ...ofProcess, ...ofStore].map((metric) => metric.format()).join("");
+    },
   };
 }
 
@@ -134,10 +150,4 @@ export function createToolMatcher(
     parentRunId !== undefined ||
     names.has(name) ||
     sources.some((source) => source().some((tool) => tool.name === name));
-}
-
-const modelCallTypes = ["message", "message_partial", "compacted", "turn_summary"] as const;
-
-function isModelCall(fact: Fact): fact is Extract<Fact, { type: (typeof modelCallTypes)[number] }> {
-  return modelCallTypes.some((type) => type === fact.type);
 }
