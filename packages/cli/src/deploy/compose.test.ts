@@ -10,7 +10,7 @@ import { findInstructions, getVariables, parseContainerFile } from "../testing/d
 import { kitFolder, readKitFile } from "../testing/deploy/kit-files.ts";
 
 const compose = parse(readKitFile("compose.yaml"));
-const { capstan, database } = compose.services;
+const { capstan, worker, database } = compose.services;
 const image = parseContainerFile(readKitFile("Dockerfile")).at(-1) ?? {
   name: "",
   base: "",
@@ -19,14 +19,14 @@ const image = parseContainerFile(readKitFile("Dockerfile")).at(-1) ?? {
 
 /** Keys of a service in the Compose Specification that the kit may use. */
 const serviceKeys = new Set(
-  "build cap_add cap_drop command depends_on env_file environment healthcheck image init logging mem_limit networks pids_limit ports read_only restart secrets security_opt shm_size stop_grace_period tmpfs user volumes".split(
+  "build cap_add cap_drop command depends_on env_file environment healthcheck image init logging mem_limit networks pids_limit ports profiles read_only restart secrets security_opt shm_size stop_grace_period tmpfs user volumes".split(
     " ",
   ),
 );
 
 describe("the compose file", () => {
-  it("runs both services with nothing writable but their volumes, and without rights to gain", () => {
-    for (const service of [capstan, database]) {
+  it("runs all services with nothing writable but their volumes, and without rights to gain", () => {
+    for (const service of [capstan, worker, database]) {
       expect(service).toMatchObject({
         restart: "unless-stopped",
         read_only: true,
@@ -37,7 +37,7 @@ describe("the compose file", () => {
       expect(Object.keys(service).filter((key) => !serviceKeys.has(key))).toEqual([]);
     }
     const [user] = findInstructions(image, "USER")[0]?.words ?? [];
-    expect(capstan.user).toBe(user);
+    expect([capstan.user, worker.user]).toEqual([user, user]);
     expect(capstan).not.toHaveProperty("cap_add");
   });
 
@@ -50,6 +50,20 @@ describe("the compose file", () => {
     expect(compose.networks.back).toEqual({ internal: true });
     for (const service of [capstan, database])
       for (const name of service.networks) expect(Object.keys(compose.networks)).toContain(name);
+  });
+
+  it("has workers on request, with the image and the secrets of the server and no port", () => {
+    const { profiles, image: workerImage, command, secrets, stop_grace_period: grace } = worker;
+    expect(profiles).toEqual(["workers"]);
+    expect({ image: workerImage, secrets, grace }).toEqual({
+      image: capstan.image,
+      secrets: capstan.secrets,
+      grace: capstan.stop_grace_period,
+    });
+    const served = findInstructions(image, "CMD")[0]?.words ?? [];
+    const expected = served.map((word) => (word === "serve" ? "worker" : word));
+    expect(command).toEqual(expected.filter((word) => word !== "--log"));
+    expect(worker).not.toHaveProperty("ports");
   });
 
   it("uses the version of Postgres that the tests use, and waits until it is ready", () => {

@@ -95,3 +95,55 @@ describe("the Kubernetes manifests", () => {
     ]);
   });
 });
+
+describe("the manifests of workers", () => {
+  // biome-ignore lint/suspicious/noExplicitAny: the compiler checks the manifests below
+  const workers: any[] = parseAllDocuments(readKitFile("kubernetes-workers.yaml")).map((document) =>
+    document.toJS(),
+  );
+  const [deployment, budget, scaler] = workers;
+  const [worker] = deployment.spec.template.spec.containers;
+
+  it("have the types of the Kubernetes API, and select their own pods", async () => {
+    expect(await checkManifests(workers)).toEqual([]);
+    const { labels } = deployment.spec.template.metadata;
+    expect(deployment.spec.selector.matchLabels).toEqual(labels);
+    expect(labels).not.toEqual(spec.template.metadata.labels);
+    expect(budget.spec.selector.matchLabels).toEqual(labels);
+    expect(scaler.spec.scaleTargetRef.name).toBe(deployment.metadata.name);
+  });
+
+  it("execute runs with the image, secret and rights of the servers, and have no port but that of probes", () => {
+    const image = parseContainerFile(readKitFile("Dockerfile")).at(-1);
+    if (!image) throw new Error("no image");
+    expect(worker.args).toEqual([
+      "node",
+      "node_modules/.bin/capstan",
+      "worker",
+      "--config",
+      "capstan.config.ts",
+    ]);
+    const { CAPSTAN_HEALTH_PORT } = getVariables(image);
+    expect(worker.ports).toEqual([{ name: "health", containerPort: Number(CAPSTAN_HEALTH_PORT) }]);
+    for (const field of [
+      "image",
+      "envFrom",
+      "securityContext",
+      "volumeMounts",
+      "readinessProbe",
+      "livenessProbe",
+    ])
+      expect(worker[field]).toEqual(container[field]);
+    expect(deployment.spec.template.spec.securityContext).toEqual(pod.securityContext);
+    const [, patch = ""] = /--patch='([\s\S]+?)'\n/.exec(readKitFile("kubernetes-workers.yaml")) ?? [];
+    const [{ value }] = JSON.parse(patch.replaceAll("\n#", " "));
+    expect(value).toEqual([
+      "node",
+      "node_modules/.bin/capstan",
+      "serve",
+      "--no-work",
+      ...worker.args.slice(3),
+      "--log",
+    ]);
+  });
+});

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { hasProgram, readKitFile } from "../testing/deploy/kit-files.ts";
 
-const unit = readKitFile("capstan.service");
 const place = mkdtempSync(join(tmpdir(), "capstan-unit-"));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
@@ -20,18 +19,23 @@ function analyze(
   return { code: status, stderr };
 }
 
-describe.skipIf(!hasProgram("systemd-analyze"))("the systemd unit", () => {
-  it("is valid, and a mistake in it is reported", () => {
-    expect(analyze(unit, "verify", "--man=no")).toEqual({ code: 0, stderr: "" });
-    const wrong = unit.replace("ProtectSystem=strict", "ProtectSistem=strict");
-    expect(analyze(wrong, "verify", "--man=no").stderr).toContain("ProtectSistem");
-  });
+describe.skipIf(!hasProgram("systemd-analyze")).each([["capstan.service"], ["capstan-worker.service"]])(
+  "the systemd unit %s",
+  (name) => {
+    const unit = readKitFile(name);
 
-  it("exposes little of the machine, by the rating of systemd", () => {
-    const rate = (text: string) => analyze(text, "security", "--offline=true", "--threshold=15").code;
-    expect(rate(unit)).toBe(0);
-    expect(
-      rate(unit.replace("NoNewPrivileges=yes", "NoNewPrivileges=no").replace("DynamicUser=yes", "")),
-    ).toBe(1);
-  });
-});
+    it("is valid, and a mistake in it is reported", () => {
+      expect(analyze(unit, "verify", "--man=no")).toEqual({ code: 0, stderr: "" });
+      const wrong = unit.replace("ProtectSystem=strict", "ProtectSistem=strict");
+      expect(analyze(wrong, "verify", "--man=no").stderr).toContain("ProtectSistem");
+    });
+
+    it("exposes little of the machine, by the rating of systemd", () => {
+      const rate = (text: string) => analyze(text, "security", "--offline=true", "--threshold=15").code;
+      expect(rate(unit)).toBe(0);
+      expect(
+        rate(unit.replace("NoNewPrivileges=yes", "NoNewPrivileges=no").replace("DynamicUser=yes", "")),
+      ).toBe(1);
+    });
+  },
+);

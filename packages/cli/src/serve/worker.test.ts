@@ -78,14 +78,44 @@ describe("capstan worker", () => {
     expect(await second.exit).toBe(0);
   });
 
-  it("answers probes on its health port only", async () => {
+  it("is not ready while it drains, finishes or releases its runs, and exits with 0 (S4-61)", async () => {
     project = createScratchProject({ "capstan.config.ts": config });
-    const env = { ...project.env, CAPSTAN_HEALTH_PORT: "0" };
+    const server = start("serve", "--no-work", "--port", "0", "--trust");
+    const [, url = ""] = await server.waitForOutput(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/);
+    const headers = { "content-type": "application/json", prefer: "respond-async" };
+    const send = () =>
+      fetch(`${url}/api/runs`, { method: "POST", headers, body: JSON.stringify({ input: "Go." }) });
+    const run = `${url}${(await send()).headers.get("location")}`;
+    const worker = startCli(["worker"], { ...project, env: { ...project.env, CAPSTAN_HEALTH_PORT: "0" } });
+    started.push(worker);
+    const [, port] = await worker.waitForOutput(/health +port (\d+)/);
+    const readMetrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    await expect.poll(readMetrics).toContain("capstan_runs_at_work 1\n");
+    worker.child.kill("SIGTERM");
+    const readStatus = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).json();
+    await expect.poll(readStatus).toEqual({ status: "not ready", failed: ["draining"] });
+    const later = `${url}${(await send()).headers.get("location")}`;
+    project.write("go", "");
+    expect(await worker.exit).toBe(0);
+    const getState = async (path: string) => (await (await fetch(path)).json()).state;
+    expect(await getState(later)).toBe("active"); // it took no further run
+    start("worker");
+    for (const path of [run, later]) await expect.poll(() => getState(path)).toBe("ended");
+  });
+
+  it("answers probes and metrics on its health port only, the metrics for admins (A84)", async () => {
+    project = createScratchProject({ "capstan.config.ts": config });
+    const apiKey = "canary-operator-key-0123456789";
+    const env = { ...project.env, CAPSTAN_HEALTH_PORT: "0", CAPSTAN_API_KEY: apiKey };
     const cli = startCli(["worker", "--trust"], { ...project, env });
     started.push(cli);
     const [, port] = await cli.waitForOutput(/health +port (\d+)/);
     expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
     expect((await fetch(`http://127.0.0.1:${port}/api/runs`)).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(401);
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const metrics = await fetch(`http://127.0.0.1:${port}/metrics`, { headers });
+    expect(await metrics.text()).toContain('capstan_runs{state="active"} 0\n');
     cli.child.kill("SIGTERM");
     expect(await cli.exit).toBe(0);
   });

@@ -3,7 +3,7 @@
 /** A metric, and the labels that the expression selects it by. */
 export type Selection = { readonly metric: string; readonly labels: readonly string[] };
 
-const functions = new Set(["rate", "increase", "sum", "histogram_quantile"]);
+const functions = new Set(["rate", "increase", "max", "sum", "histogram_quantile"]);
 const keywords = new Set(["by", "and", "without", "ignoring"]);
 
 /** Throws for unbalanced brackets and for functions that Prometheus does not have or the kit does not use. */
