@@ -23,13 +23,13 @@ export interface Database extends Queries {
 const retryDelaysMs = [20, 80, 320];
 
 /** Opens the database. Creates or migrates the schema on first use. */
-export function openDatabase(pool: PostgresPool, schema: string): Database {
+export function openDatabase(pool: PostgresPool, schema: string, partitions = 0): Database {
   let isClosed = false;
   let schemaReady: Promise<void> | undefined;
   pool.on("error", ignoreIdleError);
 
   function ensureSchema(): Promise<void> {
-    schemaReady ??= migrate(pool, schema).catch((error) => {
+    schemaReady ??= migrate(pool, schema, partitions).catch((error) => {
       schemaReady = undefined;
       throw error;
     });

@@ -1,4 +1,5 @@
 import { AgentError } from "../../errors.ts";
+import { assertPartitions, buildPartitions } from "./partitions.ts";
 import type { PostgresClient, PostgresPool } from "./pool.ts";
 import { buildReadyTable } from "./ready-runs.ts";
 import {
@@ -20,8 +21,8 @@ export function quoteSchema(name: string): string {
 export const scopeColumn = `left(id COLLATE "C", greatest(strpos(id COLLATE "C", '~') - 1, 0))`;
 
 // Each step upgrades the schema by one version. Released steps never change.
-const migrations: readonly ((schema: string) => string)[] = [
-  (schema) => `
+const migrations: readonly ((schema: string, partitions: number) => string)[] = [
+  (schema, partitions) => `
     CREATE SEQUENCE ${schema}.tokens;
     CREATE TABLE ${schema}.sessions (
       id text PRIMARY KEY,
@@ -45,7 +46,8 @@ const migrations: readonly ((schema: string) => string)[] = [
       words tsvector,
       PRIMARY KEY (session_id, seq),
       UNIQUE (session_id, identity)
-    );
+    )${partitions > 0 ? " PARTITION BY HASH (session_id)" : ""};
+    ${buildPartitions(schema, partitions)}
     CREATE INDEX facts_words ON ${schema}.facts USING gin (words) WHERE words IS NOT NULL;
     CREATE TABLE ${schema}.runs (
       id text PRIMARY KEY,
@@ -138,8 +140,16 @@ const additions: Readonly<Record<string, (schema: string) => string>> = {
     CREATE INDEX runs_by_state ON ${schema}.runs (state, place) WHERE state <> 'ended';`,
 };
 
-/** Creates the schema or migrates it to the latest version; rejects a schema of a later version. */
-export async function migrate(pool: PostgresPool, schema: string): Promise<void> {
+/**
+ * Creates the schema or migrates it to the latest version; rejects a schema of a later version, or one that was not
+ * created with this number of partitions. 0 accepts any.
+ */
+export async function migrate(pool: PostgresPool, schema: string, partitions: number): Promise<void> {
+  await ensureSchema(pool, schema, partitions);
+  if (partitions > 0) await assertPartitions(pool, schema, partitions);
+}
+
+async function ensureSchema(pool: PostgresPool, schema: string, partitions: number): Promise<void> {
   if (
     (await findVersion(pool, schema)) === migrations.length &&
     (await listMissing(pool, schema)).length === 0
@@ -150,7 +160,7 @@ export async function migrate(pool: PostgresPool, schema: string): Promise<void>
   try {
     await client.query("BEGIN");
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`capstan store ${schema}`]);
-    await runMigrations(client, schema);
+    await runMigrations(client, schema, partitions);
     await client.query("COMMIT");
     isBroken = false;
   } finally {
@@ -158,7 +168,7 @@ export async function migrate(pool: PostgresPool, schema: string): Promise<void>
   }
 }
 
-async function runMigrations(client: PostgresClient, schema: string): Promise<void> {
+async function runMigrations(client: PostgresClient, schema: string, partitions: number): Promise<void> {
   const { rows } = await client.query(
     "SELECT to_regclass($1) IS NOT NULL AS is_there, current_setting('server_encoding') AS encoding",
     [`${schema}.version`],
@@ -172,7 +182,7 @@ async function runMigrations(client: PostgresClient, schema: string): Promise<vo
   if (from === 0)
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}; CREATE TABLE ${schema}.version (number integer NOT NULL);
       INSERT INTO ${schema}.version VALUES (0)`);
-  for (const migration of migrations.slice(from)) await client.query(migration(schema));
+  for (const migration of migrations.slice(from)) await client.query(migration(schema, partitions));
   for (const addition of await listMissing(client, schema)) await client.query(addition(schema));
   await client.query(`UPDATE ${schema}.version SET number = $1`, [migrations.length]);
 }

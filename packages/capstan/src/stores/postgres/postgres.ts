@@ -20,6 +20,7 @@ import { createLeases } from "./leases.ts";
 import { quoteSchema } from "./migrations.ts";
 import { createNotices, type Notices } from "./notices.ts";
 import { createOrphans } from "./orphans.ts";
+import { assertPartitionCount } from "./partitions.ts";
 import type { PostgresPool } from "./pool.ts";
 import { openPostgresBus } from "./postgres-bus.ts";
 import { createRecords } from "./records.ts";
@@ -39,6 +40,12 @@ export type PostgresOptions = {
   readonly schema?: string;
   /** Carries live deltas and notices between processes; all of them need the same one. Default: LISTEN and NOTIFY. */
   readonly bus?: DeltaBus;
+  /**
+   * Creates the table of facts with this many partitions (2 to 256), by a hash of the session. Only for a new schema:
+   * with an existing one of another number, every method rejects with `invalid_definition`. Processes that open the
+   * schema later may omit it. Default: one table.
+   */
+  readonly partitions?: number;
 };
 
 /**
@@ -48,7 +55,8 @@ export type PostgresOptions = {
 export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Store {
   const schema = quoteSchema(options.schema ?? "capstan");
   assertTwoConnections(pool);
-  const database = openDatabase(pool, schema);
+  if (options.partitions !== undefined) assertPartitionCount(options.partitions);
+  const database = openDatabase(pool, schema, options.partitions);
   const watchers = createWatchers();
   const appends = createAppendQueue(database, schema);
   const ownBus = openNotifyBus({ pool, database, schema }); // connects when it is used
