@@ -5,6 +5,10 @@ export type CuttingProxy = {
   readonly port: number;
   /** Cuts every connection at the n-th chunk, in either direction, before or after forwarding it. */
   cutAt(piece: number, when: "before" | "behind"): void;
+  /** Forwards nothing in either direction, without closing a connection, as a network that loses all packets. */
+  hold(): void;
+  /** Forwards what was held, and everything from now on. */
+  heal(): void;
   close(): Promise<void>;
 };
 
@@ -13,6 +17,7 @@ export async function createCuttingProxy(target: number): Promise<CuttingProxy> 
   const sockets = new Set<Socket>();
   let remainingChunks = Number.POSITIVE_INFINITY;
   let when: "before" | "behind" = "before";
+  let isHeld = false;
 
   function cutAll(): void {
     for (const socket of sockets) socket.destroy();
@@ -27,9 +32,13 @@ export async function createCuttingProxy(target: number): Promise<CuttingProxy> 
       from.pause();
       to.pause();
     });
-    from.on("close", () => to.destroy());
+    from.on("close", () => {
+      sockets.delete(from);
+      to.destroy();
+    });
     from.on("error", () => to.destroy());
     sockets.add(from);
+    if (isHeld) from.pause();
   }
 
   const server = createServer((client) => {
@@ -44,6 +53,14 @@ export async function createCuttingProxy(target: number): Promise<CuttingProxy> 
     cutAt(piece, place) {
       remainingChunks = piece;
       when = place;
+    },
+    hold() {
+      isHeld = true;
+      for (const socket of sockets) socket.pause();
+    },
+    heal() {
+      isHeld = false;
+      for (const socket of sockets) socket.resume();
     },
     async close() {
       cutAll();
