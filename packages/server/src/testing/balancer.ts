@@ -1,7 +1,14 @@
-import { createServer, get, type IncomingMessage, request, type ServerResponse } from "node:http";
+import {
+  type ClientRequest,
+  createServer,
+  get,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Passes requests to the servers that are ready, one after the other. */
+/** Passes requests to the servers that are ready, one after the other. Cuts the requests of one that stops answering. */
 export interface Balancer {
   readonly url: string;
   /** Whether the server of this port is ready, as of the last check. */
@@ -10,17 +17,21 @@ export interface Balancer {
 }
 
 const checkMs = 20;
+const answerTimeoutMs = 1_000;
 
 /** Starts a balancer in front of local ports. A server that restarts keeps its port. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const ready = new Set<number>();
+  const active = new Map(ports.map((port) => [port, new Set<ClientRequest>()]));
   let isClosed = false;
   let requests = 0;
 
   async function watchReadiness(port: number): Promise<void> {
     while (!isClosed) {
-      if (await checkReadiness(port)) ready.add(port);
+      const readiness = await checkReadiness(port);
+      if (readiness === "ready") ready.add(port);
       else ready.delete(port);
+      if (readiness === "silent") for (const forwarded of active.get(port) ?? []) forwarded.destroy();
       await new Promise((resolve) => setTimeout(resolve, checkMs));
     }
   }
@@ -30,6 +41,8 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
     if (port === undefined) return void outgoing.writeHead(503, { "retry-after": "1" }).end();
     const { method, url: path, headers } = incoming;
     const forwarded = request({ host: "127.0.0.1", port, method, path, headers, agent: false });
+    active.get(port)?.add(forwarded);
+    forwarded.on("close", () => active.get(port)?.delete(forwarded));
     forwarded.on("response", (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.on("error", () => outgoing.destroy()).pipe(outgoing);
@@ -56,11 +69,14 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   };
 }
 
-function checkReadiness(port: number): Promise<boolean> {
+/** `busy`: it answers, but takes no new requests. */
+function checkReadiness(port: number): Promise<"ready" | "busy" | "silent"> {
   return new Promise((resolve) => {
-    get({ host: "127.0.0.1", port, path: "/readyz", agent: false }, (answer) => {
-      answer.resume().on("end", () => resolve(answer.statusCode === 200));
-      answer.on("error", () => resolve(false));
-    }).on("error", () => resolve(false));
+    const check = get({ host: "127.0.0.1", port, path: "/readyz", agent: false }, (answer) => {
+      answer.resume().on("end", () => resolve(answer.statusCode === 200 ? "ready" : "busy"));
+      answer.on("error", () => resolve("silent"));
+    });
+    check.setTimeout(answerTimeoutMs, () => check.destroy(new Error("no answer")));
+    check.on("error", () => resolve("silent"));
   });
 }

@@ -14,7 +14,7 @@ const words = "one two three four five ";
 const callsPerRun = 3;
 
 /** Reads a run like a plain client of server-sent events, and reconnects after the last id that it got. */
-async function readPlainEvents(url: string): Promise<Fact[]> {
+export async function readPlainEvents(url: string): Promise<Fact[]> {
   const facts: Fact[] = [];
   for (;;) {
     const lastId = facts.at(-1)?.seq;

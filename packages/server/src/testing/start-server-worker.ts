@@ -9,6 +9,9 @@ export interface ServerProcess extends ServerAddress {
   kill(): Promise<void>;
   /** Shuts the server down with SIGTERM. */
   stop(): Promise<void>;
+  /** Stops the process with SIGSTOP, until `resume`. */
+  pause(): void;
+  resume(): void;
 }
 
 const program = join(import.meta.dirname, "server-worker.ts");
@@ -39,5 +42,11 @@ export async function startServerWorker(order: ServerOrder): Promise<ServerProce
     child.kill(signal);
     return ended;
   };
-  return { ...reachable, kill: () => stopWith("SIGKILL"), stop: () => stopWith("SIGTERM") };
+  return {
+    ...reachable,
+    kill: () => stopWith("SIGKILL"),
+    stop: () => stopWith("SIGTERM"),
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
+  };
 }
