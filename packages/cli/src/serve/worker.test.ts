@@ -78,7 +78,7 @@ describe("capstan worker", () => {
     expect(await second.exit).toBe(0);
   });
 
-  it("is not ready while it drains, finishes or releases its runs, and exits with 0 (S4-61)", async () => {
+  it("is not ready while it drains, finishes or releases its runs, and exits with 0 (F82)", async () => {
     project = createScratchProject({ "capstan.config.ts": config });
     const server = start("serve", "--no-work", "--port", "0", "--trust");
     const [, url = ""] = await server.waitForOutput(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/);

@@ -48,7 +48,7 @@ async function enqueue(server: TestServer, session?: string): Promise<string> {
 }
 
 describe("the metrics of several processes", () => {
-  it("show runs that no worker takes, and what a worker executes (S4-62)", async () => {
+  it("show runs that no worker takes, and what a worker executes", async () => {
     const store = memory();
     const { agent, finish } = createSlowAgent();
     const web = open(store, agent, false);
@@ -74,7 +74,7 @@ describe("the metrics of several processes", () => {
     expect(await readMetrics(web)).not.toHaveProperty("capstan_segments_total");
   });
 
-  it("count a lease that was lost, and the takeover of a run whose process is gone (F73)", async () => {
+  it("count a lease that was lost, and the takeover of a run whose process is gone (F73, F75)", async () => {
     const store = memory();
     const { agent, finish } = createSlowAgent();
     const web = open(store, agent, false);

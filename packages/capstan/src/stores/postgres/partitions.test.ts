@@ -21,7 +21,7 @@ describe.skipIf(!findPostgresFolder())("partitions of facts", () => {
     }
   }
 
-  it("share the sessions; readers use one of them, and later stores need no option (S4-62)", async () => {
+  it("share the sessions; readers use one of them, and later stores need no option", async () => {
     const store = postgres(pool, { schema: "split", partitions: 4 });
     await writeSessions(store, 40);
     const later = postgres(pool, { schema: "split" });

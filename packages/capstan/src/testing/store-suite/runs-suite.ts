@@ -118,7 +118,7 @@ export function runsSuite(getStore: () => Store): void {
   });
 
   describe("unfinished runs", () => {
-    it("are counted by state, with those that no process takes and since when (S4-62)", async () => {
+    it("are counted by state, with those that no process takes and since when", async () => {
       expect(await store.countRuns()).toEqual({ active: 0, waiting: 0, untaken: 0 });
       const inAMinute = Date.now() + 60_000;
       const suspend = (runId: string, until: number) =>
