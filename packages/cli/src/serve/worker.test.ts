@@ -103,7 +103,7 @@ describe("capstan worker", () => {
     for (const path of [run, later]) await expect.poll(() => getState(path)).toBe("ended");
   });
 
-  it("answers probes and metrics on its health port only, the metrics for admins (A84)", async () => {
+  it("answers probes and metrics on its health port only, the metrics for admins", async () => {
     project = createScratchProject({ "capstan.config.ts": config });
     const apiKey = "canary-operator-key-0123456789";
     const env = { ...project.env, CAPSTAN_HEALTH_PORT: "0", CAPSTAN_API_KEY: apiKey };

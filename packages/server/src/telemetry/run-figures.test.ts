@@ -74,7 +74,7 @@ describe("the metrics of several processes", () => {
     expect(await readMetrics(web)).not.toHaveProperty("capstan_segments_total");
   });
 
-  it("count a lease that was lost, and the takeover of a run whose process is gone (F73, F75)", async () => {
+  it("count a lease that was lost, and the takeover of a run whose process is gone", async () => {
     const store = memory();
     const { agent, finish } = createSlowAgent();
     const web = open(store, agent, false);
