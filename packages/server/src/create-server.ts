@@ -229,7 +229,10 @@ export function createServer(options: ServerOptions): Server {
       await Promise.race([Promise.all([engine.close(), ephemeralRuns.close(timeout)]), timeout]);
       await mcpService.close();
       admission.close();
-      await Promise.race([Promise.all([quotaAdmission.close(), modelLimits.close().catch(report)]), timeout]);
+      await Promise.race([
+        Promise.all([quotaAdmission.close(), modelLimits?.close().catch(report)]),
+        timeout,
+      ]);
       unwatch();
       unwatchData?.();
     },
@@ -269,7 +272,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     requestLog?.note({ runId: event.runId });
     options.onEvent?.(event);
   }
-  const hooks = { onEvent, onBeforeModel: modelLimits.limitModel };
+  const hooks = { onEvent, ...(modelLimits && { onBeforeModel: modelLimits.limitModel }) };
   const getRunOptions: Deployment["getRunOptions"] = async ({ scope, sessionId }) => ({
     context: await context({ user: scope, sessionId }),
     secrets,
@@ -356,7 +359,7 @@ function createUsageTracking(options: ServerOptions, store: Store) {
   return {
     ...{ agentParts, quota, admission, metrics },
     activeRuns: trackActiveRuns(quota, metrics.recordSegment),
-    modelLimits: createModelLimits(store, options.rateLimits),
+    modelLimits: options.rateLimits && createModelLimits(store, options.rateLimits),
   };
 }
 

@@ -69,7 +69,7 @@ export type Deployment = {
   readonly admission: Admission;
   /** Admits runs within the quotas of their users. */
   readonly quotaAdmission: QuotaAdmission;
-  readonly modelLimits: ModelLimits;
+  readonly modelLimits: ModelLimits | undefined;
   readonly quotas: QuotaSource;
   readonly keys: ApiKeys;
   readonly signIns: SignIns;

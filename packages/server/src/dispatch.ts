@@ -6,7 +6,6 @@ import type { z } from "zod";
 import type { Authenticator } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
 import type { Deployment } from "./deployment.ts";
-import { prefersAsync } from "./http/prefers-async.ts";
 import { createInternalProblem, createProblemResponse, isClientError } from "./http/problem.ts";
 import { type BodyLimits, readJsonBody } from "./http/read-body.ts";
 import type { StaticFiles } from "./http/static-files.ts";
@@ -42,6 +41,12 @@ export async function dispatch(
   }
 }
 
+/** Whether the client asks for `202 Accepted` instead of a started run: `Prefer: respond-async` (RFC 7240). */
+function prefersAsync({ headers }: Request): boolean {
+  const preferences = (headers.get("prefer") ?? "").split(",");
+  return preferences.some((preference) => preference.split(";")[0]?.trim().toLowerCase() === "respond-async");
+}
+
 /** Authenticates the caller, validates the input, checks ownership, then calls the handler. */
 async function handleRequest(
   route: Route,
@@ -58,6 +63,7 @@ async function handleRequest(
     request,
     key: computeIdempotencyKey(request, caller),
     lastEventId: parseLastEventId(request),
+    canWait: prefersAsync(request),
     params: validateInput("path", route.params, params),
     query: validateInput("query", route.query, parseQuery(request)),
     body: route.body && validateInput("body", route.body, await readJsonBody(request, getBodyLimits(route))),

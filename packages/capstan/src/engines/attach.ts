@@ -1,8 +1,13 @@
 import { AgentError, describeThrown } from "../errors.ts";
 import type { Event } from "../event.ts";
 import type { Message } from "../loop/messages.ts";
+import type { SharedStoreOptions } from "../run/open-run.ts";
 import type { Result } from "../run/result.ts";
+import { run } from "../run/run.ts";
 import { createRunHandle, forwardMessage, type Run } from "../run/run-handle.ts";
+import type { Store } from "../store.ts";
+import type { EnqueuedRun } from "./local-engine.ts";
+import type { BusyRequest } from "./run-queue.ts";
 
 type AttachOptions = {
   readonly signal?: AbortSignal | undefined;
@@ -102,4 +107,49 @@ export function attachWhenBusy(started: Run, { signal, attach }: AttachOptions):
 
 function toIterable(iterator: AsyncIterator<Event>): AsyncIterable<Event> {
   return { [Symbol.asyncIterator]: () => iterator };
+}
+
+type EnqueueOptions = {
+  readonly store: Store;
+  readonly isNewSession: boolean;
+  /** Does what the policy of the message says while its session is busy. */
+  addToQueue(request: BusyRequest): Promise<EnqueuedRun>;
+  /** Resolves when the start is stored. Rejects with `session_busy`. */
+  start(): Promise<EnqueuedRun["state"]>;
+};
+
+/** Starts a run in an idle session, or adds it to the queue of a busy one. Resolves when the message is stored. */
+export async function enqueueRun(
+  request: BusyRequest,
+  { store, isNewSession, addToQueue, start }: EnqueueOptions,
+): Promise<EnqueuedRun> {
+  const { session, runId } = request;
+  const newest = isNewSession ? undefined : (await store.listRuns(session, 1)).at(-1);
+  const isBusy = newest !== undefined && newest.state !== "ended" && newest.runId !== runId;
+  if (isBusy) return addToQueue(request);
+  try {
+    return { runId, sessionId: session, state: await start() };
+  } catch (thrown) {
+    if (describeThrown(thrown, "store_failed").code !== "session_busy") throw thrown;
+    const known = await store.findSession(runId);
+    return known === undefined ? addToQueue(request) : { runId, sessionId: known, state: "found" };
+  }
+}
+
+type StartOptions = { readonly store: Store; readonly shared: SharedStoreOptions; track(run: Run): Run };
+
+/** Resolves when the start is stored, in the tick of the first event, so that a reader who joins then misses no delta. */
+export function storeStart(
+  { agent, input, ...options }: BusyRequest,
+  { store, shared, track }: StartOptions,
+): Promise<EnqueuedRun["state"]> {
+  return new Promise((resolve, reject) => {
+    const { hooks } = options;
+    const onEvent: NonNullable<typeof hooks>["onEvent"] = (event) => {
+      resolve("started");
+      hooks?.onEvent?.(event);
+    };
+    const started = run(agent, input, { ...options, store, shared, hooks: { ...hooks, onEvent } });
+    track(started).then(() => resolve("found"), reject);
+  });
 }

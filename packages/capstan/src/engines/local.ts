@@ -13,18 +13,15 @@ import { queueKind } from "../sessions/queue.ts";
 import { rerun } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage } from "../store.ts";
 import { type AgentResolver, createAgentResolver } from "./agent-resolver.ts";
-import { attachWhenBusy } from "./attach.ts";
-import { enqueueRun, storeStart } from "./enqueue-run.ts";
+import { attachWhenBusy, enqueueRun, storeStart } from "./attach.ts";
 import type { EnqueuedRun, FindAgent, LocalEngine, LocalOptions } from "./local-engine.ts";
 import { createOutages, type SuspendedRun } from "./outages.ts";
 import { startRecovery } from "./recovery.ts";
 import { createRunQueue, type RunQueue, type RunQueueOptions } from "./run-queue.ts";
-import { createRunReader } from "./run-reader.ts";
-import { createRunTracker, type RunTracker } from "./run-tracker.ts";
+import { createRunTracker, createUserShare, type RunTracker, type UserShare } from "./run-tracker.ts";
 import { createScheduledEngine } from "./scheduled.ts";
-import { createStoredRun, type MessageCheck } from "./stored-run.ts";
+import { createRunReader, createStoredRun, type MessageCheck } from "./stored-run.ts";
 import { assertResumable, type StuckFilter, type StuckRun } from "./stuck-runs.ts";
-import { createUserShare, type UserShare } from "./user-share.ts";
 
 export type {
   EnqueuedRun,

@@ -2,6 +2,7 @@ import type { Clock } from "../clock.ts";
 import { describeThrown } from "../errors.ts";
 import type { Result } from "../run/result.ts";
 import type { Run } from "../run/run-handle.ts";
+import { getScope } from "../store.ts";
 
 /** The runs that this process executes, or cannot continue for now. */
 export interface RunTracker {
@@ -72,5 +73,34 @@ export function createRunTracker(clock: Clock, onSettled: (result: Result) => vo
     },
     unschedule: (runId) => void scheduledRuns.delete(runId),
     takeFailure: (runId) => failedRuns.delete(runId),
+  };
+}
+
+/** Limits how many places of a process the runs of one user have, so that another user's first run finds one. */
+export interface UserShare {
+  /** Whether the user of the session may have another run in this process. */
+  hasPlace(sessionId: string): boolean;
+  add(run: { readonly runId: string; readonly sessionId: string }): void;
+  remove(runId: string): void;
+}
+
+export type UserShareOptions = { readonly maxRuns: number; readonly maxRunsPerUser?: number | undefined };
+
+/** By default, a user leaves a tenth of the places to others. */
+const defaultShare = 0.9;
+
+export function createUserShare({ maxRuns, maxRunsPerUser }: UserShareOptions): UserShare {
+  const limit = maxRunsPerUser ?? Math.ceil(maxRuns * defaultShare);
+  const users = new Map<string, string>();
+  return {
+    hasPlace(sessionId) {
+      const user = getScope(sessionId);
+      if (user === "") return true; // sessions without a user share nothing
+      let count = 0;
+      for (const other of users.values()) if (other === user) count += 1;
+      return count < limit;
+    },
+    add: ({ runId, sessionId }) => void users.set(runId, getScope(sessionId)),
+    remove: (runId) => void users.delete(runId),
   };
 }

@@ -13,13 +13,11 @@ import { queueKind } from "../sessions/queue.ts";
 import { type Rerun, type RerunOptions, rerun } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage, Store } from "../store.ts";
 import { type AgentResolver, createAgentResolver } from "./agent-resolver.ts";
-import { followEnqueued } from "./attach.ts";
-import { enqueueRun, storeStart } from "./enqueue-run.ts";
+import { enqueueRun, followEnqueued, storeStart } from "./attach.ts";
 import type { EnqueuedRun, LocalEngine } from "./local-engine.ts";
 import { createRunQueue, type RunQueue } from "./run-queue.ts";
-import { createRunReader } from "./run-reader.ts";
 import type { ScheduledEngine, ScheduledOptions, SegmentRequest } from "./scheduled-engine.ts";
-import { createStoredRun, loadResult } from "./stored-run.ts";
+import { createRunReader, createStoredRun, loadResult } from "./stored-run.ts";
 import { assertResumable } from "./stuck-runs.ts";
 
 export type { ScheduledEngine, ScheduledOptions, SegmentRequest };

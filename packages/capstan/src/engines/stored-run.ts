@@ -16,8 +16,9 @@ import { loadRunFacts, readFacts } from "../sessions/load-facts.ts";
 import { subscribe } from "../sessions/subscribe.ts";
 import { createState, type RunState, type State } from "../state/state.ts";
 import type { FoundRun, RunMessage, Store } from "../store.ts";
+import type { LocalEngine } from "./local-engine.ts";
 import { isRepeatedMessage } from "./repeated-message.ts";
-import { assertHasTools, assertResumable } from "./stuck-runs.ts";
+import { assertHasTools, assertResumable, listStuckRuns } from "./stuck-runs.ts";
 
 export type RunLocation = {
   readonly store: Store;
@@ -180,4 +181,17 @@ async function waitForDelivery(store: Store, runId: string): Promise<void> {
   } finally {
     unwatch();
   }
+}
+
+type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage" | "listStuck">;
+
+/** Reads runs from the store, whichever process executes them. */
+export function createRunReader(source: Omit<RunLocation, "runId">): RunReader {
+  return {
+    getResult: (runId) => loadResult({ ...source, runId }),
+    getTurnRequest: (runId, turn, options = {}) => loadTurnRequest({ ...source, runId }, turn, options),
+    checkMessage: (runId, message) => checkStoredMessage({ ...source, runId }, message),
+    listStuck: (filter) =>
+      listStuckRuns({ ...source, load: (runId) => loadRunState({ ...source, runId }) }, filter),
+  };
 }

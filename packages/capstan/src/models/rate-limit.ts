@@ -1,4 +1,4 @@
-import { estimateTextTokens, estimateTokens } from "../estimate-tokens.ts";
+import { estimateTextTokens, estimateTokens } from "../history.ts";
 import type { Model, ModelRequest } from "../model.ts";
 import { createRateLimiter, type RateLimiter, type RateLimiterOptions } from "./rate-limiter.ts";
 

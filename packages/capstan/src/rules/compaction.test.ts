@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type AgentDefinition, defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
-import { estimateTokens } from "../estimate-tokens.ts";
 import type { Fact } from "../event.ts";
-import { type Entry, getCalls, toPlainText, type UserEntry } from "../history.ts";
+import { type Entry, estimateTokens, getCalls, toPlainText, type UserEntry } from "../history.ts";
 import type { ModelRequest } from "../model.ts";
 import { readInput } from "../run/input.ts";
 import { resume, run } from "../run/run.ts";

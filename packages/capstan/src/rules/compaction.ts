@@ -1,6 +1,5 @@
-import { estimateEntryTokens, estimateTokens } from "../estimate-tokens.ts";
 import type { FactBody } from "../event.ts";
-import { toPlainText } from "../history.ts";
+import { estimateEntryTokens, estimateTokens, toPlainText } from "../history.ts";
 import {
   buildOmissionNote,
   countLeadingSummaries,

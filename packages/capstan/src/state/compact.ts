@@ -1,7 +1,6 @@
 import { lineMark, quoteLines } from "../escape-text.ts";
-import { estimateTokens } from "../estimate-tokens.ts";
 import type { Fact } from "../event.ts";
-import { type Entry, getCalls, type ResultEntry, toPlainText } from "../history.ts";
+import { type Entry, estimateTokens, getCalls, type ResultEntry, toPlainText } from "../history.ts";
 import { formatReadHint } from "../prompt/builtin-tools.ts";
 import { findModelProvenance, listReads } from "../provenance.ts";
 import { createContextSize, estimateRequestTokens, measureHistory } from "./context-size.ts";

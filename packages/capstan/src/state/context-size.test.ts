@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { estimateEntryTokens, estimateTextTokens, estimateTokens } from "../estimate-tokens.ts";
 import type { AssistantPart, Entry } from "../history.ts";
+import { estimateEntryTokens, estimateTextTokens, estimateTokens } from "../history.ts";
 import { correctEstimate, createContextSize, estimateRequestTokens, measureHistory } from "./context-size.ts";
 
 const userEntry = (content: string): Entry => ({ type: "user", content });

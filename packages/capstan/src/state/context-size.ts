@@ -1,5 +1,4 @@
-import { estimateTokens } from "../estimate-tokens.ts";
-import type { Entry } from "../history.ts";
+import { type Entry, estimateTokens } from "../history.ts";
 import type { Usage } from "../model.ts";
 
 /** The size of the first entries of a history. Part of the state, so that entries are measured once, not every turn. */

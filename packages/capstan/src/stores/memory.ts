@@ -4,23 +4,25 @@ import type { Fact, UnplacedFact } from "../event.ts";
 import { identifyFact } from "../ids.ts";
 import type { Lease, NewBlob, Records, Store } from "../store.ts";
 import {
+  acknowledgeMessages,
+  addMessage,
   countRuns,
+  createMemoryOrphans,
   findStoredRun,
   listLargest,
+  listPendingMessages,
   listRuns,
   listSessions,
+  type MemoryOrphans,
   type MemoryRun,
   type MemorySession,
   measureSession,
   searchSessions,
   toSessionInfo,
 } from "./memory-catalog.ts";
-import { acknowledgeMessages, createMemoryMessages } from "./memory-messages.ts";
-import { createMemoryOrphans } from "./memory-orphans.ts";
 import { createMemoryRecords } from "./memory-records.ts";
 import { getRunState, isListedRunStart } from "./store-rules.ts";
-import { createWatchers, type Watchers } from "./watchers.ts";
-import { createWorkWatchers, withWorkNotices } from "./work-watchers.ts";
+import { createWatchers, createWorkWatchers, type Watchers, withWorkNotices } from "./watchers.ts";
 
 /** Stores sessions in memory: for tests, browsers and ephemeral runs. */
 export function memory({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
@@ -28,8 +30,6 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
   const runs = new Map<string, MemoryRun>();
   const { assertHeld, leaseEndsIn, ...leases } = createMemoryLeases(clock.monotonic);
   const { notify, delete: deleteWatchers, publish, watch } = createWatchers();
-  const messages = createMemoryMessages(sessions, runs, notify);
-  const orphans = createMemoryOrphans({ runs, leaseEndsIn, now: clock.monotonic });
   const { watchWork, notify: notifyWork } = createWorkWatchers();
 
   function getOrCreateSession(id: string): MemorySession {
@@ -64,20 +64,20 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     return appended;
   };
 
+  const sendMessage: Store["sendMessage"] = async (runId, message) => {
+    addMessage({ sessions, runs }, runId, message);
+    notify(runs.get(runId)?.info.sessionId ?? "", { type: "message", runId });
+  };
+
   return {
     ...leases,
     ...createLazyRecords(() => createMemoryRecords(clock.now)),
     ...{ publish, watch, watchWork },
-    ...messages,
+    listMessages: async (runId) => listPendingMessages(runs, runId),
     ...createMemoryQueries(sessions, runs),
-    listOrphans: async (options) => orphans.list(options),
-    countRuns: async () => countRuns(sessions, runs, { now: clock.now(), leaseEndsIn }),
-    lease(...request) {
-      orphans.endClaim(request[0]);
-      return leases.lease(...request);
-    },
+    ...createMemoryWork({ sessions, runs, clock, leaseEndsIn, lease: leases.lease }),
     ...createMemorySnapshots(sessions, assertHeld),
-    ...withWorkNotices({ append, release: leases.release, sendMessage: messages.sendMessage }, notifyWork),
+    ...withWorkNotices({ append, release: leases.release, sendMessage }, notifyWork),
     async read(sessionId, after = 0, limit = Infinity) {
       return sessions.get(sessionId)?.facts.slice(after, after + limit) ?? [];
     },
@@ -96,6 +96,36 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     putBlob: async (sessionId, blob) => addBlob(getOrCreateSession(sessionId), blob),
     getBlob: async (sessionId, handle) => sessions.get(sessionId)?.blobs.get(handle),
     close: () => Promise.resolve(),
+  };
+}
+
+type MemoryWork = {
+  readonly sessions: ReadonlyMap<string, MemorySession>;
+  readonly runs: ReadonlyMap<string, MemoryRun>;
+  readonly clock: Clock;
+  leaseEndsIn(sessionId: string): number | undefined;
+  readonly lease: Store["lease"];
+};
+
+function createMemoryWork({
+  sessions,
+  runs,
+  clock,
+  leaseEndsIn,
+  lease,
+}: MemoryWork): Pick<Store, "lease" | "listOrphans" | "countRuns"> {
+  /** Created when an engine needs it. */
+  let orphans: MemoryOrphans | undefined;
+  return {
+    lease(...request) {
+      orphans?.endClaim(request[0]);
+      return lease(...request);
+    },
+    async listOrphans(options) {
+      orphans ??= createMemoryOrphans({ runs, leaseEndsIn, now: clock.monotonic });
+      return orphans.list(options);
+    },
+    countRuns: async () => countRuns(sessions, runs, { now: clock.now(), leaseEndsIn }),
   };
 }
 

@@ -1,5 +1,7 @@
+import type { Fact } from "../event.ts";
 import type { PositionedDelta, Store, StoreNotice } from "../store.ts";
 import { createDeltaBuffer, type DeltaBuffer } from "./delta-buffer.ts";
+import { getRunState } from "./store-rules.ts";
 
 /** Watchers of sessions in this process. A watcher that subscribes within a message receives its deltas so far. */
 export interface Watchers extends Pick<Store, "publish" | "watch"> {
@@ -79,4 +81,51 @@ function notifyListener(listener: (notice: StoreNotice) => void, notice: StoreNo
   } catch {
     // Ignored: the listener is responsible for its own errors.
   }
+}
+
+/** Reports runs without a process to the engines of this process. */
+export interface WorkWatchers extends Required<Pick<Store, "watchWork">> {
+  notify(): void;
+}
+
+export function createWorkWatchers(): WorkWatchers {
+  const listeners = new Set<() => void>();
+  return {
+    notify() {
+      for (const listener of listeners) listener();
+    },
+    watchWork(onWork) {
+      const listener = () => onWork(); // the same function may subscribe twice
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+type Writes = Pick<Store, "append" | "release" | "sendMessage">;
+
+/** Calls `onWork` after a message, and after the release of a session whose run has not ended and does not wait. */
+export function withWorkNotices({ append, release, sendMessage }: Writes, onWork: () => void): Writes {
+  const unfinishedSessions = new Set<string>();
+  return {
+    async append(facts, at) {
+      const appended = await append(facts, at);
+      if (isUnfinished(appended)) unfinishedSessions.add(at.lease.sessionId);
+      else unfinishedSessions.delete(at.lease.sessionId);
+      return appended;
+    },
+    async release(lease) {
+      await release(lease);
+      if (unfinishedSessions.delete(lease.sessionId)) onWork();
+    },
+    async sendMessage(runId, message) {
+      await sendMessage(runId, message);
+      onWork();
+    },
+  };
+}
+
+function isUnfinished(facts: readonly Fact[]): boolean {
+  const last = facts.findLast(({ parentRunId }) => parentRunId === undefined);
+  return last === undefined || (last.type !== "waiting" && getRunState(last) === "active");
 }

@@ -124,7 +124,10 @@ export function createQuotaAdmission({
       if (parentRunId !== undefined) return;
       const user = getScope(event.sessionId);
       if (type === "done") update(user, (usage) => countEnd(usage, runId, toSpending(event)));
-      else if (type === "run_start") update(user, (usage) => activateReservation(usage, runId));
+      else if (type === "run_start")
+        update(user, (usage) =>
+          usage.reservations[runId]?.isSuspended ? activateReservation(usage, runId) : usage,
+        );
       // A run that waits for its provider keeps its place, because it continues by itself.
       else if (type === "waiting" && event.until === undefined) countWait(user, runId).catch(report);
       else if (type === "retried" && event.usageBefore) {

@@ -19,7 +19,7 @@ export interface ModelLimits {
 }
 
 /** Throws `invalid_definition` for invalid limits. */
-export function createModelLimits(store: Store, limits: ProviderRateLimits = {}): ModelLimits {
+export function createModelLimits(store: Store, limits: ProviderRateLimits): ModelLimits {
   const limiters = new Map<string, RateLimiter>();
   for (const [provider, own] of Object.entries(limits)) {
     if (!isRecord(own))

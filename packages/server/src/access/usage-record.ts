@@ -69,8 +69,8 @@ export function suspendReservation(usage: UsageRecord, runId: string): UsageReco
 
 /** Marks a queued run as active. */
 export function activateReservation(usage: UsageRecord, runId: string): UsageRecord {
-  const { isSuspended, ...reservation } = usage.reservations[runId] ?? {};
-  return isSuspended ? withReservation(usage, runId, reservation as Reservation) : usage;
+  const { isSuspended: _, ...reservation } = usage.reservations[runId] ?? {};
+  return withReservation(usage, runId, reservation as Reservation);
 }
 
 /** Marks a run as ended and counted by another process than its own. */

@@ -25,6 +25,8 @@ export type RouteRequest<Params, Query, Body> = {
   readonly key: string | undefined;
   /** From the `Last-Event-ID` header. */
   readonly lastEventId: number | undefined;
+  /** Whether any process may execute the run when it has capacity: from `Prefer: respond-async`. */
+  readonly canWait: boolean;
 };
 
 /**

@@ -1,7 +1,6 @@
 import type { Json } from "capstan";
 import { difference, findQueuedRun, loadRunFacts } from "capstan/sessions";
 import { z } from "zod";
-import { prefersAsync } from "../http/prefers-async.ts";
 import { readEvents } from "../runs/read-events.ts";
 import { rerunRun } from "../runs/rerun.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
@@ -80,8 +79,7 @@ export const runRoutes: readonly Route[] = [
         schema: started,
       },
     },
-    async handle({ body, caller, key, request }, deployment) {
-      const canWait = prefersAsync(request);
+    async handle({ body, caller, key, canWait }, deployment) {
       const started = await startRun(deployment, caller, { ...body, key, canWait });
       const { runId, sessionId, isNew, state } = started;
       const headers = {

@@ -42,10 +42,7 @@ export interface RunReservation {
 type PendingReservation = { readonly release: () => void; isStarted: boolean };
 type ActiveRun = { readonly sessionId: string; readonly release: () => void };
 
-export function trackActiveRuns(
-  quota: Quota,
-  onSegment?: (segment: ExecutedSegment) => void,
-): ActiveRuns {
+export function trackActiveRuns(quota: Quota, onSegment?: (segment: ExecutedSegment) => void): ActiveRuns {
   const reservations = new Map<string, PendingReservation>();
   const activeRuns = new Map<string, ActiveRun>();
 

@@ -2,7 +2,7 @@ import type { BusSubscription, DeltaBus } from "../../delta-bus.ts";
 import type { Store } from "../../store.ts";
 import { splitDeltas } from "../delta-buffer.ts";
 import type { Watchers } from "../watchers.ts";
-import { createWorkWatchers } from "../work-watchers.ts";
+import { createWorkWatchers } from "../watchers.ts";
 import type { Database } from "./database.ts";
 import { createOutbox } from "./outbox.ts";
 import { createWatchedSessions, parseMessage } from "./watched-sessions.ts";

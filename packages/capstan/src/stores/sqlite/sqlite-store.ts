@@ -1,6 +1,5 @@
 import type { Store } from "../../store.ts";
-import { createWatchers } from "../watchers.ts";
-import { createWorkWatchers, withWorkNotices } from "../work-watchers.ts";
+import { createWatchers, createWorkWatchers, withWorkNotices } from "../watchers.ts";
 import { createBlobs } from "./blobs.ts";
 import { createCatalog } from "./catalog.ts";
 import type { Connection } from "./connection.ts";
