@@ -65,7 +65,7 @@ const publish = defineTool({
 });
 
 /** Answers immediately and from the history only, so that any process can resume the run. */
-function createModel(toolTurns: number, tool: string): Model {
+export function createModel(toolTurns: number, tool: string): Model {
   return {
     id: "counting",
     async *stream({ history }) {
