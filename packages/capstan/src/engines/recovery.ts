@@ -44,6 +44,17 @@ export function startRecovery({ store, clock, leaseMs, takeOver, ...options }: R
     return [...refusedRuns.keys()];
   }
 
+  /** Tries runs again that could not be taken over here before: what they need may be there now. */
+  async function retryRefused(): Promise<string[]> {
+    const retried: string[] = [];
+    for (const runId of [...refusedRuns.keys()]) {
+      refusedRuns.delete(runId);
+      const [run] = await store.listOrphans({ runId });
+      if (run && options.countFreePlaces() > 0 && (await tryTakeOver(run))) retried.push(runId);
+    }
+    return retried;
+  }
+
   async function takeSome(): Promise<{ readonly runIds: readonly string[]; readonly isFull: boolean }> {
     const limit = Math.min(batchSize, options.countFreePlaces());
     if (limit <= 0) return { runIds: [], isFull: false };
@@ -68,7 +79,7 @@ export function startRecovery({ store, clock, leaseMs, takeOver, ...options }: R
 
   return {
     async recover() {
-      const recovered: string[] = [];
+      const recovered = await retryRefused();
       for (let hasMore = true; hasMore; ) {
         const { runIds, isFull } = await takeSome();
         recovered.push(...runIds);

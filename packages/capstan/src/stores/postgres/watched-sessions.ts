@@ -73,8 +73,8 @@ export function createWatchedSessions(options: WatchedSessionsOptions): WatchedS
   async function catchUp(sessionId: string, watched: Watched): Promise<void> {
     await watched.subscription.ready;
     if (watchedSessions.get(sessionId) !== watched) return;
-    options.onFollow(sessionId);
-    await checkPositions(sessionId);
+    // First: a position that is new here would discard the backlog that `onFollow` requests.
+    await checkPositions(sessionId).finally(() => options.onFollow(sessionId));
   }
 
   return {
