@@ -1,8 +1,6 @@
 // Measures one cell of the engine benchmark: an engine with a number of worker processes, under a constant load from this
 // process, then with one run at a time.
-import { type ChildProcess, fork } from "node:child_process";
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { RestateEngine } from "@capstan/restate";
 import { startBalancer } from "@capstan/verification/balancer";
@@ -10,7 +8,8 @@ import type pg from "pg";
 import { countQueries } from "./count-queries.ts";
 import { checkResult } from "./durable-cell.ts";
 import { countSteps, createBenchAgent } from "./engine-agent.ts";
-import type { WorkerCosts, WorkerMessage } from "./engine-worker.ts";
+import type { WorkerCosts } from "./engine-worker.ts";
+import { closeWorkers, type EndedRun, startWorkers, type Worker } from "./engine-workers.ts";
 import { type EngineAddress, type OpenEngine, openEngine } from "./open-engine.ts";
 import { readServerCpuMs } from "./process-cpu.ts";
 import { computeMedian } from "./statistics.ts";
@@ -48,8 +47,9 @@ export type EngineCell = {
   readonly steps: number;
   readonly stepsPerSecond: number;
   readonly costs: RunCosts;
-  /** From storing the start to the end, alone on the engine. */
-  readonly singleRunMs: number;
+  /** Of a run alone on the engine: a step, and the rest of the time from storing its start to its end. */
+  readonly stepMs: number;
+  readonly startMs: number;
 };
 
 const getClientTraffic = countQueries();
@@ -64,14 +64,14 @@ export async function measureEngineCell(order: EngineOrder, pool: pg.Pool): Prom
   const balancer = await register(order, client, workers);
   try {
     const load = await measureLoad({ order, client, workers, runs, pool });
-    const singleRunMs = await measureSingleRuns(order, client, runs);
+    const single = await measureSingleRuns(order, client, runs);
     await checkRuns(order, client, runs.listEnded());
     await closeWorkers(workers);
     const total = await readDatabase(pool);
     const count = runs.listEnded().length;
     const stored = await readStoredBytes(order.address, pool);
     return {
-      ...{ order, steps: countSteps(order.toolTurns), stepsPerSecond: load.stepsPerSecond, singleRunMs },
+      ...{ order, steps: countSteps(order.toolTurns), stepsPerSecond: load.stepsPerSecond, ...single },
       costs: {
         ...load.costs,
         transactions: (total.transactions - before.transactions) / count,
@@ -84,60 +84,6 @@ export async function measureEngineCell(order: EngineOrder, pool: pg.Pool): Prom
     await client.close();
     await balancer?.close();
   }
-}
-
-type Worker = { readonly child: ChildProcess; readonly port: number; readCosts(): Promise<WorkerCosts> };
-
-async function startWorkers(
-  { address, workers, toolTurns }: EngineOrder,
-  onEnd: (runId: string) => void,
-): Promise<readonly Worker[]> {
-  const started: Worker[] = [];
-  // One after the other, because the first one creates the tables.
-  for (let index = 0; index < workers; index++)
-    started.push(await startWorker({ address, toolTurns }, onEnd));
-  return started;
-}
-
-async function startWorker(
-  order: Pick<EngineOrder, "address" | "toolTurns">,
-  onEnd: (runId: string) => void,
-): Promise<Worker> {
-  const child = fork(join(import.meta.dirname, "engine-worker.ts"), [JSON.stringify(order)], {
-    execArgv: ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"],
-  });
-  const receive = <Type extends WorkerMessage["type"]>(type: Type) =>
-    new Promise<Extract<WorkerMessage, { type: Type }>>((resolve, reject) => {
-      const listener = (message: WorkerMessage) => {
-        if (message.type !== type) return;
-        child.off("message", listener);
-        resolve(message as Extract<WorkerMessage, { type: Type }>);
-      };
-      child.on("message", listener);
-      child.once("exit", (code) => reject(new Error(`A worker exited with ${code}.`)));
-    });
-  child.on("message", (message: WorkerMessage) => {
-    if (message.type === "ended") onEnd(message.runId);
-  });
-  const { port = 0 } = await receive("ready");
-  return {
-    ...{ child, port },
-    async readCosts() {
-      const reply = receive("costs");
-      child.send("costs");
-      return (await reply).costs;
-    },
-  };
-}
-
-async function closeWorkers(workers: readonly Worker[]): Promise<void> {
-  await Promise.all(
-    workers.map(async ({ child }) => {
-      const exited = new Promise((resolve) => child.once("exit", resolve));
-      child.send("close");
-      await Promise.race([exited, pause(runTimeoutMs, undefined, { ref: false })]);
-    }),
-  );
 }
 
 /** Tells Restate where the workers are. */
@@ -155,34 +101,35 @@ async function register(
 }
 
 type RunLoad = {
-  readonly onEnd: (runId: string) => void;
+  readonly onEnd: (run: EndedRun) => void;
   /** Stores the start of a run, and resolves when it has ended. */
-  complete(order: EngineOrder, client: OpenEngine): Promise<void>;
+  complete(order: EngineOrder, client: OpenEngine): Promise<EndedRun>;
   listEnded(): readonly string[];
 };
 
 function createRunLoad(): RunLoad {
-  const waiting = new Map<string, () => void>();
+  const waiting = new Map<string, (run: EndedRun) => void>();
   const ended: string[] = [];
   let count = 0;
   return {
-    onEnd(runId) {
+    onEnd(run) {
+      const { runId } = run;
       if (!waiting.has(runId)) return;
       ended.push(runId);
-      waiting.get(runId)?.();
+      waiting.get(runId)?.(run);
       waiting.delete(runId);
     },
     async complete({ address }, { engine, agent }) {
       count += 1;
       const runId = `${address.id}_${count}`;
-      const end = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<EndedRun>();
       const timer = setTimeout(
         () => end.reject(new Error(`Run ${runId} did not end on ${address.engine}.`)),
         runTimeoutMs,
       );
       waiting.set(runId, end.resolve);
       await engine.enqueue(agent, "Square.", { runId });
-      await end.promise.finally(() => clearTimeout(timer));
+      return end.promise.finally(() => clearTimeout(timer));
     },
     listEnded: () => ended,
   };
@@ -262,14 +209,21 @@ async function readCosts({ order, workers, pool }: LoadContext) {
   };
 }
 
-async function measureSingleRuns(order: EngineOrder, client: OpenEngine, runs: RunLoad): Promise<number> {
-  const times: number[] = [];
+async function measureSingleRuns(
+  order: EngineOrder,
+  client: OpenEngine,
+  runs: RunLoad,
+): Promise<Pick<EngineCell, "stepMs" | "startMs">> {
+  const times: { readonly stepMs: number; readonly startMs: number }[] = [];
   for (let count = 0; count < order.singleRuns; count++) {
     const startedAt = performance.now();
-    await runs.complete(order, client);
-    times.push(performance.now() - startedAt);
+    const { stepMs } = await runs.complete(order, client);
+    times.push({ stepMs, startMs: performance.now() - startedAt - stepMs * countSteps(order.toolTurns) });
   }
-  return computeMedian(times);
+  return {
+    stepMs: computeMedian(times.map(({ stepMs }) => stepMs)),
+    startMs: computeMedian(times.map(({ startMs }) => startMs)),
+  };
 }
 
 async function checkRuns(

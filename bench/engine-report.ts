@@ -80,7 +80,10 @@ function separateCosts(cells: readonly EngineCell[]): EngineCosts {
   };
   const keys = Object.keys(cells[0]?.costs ?? {}) as (keyof RunCosts)[];
   const costs = keys.map((key) => [key, separate((cell) => cell.costs[key])] as const);
-  const { perStep: stepMs, perRun: startMs } = separate(({ singleRunMs }) => singleRunMs);
+  const computeTime = (pick: (cell: EngineCell) => number) =>
+    round(computeMedian(alone.filter(({ steps }) => steps === long).map(pick)));
+  const stepMs = computeTime((cell) => cell.stepMs);
+  const startMs = computeTime((cell) => cell.startMs);
   const collect = (part: "perRun" | "perStep") =>
     Object.fromEntries(costs.map(([key, cost]) => [key, cost[part]])) as RunCosts;
   const longCells = cells.filter(({ steps }) => steps === long);

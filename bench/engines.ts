@@ -48,7 +48,7 @@ const shapes = [
   { workers: 2, toolTurns: longRun },
   { workers: 4, toolTurns: longRun },
 ] as const;
-const fullEffort = { concurrency: 64, warmUpMs: 1_500, measureMs: 5_000, singleRuns: 15 };
+const fullEffort = { concurrency: 64, warmUpMs: 1_000, measureMs: 3_000, singleRuns: 9 };
 const quickEffort = { concurrency: 16, warmUpMs: 500, measureMs: 1_000, singleRuns: 3 };
 
 /** Every round measures all cells, engine after engine, so that other load on the machine affects all equally. */

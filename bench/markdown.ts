@@ -20,10 +20,18 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
 
 /** Replaces the text between two comments in bench/README.md. */
 export function updateReadme(section: string, text: string): void {
-  const readme = join(import.meta.dirname, "README.md");
+  updateFile(join(import.meta.dirname, "README.md"), section, text);
+}
+
+export function updateFile(file: string, section: string, text: string): void {
+  writeFileSync(file, replaceSection(readFileSync(file, "utf8"), section, text));
+}
+
+/** Replaces the text between the comments of a section. */
+export function replaceSection(page: string, section: string, text: string): string {
   const [start, end] = [`<!-- ${section} -->`, `<!-- end of ${section} -->`];
-  const [before = "", rest = ""] = readFileSync(readme, "utf8").split(start);
+  const [before = "", rest = ""] = page.split(start);
   const [, after] = rest.split(end);
-  if (after === undefined) throw new Error(`bench/README.md has no section between ${start} and ${end}.`);
-  writeFileSync(readme, `${before}${start}\n\n${text.trim()}\n\n${end}${after}`);
+  if (after === undefined) throw new Error(`The page has no section between ${start} and ${end}.`);
+  return `${before}${start}\n\n${text.trim()}\n\n${end}${after}`;
 }
