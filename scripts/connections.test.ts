@@ -29,7 +29,10 @@ const cli = [
   "serve/start-server.ts",
   "commands/doctor/check-port.ts",
   "commands/models/download-file.ts", // downloads the model that the user names
+  "serve/engine/trial-server.ts", // starts a Restate server on this machine
 ].map((file) => `packages/cli/src/${file}`);
+/** Connects to the Restate server that the operator configures, and listens for its calls. */
+const engines = ["packages/restate/src/endpoint.ts", "packages/restate/src/ingress.ts"];
 /** Serves fake providers and databases on loopback for tests. */
 const testKits = [
   "packages/capstan/src/testing/cloud-server.ts",
@@ -37,6 +40,8 @@ const testKits = [
   "packages/verification/src/conformance/",
   "packages/verification/src/outages/",
   "packages/verification/src/postgres/",
+  "packages/verification/src/buses/",
+  "packages/verification/src/restate/",
   "packages/cli/src/testing/",
   "packages/server/src/testing/",
 ];
@@ -52,6 +57,7 @@ const allowed = [
   ...mcpServer,
   ...server,
   ...cli,
+  ...engines,
   ...isolation,
   ...studio,
   ...testKits,

@@ -14,7 +14,7 @@ const engine = restate({
 
 try {
   // A worker: serves the endpoint that Restate calls, and tells Restate where it is.
-  const { url } = await engine.listen();
+  const { url } = await engine.listen({ host: "127.0.0.1" });
   await engine.register({ adminUrl: process.env.RESTATE_ADMIN ?? "http://127.0.0.1:9070", url });
 
   // A client: this process or any other one, with or without `listen`.

@@ -15,8 +15,8 @@ export function toProperties(fields: Iterable<readonly [name: string, value: unk
 
 function toValue(value: unknown): Value | undefined {
   if (value === null || value === undefined) return undefined;
-  if (typeof value === "boolean" || Number.isFinite(value)) return value as Value;
-  if (typeof value === "number") return String(value); // JSON has no infinity
+  if (typeof value === "boolean") return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value); // JSON has no infinity
   const text = typeof value === "string" ? value.trim() : JSON.stringify(value);
   return text.length > maxTextLength ? `${text.slice(0, maxTextLength - 1).toWellFormed()}…` : text;
 }

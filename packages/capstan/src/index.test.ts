@@ -36,6 +36,7 @@ describe("public exports", () => {
         "resume",
         "rulesSection",
         "run",
+        "runSegment",
         "standardInstructions",
         "suggestName",
         "systemClock",

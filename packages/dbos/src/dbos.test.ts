@@ -106,7 +106,7 @@ describe.skipIf(!findPostgresFolder())("on a Postgres server", () => {
       engine.run(slow, "Go.", { session: `ann~${index}` }),
     );
     try {
-      await expect.poll(() => started, { timeout: 20_000 }).toBe(2);
+      await expect.poll(() => started).toBe(2);
       expect(await engine.run(quick, "Go.", { session: "ben~1" })).toMatchObject({ status: "done" });
       expect(started).toBe(2);
     } finally {
@@ -183,7 +183,7 @@ describe.skipIf(!findPostgresFolder())("on a Postgres server", () => {
       const { rows } = await pool.query(`SELECT workflow_uuid FROM "${schema}".workflow_status`);
       return rows.map((row) => row.workflow_uuid);
     };
-    await expect.poll(listIds, { timeout: 20_000 }).toEqual(["main/later"]);
+    await expect.poll(listIds).toEqual(["main/later"]);
     await queue.close();
   });
 });

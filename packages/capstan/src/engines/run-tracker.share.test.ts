@@ -76,7 +76,7 @@ describe("a worker", () => {
     await enqueue("ada", 1_000);
     await enqueue("bob", 1);
     startWorker({ maxRuns: 10 });
-    await expect.poll(() => countStarted("bob"), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => countStarted("bob")).toBe(1);
     expect(started.findIndex(({ user }) => user === "bob")).toBeLessThan(20);
   });
 });

@@ -75,9 +75,7 @@ describe("the quota of concurrent runs, with the runs on workers,", () => {
     expect(queued.status).toBe(202);
     startWorker(agent, store);
     await cancel(front, runId);
-    await expect
-      .poll(() => getRun(front, queued.runId), { timeout: 5_000 })
-      .toMatchObject({ state: "active" });
+    await expect.poll(() => getRun(front, queued.runId)).toMatchObject({ state: "active" });
     await expect.poll(async () => (await loadUsage(front)).activeRuns).toBe(1);
     expect((await start(front)).status).toBe(429);
   });
@@ -143,16 +141,16 @@ describe("the quota of concurrent runs, with the runs on workers,", () => {
     const end = join(folder, "end");
     const input = JSON.stringify([{ say: "one", waitFor: end }]);
     expect((await startMany(front, 10, { input })).filter((status) => status === 201)).toHaveLength(4);
-    await expect.poll(() => store.listOrphans(), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => store.listOrphans()).toEqual([]);
     await first.kill();
     expect((await start(front, { input })).status).toBe(429);
-    await expect.poll(() => store.listOrphans(), { timeout: 20_000 }).toHaveLength(4);
+    await expect.poll(() => store.listOrphans()).toHaveLength(4);
     expect((await start(front, { input })).status).toBe(429);
     await startProcess("second");
-    await expect.poll(() => store.listOrphans(), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => store.listOrphans()).toEqual([]);
     expect((await start(front, { input })).status).toBe(429);
     writeFileSync(end, "");
-    await expect.poll(async () => (await loadUsage(front)).activeRuns, { timeout: 20_000 }).toBe(0);
+    await expect.poll(async () => (await loadUsage(front)).activeRuns).toBe(0);
     expect((await start(front, { input })).status).toBe(201);
   });
 });

@@ -66,7 +66,7 @@ describe("rateLimits of a server", () => {
     expect((await runToEnd(server)).status).toBe("done");
     const { runId } = await (await server.send("POST", "/api/runs", { input: "Go" })).json();
     await expect
-      .poll(async () => (await server.send("GET", `/api/runs/${runId}`)).json(), { timeout: 20_000 })
+      .poll(async () => (await server.send("GET", `/api/runs/${runId}`)).json())
       .toMatchObject({ state: "active", result: { outage: { error: { code: "model_rate_limited" } } } });
   });
 
