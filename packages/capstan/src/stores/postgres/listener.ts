@@ -49,6 +49,7 @@ async function listenOnce(
   signal: AbortSignal,
   onConnected: () => void,
 ): Promise<void> {
+  if (signal.aborted) return; // closed while the database was being prepared
   const ended = Promise.withResolvers<undefined>();
   const end = () => ended.resolve(undefined);
   signal.addEventListener("abort", end, { once: true });
