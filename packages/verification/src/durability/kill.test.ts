@@ -25,10 +25,10 @@ function expectWhole(report: TrialReport, kills: number): void {
   expect(report.recoveries).toBeGreaterThan(0);
 }
 
-it("15 kills at random instants and at breakpoints, two workers on SQLite: no run is lost, no effect is duplicated (F73, F74)", async () => {
+it("30 kills at random instants and at breakpoints, two workers on SQLite: no run is lost, no effect is duplicated (F73, F74)", async () => {
   const folder = newFolder();
   const store = { type: "sqlite", file: join(folder, "store.db") } as const;
-  expectWhole(await runKillTrial({ store, folder, kills: 15 }), 15);
+  expectWhole(await runKillTrial({ store, folder, kills: 30 }), 30);
 });
 
 it.skipIf(!findPostgresFolder())(

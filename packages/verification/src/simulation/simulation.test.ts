@@ -52,13 +52,13 @@ describe("a simulated world", () => {
 
   it("contains everything that may happen to a run", async () => {
     const sums = createTotals();
-    for (let seed = 1; seed <= 160; seed++) {
+    for (let seed = 1; seed <= 400; seed++) {
       const { totals } = await simulate(seed);
       for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += totals[name];
     }
     expect(sums.runs).toBeGreaterThan(60);
     expect(sums.facts).toBeGreaterThan(600);
-    const rare = Object.entries(sums).filter(([, count]) => count < 2); // solo trials need repeated crashes
+    const rare = Object.entries(sums).filter(([, count]) => count <= 5);
     expect(rare).toEqual([]);
   });
 
