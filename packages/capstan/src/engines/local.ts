@@ -13,7 +13,8 @@ import { queueKind } from "../sessions/queue.ts";
 import { rerun } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage } from "../store.ts";
 import { type AgentResolver, createAgentResolver } from "./agent-resolver.ts";
-import { attachWhenBusy, enqueueRun, storeStart } from "./attach.ts";
+import { attachWhenBusy } from "./attach.ts";
+import { enqueueRun, storeStart } from "./enqueue-run.ts";
 import type { EnqueuedRun, FindAgent, LocalEngine, LocalOptions } from "./local-engine.ts";
 import { createOutages, type SuspendedRun } from "./outages.ts";
 import { startRecovery } from "./recovery.ts";
@@ -154,7 +155,7 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
     const resumeOptions = (await options.getResumeOptions?.(info)) ?? {};
     if (isLeft() || !(how.isAnswered || share.hasPlace(info.sessionId))) return false;
     share.add(info);
-    const isTakeover = info.state === "active" && !runs.takeFailure(runId);
+    const isTakeover = !runs.takeFailure(runId);
     const ownShared = { ...shared, isTakeover, isWakeup: how.isWakeup ?? false };
     const handle = resume(agents, { store, runId }, { ...resumeOptions, shared: ownShared });
     const onSettled = () => share.remove(runId);

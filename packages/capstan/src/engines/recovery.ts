@@ -97,13 +97,13 @@ export function startRecovery({ store, clock, leaseMs, takeOver, ...options }: R
 }
 
 /** Looks for work at intervals, and soon when there may be some. */
-export interface WorkPoll {
+interface WorkPoll {
   /** Called when there may be work. */
   wake(): void;
   close(): void;
 }
 
-export type WorkPollOptions = {
+type WorkPollOptions = {
   readonly clock: Clock;
   readonly maxPauseMs: number;
   /** Takes some work. Resolves with true if there may be more. */
@@ -116,7 +116,7 @@ const idleMs = 400;
 const busyMs = 40;
 
 /** Looks for work now, and until it is closed. The pauses are random, so that processes do not look at the same time. */
-export function startWorkPoll({ clock, maxPauseMs, look }: WorkPollOptions): WorkPoll {
+function startWorkPoll({ clock, maxPauseMs, look }: WorkPollOptions): WorkPoll {
   let cancel: (() => void) | undefined;
   let lookedAt = 0;
   let isLooking = false;

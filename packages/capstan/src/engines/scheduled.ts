@@ -13,7 +13,7 @@ import { queueKind } from "../sessions/queue.ts";
 import { type Rerun, type RerunOptions, rerun } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage, Store } from "../store.ts";
 import { type AgentResolver, createAgentResolver } from "./agent-resolver.ts";
-import { enqueueRun, followEnqueued, storeStart } from "./attach.ts";
+import { enqueueRun, followEnqueued, storeStart } from "./enqueue-run.ts";
 import type { EnqueuedRun, LocalEngine } from "./local-engine.ts";
 import { createRunQueue, type RunQueue } from "./run-queue.ts";
 import type { ScheduledEngine, ScheduledOptions, SegmentRequest } from "./scheduled-engine.ts";
@@ -55,7 +55,7 @@ export function createScheduledEngine(options: ScheduledOptions): ScheduledEngin
     assertUsable(agent);
     return followEnqueued(runId, {
       signal,
-      async attach() {
+      async enqueue() {
         const enqueued = await enqueue(agent, input, { ...runOptions, runId });
         return { run: open(await queue.findTaker(enqueued, runId)) };
       },

@@ -129,8 +129,8 @@ async function enqueueRun(
   const canSteer = findOnBusy(deployment, planned) === "steer";
   const { facts: after = 0 } = (canSteer && (await store.getSession(sessionId))) || {};
   // A message to a session that is busy here takes the place of the run before it.
-  const isReserved = canWait || activeRuns.has(sessionId);
-  const reservation = isReserved ? undefined : activeRuns.reserve(caller, sessionId);
+  const needsPlace = !canWait && !activeRuns.has(sessionId);
+  const reservation = needsPlace ? activeRuns.reserve(caller, sessionId) : undefined;
   try {
     const { state, ...started } = await engine.enqueue(agent, toEntries(input), runOptions);
     if (state !== "started" || engine.isRemote) reservation?.release();
