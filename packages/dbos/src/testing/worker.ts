@@ -6,6 +6,6 @@ await runEngineWorker(
   async (options, settings: { readonly databaseUrl: string; readonly pollMs: number }) => {
     const engine = dbos({ ...options, ...settings });
     await engine.ready;
-    return engine;
+    return { engine };
   },
 );

@@ -4,7 +4,7 @@ import { startPostgres } from "../postgres/start-postgres.ts";
 import type { TrialCheck } from "./check-trial.ts";
 import { createCrashAgent, type PlannedCalls } from "./crash-agent.ts";
 import { type CrashHarness, openCrashHarness } from "./crash-harness.ts";
-import type { WorkerOptions } from "./worker-process.ts";
+import type { WorkerOptions } from "./run-engine-worker.ts";
 
 export type ApprovalsTrialOptions = {
   readonly store: "sqlite" | "postgres";

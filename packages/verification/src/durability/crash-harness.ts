@@ -1,21 +1,21 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Fact, Store } from "capstan";
 import { checkTrial, type TrialCheck } from "./check-trial.ts";
 import { readTrace, type TraceLine } from "./execution-trace.ts";
 import { openSharedStore, type StoreAddress } from "./open-shared-store.ts";
+import { pauseWorker } from "./pause-worker.ts";
+import type { WorkerOptions } from "./run-engine-worker.ts";
 import { startWorker, type WorkerProcess } from "./start-worker.ts";
-import type { WorkerOptions } from "./worker-process.ts";
 
 /** A shared store, a trace file, and worker processes that use them. */
 export interface CrashHarness {
   readonly store: Store;
   /** Starts a worker and waits until it is ready. */
   startWorker(more?: Partial<WorkerOptions>): Promise<WorkerProcess>;
-  /** Stops a worker with SIGSTOP, but not in the middle of a write: it would keep the database locked. */
+  /** Stops a worker with SIGSTOP, but not in the middle of a write. */
   pauseWorker(worker: WorkerProcess): Promise<void>;
   /** The lines of one kind in the trace file. */
   getTrace(what: TraceLine["what"]): TraceLine[];
@@ -45,14 +45,7 @@ export function openCrashHarness(leaseMs = 500, storeAddress?: StoreAddress): Cr
       await worker.ready;
       return worker;
     },
-    async pauseWorker(worker) {
-      for (;;) {
-        worker.signal("SIGSTOP");
-        if (canWrite(address)) return;
-        worker.signal("SIGCONT");
-        await pause(20);
-      }
-    },
+    pauseWorker: (worker) => pauseWorker(worker, address),
     getTrace,
     waitForTrace: (what) =>
       pollUntil(`a line "${what}"`, async () => getTrace(what).length > 0 || undefined).then(() => undefined),
@@ -73,19 +66,6 @@ export function openCrashHarness(leaseMs = 500, storeAddress?: StoreAddress): Cr
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-function canWrite(address: StoreAddress): boolean {
-  if (address.type !== "sqlite") return true;
-  const database = new DatabaseSync(address.file, { timeout: 100 });
-  try {
-    database.exec("BEGIN IMMEDIATE; ROLLBACK");
-    return true;
-  } catch {
-    return false; // locked
-  } finally {
-    database.close();
-  }
 }
 
 async function pollUntil<Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { CrashHarness } from "./crash-harness.ts";
-import type { WorkerOptions } from "./worker-process.ts";
+import type { WorkerOptions } from "./run-engine-worker.ts";
 
 const maxCrashes = 30;
 const pollMs = 20;

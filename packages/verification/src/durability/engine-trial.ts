@@ -11,8 +11,8 @@ import { createCrashAgent } from "./crash-agent.ts";
 import { readTrace } from "./execution-trace.ts";
 import { createRandomPlan } from "./kill-trial.ts";
 import { openSharedStore, type StoreAddress } from "./open-shared-store.ts";
+import type { WorkerOptions } from "./run-engine-worker.ts";
 import { startWorker, type WorkerProcess } from "./start-worker.ts";
-import type { WorkerOptions } from "./worker-process.ts";
 
 export type EngineTrialOptions = {
   readonly store: StoreAddress;

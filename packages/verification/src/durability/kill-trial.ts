@@ -8,8 +8,8 @@ import { checkTrial, type TrialCheck } from "./check-trial.ts";
 import type { PlannedCall, PlannedCalls } from "./crash-agent.ts";
 import { readTrace } from "./execution-trace.ts";
 import { openSharedStore, type StoreAddress } from "./open-shared-store.ts";
+import type { WorkerOptions, WorkerReport } from "./run-engine-worker.ts";
 import { startWorker, type WorkerProcess } from "./start-worker.ts";
-import type { WorkerOptions, WorkerReport } from "./worker-process.ts";
 
 export type TrialOptions = {
   readonly store: StoreAddress;

@@ -25,7 +25,7 @@ export async function runLocalTrial(options: LocalTrialOptions): Promise<EngineT
       store: server
         ? { type: "postgres", url: server.url, schema: "capstan" }
         : { type: "sqlite", file: join(folder, "store.db") },
-      program: { file: join(import.meta.dirname, "worker-process.ts"), settings: null },
+      program: { file: join(import.meta.dirname, "local-worker.ts"), settings: null },
       openClient: (client) => local({ ...client, leaseMs, work: false }),
       ...(server && disturb && { disturb: () => disturb(server) }),
     });

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { WorkerOptions, WorkerReport, WorkerRequest } from "./worker-process.ts";
+import type { WorkerOptions, WorkerReport, WorkerRequest } from "./run-engine-worker.ts";
 
 export type ProcessExit = {
   readonly code: number | null;
@@ -27,7 +27,7 @@ export interface WorkerProcess {
   signal(name: "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT"): void;
 }
 
-const program = join(import.meta.dirname, "worker-process.ts");
+const program = join(import.meta.dirname, "local-worker.ts");
 
 // Node's compile cache, which makes later processes start faster. It is written on a clean exit.
 const compileCache = join(import.meta.dirname, "../../../../node_modules/.cache/capstan-workers");

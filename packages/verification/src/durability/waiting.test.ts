@@ -2,7 +2,7 @@ import type { Fact } from "capstan";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ToolName } from "./crash-agent.ts";
 import { type CrashHarness, openCrashHarness } from "./crash-harness.ts";
-import type { WorkerOptions } from "./worker-process.ts";
+import type { WorkerOptions } from "./run-engine-worker.ts";
 
 let harness: CrashHarness;
 beforeEach(() => {

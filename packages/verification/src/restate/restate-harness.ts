@@ -7,8 +7,9 @@ import { checkTrial, type TrialCheck } from "../durability/check-trial.ts";
 import { createCrashAgent } from "../durability/crash-agent.ts";
 import { readTrace, type TraceLine } from "../durability/execution-trace.ts";
 import { openSharedStore, type StoreAddress } from "../durability/open-shared-store.ts";
+import { pauseWorker } from "../durability/pause-worker.ts";
+import type { WorkerOptions } from "../durability/run-engine-worker.ts";
 import { startWorker, type WorkerProcess } from "../durability/start-worker.ts";
-import type { WorkerOptions } from "../durability/worker-process.ts";
 import { answersHttp, type Balancer, startBalancer } from "./balancer.ts";
 import { type RestateServer, startRestate } from "./start-restate.ts";
 
@@ -21,6 +22,8 @@ export type RestateHarness = {
   readonly client: RestateEngine;
   /** Starts a worker. It is behind the balancer once it is ready, and as long as it answers. */
   addWorker(more?: Partial<WorkerOptions>): WorkerProcess;
+  /** Stops a worker with SIGSTOP, but not in the middle of a write. */
+  pauseWorker(worker: WorkerProcess): Promise<void>;
   /** Puts the workers that are added from now on behind another balancer: a new deployment. */
   startDeployment(): Promise<void>;
   /** Registers the address of the newest balancer, when one of its workers is ready. */
@@ -39,6 +42,7 @@ export type RestateHarnessOptions = {
   readonly times?: { readonly leaseMs: number; readonly recoverEveryMs: number };
 };
 
+const workerFile = join(import.meta.dirname, "restate-worker.ts");
 const quickTimes = { leaseMs: 400, recoverEveryMs: 500 };
 
 export async function openRestateHarness({
@@ -62,9 +66,9 @@ export async function openRestateHarness({
   return {
     ...{ server, store, agent, client },
     addWorker(more = {}) {
-      const worker = startWorker({
-        ...{ store: storeAddress, traceFile, ...times, restateUrl: ingress.url, ...more },
-      });
+      const { leaseMs, recoverEveryMs } = times;
+      const program = { file: workerFile, settings: { url: ingress.url, recoverEveryMs } };
+      const worker = startWorker({ store: storeAddress, traceFile, leaseMs, program, ...more });
       workers.push(worker);
       const balancer = getBalancer();
       const getPort = () => worker.getPort() ?? 0;
@@ -72,6 +76,7 @@ export async function openRestateHarness({
       void worker.ended.then(() => balancer.remove(getPort()));
       return worker;
     },
+    pauseWorker: (worker) => pauseWorker(worker, storeAddress),
     async startDeployment() {
       balancers.push(await startBalancer());
     },

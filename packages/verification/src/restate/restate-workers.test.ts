@@ -24,7 +24,7 @@ describe.skipIf(!findRestateServer())("workers behind a health-checked balancer"
     await harness.register();
     await enqueue("r", [["long_pay"], ["look"]]);
     await waitForCall();
-    first.signal("SIGSTOP");
+    await harness.pauseWorker(first);
     harness.addWorker();
     await waitForEnd("r");
     const facts = await harness.store.read("r");
