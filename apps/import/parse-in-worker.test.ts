@@ -47,7 +47,7 @@ describe("parseInWorker", () => {
 
 describe("a parser worker", () => {
   it("parses one file after the other, and goes on after a parser that failed or did not end", async () => {
-    const worker = createParserWorker({ timeoutMs: 1000, memoryMb: 16 });
+    const worker = createParserWorker({ memoryMb: 16 });
     const count = (input = "count") => worker.parse<{ readonly calls: number }>(module, input);
     expect([await count(), await count()]).toMatchObject([{ calls: 1 }, { calls: 2 }]);
     await expect(count("throw")).rejects.toMatchObject({ code: "file_invalid" });
