@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createHelloAgent } from "../testing/hello-agent.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
@@ -16,6 +17,8 @@ beforeAll(() => {
   writeFileSync(join(site, "index.html"), "<title>Studio</title>");
   writeFileSync(join(site, "favicon.svg"), "<svg/>");
   writeFileSync(join(site, "assets", "app-Ab3_x9Zq.js"), "run()");
+  writeFileSync(join(site, "assets", "app-Ab3_x9Zq.js.br"), brotliCompressSync("run()"));
+  writeFileSync(join(site, "assets", "app-Ab3_x9Zq.js.gz"), gzipSync("run()"));
   writeFileSync(join(site, "assets", "component.js"), "part()");
   writeFileSync(join(site, ".env"), "PLANTED=1");
   writeFileSync(join(folder, "secret.txt"), "PLANTED");
@@ -56,6 +59,51 @@ it("serves pages and files, with security headers", async () => {
 });
 
 it.each([
+  ["gzip, deflate, br, zstd", "br"],
+  ["gzip, deflate", "gzip"],
+  ["br;q=0, gzip;q=0.5", "gzip"],
+  ["BR ; q=0.1", "br"],
+  ["*", "br"],
+  ["*;q=0", null],
+  ["gzip;q=0", null],
+  ["identity", null],
+  ["brotli", null],
+  ["", null],
+])("a request that accepts %j gets a file encoded with %s", async (accepted, encoding) => {
+  const answer = await server.send("GET", "/assets/app-Ab3_x9Zq.js", undefined, {
+    "accept-encoding": accepted,
+  });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const decode = { br: brotliDecompressSync, gzip: gunzipSync }[encoding ?? ""] ?? String;
+  expect([answer.headers.get("content-encoding"), String(decode(bytes))]).toEqual([encoding, "run()"]);
+  expect(answer.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+  expect(answer.headers.get("vary")).toMatch(/accept-encoding/i);
+  expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+});
+
+it("each encoding of a file has its own ETag", async () => {
+  const path = "/assets/app-Ab3_x9Zq.js";
+  const tags = await Promise.all(
+    ["br", "gzip", "identity"].map(async (encoding) => {
+      const { headers } = await server.send("GET", path, undefined, { "accept-encoding": encoding });
+      return headers.get("etag") ?? "";
+    }),
+  );
+  expect(new Set(tags).size).toBe(3);
+  const [brotliTag = ""] = tags;
+  for (const [encoding, tag, status] of [
+    ["br", brotliTag, 304],
+    ["br", `"other", W/${brotliTag}`, 304],
+    ["gzip", brotliTag, 200],
+  ] as const) {
+    const headers = { "accept-encoding": encoding, "if-none-match": tag };
+    expect((await server.send("GET", path, undefined, headers)).status, `${encoding} ${tag}`).toBe(status);
+  }
+});
+
+it.each([
+  "/assets/app-Ab3_x9Zq.js.br",
+  "/assets/app-Ab3_x9Zq.js.gz",
   "/..%2fsecret.txt",
   "/..%2Fsecret.txt",
   "/%2e%2e%2fsecret.txt",
