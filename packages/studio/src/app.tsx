@@ -1,11 +1,13 @@
 import { lazy, type ReactNode, Suspense } from "react";
-import { Route, Switch } from "wouter";
-import { Conversation } from "./chat/conversation.tsx";
+import { Route, Switch, useLocation } from "wouter";
+import { loadConversation } from "./chat/load-conversation.ts";
 import { NewChat } from "./chat/new-chat.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { SignInGate } from "./shell/sign-in-page.tsx";
-import { EmptyState, Loading } from "./ui/state.tsx";
+import { ErrorBoundary } from "./ui/error-boundary.tsx";
+import { EmptyState, ErrorMessage, Loading } from "./ui/state.tsx";
 
+const Conversation = lazy(async () => ({ default: (await loadConversation()).Conversation }));
 const AdminPage = lazy(async () => ({ default: (await import("./pages/admin-page.tsx")).AdminPage }));
 const AgentsPage = lazy(async () => ({ default: (await import("./pages/agents-page.tsx")).AgentsPage }));
 const McpPage = lazy(async () => ({ default: (await import("./pages/mcp-page.tsx")).McpPage }));
@@ -21,45 +23,58 @@ const Compare = lazy(async () => ({ default: (await import("./compare/compare.ts
 
 /** Routes of the studio. */
 export function App(): ReactNode {
+  const [path] = useLocation();
   return (
     <SignInGate>
       <Shell>
-        <Suspense fallback={<Loading />}>
-          <Switch>
-            <Route path="/">
-              <NewChat />
-            </Route>
-            <Route path="/sessions">
-              <SessionsPage />
-            </Route>
-            <Route path="/sessions/:id/replay">{({ id }) => <Replay sessionId={id} />}</Route>
-            <Route path="/sessions/:id">{({ id }) => <Conversation key={id} sessionId={id} />}</Route>
-            <Route path="/compare/:left/:right">
-              {({ left, right }) => <Compare left={left} right={right} />}
-            </Route>
-            <Route path="/agents">
-              <AgentsPage />
-            </Route>
-            <Route path="/mcp-servers">
-              <McpPage />
-            </Route>
-            <Route path="/models">
-              <ModelsPage />
-            </Route>
-            <Route path="/admin">
-              <AdminPage />
-            </Route>
-            <Route path="/settings">
-              <SettingsPage />
-            </Route>
-            <Route>
-              <EmptyState title="Page not found">
-                Choose a session on the left, or start a new chat.
-              </EmptyState>
-            </Route>
-          </Switch>
-        </Suspense>
+        <ErrorBoundary key={path} fallback={<LoadError />}>
+          <Suspense fallback={<Loading />}>
+            <Switch>
+              <Route path="/">
+                <NewChat />
+              </Route>
+              <Route path="/sessions">
+                <SessionsPage />
+              </Route>
+              <Route path="/sessions/:id/replay">{({ id }) => <Replay sessionId={id} />}</Route>
+              <Route path="/sessions/:id">{({ id }) => <Conversation key={id} sessionId={id} />}</Route>
+              <Route path="/compare/:left/:right">
+                {({ left, right }) => <Compare left={left} right={right} />}
+              </Route>
+              <Route path="/agents">
+                <AgentsPage />
+              </Route>
+              <Route path="/mcp-servers">
+                <McpPage />
+              </Route>
+              <Route path="/models">
+                <ModelsPage />
+              </Route>
+              <Route path="/admin">
+                <AdminPage />
+              </Route>
+              <Route path="/settings">
+                <SettingsPage />
+              </Route>
+              <Route>
+                <EmptyState title="Page not found">
+                  Choose a session on the left, or start a new chat.
+                </EmptyState>
+              </Route>
+            </Switch>
+          </Suspense>
+        </ErrorBoundary>
       </Shell>
     </SignInGate>
+  );
+}
+
+/** The code of a page is gone after an update of the server, and out of reach while the server is down. */
+function LoadError(): ReactNode {
+  return (
+    <ErrorMessage
+      message="This page could not be loaded. The server may be down, or it was updated."
+      onRetry={() => location.reload()}
+    />
   );
 }

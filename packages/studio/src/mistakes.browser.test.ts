@@ -210,6 +210,8 @@ test("a dialog opened from a menu keeps the focus, so that early typing is not l
 test("a late response does not replace a newer session list", async () => {
   const page = await studio.open("/sessions");
   const main = page.getByRole("main");
+  const menu = main.getByLabel(/^Actions for/).first();
+  await menu.waitFor();
   const release = Promise.withResolvers<void>();
   let lists = 0;
   await page.route("**/api/sessions?*", async (route) => {
@@ -226,7 +228,6 @@ test("a late response does not replace a newer session list", async () => {
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   };
-  const menu = main.getByLabel(/^Actions for/).first();
   await rename(menu, "The name before");
   await rename(menu, "The name after");
   await main.getByText("The name after").waitFor();

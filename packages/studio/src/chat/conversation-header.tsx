@@ -1,8 +1,9 @@
 import type { WatchState } from "capstan/client";
-import { Download, EllipsisVertical, History, PanelLeft, PanelRight } from "lucide-react";
+import { Download, EllipsisVertical, History, PanelRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
 import { useLayout } from "../shell/layout-state.ts";
+import { SidebarToggle } from "../shell/sidebar-toggle.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
@@ -50,19 +51,6 @@ export function ConversationHeader({ sessionId, title, agent, state }: Conversat
         <PanelRight size={16} />
       </IconButton>
     </header>
-  );
-}
-
-/** Shows or hides the sidebar. */
-export function SidebarToggle(): ReactNode {
-  const { isListOpen, set } = useLayout();
-  return (
-    <IconButton
-      label={isListOpen ? "Hide sidebar" : "Show sidebar"}
-      onClick={() => set({ isListOpen: !isListOpen })}
-    >
-      <PanelLeft size={16} />
-    </IconButton>
   );
 }
 

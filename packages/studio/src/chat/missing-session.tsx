@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { SidebarToggle } from "../shell/sidebar-toggle.tsx";
 import { EmptyState } from "../ui/state.tsx";
-import { SidebarToggle } from "./conversation-header.tsx";
 
 /** Shown for a session that does not exist. */
 export function MissingSession({ wasDeleted }: { readonly wasDeleted: boolean }): ReactNode {

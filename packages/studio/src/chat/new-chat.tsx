@@ -7,14 +7,15 @@ import { client } from "../data/client.ts";
 import { useCurrentAgent } from "../data/current-agent.ts";
 import { usePreferredModel } from "../data/preferred-model.ts";
 import { useSessionList } from "../data/session-list.ts";
+import { SidebarToggle } from "../shell/sidebar-toggle.tsx";
 import { runWithToast } from "../shell/toasts.tsx";
 import { useSingleFlight } from "../shell/use-single-flight.ts";
 import { ErrorMessage } from "../ui/state.tsx";
 import { AgentCards } from "./agent-cards.tsx";
 import { Composer } from "./composer/composer.tsx";
 import { type RunChoice, toRunOptions } from "./composer/run-choices.tsx";
-import { SidebarToggle } from "./conversation-header.tsx";
 import { DestinationLine, useDestination } from "./destination.tsx";
+import { preloadConversation } from "./load-conversation.ts";
 import { ModelLine } from "./model-line.tsx";
 
 /** The start page. The URL holds the selected agent; without one, a message goes to the agent that fits it. */
@@ -28,12 +29,17 @@ export function NewChat(): ReactNode {
   const once = useSingleFlight();
   const chosen = useChosenAgent();
   useEffect(() => void refresh(), [refresh]);
+  const hasText = text.trim() !== "";
+  useEffect(() => {
+    if (hasText) preloadConversation();
+  }, [hasText]);
   const agents = useMemo(() => getStartableAgents(about?.agents ?? []), [about]);
   const destination = useDestination(text, { agents, chosen });
   const chooseAgent = (name: string | undefined) =>
     navigate(name === undefined ? "/" : getNewChatPath(name), { replace: true });
 
   async function start(input: string | readonly Part[], agent = destination.agent): Promise<void> {
+    preloadConversation();
     const { sessionId } = await client.runs.start({ input, ...toRunOptions({ agent, model, effort }) });
     navigate(`/sessions/${encodeURIComponent(sessionId)}`);
     await refreshList();
@@ -69,7 +75,7 @@ export function NewChat(): ReactNode {
           <DestinationLine
             destination={destination}
             agents={about?.agents ?? []}
-            hasText={text.trim() !== ""}
+            hasText={hasText}
             onChoose={chooseAgent}
           />
           {error !== undefined && <ErrorMessage message={error} onRetry={() => void refresh()} />}

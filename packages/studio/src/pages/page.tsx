@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { SidebarToggle } from "../chat/conversation-header.tsx";
+import { SidebarToggle } from "../shell/sidebar-toggle.tsx";
 
 type PageProps = {
   readonly title: string;

@@ -1,21 +1,24 @@
 import type { ExportFormat, ListedSession } from "capstan/client";
-import { Download, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
+import { Download, Pencil, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { client } from "../data/client.ts";
 import { deleteSession } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
-import { Button, IconButton } from "../ui/button.tsx";
+import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { Menu } from "../ui/menu.tsx";
+import { SessionMenuTrigger } from "./session-menu-trigger.tsx";
 import { runWithToast } from "./toasts.tsx";
 import { useSingleFlight } from "./use-single-flight.ts";
 
-type SessionMenuProps = {
+export type SessionMenuProps = {
   readonly session: Pick<ListedSession, "id" | "title">;
   /** Whether this session is shown. */
   readonly isOpen?: boolean;
+  /** Opens the menu at once. */
+  readonly isMenuOpen?: boolean;
 };
 
 const formats: readonly { readonly format: ExportFormat; readonly name: string }[] = [
@@ -25,7 +28,7 @@ const formats: readonly { readonly format: ExportFormat; readonly name: string }
 ];
 
 /** Menu with session actions. */
-export function SessionMenu({ session, isOpen = false }: SessionMenuProps): ReactNode {
+export function SessionMenu({ session, isOpen = false, isMenuOpen = false }: SessionMenuProps): ReactNode {
   const [dialog, setDialog] = useState<"rename" | "remove">();
   const close = () => setDialog(undefined);
   const exportAs = (format: ExportFormat) =>
@@ -41,14 +44,7 @@ export function SessionMenu({ session, isOpen = false }: SessionMenuProps): Reac
   ];
   return (
     <>
-      <Menu
-        items={items}
-        trigger={
-          <IconButton label={`Actions for ${escapeBidi(session.title)}`} className="size-7">
-            <MoreHorizontal size={15} />
-          </IconButton>
-        }
-      />
+      <Menu items={items} isInitiallyOpen={isMenuOpen} trigger={<SessionMenuTrigger session={session} />} />
       <Dialog title="Rename" isOpen={dialog === "rename"} onClose={close}>
         <RenameForm session={session} onDone={close} />
       </Dialog>

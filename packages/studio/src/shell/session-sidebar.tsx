@@ -2,6 +2,7 @@ import type { ListedSession } from "capstan/client";
 import { Bot, History, MessageSquarePlus, Plug, Settings, ShieldCheck, Sparkles } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
+import { preloadConversation } from "../chat/load-conversation.ts";
 import { useAbout } from "../data/about.ts";
 import { useNewChatPath } from "../data/current-agent.ts";
 import { useSessionList } from "../data/session-list.ts";
@@ -11,7 +12,7 @@ import { ErrorMessage, Loading } from "../ui/state.tsx";
 import { AppList } from "./app-list.tsx";
 import { groupSessions } from "./group-sessions.ts";
 import { useLayout } from "./layout-state.ts";
-import { SessionMenu } from "./session-menu.tsx";
+import { SessionMenuButton } from "./session-menu-button.tsx";
 
 const pages = [
   { path: "/sessions", label: "All sessions", Icon: History },
@@ -104,6 +105,7 @@ function SessionItem({ session, isOpen }: SessionItemProps): ReactNode {
       <Link
         href={`/sessions/${encodeURIComponent(session.id)}`}
         onClick={closeOnPhone}
+        onPointerEnter={preloadConversation}
         aria-current={isOpen ? "page" : undefined}
         className={classNames(
           "block truncate rounded-md py-1.5 pl-2 pr-8 text-sm",
@@ -113,7 +115,7 @@ function SessionItem({ session, isOpen }: SessionItemProps): ReactNode {
         {escapeBidi(session.title)}
       </Link>
       <div className="absolute inset-y-0 right-0 flex items-center opacity-0 focus-within:opacity-100 group-hover:opacity-100 has-data-[state=open]:opacity-100 [@media(hover:none)]:opacity-100">
-        <SessionMenu session={session} isOpen={isOpen} />
+        <SessionMenuButton session={session} isOpen={isOpen} />
       </div>
     </li>
   );

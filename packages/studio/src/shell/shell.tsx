@@ -3,14 +3,11 @@ import { useRoute } from "wouter";
 import { useAbout } from "../data/about.ts";
 import { useDeletedSessions } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
-import { OwnDataDialog } from "../own-data/own-data-dialog.tsx";
 import { useOwnData } from "../own-data/own-data-state.ts";
 import { PageDrop } from "../own-data/page-drop.tsx";
-import { ExternalLinkDialog } from "../ui/external-link-dialog.tsx";
 import { Loading } from "../ui/state.tsx";
-import { HelpSheet } from "./help-sheet.tsx";
+import { Dialogs } from "./dialogs.tsx";
 import { Layout } from "./layout.tsx";
-import { Palette } from "./palette.tsx";
 import { SessionSidebar } from "./session-sidebar.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { Toasts } from "./toasts.tsx";
@@ -41,11 +38,8 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
       >
         {children}
       </Layout>
-      <Palette />
-      <HelpSheet />
-      <OwnDataDialog />
+      <Dialogs />
       <PageDrop />
-      <ExternalLinkDialog />
       <Toasts />
     </>
   );

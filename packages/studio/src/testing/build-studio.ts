@@ -39,9 +39,10 @@ function tryLock(): boolean {
   }
 }
 
-const sourcePaths = ["src", "index.html", "public", "vite.config.ts", "../capstan/src/client"].map((path) =>
-  join(root, path),
-);
+const sourcePaths = [
+  ...["src", "index.html", "public", "vite.config.ts", "compress-assets.ts"],
+  "../capstan/src/client",
+].map((path) => join(root, path));
 
 /** Uses a child process, because React would be built for development in a test process. */
 async function build(): Promise<void> {

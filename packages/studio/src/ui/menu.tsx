@@ -9,16 +9,16 @@ export type MenuItem = {
   readonly onSelect: () => void;
 };
 
-/** A dropdown menu. */
-export function Menu({
-  trigger,
-  items,
-}: {
+type MenuProps = {
   readonly trigger: ReactNode;
   readonly items: readonly MenuItem[];
-}): ReactNode {
+  readonly isInitiallyOpen?: boolean;
+};
+
+/** A dropdown menu. */
+export function Menu({ trigger, items, isInitiallyOpen = false }: MenuProps): ReactNode {
   return (
-    <Radix.Root>
+    <Radix.Root defaultOpen={isInitiallyOpen}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content

@@ -1,13 +1,6 @@
 import type { UiHint } from "capstan";
-import {
-  Component,
-  type ComponentType,
-  type LazyExoticComponent,
-  lazy,
-  memo,
-  type ReactNode,
-  Suspense,
-} from "react";
+import { type ComponentType, type LazyExoticComponent, lazy, memo, type ReactNode, Suspense } from "react";
+import { ErrorBoundary } from "../ui/error-boundary.tsx";
 import { Loading } from "../ui/state.tsx";
 import { JsonView } from "./json-view.tsx";
 import type { Shape } from "./shape.ts";
@@ -73,7 +66,7 @@ export const Widget: React.NamedExoticComponent<{ readonly hint: UiHint }> = mem
   const View = kind.View as unknown as ComponentType<object>;
   const props = hint.props as object;
   return (
-    <WidgetErrorBoundary
+    <ErrorBoundary
       fallback={<JsonView value={props} label={label} reason="The widget failed to render this data." />}
     >
       <Suspense
@@ -85,7 +78,7 @@ export const Widget: React.NamedExoticComponent<{ readonly hint: UiHint }> = mem
       >
         <View {...props} />
       </Suspense>
-    </WidgetErrorBoundary>
+    </ErrorBoundary>
   );
 });
 
@@ -103,19 +96,4 @@ function findKind(name: string): Kind<never> | undefined {
   return Object.hasOwn(kinds, name)
     ? (kinds[name as WidgetHint["kind"]] as unknown as Kind<never>)
     : undefined;
-}
-
-type WidgetErrorBoundaryProps = { readonly fallback: ReactNode; readonly children: ReactNode };
-
-/** Keeps the conversation working when a widget fails. React requires a class here. */
-class WidgetErrorBoundary extends Component<WidgetErrorBoundaryProps, { readonly isBroken: boolean }> {
-  override state: { readonly isBroken: boolean } = { isBroken: false };
-
-  static getDerivedStateFromError(): { readonly isBroken: boolean } {
-    return { isBroken: true };
-  }
-
-  override render(): ReactNode {
-    return this.state.isBroken ? this.props.fallback : this.props.children;
-  }
 }
