@@ -23,6 +23,7 @@ import { formatLocation, type Venue } from "./venue/venue.ts";
 
 export const about = {
   title: "Airport assistant",
+  picture: "map",
   description:
     "Finds places at Harbor International, a fictional airport, shows them on a map and gives directions, including step-free routes.",
   suggestions: [

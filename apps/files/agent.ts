@@ -22,6 +22,7 @@ export type FilesOptions = {
 
 export const about = {
   title: "Files chat",
+  picture: "files",
   description:
     "Lists, searches and reads the files in a folder, and changes them after you approve the diff. Changes can be undone.",
   suggestions: [

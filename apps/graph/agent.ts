@@ -8,6 +8,7 @@ import { getViewsFolder, openViews } from "./views.ts";
 
 export const about = {
   title: "Graph explorer",
+  picture: "graph",
   description: "Query a graph, find and color its nodes, and run algorithms on it.",
   suggestions: [
     "How many nodes are there?",

@@ -26,6 +26,7 @@ export type KnowledgeOptions = LibraryOptions & {
 
 export const about = {
   title: "Knowledge search",
+  picture: "sources",
   description:
     "Searches the documentation on this machine and answers with sources. The mailbox is fictional.",
   suggestions: [

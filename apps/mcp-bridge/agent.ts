@@ -18,6 +18,7 @@ export type BridgeOptions = {
 
 export const about = {
   title: "MCP bridge",
+  picture: "tools",
   description:
     "Uses the tools of MCP servers and reads web pages. It is also an MCP server for other programs.",
   suggestions: [

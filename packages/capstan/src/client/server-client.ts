@@ -12,6 +12,8 @@ export type AboutAgent = {
   readonly suggestions?: readonly string[];
   /** Words and names that questions for this agent contain. */
   readonly topics?: readonly string[];
+  /** What its picture shows. */
+  readonly picture?: "chat" | "files" | "graph" | "map" | "sources" | "tools";
   /** The app, if this is its agent on own data. */
   readonly app?: string;
 };

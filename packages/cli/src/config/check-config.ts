@@ -1,3 +1,4 @@
+import type { AgentProfile } from "@capstan/server";
 import { AgentError, isRecord, suggestName } from "capstan";
 import type { Config } from "./config.ts";
 
@@ -80,11 +81,17 @@ const serverFields: { readonly [name: string]: Field } = {
   sseLog: { check: (value) => value === true || isNonEmptyText(value), expected: "a file, or true" },
 };
 
+const pictures: readonly AgentProfile["picture"][] = ["chat", "files", "graph", "map", "sources", "tools"];
+
 const profileFields: { readonly [name: string]: Field } = {
   title: { check: isNonEmptyText, expected: "a string" },
   description: { check: isNonEmptyText, expected: "a string" },
   suggestions: { check: createListCheck(isNonEmptyText), expected: "a list of strings" },
   topics: { check: createListCheck(isNonEmptyText), expected: "a list of strings" },
+  picture: {
+    check: (value) => pictures.some((picture) => picture === value),
+    expected: `one of ${pictures.join(", ")}`,
+  },
 };
 
 const logFields: { readonly [name: string]: Field } = {

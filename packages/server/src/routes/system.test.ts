@@ -12,7 +12,9 @@ afterEach(async () => {
 });
 
 it("a server describes itself, the caller, and its agents", async () => {
-  const about = { helper: { title: "Helper", suggestions: ["Say hello"], topics: ["greetings"] } };
+  const about = {
+    helper: { title: "Helper", suggestions: ["Say hello"], topics: ["greetings"], picture: "map" },
+  } as const;
   server = createTestServer({
     agents: [createHelloAgent(), createHelloAgent("other")],
     about,

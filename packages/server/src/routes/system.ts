@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { findFailedChecks } from "../telemetry/readiness.ts";
 import { buildOpenApi } from "../views/openapi.ts";
-import { buildServerInfo } from "../views/server-info.ts";
+import { agentPictures, buildServerInfo } from "../views/server-info.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 const about: z.ZodType = z.object({
@@ -18,6 +18,7 @@ const about: z.ZodType = z.object({
       description: z.string().optional(),
       suggestions: z.array(z.string()).optional(),
       topics: z.array(z.string()).optional().describe("Words and names that questions for it contain."),
+      picture: z.enum(agentPictures).optional().describe("What its picture in a user interface shows."),
       app: z.string().optional().describe("The app, if this is its agent on own data."),
     }),
   ),

@@ -5,6 +5,9 @@ import type { Deployment } from "../deployment.ts";
 import type { DataAgent } from "../own-data/data-agents.ts";
 import { version } from "../version.ts";
 
+/** The pictures that the user interface can draw for an agent. */
+export const agentPictures = ["chat", "files", "graph", "map", "sources", "tools"] as const;
+
 /** How the user interface presents an agent. */
 export type AgentProfile = {
   readonly title?: string;
@@ -13,6 +16,8 @@ export type AgentProfile = {
   readonly suggestions?: readonly string[];
   /** Words and names that questions for this agent contain, so that a question finds its agent. */
   readonly topics?: readonly string[];
+  /** What its picture shows. Defaults to `chat`. */
+  readonly picture?: (typeof agentPictures)[number];
 };
 
 /** Profiles by agent name. */

@@ -48,7 +48,7 @@ export function DestinationLine(props: DestinationLineProps): ReactNode {
   const isOpen = reason !== "chosen" && !hasText;
   const title = getTitle(agents.find(({ name }) => name === agent));
   return (
-    <div className="-mt-4 flex min-h-11 items-center gap-x-1.5 px-1 text-quiet text-sm sm:min-h-9">
+    <div className="-mt-2 flex min-h-11 items-center gap-x-1.5 px-1 text-quiet text-sm sm:min-h-9">
       <span aria-hidden="true" className="shrink-0">
         Goes to
       </span>

@@ -50,12 +50,11 @@ export function NewChat(): ReactNode {
         <SidebarToggle />
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto">
-        <div className="mx-auto grid max-w-3xl grid-cols-1 gap-5 px-4 pb-5 pt-[3vh] sm:px-6">
-          <div className="grid gap-2">
+        <div className="mx-auto grid max-w-3xl grid-cols-1 gap-3.5 px-4 pb-3 sm:px-6 sm:[@media(min-height:50rem)]:pt-[3vh]">
+          <div className="grid gap-1">
             <h1 className="text-2xl font-semibold tracking-tight">What would you like to do?</h1>
             <p className="text-quiet">
-              Capstan runs agents that answer questions and use tools such as maps, files and search. You see
-              every step, and agents ask before they make important changes. Choose an agent, or just ask.
+              Ask, or choose an app. You see every step, and agents ask before they make important changes.
             </p>
             <ModelLine about={about} preferred={model} localModels={localModels} onPrefer={prefer} />
           </div>
@@ -80,7 +79,7 @@ export function NewChat(): ReactNode {
           />
           {error !== undefined && <ErrorMessage message={error} onRetry={() => void refresh()} />}
         </div>
-        <div className="mx-auto max-w-5xl px-4 pb-8 sm:px-6">
+        <div className="px-4 pb-4 sm:px-6">
           <AgentCards
             agents={agents}
             marked={destination.reason === "default" ? undefined : destination.agent}

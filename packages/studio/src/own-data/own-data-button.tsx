@@ -26,7 +26,7 @@ export function OwnDataButton({ app, title, isSmall = false }: OwnDataButtonProp
     <button
       type="button"
       onClick={() => open({ app })}
-      className="mt-1 inline-flex min-h-11 items-center gap-1.5 self-start text-accent text-sm hover:underline sm:min-h-8"
+      className="relative mt-1 inline-flex min-h-11 items-center gap-1.5 self-start text-accent text-sm hover:underline sm:min-h-8"
     >
       <Database size={14} aria-hidden="true" />
       Use your own data…<span className="sr-only"> in {title}</span>

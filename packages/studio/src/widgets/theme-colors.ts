@@ -1,5 +1,4 @@
 import { useSyncExternalStore } from "react";
-import "./palette.css";
 
 /** Theme colors as values, for canvas drawing. */
 export type ThemeColors = {

@@ -65,6 +65,7 @@ const demoConversations: readonly DemoConversation[] = [
 export const demoProfiles: NonNullable<ServerOptions["about"]> = {
   airport: {
     title: "Airport assistant",
+    picture: "map",
     description: "Finds gates, cafés and the way there, at a fictional airport.",
     suggestions: [
       "Directions from the Terminal 2 checkpoint to D15",
@@ -74,11 +75,20 @@ export const demoProfiles: NonNullable<ServerOptions["about"]> = {
   },
   files: {
     title: "Files chat",
+    picture: "files",
     description: "Reads and changes the files of a folder, when you agree.",
     suggestions: ["Add a docstring to greet in example.py"],
   },
-  graph: { title: "Graph explorer", description: "Answers questions about a graph and draws it." },
-  knowledge: { title: "Knowledge search", description: "Answers from documentation, with sources." },
+  graph: {
+    title: "Graph explorer",
+    picture: "graph",
+    description: "Answers questions about a graph and draws it.",
+  },
+  knowledge: {
+    title: "Knowledge search",
+    picture: "sources",
+    description: "Answers from documentation, with sources.",
+  },
   archivist: { title: "Archivist", description: "Looks for old papers, three turns at most." },
 };
 
