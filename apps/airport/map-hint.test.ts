@@ -25,6 +25,16 @@ describe("a map (S0-50)", () => {
     expect(drawn.filter((name) => /^A\d|Terminal 1/.test(name))).toEqual([]);
   });
 
+  it("gives rooms the category of their place, and places without a room an icon", () => {
+    const { levels } = getMapProps(createMapHint(venue, { pins: [createPin(getNamedPlace("D15"))] }));
+    const features = levels.flatMap((level) => level.features);
+    expect(features.find(({ properties }) => properties.name === "D13")?.properties.category).toBe("gate");
+    const categories = new Set(features.map(({ properties }) => properties.category));
+    expect([...categories]).toEqual(expect.arrayContaining(["gate", "restroom", "water"]));
+    for (const { geometry, properties } of features)
+      expect(geometry.type === "Point" && properties.category === undefined).toBe(false);
+  });
+
   it("labels each terminal once", () => {
     const { levels } = getMapProps(
       createMapHint(venue, { pins: [createPin(getNamedPlace("A15")), createPin(getNamedPlace("D15"))] }),

@@ -1,4 +1,4 @@
-import type { MapFeature, MapPin, MapProps, MapRoute } from "@capstan/studio";
+import type { MapCategory, MapFeature, MapPin, MapProps, MapRoute } from "@capstan/studio";
 import type { UiHint } from "capstan";
 import { clipRing, computeWindow, type Window } from "./venue/clip-ring.ts";
 import { measureDistance, type Place, type Position, type Shape, type Venue } from "./venue/venue.ts";
@@ -52,7 +52,12 @@ function drawMap(venue: Venue, { pins, route, replies }: MapContent, radius: num
     const levelSpots = spots.filter(({ level }) => level === String(ordinal));
     if (levelSpots.length === 0) return [];
     const shapes = venue.shapes.filter((shape) => shape.ordinal === ordinal);
-    return [{ id: String(ordinal), name, features: drawFeatures(shapes, levelSpots, { reach, window }) }];
+    const places = venue.places.filter((place) => place.ordinal === ordinal);
+    const rooms = drawFeatures(shapes, levelSpots, { reach, window });
+    const isRoom = (place: Place) => rooms.some(({ properties }) => isNamed(place, properties.name));
+    const spotsNear = places.filter((place) => !isRoom(place) && isPlaceNear(place, levelSpots, reach));
+    const features = [...rooms.map((room) => addCategory(room, places)), ...spotsNear.flatMap(toSpotFeature)];
+    return [{ id: String(ordinal), name, features }];
   });
   return {
     title: venue.name,
@@ -104,6 +109,35 @@ function toFeature({ look, name, rings }: Shape): MapFeature {
       ? ({ type: "Polygon", coordinates: [first] } as const)
       : ({ type: "MultiPolygon", coordinates: coordinates.map((ring) => [ring]) } as const);
   return { type: "Feature", geometry, properties: { ...(name !== "" && { name }), look } };
+}
+
+/** How the map shows each kind of place. */
+const mapCategories: { readonly [category: string]: MapCategory } = {
+  ...{ gate: "gate", restaurant: "food", cafe: "cafe", bar: "food", shop: "shop", restroom: "restroom" },
+  ...{ checkpoint: "security", lift: "lift", stairs: "stairs", escalator: "stairs", lounge: "lounge" },
+  ...{ information: "information", pharmacy: "health", atm: "money", baggage: "baggage" },
+  ...{ checkin: "check-in", water: "water", charging: "power" },
+};
+
+/** The plan names a gate "D15". */
+const isNamed = ({ aliases }: Place, name: string | undefined): boolean =>
+  name !== undefined && aliases.includes(name);
+
+function addCategory(feature: MapFeature, places: readonly Place[]): MapFeature {
+  const place = places.find((each) => isNamed(each, feature.properties.name));
+  const category = place && mapCategories[place.category];
+  return category ? { ...feature, properties: { ...feature.properties, category } } : feature;
+}
+
+const isPlaceNear = ({ at }: Place, spots: readonly Spot[], reach: number): boolean =>
+  spots.some((spot) => measureDistance(at, spot.at) <= reach);
+
+/** A place without a room, such as a lift, is an icon. */
+function toSpotFeature({ category, at }: Place): MapFeature[] {
+  const known = mapCategories[category];
+  if (!known) return [];
+  const geometry = { type: "Point", coordinates: roundPosition(at) } as const;
+  return [{ type: "Feature", geometry, properties: { category: known } }];
 }
 
 /** Six decimal digits are a precision of about ten centimetres. */

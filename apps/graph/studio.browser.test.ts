@@ -105,7 +105,7 @@ async function countPixels(
   page: Page,
   [red, green, blue]: readonly [number, number, number],
 ): Promise<number> {
-  const png = await getView(page).locator("canvas.sigma-nodes").screenshot();
+  const png = await getView(page).locator("svg:has([data-nodes])").screenshot();
   return page.evaluate(
     async ({ data, wanted }) => {
       const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
@@ -154,7 +154,7 @@ describe("graph scenarios 3 and 4: coloring", () => {
   test("all cats turn blue on screen, and the answer and the picture count three changes (S2-15, S2-24, S2-56, S2-57)", async () => {
     const page = await studio.open("/");
     await sendAndWait(page, "How many nodes are there?");
-    await getView(page).locator("canvas.sigma-nodes").waitFor();
+    await getView(page).locator("svg:has([data-nodes])").waitFor();
     await expect.poll(() => countPixels(page, blue), pollOptions).toBe(0);
     await sendAndWait(page, "Find all cats and make them blue");
     await getAffected(page).getByText("3 nodes changed").waitFor();

@@ -178,12 +178,12 @@ describe("the side panel", () => {
     const page = await studio.open("/?agent=explorer");
     await say(page, "Make them #0000ff");
     await transcript(page).locator("[data-affected]").getByText("2 nodes changed").waitFor();
-    const drawing = page.locator("canvas.sigma-nodes");
+    const drawing = page.locator("svg:has([data-nodes])");
     await drawing.waitFor({ state: "attached" });
-    await drawing.evaluate((canvas) => canvas.setAttribute("data-mark", ""));
+    await drawing.evaluate((svg) => svg.setAttribute("data-mark", ""));
     await say(page, "Make them #ff0000");
     await panel(page).getByText("5 nodes, 4 edges, 2 changed").waitFor();
-    expect([await drawing.count(), await page.locator("canvas[data-mark]").count()]).toEqual([1, 1]);
+    expect([await drawing.count(), await page.locator("svg[data-mark]").count()]).toEqual([1, 1]);
     await takePicture(page, "view-graph");
     const shown = transcript(page).getByText(", shown in panel");
     await panel(page).getByRole("tab", { name: "Timeline" }).click();

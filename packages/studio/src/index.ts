@@ -10,6 +10,7 @@ export type {
   GraphEdge,
   GraphNode,
   GraphProps,
+  MapCategory,
   MapFeature,
   MapGeometry,
   MapLevel,

@@ -76,7 +76,7 @@ test("a selected node stays visible in another layout and in other colors", asyn
   const page = await studio.open("/?agent=explorer");
   await sendAndWait(page, "Make them #0000ff");
   const panel = page.getByRole("complementary", { name: "Inspector" });
-  const drawing = panel.locator("canvas.sigma-nodes");
+  const drawing = panel.locator("svg:has([data-nodes])");
   await drawing.waitFor({ state: "attached" });
   await panel.getByText("Nodes and edges as a list").click();
   await panel.getByRole("button", { name: "cat1" }).first().click();

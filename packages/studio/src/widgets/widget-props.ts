@@ -16,6 +16,25 @@ export type MapGeometry =
   | { readonly type: "Polygon" | "MultiLineString"; readonly coordinates: readonly (readonly Position[])[] }
   | { readonly type: "MultiPolygon"; readonly coordinates: readonly (readonly (readonly Position[])[])[] };
 
+/** What a place is for: it has the color and the icon of its category. */
+export type MapCategory =
+  | "gate"
+  | "food"
+  | "cafe"
+  | "shop"
+  | "restroom"
+  | "security"
+  | "lift"
+  | "stairs"
+  | "information"
+  | "lounge"
+  | "health"
+  | "money"
+  | "baggage"
+  | "check-in"
+  | "water"
+  | "power";
+
 export type MapFeature = {
   readonly type: "Feature";
   readonly geometry: MapGeometry;
@@ -24,6 +43,8 @@ export type MapFeature = {
     readonly name?: string;
     /** Style: `ground` is the building outline, `room` a room, `open` a walkable area, `wall` a wall. */
     readonly look?: "ground" | "room" | "open" | "wall";
+    /** Shows an icon, also at a point, and colors a room. The legend lists the categories. */
+    readonly category?: MapCategory;
   };
 };
 

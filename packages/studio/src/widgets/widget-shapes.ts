@@ -21,6 +21,11 @@ import type {
 } from "./widget-props.ts";
 
 const name = text(300);
+const mapCategories = [
+  ...(["gate", "food", "cafe", "shop", "restroom", "security", "lift", "stairs"] as const),
+  ...(["information", "lounge", "health", "money", "baggage", "check-in", "water", "power"] as const),
+];
+
 const maxPositions = 20_000;
 
 /** A reply: one non-empty line. */
@@ -60,6 +65,7 @@ const feature: Shape<MapFeature> = fields<MapFeature>({
   properties: fields<MapFeature["properties"]>({
     name: optional(name),
     look: optional(oneOf("ground", "room", "open", "wall")),
+    category: optional(oneOf(...mapCategories)),
   }),
 });
 

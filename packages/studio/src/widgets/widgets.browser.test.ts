@@ -92,14 +92,9 @@ const captions = [
 
 async function waitUntilDrawn(page: Page): Promise<void> {
   for (const name of captions) await page.getByRole("figure", { name }).waitFor();
-  // It is drawn when it is in sight. Where the machine has no WebGL the list is what there is to see.
   const graph = page.getByRole("figure", { name: "Pets" });
   await graph.scrollIntoViewIfNeeded();
-  await graph
-    .locator("canvas")
-    .or(graph.getByText("WebGL is not available"))
-    .first()
-    .waitFor({ state: "attached" });
+  await graph.locator("svg text").first().waitFor();
   await page.getByRole("figure", { name: "Passengers" }).locator("canvas").first().waitFor();
   await page.locator("pre .text-accent").first().waitFor();
 }
@@ -135,6 +130,34 @@ describe("the widgets, in a real browser", () => {
     },
     30_000,
   );
+
+  it.each([
+    1440, 390,
+  ])("draw a graph whose labels do not collide and that fills its place, at %i", async (width) => {
+    const { page, problems } = await openFixture("theme=light", width);
+    await waitUntilDrawn(page);
+    const graph = page.getByRole("figure", { name: "Pets" });
+    const boxes = await graph.locator("svg text").evaluateAll((all) =>
+      all.map((text) => {
+        const { left, right, top, bottom } = text.getBoundingClientRect();
+        return { text: text.textContent, left, right, top: top + 1, bottom: bottom - 1 };
+      }),
+    );
+    expect(boxes.length).toBeGreaterThan(10);
+    const collisions = boxes.flatMap((one, index) =>
+      boxes
+        .slice(index + 1)
+        .filter((other) => one.left < other.right && one.right > other.left)
+        .filter((other) => one.top < other.bottom && one.bottom > other.top)
+        .map((other) => `${one.text} and ${other.text}`),
+    );
+    expect(collisions).toEqual([]);
+    const drawing = await graph.getByRole("application").boundingBox();
+    const used = Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));
+    expect(used / (drawing?.height ?? 1)).toBeGreaterThan(0.7);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
 
   it("load and run nothing from hostile text, names and props (A64, A65, A66, A68, A69, A74)", async () => {
     const { page, problems } = await openFixture("hostile");

@@ -4,11 +4,11 @@ import type { ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
 import { DiffWidget } from "./diff-widget.tsx";
+import { type Label, measureLabel, placeLabels } from "./drawing/place-labels.ts";
+import { clampView, zoomAt } from "./drawing/use-pan-zoom.ts";
 import { buildGraph, countTypes } from "./graph/graph-model.ts";
 import { createProjection } from "./map/map-projection.ts";
 import { MapWidget } from "./map/map-widget.tsx";
-import { type Label, measureLabel, placeLabels } from "./map/place-labels.ts";
-import { clampView, zoomAt } from "./map/use-pan-zoom.ts";
 import { pairLines, parseDiff } from "./parse-diff.ts";
 import { SourcesWidget, splitCitedParts } from "./sources-widget.tsx";
 import { getColumns, selectRows, toCsv } from "./table-rows.ts";
@@ -310,6 +310,35 @@ describe("the table", () => {
   });
 });
 
+it("a map shows icons in rooms and at points, and a legend of the categories", () => {
+  const square = [
+    [0, 0],
+    [60, 0],
+    [60, 60],
+    [0, 60],
+    [0, 0],
+  ] as const;
+  const room = { type: "Polygon", coordinates: [square] } as const;
+  const point = { type: "Point", coordinates: [100, 30] } as const;
+  const shown = render(
+    <MapWidget
+      coordinates="plan"
+      levels={[
+        {
+          id: "1",
+          name: "Level 1",
+          features: [
+            { type: "Feature", geometry: room, properties: { name: "Bistro", category: "food" } },
+            { type: "Feature", geometry: point, properties: { category: "lift" } },
+          ],
+        },
+      ]}
+    />,
+  );
+  expect(shown.match(/data-category="\w+"/g)).toEqual(['data-category="food"', 'data-category="lift"']);
+  expect(shown).toMatch(/aria-label="Categories".*Food.*Lifts/);
+});
+
 describe("the graph", () => {
   it("drops edges to missing nodes and positions every node", () => {
     for (const layout of ["force", "circle", "grid"] as const) {
@@ -323,8 +352,8 @@ describe("the graph", () => {
         },
         layout,
       );
-      expect([made.order, made.size]).toEqual([2, 1]);
-      expect(made.mapNodes((_, { x, y }) => Number.isFinite(x) && Number.isFinite(y))).toEqual([true, true]);
+      expect([made.nodes.size, made.edges.length]).toEqual([2, 1]);
+      for (const { x, y } of made.nodes.values()) expect([x, y].every((at) => at >= 0 && at <= 1)).toBe(true);
     }
   });
 

@@ -1,8 +1,8 @@
-import type { MultiGraph } from "graphology";
 import type { ReactNode } from "react";
+import type { GraphModel, ModelNode } from "./graph-model.ts";
 
 type GraphTextProps = {
-  readonly graph: MultiGraph;
+  readonly graph: GraphModel;
   readonly selected: string | undefined;
   readonly onSelect: (id: string) => void;
 };
@@ -12,21 +12,21 @@ const maxNeighbors = 20;
 
 /** List of nodes with their types and neighbors. */
 export function GraphText({ graph, selected, onSelect }: GraphTextProps): ReactNode {
-  const nodes = graph.nodes();
+  const nodes = [...graph.nodes.values()];
   return (
     <>
       <ul>
-        {nodes.slice(0, maxNodes).map((id) => (
-          <li key={id} className="py-0.5">
+        {nodes.slice(0, maxNodes).map((node) => (
+          <li key={node.id} className="py-0.5">
             <button
               type="button"
-              aria-pressed={id === selected}
-              onClick={() => onSelect(id)}
+              aria-pressed={node.id === selected}
+              onClick={() => onSelect(node.id)}
               className="text-left text-accent underline decoration-accent/40 underline-offset-2 aria-pressed:font-semibold"
             >
-              {String(graph.getNodeAttribute(id, "label"))}
+              {node.label}
             </button>
-            <span className="text-quiet">{describeNode(graph, id)}</span>
+            <span className="text-quiet">{describeNode(graph, node)}</span>
           </li>
         ))}
       </ul>
@@ -35,16 +35,13 @@ export function GraphText({ graph, selected, onSelect }: GraphTextProps): ReactN
   );
 }
 
-function describeNode(graph: MultiGraph, id: string): string {
-  const type = String(graph.getNodeAttribute(id, "kindName"));
-  const neighbors = graph.neighbors(id);
-  const names = neighbors
-    .slice(0, maxNeighbors)
-    .map((other) => String(graph.getNodeAttribute(other, "label")));
+function describeNode(graph: GraphModel, { id, kindName }: ModelNode): string {
+  const neighbors = [...(graph.neighbors.get(id) ?? [])];
+  const names = neighbors.slice(0, maxNeighbors).map((other) => graph.nodes.get(other)?.label ?? other);
   const more = neighbors.length - names.length;
   const connections =
     names.length === 0
       ? "no edges"
       : `connected to ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-  return `${type === "" ? "" : ` (${type})`}: ${connections}`;
+  return `${kindName === "" ? "" : ` (${kindName})`}: ${connections}`;
 }

@@ -1,19 +1,18 @@
-import type { MultiGraph } from "graphology";
 import type { GraphNode, GraphProps } from "../widget-props.ts";
-import { buildGraph, findChangedNodes, type LayoutName } from "./graph-model.ts";
+import { buildGraph, findChangedNodes, type GraphModel, type LayoutName } from "./graph-model.ts";
 
 /** A drawn graph and the nodes that have just changed. */
-export type GraphDrawing = {
+export type GraphState = {
   readonly props: GraphProps;
   readonly layout: LayoutName;
-  readonly graph: MultiGraph;
+  readonly graph: GraphModel;
   readonly changed: readonly string[];
   /** True if the nodes changed; false if they are only highlighted. */
   readonly isChange: boolean;
 };
 
 /** Replaces the props. Remaining nodes keep their positions; changed nodes flash. */
-export function redrawGraph(previous: GraphDrawing | undefined, props: GraphProps): GraphDrawing {
+export function redrawGraph(previous: GraphState | undefined, props: GraphProps): GraphState {
   const { layout: requestedLayout, nodes, flash } = props;
   const isNewLayout = requestedLayout !== undefined && requestedLayout !== previous?.props.layout;
   const layout = isNewLayout ? requestedLayout : (previous?.layout ?? requestedLayout ?? "force");

@@ -1,9 +1,17 @@
 import { type ReactNode, useMemo } from "react";
 import { escapeBidi } from "../../ui/escape-text.ts";
-import type { MapFeature, MapLevel, MapPin, MapProps, MapRoute } from "../widget-props.ts";
+import {
+  type Box,
+  getLabelBox,
+  type Label,
+  measureLabel,
+  overlaps,
+  placeLabels,
+} from "../drawing/place-labels.ts";
+import type { View } from "../drawing/use-pan-zoom.ts";
+import type { MapCategory, MapFeature, MapLevel, MapPin, MapProps, MapRoute } from "../widget-props.ts";
+import { categoryStyles } from "./map-categories.ts";
 import type { Point, Projection } from "./map-projection.ts";
-import { type Box, type Label, measureLabel, placeLabels } from "./place-labels.ts";
-import type { View } from "./use-pan-zoom.ts";
 
 type MapDrawingProps = {
   readonly map: MapProps;
@@ -14,9 +22,9 @@ type MapDrawingProps = {
 };
 
 const looks = {
-  ground: "fill-paper stroke-faint/50",
-  room: "fill-raised stroke-line",
-  open: "fill-accent-soft/50 stroke-line",
+  ground: "fill-paper stroke-faint/60",
+  room: "fill-raised stroke-faint/35",
+  open: "fill-sunken stroke-line",
   wall: "fill-none stroke-quiet",
 } as const;
 
@@ -33,11 +41,11 @@ export function MapDrawing({ map, level, projection, view, size }: MapDrawingPro
   const stops = map.route ? getLevelChanges(map.route, map.levels, level.id) : [];
   const changes = stops.map(({ text, at }) => ({ text, at: toScreen(projection.project(at)) }));
   const routeLines = lines.map((line) => line.map((at) => toScreen(projection.project(at))));
-  const labels = layoutLabels({ shapes, pins: pinned, changes, routeLines, view, size });
+  const { labels, icons } = layoutLabels({ shapes, pins: pinned, changes, routeLines, view, size });
   return (
     <svg width={size.width} height={size.height} aria-hidden="true" className="block">
       <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>
-        {shapes.map(({ path, look }, index) => (
+        {shapes.map(({ path, look, category }, index) => (
           <path
             // biome-ignore lint/suspicious/noArrayIndexKey: shapes are identified by position
             key={index}
@@ -46,6 +54,11 @@ export function MapDrawing({ map, level, projection, view, size }: MapDrawingPro
             strokeWidth={1}
             fillRule="evenodd"
             className={looks[look]}
+            style={
+              category && {
+                fill: `color-mix(in oklab, ${categoryStyles[category].color} 16%, var(--raised))`,
+              }
+            }
           />
         ))}
         {lines.map((line, index) => (
@@ -59,6 +72,9 @@ export function MapDrawing({ map, level, projection, view, size }: MapDrawingPro
       {changes.map(({ at: [x, y] }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: stops are identified by position
         <circle key={index} cx={x} cy={y} r={5} strokeWidth={2.5} className="fill-raised stroke-accent" />
+      ))}
+      {icons.map((icon) => (
+        <CategoryIcon key={`${icon.x} ${icon.y}`} {...icon} />
       ))}
       {labels.map(({ text, x, y }) => (
         <text
@@ -87,21 +103,27 @@ type DrawnShape = {
   readonly path: string;
   readonly look: keyof typeof looks;
   readonly name: string | undefined;
+  readonly category: MapCategory | undefined;
   readonly center: Point;
   readonly width: number;
+  readonly height: number;
 };
 
 function toDrawnShape({ geometry, properties }: MapFeature, { path }: Projection): DrawnShape {
   // The GeoJSON types are mutable and ours are readonly; d3 only reads.
   const shape = geometry as unknown as Parameters<typeof path>[0];
   const isLine = geometry.type === "LineString" || geometry.type === "MultiLineString";
-  const [[left], [right]] = path.bounds(shape);
+  const isPoint = geometry.type === "Point";
+  const [[left, top], [right, bottom]] = path.bounds(shape);
   return {
-    path: path(shape) ?? "",
+    // A point has only an icon.
+    path: isPoint ? "" : (path(shape) ?? ""),
     look: isLine ? "wall" : (properties.look ?? "room"),
     name: properties.name === undefined ? undefined : escapeBidi(properties.name),
+    category: properties.category,
     center: path.centroid(shape),
-    width: right - left,
+    width: isPoint ? Number.POSITIVE_INFINITY : right - left,
+    height: isPoint ? Number.POSITIVE_INFINITY : bottom - top,
   };
 }
 
@@ -114,8 +136,20 @@ type LabelLayout = {
   readonly size: { readonly width: number; readonly height: number };
 };
 
-/** Places pin labels first, then level changes, then rooms by size. Room labels never cover the route. */
-function layoutLabels({ shapes, pins, changes, routeLines, view, size }: LabelLayout): readonly Label[] {
+type PlacedIcon = {
+  readonly category: MapCategory;
+  readonly x: number;
+  readonly y: number;
+  readonly length: number;
+};
+
+type MapLabels = { readonly labels: readonly Label[]; readonly icons: readonly PlacedIcon[] };
+
+/**
+ * Places pin labels first, then level changes, then icons, then names of rooms by size. Icons and names of rooms never
+ * cover the route.
+ */
+function layoutLabels({ shapes, pins, changes, routeLines, view, size }: LabelLayout): MapLabels {
   const clampX = (x: number, text: string): number => {
     const halfWidth = measureLabel(text) / 2 + 4;
     return Math.min(Math.max(x, halfWidth), Math.max(size.width - halfWidth, halfWidth));
@@ -130,11 +164,12 @@ function layoutLabels({ shapes, pins, changes, routeLines, view, size }: LabelLa
       ({ name, look, center }) => name !== undefined && look !== "wall" && center.every(Number.isFinite),
     )
     .sort((left, right) => right.width - left.width)
-    .map(({ name = "", center, width }) => ({
+    .map(({ name = "", center, width, height, category }) => ({
       text: name,
       x: center[0] * view.scale + view.x,
-      y: center[1] * view.scale + view.y,
-      room: width * view.scale - 4,
+      // Below the icon.
+      y: center[1] * view.scale + view.y + (category === undefined ? 0 : maxIconPx),
+      room: category !== undefined && height * view.scale < 3 * maxIconPx ? 0 : width * view.scale - 4,
     }))
     .filter(({ x, y }) => x > 0 && y > 0 && x < size.width && y < size.height);
   const pinBoxes = pins.map(({ at: [x, y] }) => ({
@@ -149,7 +184,53 @@ function layoutLabels({ shapes, pins, changes, routeLines, view, size }: LabelLa
     ...[...pinLabels, ...shownStops].map(getLabelBox),
     ...routeLines.flatMap(getLineBoxes),
   ];
-  return [...placeLabels(pinLabels), ...shownStops, ...placeLabels(rooms, occupied)];
+  const icons = placeIcons(shapes, { view, size, occupied });
+  const rest = placeLabels(rooms, [...occupied, ...icons.map(getIconBox)]);
+  return { labels: [...placeLabels(pinLabels), ...shownStops, ...rest], icons };
+}
+
+const maxIconPx = 14;
+const minIconPx = 8;
+
+const getIconBox = ({ x, y, length }: PlacedIcon): Box => ({
+  left: x - length / 2,
+  right: x + length / 2,
+  top: y - length / 2,
+  bottom: y + length / 2,
+});
+
+type IconLayout = Pick<LabelLayout, "view" | "size"> & { readonly occupied: readonly Box[] };
+
+/** Places icons in the rooms that are large enough, and at points, where they cover nothing. */
+function placeIcons(
+  shapes: readonly DrawnShape[],
+  { view, size, occupied }: IconLayout,
+): readonly PlacedIcon[] {
+  const boxes = [...occupied];
+  return shapes.flatMap(({ category, center, width, height }) => {
+    const length = Math.min(Math.min(width, height) * view.scale - 2, maxIconPx);
+    if (category === undefined || length < minIconPx) return [];
+    const icon = { category, length, x: center[0] * view.scale + view.x, y: center[1] * view.scale + view.y };
+    const box = getIconBox(icon);
+    const isShown = icon.x > 0 && icon.y > 0 && icon.x < size.width && icon.y < size.height;
+    if (!isShown || boxes.some((other) => overlaps(other, box))) return [];
+    boxes.push(box);
+    return [icon];
+  });
+}
+
+function CategoryIcon({ category, x, y, length }: PlacedIcon): ReactNode {
+  const { Icon, color } = categoryStyles[category];
+  return (
+    <Icon
+      x={x - length / 2}
+      y={y - length / 2}
+      size={length}
+      color={color}
+      strokeWidth={2.2}
+      data-category={category}
+    />
+  );
 }
 
 const lineBoxPx = 6;
@@ -165,11 +246,6 @@ function getLineBoxes(line: readonly Point[]): readonly Box[] {
       return { left: atX - 3, right: atX + 3, top: atY - 3, bottom: atY + 3 };
     });
   });
-}
-
-function getLabelBox({ text, x, y }: Label): Box {
-  const halfWidth = measureLabel(text) / 2;
-  return { left: x - halfWidth, right: x + halfWidth, top: y - 8, bottom: y + 8 };
 }
 
 function RouteLine({ points }: { readonly points: readonly Point[] }): ReactNode {

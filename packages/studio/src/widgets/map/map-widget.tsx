@@ -1,25 +1,24 @@
 import { Maximize, Minus, Plus } from "lucide-react";
-import { type ReactNode, useContext, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useContext, useMemo, useRef, useState } from "react";
 import { IconButton } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { escapeBidi } from "../../ui/escape-text.ts";
+import { usePanZoom } from "../drawing/use-pan-zoom.ts";
+import { useSize } from "../drawing/use-size.ts";
 import { Choice, TextAlternative, WidgetFrame, WidgetRoom } from "../widget-frame.tsx";
-import type { MapPin, MapProps } from "../widget-props.ts";
+import type { MapLevel, MapPin, MapProps } from "../widget-props.ts";
+import { categoryStyles, listCategories } from "./map-categories.ts";
 import { MapDrawing } from "./map-drawing.tsx";
 import { createProjection } from "./map-projection.ts";
-import { usePanZoom } from "./use-pan-zoom.ts";
-
-const defaultSize = { width: 640, height: 360 };
 
 /** A map of levels with pins and a route. Loads nothing. */
 export function MapWidget(props: MapProps): ReactNode {
   const { title, levels, pins = [], route } = props;
   const [shown, setShown] = useState(() => ({ props, levelId: chooseLevel(props) }));
   const container = useRef<HTMLDivElement>(null);
-  const { width, height } = useSize(container);
-  const size = { width, height };
-  const projection = useMemo(() => createProjection(props, { width, height }), [props, width, height]);
-  const { view, zoom, reset, center, handlers } = usePanZoom(container, size);
+  const size = useSize(container);
+  const projection = useMemo(() => createProjection(props, size), [props, size]);
+  const { view, zoom, reset, zoomTo, handlers } = usePanZoom(container, size);
   const isPanel = useContext(WidgetRoom) === "panel";
   // When the props change, show the level and position of the new content.
   if (shown.props !== props) {
@@ -31,7 +30,8 @@ export function MapWidget(props: MapProps): ReactNode {
   const level = levels.find(({ id }) => id === levelId) ?? levels[0];
   const showPin = (pin: MapPin): void => {
     setLevelId(pin.level);
-    center(...projection.project(pin.at));
+    const [x, y] = projection.project(pin.at);
+    zoomTo([{ x, y }]);
   };
   return (
     <WidgetFrame
@@ -75,6 +75,7 @@ export function MapWidget(props: MapProps): ReactNode {
           </IconButton>
         </div>
       </div>
+      {level && <Legend features={level.features} />}
       {(pins.length > 0 || route) && (
         <TextAlternative summary="Places and steps" isOpen={isPanel}>
           <MapText map={props} onShow={showPin} />
@@ -84,25 +85,31 @@ export function MapWidget(props: MapProps): ReactNode {
   );
 }
 
+function Legend({ features }: Pick<MapLevel, "features">): ReactNode {
+  const categories = listCategories(features);
+  if (categories.length === 0) return null;
+  return (
+    <ul
+      aria-label="Categories"
+      className="flex flex-wrap gap-x-3 gap-y-1 border-t px-3 py-1.5 text-quiet text-xs"
+    >
+      {categories.map((category) => {
+        const { name, Icon, color } = categoryStyles[category];
+        return (
+          <li key={category} className="flex items-center gap-1">
+            <Icon size={13} color={color} strokeWidth={2.2} aria-hidden="true" />
+            {name}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
 /** Returns the level with content, or the previous one. */
 function chooseLevel({ levels, level, pins = [], route }: MapProps, previousId?: string): string {
   const preferredId = level ?? route?.points[0]?.level ?? pins[0]?.level ?? previousId;
   return levels.find(({ id }) => id === preferredId)?.id ?? levels[0]?.id ?? "";
-}
-
-function useSize(container: React.RefObject<HTMLElement | null>): typeof defaultSize {
-  const [size, setSize] = useState(defaultSize);
-  useEffect(() => {
-    const element = container.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => {
-      const [width, height] = [element.clientWidth, element.clientHeight];
-      setSize({ width: Math.max(Math.round(width), 100), height: Math.max(Math.round(height), 100) });
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [container]);
-  return size;
 }
 
 type MapTextProps = { readonly map: MapProps; readonly onShow: (pin: MapPin) => void };

@@ -7,17 +7,16 @@ import {
   useRef,
   useState,
 } from "react";
+import type { Size } from "./use-size.ts";
 
 export type View = { readonly scale: number; readonly x: number; readonly y: number };
-
-type Size = { readonly width: number; readonly height: number };
 
 export type PanZoom = {
   readonly view: View;
   readonly zoom: (factor: number) => void;
   readonly reset: () => void;
-  /** Centers and zooms in on a point. */
-  readonly center: (x: number, y: number) => void;
+  /** Zooms so that the points are in the middle and fill most of the view. */
+  readonly zoomTo: (points: readonly { readonly x: number; readonly y: number }[]) => void;
   readonly handlers: {
     readonly onPointerDown: (event: PointerEvent) => void;
     readonly onPointerMove: (event: PointerEvent) => void;
@@ -87,12 +86,9 @@ export function usePanZoom(container: RefObject<HTMLElement | null>, size: Size)
     view,
     zoom: (factor) => updateView((current) => zoomAt(current, factor, middle)),
     reset: () => setView(fullView),
-    center: (x, y) =>
-      updateView(({ scale }) => ({
-        scale: Math.max(scale, 3),
-        x: middle.x - x * Math.max(scale, 3),
-        y: middle.y - y * Math.max(scale, 3),
-      })),
+    zoomTo: (points) => {
+      if (points.length > 0) setView(clampView(getFittingView(points, size), size));
+    },
     handlers: {
       onPointerDown(event) {
         if (event.button !== 0) return;
@@ -110,6 +106,20 @@ export function usePanZoom(container: RefObject<HTMLElement | null>, size: Size)
         updateView(next);
       },
     },
+  };
+}
+
+const fitScale = 3;
+
+function getFittingView(points: readonly { readonly x: number; readonly y: number }[], size: Size): View {
+  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
+  const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const fill = Math.min(size.width / (1.6 * (right - left) + 1), size.height / (1.6 * (bottom - top) + 1));
+  const scale = Math.min(Math.max(fill, 1), fitScale);
+  return {
+    scale,
+    x: size.width / 2 - ((left + right) / 2) * scale,
+    y: size.height / 2 - ((top + bottom) / 2) * scale,
   };
 }
 
