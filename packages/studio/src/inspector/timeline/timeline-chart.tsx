@@ -54,6 +54,7 @@ export function TimelineChart(props: TimelineChartProps): ReactNode {
   const tabId = selected?.id ?? bars[0]?.id;
   const context: RowContext = {
     getScale,
+    isPerTurn: scale === "turn",
     now,
     upTo,
     selectedId: selected?.id,

@@ -67,7 +67,9 @@ function Legend(): ReactNode {
         <Key look="border border-dashed border-warn bg-warn-soft" label="Waiting" />
         <Key look="bg-bad" label="Failed or denied" />
       </ul>
-      <p className="text-faint">Long waits are shortened.</p>
+      <p className="text-faint">
+        Hatched: shorter than it is. Long waits, and long calls beside very short ones, are shortened.
+      </p>
     </div>
   );
 }

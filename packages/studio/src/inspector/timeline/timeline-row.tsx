@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { classNames } from "../../ui/class-names.ts";
 import { escapeBidi } from "../../ui/escape-text.ts";
 import { formatDuration } from "../../ui/format-duration.ts";
+import { buildAxis } from "./time-axis.ts";
 import type { TimeScale } from "./time-scale.ts";
 import type { TimelineBar, TimelineMark } from "./timeline.ts";
 import type { TimelineRow } from "./timeline-rows.ts";
@@ -10,6 +11,8 @@ import type { TimelineRow } from "./timeline-rows.ts";
 /** Props shared by all rows. */
 export type RowContext = {
   readonly getScale: (row: TimelineRow) => TimeScale;
+  /** Every turn has its own scale, so that a run has no axis. */
+  readonly isPerTurn: boolean;
   /** End time for running bars. */
   readonly now: number;
   /** Facts after this position are hidden. */
@@ -34,7 +37,7 @@ export function TimelineLine({
   readonly context: RowContext;
 }): ReactNode {
   const isFuture = getRowSeq(row) > context.upTo;
-  if (row.type === "run") return <RunLine row={row} isFuture={isFuture} />;
+  if (row.type === "run") return <RunLine row={row} isFuture={isFuture} context={context} />;
   const bars = row.bars.map((bar) => getBarAt(bar, context.upTo));
   const shown = bars.filter(({ seq }) => seq <= context.upTo);
   const ms = shown.reduce((sum, bar) => sum + getBarEnd(bar, context.now) - bar.from, 0);
@@ -46,7 +49,7 @@ export function TimelineLine({
     >
       <RowLabel row={row} />
       <div className="relative h-4">
-        <div aria-hidden="true" className="absolute inset-x-0 top-1/2 h-px bg-line" />
+        <AxisLines scale={context.getScale(row)} />
         {bars.map((bar) => (
           <BarButton key={bar.id} bar={bar} row={row} context={context} />
         ))}
@@ -77,13 +80,96 @@ export function getBarEnd({ state, to, from }: TimelineBar, now: number): number
   return state === "running" ? Math.max(from, to, now) : to;
 }
 
-function RunLine({ row, isFuture }: { readonly row: TimelineRow; readonly isFuture: boolean }): ReactNode {
-  const { question, status, from, to } = row.root;
+/** The lines of the axis behind the bars of a row. Hatched: shorter than it is. */
+function AxisLines({ scale }: { readonly scale: TimeScale }): ReactNode {
+  const { ticks, gaps } = buildAxis(scale);
+  return (
+    <div aria-hidden="true">
+      <div className="absolute inset-x-0 top-1/2 h-px bg-line" />
+      {ticks.map(({ place }) => (
+        <div
+          key={place}
+          style={{ left: `${place * 100}%` }}
+          className="absolute -inset-y-1.5 w-px bg-line/70"
+        />
+      ))}
+      {gaps.map(({ from, to }) => (
+        <div
+          key={from}
+          style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}
+          className="absolute -inset-y-1.5 bg-[repeating-linear-gradient(-45deg,transparent_0_4px,var(--line)_4px_5px)]"
+        />
+      ))}
+    </div>
+  );
+}
+
+/** Times since the start of the run, and how long the shortened spans are. */
+function AxisLabels({ scale }: { readonly scale: TimeScale }): ReactNode {
+  const { ticks, gaps } = buildAxis(scale);
   return (
     <div
-      style={{ height: rowHeight }}
-      className={classNames("flex items-center gap-2 border-t px-4", isFuture && "invisible")}
+      aria-hidden="true"
+      data-axis=""
+      className={classNames(columns, "text-[0.6875rem] text-faint leading-4")}
     >
+      <span />
+      <div className="relative h-4 whitespace-nowrap tabular-nums">
+        {ticks.map(({ place, label }) => (
+          <span
+            key={place}
+            style={{ left: `${place * 100}%` }}
+            className={classNames(
+              "absolute",
+              place > 0.85 ? "-translate-x-full" : place > 0 && "-translate-x-1/2",
+            )}
+          >
+            {label}
+          </span>
+        ))}
+        {gaps
+          .filter(({ from, to }) => to - from > minGapLabel)
+          .map(({ from, to, label }) => (
+            <span
+              key={from}
+              style={{ left: `${((from + to) / 2) * 100}%` }}
+              className="absolute -translate-x-1/2 text-quiet italic"
+            >
+              {label}
+            </span>
+          ))}
+      </div>
+    </div>
+  );
+}
+
+/** A shorter gap has no room for its label. */
+const minGapLabel = 0.2;
+const axisHeight = 18;
+
+type RunLineProps = {
+  readonly row: TimelineRow;
+  readonly isFuture: boolean;
+  readonly context: RowContext;
+};
+
+function RunLine({ row, isFuture, context }: RunLineProps): ReactNode {
+  const { isPerTurn, getScale } = context;
+  return (
+    <div
+      style={{ height: rowHeight + (isPerTurn ? 0 : axisHeight) }}
+      className={classNames("border-t", isFuture && "invisible")}
+    >
+      <RunTitle row={row} />
+      {!isPerTurn && <AxisLabels scale={getScale(row)} />}
+    </div>
+  );
+}
+
+function RunTitle({ row }: { readonly row: TimelineRow }): ReactNode {
+  const { question, status, from, to } = row.root;
+  return (
+    <div style={{ height: rowHeight }} className="flex items-center gap-2 px-4">
       <span className="min-w-0 flex-1 truncate text-[0.8125rem] font-medium">
         {escapeBidi(question) || "Run"}
       </span>
