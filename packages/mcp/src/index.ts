@@ -1,5 +1,11 @@
 export type { HttpConfig, ServerConfig, StdioConfig, ToolConfig } from "./client/config/server-config.ts";
+export { joinMcpTools } from "./client/join-mcp-tools.ts";
 export { type McpOptions, type McpTools, mcpTools } from "./client/mcp-tools.ts";
+export {
+  type CallbackOptions,
+  type CallbackRedirect,
+  callbackRedirect,
+} from "./client/oauth/callback-redirect.ts";
 export { type LoopbackOptions, loopbackRedirect } from "./client/oauth/loopback-redirect.ts";
 export type { AuthorizationRequest, Redirect } from "./client/oauth/redirect.ts";
 export { tokenFile } from "./client/oauth/token-file.ts";
@@ -7,6 +13,7 @@ export { type Credentials, memoryTokens, type TokenStore } from "./client/oauth/
 export type { Sampling } from "./client/requests/sampling.ts";
 export type { ServerStatus, SignIn } from "./client/server.ts";
 export type { ServerMetadata, ToolMetadata } from "./client/tools/tool-list.ts";
+export type { TrafficMessage } from "./client/transport/traffic.ts";
 export type { Knowledge } from "./server/knowledge-tools.ts";
 export {
   type McpCaller,

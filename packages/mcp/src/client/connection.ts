@@ -17,6 +17,8 @@ export type ServerState = "off" | "starting" | "signing-in" | "ready" | "restart
 export type ConnectionStatus = {
   readonly state: ServerState;
   readonly error?: ErrorData;
+  /** Whether the server refused the last attempt because no user has signed in. */
+  readonly needsSignIn: boolean;
   /** The negotiated protocol revision. */
   readonly protocolVersion?: string;
   /** Restarts within the last hour. */
@@ -53,6 +55,8 @@ export interface Connection {
   ): Promise<CallToolResult | InputRequiredResult>;
   /** Lists the tools again. Starts a failed server first. */
   refresh(): Promise<void>;
+  /** Disconnects, and connects again. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -62,6 +66,7 @@ type SupervisedServer = {
   readonly log: ServerLog;
   state: ServerState;
   error: AgentError | undefined;
+  needsSignIn: boolean;
   current: Client | undefined;
   /** The current or scheduled start. */
   attempt: Promise<void>;
@@ -91,6 +96,7 @@ export function openConnection(name: string, connectOptions: ConnectOptions, isE
     log: createServerLog(),
     state: isEnabled ? "starting" : "off",
     error: undefined,
+    needsSignIn: false,
     current: undefined,
     attempt: Promise.resolve(),
     signInRequired: Promise.withResolvers(),
@@ -109,15 +115,20 @@ export function openConnection(name: string, connectOptions: ConnectOptions, isE
     client: (signal) => getReadyClient(server, signal),
     call: (tool, input, calling) => callServerTool(server, { tool, input }, calling),
     async refresh() {
-      if (server.current) return fetchToolList(server.current, options);
-      if (server.state !== "failed" && server.state !== "restarting") return;
-      clearTimeout(server.timer);
-      const { finishWait } = server;
-      server.restarts = [];
-      server.state = "starting";
-      server.attempt = startServer(server);
-      await server.attempt;
-      finishWait?.();
+      if (server.current) {
+        await fetchToolList(server.current, options);
+        server.needsSignIn = false;
+        return;
+      }
+      if (server.state === "failed" || server.state === "restarting") await startNow(server);
+    },
+    async restart() {
+      if (server.state === "off" || server.state === "closed" || server.state === "signing-in") return;
+      if (server.state === "starting") await server.attempt;
+      const client = server.current;
+      server.current = undefined;
+      await client?.close();
+      await startNow(server);
     },
     async close() {
       clearTimeout(server.timer);
@@ -131,16 +142,35 @@ export function openConnection(name: string, connectOptions: ConnectOptions, isE
   };
 }
 
-function getStatus({ state, error, current, restarts, log }: SupervisedServer): ConnectionStatus {
+function getStatus({
+  state,
+  error,
+  needsSignIn,
+  current,
+  restarts,
+  log,
+}: SupervisedServer): ConnectionStatus {
   const protocolVersion = current?.getNegotiatedProtocolVersion();
   return {
     state,
+    needsSignIn,
     ...(error && { error: { code: error.code, message: error.message, retryable: error.retryable } }),
     ...(protocolVersion !== undefined && { protocolVersion }),
     restarts: restarts.length,
     ...log.counts,
     log: log.tail(),
   };
+}
+
+/** Starts without waiting for a scheduled restart. */
+async function startNow(server: SupervisedServer): Promise<void> {
+  clearTimeout(server.timer);
+  const { finishWait } = server;
+  server.restarts = [];
+  server.state = "starting";
+  server.attempt = startServer(server);
+  await server.attempt;
+  finishWait?.();
 }
 
 async function startServer(server: SupervisedServer): Promise<void> {
@@ -153,6 +183,7 @@ async function startServer(server: SupervisedServer): Promise<void> {
     if (server.state === "closed") return client.close();
     server.current = client;
     server.error = undefined;
+    server.needsSignIn = false;
     server.state = "ready";
   } catch (thrown) {
     scheduleRestart(server, thrown);
@@ -161,6 +192,7 @@ async function startServer(server: SupervisedServer): Promise<void> {
 
 /** Lets `start` return before the user has signed in, so that other servers are not held up. */
 function detectSignIn(server: SupervisedServer, thrown: unknown): never {
+  if (thrown instanceof UnauthorizedError) server.needsSignIn = true;
   if (thrown instanceof UnauthorizedError && isStarting(server)) {
     server.state = "signing-in";
     server.signInRequired.resolve();

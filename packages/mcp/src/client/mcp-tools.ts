@@ -12,8 +12,9 @@ import {
   type ServerStatus,
   type SignIn,
 } from "./server.ts";
-import { toServerError } from "./server-error.ts";
+import { createReaders, findServer } from "./server-readers.ts";
 import { openTrustStore } from "./tools/trust.ts";
+import type { TrafficMessage } from "./transport/traffic.ts";
 
 export type McpOptions = {
   /** Servers by name, as in `.mcp.json`. Their commands are executed: never take this from a request. */
@@ -53,6 +54,19 @@ export interface McpTools {
   readResource(server: string, uri: string): Promise<ReadResourceResult>;
   prompts(server: string): Promise<readonly Prompt[]>;
   getPrompt(server: string, name: string, input?: Record<string, string>): Promise<GetPromptResult>;
+  /**
+   * Starts another server, until `close`. Resolves when it is ready or has failed. Its command is executed. Rejects with
+   * `mcp_config` if the configuration is invalid or the name is taken.
+   */
+  add(name: string, config: ServerConfig): Promise<void>;
+  /** Stops a server and forgets it. Its tools are gone from the next turn on. */
+  remove(name: string): Promise<void>;
+  /** Connects to a server that requires sign-in again, which asks `redirect`. Resolves when the sign-in has ended. */
+  signIn(server: string): Promise<void>;
+  /** Deletes the tokens of a server, and connects again without them. */
+  signOut(server: string): Promise<void>;
+  /** Returns the last messages of a server after this number, oldest first, with secrets masked. */
+  traffic(server: string, after?: number): readonly TrafficMessage[];
   /** Stops every server and the processes it started. */
   close(): Promise<void>;
 }
@@ -77,8 +91,9 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
   };
   const servers = new Map<string, Server>();
   const required: string[] = [];
+  const variables = options.variables ?? process.env;
   for (const [name, entry] of Object.entries(entries)) {
-    const config = toConfigOrError(() => parseServerConfig(name, entry, options.variables ?? process.env));
+    const config = toConfigOrError(() => parseServerConfig(name, entry, variables));
     if ((entry as { required?: unknown } | null)?.required === true) required.push(name);
     servers.set(name, openServer(name, config, shared));
   }
@@ -104,10 +119,36 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
       await trust.save();
     },
     ...createReaders(servers),
+    ...createServerControls(servers, (name, config) =>
+      openServer(name, parseServerConfig(name, config, variables), shared),
+    ),
     async close() {
       await Promise.allSettled([...servers.values()].map((server) => server.close()));
       await trust.save();
     },
+  };
+}
+
+function createServerControls(
+  servers: Map<string, Server>,
+  open: (name: string, config: ServerConfig) => Server,
+): Pick<McpTools, "add" | "remove" | "signIn" | "signOut" | "traffic"> {
+  return {
+    async add(name, config) {
+      if (servers.has(name))
+        throw new AgentError("mcp_config", `There is already an MCP server "${name}". Choose another name.`);
+      const server = open(name, config);
+      servers.set(name, server);
+      await server.connection.start(false);
+    },
+    async remove(name) {
+      const server = findServer(servers, name);
+      servers.delete(name);
+      await server.close();
+    },
+    signIn: (name) => findServer(servers, name).connection.refresh(),
+    signOut: (name) => findServer(servers, name).signOut(),
+    traffic: (name, after) => findServer(servers, name).traffic.list(after),
   };
 }
 
@@ -162,33 +203,4 @@ async function checkRequired(
       `The MCP server "${name}" is required but not available. ${reason}`,
     );
   }
-}
-
-function findServer(servers: ReadonlyMap<string, Server>, name: string): Server {
-  const server = servers.get(name);
-  if (server) return server;
-  const knownNames = [...servers.keys()].map((serverName) => `"${serverName}"`).join(", ") || "none";
-  throw new AgentError("mcp_config", `Unknown MCP server "${name}". Known servers: ${knownNames}.`);
-}
-
-/** Resources and prompts, for the application. */
-function createReaders(
-  servers: ReadonlyMap<string, Server>,
-): Pick<McpTools, "resources" | "readResource" | "prompts" | "getPrompt"> {
-  type Client = Awaited<ReturnType<Server["connection"]["client"]>>;
-  async function request<Result>(name: string, send: (client: Client) => Promise<Result>): Promise<Result> {
-    const client = await findServer(servers, name).connection.client();
-    try {
-      return await send(client);
-    } catch (thrown) {
-      throw toServerError(thrown, name);
-    }
-  }
-  return {
-    resources: async (server) => (await request(server, (client) => client.listResources())).resources,
-    readResource: (server, uri) => request(server, (client) => client.readResource({ uri })),
-    prompts: async (server) => (await request(server, (client) => client.listPrompts())).prompts,
-    getPrompt: (server, name, input = {}) =>
-      request(server, (client) => client.getPrompt({ name, arguments: input })),
-  };
 }

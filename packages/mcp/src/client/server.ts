@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { ClientOptions } from "@modelcontextprotocol/client";
 import { AgentError } from "capstan";
 import type { CommonConfig, ServerConfig } from "./config/server-config.ts";
@@ -12,10 +13,15 @@ import { type ChangedTool, createToolList, type ServerMetadata, type ToolList } 
 import type { TrustStore } from "./tools/trust.ts";
 import { withSizeLimit } from "./transport/capped-fetch.ts";
 import { createTransport } from "./transport/create-transport.ts";
+import { createTraffic, listSecrets, type Traffic } from "./transport/traffic.ts";
 
 /** Status of a server and its tools. */
 export type ServerStatus = ConnectionStatus & {
   readonly name: string;
+  /** The URL without its query, or the name of the program. Undefined if the configuration is invalid. */
+  readonly address?: string;
+  /** Whether the server is used with the tokens of a sign-in. */
+  readonly isSignedIn: boolean;
   /** Tool names as the model sees them. */
   readonly tools: readonly string[];
   /** Tools that are disabled until they are trusted again. */
@@ -28,7 +34,16 @@ export type ServerStatus = ConnectionStatus & {
   readonly problems: readonly string[];
 };
 
-export type Server = { readonly connection: Connection; readonly toolList: ToolList; close(): Promise<void> };
+export type Server = {
+  readonly connection: Connection;
+  readonly toolList: ToolList;
+  readonly traffic: Traffic;
+  readonly address: string | undefined;
+  isSignedIn(): boolean;
+  /** Forgets the tokens of a sign-in, and connects again without them. */
+  signOut(): Promise<void>;
+  close(): Promise<void>;
+};
 
 /** How users sign in, and where their tokens are stored. */
 export type SignIn = Pick<OAuthOptions, "tokens" | "redirect" | "clientName">;
@@ -55,6 +70,7 @@ export function openServer(
   const config: CommonConfig = configOrError instanceof AgentError ? {} : configOrError;
   const signInProvider =
     configOrError instanceof AgentError ? undefined : createSignInProvider(name, configOrError, options);
+  const traffic = createTraffic(configOrError instanceof AgentError ? [] : listSecrets(configOrError));
   const shutdown = new AbortController();
   const requestHandler = createRequestHandler({
     server: name,
@@ -67,6 +83,7 @@ export function openServer(
     name,
     {
       startMs: config.startTimeout ?? defaultStartMs,
+      traffic,
       clientOptions: createClientOptions(options.watchesToolList, () => connection.refresh()),
       createTransport(log) {
         if (configOrError instanceof AgentError) throw configOrError;
@@ -89,6 +106,13 @@ export function openServer(
   return {
     connection,
     toolList,
+    traffic,
+    address: configOrError instanceof AgentError ? undefined : formatAddress(configOrError),
+    isSignedIn: () => signInProvider?.isSignedIn() ?? false,
+    async signOut() {
+      await signInProvider?.signOut();
+      await connection.restart();
+    },
     async close() {
       shutdown.abort();
       await connection.close();
@@ -115,11 +139,20 @@ function createSignInProvider(
   });
 }
 
-export function getServerStatus({ connection, toolList }: Server): ServerStatus {
+/** Arguments, queries and user names may contain secrets. */
+function formatAddress(config: ServerConfig): string {
+  if ("command" in config) return basename(config.command);
+  const { origin, pathname } = new URL(config.url);
+  return `${origin}${pathname}`;
+}
+
+export function getServerStatus({ connection, toolList, address, isSignedIn }: Server): ServerStatus {
   const { tools, changed, metadata, problems } = toolList;
   return {
     name: connection.name,
+    ...(address !== undefined && { address }),
     ...connection.status(),
+    isSignedIn: isSignedIn(),
     tools: tools.map(({ name }) => name),
     changed,
     isApproved: metadata.tools.every((tool) => tool.isApproved),

@@ -37,6 +37,10 @@ export type SignInProvider = OAuthClientProvider & {
   /** Settles with the last sign-in. Rejects with an `AgentError`, including when none was started. */
   waitForSignIn(): Promise<void>;
   cancelSignIn(): void;
+  /** Whether tokens were stored when they were last read. */
+  isSignedIn(): boolean;
+  /** Deletes the tokens. */
+  signOut(): Promise<void>;
 };
 
 export function createOAuthProvider(options: OAuthOptions): SignInProvider {
@@ -48,8 +52,13 @@ export function createOAuthProvider(options: OAuthOptions): SignInProvider {
     ...createAuthorizationFlow({ server, serverUrl, redirect, fetch, provider: () => provider }),
     server,
     fetch,
-    redirectUrl: redirect.url,
-    clientMetadata: buildClientMetadata(options),
+    // A callback of a server is known only when a user signs in there.
+    get redirectUrl() {
+      return redirect.url;
+    },
+    get clientMetadata() {
+      return buildClientMetadata(options);
+    },
     ...(clientMetadataUrl && { clientMetadataUrl: assertMetadataUrl(server, clientMetadataUrl) }),
   };
   return provider;

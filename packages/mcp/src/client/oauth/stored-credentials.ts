@@ -3,20 +3,22 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import type { OAuthOptions } from "./oauth-provider.ts";
+import type { OAuthOptions, SignInProvider } from "./oauth-provider.ts";
 import { createSignInError } from "./sign-in-error.ts";
 import { type Credentials, getServerKey } from "./token-store.ts";
 
 type CredentialMethods = Pick<
   OAuthClientProvider,
   "clientInformation" | "saveClientInformation" | "tokens" | "saveTokens" | "invalidateCredentials"
->;
+> &
+  Pick<SignInProvider, "isSignedIn" | "signOut">;
 
 /** The part of a provider that stores the registration and the tokens. */
 export function createCredentialMethods(options: OAuthOptions): CredentialMethods {
   const { server, tokens: store } = options;
   const key = getServerKey(options.serverUrl);
   let usedRefreshToken: string | undefined;
+  let hasTokens = false;
   return {
     clientInformation: async () => findClient((await store.read(key)).client, options),
     saveClientInformation: (client) => {
@@ -28,11 +30,18 @@ export function createCredentialMethods(options: OAuthOptions): CredentialMethod
     async tokens(context) {
       const { tokens } = await store.read(key);
       if (context) usedRefreshToken = tokens?.refresh_token;
+      hasTokens = tokens !== undefined;
       return tokens;
     },
     saveTokens(tokens) {
       assertUsableTokens(server, tokens);
+      hasTokens = true;
       return store.update(key, (current) => ({ ...current, tokens }));
+    },
+    isSignedIn: () => hasTokens,
+    async signOut() {
+      await store.update(key, ({ client }): Credentials => (client ? { client } : {}));
+      hasTokens = false;
     },
     async invalidateCredentials(scope) {
       if (scope === "verifier" || scope === "discovery") return; // they end with the sign-in

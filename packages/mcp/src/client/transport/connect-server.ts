@@ -9,11 +9,13 @@ import { isConnectionClosed } from "../server-error.ts";
 import type { ServerLog } from "../server-log.ts";
 import { trackRequests } from "./end-cut-requests.ts";
 import type { StdioTransport } from "./stdio-transport.ts";
+import type { Traffic } from "./traffic.ts";
 
 export type ConnectOptions = {
   readonly clientOptions: ClientOptions;
   /** Milliseconds for the handshake, and again for listing the tools. */
   readonly startMs: number;
+  readonly traffic: Traffic;
   createTransport(log: ServerLog): Transport;
   /** Makes an attempt, and repeats it after the user has signed in if that is required. */
   withSignIn<Done>(attempt: () => Promise<Done>): Promise<Done>;
@@ -69,6 +71,7 @@ async function attemptConnect(
   options.prepare(client);
   const transport = options.createTransport(log);
   const requestTracker = trackRequests(transport);
+  options.traffic.watch(transport);
   transport.onerror = (problem) => {
     if (problem instanceof AgentError) reason ??= problem;
     requestTracker.onError(problem);
@@ -76,6 +79,7 @@ async function attemptConnect(
   transport.onmessage = (message) => {
     requestTracker.onMessage(message);
     truncateMessage(message);
+    options.traffic.receive(message);
   };
   client.onerror = log.ignore;
   let hasStarted = false;

@@ -23,6 +23,8 @@ export function createDemoMcp(servers: readonly DemoServer[]): McpTools {
   );
   const defaults = {
     state: "ready",
+    needsSignIn: false,
+    isSignedIn: false,
     restarts: 0,
     junk: 0,
     ignored: 0,
@@ -55,6 +57,11 @@ export function createDemoMcp(servers: readonly DemoServer[]): McpTools {
     readResource: rejectRead,
     prompts: rejectRead,
     getPrompt: rejectRead,
+    add: rejectRead,
+    remove: rejectRead,
+    signIn: rejectRead,
+    signOut: rejectRead,
+    traffic: () => [],
     close: async () => undefined,
   };
 }
