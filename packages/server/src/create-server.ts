@@ -39,6 +39,7 @@ import { createCors } from "./http/cors.ts";
 import { createGuard, type GuardOptions } from "./http/guard.ts";
 import { withSecurityHeaders } from "./http/security-headers.ts";
 import { loadStaticFiles } from "./http/static-files.ts";
+import type { McpSettings } from "./mcp-settings.ts";
 import { type ServerAgents, withOwnData } from "./own-data/data-agents.ts";
 import type { OwnData } from "./own-data/own-data.ts";
 import { withApiErrors } from "./protocols/api-errors.ts";
@@ -91,6 +92,8 @@ type BaseOptions<A> = GuardOptions & {
   readonly dataPaths?: boolean;
   /** The MCP servers whose tools the agents use. The server does not close them. */
   readonly mcp?: McpTools;
+  /** Lets admins add, remove and sign in to MCP servers. */
+  readonly mcpSettings?: McpSettings;
   /** Applies to every run. */
   readonly policy?: PolicyOverrides;
   /** Upper bounds for the policy of a request. */
@@ -306,6 +309,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     eventViews: options.eventViews ? addViews({ chat: chatView }, options.eventViews) : { chat: chatView },
     clientProvenance: options.clientProvenance ?? "application",
     mcpTools: options.mcp,
+    mcpSettings: options.mcpSettings ?? {},
     ...{ agentParts, mcpCalls, models },
     policyLimits: resolvePolicyLimits(options.policyLimits),
     settingsLimits: options.settingsLimits ? checkSettingsLimits(options.settingsLimits) : {},

@@ -11,6 +11,7 @@ import type { ModelLimits } from "./access/rate-limits.ts";
 import type { SignIns } from "./access/sign-ins.ts";
 import type { EventViews } from "./event-views/event-view.ts";
 import type { SseLog } from "./http/event-stream.ts";
+import type { McpSettings } from "./mcp-settings.ts";
 import type { ServerAgents } from "./own-data/data-agents.ts";
 import type { OwnData } from "./own-data/own-data.ts";
 import type { ClientProvenance } from "./protocols/client-entry.ts";
@@ -43,6 +44,7 @@ export type Deployment = {
   readonly mcpService: MountedMcp;
   readonly mcpTools: McpTools | undefined;
   readonly mcpCalls: McpCalls;
+  readonly mcpSettings: McpSettings;
   readonly agentProfiles: AgentProfiles;
   /** Tools, sources and models that stored agents can use. */
   readonly agentParts: AgentParts;

@@ -25,6 +25,7 @@ export {
   type NodeHandler,
   toNodeHandler,
 } from "./listen.ts";
+export type { McpServerFile, McpSettings } from "./mcp-settings.ts";
 export type { DataSource, SourceState } from "./own-data/data-source.ts";
 export type {
   DataLoader,

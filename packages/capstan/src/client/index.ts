@@ -12,6 +12,20 @@ export type {
 export type { Fetch } from "./environment.ts";
 export type { FollowViewOptions, ViewEvent } from "./follow-events.ts";
 export type { ConnectionState, FollowOptions } from "./follow-stream.ts";
+export type {
+  McpAnswer,
+  McpCallInfo,
+  McpClient,
+  McpFailure,
+  McpPrompt,
+  McpResource,
+  McpServerInfo,
+  McpSettingsInfo,
+  McpToolCall,
+  McpToolMetadata,
+  McpTrafficMessage,
+  NewMcpServer,
+} from "./mcp-client.ts";
 export { getReasoningSteps, type ReasoningStep, reasoningSteps } from "./reasoning-steps.ts";
 export { buildView, reduce, reduceAll } from "./reduce.ts";
 export { restartsMessage } from "./restarts-message.ts";
@@ -32,10 +46,6 @@ export type {
   AboutAgent,
   AgentParts,
   KeyInfo,
-  McpCallInfo,
-  McpClient,
-  McpServerInfo,
-  McpToolMetadata,
   ModelInfo,
   ModelsClient,
 } from "./server-client.ts";

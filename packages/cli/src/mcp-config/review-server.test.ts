@@ -7,7 +7,17 @@ it("the review of a server shows what the model reads, and the lines that change
   const was = { name: "pay", description: "Pays.", inputSchema };
   const input = { type: "object", properties: { to: { description: "An account." } } };
   const status: ServerStatus = {
-    ...{ name: "bank", state: "ready", needsSignIn: false, isSignedIn: false, restarts: 0, junk: 0, ignored: 0, log: [], tools: [] },
+    ...{
+      name: "bank",
+      state: "ready",
+      needsSignIn: false,
+      isSignedIn: false,
+      restarts: 0,
+      junk: 0,
+      ignored: 0,
+      log: [],
+      tools: [],
+    },
     isApproved: false,
     metadata: {
       fingerprint: "f",

@@ -6,6 +6,8 @@ import { approvalRuleRoutes } from "./approval-rules.ts";
 import { chatRoutes } from "./chat.ts";
 import { dataFileRoutes, dataRoutes } from "./data.ts";
 import { mcpRoutes } from "./mcp.ts";
+import { mcpServerChangeRoutes, mcpSignInRoutes } from "./mcp-server-changes.ts";
+import { mcpServerContentRoutes } from "./mcp-server-contents.ts";
 import { mcpServerRoutes } from "./mcp-servers.ts";
 import { messageRoutes } from "./messages.ts";
 import { modelListRoutes } from "./model-list.ts";
@@ -27,6 +29,9 @@ const described: readonly Route[] = [
   ...agentPartRoutes,
   ...modelRoutes,
   ...mcpServerRoutes,
+  ...mcpServerChangeRoutes,
+  ...mcpSignInRoutes,
+  ...mcpServerContentRoutes,
   ...dataRoutes,
   ...dataFileRoutes,
   ...sessionRoutes,

@@ -1,7 +1,9 @@
 import type { McpTools } from "@capstan/mcp";
 import { AgentError } from "capstan";
 import { z } from "zod";
-import { buildMcpServerViews } from "../views/mcp-server-view.ts";
+import type { Caller } from "../access/caller.ts";
+import type { Deployment } from "../deployment.ts";
+import { buildMcpServerViews, type McpServerView } from "../views/mcp-server-view.ts";
 import { toolSchema } from "./agents.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { json } from "./schemas.ts";
@@ -10,6 +12,13 @@ const server = z.object({
   name: z.string(),
   state: z.enum(["off", "starting", "signing-in", "ready", "restarting", "failed", "closed"]),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
+  address: z
+    .string()
+    .optional()
+    .describe("Its URL without the query, or the name of its program; admins only."),
+  needsSignIn: z.boolean(),
+  isSignedIn: z.boolean(),
+  canRemove: z.boolean().describe("Whether the caller may remove it: it was added here."),
   restarts: z.number().describe("Restarts within the last hour."),
   tools: z.array(toolSchema),
   changed: z
@@ -39,7 +48,11 @@ const server = z.object({
   log: z.array(z.string()).optional().describe("Last log lines; admins only."),
 });
 
-const servers: z.ZodType = z.object({ servers: z.array(server) });
+export const servers: z.ZodType = z.object({ servers: z.array(server) });
+
+export const serverParams: z.ZodObject<{ server: z.ZodString }, z.core.$strict> = z.strictObject({
+  server: z.string().min(1).max(200),
+});
 
 export const mcpServerRoutes: readonly Route[] = [
   defineRoute({
@@ -47,8 +60,8 @@ export const mcpServerRoutes: readonly Route[] = [
     path: "/api/mcp-servers",
     summary: "List the MCP servers with their status, tools and your recent calls.",
     responses: { 200: { description: "The servers; empty if none are used.", schema: servers } },
-    handle: async ({ caller }, { mcpTools, mcpCalls }) =>
-      Response.json({ servers: buildMcpServerViews(mcpTools, mcpCalls, caller) }),
+    handle: async ({ caller }, deployment) =>
+      Response.json({ servers: await listServers(deployment, caller) }),
   }),
   defineRoute({
     method: "POST",
@@ -56,9 +69,9 @@ export const mcpServerRoutes: readonly Route[] = [
     summary: "Reload the tools of all MCP servers, and start failed servers again.",
     access: "admin",
     responses: { 200: { description: "The servers afterwards.", schema: servers } },
-    async handle({ caller }, { mcpTools, mcpCalls }) {
-      await mcpTools?.refreshTools();
-      return Response.json({ servers: buildMcpServerViews(mcpTools, mcpCalls, caller) });
+    async handle({ caller }, deployment) {
+      await deployment.mcpTools?.refreshTools();
+      return Response.json({ servers: await listServers(deployment, caller) });
     },
   }),
   defineRoute({
@@ -66,7 +79,7 @@ export const mcpServerRoutes: readonly Route[] = [
     path: "/api/mcp-servers/{server}/trust",
     summary: "Approve what the model reads of one tool of a server, or of all, and enable changed tools.",
     access: "admin",
-    params: z.strictObject({ server: z.string().min(1).max(200) }),
+    params: serverParams,
     body: z
       .strictObject({
         tool: z.string().min(1).max(200).optional(),
@@ -79,14 +92,25 @@ export const mcpServerRoutes: readonly Route[] = [
       })
       .default({}),
     responses: { 200: { description: "The servers afterwards.", schema: servers } },
-    async handle({ params, body, caller }, { mcpTools, mcpCalls }) {
-      await assertServer(mcpTools, params.server).trust(params.server, body.tool, body.fingerprint);
-      return Response.json({ servers: buildMcpServerViews(mcpTools, mcpCalls, caller) });
+    async handle({ params, body, caller }, deployment) {
+      const mcp = assertServer(deployment.mcpTools, params.server);
+      await mcp.trust(params.server, body.tool, body.fingerprint);
+      return Response.json({ servers: await listServers(deployment, caller) });
     },
   }),
 ];
 
-function assertServer(mcp: McpTools | undefined, name: string): McpTools {
+/** Describes the servers to a caller. */
+export async function listServers(
+  { mcpTools, mcpCalls, mcpSettings: { file } }: Deployment,
+  caller: Caller,
+): Promise<readonly McpServerView[]> {
+  const removable = caller.isAdmin ? ((await file?.list()) ?? []) : [];
+  return buildMcpServerViews({ mcp: mcpTools, calls: mcpCalls, removable }, caller);
+}
+
+/** Throws `not_found` for an unknown server. */
+export function assertServer(mcp: McpTools | undefined, name: string): McpTools {
   if (mcp?.status().some((server) => server.name === name)) return mcp;
   throw new AgentError("not_found", `MCP server not found: ${JSON.stringify(name)}.`);
 }

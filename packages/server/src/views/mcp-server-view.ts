@@ -10,6 +10,11 @@ export type McpServerView = {
   readonly name: string;
   readonly state: ServerStatus["state"];
   readonly error?: { readonly code: string; readonly message: string };
+  /** For admins only. */
+  readonly address?: string;
+  readonly needsSignIn: boolean;
+  readonly isSignedIn: boolean;
+  readonly canRemove: boolean;
   readonly restarts: number;
   /** Named as on the MCP server, without prefix. */
   readonly tools: readonly ToolInfo[];
@@ -26,15 +31,27 @@ export type McpServerView = {
   readonly log?: readonly string[];
 };
 
+export type McpServerSources = {
+  readonly mcp: McpTools | undefined;
+  readonly calls: McpCalls;
+  /** Names of the servers that the caller may remove. */
+  readonly removable: readonly string[];
+};
+
 export function buildMcpServerViews(
-  mcp: McpTools | undefined,
-  calls: McpCalls,
+  { mcp, calls, removable }: McpServerSources,
   { scope, isAdmin }: Caller,
 ): readonly McpServerView[] {
   if (!mcp) return [];
   const tools = new Map(mcp.tools.map((tool) => [tool.name, tool]));
   return mcp.status().map(({ name, state, error, restarts, changed, tools: names, ...status }) => ({
     ...{ name, state, restarts, problems: status.problems, isApproved: status.isApproved },
+    ...{
+      needsSignIn: status.needsSignIn,
+      isSignedIn: status.isSignedIn,
+      canRemove: removable.includes(name),
+    },
+    ...(isAdmin && status.address !== undefined && { address: status.address }),
     // Error messages may reveal the server's command line.
     ...(error && {
       error: { code: error.code, message: isAdmin ? error.message : "The server is unavailable." },
