@@ -72,6 +72,7 @@ const serverFields: { readonly [name: string]: Field } = {
   leaseMs: { check: isCount, expected: "milliseconds, such as 15000" },
   load: { check: isRecord, expected: "an object, such as { maxDelayMs: 250 }" },
   policyLimits: { check: isRecord, expected: "an object, such as { maxTurns: 50 }" },
+  mcpCommands: { check: (value) => typeof value === "boolean", expected: "true or false" },
   settingsLimits: { check: isRecord, expected: 'an object, such as { effort: "medium" }' },
   retention: { check: isRecord, expected: "an object, such as { olderThanDays: 90 }" },
   clientProvenance: {

@@ -38,6 +38,8 @@ export type ServerSettings = {
   readonly load?: ServerOptions["load"];
   /** Upper bounds for the policy of a request. */
   readonly policyLimits?: PolicyLimits;
+  /** Whether admins may add MCP servers that are programs, which run with the rights of the server. Default: false. */
+  readonly mcpCommands?: boolean;
   /** The most that a request may ask of a model. */
   readonly settingsLimits?: SettingsLimits;
   /** Removes old or large sessions in the background. */

@@ -9,7 +9,7 @@ import { changeMcpFile, type McpFile, readMcpFile } from "./mcp-file.ts";
 import { describeServer, findPlainSecrets, parseServer } from "./parse-server.ts";
 
 /** Returns the folder of the nearest `.mcp.json`, else of the config, else the current folder. */
-function findMcpFolder({ cwd, env }: Io): string {
+export function findMcpFolder({ cwd, env }: Pick<Io, "cwd" | "env">): string {
   const home = userFolder(env);
   const found =
     findUpwards([".mcp.json"], { from: cwd, home }) ?? findUpwards(configNames, { from: cwd, home });

@@ -21,6 +21,7 @@ export const addDev: AddCommand = (program, io, outcome) => {
       "--engine <name>",
       "what executes the runs: local, restate or dbos (default local); restate starts a server for a trial",
     )
+    .option("--mcp-commands", "admins may add MCP servers that are programs, which run with your rights")
     .option("--no-open", "do not open a browser")
     .option("--sse-log [file]", "log each server-sent event, with its contents; to stderr by default")
     .addHelpText("after", examples)

@@ -18,6 +18,7 @@ export const addServe: AddCommand = (program, io, outcome) => {
     .option("--port <port>", "port to listen on; 0 picks a free port (default 4680)")
     .option("--host <address>", "any address but 127.0.0.1 needs CAPSTAN_API_KEY")
     .option("--studio", "also serve the web studio, if installed; it signs in with the key")
+    .option("--mcp-commands", "admins may add MCP servers that are programs, which run with your rights")
     .option("--engine <name>", "what executes the runs: local, restate or dbos (default local)")
     .option("--no-work", "execute no runs: workers on the same database do (see capstan worker)")
     .option("--log [file]", "log each request as a JSON line, without contents; to stdout by default")

@@ -17,6 +17,7 @@ import { withStartPage } from "./start-page.ts";
 import { listenNearPort } from "./start-server.ts";
 import { findStudio } from "./studio.ts";
 import { waitForShutdown } from "./wait-for-shutdown.ts";
+import type { FileWatch } from "./watch-files.ts";
 
 /** Flags of `capstan dev`. */
 export type DevFlags = ServeFlags & { readonly open: boolean };
@@ -40,7 +41,11 @@ export async function dev(flags: DevFlags, { io, outcome, preparePage }: DevCont
   const studio = await findStudio();
   const isLocal = ({ server }: Config) =>
     addresses.includes(resolveAddress(flags, io.env, server).host?.toLowerCase());
-  const first = await openServerInstance({ flags, io, studio, isLocal, isTrial: true });
+  let watching: FileWatch | undefined;
+  // A server that was added in the studio is already running.
+  const onMcpChange = (path: string) => watching?.accept([path]);
+  const options = { flags, io, studio, isLocal, isTrial: true, changesMcp: true, onMcpChange };
+  const first = await openServerInstance(options);
   const front = createReloadableServer(first, withStartPage);
   const onError = createErrorLog(first.workspace.home, io);
   const hearNoMore = onUnhandledError((error) => onError(error, "uncaught"));
@@ -48,7 +53,7 @@ export async function dev(flags: DevFlags, { io, outcome, preparePage }: DevCont
     const { workspace } = first;
     const address = resolveAddress(flags, io.env, workspace.config.server);
     const listening = await listenNearPort(front.server, address);
-    const watching = reloadOnChange({ flags, io, studio, isLocal, isTrial: true, front, modules });
+    watching = reloadOnChange({ ...options, front, modules });
     const engineLines = await first.startWork();
     for (const notice of [...workspace.notices, ...engineLines]) io.stderr.write(`${notice}\n`);
     if (address.port !== undefined && address.port !== 0 && listening.port !== address.port)
@@ -68,7 +73,7 @@ export async function dev(flags: DevFlags, { io, outcome, preparePage }: DevCont
         openBrowser(`${listening.url}${page}${code}`, io);
       await leave;
     } finally {
-      watching.close();
+      watching?.close();
       await listening.close();
     }
     outcome.exitCode = exitCodes.ok;

@@ -21,6 +21,8 @@ export type ServeFlags = WorkspaceFlags &
     readonly port?: string;
     readonly host?: string;
     readonly studio?: boolean;
+    /** Lets admins add MCP servers that are programs. */
+    readonly mcpCommands?: boolean;
   };
 
 /** Serves until a shutdown signal. */
@@ -31,7 +33,7 @@ export async function serve(flags: ServeFlags, io: Io, outcome: CommandOutcome):
   if (known.port !== undefined) await assertPortFree(known);
   const studio = flags.studio ? await requireStudio() : undefined;
   const onConfig = ({ server }: Config) => assertPortFree(resolveAddress(flags, io.env, server));
-  const generation = await openServerInstance({ flags, io, studio, onConfig });
+  const generation = await openServerInstance({ flags, io, studio, onConfig, changesMcp: true });
   const onError = createErrorLog(generation.workspace.home, io);
   const hearNoMore = onUnhandledError((error) => onError(error, "uncaught"));
   try {

@@ -1,7 +1,16 @@
-import { createServer, type Server, type ServerOptions, type Telemetry, telemetry } from "@capstan/server";
+import type { CallbackRedirect, McpTools } from "@capstan/mcp";
+import {
+  createServer,
+  type McpSettings,
+  type Server,
+  type ServerOptions,
+  type Telemetry,
+  telemetry,
+} from "@capstan/server";
 import { type Agent, type Event, escapeInvisible, type RunInfo, type Tool } from "capstan";
 import type { Config } from "../config/config.ts";
 import type { Io } from "../io.ts";
+import { openProjectServers } from "../mcp-config/project-servers.ts";
 import { withOwnOrphans } from "../sessions/session-projects.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
@@ -31,7 +40,7 @@ export type LogFlags = {
 };
 
 export type ServerInstanceOptions = {
-  readonly flags: WorkspaceFlags & EngineFlags & LogFlags;
+  readonly flags: WorkspaceFlags & EngineFlags & LogFlags & { readonly mcpCommands?: boolean };
   readonly io: Io;
   /** Whether a server for a trial is started for an engine that needs one. */
   readonly isTrial?: boolean;
@@ -39,6 +48,10 @@ export type ServerInstanceOptions = {
   readonly studio?: string | undefined;
   /** Whether only this machine can reach the server, so that its user may open paths. Default: false. */
   isLocal?(config: Config): boolean;
+  /** Whether admins may add, remove and sign in to MCP servers. Default: false. */
+  readonly changesMcp?: boolean;
+  /** Called after a change of `.mcp.json` by an admin. */
+  onMcpChange?(path: string): void;
   /** Called with the loaded config, before anything is opened. */
   onConfig?(config: Config): Promise<void>;
 };
@@ -46,7 +59,8 @@ export type ServerInstanceOptions = {
 /** Opens the workspace and creates the server, which does not listen yet. */
 export async function openServerInstance(options: ServerInstanceOptions): Promise<ServerInstance> {
   const { flags, io, onConfig } = options;
-  const workspace = await openWorkspace({ ...flags, onConfig }, io);
+  const mcpRedirect = options.changesMcp ? await createRedirect() : undefined;
+  const workspace = await openWorkspace({ ...flags, onConfig, mcpRedirect }, io);
   const activity = trackActivity();
   let tracing: Telemetry | undefined;
   try {
@@ -58,7 +72,14 @@ export async function openServerInstance(options: ServerInstanceOptions): Promis
       onEvent(event);
     };
     const engine = await loadEngine({ flags, workspace, io, isTrial: options.isTrial });
-    const server = createWorkspaceServer(workspace, { ...options, engine }, handleEvent);
+    const { config } = workspace;
+    const mcpSettings = mcpRedirect && {
+      redirect: mcpRedirect,
+      file: openProjectServers(io, options.onMcpChange),
+      allowsCommands: flags.mcpCommands ?? config.server?.mcpCommands ?? false,
+    };
+    const mcp = await joinServers(workspace);
+    const server = createWorkspaceServer(workspace, { ...options, engine, mcp, mcpSettings }, handleEvent);
     let closed: Promise<void> | undefined;
     const close = (patienceMs?: number): Promise<void> => {
       closed ??= server
@@ -78,12 +99,31 @@ export async function openServerInstance(options: ServerInstanceOptions): Promis
   }
 }
 
+/** Users sign in on a page of the server, which the studio opens. */
+async function createRedirect(): Promise<CallbackRedirect> {
+  const { callbackRedirect } = await import("@capstan/mcp");
+  return callbackRedirect({ hint: "sign in on the page MCP servers of the studio" });
+}
+
+/** Joins the servers of the files and of the config's own `mcp`. */
+async function joinServers({ mcp, config }: Workspace): Promise<McpTools | undefined> {
+  if (!mcp || !config.mcp) return mcp ?? config.mcp;
+  const { joinMcpTools } = await import("@capstan/mcp");
+  return joinMcpTools(mcp, config.mcp);
+}
+
+type WorkspaceServerOptions = ServerInstanceOptions & {
+  readonly engine: LoadedEngine;
+  readonly mcp: McpTools | undefined;
+  readonly mcpSettings: McpSettings | undefined;
+};
+
 function createWorkspaceServer(
   workspace: Workspace,
-  { flags, io, engine, studio, isLocal }: ServerInstanceOptions & { readonly engine: LoadedEngine },
+  { flags, io, engine, studio, isLocal, mcp, mcpSettings }: WorkspaceServerOptions,
   onEvent: (event: Event) => void,
 ): Server {
-  const { agent, agents, store, project, policy, logs, config, data, home, mcp = config.mcp } = workspace;
+  const { agent, agents, store, project, policy, logs, config, data, home } = workspace;
   const onFound = (left: readonly RunInfo[]) => {
     const line = formatOrphanedRuns(left, agents);
     if (line !== undefined) io.stderr.write(`${line}\n`);
@@ -102,6 +142,7 @@ function createWorkspaceServer(
     ...(config.eventViews && { eventViews: config.eventViews }),
     storedAgents: { ...getAgentParts(workspace), ...config.storedAgents },
     ...(mcp && { mcp }),
+    ...(mcpSettings && { mcpSettings }),
     engine: engine.create,
     ...(data && { data, dataPaths: isLocal?.(config) ?? false }),
     ...(studio !== undefined && { studio: { folder: studio } }),

@@ -6,14 +6,16 @@ import { basename, dirname } from "node:path";
 export interface FileWatch {
   /** Adds files to watch. */
   add(files: readonly string[]): void;
+  /** Does not report the current content of these files. */
+  accept(files: readonly string[]): void;
   close(): void;
 }
 
 /** Editors write in several steps, often several files. */
 const debounceMs = 60;
 
-/** Calls `onChange` when the content of a file changes, once for simultaneous changes. */
-export function watchFiles(onChange: () => void): FileWatch {
+/** Calls `onChange` with the files whose content has changed, once for simultaneous changes. */
+export function watchFiles(onChange: (files: readonly string[]) => void): FileWatch {
   const folders = new Map<string, FSWatcher>();
   const contents = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
@@ -21,7 +23,7 @@ export function watchFiles(onChange: () => void): FileWatch {
   function checkFiles(): void {
     const changed = [...contents].filter(([file, known]) => hashFile(file) !== known);
     for (const [file] of changed) contents.set(file, hashFile(file));
-    if (changed.length > 0) onChange();
+    if (changed.length > 0) onChange(changed.map(([file]) => file));
   }
   function onFolderChange(folder: string, name: string | null): void {
     const isOurs =
@@ -48,6 +50,9 @@ export function watchFiles(onChange: () => void): FileWatch {
         watchFolder(dirname(file));
         if (!contents.has(file)) contents.set(file, hashFile(file));
       }
+    },
+    accept(files) {
+      for (const file of files) if (contents.has(file)) contents.set(file, hashFile(file));
     },
     close() {
       clearTimeout(timer);

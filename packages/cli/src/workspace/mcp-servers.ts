@@ -27,13 +27,13 @@ export function collectMcpServers(
   };
 }
 
-/** Starts the servers. Returns undefined, without loading MCP, when none are configured. */
+/** Starts the servers. Returns undefined, without loading MCP, when none are configured and none can be added. */
 export async function startServers(
   mcpServers: Servers,
   io: Io,
-  flags: Pick<WorkspaceFlags, "isScript">,
+  flags: Pick<WorkspaceFlags, "isScript" | "mcpRedirect">,
 ): Promise<McpTools | undefined> {
-  if (Object.keys(mcpServers).length === 0) return undefined;
+  if (Object.keys(mcpServers).length === 0 && !flags.mcpRedirect) return undefined;
   const { mcpTools } = await import("@capstan/mcp");
   const { createSignIn: signIn } = await import("./sign-in.ts");
   return mcpTools({

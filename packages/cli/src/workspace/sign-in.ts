@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { loopbackRedirect, type SignIn, tokenFile } from "@capstan/mcp";
+import { loopbackRedirect, type Redirect, type SignIn, tokenFile } from "@capstan/mcp";
 import { AgentError } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 import type { Io } from "../io.ts";
@@ -8,7 +8,15 @@ import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { WorkspaceFlags } from "./workspace.ts";
 
 /** Signs in to MCP servers: interactively in a browser, afterwards with the stored tokens. */
-export function createSignIn(io: Io, { isScript }: Pick<WorkspaceFlags, "isScript">): SignIn {
+export function createSignIn(
+  io: Io,
+  { isScript, mcpRedirect }: Pick<WorkspaceFlags, "isScript" | "mcpRedirect">,
+): SignIn {
+  const redirect = mcpRedirect ?? createTerminalRedirect(io, isScript);
+  return { tokens: tokenFile(join(dataFolder(io.env), "mcp-tokens.json")), redirect };
+}
+
+function createTerminalRedirect(io: Io, isScript = false): Redirect {
   const redirect = loopbackRedirect({
     open(url, server) {
       io.stderr.write(
@@ -18,10 +26,7 @@ export function createSignIn(io: Io, { isScript }: Pick<WorkspaceFlags, "isScrip
     },
   });
   const isInteractive = !isScript && io.stdin.isTTY === true && io.stderr.isTTY === true;
-  return {
-    tokens: tokenFile(join(dataFolder(io.env), "mcp-tokens.json")),
-    redirect: isInteractive ? redirect : { ...redirect, authorize: refuseSignIn },
-  };
+  return isInteractive ? redirect : { ...redirect, authorize: refuseSignIn };
 }
 
 async function refuseSignIn({ server }: { readonly server: string }): Promise<never> {

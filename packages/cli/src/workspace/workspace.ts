@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { McpTools } from "@capstan/mcp";
+import type { CallbackRedirect, McpTools } from "@capstan/mcp";
 import type { OwnData } from "@capstan/server";
 import type { Agent, Effort, JsonSchema, PolicyOverrides, Store } from "capstan";
 import { dataFolder } from "capstan/data-folder";
@@ -47,6 +47,8 @@ export type WorkspaceFlags = {
   readonly session?: boolean | undefined;
   /** Never prompts, even in a terminal. */
   readonly isScript?: boolean | undefined;
+  /** Signs in to MCP servers on a page of the server. With it, servers can be added later. */
+  readonly mcpRedirect?: CallbackRedirect | undefined;
   /** Adds own data before the agents are created. Returns the agent to use instead of `agent`. */
   readonly prepareData?: ((data: OwnData | undefined) => Promise<string | undefined>) | undefined;
   /** Called with the loaded config, before anything is opened. */
