@@ -12,7 +12,9 @@ type Scenario = {
   /** Runs before this one in the same session. */
   readonly before?: number;
   /** Continues the run once it waits. */
-  readonly answer?: (run: Run, callId: string, store: Store) => PromiseLike<unknown>;
+  readonly answer?: (run: Run, callId: string) => PromiseLike<unknown>;
+  /** Sends something that the engine does not deliver any more. */
+  readonly leave?: (callId: string, store: Store) => PromiseLike<unknown>;
 };
 
 const to = "Ann";
@@ -45,7 +47,6 @@ const scenarios: { readonly [name: string]: Scenario } = {
   nested_waiting: { plan: [[helper]] },
   nested_finished: { plan: [[helper]], answer: (run, callId) => run.approve(callId) },
   compacted: { plan: [[look], [look], [send]], policy: { contextBudget: 40 }, before: 3 },
-  rate_limited: { plan: [[look], "rate_limit"] },
   cancelled: { plan: [[send]], answer: (run) => run.cancel("No longer needed.") },
   steered: { plan: [[send]], answer: (run, callId) => run.steer("Be brief.").approve(callId) },
   failed: { plan: ["wrong_key"] },
@@ -53,9 +54,11 @@ const scenarios: { readonly [name: string]: Scenario } = {
   unknown_tool: { plan: [[{ name: "lok", input: {} }]] },
   with_pending_message: {
     plan: [[send]],
-    answer: (_, callId, store) =>
+    leave: (callId, store) =>
       store.sendMessage("with_pending_message", { key: "k1", type: "approve", callId }),
   },
+  // Last, because the engine wakes it by the machine's clock.
+  rate_limited: { plan: [[look], "rate_limit"] },
 };
 
 /** Starts the runs of these scenarios, one after the other. */
@@ -64,16 +67,22 @@ async function recordRuns(planned: { readonly [name: string]: Scenario }, store:
   const [guide] = agents;
   // The runs of killed processes stay as they are: their leases are longer than the recording.
   const engine = local({ store, agents, owner: "recorder", leaseMs: 3_600_000, clock: createClock() });
-  for (const [runId, { plan, policy = {}, before = 0, answer }] of Object.entries(planned)) {
-    const options = { session: runId, clock: createClock(), timeZone: "UTC", policy };
+  const leftovers: (() => PromiseLike<unknown>)[] = [];
+  for (const [runId, { plan, policy = {}, before = 0, answer, leave }] of Object.entries(planned)) {
+    // What a run waits for is answered long after the recording.
+    const ownPolicy: PolicyOverrides = { approvalExpiresMs: "unlimited", ...policy };
+    const options = { session: runId, clock: createClock(), timeZone: "UTC", policy: ownPolicy };
     for (let number = 1; number <= before; number++)
       await engine.run(guide, "Remember this. ".repeat(20), { ...options, runId: `${runId}_${number}` });
     const hooks = runId === "failed" ? { onEvent: failToLog } : {};
     const run = engine.run(guide, JSON.stringify(plan), { ...options, runId, hooks });
     const { pending } = await run;
-    if (answer) await answer(run, pending[0]?.callId ?? "", store);
+    const callId = pending[0]?.callId ?? "";
+    if (answer) await answer(run, callId);
+    if (leave) leftovers.push(() => leave(callId, store));
   }
   await engine.close();
+  for (const sendLeftover of leftovers) await sendLeftover();
 }
 
 /** Takes over the run of a killed process. */

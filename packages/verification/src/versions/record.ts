@@ -102,7 +102,8 @@ function inlineNumbers(text: string, values: readonly unknown[] = []): string {
 async function dumpRows(pool: pg.Pool): Promise<string[]> {
   const listTables = `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relname <> 'version'
     AND relnamespace = '${schema}'::regnamespace ORDER BY relname`;
-  const statements: string[] = [];
+  // The tables refer to each other, in any order.
+  const statements: string[] = ["SET session_replication_role = replica"];
   for (const { name } of (await pool.query(listTables)).rows) {
     const { rows } = await pool.query(`SELECT to_json(item)::text AS json FROM ${schema}.${name} AS item`);
     const json = `[${rows.map((row) => row.json).join(",\n")}]`.replaceAll("'", "''");
@@ -113,7 +114,7 @@ async function dumpRows(pool: pg.Pool): Promise<string[]> {
     WHERE schemaname = '${schema}' ORDER BY sequencename`;
   for (const { name, next } of (await pool.query(listSequences)).rows)
     statements.push(`SELECT setval('${schema}.${name}', ${next}, false)`);
-  return statements;
+  return [...statements, "SET session_replication_role = DEFAULT"];
 }
 
 const version = Number(process.argv[2]);

@@ -12,7 +12,7 @@ import { createFixtureAgents } from "./fixture-agents.ts";
 import { createPostgresFixture, fixtureSchema, writeSqliteFixture } from "./open-fixture.ts";
 
 /** Versions whose databases were recorded. */
-const versions = [1];
+const versions = [1, 2];
 
 let folder = "";
 let server: PostgresServer | undefined;
