@@ -22,7 +22,7 @@ import type { Question, Reads, ToolCall } from "./tool.ts";
  * process of an earlier version then leaves the run to others instead of misreading it. Facts of every earlier version
  * are folded, so new fields are optional and old ones keep their meaning.
  */
-export const factVersion = 2;
+export const factVersion = 3;
 
 export type RunStatus = "done" | "limit" | "failed" | "cancelled";
 
@@ -73,6 +73,8 @@ export type FactBody =
       readonly imported?: true;
       /** The run summarizes the history of the session and does not answer. */
       readonly compact?: true;
+      /** The content version of the agent, see `computeAgentVersion`. */
+      readonly agentVersion?: string;
     }
   | {
       /** Stored before a model call. */
@@ -246,6 +248,9 @@ export type FactBody =
       /** For a question: its number and the answer. */
       readonly number?: number;
       readonly value?: Json;
+      /** The arguments with which the user replaced the model's, and the digest of the call with them. */
+      readonly input?: Json;
+      readonly digest?: string;
     }
   /** The run suspended. With `until`, it resumes by itself at that time. */
   | { readonly type: "waiting"; readonly callIds: readonly string[]; readonly until?: number }

@@ -1,5 +1,18 @@
+export {
+  computeAgentVersion,
+  describeVersion,
+  type VersionedDefinition,
+  type VersionedTool,
+} from "../agent-version.ts";
 export { resolvePolicy } from "../policy.ts";
 export type { AgentData } from "./agent-data.ts";
+export {
+  type AgentVersion,
+  listAgentVersions,
+  removeAgentVersions,
+  restoreAgent,
+  storeAgentVersion,
+} from "./agent-versions.ts";
 export { applyLimits, clampPolicy, type PolicyLimits, resolvePolicyLimits } from "./policy-limits.ts";
 export {
   checkSettingsLimits,

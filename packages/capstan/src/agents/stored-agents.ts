@@ -214,10 +214,7 @@ function parseAgentFile(text: string): unknown {
 }
 
 function createCodedAgentError(name: string): AgentError {
-  return new AgentError(
-    "invalid_input",
-    `Agent "${name}" is defined in code: it has no versions and cannot be removed.`,
-  );
+  return new AgentError("invalid_input", `Agent "${name}" is defined in code: change it there.`);
 }
 
 function createUnknownAgentError(name: string, { agents }: AllowedNames, version?: number): AgentError {

@@ -1,4 +1,5 @@
 import type { AgentData } from "../agents/agent-data.ts";
+import type { AgentVersion } from "../agents/agent-versions.ts";
 import type { Tool } from "../tool.ts";
 import type { Connection } from "./connection.ts";
 
@@ -37,6 +38,9 @@ export type AgentInfo = {
   readonly data?: AgentData;
 };
 
+/** One version of an agent; its definition is for users who may edit agents. */
+export type AgentVersionInfo = Omit<AgentVersion, "definition"> & Partial<Pick<AgentVersion, "definition">>;
+
 /** Reads and edits the agents of a server. */
 export interface AgentsClient {
   list(): Promise<readonly AgentInfo[]>;
@@ -47,6 +51,10 @@ export interface AgentsClient {
    * `position_conflict` when another version was saved in between.
    */
   save(data: AgentData, expectedVersion: number): Promise<AgentInfo>;
+  /** Lists the versions of a coded or stored agent that were used or saved, newest first. */
+  versions(name: string): Promise<readonly AgentVersionInfo[]>;
+  /** Stores the data of an older version of a stored agent as its next version. */
+  restore(name: string, number: number, expectedVersion: number): Promise<AgentInfo>;
   /** Removes all versions. */
   remove(name: string, expectedVersion: number): Promise<void>;
 }
@@ -59,6 +67,16 @@ export function createAgentsClient({ request }: Connection): AgentsClient {
     get: (name, version) => request({ method: "GET", path: getAgentPath(name), query: { version } }),
     save: (data, expectedVersion) =>
       request({ method: "PUT", path: getAgentPath(data.name), body: { data, expectedVersion } }),
+    async versions(name) {
+      const path = `${getAgentPath(name)}/versions`;
+      return (await request<{ versions: readonly AgentVersionInfo[] }>({ method: "GET", path })).versions;
+    },
+    restore: (name, number, expectedVersion) =>
+      request({
+        method: "POST",
+        path: `${getAgentPath(name)}/restore`,
+        body: { version: number, expectedVersion },
+      }),
     async remove(name, expectedVersion) {
       const query = { expectedVersion };
       await request({ method: "DELETE", path: getAgentPath(name), query, isIdempotent: true });

@@ -1,5 +1,5 @@
 export { describeRule, describeScope } from "../approvals/approval-scope.ts";
-export type { AgentInfo, AgentsClient, ToolInfo } from "./agents-client.ts";
+export type { AgentInfo, AgentsClient, AgentVersionInfo, ToolInfo } from "./agents-client.ts";
 export { type Client, type ClientOptions, createClient, type Health } from "./create-client.ts";
 export type {
   DataClient,

@@ -14,7 +14,7 @@ export function contextSection({
 }: {
   readonly maxSize?: number;
 } = {}): (input: Pick<InstructionsInput, "fragments">) => string {
-  return ({ fragments }) => {
+  const listSources = ({ fragments }: Pick<InstructionsInput, "fragments">) => {
     if (fragments.length === 0) return "";
     const { listed, titleSize } = withTitles(fragments, maxSize / 2);
     const older = fragments.length - listed.length;
@@ -27,6 +27,10 @@ export function contextSection({
       "</sources>",
     ].join("\n");
   };
+  const isDefault = maxSize === defaultSize;
+  return Object.assign(listSources, {
+    summary: `sources${isDefault ? "" : `, at most ${maxSize} characters`}`,
+  });
 }
 
 type TitledSource = { readonly title: string; readonly content: string };

@@ -31,18 +31,21 @@ export function standardInstructions(identity: string, options: StandardInstruct
 export function joinInstructions<Context = unknown>(
   sections: readonly Instructions<Context>[],
 ): Instructions<Context> {
-  return async (input) => {
+  const join = async (input: InstructionsInput<Context>) => {
     const texts = await Promise.all(
       sections.map((section) => (typeof section === "string" ? section : section(input))),
     );
     return texts.filter((text) => text !== "").join("\n\n");
   };
+  // The version of an agent is computed from the sections.
+  return Object.assign(join, { sections });
 }
 
 /** The date and time in the user's time zone. */
 export function dateSection({ now }: Pick<InstructionsInput, "now">): string {
   return `It is ${now}.`;
 }
+Object.assign(dateSection, { summary: "date" });
 
 /** The agent's identity and behavior. */
 export function identitySection(identity: string): Instructions {
@@ -53,7 +56,7 @@ export function identitySection(identity: string): Instructions {
 export function rulesSection({
   toolFirst = false,
 }: Pick<StandardInstructions, "toolFirst"> = {}): (input: Pick<InstructionsInput, "tools">) => string {
-  return ({ tools }) => {
+  const formatRules = ({ tools }: Pick<InstructionsInput, "tools">) => {
     if (tools.length === 0) return "";
     const rules = [
       "Answer from what the tools return, with the real names and values in it; never pass on a tool's message as the answer.",
@@ -66,6 +69,9 @@ export function rulesSection({
       );
     return rules.map((rule) => `- ${rule}`).join("\n");
   };
+  return Object.assign(formatRules, {
+    summary: `rules for tools${toolFirst ? `, tool first: ${toolFirst}` : ""}`,
+  });
 }
 
 /** Every tool with its description. */
@@ -74,6 +80,7 @@ export function toolsSection({ tools }: Pick<InstructionsInput, "tools">): strin
     ? ""
     : `Tools:\n${tools.map(({ name, description }) => `- ${name}: ${description}`).join("\n")}`;
 }
+Object.assign(toolsSection, { summary: "tools" });
 
 /** The agent's constraints; empty if it has none. */
 export function constraintsSection(constraints = ""): Instructions {
@@ -87,3 +94,4 @@ export function citationSection({ fragments }: Pick<InstructionsInput, "fragment
     : "Citations: after each statement that a source supports, write its number in square brackets, such as [1] or [1][2]. " +
         "Use only numbers of the sources above, which keep their numbers; never make one up.";
 }
+Object.assign(citationSection, { summary: "how to cite" });

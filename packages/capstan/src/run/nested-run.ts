@@ -1,3 +1,4 @@
+import { computeAgentVersion } from "../agent-version.ts";
 import type { FactBody } from "../event.ts";
 import type { Log } from "../loop/log.ts";
 import type { AgentRequest } from "../perform/call-agent.ts";
@@ -30,6 +31,7 @@ export function buildNestedStart({ prompt, policy, agent }: AgentRequest, parent
     input: [{ type: "user", content: prompt }],
     policy: resolveNestedPolicy(policy, agent.policy, parent.policy),
     timeZone: parent.timeZone,
+    agentVersion: computeAgentVersion(agent),
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Agent, handoffName, indexAgents } from "../agent.ts";
+import { computeAgentVersion } from "../agent-version.ts";
 import { type Clock, toClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
@@ -210,6 +211,7 @@ export function buildRunStart(
     ...(settings && { settings: checkRunSettings(agent, settings) }),
     ...(instructions !== undefined && { instructions }),
     ...(compact && { compact }),
+    agentVersion: computeAgentVersion(agent),
   };
 }
 

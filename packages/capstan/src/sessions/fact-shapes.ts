@@ -115,6 +115,8 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
     instructions: drop(string),
     imported: replaceOptional(choice(true), () => true as const),
     compact: keepOptional(choice(true)),
+    // Names a definition of this deployment.
+    agentVersion: drop(string),
   }),
   turn_start: object<Body<"turn_start">>({
     ...{ turn: keep(count), maxTurns: keep(either(choice("unlimited"), number)), messageCount: keep(count) },
@@ -181,6 +183,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
   approval_resolved: object<Body<"approval_resolved">>({
     ...{ callId: keep(string), approved: keep(boolean), reason: keepOptional(string) },
     ...{ number: keepOptional(count), value: keepOptional(json) },
+    ...{ input: keepOptional(json), digest: drop(string) },
   }),
   // The run resumes when the user resumes it, not at a time in the file, and its open calls are not made.
   waiting: object<Body<"waiting">>({ callIds: replace(array(string), () => []), until: drop(number) }),

@@ -1,5 +1,5 @@
 // Session file format: JSON with sorted keys and one fact per line, so equal sessions give equal text.
-//   { "format": "capstan-session", "version": 1, "factVersion": 2, "id", "title"?, "facts": [ … ],
+//   { "format": "capstan-session", "version": 1, "factVersion": 3, "id", "title"?, "facts": [ … ],
 //     "blobs": { handle: { "mediaType", "text" } or { "mediaType", "base64" } } }
 // Facts are stored unchanged; without `factVersion`, they are of version 1. `title` is present if the session was renamed.
 import { AgentError } from "../errors.ts";

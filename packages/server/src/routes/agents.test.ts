@@ -1,4 +1,5 @@
 import { defineAgent, defineTool } from "capstan";
+import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
@@ -127,5 +128,66 @@ describe("agents over HTTP", () => {
     expect(seen.data).toBeUndefined();
     const removed = await send("DELETE", "/api/agents/note?expectedVersion=1", undefined, asAda);
     expect(removed.status).toBe(403);
+  });
+
+  it("have versions: stored when saved or used, with their number, and restored as the next one", async () => {
+    const { send } = serve();
+    await put({ data: note, expectedVersion: 0 });
+    await put({ data: { ...note, prompt: "Be thorough." }, expectedVersion: 1 });
+    const list = async (name: string) =>
+      (await (await send("GET", `/api/agents/${name}/versions`)).json()).versions;
+    const [second, first] = await list("note");
+    expect([first, second]).toMatchObject([
+      { number: 1, isCurrent: false, definition: { instructions: expect.stringContaining("Be brief.") } },
+      { number: 2, isCurrent: true, definition: { tools: [{ name: "look" }], policy: expect.anything() } },
+    ]);
+    const restored = await send("POST", "/api/agents/note/restore", { version: 1, expectedVersion: 2 });
+    expect(await restored.json()).toMatchObject({ version: 3, data: { prompt: "Be brief." } });
+    expect(await list("note")).toMatchObject([
+      { version: first.version, number: 3, isCurrent: true },
+      { version: second.version, number: 2, isCurrent: false },
+    ]);
+    const stale = await send("POST", "/api/agents/note/restore", { version: 1, expectedVersion: 2 });
+    expect(stale.status).toBe(409);
+    const missing = await send("POST", "/api/agents/note/restore", { version: 9, expectedVersion: 3 });
+    expect([missing.status, await missing.text()]).toEqual([404, expect.stringContaining("no version 9")]);
+    const coded = await send("POST", "/api/agents/other/restore", { version: 1, expectedVersion: 1 });
+    expect([coded.status, await coded.text()]).toEqual([400, expect.stringContaining("in its code")]);
+    await send("DELETE", "/api/agents/note?expectedVersion=3");
+    expect((await send("GET", "/api/agents/note/versions")).status).toBe(404);
+    await put({ data: note, expectedVersion: 0 });
+    expect(await list("note")).toHaveLength(1);
+  });
+
+  it("in code have a version per deploy, which their runs name; users see it without the definition (A84)", async () => {
+    const store = memory();
+    const deploy = (instructions: string) => {
+      const model = scriptedModel([{ text: "Hello." }]);
+      server = createTestServer({ agents: [defineAgent({ name: "coded", model, instructions })], store });
+      return server;
+    };
+    const versions: string[] = [];
+    let asAdmin = {};
+    for (const instructions of ["Be brief.", "Be thorough."]) {
+      const { send, keys } = deploy(instructions);
+      const { secret: admin } = await keys.create({ user: "root", isAdmin: true });
+      const { secret } = await keys.create({ user: "ada" });
+      asAdmin = { authorization: `Bearer ${admin}` };
+      const { sessionId } = await (await send("POST", "/api/runs", { input: "Hi" }, asAdmin)).json();
+      const [start] = await store.read(sessionId);
+      if (start?.type === "run_start") versions.unshift(start.agentVersion ?? "");
+      const asAda = { authorization: `Bearer ${secret}` };
+      const text = await (await send("GET", "/api/agents/coded/versions", undefined, asAda)).text();
+      expect(JSON.parse(text).versions.map(({ version }: { version: string }) => version)).toEqual(versions);
+      expect(text).not.toContain(instructions);
+      await server.close(0);
+    }
+    const { send } = deploy("Be thorough.");
+    expect(
+      (await (await send("GET", "/api/agents/coded/versions", undefined, asAdmin)).json()).versions,
+    ).toMatchObject([
+      { version: versions[0], isCurrent: true, definition: { instructions: "Be thorough." } },
+      { version: versions[1], isCurrent: false, definition: { instructions: "Be brief." } },
+    ]);
   });
 });

@@ -1,5 +1,11 @@
 import { AgentError } from "capstan";
-import type { AgentData } from "capstan/agents";
+import {
+  type AgentData,
+  listAgentVersions,
+  removeAgentVersions,
+  restoreAgent,
+  storeAgentVersion,
+} from "capstan/agents";
 import { z } from "zod";
 import { buildAgentView } from "../views/agent-view.ts";
 import { defineRoute, type Route } from "./route.ts";
@@ -34,6 +40,17 @@ const agent: z.ZodType = z.object({
   data: z.looseObject({}).optional().describe("Definition of a stored agent; admins only."),
 });
 
+const agentVersion: z.ZodType = z.object({
+  version: z.string().describe("A hash of the definition, as in the `run_start` of its runs."),
+  number: z.int().min(1).optional().describe("The number of a stored agent's version."),
+  createdAt: z.number(),
+  isCurrent: z.boolean().describe("New runs use it."),
+  definition: z
+    .looseObject({})
+    .optional()
+    .describe("Instructions, models, tools, handoffs, settings and policy; admins only."),
+});
+
 export const agentRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
@@ -42,6 +59,8 @@ export const agentRoutes: readonly Route[] = [
     responses: { 200: { description: "The agents.", schema: z.object({ agents: z.array(agent) }) } },
     async handle({ caller }, deployment) {
       const listed = await deployment.agents.list();
+      for (const one of listed)
+        if (one.source === "coded") await storeAgentVersion(deployment.store, one.agent);
       const agents = await Promise.all(listed.map((one) => buildAgentView(deployment, one, caller)));
       return Response.json({ agents });
     },
@@ -76,6 +95,44 @@ export const agentRoutes: readonly Route[] = [
         throw new AgentError("invalid_input", `Invalid body at data.name: must be ${name}.`);
       // Validated by `save`.
       const saved = await deployment.agents.save(data as unknown as AgentData, expectedVersion);
+      await storeAgentVersion(deployment.store, await deployment.agents.agent(name), saved.version);
+      return Response.json(await buildAgentView(deployment, saved, caller));
+    },
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/api/agents/{name}/versions",
+    summary: "List the versions of an agent that were used or saved, newest first.",
+    params,
+    responses: {
+      200: { description: "The versions.", schema: z.object({ versions: z.array(agentVersion) }) },
+    },
+    async handle({ params: { name }, caller: { isAdmin } }, { agents, store }) {
+      const listed = await agents.get(name);
+      if (!listed) throw new AgentError("unknown_agent", `Unknown agent ${JSON.stringify(name)}.`);
+      const number = "version" in listed ? listed.version : undefined;
+      const current = await agents.agent(name).catch(() => undefined); // one that cannot run has older versions
+      if (current) await storeAgentVersion(store, current, number);
+      const versions = await listAgentVersions(store, agents, name);
+      return Response.json({
+        versions: isAdmin ? versions : versions.map(({ definition: _, ...version }) => version),
+      });
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/api/agents/{name}/restore",
+    summary: "Store the data of an older version of a stored agent as its next version.",
+    access: "admin",
+    params,
+    body: z.strictObject({
+      version: z.int().min(1).describe("The number of the version to restore."),
+      expectedVersion: z.int().min(1).describe("The version that is current."),
+    }),
+    responses: { 200: { description: "The stored agent.", schema: agent } },
+    async handle({ params: { name }, body, caller }, deployment) {
+      const version = { name, number: body.version };
+      const saved = await restoreAgent(deployment.agents, version, body.expectedVersion);
       return Response.json(await buildAgentView(deployment, saved, caller));
     },
   }),
@@ -87,8 +144,9 @@ export const agentRoutes: readonly Route[] = [
     params,
     query: z.strictObject({ expectedVersion: z.coerce.number().int().min(1) }),
     responses: { 204: { description: "Removed." } },
-    async handle({ params: { name }, query: { expectedVersion } }, { agents }) {
+    async handle({ params: { name }, query: { expectedVersion } }, { agents, store }) {
       await agents.remove(name, expectedVersion);
+      await removeAgentVersions(store, name);
       return new Response(null, { status: 204 });
     },
   }),

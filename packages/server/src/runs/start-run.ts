@@ -10,11 +10,12 @@ import {
   type Store,
   type UserEntry,
 } from "capstan";
-import { clampPolicy } from "capstan/agents";
+import { clampPolicy, storeAgentVersion } from "capstan/agents";
 import { findTaker, listQueuedRuns, loadRunStart } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import { readRequestSettings } from "../access/request-settings.ts";
 import type { Deployment } from "../deployment.ts";
+import { removeToolset } from "./agent-resolver.ts";
 import {
   createKeyConflictError,
   type KeyedRequest,
@@ -67,6 +68,9 @@ export async function startRun(
   { key, ...request }: RunRequest & { readonly key?: string | undefined },
 ): Promise<StartedRun> {
   const agent = await deployment.resolveAgent(request.agent, request.model);
+  // With a model or tools of its own, a request makes an agent that no page lists.
+  const isListed = request.model === undefined && removeToolset(agent.name) === agent.name;
+  if (isListed) await storeAgentVersion(deployment.store, agent);
   const runId = `run_${key ?? crypto.randomUUID()}`;
   const sessionId = request.sessionId ?? createSessionId(caller.scope, key);
   const planned: RunPlan = { ...request, agent, runId, sessionId };

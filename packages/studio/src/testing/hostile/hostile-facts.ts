@@ -96,7 +96,7 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
       timeZone: "UTC",
       settings: createSettings(text),
       instructions: text(),
-      ...{ imported: true, compact: true },
+      ...{ imported: true, compact: true, agentVersion: text() },
     },
     turn_start: { maxTurns: 5, messageCount: 1, tools: "offered", chain: "main", notes: [text()] },
     message: {
@@ -211,6 +211,8 @@ function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
       reason: text(),
       number: 1,
       value: { [text()]: text() },
+      input: { [text()]: text() },
+      digest: text(),
     },
     handoff: {
       from: text(),
