@@ -39,7 +39,7 @@ const vocabulary = ["./", "schema/", "approvals/", "settings/", "hosted/"];
 const schemas = ["@cfworker/json-schema", "@standard-schema/spec", "re2js"];
 const pure = ["state/", "rules/", "prompt/"];
 const loop = ["loop/", "perform/"];
-const composition = ["index.ts", "run/", "engines/", "node/", "testing/", "internal/"];
+const composition = ["index.ts", "run/", "engines/", "evals/", "node/", "testing/", "internal/"];
 
 const createLeaf = (folder: string, also: readonly string[] = []): Layer => ({
   files: [folder],
@@ -59,7 +59,14 @@ const layers: readonly Layer[] = [
   createLeaf("trace/", ["secrets/"]),
   createLeaf("secrets/"),
   createLeaf("logs/", ["secrets/"]),
-  createLeaf("client/", ["state/", "run/result.ts", "rules/pending-calls.ts", "sessions/", "agents/"]), // types only: see browser.test.ts
+  createLeaf("client/", [
+    "state/",
+    "run/result.ts",
+    "rules/pending-calls.ts",
+    "sessions/",
+    "agents/",
+    "evals/",
+  ]), // types only: see browser.test.ts
   // Composed from the vocabulary and the instructions, and from no store or model in particular.
   { files: ["agents/"], imports: [...vocabulary, ...pure, "agents/"], packages: [] },
   // Composed from runs, and from no store or model in particular.
@@ -70,6 +77,7 @@ const nodeModulesIn = [
   "node/",
   "stores/sqlite/",
   "logs/file-logs.ts",
+  "evals/recording-file.ts",
   "models/recorded.ts",
   "models/post.ts", // types only: Node's client is looked up at run time
   "testing/cloud-server.ts",

@@ -79,6 +79,8 @@ export type ErrorCode =
   | "internal"
   | "data_loading"
   | "data_failed"
+  | "recording_missing"
+  | "eval_failed"
   | "server_unreachable"
   | "aborted"
   | "cancelled"
@@ -176,6 +178,8 @@ export const errorCodes: Readonly<
   internal: { status: 500, retryable: true },
   data_loading: { status: 409, retryable: true },
   data_failed: { status: 409, retryable: false },
+  recording_missing: { status: 404, retryable: false },
+  eval_failed: { status: 422, retryable: false },
   server_unreachable: { status: 502, retryable: true },
   aborted: { status: 499, retryable: false },
   cancelled: { status: 499, retryable: false },

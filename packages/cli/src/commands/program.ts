@@ -15,6 +15,7 @@ const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
   export: async () => (await import("./export/add-export.ts")).addExport,
   backup: async () => (await import("./backup/add-backup.ts")).addBackup,
   restore: async () => (await import("./backup/add-restore.ts")).addRestore,
+  eval: async () => (await import("./eval/add-eval.ts")).addEval,
   models: async () => (await import("./models/add-models.ts")).addModels,
   doctor: async () => (await import("./doctor/add-doctor.ts")).addDoctor,
   quotas: async () => (await import("./quotas/add-quotas.ts")).addQuotas,

@@ -54,6 +54,7 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   },
   project: { check: isNonEmptyText, expected: "a name" },
   logs: { check: isRecord, expected: 'an object, such as { directory: "logs" }' },
+  evals: { check: createListCheck(isNonEmptyText), expected: 'a list of folders, such as ["evals"]' },
   close: { check: (value) => typeof value === "function", expected: "a function" },
 };
 

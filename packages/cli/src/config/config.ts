@@ -94,6 +94,8 @@ export type Config = {
    */
   readonly project?: string;
   readonly logs?: LogSettings;
+  /** Folders with eval files (`*.eval.ts`), relative to the config. Default: `evals`. */
+  readonly evals?: readonly string[];
   /** Called once after everything created from this config is closed. Close what the config opened itself. */
   readonly close?: () => unknown;
 };

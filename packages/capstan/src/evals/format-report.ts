@@ -1,0 +1,206 @@
+import { checkThresholds, formatRate, formatScore } from "./check-thresholds.ts";
+import type { Comparison, Difference } from "./compare-experiments.ts";
+import type { Thresholds } from "./define-eval.ts";
+import { type CaseResult, type Experiment, isPassed } from "./experiment.ts";
+import type { Interval } from "./statistics.ts";
+
+/** An experiment with what it is held against, ready to be reported. */
+export type EvalReport = {
+  readonly experiment: Experiment;
+  readonly comparison?: Comparison;
+  /** Why the eval failed; empty if it passed. */
+  readonly problems: readonly string[];
+};
+
+export function buildReport(
+  experiment: Experiment,
+  thresholds: Thresholds | undefined,
+  comparison?: Comparison,
+): EvalReport {
+  const problems = checkThresholds(experiment, thresholds, comparison);
+  return { experiment, ...(comparison && { comparison }), problems };
+}
+
+export function formatInterval([low, high]: Interval): string {
+  return `${formatScore(low)} to ${formatScore(high)}`;
+}
+
+/** Describes an attempt that did not pass in one line per reason. */
+export function describeResult(result: CaseResult): string {
+  return [`  ${formatAttempt(result)}`, ...listReasons(result).map((reason) => `    ${reason}`)].join("\n");
+}
+
+const formatAttempt = ({ caseId, attempt }: CaseResult): string => `${caseId} (attempt ${attempt})`;
+
+function listReasons({ scores, error, status, text }: CaseResult): readonly string[] {
+  if (error) return [`${error.code}: ${error.message}`];
+  if (scores.length === 0) return ["no scorer applies to this case"];
+  const reasons = scores
+    .filter(({ passed }) => !passed)
+    .map(({ scorer, value, reason, error: problem }) =>
+      problem === undefined
+        ? `${scorer} ${formatScore(value)}${reason === undefined ? "" : `: ${reason}`}`
+        : `${scorer} gave no score: ${problem}`,
+    );
+  return status === "done" ? reasons : [`the run is ${status}: ${text}`, ...reasons];
+}
+
+/** Formats an experiment for a terminal. */
+export function formatReport({ experiment, comparison, problems }: EvalReport): string {
+  const { name, summary, results, attempts, cases, id } = experiment;
+  const rows = summary.scorers.map(({ scorer, mean, interval, passRate, agreement }) => [
+    scorer,
+    formatScore(mean),
+    formatInterval(interval),
+    formatRate(passRate),
+    agreement ? `${agreement.agreed} of ${agreement.reviewed}` : "",
+  ]);
+  const failed = results.filter((result) => !isPassed(result));
+  const lines = [
+    `${name}: ${cases.length} cases, ${attempts === 1 ? "1 attempt" : `${attempts} attempts`} each (${id})`,
+    "",
+    ...alignRows([["scorer", "mean", "95 % interval", "passed", "as reviewed"], ...rows]),
+    ...(comparison ? ["", ...formatComparison(comparison)] : []),
+    ...(failed.length > 0 ? ["", "Not passed:", ...failed.map(describeResult)] : []),
+    "",
+    ...(problems.length > 0 ? ["FAILED", ...problems.map((problem) => `  ${problem}`)] : ["PASSED"]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function formatComparison({ before, scorers, cases, onlyBefore, onlyAfter }: Comparison): readonly string[] {
+  const changed = cases.flatMap(({ caseId, scores }) =>
+    scores.filter(({ difference }) => difference !== 0).map((score) => [caseId, ...toCells(score)]),
+  );
+  return [
+    `Compared with ${before.id}${before.agentVersion === undefined ? "" : ` (version ${before.agentVersion})`}:`,
+    ...alignRows([
+      ["", "scorer", "before", "after", "95 % interval", "verdict"],
+      ...scorers.map((score) => ["all", ...toCells(score)]),
+      ...changed,
+    ]),
+    ...(onlyBefore.length > 0 ? [`Only before: ${onlyBefore.join(", ")}`] : []),
+    ...(onlyAfter.length > 0 ? [`Only now: ${onlyAfter.join(", ")}`] : []),
+  ];
+}
+
+function toCells({ scorer, before, after, interval, verdict }: Difference): string[] {
+  return [scorer, formatScore(before), formatScore(after), formatInterval(interval), verdict];
+}
+
+function alignRows(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** Formats experiments as Markdown, for the summary of a CI job or a comment. */
+export function formatMarkdown(reports: readonly EvalReport[]): string {
+  return `${reports.map(formatSection).join("\n\n")}\n`;
+}
+
+function formatSection({ experiment, comparison, problems }: EvalReport): string {
+  const { name, summary, results } = experiment;
+  const failed = results.filter((result) => !isPassed(result));
+  const changes = comparison?.cases.flatMap(({ caseId, scores }) =>
+    scores.filter(({ difference }) => difference !== 0).map((score) => [caseId, ...toCells(score)]),
+  );
+  return [
+    `### ${problems.length > 0 ? "❌" : "✅"} ${escapeCell(name)}`,
+    "",
+    `${summary.passed} of ${summary.results} attempts passed${summary.cost > 0 ? `, for $${summary.cost.toFixed(4)}` : ""}.`,
+    ...problems.map((problem) => `- ${escapeCell(problem)}`),
+    "",
+    ...formatMarkdownTable([
+      ["scorer", "mean", "95 % interval", "passed"],
+      ...summary.scorers.map(({ scorer, mean, interval, passRate }) => [
+        scorer,
+        formatScore(mean),
+        formatInterval(interval),
+        formatRate(passRate),
+      ]),
+    ]),
+    ...(comparison
+      ? [
+          "",
+          `Compared with \`${comparison.before.id}\`:`,
+          "",
+          ...formatMarkdownTable([
+            ["case", "scorer", "before", "after", "95 % interval", "verdict"],
+            ...comparison.scorers.map((score) => ["**all**", ...toCells(score)]),
+            ...(changes ?? []),
+          ]),
+        ]
+      : []),
+    ...(failed.length > 0
+      ? [
+          "",
+          ...formatMarkdownTable([
+            ["not passed", "why"],
+            ...failed.map((result) => [formatAttempt(result), listReasons(result).join("; ")]),
+          ]),
+        ]
+      : []),
+  ].join("\n");
+}
+
+function formatMarkdownTable([header = [], ...rows]: readonly (readonly string[])[]): readonly string[] {
+  const toLine = (cells: readonly string[]) => `| ${cells.map(escapeCell).join(" | ")} |`;
+  return [toLine(header), `|${header.map(() => " --- |").join("")}`, ...rows.map(toLine)];
+}
+
+/** Answers of models are data: they cannot add cells, links, images or tags. */
+function escapeCell(text: string): string {
+  if (text === "**all**") return text;
+  const line = text.replace(/\s+/g, " ");
+  return line.replace(/[\\`*_[\]<>|!&]/g, (character) => `\\${character}`);
+}
+
+/** Formats experiments as JUnit XML: a suite per eval, a test per attempt. */
+export function formatJUnit(reports: readonly EvalReport[]): string {
+  const suites = reports.map(({ experiment, problems }) => {
+    const { name, results } = experiment;
+    const tests = results.map((result) => formatTestCase(name, result));
+    const failures = results.filter((result) => !result.error && !isPassed(result)).length;
+    const errors = results.filter((result) => result.error).length;
+    const counts = `tests="${results.length}" failures="${failures}" errors="${errors}"`;
+    const output =
+      problems.length > 0 ? `\n    <system-out>${escapeXml(problems.join("\n"))}</system-out>` : "";
+    return `  <testsuite name="${escapeXml(name)}" ${counts} time="${formatSeconds(sumTime(results))}">\n${tests.join("\n")}${output}\n  </testsuite>`;
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join("\n")}\n</testsuites>\n`;
+}
+
+function formatTestCase(name: string, result: CaseResult): string {
+  const attributes = `classname="${escapeXml(name)}" name="${escapeXml(formatAttempt(result))}" time="${formatSeconds(result.ms)}"`;
+  if (isPassed(result)) return `    <testcase ${attributes}/>`;
+  const tag = result.error ? "error" : "failure";
+  const [first = "", ...others] = listReasons(result);
+  const body = escapeXml([first, ...others, `run ${result.runId}`, result.text].join("\n"));
+  return `    <testcase ${attributes}>\n      <${tag} message="${escapeXml(first)}">${body}</${tag}>\n    </testcase>`;
+}
+
+const sumTime = (results: readonly CaseResult[]): number => results.reduce((sum, { ms }) => sum + ms, 0);
+const formatSeconds = (ms: number): string => (ms / 1000).toFixed(3);
+
+/** Characters that XML 1.0 does not allow are dropped. */
+function escapeXml(text: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "\n": "&#10;",
+  };
+  return (
+    text
+      .toWellFormed()
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that XML does not allow
+      .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
+      .replace(/[&<>"\n]/g, (character) => entities[character] ?? character)
+  );
+}

@@ -1,0 +1,60 @@
+import { AgentError } from "../errors.ts";
+import type { Fact } from "../event.ts";
+import type { Json } from "../json.ts";
+import type { RunInput } from "../run/input.ts";
+import { isInRun, isNested } from "../sessions/load-facts.ts";
+import { fold } from "../state/apply.ts";
+import type { EvalCase } from "./eval-case.ts";
+import { readOutcome } from "./run-outcome.ts";
+
+/** What a user changes in a case that is saved from a run. */
+export type CaseCorrection = {
+  readonly id?: string;
+  /** The right answer, if the run's own is wrong. */
+  readonly expected?: Json;
+  readonly notes?: string;
+  readonly tags?: readonly string[];
+};
+
+/**
+ * Makes a case of a run: its input, its answer as the expected one, and its calls. Pass the facts of its session up to
+ * the run, so that earlier messages become part of the input; the last run is used.
+ */
+export function toCase(facts: readonly Fact[], correction: CaseCorrection = {}): EvalCase {
+  const start = facts.findLast((fact) => fact.type === "run_start" && !isNested(fact));
+  if (start?.type !== "run_start")
+    throw new AgentError("unknown_run", "These facts contain no run: `run_start` is missing.");
+  const { runId, sessionId } = start;
+  const runFacts = facts.filter((fact) => isInRun(fact, runId));
+  const { text, output, calls } = readOutcome(runFacts);
+  const expected = correction.expected ?? output ?? (text === "" ? undefined : text);
+  const { notes, tags } = correction;
+  return {
+    id: correction.id ?? runId,
+    input: toInput(facts.slice(0, facts.indexOf(start)), start),
+    ...(expected !== undefined && { expected }),
+    // A corrected answer may need other calls than those of the run.
+    ...(correction.expected === undefined && {
+      calls: calls.map(({ name, input }) => ({ name, input })),
+    }),
+    ...(notes !== undefined && { notes }),
+    ...(tags !== undefined && { tags }),
+    source: { runId, sessionId },
+  };
+}
+
+type RunStart = Extract<Fact, { readonly type: "run_start" }>;
+
+function toInput(earlier: readonly Fact[], { input, sessionId, policy }: RunStart): RunInput {
+  const isComplete = earlier.every((fact, index) => fact.seq === index + 1);
+  const history = policy.memory === "session" && isComplete ? fold(sessionId, earlier).history : [];
+  const [only, ...others] = input;
+  if (
+    history.length === 0 &&
+    others.length === 0 &&
+    only?.type === "user" &&
+    typeof only.content === "string"
+  )
+    return only.content;
+  return [...history, ...input];
+}
