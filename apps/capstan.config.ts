@@ -62,6 +62,7 @@ const config: Config = defineConfig({
   // Lets agents created in the studio use the same search tools.
   storedAgents: getStoredAgentOptions(library),
   mcp,
+  evals: ["airport/evals", "files/evals", "graph/evals", "knowledge/evals", "mcp-bridge/evals"],
   close: () => mcp.close(),
 });
 
