@@ -80,3 +80,18 @@ export function createFallbackId(runId: string): string {
 export function createId(...parts: readonly string[]): string {
   return [...parts, crypto.randomUUID()].join("");
 }
+
+const evalSession = /(?:^|~)ses_eval_/;
+
+/** Creates the id of a session for a run of an eval, in a user's scope. */
+export function createEvalSessionId(scope: string): string {
+  return createId(scope === "" ? "" : `${scope}~`, "ses_eval_");
+}
+
+/**
+ * Whether a session belongs to a run of an eval. Its tools may be replaced by simulations, which only its own process
+ * has: another process must not continue the run with the real ones.
+ */
+export function isEvalSession(sessionId: string): boolean {
+  return evalSession.test(sessionId);
+}

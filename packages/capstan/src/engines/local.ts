@@ -18,6 +18,7 @@ import { enqueueRun, storeStart } from "./enqueue-run.ts";
 import type { EnqueuedRun, FindAgent, LocalEngine, LocalOptions } from "./local-engine.ts";
 import { createOutages, type SuspendedRun } from "./outages.ts";
 import { startRecovery } from "./recovery.ts";
+import { loadResumeOptions } from "./resume-options.ts";
 import { createRunQueue, type RunQueue, type RunQueueOptions } from "./run-queue.ts";
 import { createRunTracker, createUserShare, type RunTracker, type UserShare } from "./run-tracker.ts";
 import { createScheduledEngine } from "./scheduled.ts";
@@ -152,7 +153,7 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
     // Cancelling needs no agent, so that a stuck run does not block its session for ever.
     const agents = how.isCancelled ? ((await resolving.catch(() => undefined)) ?? []) : await resolving;
     if (!agents) return false;
-    const resumeOptions = (await options.getResumeOptions?.(info)) ?? {};
+    const resumeOptions = await loadResumeOptions(options, info);
     if (isLeft() || !(how.isAnswered || share.hasPlace(info.sessionId))) return false;
     share.add(info);
     const isTakeover = !runs.takeFailure(runId);

@@ -15,6 +15,7 @@ import type { RunInfo, RunMessage, Store } from "../store.ts";
 import { type AgentResolver, createAgentResolver } from "./agent-resolver.ts";
 import { enqueueRun, followEnqueued, storeStart } from "./enqueue-run.ts";
 import type { EnqueuedRun, LocalEngine } from "./local-engine.ts";
+import { loadResumeOptions } from "./resume-options.ts";
 import { createRunQueue, type RunQueue } from "./run-queue.ts";
 import type { ScheduledEngine, ScheduledOptions, SegmentRequest } from "./scheduled-engine.ts";
 import { createRunReader, createStoredRun, loadResult } from "./stored-run.ts";
@@ -200,7 +201,7 @@ async function executeSegment(context: EngineContext, runId: string): Promise<Re
 async function executeRun(context: EngineContext, info: RunInfo): Promise<Result> {
   const { store, options, owner, leaseMs, clock, shutdown } = context;
   const agents = await findAgents(context, info);
-  const resumeOptions = (await options.getResumeOptions?.(info)) ?? {};
+  const resumeOptions = await loadResumeOptions(options, info);
   const segmentOptions = {
     ...resumeOptions,
     ...{ owner, leaseMs, leaseClock: clock, takeOver: options.takeOver ?? false },

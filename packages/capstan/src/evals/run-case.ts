@@ -1,6 +1,6 @@
 import type { Agent } from "../agent.ts";
 import { type AgentError, describeThrown, type ErrorData, toErrorData } from "../errors.ts";
-import { createId } from "../ids.ts";
+import { createEvalSessionId, createId } from "../ids.ts";
 import type { PendingCall } from "../rules/pending-calls.ts";
 import { run as startRun } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
@@ -19,6 +19,8 @@ export type RunCaseContext = {
   readonly attempt: number;
   readonly store: Store;
   readonly experimentId: string;
+  /** The scope of the runs' sessions. */
+  readonly scope: string;
   getAgent(evalCase: EvalCase): Promise<Agent>;
   /** Undefined: each case answers from the run that it was saved from. */
   readonly recordings: readonly ToolRecording[] | undefined;
@@ -41,7 +43,7 @@ const maxTextLength = 20_000;
 export async function runCase(definition: Eval, context: RunCaseContext): Promise<RanCase> {
   const { case: evalCase, attempt, store, signal } = context;
   const runId = createId("run_");
-  const sessionId = createId("ses_");
+  const sessionId = createEvalSessionId(context.scope);
   const missing: AgentError[] = [];
   try {
     const modes = getModes(definition, context.isRecording);

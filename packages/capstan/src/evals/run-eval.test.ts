@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
+import { local } from "../engines/local.ts";
 import { recorded } from "../models/recorded.ts";
 import { agentTool } from "../run/agent-tool.ts";
 import { run } from "../run/run.ts";
@@ -170,6 +171,33 @@ describe("an experiment", () => {
     await saveExperimentInfo(store, { ...info, status: "running", caseCount: list.length }, 1000);
     expect(await listExperiments(store, 1000 + 30_000)).toMatchObject([{ status: "running" }]);
     expect(await listExperiments(store, 1000 + 61_000)).toMatchObject([{ status: "interrupted" }]);
+  });
+
+  it("that is killed leaves a run that an engine cancels, without calling the tools for real", async () => {
+    const store = memory();
+    const ordering = { id: "o", input: "stock:lamp stock:lamp" };
+    const controller = new AbortController();
+    let copy = memory();
+    const stopHere = async () => {
+      // What another process would find if this one were killed now.
+      const [session] = await store.list();
+      const facts = await store.read(session?.id ?? "");
+      copy = memory();
+      const lease = await copy.lease(session?.id ?? "", "killed", 1);
+      if (lease) await copy.append(facts, { expected: 0, lease });
+      controller.abort();
+      return "simulated";
+    };
+    const definition = createEval({ cases: [ordering], tools: { stock: { simulated: stopHere } } });
+    await runEval(definition, { store, signal: controller.signal });
+    const [orphan] = await copy.listOrphans();
+    expect(orphan).toMatchObject({ agent: "shop", state: "active" });
+    const engine = local({ store: copy, agents: [createShop()], leaseMs: 30 });
+    await expect.poll(async () => (await copy.findRun(orphan?.runId ?? ""))?.state).toBe("ended");
+    await engine.close();
+    const end = (await loadRunFacts(copy, orphan?.runId ?? "")).at(-1);
+    expect(end).toMatchObject({ type: "done", status: "cancelled" });
+    expect(executions).toEqual([]);
   });
 
   it("is found by its id, or by the version of its agent", async () => {

@@ -40,6 +40,8 @@ export type RunEvalOptions = {
   readonly record?: boolean;
   /** Id of the experiment. If it exists, it is continued: attempts that have a result are not repeated. */
   readonly id?: string;
+  /** The user that the runs belong to, see `getScope`. Default: none. */
+  readonly scope?: string;
   /** The dataset that the cases come from. */
   readonly dataset?: string;
   /** Stored with the experiment, see `ExperimentInfo`. */
@@ -59,7 +61,7 @@ export async function runEval(definition: Eval, options: RunEvalOptions = {}): P
 }
 
 async function runExperiment(definition: Eval, options: RunEvalOptions): Promise<Experiment> {
-  const { signal, concurrency = 4, record = false } = options;
+  const { signal, concurrency = 4, record = false, scope = "" } = options;
   const cases = await loadEvalCases(definition);
   const getAgent = createAgentGetter(definition, options.agents ?? []);
   const recordings = await loadRecordings(definition, record);
@@ -71,7 +73,7 @@ async function runExperiment(definition: Eval, options: RunEvalOptions): Promise
   try {
     await inParallel(open, concurrency, async (one) => {
       if (signal?.aborted) return;
-      const context = { store, experimentId: id, getAgent, recordings, isRecording: record };
+      const context = { store, experimentId: id, scope, getAgent, recordings, isRecording: record };
       const ran = await runCase(definition, { ...one, ...context, ...(signal && { signal }) });
       if (signal?.aborted) return; // its run was cancelled: it is repeated when the experiment continues
       made.push(...ran.recorded);
