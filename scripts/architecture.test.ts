@@ -35,7 +35,7 @@ const exceptions: ImportExceptions = { "packages/capstan/src/models/offline.ts":
 
 // Inside packages/capstan/src, from the bottom up: a layer is a folder, and the root holds the vocabulary.
 const capstan = "packages/capstan/src/";
-const vocabulary = ["./", "schema/", "approvals/", "settings/", "hosted/"];
+const vocabulary = ["./", "schema/", "approvals/", "settings/", "hosted/", "requests/"];
 const schemas = ["@cfworker/json-schema", "@standard-schema/spec", "re2js"];
 const pure = ["state/", "rules/", "prompt/"];
 const loop = ["loop/", "perform/"];

@@ -54,7 +54,9 @@ export type {
   ModelFiles,
   ModelRequest,
   NewFile,
+  SentRequest,
   StopReason,
+  StreamOptions,
   TokenLogprob,
   ToolSpec,
   Usage,
@@ -86,6 +88,8 @@ export {
   toolsSection,
 } from "./prompt/prompt.ts";
 export { isContext, type Provenance, type Source } from "./provenance.ts";
+export type { ExactRequest, RequestPurpose, RequestQuery, StoredRequest } from "./requests/stored-request.ts";
+export type { TextPiece } from "./requests/text-pieces.ts";
 export type { PendingCall } from "./rules/pending-calls.ts";
 export { type AgentToolOptions, agentTool } from "./run/agent-tool.ts";
 export type { ChatMessage, RunInput } from "./run/input.ts";
@@ -113,6 +117,7 @@ export type {
 } from "./settings/settings.ts";
 export type { SettingProblem } from "./settings/support.ts";
 export type {
+  AppendOptions,
   FoundRun,
   Lease,
   LeaseRequest,

@@ -90,6 +90,21 @@ export type ModelRequest = {
   readonly output?: JsonSchema;
 };
 
+/** A request as a client sends it. Values of headers and of the query that may be secrets are `***`. */
+export type SentRequest = {
+  /** Empty if the model is not called over HTTP; the body is then the JSON of the `ModelRequest`. */
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type StreamOptions = {
+  readonly signal: AbortSignal;
+  /** Called right before each request is sent. A model that does not call it is taken to get the request as it is. */
+  onRequest?(sent: SentRequest): void;
+};
+
 /** The embedding of a text. */
 export type Vector = readonly number[];
 
@@ -137,7 +152,7 @@ export type Reranking = { readonly ranking: readonly RankedDocument[]; readonly 
  */
 export interface Model {
   readonly id: string;
-  stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<readonly Chunk[]>;
+  stream(request: ModelRequest, options: StreamOptions): AsyncIterable<readonly Chunk[]>;
   /** Returns the settings that this model cannot follow. A model without it is trusted with all of them. */
   checkSettings?(settings: ModelSettings): readonly SettingProblem[];
   /** Returns why this model cannot have these hosted tools. A model without it is trusted with all of them. */

@@ -1,6 +1,7 @@
 import { describeThrown } from "./errors.ts";
 import type { Delta, Fact, UnplacedFact } from "./event.ts";
 import type { Json } from "./json.ts";
+import type { RequestQuery, StoredRequest } from "./requests/stored-request.ts";
 
 /** Exclusive right to write to a session. `token` increases with each holder, which makes a stale lease detectable. */
 export type Lease = {
@@ -125,6 +126,8 @@ export interface SessionWriter {
   /** Appends facts, each of which occurs once. */
   append(facts: readonly UnplacedFact[]): Promise<void>;
   putBlob(blob: NewBlob): Promise<string>;
+  /** Stores requests with their numbers. Missing if the store keeps none. */
+  putRequests?(requests: readonly StoredRequest[]): Promise<void>;
 }
 
 /** A search match: the position of the fact, with an excerpt of its text. */
@@ -202,6 +205,14 @@ export async function updateRecord(
   }
 }
 
+/** Where facts are appended, and what is stored with them. */
+export type AppendOptions = {
+  readonly expected: number;
+  readonly lease: Lease;
+  readonly acknowledged?: readonly string[] | undefined;
+  readonly requests?: readonly StoredRequest[] | undefined;
+};
+
 /**
  * Persists one append-only log of facts per session, with messages, leases and blobs, and versioned records outside
  * of sessions. Every implementation passes `storeSuite`. Methods reject with an `AgentError`; a rejected write stores
@@ -213,11 +224,9 @@ export interface Store extends Records {
    * already in the session is not stored again; the stored one is returned in its place. Rejects with
    * `position_conflict` if the log has grown past `expected`, and with `lease_lost` if a newer lease exists.
    * `acknowledged` lists the keys of the messages that these facts record; they are removed from the pending messages.
+   * `requests` are stored in the same write; one whose number the session has is not stored again.
    */
-  append(
-    facts: readonly UnplacedFact[],
-    at: { readonly expected: number; readonly lease: Lease; readonly acknowledged?: readonly string[] },
-  ): Promise<readonly Fact[]>;
+  append(facts: readonly UnplacedFact[], at: AppendOptions): Promise<readonly Fact[]>;
   /** Returns up to `limit` facts after position `after`, in order; empty if the session does not exist. */
   read(sessionId: string, after?: number, limit?: number): Promise<readonly Fact[]>;
   /** Returns the id of the session that a run belongs to. */
@@ -233,7 +242,7 @@ export interface Store extends Records {
    * at any position of the list.
    */
   list(options?: ListOptions): Promise<readonly SessionInfo[]>;
-  /** Returns the size of the facts and blobs of a session in bytes; 0 if it does not exist. */
+  /** Returns the size of the facts, requests and blobs of a session in bytes; 0 if it does not exist. */
   measureSession(sessionId: string): Promise<number>;
   /** Returns the number and the total size of the sessions of a scope, without reading their facts. */
   measureScope(scope: string): Promise<ScopeSize>;
@@ -248,7 +257,7 @@ export interface Store extends Records {
     write: (writer: SessionWriter) => Promise<void>,
   ): Promise<void>;
   /**
-   * Deletes a session with its facts, messages and blobs. The session disappears at once; the promise resolves when its
+   * Deletes a session with its facts, messages, requests and blobs. The session disappears at once; the promise resolves when its
    * data is deleted, which another process finishes if this one stops.
    */
   remove(sessionId: string): Promise<void>;
@@ -296,6 +305,12 @@ export interface Store extends Records {
   /** Stores data that is too large for a fact and returns its handle. It is deleted with its session. */
   putBlob(sessionId: string, blob: NewBlob): Promise<string>;
   getBlob(sessionId: string, handle: string): Promise<Blob | undefined>;
+
+  /**
+   * Returns requests to models, in the order of their numbers. They are deleted with their session. Missing if the store
+   * keeps none: then no run spends time on them.
+   */
+  readRequests?(sessionId: string, query?: RequestQuery): Promise<readonly StoredRequest[]>;
 
   /** Sends deltas to the watchers of the session, in this process and, if the store supports it, in others. */
   publish(sessionId: string, deltas: readonly PositionedDelta[]): void;

@@ -1,11 +1,13 @@
 import type { Clock } from "../clock.ts";
 import type { DeltaBody, Event, Fact, FactBody, Origin, UnplacedFact } from "../event.ts";
 import { createFactId } from "../ids.ts";
+import type { NewRequest } from "../requests/stored-request.ts";
 import { apply } from "../state/apply.ts";
 import { findRunByCall, findRunState } from "../state/nested-state.ts";
 import type { RunState, State } from "../state/state.ts";
 import type { Lease, Store } from "../store.ts";
 import type { Inbox } from "./inbox.ts";
+import { openRequestLog, type PlacedRequest } from "./request-log.ts";
 
 /** Writes the facts of one run: each fact is stored, then folded into the state, then emitted. */
 export interface Log {
@@ -17,6 +19,8 @@ export interface Log {
    */
   append(bodies: readonly FactBody[], idSuffix: string, acknowledged?: readonly string[]): Promise<void>;
   emit(delta: DeltaBody): void;
+  /** Keeps a request to a model, to be stored with the next facts. Missing if the store keeps no requests. */
+  addRequest?(request: NewRequest): void;
 }
 
 /** Identifies a nested run and the call it answers. */
@@ -42,33 +46,15 @@ type OpenLogOptions = {
   readonly inbox: Pick<Inbox, "isEmpty" | "close" | "reopen">;
 };
 
-export function openLog({
-  store,
-  lease,
-  state,
-  clock,
-  runId,
-  agent,
-  emit,
-  fail,
-  inbox,
-}: OpenLogOptions): SessionLog {
+export function openLog(options: OpenLogOptions): SessionLog {
+  const { store, lease, state, clock, runId, agent, emit, fail, inbox } = options;
   const { sessionId } = state;
   let queue: PushedFacts[] = [];
   let lastTime = readTimeOfState(clock, state, runId);
   let acknowledgedKeys: string[] = [];
   let tail: Promise<void> = Promise.resolve();
   let open: Promise<void> | undefined;
-
-  /** Fields are written out instead of spread: this runs for every fact and every delta. */
-  function withOrigin<Body extends FactBody | DeltaBody>(body: Body, origin: RunOrigin): Body & Origin {
-    const run = findRun(state, origin.runId);
-    const turn = body.type === "turn_start" ? body.turn : (run?.turn ?? 0);
-    const { runId, parentRunId, parentCallId } = origin;
-    const located = { ...body, runId, sessionId, agent: run?.agent ?? origin.agent, turn };
-    if (parentRunId === undefined || parentCallId === undefined) return located;
-    return { ...located, parentRunId, parentCallId };
-  }
+  const requests = openRequestLog({ store, sessionId, isNew: state.seq === 0 });
 
   function push(origin: RunOrigin, bodies: readonly FactBody[], idSuffix: string): Promise<void> {
     if (bodies.length === 0) return tail;
@@ -79,7 +65,7 @@ export function openLog({
       const source = { runId: owner.runId, retries };
       const id = createFactId(body, source, index === 0 ? idSuffix : `${idSuffix}.${index}`);
       const retry = retries > 0 && body.type === "tool_call_result" ? { retry: retries } : undefined;
-      return Object.assign(withOrigin(body, owner), { id, at: time.at }, retry);
+      return Object.assign(withOrigin(body, owner, state), { id, at: time.at }, retry);
     });
     queue.push({ facts, time });
     if (!open) {
@@ -100,10 +86,11 @@ export function openLog({
     if (batch.length === 0) return;
     // Refuse messages while the end is being written: they would be neither stored nor rejected.
     if (batch.some(isRunEnd)) inbox.close();
-    const options = { expected: state.seq, lease, ...(acknowledged.length > 0 && { acknowledged }) };
-    const stored = await store.append(batch, options).catch(reopenInbox);
-    const fresh: Fact[] = []; // the others were stored by an earlier attempt, or repeat a fact
-    for (const fact of stored) if (fact.seq > (fresh.at(-1)?.seq ?? state.seq)) fresh.push(fact);
+    const taking = requests?.take(state.seq + 1);
+    const sent = taking && (await taking.catch(reopenInbox));
+    const at = { expected: state.seq, lease, acknowledged, requests: sent };
+    const stored = await store.append(batch, at).catch(reopenInbox);
+    const fresh = selectFresh(stored, state.seq);
     // Fold the whole batch before emitting: a listener must not add messages after the end.
     for (const fact of fresh) apply(state, fact);
     if (fresh.length > 0) lastTime = pushed.at(-1)?.time ?? lastTime;
@@ -117,7 +104,10 @@ export function openLog({
 
   const createRunLog = (origin: RunOrigin): Log => ({
     append: (bodies, idSuffix) => push(origin, bodies, idSuffix),
-    emit: (delta) => emit(withOrigin(delta, origin)),
+    emit: (delta) => emit(withOrigin(delta, origin, state)),
+    ...(requests && {
+      addRequest: (request) => requests.add(placeRequest(request, origin, { state, clock })),
+    }),
   });
   const self = { runId, agent };
   return {
@@ -131,6 +121,13 @@ export function openLog({
     },
     nested: createRunLog,
   };
+}
+
+/** Returns the facts that were stored now. The others were stored by an earlier attempt, or repeat a fact. */
+function selectFresh(stored: readonly Fact[], seq: number): readonly Fact[] {
+  const fresh: Fact[] = [];
+  for (const fact of stored) if (fact.seq > (fresh.at(-1)?.seq ?? seq)) fresh.push(fact);
+  return fresh;
 }
 
 function findRun(state: State, runId: string): RunState | undefined {
@@ -162,6 +159,30 @@ function addElapsedTime(pushed: readonly PushedFacts[], lastTime: Time): readonl
     const [first, ...others] = facts;
     return first && Math.abs(driftMs) > maxDriftMs ? [{ ...first, elapsedMs }, ...others] : facts;
   });
+}
+
+/** Fields are written out instead of spread: this runs for every fact and every delta. */
+function withOrigin<Body extends FactBody | DeltaBody>(
+  body: Body,
+  origin: RunOrigin,
+  state: State,
+): Body & Origin {
+  const run = findRun(state, origin.runId);
+  const turn = body.type === "turn_start" ? body.turn : (run?.turn ?? 0);
+  const { runId, parentRunId, parentCallId } = origin;
+  const agent = run?.agent ?? origin.agent;
+  const located = { ...body, runId, sessionId: state.sessionId, agent, turn };
+  if (parentRunId === undefined || parentCallId === undefined) return located;
+  return { ...located, parentRunId, parentCallId };
+}
+
+function placeRequest(
+  request: NewRequest,
+  { runId, agent }: RunOrigin,
+  { state, clock }: { readonly state: State; readonly clock: Clock },
+): PlacedRequest {
+  const run = findRun(state, runId);
+  return { ...request, runId, turn: run?.turn ?? 0, agent: run?.agent ?? agent, at: clock.now() };
 }
 
 type RunOrigin = Pick<Origin, "runId" | "agent" | "parentRunId" | "parentCallId">;

@@ -14,16 +14,17 @@ export type FallbackOptions = {
  * `finish`, with the reason `other`, or with neither text nor a call. A `restart` discards the output of a failed attempt, so none of its
  * calls run. If all models fail, throws the last error.
  */
-export function fallback(models: readonly Model[], options: FallbackOptions = {}): Model {
+export function fallback(models: readonly Model[], { on = [] }: FallbackOptions = {}): Model {
   if (models.length === 0)
     throw new AgentError("invalid_definition", "fallback([]) needs at least one model.");
-  const rejectedCodes = new Set<ErrorCode>(options.on);
+  const rejectedCodes = new Set<ErrorCode>(on);
   return {
     id: models.map(({ id }) => id).join(" | "),
     checkSettings: (settings) => models.flatMap((model) => model.checkSettings?.(settings) ?? []),
     acceptsMedia: (part) => models.every((model) => model.acceptsMedia?.(part) ?? true),
     checkHosted: (request) => models.flatMap((model) => model.checkHosted?.(request) ?? []),
-    async *stream(request, { signal }) {
+    async *stream(request, options) {
+      const { signal } = options;
       let failed:
         | { readonly thrown: unknown; readonly model: string; readonly hasSpoken: boolean }
         | undefined;
@@ -32,7 +33,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
         signal.throwIfAborted();
         const attempt = createAttempt();
         try {
-          for await (const batch of model.stream(request, { signal })) {
+          for await (const batch of model.stream(request, options)) {
             for (const chunk of batch) recordChunk(attempt, chunk);
             assertAcceptable(attempt, rejectedCodes);
             attempt.hasOutput ||= batch.length > 0;

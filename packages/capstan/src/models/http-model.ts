@@ -1,11 +1,12 @@
 import { type Clock, rejectOnAbort, sleep, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import { findHostedProblems } from "../hosted/support.ts";
-import type { Chunk, Model, ModelFiles, ModelRequest, Usage } from "../model.ts";
+import type { Chunk, Model, ModelFiles, ModelRequest, StreamOptions, Usage } from "../model.ts";
 import type { Limit } from "../settings/limit.ts";
 import { mergeSettings, settingNames } from "../settings/settings.ts";
 import { checkSupport, findSettingProblems, type ModelApi } from "../settings/support.ts";
 import { buildCircuitKey, type Circuit, type CircuitOptions, getCircuit } from "./circuit.ts";
+import { describeRequest } from "./describe-request.ts";
 import { createResponseError, toNetworkError } from "./http-failure.ts";
 import {
   createIdleTimer,
@@ -85,10 +86,10 @@ export function createHttpModel(options: HttpModelOptions): Model {
     checkSettings: (requested) =>
       api ? findSettingProblems(api, settings.model, mergeSettings(requested, settings)) : [],
     checkHosted: (requested) => (api ? findHostedProblems(api, options.id, requested) : []),
-    stream(request, { signal }) {
+    stream(request, { signal, onRequest }) {
       const timer = createIdleTimer(signal, options.timeouts, options.clock);
       const batches = createBatchQueue(timer.abort);
-      sendRequest(options, { request, timer, batches }).then(
+      sendRequest(options, { request, timer, batches, onRequest }).then(
         () => batches.end(),
         (error) => batches.end(error),
       );
@@ -117,6 +118,7 @@ type ModelCall = {
   readonly request: ModelRequest;
   readonly timer: IdleTimer;
   readonly batches: BatchQueue;
+  readonly onRequest: StreamOptions["onRequest"] | undefined;
 };
 
 async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<void> {
@@ -133,7 +135,8 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
     const headers = wire.buildHeaders
       ? extendHeaders(own, wire.buildHeaders(request, options.settings.model, body))
       : own;
-    const response = await sendPost(options, { url, headers, body, signal: timer.signal });
+    const { onRequest } = call;
+    const response = await sendPost({ ...options, onRequest }, { url, headers, body, signal: timer.signal });
     const { createReader = createSseReader } = options;
     const answer = (stream ? createReader : createJsonReader)(wire, request.hosted);
     await response.read((bytes) => {
@@ -181,10 +184,14 @@ export function extendHeaders(
 }
 
 /** Rejects for a response that is not a success, after the credentials were renewed once. */
-async function sendPost(options: HttpModelOptions, request: PostRequest): Promise<PostResponse> {
+async function sendPost(
+  options: HttpModelOptions & Pick<ModelCall, "onRequest">,
+  request: PostRequest,
+): Promise<PostResponse> {
   const { id, wire, sign, renew } = options;
   const { signal } = request;
   const headers = sign ? await rejectOnAbort(sign(request), signal) : request.headers;
+  options.onRequest?.(describeRequest({ ...request, headers }));
   const response = await post({ ...request, headers }, options.fetch);
   if (response.status >= 200 && response.status <= 299) return response;
   const failure = await createResponseError(response, { wire, id, headers });

@@ -27,7 +27,8 @@ export function recorded(model: Model | undefined, file: string, options: Record
   return {
     id: model?.id ?? "recorded",
     checkSettings: (settings) => model?.checkSettings?.(settings) ?? [],
-    async *stream(request, { signal }) {
+    async *stream(request, streaming) {
+      const { signal } = streaming;
       signal.throwIfAborted();
       // Serialized first: the history may grow while the answer streams.
       const serializedRequest = serializeRequest(request);
@@ -43,7 +44,7 @@ export function recorded(model: Model | undefined, file: string, options: Record
       }
       if (!model || mode === "replay") throw createMissingError(serializedRequest, recording, file);
       const answer: (readonly Chunk[])[] = [];
-      for await (const batch of model.stream(request, { signal })) {
+      for await (const batch of model.stream(request, streaming)) {
         answer.push([...batch]);
         yield batch;
       }

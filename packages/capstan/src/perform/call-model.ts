@@ -29,6 +29,7 @@ import {
   readModelStream,
   resolveUsage,
 } from "./message-builder.ts";
+import { createRequestReport } from "./report-request.ts";
 import { toJson } from "./to-json.ts";
 
 /** One model call: the effect, the model, and the message built so far. */
@@ -124,7 +125,10 @@ async function requestMessage(context: ModelCallContext, signal: AbortSignal): P
   assertSupported(context, request);
   const { emit, clock } = io;
   await readModelStream(
-    { model, message, filter, citationFilter, earlierDeltas, emit, yieldIfBusy: clock.yieldIfBusy },
+    {
+      ...{ model, message, filter, citationFilter, earlierDeltas, emit, yieldIfBusy: clock.yieldIfBusy },
+      report: createRequestReport(io, { purpose: "answer", model: model.id, request }),
+    },
     request,
     signal,
   );

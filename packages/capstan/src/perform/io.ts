@@ -5,6 +5,7 @@ import type { ToolEffect } from "../effect.ts";
 import type { DeltaBody } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { Model } from "../model.ts";
+import type { NewRequest } from "../requests/stored-request.ts";
 import type { State } from "../state/state.ts";
 import type { Blob } from "../store.ts";
 import type { Outcome, Tool, ToolCall, ToolContext } from "../tool.ts";
@@ -19,6 +20,8 @@ export type Io = {
   readonly context: unknown;
   readonly hooks: CallHooks;
   emit(delta: DeltaBody): void;
+  /** Keeps a request to a model. Missing if the store keeps none. */
+  addRequest?(request: NewRequest): void;
   /** Returns the chosen model; a name is resolved to a client. */
   resolveModel(choice: ModelChoice): Model;
   /** Masks the run's secrets. Absent when the run has none. */

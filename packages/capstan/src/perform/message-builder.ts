@@ -15,6 +15,7 @@ import type { State } from "../state/state.ts";
 import type { CitationFilter } from "./citations/citation-filter.ts";
 import type { HostedTracker } from "./hosted/tracker.ts";
 import { parseArguments } from "./parse-arguments.ts";
+import type { RequestReport } from "./report-request.ts";
 
 const maxNameLength = 128;
 
@@ -200,6 +201,7 @@ export type StreamContext = {
   /** Emitted after a restart: deltas of the message that do not come from this stream. */
   readonly earlierDeltas?: readonly DeltaBody[];
   emit(delta: DeltaBody): void;
+  readonly report?: RequestReport | undefined;
   readonly yieldIfBusy?: Clock["yieldIfBusy"] | undefined;
 };
 
@@ -210,7 +212,9 @@ export async function readModelStream(
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  const reader = context.model.stream(request, { signal })[Symbol.asyncIterator]();
+  const { report } = context;
+  const options = report ? { signal, onRequest: report.onRequest } : { signal };
+  const reader = context.model.stream(request, options)[Symbol.asyncIterator]();
   const stopReading = () => {
     Promise.resolve(reader.return?.()).catch(() => undefined); // not awaited: a stream that hangs would block here
   };
@@ -222,6 +226,7 @@ export async function readModelStream(
       if (turn) await turn;
       signal.throwIfAborted();
       if (read.done) return;
+      report?.onAnswer();
       handleChunks(read.value, context);
     }
   } finally {

@@ -12,6 +12,7 @@ import {
   readModelStream,
   resolveUsage,
 } from "./message-builder.ts";
+import { createRequestReport } from "./report-request.ts";
 import { truncateText } from "./truncate-text.ts";
 
 /** Asks a model, without tools, to summarize the older part of the history. Emits no deltas. */
@@ -26,11 +27,10 @@ export async function summarizeHistory(
   const message = createMessageBuilder((_, index) => `call_${index}`);
   const startedAt = io.clock.monotonic();
   try {
-    const context = { model, message, emit: () => undefined };
-    await rejectOnAbort(
-      readModelStream(context, buildSummaryRequest(effect, io.state.history), signal),
-      signal,
-    );
+    const request = buildSummaryRequest(effect, io.state.history);
+    const report = createRequestReport(io, { purpose: "summary", model: model.id, request });
+    const context = { model, message, report, emit: () => undefined };
+    await rejectOnAbort(readModelStream(context, request, signal), signal);
     const text = truncateText(readSummary(message), effect.maxSummaryCharacters);
     const { usage, warnings } = resolveUsage(message, io.state);
     const ms = io.clock.monotonic() - startedAt;

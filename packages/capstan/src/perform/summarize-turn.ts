@@ -8,6 +8,7 @@ import type { ModelRequest } from "../model.ts";
 import type { TurnState } from "../state/state.ts";
 import type { Io } from "./io.ts";
 import { createMessageBuilder, readModelStream, resolveUsage } from "./message-builder.ts";
+import { createRequestReport } from "./report-request.ts";
 import { readSummary } from "./summarize-history.ts";
 
 const maxTextLength = 500;
@@ -25,10 +26,9 @@ export async function summarizeTurn(
     if (delta.type === "content_delta") io.emit({ type: "turn_summary_delta", delta: String(delta.delta) });
   };
   try {
-    await rejectOnAbort(
-      readModelStream({ model, message, emit }, buildTurnSummaryRequest(io.state.run?.currentTurn), signal),
-      signal,
-    );
+    const request = buildTurnSummaryRequest(io.state.run?.currentTurn);
+    const report = createRequestReport(io, { purpose: "turn_summary", model: model.id, request });
+    await rejectOnAbort(readModelStream({ model, message, emit, report }, request, signal), signal);
     const { usage, warnings } = resolveUsage(message, io.state);
     const ms = io.clock.monotonic() - startedAt;
     return [

@@ -75,6 +75,7 @@ function createStep(services: RunServices, { agents, state, log }: EngineContext
       get: (handle) => store.getBlob(sessionId, handle),
     },
     emit,
+    ...(log.addRequest && { addRequest: log.addRequest }),
     resolveModel: (choice) => resolveModel(choice, hooks),
     executeIsolated,
     findApprovalRule: (scopes) => findApprovalRule(store, sessionId, scopes),

@@ -70,6 +70,12 @@ export type WaitingRun = { readonly interrupts: boolean; start(isInterrupted: bo
 /** A suspended run is listed until it ends, so entries hold nothing large. */
 const busySessions = new WeakMap<Store, Map<string, BusySession>>();
 
+/** Runs without a store can continue in this process only: nobody looks up their requests. */
+function createProcessStore(): Store {
+  const { readRequests: _, ...store } = memory();
+  return store;
+}
+
 /** Starts a run. Await it for its result, or iterate it for its events. */
 export function run<A extends Agent>(
   agent: A,
@@ -85,7 +91,7 @@ export function run(
   options: RunOptions & WithSharedStore & WithInstructions = {},
 ): Run {
   const { session, runId = createId("run_"), shared } = options;
-  processStore ??= memory();
+  processStore ??= createProcessStore();
   const { store: ownStore = processStore } = options;
   const busy = shared || session === undefined ? undefined : busySessions.get(ownStore)?.get(session);
   if (!busy || busy.runId === runId) return start(ownStore);

@@ -1,4 +1,5 @@
 import type { DeltaBody, FactBody } from "../event.ts";
+import type { NewRequest } from "../requests/stored-request.ts";
 import type { SecretMask } from "./mask.ts";
 import { createDeltaMask, isTextDelta, type TextDelta } from "./mask-deltas.ts";
 import { isTruncatedMessage } from "./mask-fact.ts";
@@ -7,6 +8,7 @@ import { isTruncatedMessage } from "./mask-fact.ts";
 type RunLog = {
   append(bodies: readonly FactBody[], idSuffix: string, acknowledged?: readonly string[]): Promise<void>;
   emit(delta: DeltaBody): void;
+  addRequest?(request: NewRequest): void;
 };
 
 /**
@@ -15,7 +17,9 @@ type RunLog = {
  */
 export function withMaskedLog(log: RunLog, mask: SecretMask): RunLog {
   const deltaMask = createDeltaMask<TextDelta>(mask.newStream);
+  const { addRequest } = log;
   return {
+    ...(addRequest && { addRequest: (request) => addRequest(maskRequest(request, mask)) }),
     append(bodies, idSuffix, acknowledged) {
       // A warning can arrive within a message; all other facts follow its end.
       const held = bodies.every(({ type }) => type === "warning") ? [] : deltaMask.end();
@@ -34,5 +38,15 @@ export function withMaskedLog(log: RunLog, mask: SecretMask): RunLog {
       if (delta.type === "message_restart") deltaMask.end();
       log.emit(mask.fact(delta));
     },
+  };
+}
+
+function maskRequest(request: NewRequest, { text }: SecretMask): NewRequest {
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, text(value)]);
+  return {
+    ...request,
+    url: text(request.url),
+    headers: Object.fromEntries(headers),
+    body: text(request.body),
   };
 }

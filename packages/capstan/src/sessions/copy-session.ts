@@ -1,6 +1,7 @@
 import { AgentError } from "../errors.ts";
 import type { Fact, UnplacedFact } from "../event.ts";
 import { createId } from "../ids.ts";
+import type { StoredRequest } from "../requests/stored-request.ts";
 import type { Blob, SessionWriter, Store } from "../store.ts";
 import { listHandles } from "./load-facts.ts";
 import { type CopyPlan, planCopy, type RunOrigin } from "./plan-copy.ts";
@@ -17,6 +18,8 @@ export type SessionCopy = {
     runs: readonly RunOrigin[],
   ): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
   loadBlob(handle: string): Promise<Pick<Blob, "mediaType" | "data"> | undefined>;
+  /** Reads the requests to models in pages. Default: there are none. */
+  readRequests?(): AsyncIterable<readonly StoredRequest[]>;
 };
 
 /** Longer than any copy takes: a store that writes in one transaction could not renew the lease before its end. */
@@ -53,11 +56,31 @@ type WriteContext = {
 async function writeFacts({ copy, plan, runIds, writer }: WriteContext): Promise<void> {
   const handles = new Map<string, string>();
   const toCopy = (fact: Fact): UnplacedFact => withNewIds(fact, { sessionId: copy.id, runIds, handles });
+  let last = 0;
   for await (const page of copy.readPages()) {
+    last = page.at(-1)?.seq ?? last;
     await copyBlobs(copy, page, { handles, writer });
     await writer.append(page.map((fact) => toCopy(plan.refuseCalls(fact))));
   }
   if (plan.suspension) await writer.append([toCopy(plan.suspension)]);
+  if (!copy.readRequests || !writer.putRequests) return;
+  for await (const page of copy.readRequests()) {
+    const own = page.filter(({ seq }) => seq <= last);
+    if (own.length > 0) await writer.putRequests(own.map((request) => moveRequest(request, runIds, handles)));
+    if (own.length < page.length) return;
+  }
+}
+
+/** The text of a request stays as it was sent, though its handles may have other names in the copy. */
+function moveRequest(
+  request: StoredRequest,
+  runIds: ReadonlyMap<string, string>,
+  handles: ReadonlyMap<string, string>,
+): StoredRequest {
+  const pieces = request.pieces.map((piece) =>
+    typeof piece === "object" && "blob" in piece ? { blob: handles.get(piece.blob) ?? piece.blob } : piece,
+  );
+  return { ...request, runId: runIds.get(request.runId) ?? request.runId, pieces };
 }
 
 /** A handle occurs in the result that it belongs to, or later, so the blobs of a page are copied before its facts. */

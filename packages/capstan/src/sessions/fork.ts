@@ -1,6 +1,7 @@
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import { createId } from "../ids.ts";
+import type { StoredRequest } from "../requests/stored-request.ts";
 import type { SessionInfo, Store } from "../store.ts";
 import { buildRunIds, writeSessionCopy } from "./copy-session.ts";
 import { loadSessionInfo, readFacts } from "./load-facts.ts";
@@ -58,7 +59,21 @@ export async function writeFork(
     readPages,
     assignRunIds: (runs) => buildRunIds(id, runs),
     loadBlob: (handle) => store.getBlob(sessionId, handle),
+    readRequests: () => readRequestPages(store, sessionId),
   });
+}
+
+const requestPageSize = 50;
+
+async function* readRequestPages(
+  store: Store,
+  sessionId: string,
+): AsyncGenerator<readonly StoredRequest[], void, undefined> {
+  for (let from = 1; ; from += requestPageSize) {
+    const page = (await store.readRequests?.(sessionId, { from, to: from + requestPageSize - 1 })) ?? [];
+    if (page.length === 0) return;
+    yield page;
+  }
 }
 
 /** Returns the default title for a fork of a session. */

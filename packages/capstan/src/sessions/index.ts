@@ -25,6 +25,7 @@ export type { ForkOptions } from "./fork.ts";
 export { formatDifference } from "./format-difference.ts";
 export type { ImportOptions } from "./import-session.ts";
 export { isInRun, loadRunFacts, loadRunStart, readRunFacts } from "./load-facts.ts";
+export { loadRequests } from "./load-requests.ts";
 export { type PrunedSession, type PruneOptions, prune } from "./prune.ts";
 export {
   countQueuedRuns,

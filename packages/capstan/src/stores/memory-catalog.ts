@@ -1,5 +1,6 @@
 import type { Fact } from "../event.ts";
 import { identifyRunStart } from "../ids.ts";
+import type { RequestQuery, StoredRequest } from "../requests/stored-request.ts";
 import {
   type Blob,
   type FoundRun,
@@ -25,6 +26,8 @@ export type MemorySession = {
   readonly facts: Fact[];
   readonly byIdentity: Map<string, Fact>;
   readonly blobs: Map<string, Blob>;
+  /** By number. Undefined for most sessions. */
+  requests: Map<number, StoredRequest> | undefined;
   snapshot: Snapshot | undefined;
 };
 /** Messages by key. Acknowledged ones stay as undefined, so that a key counts once. */
@@ -55,18 +58,46 @@ export function listSessions(
     .slice(0, clampRowLimit(limit));
 }
 
-type MeasuredSession = { readonly facts: number; readonly blobs: number; readonly bytes: number };
+type MeasuredSession = {
+  readonly facts: number;
+  readonly requests: number;
+  readonly blobs: number;
+  readonly bytes: number;
+};
 
-/** Sizes by session. Facts and blobs are only added, so a session is measured from where it was measured before. */
+/** Sizes by session. Facts, requests and blobs are only added, so a session is measured from where it was measured before. */
 const measuredSessions = new WeakMap<MemorySession, MeasuredSession>();
 
 export function measureSession(session: MemorySession): number {
-  const known = measuredSessions.get(session) ?? { facts: 0, blobs: 0, bytes: 0 };
-  const facts = session.facts.slice(known.facts).map((fact) => countBytes(JSON.stringify(fact)));
+  const known = measuredSessions.get(session) ?? { facts: 0, requests: 0, blobs: 0, bytes: 0 };
+  const measure = (stored: Fact | StoredRequest) => countBytes(JSON.stringify(stored));
+  const facts = session.facts.slice(known.facts).map(measure);
+  const requests = [...(session.requests?.values() ?? [])].slice(known.requests).map(measure);
   const blobs = [...session.blobs.values()].slice(known.blobs).map(({ data }) => countBlobBytes(data));
-  const bytes = [...facts, ...blobs].reduce((sum, size) => sum + size, known.bytes);
-  measuredSessions.set(session, { facts: session.facts.length, blobs: session.blobs.size, bytes });
+  const bytes = [...facts, ...requests, ...blobs].reduce((sum, size) => sum + size, known.bytes);
+  measuredSessions.set(session, {
+    ...{ facts: session.facts.length, requests: session.requests?.size ?? 0, blobs: session.blobs.size },
+    bytes,
+  });
   return bytes;
+}
+
+export function addRequests(session: MemorySession, added: readonly StoredRequest[]): void {
+  if (added.length === 0) return;
+  session.requests ??= new Map();
+  for (const request of added)
+    if (!session.requests.has(request.number)) session.requests.set(request.number, request);
+}
+
+export function readRequests(
+  { requests }: MemorySession,
+  { from = 1, to = Infinity, turn, last = Infinity }: RequestQuery = {},
+): readonly StoredRequest[] {
+  const isSelected = (request: StoredRequest) =>
+    request.number >= from &&
+    request.number <= to &&
+    (!turn || (request.runId === turn.runId && request.turn === turn.turn));
+  return [...(requests?.values() ?? [])].filter(isSelected).slice(-last);
 }
 
 function countBlobBytes(data: Blob["data"]): number {

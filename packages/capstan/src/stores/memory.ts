@@ -6,6 +6,7 @@ import type { Lease, NewBlob, Records, Store } from "../store.ts";
 import {
   acknowledgeMessages,
   addMessage,
+  addRequests,
   countRuns,
   createMemoryOrphans,
   findStoredRun,
@@ -17,6 +18,7 @@ import {
   type MemoryRun,
   type MemorySession,
   measureSession,
+  readRequests,
   searchSessions,
   toSessionInfo,
 } from "./memory-catalog.ts";
@@ -48,7 +50,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     return appended;
   }
 
-  const append: Store["append"] = async (facts, { expected, lease, acknowledged = [] }) => {
+  const append: Store["append"] = async (facts, { expected, lease, acknowledged = [], requests = [] }) => {
     assertHeld(lease);
     const identified = facts.map((fact) => ({ fact, identity: identifyFact(fact) }));
     const known = sessions.get(lease.sessionId);
@@ -60,6 +62,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     const session = getOrCreateSession(lease.sessionId);
     const appended = identified.map(({ fact, identity }) => appendFact(session, fact, identity));
     if (acknowledged.length > 0) acknowledgeMessages(runs.get(facts[0]?.runId ?? ""), acknowledged);
+    addRequests(session, requests);
     notify(lease.sessionId, { type: "facts" });
     return appended;
   };
@@ -141,6 +144,7 @@ type MemoryQueries = Pick<
   | "measureScope"
   | "listLargest"
   | "rename"
+  | "readRequests"
 >;
 
 function createMemoryQueries(
@@ -162,6 +166,10 @@ function createMemoryQueries(
       const sized = listLargest(sessions, scope);
       return { sessions: sized.length, bytes: sized.reduce((sum, { bytes }) => sum + bytes, 0) };
     },
+    async readRequests(sessionId, query) {
+      const session = sessions.get(sessionId);
+      return session ? readRequests(session, query) : [];
+    },
     listLargest: async (limit) => listLargest(sessions).slice(0, limit),
     async rename(sessionId, title) {
       const session = sessions.get(sessionId);
@@ -177,6 +185,7 @@ function createSession(): MemorySession {
     facts: [],
     byIdentity: new Map(),
     blobs: new Map(),
+    requests: undefined,
     snapshot: undefined,
   };
 }
@@ -196,6 +205,7 @@ function createMemoryWriter({
         for (const fact of facts) session.facts.push({ ...fact, seq: session.facts.length + 1 });
       },
       putBlob: async (blob) => addBlob(session, blob),
+      putRequests: async (requests) => addRequests(session, requests),
     });
     assertHeld(lease);
     if (toSessionInfo(sessionId, sessions.get(sessionId))) {

@@ -4,6 +4,7 @@ import { appendsSuite } from "./store-suite/appends-suite.ts";
 import { blobsSuite } from "./store-suite/blobs-suite.ts";
 import { leasesSuite } from "./store-suite/leases-suite.ts";
 import { recordsSuite } from "./store-suite/records-suite.ts";
+import { requestsSuite } from "./store-suite/requests-suite.ts";
 import { runsSuite } from "./store-suite/runs-suite.ts";
 import { scopesSuite } from "./store-suite/scopes-suite.ts";
 import { searchSuite } from "./store-suite/search-suite.ts";
@@ -17,6 +18,8 @@ import { writingSuite } from "./store-suite/writing-suite.ts";
 export type StoreSuiteOptions = {
   /** Opens a second instance on the same data, as another process would. For shared stores. */
   readonly second?: (first: Store) => Store | Promise<Store>;
+  /** False for a store without `readRequests`. Default: true. */
+  readonly keepsRequests?: boolean;
   /** Called after each test, once the store is closed. */
   readonly close?: (store: Store) => unknown;
 };
@@ -25,7 +28,7 @@ export type StoreSuiteOptions = {
 export function storeSuite(
   name: string,
   make: () => Store | Promise<Store>,
-  { second, close }: StoreSuiteOptions = {},
+  { second, close, keepsRequests = true }: StoreSuiteOptions = {},
 ): void {
   describe(`the store ${name}`, () => {
     let store: Store;
@@ -47,6 +50,7 @@ export function storeSuite(
     watchingSuite(getStore);
     leasesSuite(getStore);
     blobsSuite(getStore);
+    if (keepsRequests) requestsSuite(getStore);
     recordsSuite(getStore);
     snapshotsSuite(getStore);
     if (second) secondInstanceSuite(getStore, second);

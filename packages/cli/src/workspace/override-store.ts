@@ -28,6 +28,7 @@ const methods: { readonly [Name in keyof Store]-?: true } = {
   getSnapshot: true,
   putBlob: true,
   getBlob: true,
+  readRequests: true,
   publish: true,
   watch: true,
   watchWork: true,

@@ -22,8 +22,8 @@ import {
 } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
+import { createHistoryJoiner } from "../../requests/history-joiner.ts";
 import type { ToolChoice } from "../../settings/settings.ts";
-import { createHistoryJoiner } from "../history-joiner.ts";
 import { breakTokensAcross } from "../special-tokens.ts";
 import { getOwnData, toList, type WireSettings } from "../wire.ts";
 import { describeMedia } from "../wire-media.ts";

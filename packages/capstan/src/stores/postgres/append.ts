@@ -1,15 +1,14 @@
 import { AgentError } from "../../errors.ts";
 import { type Fact, factVersion, type UnplacedFact } from "../../event.ts";
 import { identifyFact } from "../../ids.ts";
-import type { Store } from "../../store.ts";
+import type { AppendOptions, Store } from "../../store.ts";
 import { toSearchText } from "../search-text.ts";
 import { getRunState, isListedRunStart } from "../store-rules.ts";
 import type { Queries } from "./database.ts";
 import type { PostgresRow } from "./pool.ts";
+import { toRequestArgument } from "./requests.ts";
 import { isContentError } from "./store-error.ts";
 import { buildWordVector, decodeFact, encodeText } from "./stored-text.ts";
-
-type AppendOptions = Parameters<Store["append"]>[1];
 
 /** An append in the form the database function takes. */
 type QueuedAppend = {
@@ -113,7 +112,7 @@ type IdentifiedFact = { readonly fact: UnplacedFact; readonly identity: string }
 
 function toAppendArgument(
   sent: readonly IdentifiedFact[],
-  { expected, lease, acknowledged: heard = [] }: AppendOptions,
+  { expected, lease, acknowledged: heard = [], requests = [] }: AppendOptions,
 ): object {
   return {
     session: encodeText(lease.sessionId),
@@ -122,6 +121,7 @@ function toAppendArgument(
     expected,
     run: encodeText(sent[0]?.fact.runId ?? ""),
     heard: [...new Set(heard)].map(encodeText),
+    ...(requests.length > 0 && { requests: requests.map(toRequestArgument) }),
     facts: sent.map(({ fact, identity }, place) => ({
       place,
       identity: encodeText(identity),

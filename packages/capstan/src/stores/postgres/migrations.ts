@@ -136,6 +136,17 @@ const additions: Readonly<Record<string, (schema: string) => string>> = {
     ${buildAppendFunction(schema)}
     ${buildTellFunction(schema)}
     ${buildReadyTable(schema)}`,
+  requests: (schema) => `
+    CREATE TABLE ${schema}.requests (
+      session_id text NOT NULL REFERENCES ${schema}.sessions ON DELETE CASCADE,
+      number integer NOT NULL,
+      run_id text NOT NULL,
+      turn integer NOT NULL,
+      body text NOT NULL,
+      PRIMARY KEY (session_id, number)
+    );
+    CREATE INDEX requests_of_turn ON ${schema}.requests (session_id, run_id, turn);
+    ${buildAppendFunction(schema)}`,
   runs_by_state: (schema) => `
     CREATE INDEX runs_by_state ON ${schema}.runs (state, place) WHERE state <> 'ended';`,
 };

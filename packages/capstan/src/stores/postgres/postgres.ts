@@ -23,6 +23,7 @@ import { assertPartitionCount } from "./partitions.ts";
 import type { PostgresPool } from "./pool.ts";
 import { openPostgresBus } from "./postgres-bus.ts";
 import { createRecords } from "./records.ts";
+import { createRequests } from "./requests.ts";
 import { createRunCounts } from "./run-counts.ts";
 import { createSearch } from "./search.ts";
 import { createSnapshots } from "./snapshots.ts";
@@ -90,6 +91,7 @@ export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Sto
     ...createRunCounts(database, schema),
     ...createBlobs(database, schema),
     ...createRecords(database, schema),
+    ...createRequests(database, schema),
     ...createSnapshots(database, schema),
     ...messages,
     ...withWorkNotices({ append, release, sendMessage: messages.sendMessage }, notices.onWork),

@@ -69,6 +69,14 @@ export function buildAppendFunction(schema: string): string {
           ON CONFLICT (id) DO UPDATE SET facts = next_seq, bytes = session_row.bytes + added_bytes, updated_at = last_at,
             created_at = CASE WHEN session_row.facts = 0 THEN first_at ELSE session_row.created_at END;
       END IF;
+      IF asked->'requests' IS NOT NULL THEN
+        WITH added AS (
+          INSERT INTO ${schema}.requests (session_id, number, run_id, turn, body)
+            SELECT session, number, run, turn, body
+            FROM json_to_recordset(asked->'requests') AS request(number integer, run text, turn integer, body text)
+            ON CONFLICT (session_id, number) DO NOTHING RETURNING octet_length(body) AS size)
+        UPDATE ${schema}.sessions SET bytes = bytes + (SELECT coalesce(sum(size), 0) FROM added) WHERE id = session;
+      END IF;
       IF json_array_length(asked->'heard') > 0 THEN
         INSERT INTO ${schema}.told (run_id, key, heard, body)
           SELECT id, key, true, '' FROM ${schema}.runs, json_array_elements_text(asked->'heard') AS key

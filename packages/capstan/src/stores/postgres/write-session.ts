@@ -32,6 +32,9 @@ export function createWriteSession(database: Database, schema: string): Store["w
           }
         },
         putBlob: (blob) => putBlob(sessionId, blob),
+        async putRequests(requests) {
+          await append([], { expected, lease, requests });
+        },
       });
       const update = `UPDATE ${schema}.sessions SET title = $2 WHERE id = $1`;
       await transaction.query("name a session", { text: update, values: [id, encodeText(title)] });

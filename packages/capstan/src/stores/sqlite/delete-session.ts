@@ -31,6 +31,7 @@ export function createSessionDeletion(connection: Connection, { read, write }: W
     for (let parts = 1; await write(() => deleteFacts(connection, session, rowLimit)); parts++)
       if (isRewriting && parts % partsPerRewrite === 0) await rewriteIndex();
     while (await write(() => deleteBlob(connection, session)));
+    while (await write(() => deleteRequests(connection, session)));
     if (isRewriting) await rewriteIndex();
     if (isRewriting) await write(() => setErasing(connection, true));
     await write(() => connection.run("DELETE FROM sessions WHERE number = ?", session));
@@ -97,6 +98,12 @@ function deleteFacts(connection: Connection, session: number, rowLimit: number):
 function deleteBlob(connection: Connection, session: number): boolean {
   const sql = "DELETE FROM blobs WHERE rowid = (SELECT rowid FROM blobs WHERE session = ? LIMIT 1)";
   return connection.run(sql, session) > 0;
+}
+
+function deleteRequests(connection: Connection, session: number): boolean {
+  const sql =
+    "DELETE FROM requests WHERE rowid IN (SELECT rowid FROM requests WHERE session = ? ORDER BY number LIMIT ?)";
+  return connection.run(sql, session, maxErasedRows) > 0;
 }
 
 /** Merges some pages of the index; with a negative number, starts to merge all parts. Returns false when it is done. */

@@ -4,6 +4,7 @@ import { identifyFact } from "../../ids.ts";
 import type { Lease, RunInfo, Store } from "../../store.ts";
 import { getRunState, isListedRunStart } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
+import { insertRequests } from "./requests.ts";
 import { indexFact } from "./search.ts";
 import { type FactRow, parseFact } from "./stored-fact.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
@@ -38,7 +39,7 @@ export function createFactLog(
   }
 
   return {
-    append: (facts, { expected, lease, acknowledged = [] }) =>
+    append: (facts, { expected, lease, acknowledged = [], requests = [] }) =>
       write(() => {
         assertHeld(lease);
         const session = findSessionRow(connection, lease.sessionId);
@@ -53,6 +54,7 @@ export function createFactLog(
         const appended = appendFacts(number, facts, position);
         updateSession(connection, number, appended);
         acknowledgeMessages(connection, facts[0]?.runId ?? "", acknowledged);
+        insertRequests(connection, number, requests);
         return appended;
       }),
     async read(sessionId, after = 0, limit = -1) {

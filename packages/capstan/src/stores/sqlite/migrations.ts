@@ -137,6 +137,21 @@ CREATE TRIGGER blob_measured AFTER INSERT ON blobs BEGIN
   UPDATE sessions SET bytes = bytes + octet_length(NEW.data) WHERE number = NEW.session;
 END;
 `,
+  // `requests.request` is JSON.
+  requests: `
+CREATE TABLE requests (
+  session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+  number INTEGER NOT NULL,
+  run TEXT NOT NULL,
+  turn INTEGER NOT NULL,
+  request TEXT NOT NULL,
+  UNIQUE (session, number)
+) STRICT;
+CREATE INDEX requests_of_turn ON requests (session, run, turn);
+CREATE TRIGGER request_measured AFTER INSERT ON requests BEGIN
+  UPDATE sessions SET bytes = bytes + octet_length(NEW.request) WHERE number = NEW.session;
+END;
+`,
   // Claims of processes that take over runs, by the session's id.
   claims: `
 CREATE TABLE claims (

@@ -8,6 +8,7 @@ import { createFactLog } from "./fact-log.ts";
 import { createLeases } from "./leases.ts";
 import { createOrphans } from "./orphans.ts";
 import { createRecords } from "./records.ts";
+import { createRequests } from "./requests.ts";
 import { createRunCounts } from "./run-counts.ts";
 import { createRunMessages } from "./run-messages.ts";
 import { createSearch } from "./search.ts";
@@ -56,6 +57,7 @@ export function createSqliteStore(
     ...createRunCounts(connection, queue, now),
     ...createSearch(connection, queue),
     ...blobs,
+    ...createRequests(connection, queue),
     ...createSnapshots(connection, queue, assertHeld),
     ...createRecords(connection, queue, now),
     ...withWorkNotices({ append, release: leases.release, sendMessage: messages.sendMessage }, notifyWork),

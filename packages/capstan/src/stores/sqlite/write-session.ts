@@ -5,6 +5,7 @@ import type { Connection } from "./connection.ts";
 import type { SessionDeletion } from "./delete-session.ts";
 import { insertFact } from "./fact-log.ts";
 import { createHiddenId, createHiddenSession, keepHidden, showSession } from "./hidden-sessions.ts";
+import { insertRequests } from "./requests.ts";
 import { encodeText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
@@ -58,6 +59,7 @@ export function createWriteSession(
           }
         },
         putBlob: (blob) => putBlob(hiddenId, blob),
+        putRequests: (requests) => write(() => insertRequests(connection, session, requests)),
       });
       await write(finish);
     } catch (error) {

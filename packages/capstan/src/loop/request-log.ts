@@ -1,0 +1,147 @@
+import { describeThrown } from "../errors.ts";
+import { rebuildRequests } from "../requests/rebuild-request.ts";
+import type { ExactRequest, NewRequest, RequestMedia, StoredRequest } from "../requests/stored-request.ts";
+import { diffText, measurePieces, type TextPiece } from "../requests/text-pieces.ts";
+import type { Store } from "../store.ts";
+
+/** A request with its place in the run. */
+export type PlacedRequest = NewRequest & Pick<ExactRequest, "runId" | "turn" | "agent" | "at">;
+
+/** Collects the requests of a session and describes each by its difference to an earlier one. */
+export interface RequestLog {
+  add(request: PlacedRequest): void;
+  /** Returns the requests since the last call, to be stored with the facts from position `seq`; undefined for none. */
+  take(seq: number): Promise<readonly StoredRequest[]> | undefined;
+}
+
+type RequestLogOptions = {
+  readonly store: Pick<Store, "readRequests" | "getBlob">;
+  readonly sessionId: string;
+  /** Whether the session may have requests already. */
+  readonly isNew: boolean;
+};
+
+/** A stored request that later ones may be based on. */
+type Base = Pick<StoredRequest, "number" | "first"> & {
+  readonly lane: string;
+  readonly body: string;
+  /** Value of `Bases.length` before request `first` was stored. */
+  readonly start: number;
+};
+
+/** Requests of one lane resemble each other. A run has few: its agents, its nested runs, its summaries. */
+const maxBases = 4;
+/** A shorter media text is not worth a reference. */
+const minMediaLength = 1024;
+/** Rebuilding a body reads at most this multiple of its length, plus `maxSlack`: then one is stored as a whole. */
+const maxReadFactor = 3;
+const maxSlack = 65_536;
+
+/** Creates the collector of a session's requests. Returns undefined for a store that keeps none. */
+export function openRequestLog({ store, sessionId, isNew }: RequestLogOptions): RequestLog | undefined {
+  if (!store.readRequests) return undefined;
+  let pending: PlacedRequest[] = [];
+  let opening: Promise<Bases> | undefined;
+  const open = () => {
+    opening ??= isNew ? Promise.resolve(createBases()) : loadBases(store, sessionId);
+    return opening;
+  };
+  return {
+    add(request) {
+      pending.push(request);
+      // While the model works on its answer. A failed read is repeated when the request is stored.
+      open().catch(() => {
+        opening = undefined;
+      });
+    },
+    take(seq) {
+      if (pending.length === 0) return undefined;
+      const taken = pending;
+      pending = [];
+      return open().then((bases) => taken.map((request) => encode(bases, request, seq)));
+    },
+  };
+}
+
+/** The newest requests of a session. */
+type Bases = {
+  list: readonly Base[];
+  /** Number of the newest request. */
+  number: number;
+  /** Characters stored since the log was opened. */
+  length: number;
+};
+
+const createBases = (): Bases => ({ list: [], number: 0, length: 0 });
+
+function getLane({ purpose, agent, model }: Pick<StoredRequest, "purpose" | "agent" | "model">): string {
+  return `${purpose} ${agent} ${model}`;
+}
+
+/** Rebuilds the newest requests, one per lane, so that a resumed session adds to them. */
+async function loadBases(store: RequestLogOptions["store"], sessionId: string): Promise<Bases> {
+  const newest = (await store.readRequests?.(sessionId, { last: 2 * maxBases })) ?? [];
+  const lanes = new Map(newest.map((request) => [getLane(request), request]));
+  const chosen = [...lanes.values()].sort((left, right) => left.number - right.number).slice(-maxBases);
+  const rebuilt = await rebuildRequests({ store, sessionId }, chosen).catch(ignoreLoss);
+  const list = chosen.map(({ number, first, span, ...request }, index) => {
+    const later = newest.filter((other) => other.number > number);
+    const start = -span - later.reduce((sum, { pieces }) => sum + measurePieces(pieces), 0);
+    return { number, first, lane: getLane(request), body: rebuilt[index]?.body ?? "", start };
+  });
+  return { list, number: newest.at(-1)?.number ?? 0, length: 0 };
+}
+
+/** A request that cannot be rebuilt is no base: the next one is stored as a whole. */
+function ignoreLoss(thrown: unknown): readonly ExactRequest[] {
+  if (describeThrown(thrown, "store_failed").code === "not_found") return [];
+  throw thrown;
+}
+
+function encode(bases: Bases, request: PlacedRequest, seq: number): StoredRequest {
+  const { media = [], body, ...rest } = request;
+  const lane = getLane(request);
+  const best = findBest(bases, lane, body);
+  const pieces = withBlobs(best?.pieces ?? [body], media);
+  const number = bases.number + 1;
+  const start = best?.base.start ?? bases.length;
+  const first = best?.base.first ?? number;
+  bases.number = number;
+  bases.length += measurePieces(pieces);
+  const span = bases.length - start;
+  const others = bases.list.filter((base) => base.lane !== lane);
+  bases.list = [...others.slice(1 - maxBases), { number, first, lane, body, start }];
+  return { ...rest, number, seq, first, span, ...(best && { base: best.base.number }), pieces };
+}
+
+type Match = { readonly base: Base; readonly pieces: readonly TextPiece[]; readonly size: number };
+
+/** Finds the base that saves most; none if a whole body is not much larger, or is due. */
+function findBest({ list, length }: Bases, lane: string, body: string): Match | undefined {
+  let best: Match | undefined;
+  // The own lane first, because it usually fits.
+  for (const base of list.toSorted(
+    (left, right) => Number(right.lane === lane) - Number(left.lane === lane),
+  )) {
+    if (length - base.start > maxReadFactor * body.length + maxSlack) continue;
+    const pieces = diffText(base.body, body);
+    const size = measurePieces(pieces);
+    if (size < (best?.size ?? body.length)) best = { base, pieces, size };
+    if (size * 4 < body.length) break;
+  }
+  return best;
+}
+
+/** Replaces the base64 of media by references to their blobs. */
+function withBlobs(pieces: readonly TextPiece[], media: readonly RequestMedia[]): readonly TextPiece[] {
+  return media
+    .filter(({ data }) => data.length >= minMediaLength)
+    .reduce((list, { handle, data }) => list.flatMap((piece) => splitAt(piece, handle, data)), pieces);
+}
+
+function splitAt(piece: TextPiece, blob: string, data: string): readonly TextPiece[] {
+  if (typeof piece !== "string" || piece.length < data.length) return [piece];
+  return piece
+    .split(data)
+    .flatMap((text, index) => [...(index > 0 ? [{ blob }] : []), ...(text === "" ? [] : [text])]);
+}

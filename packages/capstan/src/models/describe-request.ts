@@ -1,0 +1,41 @@
+import type { SentRequest } from "../model.ts";
+import { secretHeaders } from "./circuit.ts";
+import type { PostRequest } from "./post.ts";
+
+/** Headers whose values are no secrets. An application may send its own secrets in any other. */
+const openHeaders: ReadonlySet<string> = new Set([
+  ...["accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta", "openai-beta"],
+  ...["openai-organization", "openai-project", "x-amz-date", "x-amz-content-sha256"],
+]);
+const openParameters: ReadonlySet<string> = new Set(["alt", "api-version"]);
+const stars = "***";
+const minSecretLength = 8;
+
+/** Describes a request as it is sent, with `***` for everything that may be a key. */
+export function describeRequest({ url, headers, body }: Omit<PostRequest, "signal">): SentRequest {
+  const shown: Record<string, string> = {};
+  let maskedBody = body;
+  for (const [name, value] of Object.entries(headers)) {
+    const isOpen = openHeaders.has(name.toLowerCase());
+    shown[name] = isOpen ? value : stars;
+    const secret = secretHeaders.has(name.toLowerCase()) ? value.replace(/^Bearer /, "") : "";
+    // Also in the body, into which a user may have pasted the key.
+    if (secret.length >= minSecretLength && maskedBody.includes(secret))
+      maskedBody = maskedBody.replaceAll(secret, stars);
+  }
+  return { url: maskUrl(url), method: "POST", headers: shown, body: maskedBody };
+}
+
+function maskUrl(url: string): string {
+  const [address = "", ...query] = url.split("?");
+  const masked = address.replace(/^([a-z]+:\/\/)[^/@]*@/i, `$1${stars}@`);
+  if (query.length === 0) return masked;
+  const parameters = query
+    .join("?")
+    .split("&")
+    .map((parameter) => {
+      const [name = ""] = parameter.split("=", 1);
+      return openParameters.has(name) ? parameter : `${name}=${stars}`;
+    });
+  return `${masked}?${parameters.join("&")}`;
+}

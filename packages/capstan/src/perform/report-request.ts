@@ -1,0 +1,58 @@
+import type { Entry } from "../history.ts";
+import type { ModelRequest, SentRequest } from "../model.ts";
+import { createHistoryJoiner } from "../requests/history-joiner.ts";
+import type { RequestMedia, RequestPurpose } from "../requests/stored-request.ts";
+import { hasMedia } from "./build-request.ts";
+import type { Io } from "./io.ts";
+
+type ModelCall = {
+  readonly purpose: RequestPurpose;
+  readonly model: string;
+  readonly request: ModelRequest;
+};
+
+/** Keeps the requests of one model call. */
+export type RequestReport = {
+  /** Keeps a request that the model's client sends. */
+  onRequest(sent: SentRequest): void;
+  /** Keeps the request itself if the model answers and its client has not reported another form of it. */
+  onAnswer(): void;
+};
+
+/** Creates the report of one model call. Returns undefined if the store keeps no requests. */
+export function createRequestReport(
+  { addRequest }: Pick<Io, "addRequest">,
+  { purpose, model, request }: ModelCall,
+): RequestReport | undefined {
+  if (!addRequest) return undefined;
+  const { history } = request;
+  const media = hasMedia(history) ? history.flatMap(listBlobs) : [];
+  let isReported = false;
+  const report: RequestReport = {
+    onRequest(sent) {
+      isReported = true;
+      addRequest({ ...sent, purpose, model, ...(media.length > 0 && { media }) });
+    },
+    onAnswer() {
+      if (!isReported) report.onRequest(toSentRequest(request));
+    },
+  };
+  return report;
+}
+
+const joinHistory = createHistoryJoiner((entry) => JSON.stringify(entry));
+
+function toSentRequest({ instructions, history, tools, ...rest }: ModelRequest): SentRequest {
+  const head = JSON.stringify({ instructions, ...rest, tools }).slice(0, -1);
+  return { url: "", method: "", headers: {}, body: `${head},"history":[${joinHistory(history)}]}` };
+}
+
+/** Media of the model's own answers are stored as blobs. Other media are in the facts themselves. */
+function listBlobs(entry: Entry): readonly RequestMedia[] {
+  if (entry.type !== "assistant") return [];
+  return entry.parts.flatMap((part) =>
+    part.type === "media" && part.handle !== undefined && part.data !== undefined
+      ? [{ handle: part.handle, data: part.data }]
+      : [],
+  );
+}

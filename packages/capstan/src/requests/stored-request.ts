@@ -1,0 +1,54 @@
+import type { SentRequest } from "../model.ts";
+import type { TextPiece } from "./text-pieces.ts";
+
+/** What a model is called for: the next message, a summary of the history, or a sentence about a turn. */
+export type RequestPurpose = "answer" | "summary" | "turn_summary";
+
+/** Media in a request whose bytes are a blob of the session. `data` is base64. */
+export type RequestMedia = { readonly handle: string; readonly data: string };
+
+/** A request that is about to be sent to a model. */
+export type NewRequest = SentRequest & {
+  readonly purpose: RequestPurpose;
+  readonly model: string;
+  readonly media?: readonly RequestMedia[];
+};
+
+/** A request as the model's client sent it, with secrets masked, and the turn it belongs to. */
+export type ExactRequest = SentRequest & {
+  /** Position among the requests of the session, from 1. */
+  readonly number: number;
+  readonly runId: string;
+  readonly turn: number;
+  readonly agent: string;
+  readonly purpose: RequestPurpose;
+  readonly at: number;
+  readonly model: string;
+};
+
+/**
+ * A request as it is stored: the body is described by what it shares with an earlier one of the session. Not a fact: no
+ * reader of events gets it, and no state depends on it.
+ */
+export type StoredRequest = Omit<ExactRequest, "body"> & {
+  /** Position of the first fact that was stored with it. */
+  readonly seq: number;
+  /** Number of the request that the copies in `pieces` refer to. Absent if there are none. */
+  readonly base?: number;
+  /** The lowest number that is needed to rebuild the body: its own if there is no base. */
+  readonly first: number;
+  /** Characters stored from request `first` to this one: how much is read to rebuild the body. */
+  readonly span: number;
+  readonly pieces: readonly TextPiece[];
+};
+
+/** Selects requests of a session. All conditions must hold. */
+export type RequestQuery = {
+  /** Numbers, both included. */
+  readonly from?: number;
+  readonly to?: number;
+  /** One turn of a run. */
+  readonly turn?: { readonly runId: string; readonly turn: number };
+  /** Only the last ones. */
+  readonly last?: number;
+};
