@@ -82,6 +82,7 @@ const nodeModulesIn = [
   "models/post.ts", // types only: Node's client is looked up at run time
   "testing/cloud-server.ts",
   "testing/model-suite.ts",
+  "testing/recording-provider.ts",
   "testing/splice-suite.ts",
 ];
 
