@@ -75,6 +75,8 @@ export type FactBody =
       readonly compact?: true;
       /** The content version of the agent, see `computeAgentVersion`. */
       readonly agentVersion?: string;
+      /** Words of the application by which runs are found. */
+      readonly tags?: readonly string[];
     }
   | {
       /** Stored before a model call. */

@@ -23,6 +23,7 @@ import {
   type SharedStoreOptions,
 } from "./open-run.ts";
 import type { Run } from "./run-handle.ts";
+import { assertTags } from "./run-tags.ts";
 import { runWhenBusy } from "./run-when-busy.ts";
 
 export type RunOptions<Context = unknown, Call extends ToolCall = ToolCall> = ResumeOptions<Context, Call> & {
@@ -39,6 +40,8 @@ export type RunOptions<Context = unknown, Call extends ToolCall = ToolCall> = Re
   readonly runId?: string;
   /** Summarizes the history of the session now instead of answering. The input must be empty: `[]`. */
   readonly compact?: boolean;
+  /** Words by which the run can be found: at most 20, of at most 60 characters each. */
+  readonly tags?: readonly string[];
 };
 
 /** The options of a run of these agents; required, with the `context`, if the agents need one. */
@@ -202,12 +205,13 @@ export function assertNoActiveRun({ sessionId, run }: State): void {
 export function buildRunStart(
   agent: Agent,
   input: RunInput,
-  { policy, settings, timeZone, compact, instructions: given }: RunOptions & WithInstructions,
+  { policy, settings, timeZone, compact, tags = [], instructions: given }: RunOptions & WithInstructions,
 ): RunStart {
   const { entries, instructions = given } = readInput(input);
   if (compact && entries.length > 0)
     throw new AgentError("invalid_input", "A run that compacts its session takes no input: pass [].");
   if (timeZone !== undefined) assertTimeZone(timeZone);
+  assertTags(tags);
   machineTimeZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone;
   return {
     type: "run_start",
@@ -218,6 +222,7 @@ export function buildRunStart(
     ...(instructions !== undefined && { instructions }),
     ...(compact && { compact }),
     agentVersion: computeAgentVersion(agent),
+    ...(tags.length > 0 && { tags: [...new Set(tags)] }),
   };
 }
 

@@ -117,6 +117,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
     compact: keepOptional(choice(true)),
     // Names a definition of this deployment.
     agentVersion: drop(string),
+    tags: keepOptional(array(string)),
   }),
   turn_start: object<Body<"turn_start">>({
     ...{ turn: keep(count), maxTurns: keep(either(choice("unlimited"), number)), messageCount: keep(count) },

@@ -115,7 +115,7 @@ function restartRun(
   options: RerunOptions & EngineOptions,
   { id, start }: { readonly id: string; readonly start: Start },
 ): Run {
-  const { imported, timeZone, instructions, settings } = start;
+  const { imported, timeZone, instructions, settings, tags } = start;
   const policy = imported ? options.policy : start.policy;
   return run(selectAgent(options), buildInput(start, options.edit), {
     ...pickResumeOptions(options),
@@ -123,6 +123,7 @@ function restartRun(
     ...(options.runId !== undefined && { runId: options.runId }),
     ...(policy && { policy }),
     ...(settings && { settings }),
+    ...(tags && { tags }),
     ...(instructions !== undefined && { instructions }),
   });
 }

@@ -16,7 +16,9 @@ export function writeSqliteFixture(version: number, file: string): void {
 /** Creates the Postgres tables that a version recorded. */
 export async function createPostgresFixture(version: number, pool: pg.Pool): Promise<void> {
   await pool.query(`DROP SCHEMA IF EXISTS ${fixtureSchema} CASCADE`);
-  await pool.query(readFixture(`version-${version}.sql.gz`).toString());
+  // The rows are complete, and not in the order of their references: no trigger adds to them or checks them.
+  const rows = readFixture(`version-${version}.sql.gz`).toString();
+  await pool.query(`BEGIN; SET LOCAL session_replication_role = replica; ${rows}; COMMIT`);
 }
 
 function readFixture(name: string): Buffer {

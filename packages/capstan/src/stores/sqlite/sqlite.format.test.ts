@@ -217,7 +217,7 @@ describe("a file of version 1", () => {
       code: "newer_version",
       retryable: false,
       message: expect.stringMatching(
-        /version 3 were stored by a newer version of Capstan.*Update this process/,
+        /version 4 were stored by a newer version of Capstan.*Update this process/,
       ),
     });
     expect(await store.read("trip", 0, 3)).toHaveLength(3);

@@ -96,7 +96,7 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
       timeZone: "UTC",
       settings: createSettings(text),
       instructions: text(),
-      ...{ imported: true, compact: true, agentVersion: text() },
+      ...{ imported: true, compact: true, agentVersion: text(), tags: [text()] },
     },
     turn_start: { maxTurns: 5, messageCount: 1, tools: "offered", chain: "main", notes: [text()] },
     message: {
