@@ -99,6 +99,18 @@ export type { DoneResult, Result, ResultData } from "./run/result.ts";
 export { type RunOptions, resume, run } from "./run/run.ts";
 export type { Run } from "./run/run-handle.ts";
 export { runSegment, type SegmentOptions } from "./run/run-segment.ts";
+export type {
+  Feedback,
+  NamedTotals,
+  RunDurations,
+  RunFilter,
+  RunPage,
+  RunQuery,
+  RunSort,
+  RunStatistics,
+  RunSummary,
+  RunTotals,
+} from "./run-summary.ts";
 export type { AgentCall, AgentContext, AgentOutput, ContextSource } from "./schema/infer-agent.ts";
 export type {
   Infer,

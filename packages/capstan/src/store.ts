@@ -2,6 +2,7 @@ import { describeThrown } from "./errors.ts";
 import type { Delta, Fact, UnplacedFact } from "./event.ts";
 import type { Json } from "./json.ts";
 import type { RequestQuery, StoredRequest } from "./requests/stored-request.ts";
+import type { Feedback, RunFilter, RunPage, RunQuery, RunStatistics } from "./run-summary.ts";
 
 /** Exclusive right to write to a session. `token` increases with each holder, which makes a stale lease detectable. */
 export type Lease = {
@@ -273,6 +274,15 @@ export interface Store extends Records {
   listOrphans(options?: OrphanOptions): Promise<readonly RunInfo[]>;
   /** Counts the unfinished runs, without reading ended ones. */
   countRuns(): Promise<RunCounts>;
+  /**
+   * Returns summaries of the runs of all sessions, without nested ones. Rejects with `invalid_input` for a cursor of
+   * another query. A page that is sorted by start costs the same at any position of the list.
+   */
+  queryRuns(query?: RunQuery): Promise<RunPage>;
+  /** Adds up the runs that a query selects, in periods of `bucketMs`. Rejects with `invalid_input` for too many of them. */
+  summarizeRuns(filter: RunFilter & { readonly bucketMs: number }): Promise<RunStatistics>;
+  /** Replaces the feedback of a run; undefined removes it. It is deleted with its session. Rejects with `unknown_run`. */
+  putFeedback(runId: string, feedback: Feedback | undefined): Promise<void>;
   /**
    * Finds messages and tool results in which every query word starts a word, regardless of case and accents; 50 hits
    * without a `limit`. The best match is first. If there are many more matches than `limit`, the newest ones count.

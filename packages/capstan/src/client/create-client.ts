@@ -4,6 +4,7 @@ import { type AgentsClient, createAgentsClient } from "./agents-client.ts";
 import { createConnection } from "./connection.ts";
 import { createDataClient, type DataClient } from "./data-client.ts";
 import { createEnvironment, type Fetch } from "./environment.ts";
+import { createRunListClient, type RunListClient } from "./run-list-client.ts";
 import { createRunsClient, type RunsClient } from "./runs-client.ts";
 import { createServerClient, type ServerClient } from "./server-client.ts";
 import { createSessionsClient, type SessionsClient } from "./sessions-client.ts";
@@ -27,7 +28,7 @@ export type ClientOptions = {
 export type Health = { readonly status: "ok" | "draining" };
 
 /** Client of a server. Failures reject with an `AgentError`: the server's own, or `server_unreachable`. */
-export interface Client<A extends Agent = Agent> extends ServerClient {
+export interface Client<A extends Agent = Agent> extends ServerClient, RunListClient {
   readonly agents: AgentsClient;
   /** Own data that the apps of the server are opened on. */
   readonly data: DataClient;
@@ -56,6 +57,7 @@ export function createClient(options: ClientOptions = {}): Client {
   const runs = createRunsClient(server, environment);
   return {
     ...createServerClient(server),
+    ...createRunListClient(server),
     agents: createAgentsClient(server),
     data: createDataClient(server),
     sessions,

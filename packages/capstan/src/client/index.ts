@@ -29,6 +29,13 @@ export type {
 export { getReasoningSteps, type ReasoningStep, reasoningSteps } from "./reasoning-steps.ts";
 export { buildView, reduce, reduceAll } from "./reduce.ts";
 export { restartsMessage } from "./restarts-message.ts";
+export type {
+  NewFeedback,
+  RunListClient,
+  RunListFilter,
+  RunListQuery,
+  RunStatisticsQuery,
+} from "./run-list-client.ts";
 export type { Difference, RunRecords, SentTurn, WireName } from "./run-records.ts";
 export type {
   Approval,

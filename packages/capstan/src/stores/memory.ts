@@ -23,6 +23,7 @@ import {
   toSessionInfo,
 } from "./memory-catalog.ts";
 import { createMemoryRecords } from "./memory-records.ts";
+import { createMemorySummaries } from "./memory-summaries.ts";
 import { getRunState, isListedRunStart } from "./store-rules.ts";
 import { createWatchers, createWorkWatchers, type Watchers, withWorkNotices } from "./watchers.ts";
 
@@ -78,6 +79,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     ...{ publish, watch, watchWork },
     listMessages: async (runId) => listPendingMessages(runs, runId),
     ...createMemoryQueries(sessions, runs),
+    ...createMemorySummaries(sessions, runs),
     ...createMemoryWork({ sessions, runs, clock, leaseEndsIn, lease: leases.lease }),
     ...createMemorySnapshots(sessions, assertHeld),
     ...withWorkNotices({ append, release: leases.release, sendMessage }, notifyWork),

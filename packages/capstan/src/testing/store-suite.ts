@@ -11,6 +11,7 @@ import { searchSuite } from "./store-suite/search-suite.ts";
 import { secondInstanceSuite } from "./store-suite/second-instance-suite.ts";
 import { sessionsSuite } from "./store-suite/sessions-suite.ts";
 import { snapshotsSuite } from "./store-suite/snapshots-suite.ts";
+import { summariesSuite } from "./store-suite/summaries-suite.ts";
 import { watchingSuite } from "./store-suite/watching-suite.ts";
 import { writingSuite } from "./store-suite/writing-suite.ts";
 
@@ -46,6 +47,7 @@ export function storeSuite(
     writingSuite(getStore);
     scopesSuite(getStore);
     runsSuite(getStore);
+    summariesSuite(getStore);
     searchSuite(getStore);
     watchingSuite(getStore);
     leasesSuite(getStore);

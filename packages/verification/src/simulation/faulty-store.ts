@@ -153,6 +153,10 @@ function createPlainCalls(
       call({ name: "removeRecord", act: (store) => store.removeRecord(kind, id, expected) }),
     listOrphans: (options) => call({ name: "listOrphans", act: (store) => store.listOrphans(options) }),
     countRuns: () => call({ name: "countRuns", act: (store) => store.countRuns() }),
+    queryRuns: (query) => call({ name: "queryRuns", act: (store) => store.queryRuns(query) }),
+    summarizeRuns: (filter) => call({ name: "summarizeRuns", act: (store) => store.summarizeRuns(filter) }),
+    putFeedback: (runId, feedback) =>
+      call({ name: "putFeedback", act: (store) => store.putFeedback(runId, feedback) }),
     search: (words, options) => call({ name: "search", act: (store) => store.search(words, options) }),
     sendMessage: (runId, message) =>
       call({

@@ -4,9 +4,11 @@ import { identifyFact } from "../../ids.ts";
 import type { AppendOptions, Store } from "../../store.ts";
 import { toSearchText } from "../search-text.ts";
 import { getRunState, isListedRunStart } from "../store-rules.ts";
+import { getSummaryChange } from "../summarize-run.ts";
 import type { Queries } from "./database.ts";
 import type { PostgresRow } from "./pool.ts";
 import { toRequestArgument } from "./requests.ts";
+import { toStoredChange } from "./run-summaries.ts";
 import { isContentError } from "./store-error.ts";
 import { buildWordVector, decodeFact, encodeText } from "./stored-text.ts";
 
@@ -118,6 +120,7 @@ function toAppendArgument(
     session: encodeText(lease.sessionId),
     token: lease.token,
     version: factVersion,
+    summarized: true,
     expected,
     run: encodeText(sent[0]?.fact.runId ?? ""),
     heard: [...new Set(heard)].map(encodeText),
@@ -132,6 +135,7 @@ function toAppendArgument(
       starts: isListedRunStart(fact),
       words: buildWordVector(toSearchText(fact)),
       body: JSON.stringify(fact),
+      summary: toStoredChange(getSummaryChange(fact), fact),
     })),
   };
 }

@@ -2,6 +2,7 @@ import { AgentError } from "../../errors.ts";
 import { assertPartitions, buildPartitions } from "./partitions.ts";
 import type { PostgresClient, PostgresPool } from "./pool.ts";
 import { buildReadyTable } from "./ready-runs.ts";
+import { buildSummaryTable } from "./run-summaries.ts";
 import {
   buildAppendFunction,
   buildPutRecordFunction,
@@ -149,6 +150,9 @@ const additions: Readonly<Record<string, (schema: string) => string>> = {
     ${buildAppendFunction(schema)}`,
   runs_by_state: (schema) => `
     CREATE INDEX runs_by_state ON ${schema}.runs (state, place) WHERE state <> 'ended';`,
+  run_summaries: (schema) => `
+    ${buildSummaryTable(schema)}
+    ${buildAppendFunction(schema)}`,
 };
 
 /**

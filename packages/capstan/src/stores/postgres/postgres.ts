@@ -3,7 +3,7 @@
 // Everything is in one schema (`migrations.ts`): `facts`, one row each with its JSON as text, numbered per session;
 // `sessions`, `runs` and `told` (messages to runs), which are derived from the facts and written with them; `leases`,
 // whose row is locked by every append of the session; `ready` (runs that any process can take over); `blobs`; `records`;
-// `snapshots`; and `version`. Ids are stored as in a JSON string, without the quotes. Other processes are notified on a
+// `snapshots`; `run_summaries`; and `version`. Ids are stored as in a JSON string, without the quotes. Other processes are notified on a
 // bus, after the transaction that stores the data and in batches (`notices.ts`): by default with NOTIFY, on a channel
 // per session.
 import type { DeltaBus } from "../../delta-bus.ts";
@@ -25,6 +25,7 @@ import { openPostgresBus } from "./postgres-bus.ts";
 import { createRecords } from "./records.ts";
 import { createRequests } from "./requests.ts";
 import { createRunCounts } from "./run-counts.ts";
+import { createRunQueries } from "./run-queries.ts";
 import { createSearch } from "./search.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { unquoteSchema } from "./sql-functions.ts";
@@ -89,6 +90,7 @@ export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Sto
     ...createOrphans(database, schema, notices.onWork),
     ...leases,
     ...createRunCounts(database, schema),
+    ...createRunQueries(database, schema),
     ...createBlobs(database, schema),
     ...createRecords(database, schema),
     ...createRequests(database, schema),

@@ -14,7 +14,7 @@ const maxRecentFacts = 50;
 const minRankedRows = 200;
 const maxRankedRows = 10_000;
 
-type Search = {
+export type Search = {
   readonly queryWords: readonly string[];
   readonly scope: string | undefined;
   readonly limit: number;
@@ -30,16 +30,21 @@ export function createSearch(database: Database, schema: string): Pick<Store, "s
       const limit = clampRowLimit(maxHits);
       const search: Search = { queryWords: splitQuery(words), scope, limit };
       if (search.queryWords.length === 0) return [];
-      const recent = await database.query("search", buildRecentQuery(schema, search));
-      const found = recent.filter(({ seq }) => seq !== null);
-      const isComplete = recent[0]?.is_complete === true;
-      const rows =
-        isComplete || found.length >= limit
-          ? found
-          : await database.query("search", buildIndexQuery(schema, search));
-      return rankRows(rows, search);
+      return rankRows(await findMatches(database, schema, search), search);
     },
   };
+}
+
+/** Returns matching facts, at most twice as many as `limit`; if enough of them are among the newest facts, only those. */
+export async function findMatches(
+  database: Database,
+  schema: string,
+  search: Search,
+): Promise<readonly PostgresRow[]> {
+  const recent = await database.query("search", buildRecentQuery(schema, search));
+  const found = recent.filter(({ seq }) => seq !== null);
+  if (recent[0]?.is_complete === true || found.length >= search.limit) return found;
+  return database.query("search", buildIndexQuery(schema, search));
 }
 
 /** Finds matches in the newest facts of the newest sessions, and tells whether these are all facts. */

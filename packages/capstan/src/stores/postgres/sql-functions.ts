@@ -30,17 +30,20 @@ export function buildAppendFunction(schema: string): string {
       first_at double precision;
       last_at double precision;
       given record;
+      is_summarized boolean := asked->>'summarized' IS NOT NULL;
     BEGIN
       SELECT token INTO lease_token FROM ${schema}.leases WHERE session_id = session FOR UPDATE;
       IF lease_token IS DISTINCT FROM (asked->>'token')::bigint THEN
         RETURN QUERY SELECT 'lease_lost', NULL::integer, NULL::integer, NULL::text;
         RETURN;
       END IF;
+      -- Waits for a process that is summarizing the session.
+      PERFORM FROM ${schema}.unsummarized WHERE session_id = session FOR SHARE;
       length := coalesce((SELECT facts FROM ${schema}.sessions WHERE id = session), 0);
       next_seq := length;
       FOR given IN SELECT * FROM json_to_recordset(asked->'facts') AS fact(
         place integer, identity text, run text, agent text, at double precision, state text, starts boolean,
-        words tsvector, body text)
+        words tsvector, body text, summary json)
       LOOP
         RETURN QUERY SELECT NULL::text, given.place, seq, body FROM ${schema}.facts
           WHERE session_id = session AND identity = sha256(convert_to(given.identity, 'UTF8'));
@@ -61,6 +64,9 @@ export function buildAppendFunction(schema: string): string {
           INSERT INTO ${schema}.runs (id, session_id, agent, state, started_at, updated_at)
             VALUES (given.run, session, given.agent, given.state, given.at, given.at);
         END IF;
+        IF given.summary IS NOT NULL THEN
+          PERFORM ${schema}.summarize_fact(session, next_seq, given.run, given.at, given.summary);
+        END IF;
         RETURN QUERY SELECT NULL::text, given.place, next_seq, NULL::text;
       END LOOP;
       IF next_seq > length THEN
@@ -68,6 +74,9 @@ export function buildAppendFunction(schema: string): string {
           VALUES (session, next_seq, added_bytes, first_at, last_at)
           ON CONFLICT (id) DO UPDATE SET facts = next_seq, bytes = session_row.bytes + added_bytes, updated_at = last_at,
             created_at = CASE WHEN session_row.facts = 0 THEN first_at ELSE session_row.created_at END;
+        IF NOT is_summarized THEN
+          INSERT INTO ${schema}.unsummarized VALUES (session) ON CONFLICT DO NOTHING;
+        END IF;
       END IF;
       IF asked->'requests' IS NOT NULL THEN
         WITH added AS (

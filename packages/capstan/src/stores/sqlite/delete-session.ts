@@ -1,6 +1,6 @@
 import type { Connection } from "./connection.ts";
 import { findExpired, hideSession } from "./hidden-sessions.ts";
-import { lowerIndexed } from "./migrations.ts";
+import { lowerCounters } from "./migrations.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 /** Limits of one transaction, so that each blocks the process for some milliseconds. */
@@ -91,7 +91,7 @@ function deleteFacts(connection: Connection, session: number, rowLimit: number):
     bytes += row.bytes;
     if (bytes >= maxBytes) break;
   }
-  connection.run(lowerIndexed);
+  for (const sql of lowerCounters) connection.run(sql);
   return bytes > 0;
 }
 

@@ -4,7 +4,9 @@ import { identifyFact } from "../../ids.ts";
 import type { Lease, RunInfo, Store } from "../../store.ts";
 import { getRunState, isListedRunStart } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
+import { raiseCounters } from "./fact-counters.ts";
 import { insertRequests } from "./requests.ts";
+import { summarizeFact } from "./run-summaries.ts";
 import { indexFact } from "./search.ts";
 import { type FactRow, parseFact } from "./stored-fact.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
@@ -79,7 +81,7 @@ export function createFactLog(
 
 type FactPlace = { readonly session: number; readonly seq: number; readonly state: RunInfo["state"] };
 
-/** Inserts a fact at a position, updates the state of its run, and adds the fact to the search index. */
+/** Inserts a fact at a position, updates its run, and adds the fact to the search index. */
 export function insertFact(connection: Connection, place: FactPlace, fact: UnplacedFact): void {
   const { session, seq } = place;
   const sql =
@@ -87,7 +89,10 @@ export function insertFact(connection: Connection, place: FactPlace, fact: Unpla
   const identity = encodeText(identifyFact(fact));
   const row = connection.get<SessionRow>(sql, session, seq, identity, factVersion, JSON.stringify(fact));
   updateRun(connection, place, fact);
-  if (row) indexFact(connection, row.number, fact);
+  if (!row) return;
+  const raised = raiseCounters(connection, row.number);
+  if (raised.has("indexed")) indexFact(connection, row.number, fact);
+  if (raised.has("summarized")) summarizeFact(connection, place, fact);
 }
 
 export function findSessionRow(connection: Connection, sessionId: string): SessionRow | undefined {

@@ -90,8 +90,14 @@ export const isSession = "(facts > 0 OR created_at > 0)";
 export const scopeColumn = "substr(id, 1, max(0, instr(id, '~') - 1))";
 
 /** Numbers of deleted facts are used again if they were the last ones; then the counter must not be above them. */
-export const lowerIndexed = `UPDATE counters SET value = (SELECT ifnull(max(number), 0) FROM facts)
+const lowerIndexed = `UPDATE counters SET value = (SELECT ifnull(max(number), 0) FROM facts)
   WHERE name = 'indexed' AND value > (SELECT ifnull(max(number), 0) FROM facts)`;
+
+/** The same for the facts that are in summaries. */
+const lowerSummarized = lowerIndexed.replace("'indexed'", "'summarized'");
+
+/** Lowers both counters after facts were deleted. */
+export const lowerCounters: readonly string[] = [lowerIndexed, lowerSummarized];
 
 /**
  * Tables and indexes that an earlier version of this program does not need, by the name of one of them. They do not
@@ -163,6 +169,39 @@ CREATE TRIGGER lease_inserted AFTER INSERT ON leases BEGIN DELETE FROM claims WH
 CREATE TRIGGER lease_updated AFTER UPDATE OF token ON leases BEGIN DELETE FROM claims WHERE session = NEW.session; END;
 CREATE TRIGGER claimed_session_deleted AFTER DELETE ON sessions BEGIN DELETE FROM claims WHERE session = OLD.id; END;
 CREATE INDEX told_pending ON told (run) WHERE message IS NOT NULL;
+`,
+  // Summaries of runs. The lists, `usage` and `feedback` are JSON. The counter `summarized` is the number up to which all
+  // facts are in them: facts of an earlier version of this program, and facts that it writes, are added by the next query.
+  run_summaries: `
+CREATE TABLE run_summaries (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  session INTEGER NOT NULL,
+  first_seq INTEGER NOT NULL,
+  scope TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  agent_version TEXT,
+  started_at REAL NOT NULL,
+  ended_at REAL,
+  status TEXT,
+  stop_reason TEXT,
+  error_code TEXT,
+  turns INTEGER NOT NULL DEFAULT 0,
+  tool_calls INTEGER NOT NULL DEFAULT 0,
+  tokens REAL NOT NULL DEFAULT 0,
+  cost REAL NOT NULL DEFAULT 0,
+  tools TEXT NOT NULL DEFAULT '[]',
+  models TEXT NOT NULL DEFAULT '[]',
+  tags TEXT NOT NULL DEFAULT '[]',
+  usage TEXT NOT NULL DEFAULT '{"inputTokens":0,"outputTokens":0}',
+  title TEXT NOT NULL,
+  rating TEXT,
+  feedback TEXT
+) STRICT;
+CREATE INDEX run_summaries_by_session ON run_summaries (session, first_seq);
+CREATE INDEX run_summaries_by_time ON run_summaries (started_at, run);
+CREATE INDEX run_summaries_by_scope_and_time ON run_summaries (scope, started_at, run);
+INSERT INTO counters VALUES ('summarized', 0);
+CREATE TRIGGER summarized_session_deleted AFTER DELETE ON sessions BEGIN ${lowerSummarized}; END;
 `,
 };
 

@@ -6,6 +6,7 @@ import { getScope, type SearchHit, type SearchOptions, type Store } from "../../
 import { buildExcerpt, scoreMatch, splitQuery, splitWords, toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
+import { isCounterBehind } from "./fact-counters.ts";
 import { type FactRow, parseFact } from "./stored-fact.ts";
 import { fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
@@ -19,10 +20,8 @@ const indexPartSize = 200;
 const maxRecentRows = 1_000;
 const minRankedRows = 200;
 
-/** Indexes a fact, unless facts before it are still to be indexed. */
+/** Adds a fact to the index. */
 export function indexFact(connection: Connection, number: number, fact: UnplacedFact): void {
-  const sql = "UPDATE counters SET value = ?1 WHERE name = 'indexed' AND value = ?1 - 1";
-  if (connection.run(sql, number) === 0) return;
   const words = toWords(fact.sessionId, fact);
   if (words) connection.run("INSERT INTO search (rowid, words) VALUES (?, ?)", number, words);
 }
@@ -33,15 +32,19 @@ export function createSearch(connection: Connection, { read, write }: WorkQueue)
     async search(text, options) {
       const queryWords = splitQuery(text);
       if (queryWords.length === 0) return [];
-      while (await read(() => isIndexBehind(connection))) await write(() => indexNextPart(connection));
+      await completeIndex(connection, { read, write });
       return read(() => searchFacts(connection, queryWords, options));
     },
   };
 }
 
-function isIndexBehind(connection: Connection): boolean {
-  const sql = `SELECT 1 FROM counters WHERE name = 'indexed' AND value < (SELECT ifnull(max(number), 0) FROM facts)`;
-  return connection.get(sql) !== undefined;
+/** Indexes the facts that are still to be indexed. */
+export async function completeIndex(
+  connection: Connection,
+  { read, write }: Pick<WorkQueue, "read" | "write">,
+): Promise<void> {
+  while (await read(() => isCounterBehind(connection, "indexed")))
+    await write(() => indexNextPart(connection));
 }
 
 function indexNextPart(connection: Connection): void {
@@ -78,15 +81,26 @@ function searchFacts(
   { scope, limit = 50 }: SearchOptions = {},
 ): SearchHit[] {
   const maxHits = clampRowLimit(limit);
-  const scopeWord = scope === undefined ? [] : [`"${toScopeWord(scope)}"`];
   const rankedLimit = Math.max(2 * maxHits, minRankedRows);
+  const rows = findNewestRows(connection, queryWords, { scope, enough: maxHits, limit: rankedLimit });
+  const ranked = rankRows(rows, queryWords);
+  return ranked.slice(0, maxHits).flatMap(({ rowid }) => loadHit(connection, rowid, queryWords));
+}
+
+type RowLimits = { readonly scope: string | undefined; readonly enough: number; readonly limit: number };
+
+/** Returns up to `limit` matching rows, newest first; if `enough` are among the newest of all, only those. */
+export function findNewestRows(
+  connection: Connection,
+  queryWords: readonly string[],
+  { scope, enough, limit }: RowLimits,
+): IndexedRow[] {
+  const scopeWord = scope === undefined ? [] : [`"${toScopeWord(scope)}"`];
   const recentRows = listRows(connection, scopeWord, maxRecentRows);
   // Words are separated by spaces, and the first one is the scope.
-  let rows = recentRows.filter(({ words }) => queryWords.every((word) => words.includes(` ${word}`)));
-  if (rows.length < maxHits && recentRows.length === maxRecentRows)
-    rows = listRows(connection, [...scopeWord, ...queryWords.map((word) => `"${word}"*`)], rankedLimit);
-  const ranked = rankRows(rows.slice(0, rankedLimit), queryWords);
-  return ranked.slice(0, maxHits).flatMap(({ rowid }) => loadHit(connection, rowid, queryWords));
+  const rows = recentRows.filter(({ words }) => queryWords.every((word) => words.includes(` ${word}`)));
+  if (rows.length >= enough || recentRows.length < maxRecentRows) return rows.slice(0, limit);
+  return listRows(connection, [...scopeWord, ...queryWords.map((word) => `"${word}"*`)], limit);
 }
 
 /** Returns the newest rows that match all terms. */

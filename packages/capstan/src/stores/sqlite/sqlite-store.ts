@@ -11,6 +11,7 @@ import { createRecords } from "./records.ts";
 import { createRequests } from "./requests.ts";
 import { createRunCounts } from "./run-counts.ts";
 import { createRunMessages } from "./run-messages.ts";
+import { createRunQueries } from "./run-queries.ts";
 import { createSearch } from "./search.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { createWatch } from "./watch.ts";
@@ -55,6 +56,7 @@ export function createSqliteStore(
     ...createCatalog(connection, queue, now),
     ...createOrphans(connection, queue, now),
     ...createRunCounts(connection, queue, now),
+    ...createRunQueries(connection, queue),
     ...createSearch(connection, queue),
     ...blobs,
     ...createRequests(connection, queue),

@@ -1,0 +1,153 @@
+import { AgentError } from "../../errors.ts";
+import type { RunFilter, RunQuery, RunSummary } from "../../run-summary.ts";
+import type { Store } from "../../store.ts";
+import { buildRunConditions, type RunDialect, sortExpressions } from "../run-conditions.ts";
+import { defaultRunLimit, formatRunCursor, parseRunCursor } from "../run-cursor.ts";
+import { assertBucketMs, binsPerLog, createStatistics, type StatisticsRow } from "../run-statistics.ts";
+import { splitQuery } from "../search-text.ts";
+import { clampRowLimit } from "../store-rules.ts";
+import { buildSummary } from "../summarize-run.ts";
+import type { Database, Statement } from "./database.ts";
+import type { PostgresRow } from "./pool.ts";
+import { completeSummaries, decodeSummary } from "./run-summaries.ts";
+import { findMatches } from "./search.ts";
+import { decodeJson, decodeText, encodeText } from "./stored-text.ts";
+
+/** Facts with the words of a query whose runs are considered. */
+const maxMatches = 1_000;
+
+type Matches = readonly string[] | undefined;
+
+/** Creates the queries over all runs. */
+export function createRunQueries(
+  database: Database,
+  schema: string,
+): Pick<Store, "queryRuns" | "summarizeRuns" | "putFeedback"> {
+  /** Returns the ids of the runs whose facts have the words; undefined if the query has no words. */
+  async function findRuns({ q, scope }: RunFilter): Promise<Matches> {
+    await completeSummaries(database, schema);
+    if (q === undefined) return undefined;
+    const queryWords = splitQuery(q);
+    if (queryWords.length === 0) return [];
+    const facts = await findMatches(database, schema, { queryWords, scope, limit: maxMatches / 2 });
+    const text = `SELECT DISTINCT (SELECT run_id FROM ${schema}.run_summaries AS summary
+        WHERE summary.session_id = fact.session_id AND first_seq <= seq ORDER BY first_seq DESC LIMIT 1) AS run_id
+      FROM unnest($1::text[], $2::integer[]) AS fact (session_id, seq)`;
+    const values = [facts.map(({ session_id }) => session_id), facts.map(({ seq }) => seq)];
+    const rows = await database.query("search runs", { text, values });
+    return rows.flatMap(({ run_id }) => (run_id === null ? [] : [String(run_id)]));
+  }
+
+  return {
+    async queryRuns(query = {}) {
+      const limit = clampRowLimit(query.limit ?? defaultRunLimit);
+      const matches = await findRuns(query);
+      const statement = buildRunQuery(schema, { ...query, limit: Math.min(limit + 1, 2 ** 31 - 1) }, matches);
+      const rows = await database.query("list runs", statement);
+      const page = rows.slice(0, limit);
+      const last = rows.length > limit ? page.at(-1) : undefined;
+      const position = last && { value: Number(last.sort_value), place: Number(last.place) };
+      return {
+        runs: page.map(toRunSummary),
+        ...(position && { next: formatRunCursor(query, position) }),
+      };
+    },
+    async summarizeRuns({ bucketMs, ...filter }) {
+      assertBucketMs(bucketMs);
+      const statement = buildCountQuery(schema, filter, { matches: await findRuns(filter), bucketMs });
+      const statistics = createStatistics();
+      for (const row of await database.query("add up runs", statement)) statistics.add(toStatisticsRow(row));
+      return statistics.build();
+    },
+    async putFeedback(runId, feedback) {
+      await completeSummaries(database, schema);
+      const text = `UPDATE ${schema}.run_summaries SET rating = $2, feedback = $3 WHERE run_id = $1 RETURNING run_id`;
+      const values = [
+        encodeText(runId),
+        feedback?.rating ?? null,
+        feedback ? JSON.stringify(feedback) : null,
+      ];
+      const rows = await database.query("store feedback", { text, values });
+      if (rows.length === 0) throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
+    },
+  };
+}
+
+/** Builds the statement of a page. `matches` are the runs with the words of the query. */
+export function buildRunQuery(schema: string, query: RunQuery, matches: Matches): Statement {
+  const { sort = "startedAt", order = "desc", limit = defaultRunLimit } = query;
+  const { values, conditions, dialect } = buildConditions(schema, query, matches);
+  const sortValue = sortExpressions[sort];
+  const after = parseRunCursor(query);
+  if (after) {
+    const position = `${dialect.addValue(after.value)}::double precision, ${dialect.addValue(after.place)}::bigint`;
+    conditions.push(`(${sortValue}, place) ${order === "asc" ? ">" : "<"} (${position})`);
+  }
+  const text = `SELECT page.*, runs.state, runs.updated_at FROM (
+      SELECT *, ${sortValue} AS sort_value FROM ${schema}.run_summaries WHERE ${conditions.join(" AND ")}
+      ORDER BY ${sortValue} ${order}, place ${order} LIMIT ${dialect.addValue(limit)}) AS page
+    JOIN ${schema}.runs ON runs.id = page.run_id ORDER BY sort_value ${order}, page.place ${order}`;
+  return { text, values };
+}
+
+type CountOptions = { readonly matches: Matches; readonly bucketMs: number };
+
+/** Builds the statement that groups runs by period and duration, and again by agent, models and tools. */
+function buildCountQuery(schema: string, filter: RunFilter, { matches, bucketMs }: CountOptions): Statement {
+  const { values, conditions, dialect } = buildConditions(schema, filter, matches);
+  const bucket = `${dialect.addValue(bucketMs)}::double precision`;
+  const text = `SELECT at, bin, agent, models, tools, count(*) AS runs, count(*) FILTER (WHERE status = 'failed') AS failed,
+      sum(cost) AS cost, sum(tokens) AS tokens
+    FROM (SELECT floor(started_at / ${bucket}) * ${bucket} AS at,
+        CASE WHEN ended_at IS NOT NULL THEN round(ln(greatest(ended_at - started_at, 1)) * ${binsPerLog})::integer END AS bin,
+        agent, models, tools, status, cost, tokens
+      FROM ${schema}.run_summaries WHERE ${conditions.join(" AND ")}) AS run
+    GROUP BY GROUPING SETS ((at, bin), (agent, models, tools))`;
+  return { text, values };
+}
+
+function buildConditions(
+  schema: string,
+  filter: RunFilter,
+  matches: Matches,
+): { readonly values: unknown[]; readonly conditions: string[]; readonly dialect: RunDialect } {
+  const values: unknown[] = [];
+  const addValue = (value: unknown) => `$${values.push(value)}`;
+  const dialect: RunDialect = {
+    addValue,
+    encodeText,
+    contains: (column, text) => `${addValue(encodeText(text))} = ANY (${column})`,
+    isIn: (sessionId) => `session_id = ${addValue(encodeText(sessionId))}`,
+    hasState: (state) =>
+      state === "ended"
+        ? `run_id NOT IN (SELECT id FROM ${schema}.runs WHERE state <> 'ended')`
+        : `run_id IN (SELECT id FROM ${schema}.runs WHERE state <> 'ended' AND state = ${addValue(state)})`,
+  };
+  const conditions = [
+    "TRUE",
+    ...(matches ? [`run_id = ANY (${addValue(matches)}::text[])`] : []),
+    ...buildRunConditions(filter, dialect),
+  ];
+  return { values, conditions, dialect };
+}
+
+function toRunSummary(row: PostgresRow): RunSummary {
+  const info = {
+    runId: decodeText(row.run_id),
+    sessionId: decodeText(row.session_id),
+    state: row.state as RunSummary["state"],
+    updatedAt: Number(row.updated_at),
+    user: decodeText(row.scope),
+  };
+  return buildSummary(info, decodeSummary(row), row.feedback === null ? undefined : decodeJson(row.feedback));
+}
+
+function toStatisticsRow({ at, bin, agent, models, tools, ...row }: PostgresRow): StatisticsRow {
+  const totals = {
+    ...{ runs: Number(row.runs), failed: Number(row.failed) },
+    ...{ cost: Number(row.cost), tokens: Number(row.tokens) },
+  };
+  if (agent === null) return { ...totals, at: Number(at), bin: bin === null ? undefined : Number(bin) };
+  const decodeList = (stored: unknown) => (stored as readonly string[]).map(decodeText);
+  return { ...totals, agent: decodeText(agent), models: decodeList(models), tools: decodeList(tools) };
+}

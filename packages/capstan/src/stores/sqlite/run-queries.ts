@@ -1,0 +1,175 @@
+import { AgentError } from "../../errors.ts";
+import type { RunFilter, RunQuery } from "../../run-summary.ts";
+import type { Store } from "../../store.ts";
+import { buildRunConditions, type RunDialect, sortExpressions } from "../run-conditions.ts";
+import { defaultRunLimit, formatRunCursor, parseRunCursor } from "../run-cursor.ts";
+import { assertBucketMs, createStatistics, toDurationBin } from "../run-statistics.ts";
+import { splitQuery } from "../search-text.ts";
+import { clampRowLimit } from "../store-rules.ts";
+import type { Connection, SqlValue } from "./connection.ts";
+import { completeSummaries, type ListedSummary, toRunSummary } from "./run-summaries.ts";
+import { completeIndex, findNewestRows } from "./search.ts";
+import { encodeText, fromStoredText } from "./stored-text.ts";
+import type { WorkQueue } from "./work-queue.ts";
+
+/** A statement with named values. */
+export type RunStatement = { readonly sql: string; readonly values: readonly SqlValue[] };
+type SortedRow = ListedSummary & { readonly sort_value: number };
+type CountedRow = {
+  readonly run: number;
+  readonly started_at: number;
+  readonly ended_at: number | null;
+  readonly failed: number;
+  readonly cost: number;
+  readonly tokens: number;
+  readonly agent: string;
+  readonly models: string;
+  readonly tools: string;
+};
+
+/** The newest facts with the words of a query whose runs are considered. */
+const maxMatches = 1_000;
+/** Runs that are added up before other work gets its turn. */
+const pageSize = 10_000;
+
+/** Creates the queries over all runs. */
+export function createRunQueries(
+  connection: Connection,
+  queue: WorkQueue,
+): Pick<Store, "queryRuns" | "summarizeRuns" | "putFeedback"> {
+  const { read, write } = queue;
+
+  /** Returns the numbers of the runs whose facts have the words; undefined if the query has no words. */
+  async function findMatches({ q, scope }: RunFilter): Promise<readonly number[] | undefined> {
+    await completeSummaries(connection, queue);
+    if (q === undefined) return undefined;
+    const queryWords = splitQuery(q);
+    if (queryWords.length === 0) return [];
+    await completeIndex(connection, queue);
+    return read(() => findRunsByWords(connection, queryWords, scope));
+  }
+
+  return {
+    async queryRuns(query = {}) {
+      const limit = clampRowLimit(query.limit ?? defaultRunLimit);
+      const matches = await findMatches(query);
+      const { sql, values } = buildRunQuery({ ...query, limit: limit + 1 }, matches);
+      const rows = await read(() => connection.all<SortedRow>(sql, ...values));
+      const page = rows.slice(0, limit);
+      const last = rows.length > limit ? page.at(-1) : undefined;
+      const next = last && formatRunCursor(query, { value: last.sort_value, place: last.run });
+      return { runs: page.map(toRunSummary), ...(next !== undefined && { next }) };
+    },
+    async summarizeRuns({ bucketMs, ...filter }) {
+      assertBucketMs(bucketMs);
+      const matches = await findMatches(filter);
+      const statistics = createStatistics();
+      const parseNames = createNameParser();
+      let after: CountedRow | undefined;
+      do {
+        const { sql, values } = buildCountQuery(filter, matches, after);
+        const rows = await read(() => connection.all<CountedRow>(sql, ...values));
+        for (const { started_at, ended_at, models, tools, agent, ...row } of rows)
+          statistics.add({
+            ...{ runs: 1, failed: row.failed, cost: row.cost, tokens: row.tokens },
+            at: Math.floor(started_at / bucketMs) * bucketMs,
+            bin: ended_at === null ? undefined : toDurationBin(ended_at - started_at),
+            ...{ agent: fromStoredText(agent), models: parseNames(models), tools: parseNames(tools) },
+          });
+        after = rows.length === pageSize ? rows.at(-1) : undefined;
+        if (after) await new Promise((resolve) => setImmediate(resolve));
+      } while (after);
+      return statistics.build();
+    },
+    async putFeedback(runId, feedback) {
+      await completeSummaries(connection, queue);
+      const sql = `UPDATE run_summaries SET rating = ?, feedback = ?
+        WHERE run = (SELECT number FROM runs WHERE id = ?)`;
+      const values = [feedback?.rating ?? null, feedback ? JSON.stringify(feedback) : null];
+      const changed = await write(() => connection.run(sql, ...values, encodeText(runId)));
+      if (changed === 0) throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
+    },
+  };
+}
+
+/** Few runs differ in their models and tools, so each list is parsed once. */
+function createNameParser(): (json: string) => readonly string[] {
+  const parsed = new Map<string, readonly string[]>();
+  return (json) => {
+    const names = parsed.get(json) ?? (JSON.parse(json) as readonly string[]);
+    parsed.set(json, names);
+    return names;
+  };
+}
+
+function findRunsByWords(
+  connection: Connection,
+  queryWords: readonly string[],
+  scope: string | undefined,
+): readonly number[] {
+  const rows = findNewestRows(connection, queryWords, { scope, enough: maxMatches / 2, limit: maxMatches });
+  const sql = `SELECT DISTINCT (SELECT run FROM run_summaries WHERE session = facts.session AND first_seq <= facts.seq
+      ORDER BY first_seq DESC LIMIT 1) AS run
+    FROM facts WHERE number IN (SELECT value FROM json_each(?))`;
+  const found = connection.all<{ run: number | null }>(sql, JSON.stringify(rows.map(({ rowid }) => rowid)));
+  return found.flatMap(({ run }) => run ?? []);
+}
+
+/** Builds the statement of a page. `matches` are the runs with the words of the query. */
+export function buildRunQuery(query: RunQuery, matches: readonly number[] | undefined): RunStatement {
+  const { sort = "startedAt", order = "desc", limit = defaultRunLimit } = query;
+  const { values, conditions, dialect } = buildConditions(query, matches);
+  const sortValue = sortExpressions[sort];
+  const after = parseRunCursor(query);
+  if (after) {
+    const position = `${dialect.addValue(after.value)}, ${dialect.addValue(after.place)}`;
+    conditions.push(`(${sortValue}, run) ${order === "asc" ? ">" : "<"} (${position})`);
+  }
+  const sql = `SELECT page.*, runs.id, runs.state, runs.updated_at, sessions.id AS session_id FROM (
+      SELECT *, ${sortValue} AS sort_value FROM run_summaries WHERE ${conditions.join(" AND ")}
+      ORDER BY ${sortValue} ${order}, run ${order} LIMIT ${dialect.addValue(limit)}) AS page
+    CROSS JOIN runs ON runs.number = page.run CROSS JOIN sessions ON sessions.number = page.session
+    ORDER BY page.sort_value ${order}, page.run ${order}`;
+  return { sql, values };
+}
+
+/** Builds the statement of the next runs that are added up. */
+function buildCountQuery(
+  filter: RunFilter,
+  matches: readonly number[] | undefined,
+  after: CountedRow | undefined,
+): RunStatement {
+  const { values, conditions, dialect } = buildConditions(filter, matches);
+  if (after)
+    conditions.push(
+      `(started_at, run) > (${dialect.addValue(after.started_at)}, ${dialect.addValue(after.run)})`,
+    );
+  const sql = `SELECT run, started_at, ended_at, status IS 'failed' AS failed, cost, tokens, agent, models, tools
+    FROM run_summaries WHERE ${conditions.join(" AND ")} ORDER BY started_at, run LIMIT ${pageSize}`;
+  return { sql, values };
+}
+
+function buildConditions(
+  filter: RunFilter,
+  matches: readonly number[] | undefined,
+): { readonly values: SqlValue[]; readonly conditions: string[]; readonly dialect: RunDialect } {
+  const values: SqlValue[] = [];
+  const addValue = (value: SqlValue) => `?${values.push(value)}`;
+  const dialect: RunDialect = {
+    addValue,
+    encodeText,
+    contains: (column, text) => `instr(${column}, ${addValue(JSON.stringify(text))}) > 0`,
+    isIn: (sessionId) =>
+      `session = (SELECT number FROM sessions WHERE id = ${addValue(encodeText(sessionId))})`,
+    hasState: (state) =>
+      state === "ended"
+        ? "run NOT IN (SELECT number FROM runs WHERE state <> 'ended')"
+        : `run IN (SELECT number FROM runs WHERE state <> 'ended' AND state = ${addValue(state)})`,
+  };
+  const conditions = [
+    "session NOT IN (SELECT session FROM hidden_sessions)",
+    ...(matches ? [`run IN (SELECT value FROM json_each(${addValue(JSON.stringify(matches))}))`] : []),
+    ...buildRunConditions(filter, dialect),
+  ];
+  return { values, conditions, dialect };
+}
