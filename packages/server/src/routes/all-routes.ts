@@ -15,6 +15,7 @@ import { modelRoutes } from "./models.ts";
 import { openaiRoutes } from "./openai.ts";
 import { responseRoutes } from "./responses.ts";
 import type { Route } from "./route.ts";
+import { runListRoutes } from "./run-list.ts";
 import { runAgainRoutes, runAnswerRoutes, runEventRoutes, runRoutes } from "./runs.ts";
 import { sessionCopyRoutes, sessionEventRoutes, sessionRoutes } from "./sessions.ts";
 import { signInRoutes } from "./sign-in.ts";
@@ -38,6 +39,7 @@ const described: readonly Route[] = [
   ...sessionCopyRoutes,
   ...sessionEventRoutes,
   ...approvalRuleRoutes,
+  ...runListRoutes,
   ...runRoutes,
   ...runEventRoutes,
   ...runAnswerRoutes,

@@ -5,35 +5,12 @@ import { readEvents } from "../runs/read-events.ts";
 import { rerunRun } from "../runs/rerun.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
-import { listRuns, listStuckRuns, loadRunView } from "../views/run-view.ts";
+import { loadRunView } from "../views/run-view.ts";
 import { pendingCall } from "./pending-call-schema.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { after, content, factPage, id, json, limit, stream, usage, view } from "./schemas.ts";
+import { runFields } from "./run-schemas.ts";
+import { after, content, factPage, id, json, stream, usage, view } from "./schemas.ts";
 import { settings } from "./settings-schema.ts";
-
-const runFields = {
-  runId: id,
-  sessionId: id,
-  agent: z.string(),
-  state: z
-    .enum(["queued", "active", "waiting", "ended"])
-    .describe("`active`: the run has work to do. `queued`: it starts when the runs before it have ended."),
-  text: z.string().optional().describe("The start of the message of a queued run."),
-  startedAt: z.number(),
-  updatedAt: z.number(),
-  newerVersion: z
-    .int()
-    .optional()
-    .describe("The version of its facts, if this server is too old to continue the run."),
-} as const;
-
-const runInfo: z.ZodType = z.object({
-  ...runFields,
-  reason: z
-    .object({ code: z.string(), message: z.string(), retryable: z.boolean() })
-    .optional()
-    .describe("Why a stuck run cannot continue."),
-});
 
 const result = z.looseObject({
   status: z.enum(["done", "limit", "failed", "cancelled", "waiting"]),
@@ -68,6 +45,11 @@ export const runRoutes: readonly Route[] = [
         .max(100)
         .optional()
         .describe("The user's time zone, such as `Europe/Oslo`. Ignored if unknown."),
+      tags: z
+        .array(z.string().min(1).max(60))
+        .max(20)
+        .optional()
+        .describe("Words by which the run can be found in lists."),
     }),
     startsWork: true,
     responses: {
@@ -88,27 +70,6 @@ export const runRoutes: readonly Route[] = [
       };
       const status = canWait || state !== "started" ? 202 : isNew ? 201 : 200;
       return Response.json({ runId, sessionId }, { status, headers });
-    },
-  }),
-  defineRoute({
-    method: "GET",
-    path: "/api/runs",
-    summary: "List the runs of a session, or of the newest sessions.",
-    query: z.strictObject({
-      sessionId: id.optional(),
-      most: limit,
-      state: z
-        .literal("stuck")
-        .optional()
-        .describe(
-          "Only runs that cannot continue: their agent, tool or model is gone, or their facts are newer.",
-        ),
-    }),
-    responses: { 200: { description: "Newest first.", schema: z.object({ runs: z.array(runInfo) }) } },
-    async handle({ query: { sessionId, most, state }, caller: { scope } }, { store, engine }) {
-      const options = { sessionId, scope, limit: most };
-      const runs = state === "stuck" ? await listStuckRuns(engine, options) : await listRuns(store, options);
-      return Response.json({ runs });
     },
   }),
   defineRoute({

@@ -35,6 +35,8 @@ export type RunRequest = {
   readonly settings?: unknown;
   /** The user's time zone. Falls back to the server's if omitted or unknown. */
   readonly timeZone?: string | undefined;
+  /** Words by which the run can be found. */
+  readonly tags?: readonly string[] | undefined;
   /** Summarizes the history of the session instead of answering. The input is an empty history. */
   readonly compact?: true;
   /** Whether any process may execute the run when it has capacity. */
@@ -102,7 +104,7 @@ export async function startRun(
 
 /** Resolves when the start is stored. Rejects with `session_busy` if another process has just started the same run. */
 async function launchRun(deployment: Deployment, caller: Caller, planned: RunPlan): Promise<StartedRun> {
-  const { agent, runId, sessionId, timeZone, compact = false } = planned;
+  const { agent, runId, sessionId, timeZone, tags = [], compact = false } = planned;
   const asked = planned.policy === undefined ? {} : clampPolicy(planned.policy, deployment.policyLimits);
   const hasOverrides = planned.settings !== undefined || planned.policy !== undefined;
   const settings = hasOverrides ? readRequestSettings(planned, caller, { agent, ...deployment }) : {};
@@ -112,7 +114,16 @@ async function launchRun(deployment: Deployment, caller: Caller, planned: RunPla
   try {
     const options = await deployment.getRunOptions({ scope: caller.scope, sessionId });
     const { policy } = admitted;
-    const runOptions = { ...options, session: sessionId, runId, policy, compact, ...settings, ...place };
+    const runOptions = {
+      ...options,
+      session: sessionId,
+      runId,
+      policy,
+      compact,
+      tags,
+      ...settings,
+      ...place,
+    };
     const started = await enqueueRun(deployment, { caller, planned, runOptions });
     if (started.state === "steered") admitted.release(); // the message starts no run
     return started;

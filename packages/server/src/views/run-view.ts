@@ -30,6 +30,16 @@ type ListRunsOptions = {
 
 const maxSessions = 50;
 
+/** Lists the runs of a session with their summaries, also queued ones; newest first. */
+export async function listSessionRuns(
+  store: Store,
+  options: ListRunsOptions & { readonly sessionId: string },
+): Promise<readonly ListedRun[]> {
+  const { runs } = await store.queryRuns({ sessionId: options.sessionId, limit: options.limit });
+  const summaries = new Map(runs.map((run) => [run.runId, run]));
+  return (await listRuns(store, options)).map((run) => ({ ...summaries.get(run.runId), ...run }));
+}
+
 /** Lists runs of one session, or of the user's newest sessions; newest first. */
 export async function listRuns(
   store: Store,
