@@ -1,5 +1,6 @@
-// Measures lists and searches of many sessions, and prints tables. See README.md.
-import { defineAgent, type Fact, run, type Store } from "capstan";
+// Measures lists and searches of many sessions and runs, and prints tables. See README.md.
+import { defineAgent, type Fact, type RunFilter, type RunQuery, run, type Store } from "capstan";
+import { offline } from "capstan/models/offline";
 import { sessions } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { formatEnvironment } from "./markdown.ts";
@@ -12,7 +13,7 @@ import {
   type StoreUnderTest,
 } from "./store-bench.ts";
 
-const help = `Measures the first page of lists and searches in stores with many sessions.
+const help = `Measures lists and searches of sessions and runs in stores with many of them.
 
   npm run bench:lists                        about five minutes; updates the tables in bench/README.md
   npm run bench:lists -- --quick             rough figures of few sessions
@@ -36,13 +37,23 @@ function createText(index: number): string {
   return ["A common question about", ...words, ...marks].join(" ");
 }
 
+/** Gives the runs different tags, models, costs, durations and ends. */
+function varyRun(fact: Fact, index: number): Fact {
+  const at = 1e12 + index * 1_000;
+  if (fact.type === "run_start")
+    return { ...fact, at, tags: [`tag${index % 10}`, ...(index % 5_000 === 0 ? ["rare"] : [])] };
+  if (fact.type === "message") return { ...fact, at, model: `model-${index % 4}` };
+  if (fact.type !== "done") return { ...fact, at };
+  const status = index % 20 === 0 ? "failed" : "done";
+  return { ...fact, status, at: at + ((index * 7_919) % 60_000), cost: ((index * 31) % 1_000) / 1_000 };
+}
+
 /** Adds sessions with one real run each. */
 async function addSessions(store: Store, from: number, to: number): Promise<void> {
   const source = memory();
-  const model = "offline/rules";
-  await run(defineAgent({ name: "bench", model }), "__question__", {
-    ...{ store: source, session: "__session__", runId: "__run__" },
-  });
+  const agent = defineAgent({ name: "bench", model: offline() });
+  const place = { store: source, session: "__session__", runId: "__run__" };
+  (await run(agent, "__question__", place)).orThrow();
   const template = JSON.stringify((await source.read("__session__")).map(({ seq: _, ...fact }) => fact));
   async function addSession(index: number): Promise<void> {
     const id = getSessionId(index);
@@ -50,7 +61,7 @@ async function addSessions(store: Store, from: number, to: number): Promise<void
       .replaceAll("__session__", id)
       .replaceAll("__run__", `run_${index}`)
       .replaceAll("__question__", createText(index));
-    const facts = (JSON.parse(text) as Fact[]).map((fact) => ({ ...fact, at: 1e12 + index }));
+    const facts = (JSON.parse(text) as Fact[]).map((fact) => varyRun(fact, index));
     const lease = await store.lease(id, "bench", 1);
     if (lease) await store.append(facts, { expected: 0, lease });
   }
@@ -64,7 +75,7 @@ type Work = { readonly title: string; act(): Promise<readonly unknown[]> };
 
 function createWorks(store: Store, size: number): readonly Work[] {
   const stored = sessions(store);
-  const middle = { id: getSessionId(size / 2), updatedAt: 1e12 + size / 2 };
+  const middle = { id: getSessionId(size / 2), updatedAt: 1e12 + (size / 2) * 1_000 };
   const search = (words: string, scope?: string) => () =>
     stored.search(words, { limit: 50, ...(scope !== undefined && { scope }) });
   return [
@@ -78,6 +89,39 @@ function createWorks(store: Store, size: number): readonly Work[] {
     { title: "search a missing word", act: search("absentword") },
     { title: "search a frequent word of a user", act: search("comm", "user7") },
     { title: "search a rare word of a user", act: search("rarew", "user0") },
+    ...createRunWorks(store, size),
+  ];
+}
+
+function createRunWorks(store: Store, size: number): readonly Work[] {
+  const query = (title: string, given: RunQuery): Work => ({
+    title: `runs: ${title}`,
+    act: async () => (await store.queryRuns(given)).runs,
+  });
+  const sum = (title: string, filter: RunFilter): Work => ({
+    title: `runs: ${title}`,
+    act: async () => (await store.summarizeRuns({ ...filter, bucketMs: size * 20 })).buckets,
+  });
+  return [
+    query("first page", {}),
+    query("page in the middle", { cursor: `startedAt~desc~${1e12 + size * 500}~0` }),
+    query("first page of a user", { scope: "user7" }),
+    query("failed", { status: "failed" }),
+    query("the most expensive", { sort: "cost" }),
+    query("the slowest of a user", { sort: "ms", scope: "user7" }),
+    query("the slowest", { sort: "ms" }),
+    query("by tokens, with one model", { sort: "tokens", model: "model-1" }),
+    query("with a tag in 10 % of all", { tag: "tag3" }),
+    query("with a rare tag", { tag: "rare" }),
+    query("with a missing tool", { tool: "absent" }),
+    query("that have ended, by turns", { state: "ended", sort: "turns" }),
+    query("with a frequent word", { q: "common question" }),
+    query("with a word in 2 % of all", { q: "medium" }),
+    query("with a rare word", { q: "rarew" }),
+    query("with a missing word", { q: "absentword" }),
+    sum("totals of all", {}),
+    sum("totals of a user", { scope: "user7" }),
+    sum("totals of failed ones with a tag", { status: "failed", tag: "tag0" }),
   ];
 }
 

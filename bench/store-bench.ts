@@ -38,7 +38,8 @@ export async function measureStores<Cell>(
   const schema = `bench_${folder.slice(-6).toLowerCase()}`;
   const database = postgres(pool, { schema });
   const settle = async () => {
-    await pool.query(`VACUUM ANALYZE "${schema}".facts, "${schema}".sessions`);
+    const tables = ["facts", "sessions", "runs", "run_summaries"].map((name) => `"${schema}".${name}`);
+    await pool.query(`VACUUM ANALYZE ${tables.join(", ")}`);
   };
   cells.push(...(await measure({ name: "PostgreSQL", store: database, settle })));
   await database.close();

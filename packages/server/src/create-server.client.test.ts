@@ -15,6 +15,7 @@ import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { createServer, type ServerOptions } from "./create-server.ts";
 import { type ListeningServer, listen } from "./listen.ts";
 import { agentRoutes } from "./routes/agents.ts";
+import { runListRoutes } from "./routes/run-list.ts";
 import { runAnswerRoutes, runEventRoutes, runRoutes } from "./routes/runs.ts";
 import { sessionCopyRoutes, sessionEventRoutes, sessionRoutes } from "./routes/sessions.ts";
 import { signInRoutes } from "./routes/sign-in.ts";
@@ -78,12 +79,20 @@ describe("the client and the server", () => {
       ...[runs.start({ input: "i" }), runs.get("r"), runs.list(), runs.cancel("r"), runs.steer("r", "t")],
       ...[runs.approve("r", "c"), runs.deny("r", "c"), runs.answer("r", "c", 1), runs.retry("r")],
       ...[collectEvents(runs.events("r", { signal })), collectEvents(sessions.events("s", { signal }))],
+      ...[client.listRuns(), client.summarizeRuns(), client.sendFeedback("r", {})],
       collectEvents(runs.viewEvents("r", "chat", { signal })),
       collectEvents(sessions.viewEvents("s", "chat", { signal })),
     ]);
     const known = [
       ...[...agentRoutes, ...sessionRoutes, ...sessionCopyRoutes, ...sessionEventRoutes],
-      ...[...runRoutes, ...runEventRoutes, ...runAnswerRoutes, ...healthRoutes, ...signInRoutes],
+      ...[
+        ...runListRoutes,
+        ...runRoutes,
+        ...runEventRoutes,
+        ...runAnswerRoutes,
+        ...healthRoutes,
+        ...signInRoutes,
+      ],
     ].map(({ method, path }) => `${method} ${path}`);
     const findRoute = (request: string) =>
       known.find((route) => new RegExp(`^${route.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(request)) ??

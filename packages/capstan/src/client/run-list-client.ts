@@ -1,7 +1,7 @@
 import type { Feedback, RunFilter, RunPage, RunQuery, RunStatistics } from "../run-summary.ts";
 import type { Connection } from "./connection.ts";
 
-/** Selects runs. Only an admin may name a `user`, and sees the runs of all users without one. */
+/** Selects runs. Only an admin may name another `user`, or `*` for all of them. */
 export type RunListFilter = Omit<RunFilter, "scope"> & { readonly user?: string | undefined };
 export type RunListQuery = RunListFilter & Omit<RunQuery, keyof RunFilter>;
 export type RunStatisticsQuery = RunListFilter & {

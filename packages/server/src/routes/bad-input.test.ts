@@ -72,8 +72,10 @@ describe("invalid input is refused with the name of the field", () => {
       const whole = [query, ...others.map((field) => `${field.name}=1`)].join("&");
       return server.send(route.method, `${buildPath(route)}?${whole}`, good);
     };
-    for (const field of ["$where", "__proto__", "most[$gt]", "scope", "user", "key", "order by"])
+    for (const field of ["$where", "__proto__", "most[$gt]", "scope", "user", "key", "order by"]) {
+      if (fields.some(({ name }) => name === field)) continue; // checked in the tests of the route
       await expectRefusal(await send(`${encodeURIComponent(field)}=1`), JSON.stringify(field).slice(1, -1));
+    }
     for (const { name: field, schema } of fields) {
       await expectRefusal(await send(`${field}=1&${field}=2`), field);
       for (const value of ["-1", "1.5", "x'; drop table facts;--", "x".repeat(2000)])

@@ -54,7 +54,11 @@ const filterFields = {
   model: name,
   tool: name,
   tag: name,
-  user: z.string().max(200).optional().describe("Only for admins, who see the runs of all users without it."),
+  user: z
+    .string()
+    .max(200)
+    .optional()
+    .describe("Only for admins: the runs of another user, or `*` for those of all. Default: your own."),
   feedback: z.enum(["up", "down", "none"]).optional(),
   from: number.describe("Started at this time or later, in milliseconds since the epoch."),
   to: number.describe("Started before this time."),
@@ -77,6 +81,9 @@ const namedTotals = z.array(z.object({ name: z.string(), ...totals }));
 
 const dayMs = 86_400_000;
 
+/** As `user`: the runs of everyone. */
+const allUsers = "*";
+
 /** Returns the filter with the scope that the caller may see. Throws `forbidden` for another user. */
 function restrictFilter<Filter extends { readonly user?: string | undefined }>(
   { user, ...filter }: Filter,
@@ -84,7 +91,7 @@ function restrictFilter<Filter extends { readonly user?: string | undefined }>(
 ): Omit<Filter, "user"> & Pick<RunFilter, "scope"> {
   if (!caller.isAdmin && user !== undefined && user !== caller.scope)
     throw new AgentError("forbidden", "Only an admin can list the runs of another user.");
-  return { ...filter, scope: caller.isAdmin ? user : caller.scope };
+  return { ...filter, scope: user === allUsers ? undefined : (user ?? caller.scope) };
 }
 
 function findFormat(format: "csv" | "json" | undefined, { headers }: Request): "csv" | "json" | undefined {

@@ -46,6 +46,7 @@ export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/runs/{runId}/cancel": {},
   "POST /api/runs/{runId}/rerun": {},
   "POST /api/runs/{runId}/retry": {},
+  "POST /api/runs/{runId}/feedback": { rating: "up" },
   "POST /api/mcp-servers/{server}/trust": {},
   "POST /api/mcp-servers": { name: "files", config: { url: "https://mcp.example/mcp" } },
   "POST /api/mcp-servers/{server}/tools/{tool}/call": { input: {} },

@@ -262,6 +262,14 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
     await run("Hi", "ended");
     return { path: "/api/runs" };
   },
+  "GET /api/runs/stats": async () => {
+    await run("Hi", "ended");
+    return { path: "/api/runs/stats" };
+  },
+  "POST /api/runs/{runId}/feedback": async () => ({
+    path: `/api/runs/${(await run("Hi", "ended")).runId}/feedback`,
+    body: { rating: "up", note: "Good" },
+  }),
   "GET /api/runs/{runId}": async () => ({ path: `/api/runs/${(await run("pay", "waiting")).runId}` }),
   "GET /api/runs/{runId}/events": async () => ({
     path: `/api/runs/${(await run("Hi", "ended")).runId}/events`,
