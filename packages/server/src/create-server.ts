@@ -34,6 +34,7 @@ import type { Deployment } from "./deployment.ts";
 import { createRouter, dispatch } from "./dispatch.ts";
 import type { EventViews } from "./event-views/event-view.ts";
 import { addViews } from "./event-views/find-view.ts";
+import { createExperiments } from "./experiments/experiments.ts";
 import { withBasePath } from "./http/base-path.ts";
 import { createCors } from "./http/cors.ts";
 import { createGuard, type GuardOptions } from "./http/guard.ts";
@@ -228,8 +229,9 @@ export function createServer(options: ServerOptions): Server {
     async close(timeoutMs = 25_000) {
       shutdown.abort();
       const timeout = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
-      const { engine, ephemeralRuns, mcpService, quotaAdmission, modelLimits } = deployment;
-      await Promise.race([Promise.all([engine.close(), ephemeralRuns.close(timeout)]), timeout]);
+      const { engine, ephemeralRuns, experiments, mcpService, quotaAdmission, modelLimits } = deployment;
+      const closing = [engine.close(), ephemeralRuns.close(timeout), experiments.close()];
+      await Promise.race([Promise.all(closing), timeout]);
       await mcpService.close();
       admission.close();
       await Promise.race([
@@ -314,6 +316,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     policyLimits: resolvePolicyLimits(options.policyLimits),
     settingsLimits: options.settingsLimits ? checkSettingsLimits(options.settingsLimits) : {},
     admission,
+    experiments: createExperiments({ store, agents, policy, getRunOptions, report, resolver }),
     ephemeralRuns: createEphemeralRuns({ ...limits, getRunOptions }),
     mcpService: mountMcp({ ...limits, ...hooks, agents: coded, store, context, secrets, onError: report }),
     basePath: options.basePath ?? "",

@@ -10,6 +10,7 @@ import type { QuotaAdmission } from "./access/quota-admission.ts";
 import type { ModelLimits } from "./access/rate-limits.ts";
 import type { SignIns } from "./access/sign-ins.ts";
 import type { EventViews } from "./event-views/event-view.ts";
+import type { Experiments } from "./experiments/experiments.ts";
 import type { SseLog } from "./http/event-stream.ts";
 import type { McpSettings } from "./mcp-settings.ts";
 import type { ServerAgents } from "./own-data/data-agents.ts";
@@ -50,6 +51,7 @@ export type Deployment = {
   readonly agentParts: AgentParts;
   readonly agents: ServerAgents;
   readonly ownData: OwnDataAccess | undefined;
+  readonly experiments: Experiments;
   /** Resolves an agent by name (default: the first agent), optionally with another model. Throws `unknown_agent`. */
   resolveAgent(name?: string, model?: string): Promise<Agent>;
   /** Finds the agent of a stored run by its recorded name, which may be `name@model`. */

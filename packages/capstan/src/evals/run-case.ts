@@ -9,6 +9,7 @@ import type { Store } from "../store.ts";
 import type { Eval } from "./define-eval.ts";
 import type { EvalCase } from "./eval-case.ts";
 import type { CaseResult } from "./experiment.ts";
+import type { RunEvalOptions } from "./run-eval.ts";
 import { readOutcome } from "./run-outcome.ts";
 import { scoreRun } from "./scorer.ts";
 import { isRealTool, type ToolModes, withToolModes } from "./tool-modes.ts";
@@ -22,6 +23,7 @@ export type RunCaseContext = {
   /** The scope of the runs' sessions. */
   readonly scope: string;
   getAgent(evalCase: EvalCase): Promise<Agent>;
+  readonly getRunOptions: NonNullable<RunEvalOptions["getRunOptions"]>;
   /** Undefined: each case answers from the run that it was saved from. */
   readonly recordings: readonly ToolRecording[] | undefined;
   readonly isRecording: boolean;
@@ -54,10 +56,11 @@ export async function runCase(definition: Eval, context: RunCaseContext): Promis
       onMissing: (error) => void missing.push(error),
     });
     const running = startRun(agent, evalCase.input, {
+      ...(await context.getRunOptions({ sessionId })),
       store,
       session: sessionId,
       runId,
-      context: definition.context ? definition.context(evalCase) : evalCase.context,
+      ...getContext(definition, evalCase),
       ...(signal && { signal }),
       ...{ tags: ["eval", `eval:${definition.name}`, `experiment:${context.experimentId}`] },
     });
@@ -87,6 +90,11 @@ export async function runCase(definition: Eval, context: RunCaseContext): Promis
     const ids = (await store.findRun(runId)) ? { runId, sessionId } : { runId: "", sessionId: "" };
     return { result: { caseId: evalCase.id, attempt, ...ids, ...nothing, error }, recorded: [] };
   }
+}
+
+function getContext({ context }: Eval, evalCase: EvalCase): { readonly context?: unknown } {
+  if (context) return { context: context(evalCase) };
+  return evalCase.context === undefined ? {} : { context: evalCase.context };
 }
 
 /** To record, recorded tools are called for real. */

@@ -4,6 +4,7 @@ import { suggestName } from "../definition.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Json } from "../json.ts";
+import type { RunOptions } from "../run/run.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import type { Eval } from "./define-eval.ts";
@@ -29,8 +30,13 @@ export type RunEvalOptions = {
   readonly concurrency?: number;
   /** The agents that an eval can name. */
   readonly agents?: readonly Agent[];
-  /** Aborting it ends the experiment as `cancelled`, with the results so far. */
+  /**
+   * Aborting it ends the experiment with the results so far: as `interrupted` if that is the reason of the signal, as
+   * `cancelled` otherwise.
+   */
   readonly signal?: AbortSignal;
+  /** Called when the experiment is stored, before its first run. */
+  readonly onStart?: (experiment: Experiment) => void;
   /** Called after each attempt. */
   readonly onResult?: (
     result: CaseResult,
@@ -40,6 +46,8 @@ export type RunEvalOptions = {
   readonly record?: boolean;
   /** Id of the experiment. If it exists, it is continued: attempts that have a result are not repeated. */
   readonly id?: string;
+  /** Returns further options of each run, such as its hooks and secrets. A case with a context overrides theirs. */
+  readonly getRunOptions?: (run: { readonly sessionId: string }) => EvalRunOptions | Promise<EvalRunOptions>;
   /** The user that the runs belong to, see `getScope`. Default: none. */
   readonly scope?: string;
   /** The dataset that the cases come from. */
@@ -48,6 +56,8 @@ export type RunEvalOptions = {
   readonly request?: Json;
   readonly clock?: Clock;
 };
+
+export type EvalRunOptions = Pick<RunOptions, "context" | "hooks" | "secrets" | "policy">;
 
 type Attempt = { readonly case: EvalCase; readonly attempt: number };
 
@@ -74,7 +84,8 @@ async function runExperiment(definition: Eval, options: RunEvalOptions): Promise
     await inParallel(open, concurrency, async (one) => {
       if (signal?.aborted) return;
       const context = { store, experimentId: id, scope, getAgent, recordings, isRecording: record };
-      const ran = await runCase(definition, { ...one, ...context, ...(signal && { signal }) });
+      const { getRunOptions = () => ({}) } = options;
+      const ran = await runCase(definition, { ...one, ...context, getRunOptions, ...(signal && { signal }) });
       if (signal?.aborted) return; // its run was cancelled: it is repeated when the experiment continues
       made.push(...ran.recorded);
       const done = await experiment.add(ran);
@@ -84,7 +95,8 @@ async function runExperiment(definition: Eval, options: RunEvalOptions): Promise
     await stopHeartbeat();
   }
   if (record) await writeRecordings(definition, sortRecordings(made, cases));
-  return experiment.save(signal?.aborted ? "cancelled" : "done");
+  if (!signal?.aborted) return experiment.save("done");
+  return experiment.save(signal.reason === "interrupted" ? "interrupted" : "cancelled");
 }
 
 async function loadEvalCases({ name, cases: given }: Eval): Promise<readonly EvalCase[]> {
@@ -145,7 +157,7 @@ async function openExperiment(
 
   const createdAt = earlier?.createdAt ?? clock.now();
   await saveExperimentCases(store, id, cases);
-  await save("running");
+  options.onStart?.(await save("running"));
   return {
     ...{ id, store, clock, attempts, save },
     hasResult: ({ case: one, attempt }) =>

@@ -2,8 +2,9 @@ import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { RunInput } from "../run/input.ts";
-import { isInRun, isNested } from "../sessions/load-facts.ts";
+import { isInRun, isNested, loadFacts } from "../sessions/load-facts.ts";
 import { fold } from "../state/apply.ts";
+import type { Store } from "../store.ts";
 import type { EvalCase } from "./eval-case.ts";
 import { readOutcome } from "./run-outcome.ts";
 
@@ -41,6 +42,21 @@ export function toCase(facts: readonly Fact[], correction: CaseCorrection = {}):
     ...(tags !== undefined && { tags }),
     source: { runId, sessionId },
   };
+}
+
+/** Makes a case of a stored run, with the earlier messages of its session. Rejects with `unknown_run`. */
+export async function loadRunCase(
+  store: Store,
+  runId: string,
+  correction?: CaseCorrection,
+): Promise<EvalCase> {
+  const run = await store.findRun(runId);
+  if (!run) throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
+  const facts = await loadFacts(store, run.sessionId);
+  const next = facts.findIndex(
+    (fact) => fact.type === "run_start" && !isNested(fact) && fact.seq > run.firstSeq,
+  );
+  return toCase(next === -1 ? facts : facts.slice(0, next), correction);
 }
 
 type RunStart = Extract<Fact, { readonly type: "run_start" }>;

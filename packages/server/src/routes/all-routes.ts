@@ -5,6 +5,8 @@ import { agentPartRoutes, agentRoutes } from "./agents.ts";
 import { approvalRuleRoutes } from "./approval-rules.ts";
 import { chatRoutes } from "./chat.ts";
 import { dataFileRoutes, dataRoutes } from "./data.ts";
+import { datasetRoutes } from "./datasets.ts";
+import { experimentRoutes } from "./experiments.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { mcpServerChangeRoutes, mcpSignInRoutes } from "./mcp-server-changes.ts";
 import { mcpServerContentRoutes } from "./mcp-server-contents.ts";
@@ -45,6 +47,8 @@ const described: readonly Route[] = [
   ...runAnswerRoutes,
   ...runAgainRoutes,
   ...turnRoutes,
+  ...datasetRoutes,
+  ...experimentRoutes,
   ...healthRoutes,
   ...metricsRoutes,
   ...signInRoutes,
