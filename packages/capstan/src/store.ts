@@ -115,7 +115,8 @@ export type MessageBody =
    * ended run accepts.
    */
   | { readonly type: "retry" }
-  | { readonly type: "approve"; readonly callId: string; readonly value?: Json }
+  /** `input` replaces the arguments of the call. */
+  | { readonly type: "approve"; readonly callId: string; readonly value?: Json; readonly input?: Json }
   | { readonly type: "deny"; readonly callId: string; readonly reason?: string }
   | { readonly type: "result"; readonly callId: string; readonly value: Json };
 

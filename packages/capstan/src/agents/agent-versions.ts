@@ -49,7 +49,10 @@ export async function storeAgentVersion(store: Records, agent: Agent, number?: n
 
 /** Stored agents, among others that have no data. */
 type RestorableAgents = Pick<StoredAgents, "save"> & {
-  get(name: string, version?: number): Promise<{ readonly data?: AgentData } | undefined>;
+  get(
+    name: string,
+    version?: number,
+  ): Promise<{ readonly name: string; readonly data?: AgentData } | undefined>;
 };
 
 /**

@@ -14,6 +14,7 @@ import {
   createAssistantView,
   readAssistantEntry,
   toAssistantView,
+  toDecidedCall,
   toPendingView,
   toUserView,
 } from "./view-entries.ts";
@@ -176,11 +177,10 @@ function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
       const approving = updateCall(running, { id: fact.callId, state: "asking" }, own);
       return { ...approving, pending: [...removePending(running, fact.callId), toPendingView(fact)] };
     }
-    case "approval_resolved":
-      return {
-        ...updateCall(running, { id: fact.callId, state: "said" }, own),
-        pending: removePending(running, fact.callId),
-      };
+    case "approval_resolved": {
+      const decided = updateCall(running, toDecidedCall(fact), own);
+      return { ...decided, pending: removePending(running, fact.callId) };
+    }
     case "retried":
       return applyRetried(view, fact, own);
     case "waiting":

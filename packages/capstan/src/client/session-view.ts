@@ -25,6 +25,8 @@ export type CallView = {
   readonly ms?: number;
   /** The provider executed it. */
   readonly hosted?: true;
+  /** The user changed the model's arguments; `input` has the user's. */
+  readonly isEdited?: true;
   /** Position of the fact that started it. */
   readonly seq?: number;
 };

@@ -92,3 +92,11 @@ export function toPendingView(fact: Extract<Fact, { type: "approval_required" }>
     ...(parentCallId !== undefined && { parentCallId }),
   };
 }
+
+/** The change of a call when the user has decided, who may have changed its arguments. */
+export function toDecidedCall({
+  callId: id,
+  input,
+}: Extract<Fact, { type: "approval_resolved" }>): Pick<CallView, "id"> & Partial<CallView> {
+  return { id, state: "said", ...(input !== undefined && { input, isEdited: true }) };
+}

@@ -80,9 +80,10 @@ async function findEarlierResult(
   return fact?.type === "tool_call_result" ? { ...fact, content: fact.result } : undefined;
 }
 
-function differsFromDecision(reply: Reply, message: DecisionMessage): boolean {
+function differsFromDecision(reply: Reply & { readonly input?: Json }, message: DecisionMessage): boolean {
   if (reply.approved !== (message.type === "approve")) return true;
-  return reply.approved && message.type === "approve" && !isEqual(reply.value, message.value);
+  if (!reply.approved || message.type !== "approve") return false;
+  return !isEqual(reply.value, message.value) || !isEqual(reply.input, message.input);
 }
 
 /** Returns false for truncated results, which cannot be compared. The log stores text as content, other values as data. */

@@ -30,8 +30,8 @@ export type LoopContext = {
   readonly retryPull?: (() => Promise<void>) | undefined;
   /** Aborted when the process shuts down: the run stops after the current step and is released. */
   readonly shutdownSignal?: AbortSignal | undefined;
-  /** Truncates the result that a client sent for a call. Undefined where no client can answer. */
-  readonly truncateFact?: (fact: FactBody) => Promise<FactBody>;
+  /** Completes the fact of a message before it is stored. Undefined where nobody can send one. */
+  readonly completeFact?: (fact: FactBody) => Promise<FactBody>;
   /** Called synchronously when the run suspends or ends. Later messages start a new segment. */
   onSuspend(): void;
 };
@@ -60,11 +60,11 @@ export async function runLoop(context: LoopContext): Promise<void> {
 
 /** Appends the messages that arrived since the last decision as facts. */
 async function deliverMessages(context: LoopContext): Promise<void> {
-  const { agents, state, log, inbox, clock, isOutdated, retryPull, truncateFact } = context;
+  const { agents, state, log, inbox, clock, isOutdated, retryPull, completeFact } = context;
   while (!inbox.isEmpty() && state.run) {
     const arrival = { agents, run: state.run, now: clock.now(), isOutdated };
     const { facts, problems, keys } = await inbox.take(arrival);
-    const bodies = truncateFact ? await Promise.all(facts.map(truncateFact)) : facts;
+    const bodies = completeFact ? await Promise.all(facts.map(completeFact)) : facts;
     await log.append(bodies, `heard.${state.seq}`, keys);
     if (problems.length > 0) throw problems[0];
   }

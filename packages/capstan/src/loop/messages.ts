@@ -3,15 +3,15 @@ import { AgentError } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import { toOutcome } from "../perform/outcome.ts";
-import { findTool } from "../prompt/builtin-tools.ts";
 import { getLabels } from "../provenance.ts";
-import { findAgentByCall, listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
+import { findCalledTool, listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import { expiredReason } from "../rules/tool-calls.ts";
 import { toSchema, type Validation } from "../schema/schema.ts";
 import { findRunByCall } from "../state/nested-state.ts";
 import type { RunState } from "../state/state.ts";
 import type { MessageBody } from "../store.ts";
-import type { Outcome, Tool } from "../tool.ts";
+import type { Outcome } from "../tool.ts";
+import { validateEdit } from "./edited-arguments.ts";
 
 /** A message to a run. The result of a client's call may be any value until it is stored. */
 export type Message =
@@ -116,30 +116,49 @@ function toDecisionFacts(decision: Decision, context: MessageContext): readonly 
     assertSameDecision(callId, earlierDecision, toReply(decision));
     return [];
   }
-  const { question } = getPendingCall(agents, run, { callId, needs: "approval" });
-  if (!question && decision.type === "approve" && decision.value !== undefined)
-    throw new AgentError(
-      "invalid_input",
-      `Call "${callId}" waits for approval, not for a value. Approve it without one.`,
-    );
+  const { question, input } = getPendingCall(agents, run, { callId, needs: "approval" });
+  assertExpectedReply(decision, question !== undefined);
   const number = countQuestions(run, callId);
   return [
     {
       type: "approval_resolved",
       callId,
-      ...toReply(decision),
+      ...withoutSameInput(toReply(decision), input),
       ...(question && number !== undefined && { number }),
     },
   ];
 }
 
+/** A question is answered with a value. Only the arguments of a call that has not started can be changed. */
+function assertExpectedReply(decision: Decision, isQuestion: boolean): void {
+  if (decision.type === "deny") return;
+  const { callId } = decision;
+  const problem = isQuestion
+    ? decision.input !== undefined && "for the answer to a question, so its arguments cannot be changed"
+    : decision.value !== undefined && "for approval, not for a value. Approve it without one";
+  if (problem) throw new AgentError("invalid_input", `Call "${callId}" waits ${problem}.`);
+}
+
+/** An approval with the model's own arguments changes nothing. */
+function withoutSameInput(reply: Reply, requested: Json): Reply {
+  if (!reply.approved || reply.input === undefined) return reply;
+  const { input, ...rest } = reply;
+  return toCanonicalJson(input) === toCanonicalJson(requested) ? rest : reply;
+}
+
 type Reply =
-  | { readonly approved: true; readonly value?: Json }
+  | { readonly approved: true; readonly value?: Json; readonly input?: Json }
   | { readonly approved: false; readonly reason?: string };
 
 function toReply(decision: Decision): Reply {
-  if (decision.type === "approve")
-    return { approved: true, ...(decision.value !== undefined && { value: decision.value }) };
+  if (decision.type === "approve") {
+    const { value, input } = decision;
+    return {
+      approved: true,
+      ...(value !== undefined && { value }),
+      ...(input !== undefined && { input }),
+    };
+  }
   return { approved: false, ...(decision.reason !== undefined && { reason: decision.reason }) };
 }
 
@@ -167,11 +186,12 @@ export function addPendingDecision(
   return () => void pending.delete(key);
 }
 
-/** The value is part of an approval: two approvals with different values conflict. */
+/** The value and the arguments are part of an approval: two approvals with different ones conflict. */
 function assertSameDecision(callId: string, earlier: Reply, reply: Reply): void {
+  const toText = (value: Json | undefined) => toCanonicalJson(value ?? null);
   const isSame =
     earlier.approved && reply.approved
-      ? toCanonicalJson(earlier.value ?? null) === toCanonicalJson(reply.value ?? null)
+      ? toText(earlier.value) === toText(reply.value) && toText(earlier.input) === toText(reply.input)
       : earlier.approved === reply.approved;
   if (isSame) return;
   const verb = earlier.approved ? "approved" : "denied";
@@ -201,6 +221,7 @@ async function validateAnswer(message: Decision, context: MessageContext): Promi
   const { callId } = message;
   if (message.type !== "approve" || !isAwaitingDecision(context, callId)) return;
   const { name, question } = getPendingCall(context.agents, context.run, { callId, needs: "approval" });
+  if (!question && message.input !== undefined) await validateEdit(message.input, { callId, name }, context);
   if (!question?.schema) return;
   const schema = toSchema(question.schema, { owner: `a question of "${name}"` });
   assertValid(await schema.validate(message.value ?? null), {
@@ -216,15 +237,6 @@ async function validateResult({ callId, value }: ClientResult, context: MessageC
   if (!outputSchema || status !== "ok") return;
   const problem = `does not match the output schema of "${name}"`;
   assertValid(await outputSchema.validate(data ?? content), { callId, problem });
-}
-
-function findCalledTool(
-  { agents, run }: Pick<MessageContext, "agents" | "run">,
-  callId: string,
-  name: string,
-): Tool | undefined {
-  const agent = findAgentByCall(agents, run, callId);
-  return agent && findTool(agent, name);
 }
 
 function assertValid(result: Validation, { callId, problem }: { callId: string; problem: string }): void {

@@ -7,7 +7,7 @@ import { findTool } from "../prompt/builtin-tools.ts";
 import type { Source } from "../provenance.ts";
 import { findRunByCall } from "../state/nested-state.ts";
 import type { Call, RunState } from "../state/state.ts";
-import type { Question, ToolCall } from "../tool.ts";
+import type { Question, Tool, ToolCall } from "../tool.ts";
 import { awaitsConsent, findOpenQuestion, isWithClient } from "./tool-calls.ts";
 
 /** A call that waits for the user's decision (`approval`) or the client's result (`answer`). */
@@ -78,6 +78,9 @@ function resolveNestedAgents(agent: Agent, { part }: Call): Agents {
   return tool?.agent ? indexAgents(tool.agent) : new Map();
 }
 
+/** A run and the agents that it can be continued with. */
+export type RunWithAgents = { readonly agents: Agents; readonly run: RunState };
+
 /** Finds the agent that made a call, in this run or in a nested one. */
 export function findAgentByCall(agents: Agents, run: RunState, callId: string): Agent | undefined {
   const agent = agents.get(run.agent);
@@ -88,4 +91,14 @@ export function findAgentByCall(agents: Agents, run: RunState, callId: string): 
       return findAgentByCall(resolveNestedAgents(agent, call), nestedRun, callId);
   }
   return undefined;
+}
+
+/** Finds the tool of a call, in this run or in a nested one. */
+export function findCalledTool(
+  { agents, run }: RunWithAgents,
+  callId: string,
+  name: string,
+): Tool | undefined {
+  const agent = findAgentByCall(agents, run, callId);
+  return agent && findTool(agent, name);
 }

@@ -1,7 +1,7 @@
 import type { Agent } from "../agent.ts";
 import type { Effect, ToolEffect } from "../effect.ts";
 import { formatInput } from "../escape-text.ts";
-import type { CallCheck, FactBody } from "../event.ts";
+import type { FactBody } from "../event.ts";
 import { computeExpiry, mergeDefined } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
 import { toCallKey } from "../state/complete-turn.ts";
@@ -50,7 +50,8 @@ export function isWithClient(agent: Agent, call: Call): boolean {
   return call.attempt > 0 && !call.check?.error && tool !== undefined && !tool.execute;
 }
 
-function buildCallEffect(agent: Agent, run: RunState, { part, check, attempt, questions }: Call): Effect {
+function buildCallEffect(agent: Agent, run: RunState, call: Call): Effect {
+  const { part, check, attempt, questions } = call;
   const { id, name, input, raw } = part;
   const tool = findTool(agent, name);
   const nestedRun = run.nested.get(id)?.run;
@@ -64,7 +65,7 @@ function buildCallEffect(agent: Agent, run: RunState, { part, check, attempt, qu
     ...buildToolEffect(run, tool, { callId: id, name, input: raw ?? input }),
     attempt: attempt + 1,
     ...(check?.error && { refused: check.error }),
-    ...pickDigest(check),
+    ...pickDigest(call),
     // A separate id, because an engine may identify finished steps by their ids.
     ...(nestedRun && { id: `nested.${nestedRun.waits}.${id}` }),
     ...(questions.length > 0 && {
@@ -75,8 +76,8 @@ function buildCallEffect(agent: Agent, run: RunState, { part, check, attempt, qu
 }
 
 /** The digest of what the user approved, for this call or with a rule. */
-function pickDigest({ approval, rule }: CallCheck = {}): { readonly digest?: string } {
-  const { digest } = approval ?? rule ?? {};
+function pickDigest({ check, approval }: Call): { readonly digest?: string } {
+  const { digest } = approval?.edit ?? check?.approval ?? check?.rule ?? {};
   return digest === undefined ? {} : { digest };
 }
 

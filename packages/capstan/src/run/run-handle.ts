@@ -25,6 +25,11 @@ export interface Run<Output = Json | undefined, Call extends ToolCall = ToolCall
    * call keeps waiting.
    */
   approve(callId: string, value?: Json): Run<Output, Call>;
+  /**
+   * Allows a call that waits for approval with other arguments, which the model is told. If they do not match the tool's
+   * schema, the run rejects with `invalid_input` and the call keeps waiting.
+   */
+  approveWith(callId: string, input: Json): Run<Output, Call>;
   /** Refuses a call that waits for approval. A tool whose question is denied receives the denial and continues. */
   deny(callId: string, reason?: string): Run<Output, Call>;
   /** Sets the result of a call that the client executes. */
@@ -59,6 +64,7 @@ export function createRunHandle({ id, send, readEvents, getResult }: RunHandleOp
     steer: (text) => sendMessage({ type: "steer", text }),
     approve: (callId, value) =>
       sendMessage({ type: "approve", callId, ...(value !== undefined && { value: toJson(value) }) }),
+    approveWith: (callId, input) => sendMessage({ type: "approve", callId, input: toJson(input) }),
     deny: (callId, reason) => sendMessage({ type: "deny", callId, ...(reason !== undefined && { reason }) }),
     answer(callId, value) {
       const message = { type: "result" as const, callId, value };
@@ -78,7 +84,9 @@ export function forwardMessage(run: Run, message: Message): void {
     case "steer":
       return void run.steer(message.text);
     case "approve":
-      return void run.approve(message.callId, message.value);
+      return void (message.input === undefined
+        ? run.approve(message.callId, message.value)
+        : run.approveWith(message.callId, message.input));
     case "deny":
       return void run.deny(message.callId, message.reason);
     case "result":

@@ -3,6 +3,7 @@ import { systemClock } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { type FactBody, isFact } from "../event.ts";
 import { createId } from "../ids.ts";
+import { addEditDigest } from "../loop/edited-arguments.ts";
 import type { EventStream } from "../loop/event-stream.ts";
 import { type Inbox, syncInbox } from "../loop/inbox.ts";
 import { acquireLease, type HeldLease } from "../loop/lease.ts";
@@ -126,7 +127,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
       clock,
       isOutdated,
       shutdownSignal,
-      truncateFact: (fact) => truncateFact(options, context, fact),
+      completeFact: (fact) => completeFact(options, context, fact),
       pull: sync?.pull,
       retryPull: sync?.retryPull,
     });
@@ -138,17 +139,22 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
   }
 }
 
-/** Truncates the result that a client sent. Masks it first, so that no half of a secret remains. */
-async function truncateFact(
+/**
+ * Truncates the result that a client sent, and adds the digest of changed arguments. Masks them first, so that no half of
+ * a secret remains, and the digest is that of the stored arguments.
+ */
+async function completeFact(
   { store }: OpenRunOptions,
   { agents, masking, state }: SegmentContext,
   fact: FactBody,
 ): Promise<FactBody> {
   const { run, sessionId } = state;
-  if (fact.type !== "tool_call_result" || !run) return fact;
-  const agent = findAgentByCall(agents, run, fact.id);
-  return truncateAnswer(masking ? masking.fact(fact) : fact, {
-    tool: agent && findTool(agent, fact.name),
+  if (!run || (fact.type !== "tool_call_result" && fact.type !== "approval_resolved")) return fact;
+  const masked = masking ? masking.fact(fact) : fact;
+  if (masked.type === "approval_resolved") return addEditDigest(masked, { agents, run });
+  const agent = findAgentByCall(agents, run, masked.id);
+  return truncateAnswer(masked, {
+    tool: agent && findTool(agent, masked.name),
     policy: run.policy,
     blobs: { put: (blob) => store.putBlob(sessionId, blob) },
   });

@@ -8,6 +8,7 @@ import { isHosted, reserveNumbers, settleHosted, startHosted } from "./apply-hos
 import { applyCompaction } from "./compact.ts";
 import { addModelUsage, completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
 import { measureHistory } from "./context-size.ts";
+import { editCall, withEditNote } from "./edit-call.ts";
 import { applyNested } from "./nested-state.ts";
 import { addPartialMessage, discardDeltas } from "./partial-message.ts";
 import { reopenRun, suspendRun, wakeRun } from "./resume-run.ts";
@@ -261,7 +262,7 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
   // The tool may return what the model has passed to it.
   if (fact.handle !== undefined) state.handles.set(fact.handle, listReads(state.labels));
   if (fact.cacheUntil !== undefined) state.cache.set(toCallKey(call.part), fact);
-  call.result = toResultEntry(fact);
+  call.result = withEditNote(toResultEntry(fact), call);
   call.record = toCallRecord(fact, call.part.input);
   currentTurn.unsettled -= 1;
   if (currentTurn.unsettled === 0) completeTurn(state, run, currentTurn);
@@ -313,7 +314,7 @@ function recordApprovalRequest(state: State, run: RunState, fact: FactOf<"approv
 }
 
 function resolveApproval(_: State, run: RunState, fact: FactOf<"approval_resolved">): void {
-  const { callId, approved, reason, number, value = null } = fact;
+  const { callId, approved, reason, number, value = null, input, digest } = fact;
   const call = run.currentTurn?.calls.get(callId);
   const reply: Reply = approved ? { approved, value } : { approved, ...(reason !== undefined && { reason }) };
   if (number !== undefined) {
@@ -321,6 +322,9 @@ function resolveApproval(_: State, run: RunState, fact: FactOf<"approval_resolve
     if (!askedQuestion || askedQuestion.reply) return;
     askedQuestion.reply = reply;
   } else if (run.approvals.has(callId)) return;
-  else if (call) call.approval = { approved, ...(reason !== undefined && { reason }) };
-  run.approvals.set(callId, reply);
+  else if (call) {
+    call.approval = { approved, ...(reason !== undefined && { reason }) };
+    if (input !== undefined) editCall(call, input, digest);
+  }
+  run.approvals.set(callId, input === undefined ? reply : { ...reply, input });
 }

@@ -98,7 +98,7 @@ export type RunState = {
   /** Messages sent during the run; added to the history at the next turn. */
   steering: UserEntry[];
   /** The last decision of the user on each call of this run. */
-  readonly approvals: Map<string, Reply>;
+  readonly approvals: Map<string, Reply & { readonly input?: Json }>;
   /** Nested runs by the call they answer, until its turn is complete. */
   readonly nested: Map<string, State>;
   /** For a nested run: the parent's state, and the call this run answers. */
@@ -229,11 +229,19 @@ export type ModelFailure = {
 };
 
 export type Call = {
-  readonly part: CallPart;
+  /** The call to make: the model's, or with the arguments that the user approved instead. */
+  part: CallPart;
   readonly check: CallCheck | undefined;
   /** The request for approval, once it was made. */
   approvalRequest: { readonly expiresAt: number | undefined } | undefined;
-  approval: { readonly approved: boolean; readonly reason?: string } | undefined;
+  approval:
+    | {
+        readonly approved: boolean;
+        readonly reason?: string;
+        /** The user changed the arguments: the digest of the call with them, and the model's arguments. */
+        readonly edit?: { readonly digest: string; readonly before: Json };
+      }
+    | undefined;
   /** Questions the tool asked during the call. Only the last one may have no reply. */
   questions: readonly AskedQuestion[];
   /**

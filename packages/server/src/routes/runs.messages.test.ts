@@ -111,6 +111,31 @@ describe("a call that needs approval", () => {
     expect(facts.filter(({ type }) => type === "approval_resolved")).toHaveLength(1);
   });
 
+  it("is made with the arguments that the user changed, if they are valid and for this call only", async () => {
+    const server = serve(pay);
+    const { runId } = await start(server);
+    const { pending } = await waitForState(server, runId, "waiting");
+    const path = `${runId}/approvals/c1`;
+    const digest = pending[0]?.digest;
+    const invalid = { status: 400, code: "invalid_input" };
+    expect(await sendMessage(server, path, { approved: true, digest, input: "to Bob" })).toEqual(invalid);
+    expect(await sendMessage(server, path, { approved: true, digest, input: {}, always: true })).toEqual(
+      invalid,
+    );
+    expect(await sendMessage(server, path, { approved: false, input: {} })).toEqual(invalid);
+    const input = { to: "Bob" };
+    expect(await sendMessage(server, path, { approved: true, digest, input })).toEqual(ok);
+    await waitForState(server, runId, "ended");
+    expect(await sendMessage(server, path, { approved: true, digest, input })).toEqual(ok);
+    const conflict = { status: 409, code: "approval_conflict" };
+    expect(await sendMessage(server, path, { approved: true, digest })).toEqual(conflict);
+    const facts = await readFacts(server, runId);
+    expect(facts.filter(({ type }) => type === "approval_resolved")).toMatchObject([
+      { approved: true, input },
+    ]);
+    expect(facts.filter(({ type }) => type === "tool_call_start")).toMatchObject([{ arguments: input }]);
+  });
+
   it("is refused with a reason that the model gets to read", async () => {
     const server = serve(pay);
     const { runId } = await start(server);

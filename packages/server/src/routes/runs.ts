@@ -6,6 +6,7 @@ import { rerunRun } from "../runs/rerun.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
 import { loadRunView } from "../views/run-view.ts";
+import { decisionBody, toDecision } from "./decision-body.ts";
 import { pendingCall } from "./pending-call-schema.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { runFields } from "./run-schemas.ts";
@@ -165,33 +166,12 @@ export const runAnswerRoutes: readonly Route[] = [
     path: "/api/runs/{runId}/approvals/{callId}",
     summary: "Approve or deny a pending call, or answer a tool's question with `value`.",
     params: call,
-    body: z.strictObject({
-      approved: z.boolean(),
-      digest: z
-        .string()
-        .max(200)
-        .optional()
-        .describe("Digest of what the user was shown; a different one is refused."),
-      value: json.optional(),
-      reason: z.string().max(10_000).optional(),
-      always: z
-        .union([z.literal(true), z.literal("pattern")])
-        .optional()
-        .describe(
-          "Also allow later calls in this session, as `always` or `pattern` of the pending call says.",
-        ),
-    }),
+    body: decisionBody,
     responses: accepted,
     async handle({ params: { runId, callId }, body, caller, key }, deployment) {
-      const { approved, value, reason, digest } = body;
-      const always = approved ? body.always : undefined;
-      await sendToRun(
-        deployment,
-        { caller, runId, key, digest, always },
-        approved
-          ? { type: "approve", callId, ...(value !== undefined && { value: value as Json }) }
-          : { type: "deny", callId, ...(reason !== undefined && { reason }) },
-      );
+      const always = body.approved ? body.always : undefined;
+      const target = { caller, runId, key, digest: body.digest, always };
+      await sendToRun(deployment, target, toDecision(callId, body));
       return respondAccepted();
     },
   }),

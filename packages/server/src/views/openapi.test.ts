@@ -199,6 +199,11 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "GET /api/agents": () => ({ path: "/api/agents" }),
   "GET /api/agents/{name}": () => ({ path: "/api/agents/helper" }),
   "PUT /api/agents/{name}": () => ({ path: "/api/agents/note", body: { data, expectedVersion: 0 } }),
+  "GET /api/agents/{name}/versions": () => ({ path: "/api/agents/helper/versions" }),
+  "POST /api/agents/{name}/restore": async () => {
+    await server.send("PUT", "/api/agents/note", { data, expectedVersion: 0 });
+    return { path: "/api/agents/note/restore", body: { version: 1, expectedVersion: 1 } };
+  },
   "DELETE /api/agents/{name}": async () => {
     await server.send("PUT", "/api/agents/note", { data, expectedVersion: 0 });
     return { path: "/api/agents/note?expectedVersion=1" };

@@ -1,4 +1,4 @@
-import { type Fact, getCalls, getText } from "capstan";
+import { type Fact, getCalls, getText, type Json, toCanonicalJson } from "capstan";
 import { apply, createState, identifyFact, type State } from "capstan/internal/verification";
 import { isWhole } from "./plan.ts";
 import type { World } from "./world.ts";
@@ -6,6 +6,8 @@ import type { World } from "./world.ts";
 /** State of a call according to the log. */
 export type AuditedCall = {
   readonly name: string;
+  /** The model's arguments, or those that the user approved instead. */
+  input: Json;
   starts: number;
   /** Numbers of the answered questions; 0 is the approval of the call. */
   readonly answered: Set<number>;
@@ -129,11 +131,7 @@ function applyToAuditedRun(world: World, run: AuditedRun, fact: Fact): void {
     case "message":
       run.messages += 1;
       checkWhole(world, fact);
-      for (const { id, name } of getCalls(fact.entry)) {
-        if (run.calls.has(id))
-          world.reportViolation("a call id is used once", `${id} in ${describeFact(fact)}`);
-        run.calls.set(id, { name, starts: 0, answered: new Set(), isAllowed: false, result: undefined });
-      }
+      addCalls(world, run, fact);
       return;
     case "tool_call_start":
     case "tool_call_result":
@@ -188,6 +186,16 @@ function applyToAuditedRun(world: World, run: AuditedRun, fact: Fact): void {
   }
 }
 
+function addCalls(world: World, run: AuditedRun, fact: Extract<Fact, { type: "message" }>): void {
+  for (const { id, name, input, raw } of getCalls(fact.entry)) {
+    if (run.calls.has(id)) world.reportViolation("a call id is used once", `${id} in ${describeFact(fact)}`);
+    run.calls.set(id, {
+      ...{ name, input: raw ?? input, starts: 0, answered: new Set<number>(), isAllowed: false },
+      result: undefined,
+    });
+  }
+}
+
 function checkWhole(world: World, fact: Extract<Fact, { type: "message" }>): void {
   if (fact.stopReason === "aborted" || isWhole(getText(fact.entry))) return;
   world.reportViolation("the parts of a message are joined", `${describeFact(fact)}: ${getText(fact.entry)}`);
@@ -205,8 +213,13 @@ function applyToAuditedCall(
   }
   if (call.result)
     world.reportViolation("a call has one result, and nothing after it", `${fact.id}: ${describeFact(fact)}`);
-  if (fact.type === "tool_call_start") call.starts += 1;
-  else call.result = fact;
+  if (fact.type === "tool_call_result") {
+    call.result = fact;
+    return;
+  }
+  call.starts += 1;
+  if (toCanonicalJson(fact.arguments) !== toCanonicalJson(call.input))
+    world.reportViolation("a call is made with the approved arguments", describeFact(fact));
 }
 
 function applyApproval(
@@ -219,7 +232,11 @@ function applyApproval(
     world.reportViolation("only complete calls are executed", describeFact(fact));
     return;
   }
-  const { number = 0, approved } = fact;
+  const { number = 0, approved, input } = fact;
+  if (input !== undefined) {
+    world.totals.edits += 1;
+    call.input = input;
+  }
   if (call.answered.has(number))
     world.reportViolation("a question is answered once", `${fact.callId} of ${run.runId}`);
   call.answered.add(number);

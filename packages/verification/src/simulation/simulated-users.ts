@@ -1,4 +1,4 @@
-import type { PendingCall, Run, RunMessage } from "capstan";
+import type { Json, PendingCall, Run, RunMessage } from "capstan";
 import { describeThrown, indexAgents, listPendingCalls } from "capstan/internal/verification";
 import type { AuditedStore } from "./audited-store.ts";
 import type { Fleet, FleetMember } from "./fleet.ts";
@@ -138,11 +138,15 @@ type MessageBody = RunMessage extends infer Message
     : never
   : never;
 
-function createReply({ random }: World, { callId, needs, question }: PendingCall): MessageBody {
+function createReply({ random }: World, { callId, needs, question, input }: PendingCall): MessageBody {
   if (needs === "answer") return { type: "result", callId, value: "answered" };
   if (random.chance(0.25)) return { type: "deny", callId, reason: "No." };
+  if (!question && random.chance(0.3)) return { type: "approve", callId, input: editInput(input) };
   return { type: "approve", callId, ...(question && { value: 7 }) };
 }
+
+/** Keeps the number that identifies the call. */
+const editInput = (input: Json): Json => ({ ...Object(input), edited: true });
 
 function startSimulatedRun(context: UserContext, member: FleetMember, run: PlannedRun): void {
   const { world } = context;
@@ -199,7 +203,8 @@ async function followSimulatedRun(context: UserContext, run: PlannedRun, handle:
     try {
       if (reply.type === "result") handle.answer(call.callId, reply.value);
       if (reply.type === "deny") handle.deny(call.callId, reply.reason);
-      if (reply.type === "approve") handle.approve(call.callId, reply.value);
+      if (reply.type === "approve" && reply.input !== undefined) handle.approveWith(call.callId, reply.input);
+      else if (reply.type === "approve") handle.approve(call.callId, reply.value);
     } catch (thrown) {
       checkErrorCode(world, thrown, lateCodes);
     }

@@ -23,6 +23,8 @@ export type Totals = {
   compactions: number;
   continuations: number;
   questions: number;
+  /** Approvals with other arguments than the model's. */
+  edits: number;
   /** Suspects that executed alone after a crash. */
   trials: number;
   /** Reads of facts that a newer version stored. */
@@ -46,6 +48,7 @@ export function createTotals(): Totals {
     compactions: 0,
     continuations: 0,
     questions: 0,
+    edits: 0,
     trials: 0,
     newerFacts: 0,
   };
