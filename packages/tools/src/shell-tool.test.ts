@@ -292,9 +292,18 @@ describe("shell on a machine without a sandbox", () => {
     const reason = "bwrap is not installed";
     expect(tool).toMatchObject({ sandbox: { type: "none", reason }, effects: "send" });
     expect(tool.description).toContain("without a sandbox, with the rights of the user");
-    expect(await tool.needsApproval?.({ command: ["rm", "-rf", "a b"] }, { context: undefined })).toBe(
-      `Runs WITHOUT a sandbox (${reason}), with all your rights: rm -rf 'a b'`,
-    );
+    expect(
+      await tool.needsApproval?.({ command: ["rm", "-rf", "a b"] }, { context: undefined }),
+    ).toMatchObject({
+      reason: `Runs WITHOUT a sandbox (${reason}), with all your rights: rm -rf 'a b'`,
+      ui: {
+        kind: "command",
+        props: {
+          ...{ command: "rm -rf 'a b'", folder: expect.stringMatching(/^\//) },
+          allows: [{ what: "Sandbox", answer: `none (${reason}): it has all your rights` }],
+        },
+      },
+    });
   });
 
   it("is a named error if a sandbox is required", () => {
@@ -313,7 +322,9 @@ describe("shell on a machine without a sandbox", () => {
     vi.stubEnv("PATH", "/nowhere");
     const ask = ({ tool }: Shell) =>
       tool.needsApproval?.({ command: ["ls"] }, { context: undefined }) ?? false;
-    expect(await ask(open({ needsApproval: false }))).toContain("WITHOUT a sandbox");
+    expect(await ask(open({ needsApproval: false }))).toMatchObject({
+      reason: expect.stringContaining("WITHOUT a sandbox"),
+    });
     shell.remove();
     expect(await ask(open({ needsApproval: false, sandbox: "off" }))).toBe(false);
   });

@@ -1,6 +1,14 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
-import { AgentError, defineTool, type Tool, type ToolCall, type ToolContext, type ToolReturn } from "capstan";
+import {
+  AgentError,
+  defineTool,
+  type Tool,
+  type ToolCall,
+  type ToolContext,
+  type ToolReturn,
+  type UiHint,
+} from "capstan";
 import { createArgumentError, createSecurityError, quotePath } from "./files/file-errors.ts";
 import { isWithin, parsePath } from "./files/parse-path.ts";
 import { assertNumbers } from "./files/workspace.ts";
@@ -74,8 +82,12 @@ export function shellTool(options: ShellToolOptions): ShellTool {
     needsApproval: (input) => {
       // Errors of the model are its own: the user is not asked about them.
       toCommand(input);
-      findFolder(cwd, input.folder);
-      return needsApproval && describeCall(report, input);
+      const folder = findFolder(cwd, input.folder);
+      if (!needsApproval) return false;
+      return {
+        reason: describeCall(report, input),
+        ui: describeCommand(input, { ...options, report, folder }),
+      };
     },
     execute: (input, context) => execute(input, context, { cwd, sandbox, limits, options }),
   });
@@ -135,6 +147,26 @@ function describe(report: SandboxReport, { timeMs }: ShellLimits): string {
 }
 
 /** The reason to ask: the exact command. The lines of a script are shown as they are. */
+type CommandPlace = Pick<ShellToolOptions, "sandbox"> & {
+  readonly report: SandboxReport;
+  readonly folder: string;
+};
+
+/** The exact command, where it runs, and what the sandbox lets it reach. */
+function describeCommand(input: ShellInput, { report, folder, sandbox }: CommandPlace): UiHint {
+  const { readable = [], writable = [] } = typeof sandbox === "object" ? sandbox : {};
+  const listPaths = (paths: readonly string[]) => ["the working folder", ...paths].join(", ");
+  const allows =
+    report.type === "none"
+      ? [{ what: "Sandbox", answer: `none (${report.reason}): it has all your rights` }]
+      : [
+          { what: "Network", answer: report.network ? "allowed" : "none" },
+          { what: "Can change", answer: listPaths(writable) },
+          ...(readable.length > 0 ? [{ what: "Can also read", answer: readable.join(", ") }] : []),
+        ];
+  return { kind: "command", props: { command: formatCommand(toCommand(input)), folder, allows } };
+}
+
 function describeCall(report: SandboxReport, input: ShellInput): string {
   const place =
     report.type === "none"

@@ -4,6 +4,7 @@ import { describeScope } from "capstan/sessions";
 import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { Key } from "../terminal/keys.ts";
 import { breakLines, indentHanging, measureWidth, truncateColumns, wrapText } from "../terminal/wrap.ts";
+import { type CheckArguments, promptForArguments } from "./edit-arguments.ts";
 import { promptForValue } from "./prompt-for-value.ts";
 import { buildAnswer, buildFields, parseJsonOrText } from "./question-form.ts";
 import { buildProposedDiff, formatDiff, getScript, getShownDiff } from "./tool-arguments.ts";
@@ -11,7 +12,7 @@ import type { View } from "./view.ts";
 
 /** The user's decision on a pending call; `stop` ends the whole run. */
 export type Decision =
-  | { readonly type: "approve"; readonly value?: Json }
+  | { readonly type: "approve"; readonly value?: Json; readonly input?: Json }
   | { readonly type: "always"; readonly covers: "call" | "pattern" }
   | { readonly type: "deny"; readonly reason?: string }
   | { readonly type: "answer"; readonly value: Json }
@@ -20,12 +21,15 @@ export type Decision =
 /** A key pressed sooner after the previous one belongs to interrupted typing, not to the question. */
 const typingPauseMs = 400;
 
+export type AskOptions = {
+  readonly view: View;
+  lastKeyAt(): number;
+  readonly checkArguments: CheckArguments;
+};
+
 /** Shows a pending call and returns the user's decision. */
-export async function askAboutCall(
-  view: View,
-  call: PendingCall,
-  lastKeyAt: () => number,
-): Promise<Decision> {
+export async function askAboutCall(call: PendingCall, options: AskOptions): Promise<Decision> {
+  const { view } = options;
   if (call.needs === "answer") {
     view.print(
       formatDetails(view, call, `${escapeTerminalLine(call.name)} needs a result from you. What is it?`),
@@ -37,7 +41,7 @@ export async function askAboutCall(
   }
   if (call.question) return askQuestion(view, call);
   view.print(formatDetails(view, call, `Allow ${escapeTerminalLine(call.name)}?`));
-  return askForApproval(view, call, lastKeyAt);
+  return askForApproval(call, options);
 }
 
 function formatDetails(view: View, call: PendingCall, title: string): string[] {
@@ -70,7 +74,8 @@ function isSuspicious({ because = [] }: PendingCall): boolean {
   return because.length > 0;
 }
 
-function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number): Promise<Decision> {
+function askForApproval(call: PendingCall, options: AskOptions): Promise<Decision> {
+  const { view, lastKeyAt } = options;
   const { style } = view;
   const canAllowAlways = call.always !== undefined;
   const canAllowPattern = call.pattern !== undefined;
@@ -81,13 +86,21 @@ function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number):
     ["n", "deny"],
     ...(canAllowAlways ? [["a", "always in this session"]] : []),
     ...(canAllowPattern ? [["p", "always for the pattern"]] : []),
-    ["e", "deny and say why"],
+    ["e", "edit"],
+    ["r", "deny and say why"],
     ["Esc", "stop"],
   ];
+  const askAgain = () => askForApproval(call, { ...options, lastKeyAt: () => 0 });
   return new Promise((resolve) => {
     const decide = (decision: Decision) => {
       leave();
       resolve(decision);
+    };
+    const edit = async () => {
+      leave();
+      const edited = await promptForArguments(view, call, options.checkArguments);
+      if (edited.type === "left") resolve(askAgain());
+      else resolve(edited.type === "stopped" ? { type: "stop" } : { type: "approve", input: edited.input });
     };
     const sayWhy = async () => {
       leave();
@@ -95,7 +108,7 @@ function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number):
         label: "Why not?",
         hint: "Enter denies with this reason · Esc goes back",
       });
-      if (typed.type === "left") resolve(askForApproval(view, call, () => 0));
+      if (typed.type === "left") resolve(askAgain());
       else if (typed.type === "stopped") resolve({ type: "stop" });
       else resolve({ type: "deny", ...(typed.text.trim() && { reason: typed.text.trim() }) });
     };
@@ -107,7 +120,8 @@ function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number):
       else if (name === "n") decide({ type: "deny" });
       else if (name === "a" && canAllowAlways) decide({ type: "always", covers: "call" });
       else if (name === "p" && canAllowPattern) decide({ type: "always", covers: "pattern" });
-      else if (name === "e") void sayWhy();
+      else if (name === "e") void edit();
+      else if (name === "r") void sayWhy();
     };
     const render = (columns: number) => {
       if (performance.now() < openAt) return { rows: [""] };

@@ -111,16 +111,27 @@ describe.concurrent("the chat in a terminal", () => {
         │ }
         always: send_mail with exactly these arguments
 
-        y allow   n deny   a always in this session   e deny and say why   Esc stop"
+        y allow   n deny   a always in this session   e edit   r deny and say why
+        Esc stop"
     `);
     program.type("n");
     expect(await answered(program, "denied[\\s\\S]*Done with the mail")).not.toContain("sent to");
     program.type("mail two\r");
     await program.waitFor(/mail two[\s\S]*y allow/);
-    program.type("e");
+    program.type("r");
     await program.waitFor("Why not?");
     program.type("too early\r");
     await answered(program, "mail two[\\s\\S]*denied: too early[\\s\\S]*Done with the mail");
+    program.type("mail edited\r");
+    await program.waitFor(/mail edited[\s\S]*y allow/);
+    program.type("e");
+    await program.waitFor(/Arguments of send_mail[\s\S]*"text":"Hello"/);
+    program.type("\u0015[1]\r"); // Ctrl-U clears the line
+    await program.waitFor("The arguments must be a JSON object.");
+    program.type('\u0015{"to":7}\r');
+    await program.waitFor(/Arguments of send_mail\s+\S*to/);
+    program.type('\u0015{"to":"bob@example.com","text":"Bye"}\r');
+    await answered(program, "mail edited[\\s\\S]*allowed with your changes[\\s\\S]*sent to bob@example.com");
     program.type("mail three\r");
     await program.waitFor(/mail three[\s\S]*y allow/);
     program.type("a");
@@ -342,7 +353,8 @@ describe.concurrent("the chat in a terminal", () => {
         │ +and more
         always: edit_file with exactly these arguments
 
-        y allow   n deny   a always in this session   e deny and say why   Esc stop"
+        y allow   n deny   a always in this session   e edit   r deny and say why
+        Esc stop"
     `);
     program.type("y");
     await answered(program, "-old line\n  \\+new line[\\s\\S]*Changed it");
@@ -385,8 +397,8 @@ describe.concurrent("the chat in a terminal", () => {
         arguments
 
         y allow   n deny
-        a always in this session
-        e deny and say why   Esc stop"
+        a always in this session   e edit
+        r deny and say why   Esc stop"
     `);
     program.type("y");
     await answered(program, "Done with the mail");

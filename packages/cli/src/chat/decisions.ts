@@ -2,19 +2,14 @@ import type { PendingCall, Run, Store } from "capstan";
 import { addApprovalRule, describeScope, expiredReason } from "capstan/sessions";
 import { hasExpired } from "../sessions/has-expired.ts";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
-import { askAboutCall, type Decision } from "./ask.ts";
-import type { View } from "./view.ts";
-
-export type DecideOptions = {
-  readonly view: View;
-  lastKeyAt(): number;
-};
+import { type AskOptions, askAboutCall, type Decision } from "./ask.ts";
 
 /** Asks the user about each call and denies expired ones. Ends with `stop` when the user stops the run. */
 export async function askForDecisions(
   pending: readonly PendingCall[],
-  { view, lastKeyAt }: DecideOptions,
+  options: AskOptions,
 ): Promise<readonly Decision[]> {
+  const { view } = options;
   const decisions: Decision[] = [];
   for (const call of pending) {
     if (hasExpired(call)) {
@@ -22,7 +17,7 @@ export async function askForDecisions(
       decisions.push({ type: "deny", reason: expiredReason });
       continue;
     }
-    const decision = await askAboutCall(view, call, lastKeyAt);
+    const decision = await askAboutCall(call, options);
     const words = formatDecision(decision, call);
     if (words) view.append([view.style.dim(`  ${words}`)]);
     decisions.push(decision);
@@ -35,6 +30,7 @@ function formatDecision(decision: Decision, { name, question, always, pattern }:
   const scope = decision.type === "always" && decision.covers === "pattern" ? pattern : always;
   if (decision.type === "always" && scope)
     return escapeTerminalLine(`allowed, and from now on ${describeScope(name, scope)}`);
+  if (decision.type === "approve" && decision.input !== undefined) return "allowed with your changes";
   if (decision.type === "approve") return question ? "answered" : "allowed";
   if (decision.type !== "deny") return "";
   const why = decision.reason === undefined ? "" : `: ${escapeTerminalLine(decision.reason)}`;
@@ -59,7 +55,8 @@ export async function sendDecisions(
     // First, so that the run finds the rule when it continues. A call that expired meanwhile is not approved either.
     if (decision?.type === "always" && !hasExpired(call))
       await addApprovalRule(store, { sessionId, runId: run.id, covers: decision.covers }, call);
-    if (decision?.type === "approve") run.approve(callId, decision.value);
+    if (decision?.type === "approve" && decision.input !== undefined) run.approveWith(callId, decision.input);
+    else if (decision?.type === "approve") run.approve(callId, decision.value);
     else if (decision?.type === "always") run.approve(callId);
     else if (decision?.type === "deny") run.deny(callId, decision.reason);
     else if (decision?.type === "answer") run.answer(callId, decision.value);

@@ -4,7 +4,13 @@ import { truncateColumns, wrapText } from "../terminal/wrap.ts";
 import type { View } from "./view.ts";
 
 /** Label, key hints and the problem of the last attempt. */
-export type ValuePrompt = { readonly label: string; readonly hint: string; readonly problem?: string };
+export type ValuePrompt = {
+  readonly label: string;
+  readonly hint: string;
+  readonly problem?: string;
+  /** The text to start with. */
+  readonly text?: string;
+};
 
 /** The typed value. `left`: Esc. `stopped`: Ctrl-C. */
 export type ValuePromptResult =
@@ -15,10 +21,11 @@ export type ValuePromptResult =
 /** Prompts for one value; the text of the main prompt is kept. */
 export function promptForValue(
   view: View,
-  { label, hint, problem = "" }: ValuePrompt,
+  { label, hint, problem = "", text = "" }: ValuePrompt,
 ): Promise<ValuePromptResult> {
   const { style } = view;
   const own = createPrompt([]);
+  own.setText(text);
   return new Promise((resolve) => {
     const end = (typed: ValuePromptResult) => {
       leave();

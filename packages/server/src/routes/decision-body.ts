@@ -2,8 +2,17 @@ import { AgentError, type Json, type MessageBody } from "capstan";
 import { z } from "zod";
 import { json } from "./schemas.ts";
 
+type DecisionBody = {
+  readonly approved: boolean;
+  readonly digest?: string | undefined;
+  readonly value?: unknown;
+  readonly input?: unknown;
+  readonly reason?: string | undefined;
+  readonly always?: true | "pattern" | undefined;
+};
+
 /** What a user decides on a pending call. */
-export const decisionBody = z.strictObject({
+export const decisionBody: z.ZodType<DecisionBody> = z.strictObject({
   approved: z.boolean(),
   digest: z
     .string()
@@ -22,7 +31,7 @@ export const decisionBody = z.strictObject({
 });
 
 /** Returns the message of a decision. Throws `invalid_input` if changed arguments come with a denial or a rule. */
-export function toDecision(callId: string, body: z.infer<typeof decisionBody>): MessageBody {
+export function toDecision(callId: string, body: DecisionBody): MessageBody {
   const { approved, value, input, reason, always } = body;
   if (input !== undefined && (!approved || always)) {
     const message = "`input` changes one call: send it with `approved: true` and without `always`.";

@@ -17,16 +17,17 @@ const views = [
 
 /** A diff whose lines are marked by sign, color and screen reader text. */
 export function DiffWidget({ path, diff }: DiffProps): ReactNode {
-  const { hunks, added, removed } = useMemo(() => parseDiff(diff), [diff]);
+  const { hunks, added, removed, files } = useMemo(() => parseDiff(diff), [diff]);
   const [view, setView] = useState<"unified" | "split">("unified");
   const [isWhole, setWhole] = useState(false);
   const total = hunks.reduce((sum, { lines }) => sum + lines.length, 0);
   const limit = isWhole ? maxLines : initialLines;
   const shown = takeLines(hunks, limit);
+  const hasFiles = files.length > 1 || files.some((file) => file.includes(" → "));
   return (
     <WidgetFrame
       label="Changes"
-      title={path === undefined ? undefined : escapeInvisible(path)}
+      title={files.length > 1 ? `${files.length} files` : escapeInvisible(path ?? files[0] ?? "Changes")}
       note={`+${added} −${removed}`}
       tools={
         <>
@@ -35,12 +36,16 @@ export function DiffWidget({ path, diff }: DiffProps): ReactNode {
         </>
       }
     >
-      {total === 0 && <p className="px-3 py-4 text-quiet text-sm">No changes.</p>}
+      {total === 0 && files.length === 0 && <p className="px-3 py-4 text-quiet text-sm">No changes.</p>}
       <ScrollRegion
         label="Changed lines"
         className="max-h-[32rem] overflow-auto font-mono text-[0.8125rem] leading-normal"
       >
-        {view === "unified" ? <Unified hunks={shown} /> : <Split hunks={shown} />}
+        {view === "unified" ? (
+          <Unified hunks={shown} hasFiles={hasFiles} />
+        ) : (
+          <Split hunks={shown} hasFiles={hasFiles} />
+        )}
       </ScrollRegion>
       {total > limit && (
         <div className="border-t px-3 py-2 text-quiet text-sm">
@@ -78,14 +83,20 @@ const signs = { same: " ", added: "+", removed: "−", note: " " } as const;
 const changeLabels = { same: "", added: "Added: ", removed: "Removed: ", note: "" } as const;
 const numberStyle = "select-none px-2 text-right align-top text-quiet tabular-nums";
 
-function Unified({ hunks }: { readonly hunks: readonly DiffHunk[] }): ReactNode {
+type HunksProps = {
+  readonly hunks: readonly DiffHunk[];
+  /** Whether the diff has several files, or a renamed one, so that each is named. */
+  readonly hasFiles: boolean;
+};
+
+function Unified({ hunks, hasFiles }: HunksProps): ReactNode {
   return (
     <table className="w-full border-collapse">
       <caption className="sr-only">Changed lines</caption>
       {hunks.map((hunk, hunkIndex) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: hunks are identified by position
         <tbody key={hunkIndex}>
-          <HunkHead hunk={hunk} columns={4} isFirst={hunkIndex === 0} />
+          <HunkHead hunk={hunk} columns={4} isFirst={hunkIndex === 0} hasFiles={hasFiles} />
           {hunk.lines.map((line, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: lines are identified by position
             <tr key={index}>
@@ -100,7 +111,7 @@ function Unified({ hunks }: { readonly hunks: readonly DiffHunk[] }): ReactNode 
   );
 }
 
-function Split({ hunks }: { readonly hunks: readonly DiffHunk[] }): ReactNode {
+function Split({ hunks, hasFiles }: HunksProps): ReactNode {
   return (
     <table className="w-full min-w-[40rem] table-fixed border-collapse">
       <caption className="sr-only">Changed lines, before and after</caption>
@@ -115,7 +126,7 @@ function Split({ hunks }: { readonly hunks: readonly DiffHunk[] }): ReactNode {
       {hunks.map((hunk, hunkIndex) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: hunks are identified by position
         <tbody key={hunkIndex}>
-          <HunkHead hunk={hunk} columns={6} isFirst={hunkIndex === 0} />
+          <HunkHead hunk={hunk} columns={6} isFirst={hunkIndex === 0} hasFiles={hasFiles} />
           {pairLines(hunk.lines).map(({ left: remaining, right }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: lines are identified by position
             <tr key={index}>
@@ -135,9 +146,23 @@ function Split({ hunks }: { readonly hunks: readonly DiffHunk[] }): ReactNode {
   );
 }
 
-type HunkHeadProps = { readonly hunk: DiffHunk; readonly columns: number; readonly isFirst: boolean };
+type HunkHeadProps = {
+  readonly hunk: DiffHunk;
+  readonly columns: number;
+  readonly isFirst: boolean;
+  readonly hasFiles: boolean;
+};
 
-function HunkHead({ hunk, columns, isFirst }: HunkHeadProps): ReactNode {
+function HunkHead({ hunk, columns, isFirst, hasFiles }: HunkHeadProps): ReactNode {
+  if (hasFiles && hunk.file !== undefined)
+    return (
+      <tr className="border-y bg-sunken">
+        <th scope="rowgroup" colSpan={columns} className="px-3 py-1 text-left font-medium">
+          {escapeInvisible(hunk.file)}
+          {hunk.lines.length === 0 && <span className="font-normal text-quiet"> renamed, not changed</span>}
+        </th>
+      </tr>
+    );
   if (isFirst && hunk.head === "") return null;
   return (
     <tr className="bg-sunken text-quiet">

@@ -136,10 +136,32 @@ export type SourcesProps = WidgetReplies & {
   readonly sources: readonly SourcePassage[];
 };
 
+/** A command as it will run. Kind `command`. */
+export type CommandProps = WidgetReplies & {
+  readonly command: string;
+  /** The working folder. */
+  readonly folder?: string;
+  /** What the command can reach: `{ what: "Network", answer: "none" }`. */
+  readonly allows?: readonly { readonly what: string; readonly answer: string }[];
+};
+
+/** An email as its recipients will see it. Kind `email`. */
+export type EmailProps = WidgetReplies & {
+  readonly from?: string;
+  readonly to: readonly string[];
+  readonly cc?: readonly string[];
+  readonly bcc?: readonly string[];
+  readonly subject?: string;
+  /** Plain text. */
+  readonly body: string;
+  /** File names. */
+  readonly attachments?: readonly string[];
+};
+
 /** A diff. Kind `diff`. */
 export type DiffProps = WidgetReplies & {
   readonly path?: string;
-  /** Unified format, as written by `diff -u` and Git. */
+  /** Unified format, as written by `diff -u` and Git; of several files too, also of renamed ones. */
   readonly diff: string;
 };
 
@@ -189,5 +211,7 @@ export type WidgetHint =
   | { readonly kind: "graph"; readonly props: GraphProps }
   | { readonly kind: "sources"; readonly props: SourcesProps }
   | { readonly kind: "diff"; readonly props: DiffProps }
+  | { readonly kind: "command"; readonly props: CommandProps }
+  | { readonly kind: "email"; readonly props: EmailProps }
   | { readonly kind: "table"; readonly props: TableProps }
   | { readonly kind: "chart"; readonly props: ChartProps };

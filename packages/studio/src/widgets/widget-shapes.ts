@@ -2,7 +2,9 @@ import { boolean, color, either, fields, list, number, oneOf, optional, type Sha
 import type {
   ChartProps,
   ChartSeries,
+  CommandProps,
   DiffProps,
+  EmailProps,
   GraphEdge,
   GraphNode,
   GraphProps,
@@ -145,6 +147,22 @@ const passage: Shape<SourcePassage> = fields<SourcePassage>({
 export const sourcesShape: Shape<SourcesProps> = fields<SourcesProps>({
   title: optional(name),
   sources: list(passage, 500),
+  replies,
+});
+
+export const commandShape: Shape<CommandProps> = fields<CommandProps>({
+  command: text(100_000),
+  folder: optional(text(4_096)),
+  allows: optional(
+    list(fields<NonNullable<CommandProps["allows"]>[number]>({ what: name, answer: text(2_000) }), 20),
+  ),
+  replies,
+});
+
+const addresses = list(text(1_000), 1_000);
+export const emailShape: Shape<EmailProps> = fields<EmailProps>({
+  ...{ from: optional(text(1_000)), to: addresses, cc: optional(addresses), bcc: optional(addresses) },
+  ...{ subject: optional(text(10_000)), body: text(1_000_000), attachments: optional(addresses) },
   replies,
 });
 

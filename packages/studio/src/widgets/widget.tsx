@@ -5,7 +5,16 @@ import { Loading } from "../ui/state.tsx";
 import { JsonView } from "./json-view.tsx";
 import type { Shape } from "./shape.ts";
 import type { WidgetHint } from "./widget-props.ts";
-import { chartShape, diffShape, graphShape, mapShape, sourcesShape, tableShape } from "./widget-shapes.ts";
+import {
+  chartShape,
+  commandShape,
+  diffShape,
+  emailShape,
+  graphShape,
+  mapShape,
+  sourcesShape,
+  tableShape,
+} from "./widget-shapes.ts";
 
 type PropsOf<K extends WidgetHint["kind"]> = Extract<WidgetHint, { readonly kind: K }>["props"];
 
@@ -35,6 +44,16 @@ const kinds: { readonly [K in WidgetHint["kind"]]: Kind<PropsOf<K>> } = {
   diff: {
     shape: diffShape,
     View: lazy(async () => ({ default: (await import("./diff-widget.tsx")).DiffWidget })),
+    height: "min-h-40",
+  },
+  command: {
+    shape: commandShape,
+    View: lazy(async () => ({ default: (await import("./command-widget.tsx")).CommandWidget })),
+    height: "min-h-24",
+  },
+  email: {
+    shape: emailShape,
+    View: lazy(async () => ({ default: (await import("./email-widget.tsx")).EmailWidget })),
     height: "min-h-40",
   },
   table: {

@@ -332,6 +332,15 @@ export const hostileHint: readonly UiHint[] = [
       ],
     },
   },
+  {
+    kind: "command",
+    props: { command: payload, folder: payload, allows: [{ what: payload, answer: payload }] },
+  },
+  {
+    kind: "email",
+    props: { to: [payload], cc: [payload], subject: payload, body: payload, attachments: [payload] },
+  },
+  { kind: "diff", props: { diff: `--- ${payload}\n+++ b${payload}\n@@ -1 +1 @@\n-1\n+2\n` } },
   { kind: "diff", props: { path: payload, diff: `@@ -1 +1 @@ ${payload}\n-${payload}\n+${payload}\n` } },
   {
     kind: "table",

@@ -4,6 +4,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import "../ui/theme.css";
 import { Markdown } from "../markdown/markdown.tsx";
+import { command, email, rename } from "./previews-fixture-data.ts";
 import { Widget } from "./widget.tsx";
 import {
   bars,
@@ -26,7 +27,7 @@ function onCite(n: number): void {
   document.title = `cited ${n}`;
 }
 
-const hints: readonly UiHint[] = [map, graph, chart, bars, table, diff, sources].map(
+const hints: readonly UiHint[] = [map, graph, chart, bars, table, diff, rename, command, email, sources].map(
   (hint) => hint as unknown as UiHint,
 );
 

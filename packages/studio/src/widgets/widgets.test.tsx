@@ -3,19 +3,31 @@ import fc from "fast-check";
 import type { ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
+import { CommandWidget } from "./command-widget.tsx";
 import { DiffWidget } from "./diff-widget.tsx";
 import { type Label, measureLabel, placeLabels } from "./drawing/place-labels.ts";
 import { clampView, zoomAt } from "./drawing/use-pan-zoom.ts";
+import { EmailWidget } from "./email-widget.tsx";
 import { buildGraph, countTypes } from "./graph/graph-model.ts";
 import { createProjection } from "./map/map-projection.ts";
 import { MapWidget } from "./map/map-widget.tsx";
 import { pairLines, parseDiff } from "./parse-diff.ts";
+import { command, email, rename } from "./previews-fixture-data.ts";
 import { SourcesWidget, splitCitedParts } from "./sources-widget.tsx";
 import { getColumns, selectRows, toCsv } from "./table-rows.ts";
 import { TableWidget } from "./table-widget.tsx";
 import { hasWidget, Widget } from "./widget.tsx";
 import type { MapProps } from "./widget-props.ts";
-import { chartShape, diffShape, graphShape, mapShape, sourcesShape, tableShape } from "./widget-shapes.ts";
+import {
+  chartShape,
+  commandShape,
+  diffShape,
+  emailShape,
+  graphShape,
+  mapShape,
+  sourcesShape,
+  tableShape,
+} from "./widget-shapes.ts";
 import { bars, chart, diff, graph, hostileHint, map, sources, table } from "./widgets-fixture-data.ts";
 
 const render = (node: ReactNode): string => renderToStaticMarkup(node);
@@ -100,10 +112,12 @@ describe("a hint", () => {
       graph: graphShape,
       sources: sourcesShape,
       diff: diffShape,
+      command: commandShape,
+      email: emailShape,
       table: tableShape,
       chart: chartShape,
     };
-    for (const { kind, props } of [map, graph, sources, diff, table, chart, bars])
+    for (const { kind, props } of [map, graph, sources, diff, rename, command, email, table, chart, bars])
       expect(shapes[kind](props, "props")).toBeUndefined();
   });
 
@@ -112,6 +126,8 @@ describe("a hint", () => {
       map: MapWidget,
       sources: SourcesWidget,
       diff: DiffWidget,
+      command: CommandWidget,
+      email: EmailWidget,
       table: TableWidget,
     };
     for (const { kind, props } of hostileHint) {
@@ -390,5 +406,37 @@ describe("the sources", () => {
       { text: "a ", isCited: false },
       { text: "(b)*", isCited: true },
     ]);
+  });
+});
+
+describe("what a call would do", () => {
+  it("names every file of a diff, and both names of a renamed one", () => {
+    const shown = render(<DiffWidget {...(rename.props as DiffProps)} />);
+    expect(shown).toContain("3 files");
+    for (const file of ["src/greet.py → src/welcome.py", "docs/greet.md → docs/welcome.md", "main.py"])
+      expect(shown).toContain(file);
+    expect(shown).toContain("renamed, not changed");
+    expect(shown).toContain("+2 −2");
+    expect(shown.indexOf("src/welcome.py")).toBeLessThan(shown.indexOf("def welcome"));
+    expect(shown.indexOf("main.py")).toBeGreaterThan(shown.indexOf("docs/welcome.md"));
+  });
+
+  it("shows a command with its folder and what it can reach", () => {
+    const shown = render(<CommandWidget {...(command.props as CommandProps)} />);
+    for (const text of ["npm run build", "/home/ann/project", "Network", "none", "the working folder"])
+      expect(shown).toContain(text);
+  });
+
+  it("shows an email with every recipient", () => {
+    const shown = render(<EmailWidget {...(email.props as EmailProps)} />);
+    for (const text of [
+      "ines@larkfield.example, tomas@",
+      "priya@",
+      "Workshop budget",
+      "18,400",
+      "budget.pdf",
+    ])
+      expect(shown).toContain(text);
+    expect(shown).not.toContain("Bcc");
   });
 });

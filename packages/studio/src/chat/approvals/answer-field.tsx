@@ -6,12 +6,14 @@ type AnswerFieldProps = {
   readonly field: AnswerFieldSpec;
   readonly value: string;
   readonly onChange: (value: string) => void;
+  /** Takes the focus when it appears. */
+  readonly isFocused?: boolean;
 };
 
 const inputStyle = "w-full rounded-md border bg-paper px-3 py-1.5 text-sm";
 
 /** Form control for one field of an answer. */
-export function AnswerField({ field, value, onChange }: AnswerFieldProps): ReactNode {
+export function AnswerField({ field, value, onChange, isFocused = false }: AnswerFieldProps): ReactNode {
   const id = useId();
   if (field.type === "boolean")
     return (
@@ -34,12 +36,14 @@ export function AnswerField({ field, value, onChange }: AnswerFieldProps): React
       {field.description !== undefined && (
         <p className="text-xs text-quiet">{escapeBidi(field.description)}</p>
       )}
-      <Control id={id} field={field} value={value} onChange={onChange} />
+      <Control id={id} field={field} value={value} onChange={onChange} isFocused={isFocused} />
     </div>
   );
 }
 
-function Control({ id, field, value, onChange }: AnswerFieldProps & { readonly id: string }): ReactNode {
+type ControlProps = AnswerFieldProps & { readonly id: string };
+
+function Control({ id, field, value, onChange, isFocused }: ControlProps): ReactNode {
   if (field.type === "choice")
     return (
       <select id={id} value={value} onChange={({ target }) => onChange(target.value)} className={inputStyle}>
@@ -51,19 +55,23 @@ function Control({ id, field, value, onChange }: AnswerFieldProps & { readonly i
         ))}
       </select>
     );
-  if (field.type === "json")
+  if (field.type === "json" || field.type === "lines")
     return (
       <textarea
         id={id}
-        rows={3}
+        // biome-ignore lint/a11y/noAutofocus: only in a form that the user just opened
+        autoFocus={isFocused}
+        rows={Math.min(12, Math.max(3, value.split("\n").length))}
         value={value}
         onChange={({ target }) => onChange(target.value)}
-        className={`${inputStyle} font-mono`}
+        className={field.type === "json" ? `${inputStyle} font-mono` : inputStyle}
       />
     );
   return (
     <input
       id={id}
+      // biome-ignore lint/a11y/noAutofocus: only in a form that the user just opened
+      autoFocus={isFocused}
       inputMode={field.type === "number" ? "decimal" : "text"}
       value={value}
       onChange={({ target }) => onChange(target.value)}

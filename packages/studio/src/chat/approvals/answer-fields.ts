@@ -7,7 +7,7 @@ export type AnswerFieldSpec = {
   readonly description?: string;
   readonly isRequired: boolean;
 } & (
-  | { readonly type: "text" | "number" | "boolean" | "json" }
+  | { readonly type: "text" | "lines" | "number" | "boolean" | "json" }
   | { readonly type: "choice"; readonly choices: readonly Json[] }
 );
 
@@ -75,7 +75,7 @@ function parseFieldValue(field: AnswerFieldSpec, toText: string): Json | undefin
   if (field.type === "boolean") return toText === "true";
   if (field.type === "number") return Number.isFinite(Number(toText)) ? Number(toText) : undefined;
   if (field.type === "choice") return field.choices[Number(toText)];
-  if (field.type === "text") return toText;
+  if (field.type === "text" || field.type === "lines") return toText;
   try {
     return JSON.parse(toText) as Json;
   } catch {

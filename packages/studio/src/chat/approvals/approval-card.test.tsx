@@ -5,11 +5,13 @@ import { expect, test, vi } from "vitest";
 import { type ConversationActions, ConversationContext } from "../conversation-context.ts";
 import { ApprovalCard } from "./approval-card.tsx";
 import { RuleList } from "./approval-rules.tsx";
+import { buildArgumentFields, formatArguments, parseArguments } from "./argument-fields.ts";
+import { buildInputEmail } from "./input-email.ts";
 
 // The client of the page asks where it is.
 vi.hoisted(() => vi.stubGlobal("location", new URL("http://127.0.0.1")));
 
-type CardOptions = Partial<Pick<PendingView, "expiresAt" | "always" | "pattern" | "ui">> & {
+type CardOptions = Partial<Pick<PendingView, "expiresAt" | "always" | "pattern" | "ui" | "leaks">> & {
   readonly name: string;
   readonly input: Json;
   readonly reason: string;
@@ -92,4 +94,38 @@ test("every approval rule can be revoked by its full description", () => {
   expect(markup).toContain('aria-label="Require approval again for send for a@b.test, whatever');
   expect(markup).toContain('aria-label="Require approval again for send with exactly these arguments: {}"');
   expect(renderToStaticMarkup(<RuleList rules={[]} onRevoke={() => undefined} />)).toBe("");
+});
+
+test("a harmless call shows no warning; one with private data or untrusted sources does", () => {
+  const harmless = renderCard(sending);
+  expect(harmless).not.toMatch(/data-warning|text-warn|border-warn/);
+  const leaks = [{ tool: "read", turn: 1, shown: "IBAN…42" }];
+  expect(renderCard({ ...sending, leaks })).toContain("data-warning");
+  expect(renderCard({ ...sending, because: [{ tool: "fetch", turn: 1, input: "{}" }] })).toContain(
+    "data-warning",
+  );
+});
+
+test("arguments that are an email are shown as one, and in full", () => {
+  const input = { to: ["ann@b.test"], subject: "Budget", body: "Dear Ann" };
+  expect(buildInputEmail(input)).toEqual({ kind: "email", props: input });
+  expect(buildInputEmail({ to: "ann@b.test", text: "Hi", subject: "" })).toMatchObject({
+    props: { to: ["ann@b.test"] },
+  });
+  expect(buildInputEmail({ to: "Oslo", date: "today" })).toBeUndefined();
+});
+
+test("the form of the arguments keeps their types, and empty texts", () => {
+  const input = { to: "ann", text: "a\nb", count: 2, isDraft: false, tags: ["x"], note: "" };
+  const fields = buildArgumentFields(input) ?? [];
+  expect(fields.map(({ type }) => type)).toEqual(["text", "lines", "number", "boolean", "json", "text"]);
+  const values = formatArguments(input);
+  expect(parseArguments(fields, values)).toEqual({ input });
+  expect(parseArguments(fields, { ...values, count: "two" })).toEqual({
+    problem: "“count” is not valid JSON.",
+  });
+  expect(parseArguments(fields, { ...values, count: "true" })).toEqual({
+    problem: "“count” must be a number.",
+  });
+  expect(buildArgumentFields({})).toBeUndefined();
 });

@@ -1,14 +1,17 @@
 import { describeScope, type PendingView } from "capstan/client";
 import { ShieldAlert, ShieldQuestion } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { client } from "../../data/client.ts";
 import { runWithToast } from "../../shell/toasts.tsx";
 import { Button } from "../../ui/button.tsx";
+import { classNames } from "../../ui/class-names.ts";
 import { escapeBidi, escapeInvisible } from "../../ui/escape-text.ts";
 import { JsonText } from "../../ui/json-text.tsx";
 import { Widget } from "../../widgets/widget.tsx";
+import { EditArguments } from "./edit-arguments.tsx";
 import { ExpiredNote } from "./expired-note.tsx";
 import { buildInputDiff, getInputContent } from "./input-diff.ts";
+import { buildInputEmail } from "./input-email.ts";
 import { formatExpiry, useExpired } from "./use-expired.ts";
 import { useMisclickGuard } from "./use-misclick-guard.ts";
 
@@ -16,20 +19,28 @@ type ApprovalCardProps = { readonly pending: PendingView; readonly runId: string
 
 /** A call that needs approval: the reason, and its effect. */
 export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
-  const { callId, name, reason = "", shown, parentCallId, input, because = [], expiresAt, ui } = pending;
+  const { callId, name, reason = "", shown, parentCallId, input, expiresAt, ui } = pending;
+  const { because = [], leaks = [] } = pending;
   const isExpired = useExpired(expiresAt);
-  const diff = ui ?? (input === undefined ? undefined : buildInputDiff(input));
+  const preview = ui ?? (input === undefined ? undefined : (buildInputDiff(input) ?? buildInputEmail(input)));
   const content = input === undefined || ui ? undefined : getInputContent(input);
-  const isSuspicious = because.length > 0;
+  const isSuspicious = because.length > 0 || leaks.length > 0;
   const Icon = isSuspicious ? ShieldAlert : ShieldQuestion;
   return (
     <section
       aria-label={`Approval for ${name}`}
       data-approval={callId}
-      className="grid gap-3 rounded-xl border border-warn/50 bg-raised p-4"
+      className={classNames(
+        "grid gap-3 rounded-xl border bg-raised p-4",
+        isSuspicious ? "border-warn/50" : "border-accent/50",
+      )}
     >
       <div className="flex items-start gap-2.5">
-        <Icon size={18} aria-hidden="true" className="mt-0.5 shrink-0 text-warn" />
+        <Icon
+          size={18}
+          aria-hidden="true"
+          className={classNames("mt-0.5 shrink-0", isSuspicious ? "text-warn" : "text-accent")}
+        />
         <div className="min-w-0 flex-1">
           <p className="font-medium">
             Allow <code className="font-mono text-[0.9em]">{escapeInvisible(name)}</code>?
@@ -43,13 +54,13 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
         </div>
       </div>
       {isSuspicious && (
-        <p className="rounded-md bg-warn-soft px-3 py-2 text-sm [overflow-wrap:anywhere]">
+        <p data-warning className="rounded-md bg-warn-soft px-3 py-2 text-sm [overflow-wrap:anywhere]">
           {escapeBidi(reason)}
         </p>
       )}
-      {diff && (
+      {preview && (
         <div className="min-w-0 [&>*]:my-0">
-          <Widget hint={diff} />
+          <Widget hint={preview} />
         </div>
       )}
       {content !== undefined && <JsonText label="New content" text={content} />}
@@ -71,8 +82,28 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
   );
 }
 
+/** The buttons, or the form for other arguments. */
 function Decision({ pending, runId }: ApprovalCardProps): ReactNode {
-  const { callId, name, digest, always, pattern, expiresAt } = pending;
+  const { callId, digest, input } = pending;
+  const [isEditing, setEditing] = useState(false);
+  if (!isEditing || input === undefined)
+    return <Choices pending={pending} runId={runId} onEdit={() => setEditing(true)} />;
+  return (
+    <EditArguments
+      input={input}
+      onAllow={(changed) =>
+        client.runs.approve(runId, callId, { ...(digest !== undefined && { digest }), input: changed })
+      }
+      onCancel={() => setEditing(false)}
+    />
+  );
+}
+
+type ChoicesProps = ApprovalCardProps & { readonly onEdit: () => void };
+
+function Choices({ pending, runId, onEdit }: ChoicesProps): ReactNode {
+  const { callId, input, digest, always, pattern } = pending;
+  const scopeId = useId();
   const [isBusy, setBusy] = useState(false);
   const [note, setNote] = useState<string>();
   const guardClick = useMisclickGuard();
@@ -95,6 +126,11 @@ function Decision({ pending, runId }: ApprovalCardProps): ReactNode {
       <Button disabled={isBusy} onClick={guardClick(() => submit(deny))}>
         {hasNote ? "Deny with note" : "Deny"}
       </Button>
+      {input !== undefined && (
+        <Button kind="quiet" disabled={isBusy || hasNote} onClick={onEdit}>
+          Edit
+        </Button>
+      )}
       {note === undefined ? (
         <Button kind="quiet" onClick={() => setNote("")}>
           Add a reason
@@ -118,6 +154,7 @@ function Decision({ pending, runId }: ApprovalCardProps): ReactNode {
         <Button
           kind="quiet"
           className="sm:ml-auto"
+          aria-describedby={`${scopeId}-always`}
           disabled={isBusy || hasNote}
           onClick={guardClick(() => submit(allowAlways(true)))}
         >
@@ -127,6 +164,7 @@ function Decision({ pending, runId }: ApprovalCardProps): ReactNode {
       {pattern && (
         <Button
           kind="quiet"
+          aria-describedby={`${scopeId}-pattern`}
           disabled={isBusy || hasNote}
           onClick={guardClick(() => submit(allowAlways("pattern")))}
         >
@@ -138,11 +176,29 @@ function Decision({ pending, runId }: ApprovalCardProps): ReactNode {
           Notes are only sent with a denial. Clear the note to allow the call.
         </p>
       )}
-      <p className="grid basis-full gap-0.5 text-xs text-quiet [overflow-wrap:anywhere]">
-        {always && <span>“Always allow” covers {describeScope(name, always)}, in this session.</span>}
-        {pattern && <span>“Allow pattern” covers {describeScope(name, pattern)}, in this session.</span>}
-        {expiresAt !== undefined && <span>You can decide until {formatExpiry(expiresAt)}.</span>}
-      </p>
+      <Scopes pending={pending} scopeId={scopeId} />
     </div>
+  );
+}
+
+type ScopesProps = { readonly pending: PendingView; readonly scopeId: string };
+
+/** What the wider permissions would cover, in words, before the click. */
+function Scopes({ pending, scopeId }: ScopesProps): ReactNode {
+  const { name, always, pattern, expiresAt } = pending;
+  return (
+    <p className="grid basis-full gap-0.5 text-xs text-quiet [overflow-wrap:anywhere]">
+      {always && (
+        <span id={`${scopeId}-always`}>
+          “Always allow” covers {describeScope(name, always)}, in this session.
+        </span>
+      )}
+      {pattern && (
+        <span id={`${scopeId}-pattern`}>
+          “Allow pattern” covers {describeScope(name, pattern)}, in this session.
+        </span>
+      )}
+      {expiresAt !== undefined && <span>You can decide until {formatExpiry(expiresAt)}.</span>}
+    </p>
   );
 }
