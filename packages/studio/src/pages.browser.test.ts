@@ -173,9 +173,14 @@ test("an agent is created, validated at the field, edited, in conflict, restored
   await page.getByLabel("Actions for harbour-master").click();
   await page.getByRole("menuitem", { name: "Versions" }).click();
   await dialog.getByText("Be long.").first().waitFor();
+  await dialog.getByText("Be kind.").first().waitFor();
+  await dialog.getByText("Settings", { exact: true }).waitFor(); // theirs had no tools and no settings
   await takePicture(page, "page-agent-versions");
   await assertAccessible(page, "[role=dialog]");
-  await dialog.getByRole("button", { name: "Restore" }).last().click();
+  const runs = await dialog.getByRole("link", { name: "Runs of Version 3" }).getAttribute("href");
+  expect(runs).toMatch(/^\/runs\?agent=harbour-master&version=[0-9a-f]{12}$/);
+  await dialog.getByLabel("compared with").selectOption({ label: "Version 1" });
+  await dialog.getByRole("button", { name: "Restore Version 1" }).click();
   await page.getByText("Version 4").waitFor();
   await page.getByLabel("Actions for harbour-master").click();
   await page.getByRole("menuitem", { name: "Remove" }).click();

@@ -9,7 +9,7 @@ import { formatCompactNumber, formatDollars, formatFullNumber, formatPercent } f
 /** Usage of the session, shown at the top of the inspector. */
 export function RunMeter({ session }: { readonly session: OpenSession }): ReactNode {
   const { usage } = session.view;
-  const { models, last, contextBudget, ms, cost } = computeStats(session.facts);
+  const { models, last, contextBudget, ms, cost, version } = computeStats(session.facts);
   const inputTokens = last?.inputTokens;
   const cached = usage.cachedTokens ?? 0;
   const dollars = usage.cost ?? cost;
@@ -36,6 +36,11 @@ export function RunMeter({ session }: { readonly session: OpenSession }): ReactN
         <span className="ml-auto min-w-0 truncate" title={models.join(", ")}>
           {escapeBidi(models.join(", "))}
         </span>
+        {version !== undefined && (
+          <code className="shrink-0" title="Version of the agent in the newest run">
+            {escapeBidi(version.slice(0, 12))}
+          </code>
+        )}
       </div>
     </div>
   );
@@ -94,12 +99,15 @@ type SessionStats = {
   /** Time from start to end of all runs, without waiting. */
   readonly ms: number;
   readonly cost: number;
+  /** Of the agent in the newest run. */
+  readonly version: string | undefined;
 };
 
 function computeStats(facts: readonly Fact[]): SessionStats {
   const models = new Set<string>();
   let last: Usage | undefined;
   let budget: number | undefined;
+  let version: string | undefined;
   let [ms, cost, since] = [0, 0, 0];
   let previous: Fact | undefined;
   for (const fact of facts) {
@@ -110,9 +118,10 @@ function computeStats(facts: readonly Fact[]): SessionStats {
     if (fact.type === "run_start") {
       const { contextBudget } = fact.policy ?? {};
       budget = typeof contextBudget === "number" ? contextBudget : undefined;
+      version = fact.agentVersion;
     } else if (previous?.type !== "waiting") ms += fact.elapsedMs ?? Math.max(0, fact.at - since);
     since = fact.at;
     previous = fact;
   }
-  return { models: [...models], last, contextBudget: budget, ms, cost };
+  return { models: [...models], last, contextBudget: budget, ms, cost, version };
 }

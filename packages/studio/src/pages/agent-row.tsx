@@ -54,7 +54,17 @@ export function AgentRow({ agent, isAdmin, onTask }: AgentRowProps): ReactNode {
           {details.filter((fact) => fact !== undefined).join(" · ")}
         </p>
       </div>
-      {canEdit && <AgentMenu agent={agent} onTask={onTask} />}
+      {canEdit ? (
+        <AgentMenu agent={agent} onTask={onTask} />
+      ) : (
+        <IconButton
+          label={`Versions of ${escapeBidi(name)}`}
+          className="size-7"
+          onClick={() => onTask("versions")}
+        >
+          <History size={15} />
+        </IconButton>
+      )}
     </li>
   );
 }

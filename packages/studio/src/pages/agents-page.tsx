@@ -9,9 +9,10 @@ import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
-import { AgentDetails, AgentVersions } from "./agent-details.tsx";
+import { AgentDetails } from "./agent-details.tsx";
 import { AgentForm } from "./agent-form.tsx";
 import { AgentRow, type AgentTask } from "./agent-row.tsx";
+import { AgentVersions } from "./agent-versions.tsx";
 import { FormDialog } from "./form-dialog.tsx";
 import { ImportButton, importAgent } from "./import-button.tsx";
 import { Page, Section } from "./page.tsx";
@@ -190,7 +191,9 @@ function AgentDialog({ open, parts, agents, onChanged, onClose }: AgentDialogPro
   return (
     <Dialog title={titles[task]} isOpen onClose={onClose} placement="side">
       {task === "look" && agent && <AgentDetails agent={agent} />}
-      {task === "versions" && agent && <AgentVersions agent={agent} onSaved={onSaved} />}
+      {task === "versions" && agent && (
+        <AgentVersions agent={agent} canRestore={agent.data !== undefined} onSaved={onSaved} />
+      )}
     </Dialog>
   );
 }
