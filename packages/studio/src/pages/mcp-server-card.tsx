@@ -1,12 +1,17 @@
 import type { McpCallInfo, McpServerInfo, ToolInfo } from "capstan/client";
-import { ChevronRight } from "lucide-react";
-import { type ReactNode, useId } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { Link } from "wouter";
+import { Fold } from "../mcp/fold.tsx";
+import { ServerPrompts, ServerResources } from "../mcp/server-contents.tsx";
+import { ServerSignIn } from "../mcp/server-sign-in.tsx";
+import { ServerTraffic } from "../mcp/server-traffic.tsx";
+import { ToolTrial } from "../mcp/tool-trial.tsx";
 import { Button } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
 import { formatTimeAgo } from "../ui/format-age.ts";
 import { ScrollRegion } from "../ui/scroll-region.tsx";
+import { ConfirmButton } from "./confirm-button.tsx";
 import { MetadataReview } from "./metadata-review.tsx";
 import { Tag } from "./page.tsx";
 import { ToolChange } from "./tool-change.tsx";
@@ -15,6 +20,15 @@ type McpServerCardProps = {
   readonly server: McpServerInfo;
   /** Approves one tool or all. Undefined if the user may not. */
   readonly onTrust: ((tool?: string) => void) | undefined;
+  /** What an admin may do. Undefined for other users. */
+  readonly admin: McpServerActions | undefined;
+};
+
+export type McpServerActions = {
+  readonly remove: () => Promise<unknown>;
+  readonly signOut: () => Promise<unknown>;
+  /** Loads the servers again, to follow a sign-in. */
+  readonly follow: () => void;
 };
 
 const states = {
@@ -28,10 +42,10 @@ const states = {
 } as const;
 
 /** An MCP server: status, what the model reads of it, tools and changes. */
-export function McpServerCard({ server, onTrust }: McpServerCardProps): ReactNode {
-  const { name, state, error, restarts, tools, changed, problems, calls, log } = server;
+export function McpServerCard({ server, onTrust, admin }: McpServerCardProps): ReactNode {
+  const { name, state, error, address, restarts, tools, changed, problems, calls, log } = server;
   const heading = useId();
-  const { label, dot } = states[state];
+  const { label, dot } = states[server.needsSignIn && state === "failed" ? "signing-in" : state];
   return (
     <section aria-labelledby={heading} className="rounded-lg border bg-raised">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3">
@@ -43,6 +57,12 @@ export function McpServerCard({ server, onTrust }: McpServerCardProps): ReactNod
         {restarts > 0 && (
           <p className="text-sm text-warn">
             {restarts === 1 ? "restarted once" : `restarted ${restarts} times`} in the last hour
+          </p>
+        )}
+        {admin && <ServerActions server={server} admin={admin} />}
+        {address !== undefined && (
+          <p className="basis-full pl-5 font-mono text-xs text-quiet [overflow-wrap:anywhere]">
+            {escapeInvisible(address)}
           </p>
         )}
       </div>
@@ -71,10 +91,17 @@ export function McpServerCard({ server, onTrust }: McpServerCardProps): ReactNod
       >
         <ul className="grid gap-3">
           {tools.map((tool) => (
-            <ToolItem key={tool.name} tool={tool} />
+            <ToolItem key={tool.name} tool={tool} server={server} />
           ))}
         </ul>
       </Fold>
+      {admin && state === "ready" && (
+        <>
+          <Fold title="Resources">{() => <ServerResources server={name} />}</Fold>
+          <Fold title="Prompts">{() => <ServerPrompts server={name} />}</Fold>
+        </>
+      )}
+      {admin && <Fold title="Messages">{() => <ServerTraffic server={name} />}</Fold>}
       <Fold
         title="Your recent calls"
         {...(calls.length === 0 && { emptyText: "No calls since the server started" })}
@@ -97,6 +124,34 @@ export function McpServerCard({ server, onTrust }: McpServerCardProps): ReactNod
   );
 }
 
+type ServerActionsProps = { readonly server: McpServerInfo; readonly admin: McpServerActions };
+
+function ServerActions({ server, admin }: ServerActionsProps): ReactNode {
+  const { name, needsSignIn, isSignedIn, canRemove } = server;
+  const label = escapeInvisible(name);
+  return (
+    <div className="ml-auto flex flex-wrap gap-2">
+      {needsSignIn && <ServerSignIn server={server} onChange={admin.follow} />}
+      {isSignedIn && !needsSignIn && (
+        <ConfirmButton
+          label="Sign out"
+          name={`Sign out of ${label}`}
+          consequence="Its tokens are deleted. Its tools are gone until you sign in again."
+          onConfirm={admin.signOut}
+        />
+      )}
+      {canRemove && (
+        <ConfirmButton
+          label="Remove"
+          name={`Remove ${label}`}
+          consequence="The server stops, and its tools are gone for every agent."
+          onConfirm={admin.remove}
+        />
+      )}
+    </div>
+  );
+}
+
 function Problems({ problems }: Pick<McpServerInfo, "problems">): ReactNode {
   if (problems.length === 0) return null;
   return (
@@ -110,31 +165,6 @@ function Problems({ problems }: Pick<McpServerInfo, "problems">): ReactNode {
   );
 }
 
-type FoldProps = {
-  readonly title: string;
-  /** Shown instead of an empty section. */
-  readonly emptyText?: string;
-  readonly children: ReactNode;
-};
-
-function Fold({ title, emptyText, children }: FoldProps): ReactNode {
-  if (emptyText !== undefined)
-    return <p className="border-t px-4 py-2 pl-9.5 text-sm text-faint">{emptyText}</p>;
-  return (
-    <details className="group border-t">
-      <summary className="flex cursor-pointer list-none items-center gap-2 px-4 py-2 text-sm hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
-        <ChevronRight
-          size={14}
-          aria-hidden="true"
-          className="text-faint transition-transform group-open:rotate-90"
-        />
-        {title}
-      </summary>
-      <div className="px-4 pb-3 pl-9.5">{children}</div>
-    </details>
-  );
-}
-
 const effects = {
   none: "Read-only",
   ui: "Changes the view",
@@ -142,10 +172,23 @@ const effects = {
   send: "Sends data",
 } as const;
 
-function ToolItem({ tool }: { readonly tool: ToolInfo }): ReactNode {
+type ToolItemProps = { readonly tool: ToolInfo; readonly server: McpServerInfo };
+
+function ToolItem({ tool, server }: ToolItemProps): ReactNode {
   const { name, description, effects: effect, reads = [], needsApproval } = tool;
+  const [isOpen, setOpen] = useState(false);
+  // Only admins get the metadata, and may call a tool themselves.
+  const metadata = server.metadata?.tools.find((one) => one.name === `mcp_${server.name}_${name}`);
   return (
     <li>
+      {metadata && (
+        <Button size="small" className="float-right ml-3" onClick={() => setOpen(true)}>
+          Try<span className="sr-only"> {escapeInvisible(name)}</span>
+        </Button>
+      )}
+      {isOpen && metadata && (
+        <ToolTrial server={server.name} tool={tool} metadata={metadata} onClose={() => setOpen(false)} />
+      )}
       <p className="flex flex-wrap items-center gap-1.5">
         <span className="mr-1 font-mono text-[0.8125rem] font-medium [overflow-wrap:anywhere]">
           {escapeInvisible(name)}
