@@ -63,3 +63,18 @@ test.each([
   }
   expect(faults).toEqual([]);
 }, 180_000);
+
+test("a browser language that is not a language tag breaks no chart and no number", async () => {
+  const page = await studio.open("/");
+  await page.addInitScript(() => {
+    Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix" });
+    Object.defineProperty(Navigator.prototype, "languages", { get: () => ["en-US@posix"] });
+  });
+  const view = views.find(({ name }) => name === "widget-chart");
+  await page.goto(studio.url + view?.path);
+  await page.locator(".uplot canvas").first().waitFor();
+  const chart = page.getByRole("application", { name: /chart of/ }).first();
+  await chart.press("ArrowRight");
+  await page.getByRole("button", { name: /\d/, pressed: true }).first().waitFor();
+  expect(await page.getByText("failed to render").count()).toBe(0);
+});
