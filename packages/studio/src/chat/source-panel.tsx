@@ -1,7 +1,7 @@
 import type { SessionView } from "capstan/client";
 import type { ReactNode } from "react";
+import { Passage } from "../markdown/passage.tsx";
 import { parseSafeLink } from "../markdown/safe-link.ts";
-import { stripCodeMarks } from "../markdown/strip-code-marks.ts";
 import { FileLink } from "../own-data/file-link.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
@@ -43,10 +43,12 @@ export function SourcePanel({ source, fragments, onClose }: SourcePanelProps): R
         address={fragment?.source.file}
         className="mb-3 inline-flex min-h-11 items-center gap-1.5 text-accent text-sm underline underline-offset-2 sm:min-h-8"
       />
-      <blockquote className="whitespace-pre-wrap border-l-2 border-accent bg-accent-soft px-4 py-3 text-sm [overflow-wrap:anywhere]">
-        {fragment
-          ? escapeBidi(stripCodeMarks(fragment.content))
-          : "This passage is not available in this session."}
+      <blockquote className="border-accent border-l-2 bg-accent-soft/50 px-4 py-3 text-sm">
+        {fragment ? (
+          <Passage text={fragment.content} name={String(fragment.source.file ?? url ?? source?.title)} />
+        ) : (
+          "This passage is not available in this session."
+        )}
       </blockquote>
     </Dialog>
   );

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { classNames } from "../ui/class-names.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatJsonText } from "../ui/json-text.tsx";
+import { ScrollRegion } from "../ui/scroll-region.tsx";
 import { MarkedText } from "./marked-text.tsx";
 import { getSideLines, markChangedLines, type SideCall, type SideTurn } from "./run-sides.ts";
 
@@ -151,9 +152,9 @@ function CallSide({ call, other, difference, side }: CallSideProps): ReactNode {
       <p className="text-xs text-quiet">Arguments</p>
       <MarkedText lines={markChangedLines(input, otherInput)} side={side} isCode />
       <p className="text-xs text-quiet">Result</p>
-      <div className="max-h-60 overflow-y-auto">
+      <ScrollRegion role="group" label="Result" className="max-h-60 overflow-y-auto">
         <MarkedText lines={result} side={side} isCode />
-      </div>
+      </ScrollRegion>
     </div>
   );
 }

@@ -123,13 +123,13 @@ const alignments = { left: "text-left", center: "text-center", right: "text-righ
 function MarkdownTable({ table }: { readonly table: Tokens.Table }): ReactNode {
   const getAlignment = (cell: Tokens.TableCell): string => alignments[cell.align ?? "left"];
   return (
-    <ScrollRegion label="Table" className="my-4 overflow-x-auto rounded-lg border">
-      <table className="w-full border-collapse text-sm">
-        <thead className="bg-sunken text-quiet">
+    <ScrollRegion label="Table" className="my-4 max-h-[32rem] overflow-auto rounded-lg border">
+      <table className="w-full border-separate border-spacing-0 text-sm">
+        <thead className="sticky top-0 bg-sunken text-quiet">
           <tr>
             {table.header.map((cell, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: columns are identified by position
-              <th key={index} scope="col" className={`px-3 py-2 font-medium ${getAlignment(cell)}`}>
+              <th key={index} scope="col" className={`min-w-20 px-3 py-2 font-medium ${getAlignment(cell)}`}>
                 <Inline tokens={cell.tokens} />
               </th>
             ))}
@@ -138,10 +138,10 @@ function MarkdownTable({ table }: { readonly table: Tokens.Table }): ReactNode {
         <tbody>
           {table.rows.map((row, rowIndex) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: rows are identified by position
-            <tr key={rowIndex} className="border-t">
+            <tr key={rowIndex}>
               {row.map((cell, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: cells are identified by position
-                <td key={index} className={`px-3 py-2 align-top ${getAlignment(cell)}`}>
+                <td key={index} className={`border-t px-3 py-2 align-top ${getAlignment(cell)}`}>
                   <Inline tokens={cell.tokens} />
                 </td>
               ))}

@@ -8,6 +8,7 @@ import { ConfirmButton } from "../pages/confirm-button.tsx";
 import { runWithToast } from "../shell/toasts.tsx";
 import { Button, getButtonStyle } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
+import { ScrollRegion } from "../ui/scroll-region.tsx";
 import { useOwnData } from "./own-data-state.ts";
 
 type SourceListProps = { readonly sources: readonly DataSourceInfo[]; readonly canChange: boolean };
@@ -102,14 +103,16 @@ function SkippedItems({ source: { report } }: { readonly source: DataSourceInfo 
   return (
     <details className="text-sm">
       <summary className="cursor-pointer text-warn">{skippedCount.toLocaleString("en")} skipped</summary>
-      <ul className="mt-1 max-h-48 overflow-y-auto text-quiet">
-        {skipped.map(({ item, reason }) => (
-          <li key={`${item} ${reason}`} className="[overflow-wrap:anywhere]">
-            <span className="font-medium">{escapeBidi(item)}</span>: {escapeBidi(reason)}
-          </li>
-        ))}
-        {rest > 0 && <li>… and {rest.toLocaleString("en")} more</li>}
-      </ul>
+      <ScrollRegion role="group" label="What was skipped" className="mt-1 max-h-48 overflow-y-auto text-quiet">
+        <ul>
+          {skipped.map(({ item, reason }) => (
+            <li key={`${item} ${reason}`} className="[overflow-wrap:anywhere]">
+              <span className="font-medium">{escapeBidi(item)}</span>: {escapeBidi(reason)}
+            </li>
+          ))}
+          {rest > 0 && <li>… and {rest.toLocaleString("en")} more</li>}
+        </ul>
+      </ScrollRegion>
     </details>
   );
 }

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import { Button, getButtonStyle } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { getHost, type PendingLink, trustHost, usePendingLink } from "./external-link.tsx";
+import { ScrollRegion } from "./scroll-region.tsx";
 
 /** Shows the target of an external link before it is opened. */
 export function ExternalLinkDialog(): ReactNode {
@@ -31,9 +32,12 @@ function LinkConfirmation({ link: { href, address } }: { readonly link: PendingL
   return (
     <>
       <p className="font-semibold text-lg [overflow-wrap:anywhere]">{host || address}</p>
-      <p className="mt-1 max-h-32 overflow-y-auto font-mono text-quiet text-xs [overflow-wrap:anywhere]">
+      <ScrollRegion
+        label="Address"
+        className="mt-1 max-h-32 overflow-y-auto font-mono text-quiet text-xs [overflow-wrap:anywhere]"
+      >
         {address}
-      </p>
+      </ScrollRegion>
       {host !== "" && (
         <label className="mt-4 flex items-center gap-2 text-sm">
           <input

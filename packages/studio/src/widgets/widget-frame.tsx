@@ -1,6 +1,7 @@
 import { type Context, createContext, type ReactNode, useContext } from "react";
 import { classNames } from "../ui/class-names.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
+import { ScrollRegion } from "../ui/scroll-region.tsx";
 
 /** Where a widget is rendered: in the text with its own height, or filling a panel. */
 export const WidgetRoom: Context<"text" | "panel"> = createContext<"text" | "panel">("text");
@@ -24,7 +25,9 @@ export function WidgetFrame({ label, title, note, tools, children }: WidgetFrame
       aria-label={heading}
       className={classNames(
         "min-w-0 overflow-hidden rounded-lg border bg-raised",
-        isPanel ? "flex min-h-0 flex-1 flex-col [&>details]:max-h-[38%] [&>details]:overflow-y-auto" : "my-3",
+        isPanel
+          ? "flex min-h-0 flex-1 flex-col [&>details]:max-h-[38%] [&>details]:overflow-y-auto [&>details>section]:max-h-none"
+          : "my-3",
       )}
     >
       <figcaption className="flex min-h-10 flex-wrap items-center gap-x-2 gap-y-1 border-b py-1 pr-1.5 pl-3">
@@ -51,7 +54,9 @@ export function TextAlternative({
   return (
     <details open={isOpen} className="border-t text-sm">
       <summary className="cursor-pointer px-3 py-1.5 text-quiet hover:text-ink">{summary}</summary>
-      <div className="max-h-72 overflow-y-auto px-3 pb-3">{children}</div>
+      <ScrollRegion role="group" label={summary} className="max-h-72 overflow-y-auto px-3 pb-3">
+        {children}
+      </ScrollRegion>
     </details>
   );
 }

@@ -219,6 +219,12 @@ export const sources: WidgetHint = {
         cited: ["The budget is 7 million"],
       },
       { n: 2, title: "Re: Budget 2026", place: "May", text: "Travel is cut by half." },
+      {
+        n: 3,
+        title: "Handbook",
+        text: `## Travel\n\nBook with \`trips\`, **two weeks** ahead. ${"See the [rules](https://rules.example). ".repeat(140)}`,
+        cited: ["Book with `trips`, **two weeks** ahead."],
+      },
     ],
   },
 };

@@ -159,6 +159,43 @@ describe("the widgets, in a real browser", () => {
     await page.context().close();
   });
 
+  it("show where a region hides more, keep the head of a table in sight, and scroll by keyboard", async () => {
+    const { page, problems } = await openFixture("theme=light", 390);
+    await waitUntilDrawn(page);
+    const rows = page.getByRole("figure", { name: "Departures" }).getByRole("region", { name: "Rows" });
+    await rows.scrollIntoViewIfNeeded();
+    await expect.poll(() => rows.getAttribute("data-more")).toBe("right bottom");
+    expect(await rows.evaluate((one) => getComputedStyle(one).maskImage)).toContain("gradient");
+    const head = rows.getByRole("columnheader").first();
+    const top = (await head.boundingBox())?.y;
+    await rows.evaluate((one) => one.scrollTo(one.scrollWidth, 400));
+    await expect.poll(() => rows.getAttribute("data-more")).toBe("left bottom");
+    expect((await head.boundingBox())?.y).toBe(top);
+    await rows.focus();
+    await page.keyboard.press("End");
+    await expect.poll(() => rows.getAttribute("data-more")).toBe("left");
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("render passages that are Markdown, and highlight what is cited across its elements", async () => {
+    const { page, problems } = await openFixture("theme=light");
+    await waitUntilDrawn(page);
+    const passage = page.getByRole("group", { name: "Passage from Handbook" });
+    await passage.getByRole("heading", { name: "Travel" }).waitFor();
+    await passage.getByRole("link", { name: "rules" }).first().waitFor();
+    expect(await passage.innerText()).not.toMatch(/[`*#]/);
+    expect(await passage.evaluate((one) => one.tabIndex === 0 && one.scrollHeight > one.clientHeight)).toBe(
+      true,
+    );
+    const highlighted = await page.evaluate(() =>
+      [...(CSS.highlights.get("cited") ?? [])].map((range) => String(range)),
+    );
+    expect(new Set(highlighted)).toEqual(new Set(["Book with trips, two weeks ahead."]));
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it("load and run nothing from hostile text, names and props (A64, A65, A66, A68, A69, A74)", async () => {
     const { page, problems } = await openFixture("hostile");
     await page.getByRole("figure").nth(8).waitFor();

@@ -2,6 +2,7 @@ import type { Part } from "capstan";
 import { FileText, ImageIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { escapeBidi } from "../../ui/escape-text.ts";
+import { ScrollRegion } from "../../ui/scroll-region.tsx";
 import { parseAttachedFile, rasterTypes } from "../composer/attachments.ts";
 
 type Content = string | readonly Part[];
@@ -55,9 +56,13 @@ function AttachedPart({ part }: { readonly part: Part }): ReactNode {
           <FileText size={14} aria-hidden="true" />
           {escapeBidi(file?.name ?? "File")}
         </summary>
-        <pre className="mt-2 max-h-64 overflow-auto whitespace-pre-wrap font-mono text-xs">
-          {escapeBidi(file?.content ?? "")}
-        </pre>
+        <ScrollRegion
+          role="group"
+          label={`Content of ${escapeBidi(file?.name ?? "the file")}`}
+          className="mt-2 max-h-64 overflow-auto"
+        >
+          <pre className="whitespace-pre-wrap font-mono text-xs">{escapeBidi(file?.content ?? "")}</pre>
+        </ScrollRegion>
       </details>
     );
   }

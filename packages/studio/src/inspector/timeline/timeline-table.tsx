@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { escapeBidi } from "../../ui/escape-text.ts";
 import { formatDuration } from "../../ui/format-duration.ts";
+import { ScrollRegion } from "../../ui/scroll-region.tsx";
 import type { TimelineBar } from "./timeline.ts";
 import { formatTurn, getBarEnd } from "./timeline-row.tsx";
 import type { TimelineRow } from "./timeline-rows.ts";
@@ -21,8 +22,7 @@ export function TimelineTable({ rows, now, onSelect }: TimelineTableProps): Reac
     row.type === "run" ? [] : row.bars.map((bar) => ({ bar, turn: row.turn, root: row.root })),
   );
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
-    <section aria-label="Timeline table" tabIndex={0} className="min-h-0 flex-1 overflow-auto">
+    <ScrollRegion label="Timeline table" className="min-h-0 flex-1 overflow-auto">
       <table className="w-full text-left text-xs">
         <thead className="sticky top-0 bg-paper text-faint">
           <tr className="[&>th]:border-b [&>th]:px-3 [&>th]:py-1.5 [&>th]:font-medium">
@@ -66,6 +66,6 @@ export function TimelineTable({ rows, now, onSelect }: TimelineTableProps): Reac
           Show {Math.min(pageSize, lines.length - rowLimit)} more
         </Button>
       )}
-    </section>
+    </ScrollRegion>
   );
 }

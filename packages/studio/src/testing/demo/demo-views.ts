@@ -66,7 +66,7 @@ export function listDemoViews({ ids, runs }: Demo): readonly DemoView[] {
       variants: [light, phone],
       prepare: async (browserPage) =>
         browserPage
-          .getByRole("button", { name: /^How late are/ })
+          .getByRole("button", { name: /^Directions from/ })
           .first()
           .waitFor(),
     },
