@@ -1,80 +1,22 @@
-// Measures the studio in a real browser: a session of 10,000 events, and streaming text. See README.md.
+// Measures the studio in a real browser: the first screen on a slow network, long sessions, and streaming text. See
+// README.md.
 import { createServer, listen } from "@capstan/server";
 import { studioFolder } from "@capstan/studio";
-import { defaultPolicy, defineAgent, type Model, type Store } from "capstan";
+import { defineAgent, type Model, type Store } from "capstan";
 import { memory } from "capstan/stores/memory";
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { withBuiltStudio } from "../packages/studio/src/testing/build-studio.ts";
 import { launchBrowser, sizes } from "../packages/studio/src/testing/launch-browser.ts";
+import { createLongSession } from "./long-session.ts";
 import { formatEnvironment, formatTable, updateReadme } from "./markdown.ts";
 
-type Facts = Parameters<Store["append"]>[0];
-const events = 10_000;
-const turnEvents = 5;
+const slowNetwork = { offline: false, latency: 100, downloadThroughput: 50_000, uploadThroughput: 50_000 };
+const slowNetworkName = "400 kbit/s, 100 ms latency";
+/** Each turn has two entries and five events. */
+const sessions = { ses_2000: 1000, ses_4000: 2000 } as const;
+const openRounds = 5;
 const tokensPerSecond = 100;
 const streamMs = 10_000;
-
-/** A session of `events` facts: turns with one call and some text each. */
-function createLongSession(): Facts {
-  const place = { sessionId: "ses_long", runId: "run_long", agent: "guide" };
-  const usage = { inputTokens: 1000, outputTokens: 60 };
-  const bodies: object[] = [
-    {
-      type: "run_start",
-      input: [{ type: "user", content: "Walk on." }],
-      policy: defaultPolicy,
-      timeZone: "UTC",
-    },
-  ];
-  for (let turn = 1; bodies.length < events - turnEvents - 1; turn++) {
-    const id = `call_${turn}`;
-    const text = `Step **${turn}**: I look at the next page, and note \`what\` is there.\n\n- one\n- two`;
-    const call = { type: "call", id, name: "read_page", input: { page: turn } };
-    bodies.push(
-      {
-        type: "turn_start",
-        turn,
-        maxTurns: "unlimited",
-        messageCount: turn * 2,
-        tools: "offered",
-        chain: "main",
-        notes: [],
-      },
-      {
-        type: "message",
-        entry: { type: "assistant", parts: [{ type: "text", text }, call] },
-        model: "test/guide",
-        usage,
-        ms: 800,
-        finish: "tool_calls",
-      },
-      { type: "tool_call_start", id, name: "read_page", arguments: { page: turn }, attempt: 1 },
-      {
-        type: "tool_call_result",
-        id,
-        name: "read_page",
-        result: "A page of words. ".repeat(8),
-        is_error: false,
-        status: "ok",
-        attempts: 1,
-        ms: 120,
-      },
-      { type: "turn_end", turn, usage },
-    );
-  }
-  bodies.push({ type: "done", status: "done", text: "The end.", usage, cost: 0, grounded: true });
-  let turn = 0;
-  return bodies.map((body, at) => {
-    if ("turn" in body) turn = Number(body.turn);
-    return {
-      id: `run_long.${at}`,
-      turn,
-      at: 1_760_000_000_000 + at * 200,
-      ...body,
-      ...place,
-    } as unknown as Facts[number];
-  });
-}
 
 /** Streams words at a steady pace, in paragraphs. */
 const talkingModel: Model = {
@@ -98,7 +40,6 @@ const talkingModel: Model = {
 type Watch = {
   readonly long: readonly number[];
   readonly frames: readonly number[];
-  readonly paintMs?: number;
 };
 
 /** Runs in the page and records tasks over 50 ms and the time between frames. */
@@ -124,24 +65,79 @@ const resetWatch = (page: Page) =>
     ),
   );
 
-function formatRow(name: string, { long, frames }: Watch, first = ""): readonly string[] {
+function formatRow(name: string, { long, frames }: Watch, opening = ["", ""]): readonly string[] {
   const total = frames.reduce((sum, ms) => sum + ms, 0);
   const rate = total > 0 ? Math.round((1000 * frames.length) / total) : 0;
   const worst = Math.round(Math.max(0, ...long));
-  return [name, `${first}`, `${long.length}`, `${worst}`, `${rate}`];
+  return [name, ...opening, `${long.length}`, `${worst}`, `${rate}`];
 }
 
-async function measureLong(page: Page, url: string): Promise<readonly (readonly string[])[]> {
-  const started = Date.now();
-  await page.goto(`${url}/sessions/ses_long`);
-  await page.locator("[data-call]").first().waitFor();
-  const paintMs = Date.now() - started;
-  await page.waitForTimeout(1000);
-  const opened = formatRow(
-    `opening ${events.toLocaleString("en")} events`,
-    await readWatch(page),
-    `${paintMs}`,
+/** Loads the start page on a slow network, with an empty cache. */
+async function measureFirstScreen(browser: Browser, url: string): Promise<string> {
+  const context = await browser.newContext({ viewport: sizes.desktop });
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  const scripts = new Set<string>();
+  let scriptBytes = 0;
+  session.on(
+    "Network.responseReceived",
+    ({ requestId, type }) => type === "Script" && scripts.add(requestId),
   );
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    if (scripts.has(requestId)) scriptBytes += encodedDataLength;
+  });
+  await session.send("Network.enable");
+  await session.send("Network.emulateNetworkConditions", slowNetwork);
+  await page.goto(url, { waitUntil: "commit" });
+  await page.locator("[data-prompt]").waitFor();
+  const { paintMs, promptMs } = await page.evaluate(() => ({
+    paintMs: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0,
+    promptMs: performance.now(),
+  }));
+  await page.waitForLoadState("networkidle");
+  await context.close();
+  const row = ["the first screen", scriptBytes / 1000, paintMs, promptMs];
+  return formatTable(
+    ["", "script, kB", `first paint, ms (${slowNetworkName})`, "ready to type, ms"],
+    [row.map((cell) => (typeof cell === "number" ? `${Math.round(cell)}` : cell))],
+  );
+}
+
+/** Opens a session several times by its link in the sidebar, and once by its address. Returns milliseconds. */
+async function measureOpening(page: Page, url: string, id: string): Promise<readonly [number, number]> {
+  const started = Date.now();
+  await page.goto(`${url}/sessions/${id}`);
+  await page.locator("[data-call]").first().waitFor();
+  const addressMs = Date.now() - started;
+  const openings: number[] = [];
+  for (let round = 0; round < openRounds; round++) {
+    await page.goto(url);
+    await page.locator(`a[href="/sessions/${id}"]`).hover();
+    openings.push(await page.evaluate(openByLink, `a[href="/sessions/${id}"]`));
+  }
+  const [median = 0] = openings.toSorted((left, right) => left - right).slice(Math.floor(openRounds / 2));
+  return [addressMs, Math.round(median)];
+}
+
+/** Runs in the page: clicks a link and returns the time until an entry of the session is painted. */
+async function openByLink(selector: string): Promise<number> {
+  const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const started = performance.now();
+  document.querySelector<HTMLElement>(selector)?.click();
+  while (!document.querySelector("[data-call]")) await nextFrame();
+  await nextFrame();
+  return performance.now() - started;
+}
+
+async function measureSessions(page: Page, url: string): Promise<readonly (readonly string[])[]> {
+  const rows: (readonly string[])[] = [];
+  for (const [id, turns] of Object.entries(sessions)) {
+    await resetWatch(page);
+    const [addressMs, linkMs] = await measureOpening(page, url, id);
+    await page.waitForTimeout(1000);
+    const name = `opening ${(2 * turns).toLocaleString("en")} entries`;
+    rows.push(formatRow(name, await readWatch(page), [`${linkMs}`, `${addressMs}`]));
+  }
   await resetWatch(page);
   const box = await page.getByRole("region", { name: "Conversation" }).boundingBox();
   await page.mouse.move((box?.x ?? 0) + 300, (box?.y ?? 0) + 300);
@@ -149,7 +145,7 @@ async function measureLong(page: Page, url: string): Promise<readonly (readonly 
     await page.mouse.wheel(0, -400);
     await page.waitForTimeout(16);
   }
-  return [opened, formatRow("scrolling through it", await readWatch(page))];
+  return [...rows, formatRow("scrolling through it", await readWatch(page))];
 }
 
 async function measureStream(page: Page, url: string): Promise<readonly string[]> {
@@ -162,26 +158,34 @@ async function measureStream(page: Page, url: string): Promise<readonly string[]
   return formatRow(`${tokensPerSecond} tokens a second`, await readWatch(page));
 }
 
+async function storeSession(store: Store, id: string, turns: number): Promise<void> {
+  const lease = await store.lease(id, "bench", 60_000);
+  if (!lease) throw new Error("The session lease is taken.");
+  await store.append(createLongSession(id, turns), { expected: 0, lease });
+  await store.release(lease);
+}
+
 async function main(): Promise<void> {
   const store = memory();
-  const facts = createLongSession();
-  const lease = await store.lease("ses_long", "bench", 60_000);
-  if (!lease) throw new Error("The session lease is taken.");
-  await store.append(facts, { expected: 0, lease });
-  await store.release(lease);
+  for (const [id, turns] of Object.entries(sessions)) await storeSession(store, id, turns);
   const agent = defineAgent({ name: "guide", model: talkingModel });
   const server = await withBuiltStudio(() =>
     createServer({ agents: [agent], store, studio: { folder: studioFolder } }),
   );
   const [listening, browser] = await Promise.all([listen(server, { port: 0 }), launchBrowser()]);
+  const firstScreen = await measureFirstScreen(browser, listening.url);
   const page = await browser.newPage({ viewport: sizes.desktop });
   await page.addInitScript(watchPage);
-  const rows = [...(await measureLong(page, listening.url)), await measureStream(page, listening.url)];
+  await page.goto(listening.url);
+  const rows = [...(await measureSessions(page, listening.url)), await measureStream(page, listening.url)];
   await browser.close();
   await listening.close(500);
   const about = `${formatEnvironment("npm run bench:studio", "Chromium without a graphics card")}.`;
-  const head = ["", "ms to the first entry", "tasks over 50 ms", "longest, ms", "frames a second"];
-  const report = `${about}\n\n${formatTable(head, rows)}`;
+  const head = [
+    ...["", "ms to the first entry, by a link", "by address"],
+    ...["tasks over 50 ms", "longest, ms", "frames a second"],
+  ];
+  const report = [about, firstScreen, formatTable(head, rows)].join("\n\n");
   process.stdout.write(`${report}\n`);
   updateReadme("studio", report);
   process.exit(0);

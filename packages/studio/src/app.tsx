@@ -1,13 +1,13 @@
-import { lazy, type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { Route, Switch, useLocation } from "wouter";
-import { loadConversation } from "./chat/load-conversation.ts";
+import { Conversation } from "./chat/lazy-conversation.ts";
 import { NewChat } from "./chat/new-chat.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { SignInGate } from "./shell/sign-in-page.tsx";
 import { ErrorBoundary } from "./ui/error-boundary.tsx";
-import { EmptyState, ErrorMessage, Loading } from "./ui/state.tsx";
+import { lazy } from "./ui/lazy.tsx";
+import { EmptyState, ErrorMessage } from "./ui/state.tsx";
 
-const Conversation = lazy(async () => ({ default: (await loadConversation()).Conversation }));
 const AdminPage = lazy(async () => ({ default: (await import("./pages/admin-page.tsx")).AdminPage }));
 const AgentsPage = lazy(async () => ({ default: (await import("./pages/agents-page.tsx")).AgentsPage }));
 const McpPage = lazy(async () => ({ default: (await import("./pages/mcp-page.tsx")).McpPage }));
@@ -28,41 +28,39 @@ export function App(): ReactNode {
     <SignInGate>
       <Shell>
         <ErrorBoundary key={path} fallback={<LoadError />}>
-          <Suspense fallback={<Loading />}>
-            <Switch>
-              <Route path="/">
-                <NewChat />
-              </Route>
-              <Route path="/sessions">
-                <SessionsPage />
-              </Route>
-              <Route path="/sessions/:id/replay">{({ id }) => <Replay sessionId={id} />}</Route>
-              <Route path="/sessions/:id">{({ id }) => <Conversation key={id} sessionId={id} />}</Route>
-              <Route path="/compare/:left/:right">
-                {({ left, right }) => <Compare left={left} right={right} />}
-              </Route>
-              <Route path="/agents">
-                <AgentsPage />
-              </Route>
-              <Route path="/mcp-servers">
-                <McpPage />
-              </Route>
-              <Route path="/models">
-                <ModelsPage />
-              </Route>
-              <Route path="/admin">
-                <AdminPage />
-              </Route>
-              <Route path="/settings">
-                <SettingsPage />
-              </Route>
-              <Route>
-                <EmptyState title="Page not found">
-                  Choose a session on the left, or start a new chat.
-                </EmptyState>
-              </Route>
-            </Switch>
-          </Suspense>
+          <Switch>
+            <Route path="/">
+              <NewChat />
+            </Route>
+            <Route path="/sessions">
+              <SessionsPage />
+            </Route>
+            <Route path="/sessions/:id/replay">{({ id }) => <Replay sessionId={id} />}</Route>
+            <Route path="/sessions/:id">{({ id }) => <Conversation key={id} sessionId={id} />}</Route>
+            <Route path="/compare/:left/:right">
+              {({ left, right }) => <Compare left={left} right={right} />}
+            </Route>
+            <Route path="/agents">
+              <AgentsPage />
+            </Route>
+            <Route path="/mcp-servers">
+              <McpPage />
+            </Route>
+            <Route path="/models">
+              <ModelsPage />
+            </Route>
+            <Route path="/admin">
+              <AdminPage />
+            </Route>
+            <Route path="/settings">
+              <SettingsPage />
+            </Route>
+            <Route>
+              <EmptyState title="Page not found">
+                Choose a session on the left, or start a new chat.
+              </EmptyState>
+            </Route>
+          </Switch>
         </ErrorBoundary>
       </Shell>
     </SignInGate>

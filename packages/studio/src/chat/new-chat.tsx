@@ -15,7 +15,7 @@ import { AgentCards } from "./agent-cards.tsx";
 import { Composer } from "./composer/composer.tsx";
 import { type RunChoice, toRunOptions } from "./composer/run-choices.tsx";
 import { DestinationLine, useDestination } from "./destination.tsx";
-import { preloadConversation } from "./load-conversation.ts";
+import { Conversation } from "./lazy-conversation.ts";
 import { ModelLine } from "./model-line.tsx";
 
 /** The start page. The URL holds the selected agent; without one, a message goes to the agent that fits it. */
@@ -31,7 +31,7 @@ export function NewChat(): ReactNode {
   useEffect(() => void refresh(), [refresh]);
   const hasText = text.trim() !== "";
   useEffect(() => {
-    if (hasText) preloadConversation();
+    if (hasText) Conversation.preload();
   }, [hasText]);
   const agents = useMemo(() => getStartableAgents(about?.agents ?? []), [about]);
   const destination = useDestination(text, { agents, chosen });
@@ -39,7 +39,7 @@ export function NewChat(): ReactNode {
     navigate(name === undefined ? "/" : getNewChatPath(name), { replace: true });
 
   async function start(input: string | readonly Part[], agent = destination.agent): Promise<void> {
-    preloadConversation();
+    Conversation.preload();
     const { sessionId } = await client.runs.start({ input, ...toRunOptions({ agent, model, effort }) });
     navigate(`/sessions/${encodeURIComponent(sessionId)}`);
     await refreshList();

@@ -3,6 +3,7 @@ import type { SessionView, SessionWatch, WatchState } from "capstan/client";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { create, type StoreApi, type UseBoundStore } from "zustand";
 import { client } from "./client.ts";
+import { throttleHistory } from "./throttle-history.ts";
 
 /** The session that is shown: view, facts and connection status. */
 export type OpenSession = {
@@ -14,8 +15,7 @@ export type OpenSession = {
   readonly watch: SessionWatch;
 };
 
-type Subscribe = SessionWatch["subscribe"];
-type SharedWatch = { readonly watch: SessionWatch; readonly subscribe: Subscribe; users: number };
+type SharedWatch = Pick<SessionWatch, "subscribe"> & { readonly watch: SessionWatch; users: number };
 
 /** One shared watch per session that is shown, and one more if all its facts are needed. */
 const watches = new Map<string, SharedWatch>();
@@ -23,34 +23,6 @@ const watches = new Map<string, SharedWatch>();
 const tail = 1000;
 /** Keeps a watch open for the next page that shows the same session. */
 const releaseDelayMs = 2000;
-
-/** Larger batches are history that is still loading. */
-const historyBatchSize = 150;
-const historyIntervalMs = 120;
-
-/** Throttles notifications while a long session is loading. */
-function throttleHistory(watch: SessionWatch): Subscribe {
-  return (listener) => {
-    let notifiedCount = watch.facts().length;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    function notify(): void {
-      clearTimeout(timer);
-      timer = undefined;
-      notifiedCount = watch.facts().length;
-      listener();
-    }
-    const unsubscribe = watch.subscribe(() => {
-      // Fold incrementally, so that little work is left for rendering.
-      watch.view();
-      if (watch.facts().length - notifiedCount < historyBatchSize) notify();
-      else timer ??= setTimeout(notify, historyIntervalMs);
-    });
-    return () => {
-      clearTimeout(timer);
-      unsubscribe();
-    };
-  };
-}
 
 function createSharedWatch(id: string, isWhole: boolean): SharedWatch {
   const watch = client.watch(id, isWhole ? {} : { tail });

@@ -1,18 +1,21 @@
-import { lazy, type ReactNode, Suspense, useEffect } from "react";
+import { type ReactNode, useEffect } from "react";
 import { useOwnData } from "../own-data/own-data-state.ts";
 import { ErrorBoundary } from "../ui/error-boundary.tsx";
 import { usePendingLink } from "../ui/external-link.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { useLayout } from "./layout-state.ts";
 import { showToast } from "./toasts.tsx";
 
-const ExternalLinkDialog = lazy(async () => ({
-  default: (await import("../ui/external-link-dialog.tsx")).ExternalLinkDialog,
-}));
-const HelpSheet = lazy(async () => ({ default: (await import("./help-sheet.tsx")).HelpSheet }));
-const OwnDataDialog = lazy(async () => ({
-  default: (await import("../own-data/own-data-dialog.tsx")).OwnDataDialog,
-}));
-const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
+const ExternalLinkDialog = lazy(
+  async () => ({ default: (await import("../ui/external-link-dialog.tsx")).ExternalLinkDialog }),
+  null,
+);
+const HelpSheet = lazy(async () => ({ default: (await import("./help-sheet.tsx")).HelpSheet }), null);
+const OwnDataDialog = lazy(
+  async () => ({ default: (await import("../own-data/own-data-dialog.tsx")).OwnDataDialog }),
+  null,
+);
+const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }), null);
 
 /** The dialogs that any page can open, each loaded when it is first opened. */
 export function Dialogs(): ReactNode {
@@ -44,12 +47,7 @@ function OnDemand({
   readonly isOpen: boolean;
   readonly children: ReactNode;
 }): ReactNode {
-  if (!isOpen) return null;
-  return (
-    <ErrorBoundary fallback={<LoadFailure />}>
-      <Suspense>{children}</Suspense>
-    </ErrorBoundary>
-  );
+  return isOpen && <ErrorBoundary fallback={<LoadFailure />}>{children}</ErrorBoundary>;
 }
 
 function LoadFailure(): ReactNode {

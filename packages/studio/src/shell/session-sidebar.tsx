@@ -2,7 +2,7 @@ import type { ListedSession } from "capstan/client";
 import { Bot, History, MessageSquarePlus, Plug, Settings, ShieldCheck, Sparkles } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
-import { preloadConversation } from "../chat/load-conversation.ts";
+import { Conversation } from "../chat/lazy-conversation.ts";
 import { useAbout } from "../data/about.ts";
 import { useNewChatPath } from "../data/current-agent.ts";
 import { useSessionList } from "../data/session-list.ts";
@@ -105,7 +105,7 @@ function SessionItem({ session, isOpen }: SessionItemProps): ReactNode {
       <Link
         href={`/sessions/${encodeURIComponent(session.id)}`}
         onClick={closeOnPhone}
-        onPointerEnter={preloadConversation}
+        onPointerEnter={Conversation.preload}
         aria-current={isOpen ? "page" : undefined}
         className={classNames(
           "block truncate rounded-md py-1.5 pl-2 pr-8 text-sm",

@@ -1,11 +1,11 @@
-import { lazy, type ReactNode, Suspense, useEffect } from "react";
+import { type ReactNode, useEffect } from "react";
 import { useRoute } from "wouter";
 import { useAbout } from "../data/about.ts";
 import { useDeletedSessions } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { useOwnData } from "../own-data/own-data-state.ts";
 import { PageDrop } from "../own-data/page-drop.tsx";
-import { Loading } from "../ui/state.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { Dialogs } from "./dialogs.tsx";
 import { Layout } from "./layout.tsx";
 import { SessionSidebar } from "./session-sidebar.tsx";
@@ -34,7 +34,9 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
     <>
       <Layout
         list={<SessionSidebar openId={params?.id} />}
-        inspector={isSession && params && !isDeleted ? <Inspector sessionId={params.id} /> : undefined}
+        inspector={
+          isSession && params && !isDeleted ? <Inspector key={params.id} sessionId={params.id} /> : undefined
+        }
       >
         {children}
       </Layout>
@@ -45,15 +47,6 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
   );
 }
 
-const InspectorPanel = lazy(async () => ({
+const Inspector = lazy(async () => ({
   default: (await import("../inspector/inspector.tsx")).InspectorPanel,
 }));
-
-/** Loads the inspector when it is first opened. */
-export function Inspector({ sessionId }: { readonly sessionId: string }): ReactNode {
-  return (
-    <Suspense fallback={<Loading />}>
-      <InspectorPanel key={sessionId} sessionId={sessionId} />
-    </Suspense>
-  );
-}
