@@ -111,6 +111,21 @@ test("sessions can be searched, renamed, and deleted after confirmation", async 
   await page.getByLabel("Title").fill("Weather");
   await page.keyboard.press("Enter");
   await main.getByText("Weather", { exact: true }).waitFor();
+  // By the start of its new title, which no message has, and by words of its messages in any case.
+  await main.getByLabel("Search messages").fill("wEATH");
+  await main.getByLabel("Actions for Weather", { exact: true }).waitFor();
+  await page.keyboard.press("ControlOrMeta+k");
+  const find = page.getByRole("combobox", { name: "Find" });
+  for (const [typed, label] of [
+    ["WEA", "Weather"],
+    ["go sett", "Go to Settings"],
+    ["harb", /harbour/i],
+  ] as const) {
+    await find.fill(typed);
+    await page.getByRole("option", { name: label }).first().waitFor();
+  }
+  await page.keyboard.press("Escape");
+  await main.getByLabel("Search messages").fill("");
   await main.getByLabel("Actions for Weather").click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();

@@ -3,6 +3,7 @@ import { Search } from "lucide-react";
 import { type ReactNode, useDeferredValue, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { client } from "../data/client.ts";
+import { mergeByTitle } from "../data/match-words.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { useRequest } from "../data/use-request.ts";
 import { groupSessions } from "../shell/group-sessions.ts";
@@ -106,13 +107,17 @@ function SessionRow({ session }: { readonly session: ListedSession }): ReactNode
 
 function FoundSessions({ query }: { readonly query: string }): ReactNode {
   const { value, error, retry } = useRequest(query, () => client.sessions.search(query, { most: 100 }));
+  const sessions = useSessionList((list) => list.sessions) ?? [];
   if (error !== undefined) return <ErrorMessage message={error} onRetry={retry} />;
   if (!value) return <Loading label="Searching" />;
-  if (value.length === 0)
-    return <EmptyState title="No results">All words must appear in the same message.</EmptyState>;
+  const merged = mergeByTitle(sessions, value, query);
+  if (merged.length === 0)
+    return (
+      <EmptyState title="No results">All words must appear in the title or in the same message.</EmptyState>
+    );
   return (
     <ul className="divide-y rounded-lg border bg-raised">
-      {value.map((found) => (
+      {merged.map((found) => (
         <FoundRow key={found.id} found={found} query={query} />
       ))}
     </ul>
@@ -139,7 +144,7 @@ function FoundRow({ found, query }: { readonly found: FoundSession; readonly que
   );
 }
 
-/** A text with the search terms highlighted. */
+/** A text in which the beginnings of words that match a search are highlighted. */
 export function HighlightedText({
   text,
   query,
@@ -149,7 +154,7 @@ export function HighlightedText({
 }): ReactNode {
   const terms = query.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
   if (terms.length === 0) return escapeBidi(text);
-  const pieces = escapeBidi(text).split(new RegExp(`(${terms.join("|")})`, "giu"));
+  const pieces = escapeBidi(text).split(new RegExp(`(?<![\\p{L}\\p{N}])(${terms.join("|")})`, "giu"));
   return pieces.map((piece, index) =>
     index % 2 === 1 ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: pieces are identified by position

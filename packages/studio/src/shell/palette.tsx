@@ -1,7 +1,9 @@
+import type { FoundSession } from "capstan/client";
 import { type ReactNode, useEffect, useId, useState } from "react";
 import { useLocation } from "wouter";
 import { client } from "../data/client.ts";
 import { useNewChatPath } from "../data/current-agent.ts";
+import { matchesWords, mergeByTitle } from "../data/match-words.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { classNames } from "../ui/class-names.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -25,27 +27,19 @@ function useChoices(query: string): readonly Choice[] {
   const [, navigate] = useLocation();
   const newChatPath = useNewChatPath();
   const sessions = useSessionList((list) => list.sessions) ?? [];
-  const [searchResults, setSearchResults] = useState<readonly Choice[]>([]);
+  const [found, setFound] = useState<readonly FoundSession[]>([]);
   useEffect(() => {
-    if (query.trim().length < 2) return setSearchResults([]);
+    if (query.trim().length < 2) return setFound([]);
     let isCurrent = true;
     const timer = setTimeout(async () => {
       const hits = await client.sessions.search(query, { most: 8 }).catch(() => []);
-      if (!isCurrent) return;
-      setSearchResults(
-        hits.map(({ id, title, places }) => ({
-          id: `found ${id}`,
-          label: title,
-          detail: places[0]?.excerpt ?? "",
-          choose: () => navigate(`/sessions/${encodeURIComponent(id)}`),
-        })),
-      );
+      if (isCurrent) setFound(hits);
     }, 150);
     return () => {
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [query, navigate]);
+  }, [query]);
   const actions: readonly Choice[] = [
     { id: "new", label: "New chat", choose: () => navigate(newChatPath) },
     ...(["Sessions", "Agents", "MCP servers", "Models", "Settings"] as const).map((page) => ({
@@ -57,18 +51,19 @@ function useChoices(query: string): readonly Choice[] {
     { id: "light", label: "Light theme", choose: () => chooseTheme("light") },
     { id: "system", label: "System theme", choose: () => chooseTheme("system") },
   ];
-  const sessionChoices = sessions.map(({ id, title }) => ({
-    id: `titled ${id}`,
+  const sessionChoices = mergeByTitle(sessions, found, query).map(({ id, title, places }) => ({
+    id: `session ${id}`,
     label: title,
+    detail: places[0]?.excerpt ?? "",
     choose: () => navigate(`/sessions/${encodeURIComponent(id)}`),
   }));
-  const matchesQuery = ({ label }: Choice) => label.toLowerCase().includes(query.trim().toLowerCase());
   return [
-    ...actions.filter(matchesQuery),
-    ...sessionChoices.filter(matchesQuery).slice(0, 8),
-    ...searchResults,
+    ...actions.filter(({ label }) => matchesWords(label, query)),
+    ...sessionChoices.slice(0, maxSessions),
   ];
 }
+
+const maxSessions = 16;
 
 function PaletteList({ onDone }: { onDone(): void }): ReactNode {
   const [query, setQuery] = useState("");

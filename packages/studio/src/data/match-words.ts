@@ -1,0 +1,32 @@
+import type { FoundSession, ListedSession } from "capstan/client";
+
+/** Removes the differences of case and accent, as the server does when it searches messages. */
+function foldText(text: string): string {
+  return text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
+}
+
+function splitWords(text: string): readonly string[] {
+  return foldText(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Whether each word of the query starts a word of the text, or the text contains the query as it is. */
+export function matchesWords(text: string, query: string): boolean {
+  const words = splitWords(text);
+  const queryWords = splitWords(query);
+  const isFound = queryWords.every((queryWord) => words.some((word) => word.startsWith(queryWord)));
+  return (queryWords.length > 0 && isFound) || foldText(text).includes(foldText(query.trim()));
+}
+
+/** Puts the sessions whose title matches before those that only have a matching message. */
+export function mergeByTitle(
+  sessions: readonly Pick<ListedSession, "id" | "title">[],
+  found: readonly FoundSession[],
+  query: string,
+): readonly FoundSession[] {
+  const titled = sessions.filter(({ title }) => matchesWords(title, query));
+  const ids = new Set(titled.map(({ id }) => id));
+  return [
+    ...titled.map(({ id, title }) => found.find((session) => session.id === id) ?? { id, title, places: [] }),
+    ...found.filter(({ id }) => !ids.has(id)),
+  ];
+}
