@@ -16,6 +16,9 @@ export type FakeClockOptions = {
   readonly skipUpToMs?: number;
 };
 
+/** Lets the code that a timer has woken run. A timer of Node would wait for a millisecond each time. */
+const runPendingWork = () => new Promise((resolve) => setImmediate(resolve));
+
 /** A clock that only moves when told to. */
 export function fakeClock({
   start = Date.UTC(2026, 0, 1),
@@ -54,10 +57,10 @@ export function fakeClock({
         if (next > until) break;
         now = Math.max(now, next);
         fireDue();
-        await new Promise((resolve) => setTimeout(resolve, 0));
+        await runPendingWork();
       }
       now = until;
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await runPendingWork();
     },
     step(ms) {
       epoch += ms;
