@@ -18,7 +18,7 @@ import { SourcesWidget } from "./sources-widget.tsx";
 import { getColumns, selectRows, toCsv } from "./table-rows.ts";
 import { TableWidget } from "./table-widget.tsx";
 import { hasWidget, Widget } from "./widget.tsx";
-import type { MapProps } from "./widget-props.ts";
+import type { CommandProps, DiffProps, EmailProps, MapProps } from "./widget-props.ts";
 import {
   chartShape,
   commandShape,
