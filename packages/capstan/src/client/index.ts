@@ -43,7 +43,15 @@ export type {
   RunListQuery,
   RunStatisticsQuery,
 } from "./run-list-client.ts";
-export type { Difference, RunRecords, SentTurn, WireName } from "./run-records.ts";
+export type {
+  Difference,
+  ExactRequest,
+  RunRecords,
+  SentTurn,
+  TriedTurn,
+  TurnEdits,
+  WireName,
+} from "./run-records.ts";
 export type {
   Approval,
   RunDetails,

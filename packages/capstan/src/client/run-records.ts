@@ -1,14 +1,15 @@
 import type { Entry } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { ToolSpec } from "../model.ts";
+import type { StopReason, ToolSpec, Usage } from "../model.ts";
 import type { PolicyOverrides } from "../policy.ts";
+import type { ExactRequest } from "../requests/stored-request.ts";
 import type { Difference } from "../sessions/difference.ts";
 import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import type { StartedRun } from "./runs-client.ts";
 
-export type { Difference };
+export type { Difference, ExactRequest };
 
 /** Wire formats of the providers. */
 export type WireName = "openai-chat" | "openai-responses" | "anthropic" | "gemini";
@@ -35,6 +36,31 @@ export type SentTurn = {
   readonly body?: Json;
 };
 
+/** Changes to the request of a turn. Instructions and tools require an admin key. */
+export type TurnEdits = {
+  readonly instructions?: string;
+  readonly history?: readonly Entry[];
+  readonly tools?: readonly ToolSpec[];
+  readonly settings?: ModelSettings;
+  /** One of the models that the server offers. */
+  readonly model?: string;
+};
+
+/** The answer to a request that was sent again. */
+export type TriedTurn = {
+  readonly text: string;
+  readonly reasoning?: string;
+  readonly calls: readonly { readonly name: string; readonly input: Json }[];
+  readonly usage: Usage;
+  /** In US dollars; 0 if the price is not known. */
+  readonly cost: number;
+  readonly ms: number;
+  readonly stopReason: StopReason;
+  readonly model: string;
+  /** The request as it was sent, with secrets masked. */
+  readonly body: string;
+};
+
 type RerunOptions = { readonly policy?: PolicyOverrides; readonly settings?: ModelSettings };
 
 type WireOptions = { readonly wire?: WireName };
@@ -43,6 +69,14 @@ type WireOptions = { readonly wire?: WireName };
 export interface RunRecords {
   /** Returns the request that the model received in a turn. */
   turn(runId: string, turn: number, options?: WireOptions): Promise<SentTurn>;
+  /** Returns the model requests of a turn exactly as they were sent. Rejects with `not_found` for older runs. */
+  requests(
+    runId: string,
+    turn: number,
+    options?: { readonly callId?: string },
+  ): Promise<readonly ExactRequest[]>;
+  /** Sends the request of a turn again with changes: one model call. No tool runs, nothing is stored. */
+  tryTurn(runId: string, turn: number, changes?: TurnEdits): Promise<TriedTurn>;
   /** Returns the history at the end of a run, as entries or in a wire format. */
   messages(runId: string, options?: WireOptions): Promise<readonly Json[]>;
   /** Repeats a run in a fork of its session. The options override the original run's. */
@@ -51,11 +85,28 @@ export interface RunRecords {
   difference(left: string, right: string): Promise<Difference>;
 }
 
+/** A model may think for minutes before it answers. */
+const modelTimeoutMs = 600_000;
+
 export function createRunRecords({ request }: Connection, environment: ClientEnvironment): RunRecords {
   const getRunPath = (runId: string) => `/api/runs/${encodeURIComponent(runId)}`;
   return {
     turn: (runId, turn, { wire } = {}) =>
       request({ method: "GET", path: `${getRunPath(runId)}/turns/${turn}`, query: { wire } }),
+    requests: async (runId, turn, { callId } = {}) => {
+      const path = `${getRunPath(runId)}/requests/${turn}`;
+      const answer = await request<{ requests: readonly ExactRequest[] }>({
+        ...{ method: "GET", path, query: { callId } },
+      });
+      return answer.requests;
+    },
+    tryTurn: (runId, turn, changes = {}) =>
+      request({
+        method: "POST",
+        path: `${getRunPath(runId)}/requests/${turn}/try`,
+        body: changes,
+        timeoutMs: modelTimeoutMs,
+      }),
     messages: async (runId, { wire } = {}) => {
       const apiRequest = { method: "GET", path: `${getRunPath(runId)}/messages`, query: { wire } } as const;
       return (await request<{ messages: readonly Json[] }>(apiRequest)).messages;

@@ -13,6 +13,7 @@ import type { RunInfo, RunMessage, Store } from "../store.ts";
 import type { ToolCall } from "../tool.ts";
 import type { MessageCheck } from "./stored-run.ts";
 import type { StuckFilter, StuckRun } from "./stuck-runs.ts";
+import type { TriedTurn, TurnChanges } from "./try-turn.ts";
 
 /** Returns the agent with this name, with the agents it hands off to; undefined when it does not exist. */
 export type FindAgent<A extends Agent = Agent> = (name: string) => A | undefined | Promise<A | undefined>;
@@ -66,6 +67,10 @@ export type EnqueuedRun = {
   readonly state: "started" | "queued" | "steered" | "found";
 };
 
+export type TryOptions = Pick<ResumeOptions, "context" | "secrets" | "hooks" | "signal"> & {
+  readonly changes?: TurnChanges;
+};
+
 /** Runs on a store that outlives the process. Any number of processes may share the store. */
 export interface LocalEngine<Output = Json | undefined, Call extends ToolCall = ToolCall> {
   /** Set if other processes may execute the runs that are started here. */
@@ -102,6 +107,11 @@ export interface LocalEngine<Output = Json | undefined, Call extends ToolCall = 
     turn: number,
     options?: Pick<ResumeOptions, "context" | "secrets">,
   ): Promise<TurnRequest>;
+  /**
+   * Calls a model once with the request of a turn, with changes to it. No tool runs, and nothing is stored. Rejects with
+   * `not_found`, and with the error of the model.
+   */
+  tryTurn(runId: string, turn: number, options?: TryOptions): Promise<TriedTurn>;
   /** Runs again in a fork. The new run is recovered like any other. */
   rerun(options: RerunOptions): Promise<Rerun>;
   /**

@@ -15,7 +15,7 @@ import type { RunInfo, RunMessage } from "../store.ts";
 import { type AgentResolver, createAgentResolver } from "./agent-resolver.ts";
 import { attachWhenBusy } from "./attach.ts";
 import { enqueueRun, storeStart } from "./enqueue-run.ts";
-import type { EnqueuedRun, FindAgent, LocalEngine, LocalOptions } from "./local-engine.ts";
+import type { EnqueuedRun, FindAgent, LocalEngine, LocalOptions, TryOptions } from "./local-engine.ts";
 import { createOutages, type SuspendedRun } from "./outages.ts";
 import { startRecovery } from "./recovery.ts";
 import { loadResumeOptions } from "./resume-options.ts";
@@ -24,6 +24,7 @@ import { createRunTracker, createUserShare, type RunTracker, type UserShare } fr
 import { createScheduledEngine } from "./scheduled.ts";
 import { createRunReader, createStoredRun, type MessageCheck } from "./stored-run.ts";
 import { assertResumable, type StuckFilter, type StuckRun } from "./stuck-runs.ts";
+import type { TriedTurn, TurnChanges } from "./try-turn.ts";
 
 export type {
   EnqueuedRun,
@@ -33,6 +34,9 @@ export type {
   MessageCheck,
   StuckFilter,
   StuckRun,
+  TriedTurn,
+  TryOptions,
+  TurnChanges,
   TurnRequest,
 };
 

@@ -7,18 +7,21 @@ import { checkArrival, toFacts, validateMessage } from "../loop/messages.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import { toJson } from "../perform/to-json.ts";
 import { buildTurnRequest, type TurnRequest } from "../perform/turn-request.ts";
+import type { ExactRequest } from "../requests/stored-request.ts";
 import { listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import { createRunMask, type ResumeOptions } from "../run/open-run.ts";
 import { foldNewFacts, openSession } from "../run/open-session.ts";
 import { buildResult, type Result } from "../run/result.ts";
 import { createRunHandle, type Run } from "../run/run-handle.ts";
 import { loadRunFacts, readFacts } from "../sessions/load-facts.ts";
+import { loadRequests } from "../sessions/load-requests.ts";
 import { subscribe } from "../sessions/subscribe.ts";
 import { createState, type RunState, type State } from "../state/state.ts";
 import type { FoundRun, RunMessage, Store } from "../store.ts";
-import type { LocalEngine } from "./local-engine.ts";
+import type { LocalEngine, TryOptions } from "./local-engine.ts";
 import { isRepeatedMessage } from "./repeated-message.ts";
 import { assertHasTools, assertResumable, listStuckRuns } from "./stuck-runs.ts";
+import type { TriedTurn } from "./try-turn.ts";
 
 export type RunLocation = {
   readonly store: Store;
@@ -102,6 +105,26 @@ export async function loadTurnRequest(
   return createRunMask(secrets)?.value(request) ?? request;
 }
 
+/** Calls a model with the request of a turn and changes to it. Rejects with `unknown_run` or `not_found`. */
+async function tryStoredTurn(location: RunLocation, turn: number, options: TryOptions): Promise<TriedTurn> {
+  const { store, resolveAgents, runId } = location;
+  const { changes = {}, hooks = {}, signal = new AbortController().signal } = options;
+  const rebuilt = await loadTurnRequest(location, turn, options);
+  const requests = await loadRequests(store, { runId, turn }).catch(ignoreMissing);
+  const agents = await resolveAgents((await findRun(store, runId)).agent).catch(ignorePermanent);
+  return (await import("./try-turn.ts")).tryTurn({
+    ...{ turn: rebuilt, changes, hooks, signal, clock: systemClock, masking: createRunMask(options.secrets) },
+    sent: requests.findLast(({ purpose }) => purpose === "answer"),
+    agent: agents?.find(({ name }) => name === rebuilt.agent),
+  });
+}
+
+/** The turn may have been stored by a version that kept no requests. */
+function ignoreMissing(thrown: unknown): readonly ExactRequest[] {
+  if (describeThrown(thrown, "store_failed").code === "not_found") return [];
+  throw thrown;
+}
+
 /** `isNew` is false when the run received the message before. `call` is the pending call that a new message answers. */
 export type MessageCheck = { readonly isNew: boolean; readonly call?: PendingCall };
 
@@ -183,13 +206,14 @@ async function waitForDelivery(store: Store, runId: string): Promise<void> {
   }
 }
 
-type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage" | "listStuck">;
+type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "tryTurn" | "checkMessage" | "listStuck">;
 
 /** Reads runs from the store, whichever process executes them. */
 export function createRunReader(source: Omit<RunLocation, "runId">): RunReader {
   return {
     getResult: (runId) => loadResult({ ...source, runId }),
     getTurnRequest: (runId, turn, options = {}) => loadTurnRequest({ ...source, runId }, turn, options),
+    tryTurn: (runId, turn, options = {}) => tryStoredTurn({ ...source, runId }, turn, options),
     checkMessage: (runId, message) => checkStoredMessage({ ...source, runId }, message),
     listStuck: (filter) =>
       listStuckRuns({ ...source, load: (runId) => loadRunState({ ...source, runId }) }, filter),

@@ -15,6 +15,7 @@ import { messageRoutes } from "./messages.ts";
 import { modelListRoutes } from "./model-list.ts";
 import { modelRoutes } from "./models.ts";
 import { openaiRoutes } from "./openai.ts";
+import { requestRoutes } from "./requests.ts";
 import { responseRoutes } from "./responses.ts";
 import type { Route } from "./route.ts";
 import { runListRoutes } from "./run-list.ts";
@@ -49,6 +50,7 @@ const described: readonly Route[] = [
   ...turnRoutes,
   ...datasetRoutes,
   ...experimentRoutes,
+  ...requestRoutes,
   ...healthRoutes,
   ...metricsRoutes,
   ...signInRoutes,
