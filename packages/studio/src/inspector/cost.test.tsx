@@ -62,7 +62,7 @@ test("the cause of a lost cache is in the inspector and not in the chat", async 
   } as const;
   const warnings = warning?.type === "warning" ? [warning.message] : [];
   vi.stubGlobal("location", { origin: "http://localhost" }); // of the client that the page imports
-  const { SentPrompt } = await import("./prompt-tab.tsx");
+  const { SentPrompt } = await import("./sent-prompt.tsx");
   const page = renderToStaticMarkup(
     <SentPrompt sent={sent as never} usage={{ ...counts, cachedTokens: 0 }} warnings={warnings} />,
   );

@@ -7,12 +7,14 @@ type CopyButtonProps = {
   readonly label: string;
   /** Called on click, so that large texts are only built when they are needed. */
   readonly text: () => string;
+  /** Default: two sheets. */
+  readonly icon?: ReactNode;
 };
 
 const feedbackMs = 1600;
 
 /** Copies a text to the clipboard and confirms it for a moment. */
-export function CopyButton({ label, text }: CopyButtonProps): ReactNode {
+export function CopyButton({ label, text, icon }: CopyButtonProps): ReactNode {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -29,7 +31,7 @@ export function CopyButton({ label, text }: CopyButtonProps): ReactNode {
   }
   return (
     <IconButton label={isCopied ? "Copied" : label} className="size-7!" onClick={() => void copy()}>
-      {isCopied ? <Check size={14} className="text-good" /> : <Copy size={14} />}
+      {isCopied ? <Check size={14} className="text-good" /> : (icon ?? <Copy size={14} />)}
     </IconButton>
   );
 }

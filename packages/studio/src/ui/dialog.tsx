@@ -11,12 +11,13 @@ type DialogProps = {
   readonly onClose: () => void;
   readonly children: ReactNode;
   /** `side`: a full-height panel on the right. */
-  readonly placement?: "middle" | "side";
+  readonly placement?: "middle" | "wide" | "side";
 };
 
 const placements = {
   middle:
     "left-1/2 top-[12vh] max-h-[76vh] w-[min(36rem,calc(100vw-2rem))] -translate-x-1/2 rounded-xl border",
+  wide: "left-1/2 top-[4vh] max-h-[92vh] w-[min(64rem,calc(100vw-1rem))] -translate-x-1/2 rounded-xl border",
   side: "right-0 top-0 h-full w-[min(34rem,100vw)] border-l",
 } as const;
 
