@@ -5,7 +5,7 @@ import { defineAgent, defineTool } from "capstan";
 import { openai } from "capstan/models/openai";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 
 let looked = 0;
@@ -71,8 +71,10 @@ beforeAll(async () => {
     );
   const started = await (await send("POST", "/api/runs", { input: "When does the harbour open?" })).json();
   sessionId = started.sessionId;
-  const isEnded = async () => (await (await send("GET", `/api/runs/${started.runId}`)).json()).state;
-  await expect.poll(isEnded).toBe("ended");
+  await vi.waitFor(async () => {
+    const { state } = await (await send("GET", `/api/runs/${started.runId}`)).json();
+    expect(state).toBe("ended");
+  });
 });
 
 async function openPrompt(page: Page): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Entry, Fact, ModelSettings, ToolSpec, Usage } from "capstan";
 import type { SentTurn, TriedTurn, TurnEdits } from "capstan/client";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useId, useState } from "react";
 import { useAbout } from "../data/about.ts";
 import { client } from "../data/client.ts";
 import { Button } from "../ui/button.tsx";
@@ -10,7 +10,7 @@ import { formatDuration } from "../ui/format-duration.ts";
 import { SelectField } from "../ui/select-field.tsx";
 import { ErrorMessage } from "../ui/state.tsx";
 import { getEntryText, listEditable, setEntryText } from "./edit-entries.ts";
-import { formatDollars, formatTokenUsage } from "./format-facts.ts";
+import { formatTokenUsage } from "./format-facts.ts";
 import { RawJson } from "./raw-json.tsx";
 
 type MessageFact = Extract<Fact, { type: "message" }>;
@@ -131,17 +131,21 @@ type FieldProps = {
 };
 
 function Field({ label, value, rows, onChange }: FieldProps): ReactNode {
+  const id = useId();
   return (
-    <label className="grid gap-1 text-[0.8125rem] font-medium">
-      {label}
+    <div className="grid gap-1">
+      <label htmlFor={id} className="text-[0.8125rem] font-medium">
+        {label}
+      </label>
       <textarea
+        id={id}
         value={value}
         rows={rows}
         spellCheck={false}
         onChange={({ target }) => onChange(target.value)}
-        className="w-full resize-y rounded-md border bg-raised px-3 py-2 font-mono text-xs font-normal leading-relaxed"
+        className="w-full resize-y rounded-md border bg-raised px-3 py-2 font-mono text-xs leading-relaxed"
       />
-    </label>
+    </div>
   );
 }
 
@@ -226,8 +230,7 @@ function Answer({ title, text, calls, usage, ms, model }: AnswerProps): ReactNod
     <section aria-label={title} className="grid min-w-0 gap-2 rounded-lg border p-3">
       <h3 className="text-[0.8125rem] font-semibold">{title}</h3>
       <p className="text-xs text-quiet">
-        {escapeBidi(model)} · {formatTokenUsage(usage)}
-        {usage.cost === undefined && ` · ${formatDollars(0)}`} · {formatDuration(ms)}
+        {escapeBidi(model)} · {formatTokenUsage(usage)} · {formatDuration(ms)}
       </p>
       {text !== "" && (
         <p dir="auto" className="whitespace-pre-wrap text-sm [overflow-wrap:anywhere]">
