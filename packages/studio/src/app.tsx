@@ -12,6 +12,7 @@ const AdminPage = lazy(async () => ({ default: (await import("./pages/admin-page
 const AgentsPage = lazy(async () => ({ default: (await import("./pages/agents-page.tsx")).AgentsPage }));
 const McpPage = lazy(async () => ({ default: (await import("./pages/mcp-page.tsx")).McpPage }));
 const ModelsPage = lazy(async () => ({ default: (await import("./pages/models-page.tsx")).ModelsPage }));
+const RunsPage = lazy(async () => ({ default: (await import("./runs/runs-page.tsx")).RunsPage }));
 const SettingsPage = lazy(async () => ({
   default: (await import("./pages/settings-page.tsx")).SettingsPage,
 }));
@@ -37,6 +38,9 @@ export function App(): ReactNode {
             </Route>
             <Route path="/sessions/:id/replay">{({ id }) => <Replay sessionId={id} />}</Route>
             <Route path="/sessions/:id">{({ id }) => <Conversation key={id} sessionId={id} />}</Route>
+            <Route path="/runs">
+              <RunsPage />
+            </Route>
             <Route path="/compare/:left/:right">
               {({ left, right }) => <Compare left={left} right={right} />}
             </Route>

@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo, useRef, useState } from "react";
 import { dropWatch, type OpenSession, useDeletedSessions, useOpenSession } from "../data/open-session.ts";
+import { useLoadFeedback } from "../data/feedback.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { useInspectorFocus } from "../inspector/focus.ts";
 import { showView, useNewestView } from "../panel/panel-state.ts";
@@ -18,6 +19,7 @@ import { MissingSession } from "./missing-session.tsx";
 import { type OpenedSource, SourcePanel } from "./source-panel.tsx";
 import { StuckNote } from "./stuck-note.tsx";
 import { useBranching } from "./use-branching.ts";
+import { useRunInAddress } from "./use-run-in-address.ts";
 
 /** A session with its messages and the composer. */
 export function Conversation({ sessionId }: { readonly sessionId: string }): ReactNode {
@@ -48,6 +50,8 @@ function ConversationView({ session, onReopen }: ConversationViewProps): ReactNo
   const actions = useActions(session, setSource);
   useNewestView(findPanelView(view.hints));
   const branching = useBranching(session);
+  useLoadFeedback(id);
+  useRunInAddress(session);
   const [sentTexts, setSentTexts] = useState<readonly SentText[]>([]);
   const [scrollKey, setScrollKey] = useState(0);
   const sendMessage = useSendMessage(session, (text) => {

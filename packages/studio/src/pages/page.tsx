@@ -6,18 +6,20 @@ type PageProps = {
   /** One sentence about the page. */
   readonly about: ReactNode;
   readonly actions?: ReactNode;
+  /** For tables with many columns. */
+  readonly isWide?: boolean;
   readonly children: ReactNode;
 };
 
 /** A page with a title, actions and one column. */
-export function Page({ title, about, actions, children }: PageProps): ReactNode {
+export function Page({ title, about, actions, isWide = false, children }: PageProps): ReactNode {
   return (
     <>
       <header className="flex h-12 shrink-0 items-center gap-1 px-2 sm:px-3">
         <SidebarToggle />
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto [scrollbar-gutter:stable]">
-        <div className="mx-auto max-w-4xl px-4 pb-16 pt-2 sm:px-8">
+        <div className={`mx-auto px-4 pb-16 pt-2 sm:px-8 ${isWide ? "max-w-7xl" : "max-w-4xl"}`}>
           <div className="flex flex-wrap items-end justify-between gap-x-6 gap-y-3 pb-6">
             <div className="min-w-0 flex-1 basis-72">
               <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>

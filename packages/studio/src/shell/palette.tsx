@@ -42,7 +42,7 @@ function useChoices(query: string): readonly Choice[] {
   }, [query]);
   const actions: readonly Choice[] = [
     { id: "new", label: "New chat", choose: () => navigate(newChatPath) },
-    ...(["Sessions", "Agents", "MCP servers", "Models", "Settings"] as const).map((page) => ({
+    ...(["Sessions", "Runs", "Agents", "MCP servers", "Models", "Settings"] as const).map((page) => ({
       id: page,
       label: `Go to ${page}`,
       choose: () => navigate(`/${page.toLowerCase().replace(" ", "-")}`),

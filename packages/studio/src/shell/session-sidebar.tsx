@@ -1,5 +1,14 @@
 import type { ListedSession } from "capstan/client";
-import { Bot, History, MessageSquarePlus, Plug, Settings, ShieldCheck, Sparkles } from "lucide-react";
+import {
+  Activity,
+  Bot,
+  History,
+  MessageSquarePlus,
+  Plug,
+  Settings,
+  ShieldCheck,
+  Sparkles,
+} from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { Conversation } from "../chat/lazy-conversation.ts";
@@ -16,6 +25,7 @@ import { SessionMenuButton } from "./session-menu-button.tsx";
 
 const pages = [
   { path: "/sessions", label: "All sessions", Icon: History },
+  { path: "/runs", label: "Runs", Icon: Activity },
   { path: "/agents", label: "Agents", Icon: Bot },
   { path: "/mcp-servers", label: "MCP servers", Icon: Plug },
   { path: "/models", label: "Models", Icon: Sparkles },

@@ -11,6 +11,7 @@ import { useConversation } from "../conversation-context.ts";
 import { AffectedLine } from "./affected-line.tsx";
 import type { Item } from "./build-items.ts";
 import { CallList } from "./call-list.tsx";
+import { FeedbackButtons, FeedbackNote } from "./feedback-buttons.tsx";
 import { MediaList } from "./media-list.tsx";
 import { getTurnKey, ReasoningFold } from "./reasoning-fold.tsx";
 
@@ -54,7 +55,8 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
         <div
           className={classNames(
             "-ml-1.5 -mt-1.5 flex h-7 items-center",
-            !onRetry && "opacity-0 focus-within:opacity-100 group-hover:opacity-100",
+            !onRetry &&
+              "opacity-0 focus-within:opacity-100 group-hover:opacity-100 has-aria-pressed:opacity-100 [@media(hover:none)]:opacity-100",
           )}
         >
           {entry.text !== "" && <CopyButton label="Copy answer" text={() => entry.text} />}
@@ -63,8 +65,10 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
               <RotateCcw size={14} />
             </IconButton>
           )}
+          <FeedbackButtons runId={entry.runId} answer={entry.text} />
         </div>
       )}
+      {isAnswer && <FeedbackNote runId={entry.runId} />}
     </article>
   );
 });

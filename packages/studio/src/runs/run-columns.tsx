@@ -1,0 +1,127 @@
+import type { RunSummary } from "capstan";
+import { ThumbsDown, ThumbsUp } from "lucide-react";
+import type { ReactNode } from "react";
+import { formatCompactNumber, formatDollars, formatPercent } from "../inspector/format-facts.ts";
+import { Tag } from "../pages/page.tsx";
+import { escapeBidi } from "../ui/escape-text.ts";
+import { formatTimeAgo } from "../ui/format-age.ts";
+import { formatDuration } from "../ui/format-duration.ts";
+
+/** A column of the table, after the title of the run. */
+export type RunColumn = {
+  readonly id: string;
+  readonly label: string;
+  /** The order that a click on the header chooses. */
+  readonly sort?: string;
+  readonly isNumber?: boolean;
+  readonly render: (run: RunSummary) => ReactNode;
+};
+
+export const runColumns: readonly RunColumn[] = [
+  { id: "status", label: "Status", render: (run) => <RunStatusTag run={run} /> },
+  { id: "agent", label: "Agent", render: (run) => <AgentName run={run} /> },
+  {
+    ...{ id: "started", label: "Started", sort: "startedAt" },
+    render: ({ startedAt }) => (
+      <time dateTime={new Date(startedAt).toISOString()} title={new Date(startedAt).toLocaleString("en")}>
+        {formatTimeAgo(startedAt, Date.now())}
+      </time>
+    ),
+  },
+  {
+    ...{ id: "duration", label: "Duration", sort: "ms", isNumber: true },
+    render: ({ ms }) => (ms === undefined ? "–" : formatDuration(ms)),
+  },
+  {
+    ...{ id: "cost", label: "Cost", sort: "cost", isNumber: true },
+    render: ({ cost, usage }) => formatRunCost(cost, usage.unpriced === true),
+  },
+  {
+    ...{ id: "tokens", label: "Tokens", sort: "tokens", isNumber: true },
+    render: ({ usage }) => formatCompactNumber(usage.inputTokens + usage.outputTokens),
+  },
+  {
+    ...{ id: "cached", label: "Cached", isNumber: true },
+    render: ({ usage }) => formatPercent(usage.cachedTokens ?? 0, usage.inputTokens),
+  },
+  { ...{ id: "turns", label: "Turns", sort: "turns", isNumber: true }, render: ({ turns }) => turns },
+  { id: "tools", label: "Tools", render: ({ tools, toolCalls }) => formatTools(tools, toolCalls) },
+  { id: "models", label: "Models", render: ({ models }) => escapeBidi(models.join(", ")) },
+  { id: "stopReason", label: "Stop reason", render: ({ stopReason }) => stopReason ?? "–" },
+  { id: "user", label: "User", render: ({ user }) => (user === "" ? "–" : escapeBidi(user)) },
+  { id: "tags", label: "Tags", render: ({ tags }) => <TagList tags={tags} /> },
+  { id: "feedback", label: "Feedback", render: (run) => <FeedbackMark run={run} /> },
+];
+
+export const usualColumns: readonly string[] = [
+  ...["status", "agent", "started", "duration", "cost", "tokens", "turns", "tools", "tags", "feedback"],
+];
+
+const statusTones = { failed: "bad", limit: "warn", cancelled: "quiet", done: "quiet" } as const;
+const stateLabels = { active: "running", waiting: "waiting", ended: "ended" } as const;
+
+/** The status of an ended run, or the state of another one. */
+export function RunStatusTag({ run }: { readonly run: RunSummary }): ReactNode {
+  const { status, state, errorCode } = run;
+  const label = status ?? stateLabels[state];
+  return (
+    <span title={errorCode} className="whitespace-nowrap">
+      <Tag tone={status ? statusTones[status] : "accent"}>{label}</Tag>
+    </span>
+  );
+}
+
+function AgentName({ run: { agent, agentVersion } }: { readonly run: RunSummary }): ReactNode {
+  return (
+    <>
+      {escapeBidi(agent)}
+      {agentVersion !== undefined && (
+        <span className="ml-1.5 font-mono text-xs text-faint" title={`Version ${agentVersion}`}>
+          {agentVersion.slice(0, 6)}
+        </span>
+      )}
+    </>
+  );
+}
+
+export function TagList({ tags }: { readonly tags: readonly string[] }): ReactNode {
+  if (tags.length === 0) return "–";
+  return (
+    <span className="flex flex-wrap gap-1">
+      {tags.map((tag) => (
+        <Tag key={tag}>{escapeBidi(tag)}</Tag>
+      ))}
+    </span>
+  );
+}
+
+/** The rating of a run, with its note as a tooltip. */
+export function FeedbackMark({ run: { feedback } }: { readonly run: RunSummary }): ReactNode {
+  if (!feedback) return "–";
+  const { rating, note, correction } = feedback;
+  const words = [note, correction && `Correct answer: ${correction}`].filter(Boolean).join("\n");
+  const label = rating === undefined ? "Note" : `Thumbs ${rating}`;
+  return (
+    <span title={escapeBidi(words)} className="inline-flex items-center gap-1">
+      <span className="sr-only">{label}</span>
+      {rating === "up" && <ThumbsUp size={14} aria-hidden="true" className="text-good" />}
+      {rating === "down" && <ThumbsDown size={14} aria-hidden="true" className="text-bad" />}
+      {words !== "" && <span className="max-w-40 truncate text-xs text-quiet">{escapeBidi(words)}</span>}
+    </span>
+  );
+}
+
+export function formatRunCost(cost: number, isPartial: boolean): string {
+  if (cost === 0) return isPartial ? "unknown" : "–";
+  return `${isPartial ? "≥ " : ""}${formatDollars(cost)}`;
+}
+
+function formatTools(tools: readonly string[], calls: number): ReactNode {
+  if (calls === 0) return "–";
+  return (
+    <span title={escapeBidi(tools.join(", "))} className="block max-w-48 truncate">
+      <span className="tabular-nums text-faint">{calls} × </span>
+      {escapeBidi(tools.join(", "))}
+    </span>
+  );
+}
