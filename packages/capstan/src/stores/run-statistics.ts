@@ -52,10 +52,8 @@ export function createStatistics(): { add(row: StatisticsRow): void; build(): Ru
       const message = `There are more than ${maxBuckets} periods. Choose longer ones, or a shorter time.`;
       throw new AgentError("invalid_input", message);
     }
-    for (const counts of [total, bucket]) {
-      addCounts(counts, row);
-      if (row.bin !== undefined) counts.bins.set(row.bin, (counts.bins.get(row.bin) ?? 0) + row.runs);
-    }
+    addToBucket(total, row);
+    addToBucket(bucket, row);
   }
 
   return {
@@ -80,6 +78,11 @@ export function createStatistics(): { add(row: StatisticsRow): void; build(): Ru
 
 function createBucket(): Bucket {
   return { runs: 0, failed: 0, cost: 0, tokens: 0, bins: new Map() };
+}
+
+function addToBucket(bucket: Bucket, row: StatisticsRow): void {
+  addCounts(bucket, row);
+  if (row.bin !== undefined) bucket.bins.set(row.bin, (bucket.bins.get(row.bin) ?? 0) + row.runs);
 }
 
 function addCounts(counts: Counts, { runs, failed, cost, tokens }: RunTotals): void {

@@ -13,8 +13,8 @@ import { completeSummaries, decodeSummary } from "./run-summaries.ts";
 import { findMatches } from "./search.ts";
 import { decodeJson, decodeText, encodeText } from "./stored-text.ts";
 
-/** Facts with the words of a query whose runs are considered. */
-const maxMatches = 1_000;
+/** A word that so many of the newest facts have is frequent: only the runs of those facts are considered. */
+const frequentMatches = 100;
 
 type Matches = readonly string[] | undefined;
 
@@ -29,7 +29,7 @@ export function createRunQueries(
     if (q === undefined) return undefined;
     const queryWords = splitQuery(q);
     if (queryWords.length === 0) return [];
-    const facts = await findMatches(database, schema, { queryWords, scope, limit: maxMatches / 2 });
+    const facts = await findMatches(database, schema, { queryWords, scope, limit: frequentMatches });
     const text = `SELECT DISTINCT (SELECT run_id FROM ${schema}.run_summaries AS summary
         WHERE summary.session_id = fact.session_id AND first_seq <= seq ORDER BY first_seq DESC LIMIT 1) AS run_id
       FROM unnest($1::text[], $2::integer[]) AS fact (session_id, seq)`;
@@ -96,13 +96,13 @@ type CountOptions = { readonly matches: Matches; readonly bucketMs: number };
 function buildCountQuery(schema: string, filter: RunFilter, { matches, bucketMs }: CountOptions): Statement {
   const { values, conditions, dialect } = buildConditions(schema, filter, matches);
   const bucket = `${dialect.addValue(bucketMs)}::double precision`;
-  const text = `SELECT at, bin, agent, models, tools, count(*) AS runs, count(*) FILTER (WHERE status = 'failed') AS failed,
-      sum(cost) AS cost, sum(tokens) AS tokens
-    FROM (SELECT floor(started_at / ${bucket}) * ${bucket} AS at,
-        CASE WHEN ended_at IS NOT NULL THEN round(ln(greatest(ended_at - started_at, 1)) * ${binsPerLog})::integer END AS bin,
-        agent, models, tools, status, cost, tokens
-      FROM ${schema}.run_summaries WHERE ${conditions.join(" AND ")}) AS run
-    GROUP BY GROUPING SETS ((at, bin), (agent, models, tools))`;
+  const totals = `count(*) AS runs, count(*) FILTER (WHERE status = 'failed') AS failed, sum(cost) AS cost,
+    sum(tokens) AS tokens FROM ${schema}.run_summaries WHERE ${conditions.join(" AND ")}`;
+  // Two statements: each groups into few rows, by hash.
+  const text = `SELECT floor(started_at / ${bucket}) * ${bucket} AS at,
+      CASE WHEN ended_at IS NOT NULL THEN round(ln(greatest(ended_at - started_at, 1)) * ${binsPerLog})::integer END AS bin,
+      NULL::text AS agent, NULL::text[] AS models, NULL::text[] AS tools, ${totals} GROUP BY 1, 2
+    UNION ALL SELECT NULL, NULL, agent, models, tools, ${totals} GROUP BY agent, models, tools`;
   return { text, values };
 }
 
@@ -116,11 +116,11 @@ function buildConditions(
   const dialect: RunDialect = {
     addValue,
     encodeText,
-    contains: (column, text) => `${addValue(encodeText(text))} = ANY (${column})`,
+    contains: (column, text) => `${column} @> ARRAY[${addValue(encodeText(text))}]::text[]`,
     isIn: (sessionId) => `session_id = ${addValue(encodeText(sessionId))}`,
     hasState: (state) =>
       state === "ended"
-        ? `run_id NOT IN (SELECT id FROM ${schema}.runs WHERE state <> 'ended')`
+        ? `(status IS NOT NULL OR run_id NOT IN (SELECT id FROM ${schema}.runs WHERE state <> 'ended'))`
         : `run_id IN (SELECT id FROM ${schema}.runs WHERE state <> 'ended' AND state = ${addValue(state)})`,
   };
   const conditions = [

@@ -40,6 +40,7 @@ export function buildSummaryTable(schema: string): string {
     CREATE INDEX run_summaries_by_session ON ${schema}.run_summaries (session_id, first_seq);
     CREATE INDEX run_summaries_by_time ON ${schema}.run_summaries (started_at, place);
     CREATE INDEX run_summaries_by_scope_and_time ON ${schema}.run_summaries (scope, started_at, place);
+    CREATE INDEX run_summaries_by_names ON ${schema}.run_summaries USING gin (tags, tools, models);
     CREATE TABLE ${schema}.unsummarized (
       session_id text PRIMARY KEY REFERENCES ${schema}.sessions ON DELETE CASCADE
     );

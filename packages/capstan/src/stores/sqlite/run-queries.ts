@@ -1,5 +1,5 @@
 import { AgentError } from "../../errors.ts";
-import type { RunFilter, RunQuery } from "../../run-summary.ts";
+import type { RunFilter, RunQuery, RunStatistics, RunTotals } from "../../run-summary.ts";
 import type { Store } from "../../store.ts";
 import { buildRunConditions, type RunDialect, sortExpressions } from "../run-conditions.ts";
 import { defaultRunLimit, formatRunCursor, parseRunCursor } from "../run-cursor.ts";
@@ -15,22 +15,11 @@ import type { WorkQueue } from "./work-queue.ts";
 /** A statement with named values. */
 export type RunStatement = { readonly sql: string; readonly values: readonly SqlValue[] };
 type SortedRow = ListedSummary & { readonly sort_value: number };
-type CountedRow = {
-  readonly run: number;
-  readonly started_at: number;
-  readonly ended_at: number | null;
-  readonly failed: number;
-  readonly cost: number;
-  readonly tokens: number;
-  readonly agent: string;
-  readonly models: string;
-  readonly tools: string;
-};
+/** Start, end, whether it failed, cost, tokens, agent, models and tools of a run. */
+type CountedRow = [number, number | null, number, number, number, string, string, string];
 
 /** The newest facts with the words of a query whose runs are considered. */
 const maxMatches = 1_000;
-/** Runs that are added up before other work gets its turn. */
-const pageSize = 10_000;
 
 /** Creates the queries over all runs. */
 export function createRunQueries(
@@ -63,23 +52,8 @@ export function createRunQueries(
     async summarizeRuns({ bucketMs, ...filter }) {
       assertBucketMs(bucketMs);
       const matches = await findMatches(filter);
-      const statistics = createStatistics();
-      const parseNames = createNameParser();
-      let after: CountedRow | undefined;
-      do {
-        const { sql, values } = buildCountQuery(filter, matches, after);
-        const rows = await read(() => connection.all<CountedRow>(sql, ...values));
-        for (const { started_at, ended_at, models, tools, agent, ...row } of rows)
-          statistics.add({
-            ...{ runs: 1, failed: row.failed, cost: row.cost, tokens: row.tokens },
-            at: Math.floor(started_at / bucketMs) * bucketMs,
-            bin: ended_at === null ? undefined : toDurationBin(ended_at - started_at),
-            ...{ agent: fromStoredText(agent), models: parseNames(models), tools: parseNames(tools) },
-          });
-        after = rows.length === pageSize ? rows.at(-1) : undefined;
-        if (after) await new Promise((resolve) => setImmediate(resolve));
-      } while (after);
-      return statistics.build();
+      const { sql, values } = buildCountQuery(filter, matches);
+      return addUp(await read(() => connection.allArrays<CountedRow>(sql, ...values)), bucketMs);
     },
     async putFeedback(runId, feedback) {
       await completeSummaries(connection, queue);
@@ -92,14 +66,33 @@ export function createRunQueries(
   };
 }
 
-/** Few runs differ in their models and tools, so each list is parsed once. */
-function createNameParser(): (json: string) => readonly string[] {
-  const parsed = new Map<string, readonly string[]>();
-  return (json) => {
-    const names = parsed.get(json) ?? (JSON.parse(json) as readonly string[]);
-    parsed.set(json, names);
-    return names;
-  };
+type Parts = { -readonly [Field in keyof RunTotals]: number } & Record<"agent" | "models" | "tools", string>;
+
+/** Few runs differ in their agent, models and tools, so those are added up first, and parsed once. */
+function addUp(rows: readonly CountedRow[], bucketMs: number): RunStatistics {
+  const statistics = createStatistics();
+  const byParts = new Map<string, Parts>();
+  for (const [startedAt, endedAt, failed, cost, tokens, agent, models, tools] of rows) {
+    const at = Math.floor(startedAt / bucketMs) * bucketMs;
+    const bin = endedAt === null ? undefined : toDurationBin(endedAt - startedAt);
+    statistics.add({ runs: 1, failed, cost, tokens, at, bin });
+    const key = `${agent}\n${models}${tools}`;
+    let parts = byParts.get(key);
+    if (!parts) {
+      parts = { runs: 0, failed: 0, cost: 0, tokens: 0, agent, models, tools };
+      byParts.set(key, parts);
+    }
+    parts.runs += 1;
+    parts.failed += failed;
+    parts.cost += cost;
+    parts.tokens += tokens;
+  }
+  for (const { agent, models, tools, ...totals } of byParts.values())
+    statistics.add({
+      ...totals,
+      ...{ agent: fromStoredText(agent), models: JSON.parse(models), tools: JSON.parse(tools) },
+    });
+  return statistics.build();
 }
 
 function findRunsByWords(
@@ -133,19 +126,11 @@ export function buildRunQuery(query: RunQuery, matches: readonly number[] | unde
   return { sql, values };
 }
 
-/** Builds the statement of the next runs that are added up. */
-function buildCountQuery(
-  filter: RunFilter,
-  matches: readonly number[] | undefined,
-  after: CountedRow | undefined,
-): RunStatement {
-  const { values, conditions, dialect } = buildConditions(filter, matches);
-  if (after)
-    conditions.push(
-      `(started_at, run) > (${dialect.addValue(after.started_at)}, ${dialect.addValue(after.run)})`,
-    );
-  const sql = `SELECT run, started_at, ended_at, status IS 'failed' AS failed, cost, tokens, agent, models, tools
-    FROM run_summaries WHERE ${conditions.join(" AND ")} ORDER BY started_at, run LIMIT ${pageSize}`;
+/** Builds the statement of the runs that are added up. */
+function buildCountQuery(filter: RunFilter, matches: readonly number[] | undefined): RunStatement {
+  const { values, conditions } = buildConditions(filter, matches);
+  const sql = `SELECT started_at, ended_at, status IS 'failed', cost, tokens, agent, models, tools
+    FROM run_summaries WHERE ${conditions.join(" AND ")}`;
   return { sql, values };
 }
 
@@ -163,7 +148,7 @@ function buildConditions(
       `session = (SELECT number FROM sessions WHERE id = ${addValue(encodeText(sessionId))})`,
     hasState: (state) =>
       state === "ended"
-        ? "run NOT IN (SELECT number FROM runs WHERE state <> 'ended')"
+        ? "(status IS NOT NULL OR run NOT IN (SELECT number FROM runs WHERE state <> 'ended'))"
         : `run IN (SELECT number FROM runs WHERE state <> 'ended' AND state = ${addValue(state)})`,
   };
   const conditions = [
