@@ -10,6 +10,16 @@ import { EmptyState, ErrorMessage } from "./ui/state.tsx";
 
 const AdminPage = lazy(async () => ({ default: (await import("./pages/admin-page.tsx")).AdminPage }));
 const AgentsPage = lazy(async () => ({ default: (await import("./pages/agents-page.tsx")).AgentsPage }));
+const DatasetsPage = lazy(async () => ({
+  default: (await import("./evals/datasets-page.tsx")).DatasetsPage,
+}));
+const DatasetPage = lazy(async () => ({ default: (await import("./evals/dataset-page.tsx")).DatasetPage }));
+const ExperimentsPage = lazy(async () => ({
+  default: (await import("./evals/experiments-page.tsx")).ExperimentsPage,
+}));
+const ExperimentPage = lazy(async () => ({
+  default: (await import("./evals/experiment-page.tsx")).ExperimentPage,
+}));
 const McpPage = lazy(async () => ({ default: (await import("./pages/mcp-page.tsx")).McpPage }));
 const ModelsPage = lazy(async () => ({ default: (await import("./pages/models-page.tsx")).ModelsPage }));
 const RunsPage = lazy(async () => ({ default: (await import("./runs/runs-page.tsx")).RunsPage }));
@@ -47,6 +57,14 @@ export function App(): ReactNode {
             <Route path="/agents">
               <AgentsPage />
             </Route>
+            <Route path="/datasets">
+              <DatasetsPage />
+            </Route>
+            <Route path="/datasets/:name">{({ name }) => <DatasetPage key={name} name={name} />}</Route>
+            <Route path="/experiments">
+              <ExperimentsPage />
+            </Route>
+            <Route path="/experiments/:id">{({ id }) => <ExperimentPage key={id} id={id} />}</Route>
             <Route path="/mcp-servers">
               <McpPage />
             </Route>

@@ -1,9 +1,11 @@
 import { defineAgent, type ModelChoice } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import { getText } from "../history.ts";
+import { createEvalSessionId } from "../ids.ts";
 import type { Json } from "../json.ts";
 import { readInput } from "../run/input.ts";
 import { run as startRun } from "../run/run.ts";
+import { getScope } from "../store.ts";
 import type { ScoredRun, Scorer } from "./scorer.ts";
 
 export type JudgeOptions = {
@@ -43,6 +45,7 @@ export function judge({ model, rubric, name = "judge", passAt = 4 }: JudgeOption
       const prompt = buildPrompt(rubric, scored);
       const result = await startRun(agent, prompt, {
         store: scored.store,
+        session: createEvalSessionId(getScope(scored.sessionId)),
         ...(scored.signal && { signal: scored.signal }),
         ...{ tags: ["judge", `judges:${scored.runId}`] },
       });

@@ -20,8 +20,8 @@ const getCaseKind = (dataset: string): string => `${datasetKind}:${dataset}`;
 const getResultKind = (experiment: string): string => `${experimentKind}:${experiment}`;
 const toJsonBody = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
 
-/** Names are parts of addresses and of the kinds of records. */
-const namePattern = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,79}$/u;
+/** Names are parts of addresses, in which a dot would look like a file, and of the kinds of records. */
+const namePattern = /^[\p{L}\p{N}][\p{L}\p{N} _-]{0,79}$/u;
 
 /** Lists all datasets by name. */
 export async function listDatasets(records: Records): Promise<readonly Dataset[]> {
@@ -42,7 +42,7 @@ export async function saveDataset(
   { name, description }: Pick<Dataset, "name" | "description">,
 ): Promise<Dataset> {
   if (!namePattern.test(name)) {
-    const message = `A dataset needs a name of 1 to 80 letters, digits, spaces, dots or dashes, not ${JSON.stringify(name)}.`;
+    const message = `A dataset needs a name of 1 to 80 letters, digits, spaces or dashes, not ${JSON.stringify(name)}.`;
     throw new AgentError("invalid_input", message);
   }
   const body: Json = description === undefined ? {} : { description };

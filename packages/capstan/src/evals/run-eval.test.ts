@@ -8,6 +8,7 @@ import { recorded } from "../models/recorded.ts";
 import { agentTool } from "../run/agent-tool.ts";
 import { run } from "../run/run.ts";
 import { loadRunFacts } from "../sessions/load-facts.ts";
+import { sessions } from "../sessions/sessions.ts";
 import { memory } from "../stores/memory.ts";
 import { sqlite } from "../stores/sqlite/sqlite.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
@@ -110,6 +111,19 @@ describe("an experiment", () => {
       cases: expect.arrayContaining([...cases]),
     });
     await store.close();
+  });
+
+  it("does not hide the conversations of the user: its sessions are not in their list", async () => {
+    const store = memory();
+    for (const session of ["first", "second"]) await run(createShop(), "Hello", { store, session });
+    await runEval(createEval({ attempts: 3 }), { store });
+    await run(createShop(), "Hello", { store, session: "third" });
+    const list = async (limit?: number) =>
+      (await sessions(store).list(limit === undefined ? {} : { limit })).map(({ id }) => id).sort();
+    expect(await list()).toEqual(["first", "second", "third"]);
+    expect(await list(2)).toContain("third");
+    expect(await list(2)).toHaveLength(2);
+    expect(await store.list()).toHaveLength(9);
   });
 
   it("runs at most as many cases at the same time as allowed", async () => {

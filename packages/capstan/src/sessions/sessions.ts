@@ -1,3 +1,4 @@
+import { isEvalSession } from "../ids.ts";
 import type { ListOptions, SearchHit, SearchOptions, SessionInfo, Store } from "../store.ts";
 import { type ImportOptions, importSession } from "./import-session.ts";
 import { type Session, session } from "./session.ts";
@@ -14,7 +15,7 @@ export type FoundSession = {
 
 /** All sessions of a store. */
 export interface Sessions {
-  /** Lists sessions, newest first. Default limit: 100. */
+  /** Lists sessions, newest first, without those of evals. Default limit: 100. */
   list(options?: ListOptions): Promise<readonly ListedSession[]>;
   /** Finds sessions with words that start with all of these in one place. `limit` counts the places. */
   search(words: string, options?: SearchOptions): Promise<readonly FoundSession[]>;
@@ -29,7 +30,7 @@ export function sessions(store: Store): Sessions {
     getTitle(storedTitle ? [] : await store.read(id, 0, 1), storedTitle);
   return {
     async list(options) {
-      const infos = await store.list({ limit: 100, ...options });
+      const infos = await listConversations(store, options);
       return Promise.all(
         infos.map(async (info) => ({ ...info, title: await resolveTitle(info.id, info.title) })),
       );
@@ -46,4 +47,22 @@ export function sessions(store: Store): Sessions {
     },
     import: async (text, options) => session(store, await importSession(store, text, options)),
   };
+}
+
+/** Sessions read at once after a page that had sessions of evals. */
+const nextPageSize = 500;
+
+/** An experiment makes hundreds of sessions, which would hide the conversations of the user. */
+async function listConversations(store: Store, options: ListOptions = {}): Promise<readonly SessionInfo[]> {
+  const { limit = 100 } = options;
+  const conversations: SessionInfo[] = [];
+  let next = { ...options, limit };
+  for (;;) {
+    const page = await store.list(next);
+    conversations.push(...page.filter(({ id }) => !isEvalSession(id)));
+    const last = page.at(-1);
+    if (!last || page.length < next.limit || conversations.length >= limit)
+      return conversations.slice(0, limit);
+    next = { ...options, limit: Math.max(limit, nextPageSize), after: last };
+  }
 }

@@ -85,8 +85,9 @@ function matchesEtag(tags: string | null, etag: string | undefined): boolean {
   return (tags ?? "").split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
 }
 
+/** The first part is the name of a page, the others may be encoded names. Only `index.html` is served for them. */
 function isPage(path: string): boolean {
-  return /^\/(?:[\w~-]+(?:\/[\w~-]+)*\/?)?$/.test(path) && !isApiPath(path);
+  return /^\/(?:[\w~-]+(?:\/(?:[\w~-]|%[\dA-F]{2})+)*\/?)?$/i.test(path) && !isApiPath(path);
 }
 
 function readFolder(folder: string, path = ""): [string, Buffer][] {

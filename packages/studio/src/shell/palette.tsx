@@ -42,7 +42,9 @@ function useChoices(query: string): readonly Choice[] {
   }, [query]);
   const actions: readonly Choice[] = [
     { id: "new", label: "New chat", choose: () => navigate(newChatPath) },
-    ...(["Sessions", "Runs", "Agents", "MCP servers", "Models", "Settings"] as const).map((page) => ({
+    ...(
+      ["Sessions", "Runs", "Agents", "Datasets", "Experiments", "MCP servers", "Models", "Settings"] as const
+    ).map((page) => ({
       id: page,
       label: `Go to ${page}`,
       choose: () => navigate(`/${page.toLowerCase().replace(" ", "-")}`),

@@ -2,6 +2,8 @@ import type { ListedSession } from "capstan/client";
 import {
   Activity,
   Bot,
+  Database,
+  FlaskConical,
   History,
   MessageSquarePlus,
   Plug,
@@ -27,11 +29,16 @@ const pages = [
   { path: "/sessions", label: "All sessions", Icon: History },
   { path: "/runs", label: "Runs", Icon: Activity },
   { path: "/agents", label: "Agents", Icon: Bot },
+  { path: "/datasets", label: "Datasets", Icon: Database },
+  { path: "/experiments", label: "Experiments", Icon: FlaskConical },
   { path: "/mcp-servers", label: "MCP servers", Icon: Plug },
   { path: "/models", label: "Models", Icon: Sparkles },
   { path: "/admin", label: "Administration", Icon: ShieldCheck },
   { path: "/settings", label: "Settings", Icon: Settings },
 ] as const;
+
+/** Pages for admins only. */
+const adminPaths: readonly string[] = ["/datasets", "/experiments", "/admin"];
 
 /** Closes the sidebar on a phone after a link is followed. */
 function closeOnPhone(): void {
@@ -85,7 +92,7 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
       </nav>
       <nav aria-label="Pages" className="border-t p-2">
         {pages
-          .filter(({ path }) => path !== "/admin" || isAdmin)
+          .filter(({ path }) => !adminPaths.includes(path) || isAdmin)
           .map(({ path, label, Icon }) => (
             <Link
               key={path}

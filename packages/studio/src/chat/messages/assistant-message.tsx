@@ -1,6 +1,15 @@
 import type { LiveView } from "capstan/client";
 import { RotateCcw } from "lucide-react";
-import { memo, type NamedExoticComponent, type ReactNode, useMemo } from "react";
+import {
+  type ComponentProps,
+  lazy,
+  memo,
+  type NamedExoticComponent,
+  type ReactNode,
+  Suspense,
+  useMemo,
+} from "react";
+import { useAbout } from "../../data/about.ts";
 import type { CitedSource } from "../../markdown/citation-chip.tsx";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { IconButton } from "../../ui/button.tsx";
@@ -60,6 +69,7 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
           )}
         >
           {entry.text !== "" && <CopyButton label="Copy answer" text={() => entry.text} />}
+          {entry.text !== "" && <SaveAnswer runId={entry.runId} answer={entry.text} />}
           {onRetry && (
             <IconButton label="Regenerate" className="size-7!" onClick={onRetry}>
               <RotateCcw size={14} />
@@ -72,6 +82,21 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
     </article>
   );
 });
+
+const SaveToDataset = lazy(async () => ({
+  default: (await import("../../evals/save-to-dataset.tsx")).SaveToDataset,
+}));
+
+/** Datasets are for admins only. */
+function SaveAnswer(props: ComponentProps<typeof SaveToDataset>): ReactNode {
+  const isAdmin = useAbout(({ about }) => about?.isAdmin === true);
+  if (!isAdmin) return null;
+  return (
+    <Suspense>
+      <SaveToDataset {...props} />
+    </Suspense>
+  );
+}
 
 function AgentName({ name }: { readonly name: string }): ReactNode {
   return (

@@ -1,0 +1,150 @@
+import type { EvalCase } from "capstan/evals";
+import { FlaskConical, Plus } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { useLocation } from "wouter";
+import { client } from "../data/client.ts";
+import { useRequest } from "../data/use-request.ts";
+import { ConfirmButton } from "../pages/confirm-button.tsx";
+import { Page, Section } from "../pages/page.tsx";
+import { Button } from "../ui/button.tsx";
+import { escapeBidi } from "../ui/escape-text.ts";
+import { ScrollRegion } from "../ui/scroll-region.tsx";
+import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
+import { CaseForm } from "./case-form.tsx";
+import { CaseImport } from "./case-import.tsx";
+import { ExperimentList } from "./experiment-list.tsx";
+import { formatCall, formatInput, formatValue } from "./format-case.ts";
+import { StartExperiment } from "./start-experiment.tsx";
+
+/** The cases of a dataset, and its experiments. */
+export function DatasetPage({ name }: { readonly name: string }): ReactNode {
+  const [, navigate] = useLocation();
+  const { value, error, retry } = useRequest(`dataset ${name}`, () => client.datasets.get(name));
+  const experiments = useRequest(`experiments of ${name}`, () => client.experiments.list(name));
+  const [edited, setEdited] = useState<EvalCase | "new">();
+  const [isStarting, setStarting] = useState(false);
+  const cases = value?.cases ?? [];
+  async function remove(): Promise<void> {
+    await client.datasets.remove(name);
+    navigate("/datasets");
+  }
+  return (
+    <Page
+      title={escapeBidi(name)}
+      about={escapeBidi(value?.dataset.description ?? formatCount(cases.length))}
+      actions={
+        <>
+          <CaseImport dataset={name} onImported={retry} />
+          <Button onClick={() => setEdited("new")}>
+            <Plus size={15} aria-hidden="true" />
+            New case
+          </Button>
+          <Button kind="main" disabled={cases.length === 0} onClick={() => setStarting(true)}>
+            <FlaskConical size={15} aria-hidden="true" />
+            Run experiment
+          </Button>
+        </>
+      }
+    >
+      {error !== undefined && <ErrorMessage message={error} onRetry={retry} />}
+      {!value && error === undefined && <Loading label="Loading cases" />}
+      {value && cases.length === 0 && (
+        <EmptyState title="No cases yet">
+          Add one, or import a file with the columns id, input, expected, calls, forbidden and notes.
+        </EmptyState>
+      )}
+      {cases.length > 0 && <CaseTable dataset={name} cases={cases} onEdit={setEdited} onChange={retry} />}
+      {experiments.value !== undefined && experiments.value.length > 0 && (
+        <Section title="Experiments">
+          <ExperimentList experiments={experiments.value} />
+        </Section>
+      )}
+      {value && (
+        <div className="mt-10">
+          <ConfirmButton
+            label="Delete"
+            name={`Delete the dataset ${name}`}
+            consequence="Its cases are deleted. Experiments and runs stay."
+            onConfirm={remove}
+          />
+        </div>
+      )}
+      {edited && (
+        <CaseForm
+          dataset={name}
+          original={edited === "new" ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={retry}
+        />
+      )}
+      <StartExperiment dataset={name} isOpen={isStarting} onClose={() => setStarting(false)} />
+    </Page>
+  );
+}
+
+const formatCount = (count: number): string => (count === 1 ? "1 case" : `${count} cases`);
+
+type CaseTableProps = {
+  readonly dataset: string;
+  readonly cases: readonly EvalCase[];
+  readonly onEdit: (evalCase: EvalCase) => void;
+  readonly onChange: () => void;
+};
+
+function CaseTable({ dataset, cases, onEdit, onChange }: CaseTableProps): ReactNode {
+  return (
+    <ScrollRegion label="Cases" className="overflow-x-auto rounded-lg border bg-raised">
+      <table className="w-full min-w-[40rem] text-left text-sm">
+        <thead className="border-b text-xs text-quiet">
+          <tr>
+            {["Case", "Input", "Expected", "Calls"].map((title) => (
+              <th key={title} scope="col" className="px-3 py-2 font-medium">
+                {title}
+              </th>
+            ))}
+            <th scope="col" className="px-3 py-2">
+              <span className="sr-only">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody className="divide-y">
+          {cases.map((one) => (
+            <tr key={one.id} className="align-top">
+              <th scope="row" className="max-w-40 px-3 py-2 font-medium">
+                <button
+                  type="button"
+                  className="min-h-6 text-left text-accent underline-offset-2 [overflow-wrap:anywhere] hover:underline"
+                  onClick={() => onEdit(one)}
+                >
+                  {escapeBidi(one.id)}
+                </button>
+              </th>
+              <Cell text={formatInput(one.input)} />
+              <Cell text={formatValue(one.expected)} />
+              <Cell text={(one.calls ?? []).map(formatCall).join(", ")} />
+              <td className="px-3 py-1.5 text-right">
+                <ConfirmButton
+                  label="Delete"
+                  name={`Delete the case ${one.id}`}
+                  consequence="Experiments keep their own copy of it."
+                  onConfirm={async () => {
+                    await client.datasets.removeCase(dataset, one.id);
+                    onChange();
+                  }}
+                />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+}
+
+function Cell({ text }: { readonly text: string }): ReactNode {
+  return (
+    <td className="max-w-72 px-3 py-2">
+      <span className="line-clamp-3 text-quiet [overflow-wrap:anywhere]">{escapeBidi(text)}</span>
+    </td>
+  );
+}
