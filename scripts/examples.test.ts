@@ -28,6 +28,8 @@ describe("the examples", () => {
     dbos: "Set DATABASE_URL to a Postgres database.",
     durable: "done: The report is on its way.",
     embeddings: "nearest: A cat sleeps 15 hours a day.",
+    evals: "contains: +1, between 1 and 1: better",
+    "evals-datasets": "brief: 1, between 0.34 and 1.00",
     "event-views": '15 finished {"steps":2}',
     events: "#10  complete   done",
     files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",

@@ -133,8 +133,8 @@ test("an experiment is started, reviewed and compared; simulated tools do nothin
     .locator("option")
     .evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value));
   await compare.selectOption(earlier);
-  await page.getByRole("row", { name: /All 6 cases contains 1.00 0.17/ }).waitFor();
-  await page.getByRole("row", { name: /berth 1 contains 1.00 0.00 -1.00 to 1.00 cannot tell/ }).waitFor();
+  await page.getByRole("row", { name: /All 6 cases contains cannot tell 1.00 0.17/ }).waitFor();
+  await page.getByRole("row", { name: /berth 1 contains cannot tell 1.00 0.00 -1.00 to 1.00/ }).waitFor();
 });
 
 test("an answer of a chat is saved with a correction", async () => {

@@ -18,9 +18,10 @@ export function checkThresholds(
     problems.push(
       `${summary.passed} of ${summary.results} attempts passed (${formatRate(summary.passRate)}); at least ${formatRate(passRate)} must.`,
     );
-  for (const { scorer, mean, errors: failures } of summary.scorers) {
+  for (const { scorer, mean, cases, errors: failures } of summary.scorers) {
     const minimum = Object.hasOwn(scores, scorer) ? (scores[scorer] ?? 0) : 0;
-    if (mean < minimum)
+    if (cases === 0 && minimum > 0) problems.push(`${scorer} applies to no case.`);
+    else if (mean < minimum)
       problems.push(`${scorer} is ${formatScore(mean)}; at least ${formatScore(minimum)} is required.`);
     if (failures > 0) problems.push(`${scorer} gave no score for ${failures} attempts.`);
   }

@@ -103,6 +103,12 @@ describe("thresholds", () => {
     ]);
   });
 
+  it("name a scorer that applies to no case", () => {
+    const other = { ...half, summary: summarizeResults(half.results, ["exact", "judge"]) };
+    expect(checkThresholds(other, { scores: { judge: 0.5 } })).toEqual(["judge applies to no case."]);
+    expect(formatReport(buildReport(other, {}))).toMatch(/^judge +– +applies to no case +–$/m);
+  });
+
   it("fail an experiment that got worse", () => {
     const [before, after] = [createExperiment("a", fill(8, 1)), createExperiment("b", fill(8, 0))];
     const comparison = compareExperiments(before, after);

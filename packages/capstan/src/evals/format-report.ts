@@ -1,7 +1,7 @@
 import { checkThresholds, formatRate, formatScore } from "./check-thresholds.ts";
 import type { Comparison, Difference } from "./compare-experiments.ts";
 import type { Thresholds } from "./define-eval.ts";
-import { type CaseResult, type Experiment, isPassed } from "./experiment.ts";
+import { type CaseResult, type Experiment, isPassed, type ScorerSummary } from "./experiment.ts";
 import type { Interval } from "./statistics.ts";
 
 /** An experiment with what it is held against, ready to be reported. */
@@ -48,24 +48,34 @@ function listReasons({ scores, error, status, text }: CaseResult): readonly stri
 /** Formats an experiment for a terminal. */
 export function formatReport({ experiment, comparison, problems }: EvalReport): string {
   const { name, summary, results, attempts, cases, id } = experiment;
-  const rows = summary.scorers.map(({ scorer, mean, interval, passRate, agreement }) => [
-    scorer,
-    formatScore(mean),
-    formatInterval(interval),
-    formatRate(passRate),
-    agreement ? `${agreement.agreed} of ${agreement.reviewed}` : "",
+  const isReviewed = summary.scorers.some(({ agreement }) => agreement);
+  const rows = summary.scorers.map((scorer) => [
+    ...toSummaryCells(scorer),
+    ...(isReviewed ? [formatAgreement(scorer)] : []),
   ]);
   const failed = results.filter((result) => !isPassed(result));
   const lines = [
     `${name}: ${cases.length} cases, ${attempts === 1 ? "1 attempt" : `${attempts} attempts`} each (${id})`,
     "",
-    ...alignRows([["scorer", "mean", "95 % interval", "passed", "as reviewed"], ...rows]),
+    ...alignRows([
+      ["scorer", "mean", "95 % interval", "passed", ...(isReviewed ? ["as reviewed"] : [])],
+      ...rows,
+    ]),
     ...(comparison ? ["", ...formatComparison(comparison)] : []),
     ...(failed.length > 0 ? ["", "Not passed:", ...failed.map(describeResult)] : []),
     "",
     ...(problems.length > 0 ? ["FAILED", ...problems.map((problem) => `  ${problem}`)] : ["PASSED"]),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function formatAgreement({ agreement }: ScorerSummary): string {
+  return agreement ? `${agreement.agreed} of ${agreement.reviewed}` : "";
+}
+
+function toSummaryCells({ scorer, mean, interval, passRate, cases }: ScorerSummary): readonly string[] {
+  if (cases === 0) return [scorer, "–", "applies to no case", "–"];
+  return [scorer, formatScore(mean), formatInterval(interval), formatRate(passRate)];
 }
 
 function formatComparison({ before, scorers, cases, onlyBefore, onlyAfter }: Comparison): readonly string[] {
@@ -117,12 +127,7 @@ function formatSection({ experiment, comparison, problems }: EvalReport): string
     "",
     ...formatMarkdownTable([
       ["scorer", "mean", "95 % interval", "passed"],
-      ...summary.scorers.map(({ scorer, mean, interval, passRate }) => [
-        scorer,
-        formatScore(mean),
-        formatInterval(interval),
-        formatRate(passRate),
-      ]),
+      ...summary.scorers.map(toSummaryCells),
     ]),
     ...(comparison
       ? [

@@ -24,11 +24,11 @@ export function ComparisonView({ id, earlierId }: ComparisonViewProps): ReactNod
       .map((score) => ({ caseId, score, before: before[0]?.sessionId, after: after[0]?.sessionId })),
   );
   return (
-    <ScrollRegion label="Comparison" className="mt-3 overflow-x-auto rounded-lg border bg-raised">
+    <ScrollRegion label="Comparison" className="relative mt-3 overflow-x-auto rounded-lg border bg-raised">
       <table className="w-full min-w-[44rem] text-left text-sm">
         <thead className="border-b text-xs text-quiet">
           <tr>
-            {["Case", "Scorer", "Before", "After"].map((title) => (
+            {["Case", "Scorer", "Verdict", "Before", "After"].map((title) => (
               <th key={title} scope="col" className="px-3 py-2 font-medium">
                 {title}
               </th>
@@ -36,15 +36,14 @@ export function ComparisonView({ id, earlierId }: ComparisonViewProps): ReactNod
             <th scope="col" className="w-1/4 px-3 py-2 font-medium">
               Difference, 95 %
             </th>
-            <th scope="col" className="px-3 py-2 font-medium">
-              Verdict
-            </th>
           </tr>
         </thead>
         <tbody className="divide-y tabular-nums">
           {value.scorers.map((score) => (
             <tr key={score.scorer} className="bg-sunken">
-              <th scope="row" className="px-3 py-2 font-medium">{`All ${score.cases} cases`}</th>
+              <th scope="row" className="px-3 py-2 font-medium">
+                {score.cases === 1 ? "1 case" : `All ${score.cases} cases`}
+              </th>
               <DifferenceCells score={score} />
             </tr>
           ))}
@@ -75,6 +74,7 @@ function DifferenceCells({ score, before, after }: DifferenceCellsProps): ReactN
   return (
     <>
       <td className="px-3 py-2">{escapeBidi(scorer)}</td>
+      <td className={`px-3 py-2 ${verdictTones[verdict]}`}>{verdict}</td>
       <td className="px-3 py-2">
         <RunLink value={score.before} sessionId={before} />
       </td>
@@ -85,7 +85,6 @@ function DifferenceCells({ score, before, after }: DifferenceCellsProps): ReactN
         <IntervalBar value={difference} interval={interval} from={-1} to={1} />
         <span className="text-xs text-quiet">{`${formatScore(interval[0])} to ${formatScore(interval[1])}`}</span>
       </td>
-      <td className={`px-3 py-2 ${verdictTones[verdict]}`}>{verdict}</td>
     </>
   );
 }

@@ -93,7 +93,7 @@ type CaseTableProps = {
 
 function CaseTable({ dataset, cases, onEdit, onChange }: CaseTableProps): ReactNode {
   return (
-    <ScrollRegion label="Cases" className="overflow-x-auto rounded-lg border bg-raised">
+    <ScrollRegion label="Cases" className="relative overflow-x-auto rounded-lg border bg-raised">
       <table className="w-full min-w-[40rem] text-left text-sm">
         <thead className="border-b text-xs text-quiet">
           <tr>

@@ -1,4 +1,4 @@
-import type { Experiment, ExperimentInfo } from "capstan/evals";
+import type { Experiment, ExperimentInfo, ScorerSummary } from "capstan/evals";
 import { type ReactNode, useEffect } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { client } from "../data/client.ts";
@@ -121,7 +121,7 @@ function Summary({ experiment: { summary } }: { readonly experiment: Experiment 
       title={`${formatPercent(summary.passRate)} of the attempts passed`}
       about="The mean of each scorer, from 0 to 1, with its interval of 95 %."
     >
-      <ScrollRegion label="Scorers" className="overflow-x-auto rounded-lg border bg-raised">
+      <ScrollRegion label="Scorers" className="relative overflow-x-auto rounded-lg border bg-raised">
         <table className="w-full min-w-[34rem] text-left text-sm">
           <thead className="border-b text-xs text-quiet">
             <tr>
@@ -145,32 +145,47 @@ function Summary({ experiment: { summary } }: { readonly experiment: Experiment 
             </tr>
           </thead>
           <tbody className="divide-y tabular-nums">
-            {summary.scorers.map(({ scorer, mean, interval, passRate, agreement, errors }) => (
-              <tr key={scorer}>
-                <th scope="row" className="px-3 py-2 font-medium">
-                  {escapeBidi(scorer)}
-                  {errors > 0 && (
-                    <span className="block text-xs text-warn">{`${errors} without a score`}</span>
-                  )}
-                </th>
-                <td className="px-3 py-2">{formatScore(mean)}</td>
-                <td className="px-3 py-2">
-                  <IntervalBar value={mean} interval={interval} from={0} to={1} />
-                  <span className="text-xs text-quiet">{`${formatScore(interval[0])} to ${formatScore(interval[1])}`}</span>
-                </td>
-                <td className="px-3 py-2">{formatPercent(passRate)}</td>
-                {hasAgreement && (
-                  <td className="px-3 py-2 text-quiet">
-                    {agreement &&
-                      `${agreement.agreed} of ${agreement.reviewed}${agreement.kappa === undefined ? "" : `, κ ${formatScore(agreement.kappa)}`}`}
-                  </td>
-                )}
-              </tr>
+            {summary.scorers.map((scorer) => (
+              <ScorerRow key={scorer.scorer} summary={scorer} hasAgreement={hasAgreement} />
             ))}
           </tbody>
         </table>
       </ScrollRegion>
     </Section>
+  );
+}
+
+type ScorerRowProps = { readonly summary: ScorerSummary; readonly hasAgreement: boolean };
+
+function ScorerRow({ summary, hasAgreement }: ScorerRowProps): ReactNode {
+  const { scorer, mean, interval, passRate, agreement, errors, cases } = summary;
+  const kappa = agreement?.kappa === undefined ? "" : `, κ ${formatScore(agreement.kappa)}`;
+  return (
+    <tr>
+      <th scope="row" className="px-3 py-2 font-medium">
+        {escapeBidi(scorer)}
+        {errors > 0 && <span className="block text-xs text-warn">{`${errors} without a score`}</span>}
+      </th>
+      {cases === 0 ? (
+        <td colSpan={3} className="px-3 py-2 text-quiet">
+          Applies to no case
+        </td>
+      ) : (
+        <>
+          <td className="px-3 py-2">{formatScore(mean)}</td>
+          <td className="px-3 py-2">
+            <IntervalBar value={mean} interval={interval} from={0} to={1} />
+            <span className="text-xs text-quiet">{`${formatScore(interval[0])} to ${formatScore(interval[1])}`}</span>
+          </td>
+          <td className="px-3 py-2">{formatPercent(passRate)}</td>
+        </>
+      )}
+      {hasAgreement && (
+        <td className="px-3 py-2 text-quiet">
+          {agreement && `${agreement.agreed} of ${agreement.reviewed}${kappa}`}
+        </td>
+      )}
+    </tr>
   );
 }
 
