@@ -151,7 +151,7 @@ describe("the code in the documentation", () => {
   const pages = ["README.md", ...globSync("docs/*.md", { cwd: root })];
   const blocks = pages.flatMap(findBlocks);
   const whole = /^\/\/ (docs\/(?:examples|programs)\/[\w-]+\.ts|hosts\/\S+)$/;
-  const part = /^\/\/ from (docs\/examples\/[\w-]+\.ts|hosts\/\S+)$/;
+  const part = /^\/\/ from (docs\/examples\/(?:[\w-]+\/)?[\w.-]+\.ts|hosts\/\S+)$/;
   /** In the tutorial: a file that the reader writes; `tutorial.test.ts` writes it too. */
   const written = /^\/\/ file: [\w./-]+$/;
 

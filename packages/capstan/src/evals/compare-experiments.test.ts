@@ -16,6 +16,7 @@ function createExperiment(id: string, scores: { readonly [caseId: string]: reado
         status: "done" as const,
       },
       text: `answer <${caseId}>`,
+      passed: value === 1,
       scores: [
         {
           scorer: "exact",

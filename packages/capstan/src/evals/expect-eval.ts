@@ -1,7 +1,7 @@
 import { AgentError } from "../errors.ts";
 import { checkThresholds } from "./check-thresholds.ts";
 import type { Eval } from "./define-eval.ts";
-import { type Experiment, isPassed } from "./experiment.ts";
+import type { Experiment } from "./experiment.ts";
 import { describeResult } from "./format-report.ts";
 import { type RunEvalOptions, runEval } from "./run-eval.ts";
 
@@ -10,7 +10,7 @@ export async function expectEval(definition: Eval, options: RunEvalOptions = {})
   const experiment = await runEval(definition, options);
   const problems = checkThresholds(experiment, definition.thresholds);
   if (problems.length === 0) return experiment;
-  const failed = experiment.results.filter((result) => !isPassed(result)).map(describeResult);
+  const failed = experiment.results.filter(({ passed }) => !passed).map(describeResult);
   throw new AgentError(
     "eval_failed",
     [`The eval "${definition.name}" failed.`, ...problems, ...failed].join("\n"),

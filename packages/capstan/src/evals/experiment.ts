@@ -24,6 +24,8 @@ export type CaseResult = {
   /** The answer, shortened to 20,000 characters. */
   readonly text: string;
   readonly scores: readonly Score[];
+  /** Whether it has scores, and all of them passed. */
+  readonly passed: boolean;
   readonly cost: number;
   readonly ms: number;
   readonly turns: number;
@@ -86,17 +88,12 @@ export type Experiment = {
   readonly summary: ExperimentSummary;
 };
 
-/** Whether the attempt counts as passed: it has scores, and all of them passed. */
-export function isPassed({ scores, error }: Pick<CaseResult, "scores" | "error">): boolean {
-  return error === undefined && scores.length > 0 && scores.every(({ passed }) => passed);
-}
-
 /** Summarizes results per scorer. */
 export function summarizeResults(
   results: readonly CaseResult[],
   scorers: readonly string[],
 ): ExperimentSummary {
-  const passed = results.filter(isPassed).length;
+  const passed = results.filter((result) => result.passed).length;
   return {
     scorers: scorers.map((scorer) => summarizeScorer(scorer, results)),
     results: results.length,

@@ -1,7 +1,7 @@
 import { checkThresholds, formatRate, formatScore } from "./check-thresholds.ts";
 import type { Comparison, Difference } from "./compare-experiments.ts";
 import type { Thresholds } from "./define-eval.ts";
-import { type CaseResult, type Experiment, isPassed, type ScorerSummary } from "./experiment.ts";
+import type { CaseResult, Experiment, ScorerSummary } from "./experiment.ts";
 import type { Interval } from "./statistics.ts";
 
 /** An experiment with what it is held against, ready to be reported. */
@@ -53,7 +53,7 @@ export function formatReport({ experiment, comparison, problems }: EvalReport): 
     ...toSummaryCells(scorer),
     ...(isReviewed ? [formatAgreement(scorer)] : []),
   ]);
-  const failed = results.filter((result) => !isPassed(result));
+  const failed = results.filter(({ passed }) => !passed);
   const lines = [
     `${name}: ${cases.length} cases, ${attempts === 1 ? "1 attempt" : `${attempts} attempts`} each (${id})`,
     "",
@@ -115,7 +115,7 @@ export function formatMarkdown(reports: readonly EvalReport[]): string {
 
 function formatSection({ experiment, comparison, problems }: EvalReport): string {
   const { name, summary, results } = experiment;
-  const failed = results.filter((result) => !isPassed(result));
+  const failed = results.filter(({ passed }) => !passed);
   const changes = comparison?.cases.flatMap(({ caseId, scores }) =>
     scores.filter(({ difference }) => difference !== 0).map((score) => [caseId, ...toCells(score)]),
   );
@@ -170,7 +170,7 @@ export function formatJUnit(reports: readonly EvalReport[]): string {
   const suites = reports.map(({ experiment, problems }) => {
     const { name, results } = experiment;
     const tests = results.map((result) => formatTestCase(name, result));
-    const failures = results.filter((result) => !result.error && !isPassed(result)).length;
+    const failures = results.filter(({ error, passed }) => !error && !passed).length;
     const errors = results.filter((result) => result.error).length;
     const counts = `tests="${results.length}" failures="${failures}" errors="${errors}"`;
     const output =
@@ -182,7 +182,7 @@ export function formatJUnit(reports: readonly EvalReport[]): string {
 
 function formatTestCase(name: string, result: CaseResult): string {
   const attributes = `classname="${escapeXml(name)}" name="${escapeXml(formatAttempt(result))}" time="${formatSeconds(result.ms)}"`;
-  if (isPassed(result)) return `    <testcase ${attributes}/>`;
+  if (result.passed) return `    <testcase ${attributes}/>`;
   const tag = result.error ? "error" : "failure";
   const [first = "", ...others] = listReasons(result);
   const body = escapeXml([first, ...others, `run ${result.runId}`, result.text].join("\n"));

@@ -21,7 +21,6 @@ export {
   type Experiment,
   type ExperimentStatus,
   type ExperimentSummary,
-  isPassed,
   measureAgreement,
   type Review,
   type ScorerSummary,

@@ -72,11 +72,12 @@ export async function runCase(definition: Eval, context: RunCaseContext): Promis
     const scores = await scoreRun(definition.scorers, scored);
     const error: ErrorData | undefined =
       unanswered ?? (missing[0] && toErrorData("recording_missing", missing[0].message));
+    const passed = !error && scores.length > 0 && scores.every((score) => score.passed);
     const isRecorded = context.isRecording && attempt === 1;
     return {
       result: {
         ...{ caseId: evalCase.id, attempt, runId, sessionId, status },
-        ...{ text: text.slice(0, maxTextLength).toWellFormed(), scores, cost, ms, turns, usage },
+        ...{ text: text.slice(0, maxTextLength).toWellFormed(), scores, passed, cost, ms, turns, usage },
         ...(error && { error }),
       },
       agent: agent.name,
@@ -86,7 +87,16 @@ export async function runCase(definition: Eval, context: RunCaseContext): Promis
   } catch (thrown) {
     const error = describeThrown(thrown, "internal");
     const usage = { inputTokens: 0, outputTokens: 0 };
-    const nothing = { status: "failed", text: "", scores: [], cost: 0, ms: 0, turns: 0, usage } as const;
+    const nothing = {
+      status: "failed",
+      text: "",
+      scores: [],
+      passed: false,
+      cost: 0,
+      ms: 0,
+      turns: 0,
+      usage,
+    } as const;
     const ids = (await store.findRun(runId)) ? { runId, sessionId } : { runId: "", sessionId: "" };
     return { result: { caseId: evalCase.id, attempt, ...ids, ...nothing, error }, recorded: [] };
   }

@@ -32,6 +32,7 @@ const result = z.looseObject({
   status: z.enum(["done", "limit", "failed", "cancelled", "waiting"]),
   text: z.string(),
   scores: z.array(score),
+  passed: z.boolean().describe("Whether it has scores, and all of them passed."),
   cost: z.number(),
   ms: z.number(),
   turns: z.int(),

@@ -1,4 +1,3 @@
-import { isPassed } from "capstan/client";
 import type { CaseResult, Experiment, Score } from "capstan/evals";
 import { Check, ThumbsDown, ThumbsUp, X } from "lucide-react";
 import type { ReactNode } from "react";
@@ -49,8 +48,7 @@ type AttemptProps = {
 };
 
 function Attempt({ experimentId, result, onReview }: AttemptProps): ReactNode {
-  const { attempt, caseId, text, scores, error, sessionId, cost, ms, review } = result;
-  const passed = isPassed(result);
+  const { attempt, caseId, text, scores, passed, error, sessionId, cost, ms, review } = result;
   function setReview(verdict: boolean): void {
     const isSame = review?.passed === verdict;
     runWithToast(async () => {

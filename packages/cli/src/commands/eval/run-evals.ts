@@ -12,7 +12,6 @@ import {
   formatJUnit,
   formatMarkdown,
   formatReport,
-  isPassed,
   type RunEvalOptions,
   runEval,
 } from "capstan/evals";
@@ -95,7 +94,7 @@ async function runOne(
   const experiment: Experiment = await runEval(definition, {
     ...options,
     onResult(result, { done, total }) {
-      const mark = isPassed(result) ? "passed" : "failed";
+      const mark = result.passed ? "passed" : "failed";
       const line = `${definition.name}: ${done} of ${total}, ${result.caseId} ${mark}\n`;
       io.stderr.write(formatOutput(line, io.stderr));
     },
