@@ -82,6 +82,7 @@ beforeEach(() => {
     const name = said?.type === "user" ? String(said.content) : "";
     const isFirst = !history.some(({ type }) => type === "result");
     if (name === "fail") return { error: "model_auth" };
+    if (name === "hang") return { hang: true };
     return isFirst && ["pay", "move"].includes(name) ? { calls: [{ id: "c1", name }] } : { text: "Hello." };
   });
   const agents = [defineAgent({ name: "helper", model, tools: [move, pay] })];
@@ -122,6 +123,25 @@ async function addData(): Promise<string> {
   return `/api/data/${id}`;
 }
 
+/** Creates a dataset with one case, and returns its path. */
+async function addDataset(input = "Hi"): Promise<string> {
+  await server.send("PUT", "/api/datasets/d", {});
+  await server.send("PUT", "/api/datasets/d/cases/c", { input, expected: "Hello.", calls: ["pay"] });
+  return "/api/datasets/d";
+}
+
+const experiment = { dataset: "d", agent: "helper", scorers: ["exact", { type: "maxTurns", limit: 3 }] };
+
+/** Starts an experiment, and returns its path: when it is done, or while it runs. */
+async function addExperiment(input = "Hi", status = "done"): Promise<string> {
+  await addDataset(input);
+  const { id } = await (await server.send("POST", "/api/experiments", experiment)).json();
+  const path = `/api/experiments/${id}`;
+  while ((await (await server.send("GET", path)).json()).status !== status)
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  return path;
+}
+
 type Request = { readonly path: string; readonly body?: object; readonly headers?: Record<string, string> };
 const data = { format: 1, name: "note" };
 const messages = [{ role: "user", content: "Hi" }];
@@ -132,6 +152,50 @@ const listTasks = { jsonrpc: "2.0", id: 1, method: "ListTasks" };
 const uiChat = { id: "chat", messages: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }] };
 const agUi = { threadId: "thread", runId: "one", messages };
 const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
+  "GET /api/datasets": async () => {
+    await addDataset();
+    return { path: "/api/datasets" };
+  },
+  "GET /api/datasets/{name}": async () => ({ path: await addDataset() }),
+  "PUT /api/datasets/{name}": () => ({ path: "/api/datasets/d", body: { description: "Cases" } }),
+  "DELETE /api/datasets/{name}": async () => ({ path: await addDataset() }),
+  "POST /api/datasets/{name}/import": async () => ({
+    ...{ path: `${await addDataset()}/import`, body: { format: "csv", text: "input\nHi\n" } },
+  }),
+  "POST /api/datasets/{name}/cases": async () => ({
+    path: `${await addDataset()}/cases`,
+    body: { runId: (await run("pay", "waiting")).runId, expected: "Paid.", tags: ["a"] },
+  }),
+  "PUT /api/datasets/{name}/cases/{caseId}": async () => ({
+    ...{ path: `${await addDataset()}/cases/x`, body: { input: "Hi", notes: "n" } },
+  }),
+  "DELETE /api/datasets/{name}/cases/{caseId}": async () => ({ path: `${await addDataset()}/cases/c` }),
+  "GET /api/experiments": async () => {
+    await addExperiment();
+    return { path: "/api/experiments?dataset=d" };
+  },
+  "POST /api/experiments": async () => {
+    await addDataset();
+    return { path: "/api/experiments", body: experiment };
+  },
+  "GET /api/experiments/{experimentId}": async () => ({ path: await addExperiment() }),
+  "DELETE /api/experiments/{experimentId}": async () => ({ path: await addExperiment() }),
+  "POST /api/experiments/{experimentId}/cancel": async () => ({
+    path: `${await addExperiment("hang", "running")}/cancel`,
+  }),
+  "POST /api/experiments/{experimentId}/resume": async () => {
+    const path = await addExperiment("hang", "running");
+    await server.send("POST", `${path}/cancel`);
+    return { path: `${path}/resume` };
+  },
+  "POST /api/experiments/{experimentId}/reviews": async () => ({
+    path: `${await addExperiment()}/reviews`,
+    body: { caseId: "c", attempt: 1, passed: true },
+  }),
+  "GET /api/experiments/{experimentId}/comparison/{otherId}": async () => {
+    const [before, after] = [await addExperiment(), await addExperiment()];
+    return { path: `${after}/comparison/${before.split("/").at(-1)}` };
+  },
   "GET /openapi.json": () => ({ path: "/openapi.json" }),
   "GET /api/health": () => ({ path: "/api/health" }),
   "GET /healthz": () => ({ path: "/healthz" }),
