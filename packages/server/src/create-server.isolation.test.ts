@@ -11,8 +11,11 @@ import { createTestServer, type TestServer } from "./testing/test-server.ts";
 const owned = ["sessionId", "runId", "otherRunId"];
 /** Ids that only occur within owned data. */
 const inside = ["callId", "handle", "ruleId", "turn"];
-/** Names of data that all users share. */
-const shared = ["name", "model", "server", "tool", "prompt", "dataId", "path"];
+/** Names of data that all users, or all admins, share. */
+const shared = [
+  ...["name", "model", "server", "tool", "prompt", "dataId", "path"],
+  ...["caseId", "experimentId", "otherId"],
+];
 /** Names that the handler accepts from admins only. */
 const adminOnly = ["user"];
 /** Ids that are hashed into a session id of the caller, or ignored if they are not the caller's. */
@@ -151,10 +154,12 @@ describe("data of a user does not exist for other users", () => {
       for (const user of ["bob", "local"]) {
         const answer = await server.send(route.method, path, body, headers[user]);
         const text = await answer.text();
-        expect(answer.status, `${route.method} ${path}: ${text}`).toBe(404);
+        // Other users learn nothing from a route for admins.
+        const status = route.access === "admin" && user === "bob" ? 403 : 404;
+        expect(answer.status, `${route.method} ${path}: ${text}`).toBe(status);
         const other = others[index];
         const missing = await server.send(route.method, other?.path ?? "", other?.body, headers[user]);
-        expect(missing.status).toBe(404);
+        expect(missing.status).toBe(status);
         // The same message, so that the response does not reveal which ids exist.
         const maskIds = (words: string, { sessionId, runId }: Ids) =>
           words.replaceAll(sessionId, "ID").replaceAll(runId, "ID");

@@ -84,10 +84,10 @@ export function createDatasetsClient({ request }: Connection): DatasetsClient {
     },
     saveCase: (name, { id, ...body }) =>
       request({ method: "PUT", path: getCasePath(name, id), body, isIdempotent: true }),
-    saveRun: (name, runId, correction = {}) =>
+    saveRun: (name, runId, { id: caseId, ...correction } = {}) =>
       request({
         ...{ method: "POST", path: `${getPath(name)}/cases`, isIdempotent: true },
-        body: { runId, ...correction },
+        body: { runId, ...(caseId !== undefined && { caseId }), ...correction },
       }),
     async removeCase(name, caseId) {
       await request({ method: "DELETE", path: getCasePath(name, caseId), isIdempotent: true });

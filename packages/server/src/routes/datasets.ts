@@ -112,15 +112,17 @@ export const datasetRoutes: readonly Route[] = [
     params,
     body: z.strictObject({
       runId: id,
-      id: caseId.optional().describe("Default: the id of the run."),
+      caseId: caseId.optional().describe("Default: the id of the run."),
       expected: json.optional(),
       notes: z.string().max(10_000).optional(),
       tags: z.array(z.string().max(100)).max(50).optional(),
     }),
     responses: { 201: { description: "The case.", schema: evalCase } },
     async handle({ params: { name }, body }, { store }) {
-      const { runId, ...given } = body;
-      const correction = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+      const { runId, caseId, ...given } = body;
+      const correction = Object.fromEntries(
+        Object.entries({ ...given, id: caseId }).filter(([, value]) => value !== undefined),
+      );
       const saved = await loadRunCase(store, runId, correction);
       await saveCases(store, name, [saved]);
       return Response.json(saved, { status: 201 });
