@@ -16,9 +16,12 @@ const uses = {
   "a module whose name is computed": /(?<![\w$.])import\s*\((?!\s*["']|\s*\w+\??:)/,
 };
 /** Load the user's config from a trusted folder, a database driver, and our own pages. */
-const loaders = ["config/load-project.ts", "workspace/open-store.ts", "serve/studio.ts"].map(
-  (file) => `packages/cli/src/${file}`,
-);
+const loaders = [
+  "config/load-project.ts",
+  "commands/eval/find-evals.ts",
+  "workspace/open-store.ts",
+  "serve/studio.ts",
+].map((file) => `packages/cli/src/${file}`);
 /** Load optional packages by names that are fixed; bundlers must not look for them. */
 const optionalPackages = ["credentials.ts", "local-file.ts"].map(
   (file) => `packages/capstan/src/models/${file}`,

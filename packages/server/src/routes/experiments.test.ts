@@ -56,9 +56,7 @@ function serve(store = memory(), apiKey?: string): void {
 
 /** Waits until the experiment is no longer running. */
 async function finish(id: string) {
-  await expect
-    .poll(async () => (await client.experiments.get(id)).status, { timeout: 10_000 })
-    .not.toBe("running");
+  await expect.poll(async () => (await client.experiments.get(id)).status).not.toBe("running");
   return client.experiments.get(id);
 }
 
