@@ -66,7 +66,7 @@ function buildFile(...bodies: readonly AnyFact[]): string {
     ...body,
   }));
   const blobs = { blob_1: { mediaType: "text/plain", text: `Write to ${target}.` } };
-  return JSON.stringify({ format: "capstan-session", version: 1, factVersion: 2, id: "s", facts, blobs });
+  return JSON.stringify({ format: "capstan-session", version: 1, factVersion: 3, id: "s", facts, blobs });
 }
 
 async function importFile(bodies: readonly AnyFact[], options: ImportOptions = {}): Promise<Store> {

@@ -29,7 +29,7 @@ export async function waitForMessage(page: Page, text: string): Promise<void> {
 
 /** Waits until no run is active. */
 export const waitUntilIdle = (page: Page): Promise<void> =>
-  page.getByRole("button", { name: "Send" }).waitFor();
+  page.getByRole("button", { name: "Send", exact: true }).waitFor();
 
 /** Advances the page's clock past the delay in which approvals ignore clicks. */
 export const skipMisclickGuard = (page: Page): Promise<void> =>

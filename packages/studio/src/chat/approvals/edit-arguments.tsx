@@ -56,7 +56,11 @@ export function EditArguments({ input, onAllow, onCancel }: EditArgumentsProps):
         event.preventDefault();
         guardClick(() => void submit())(event.nativeEvent);
       }}
-      onKeyDown={(event) => event.key === "Escape" && onCancel()}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.stopPropagation(); // elsewhere, Escape stops the run
+        onCancel();
+      }}
     >
       {json === undefined ? (
         fields?.map((field, index) => (
@@ -109,7 +113,7 @@ function JsonArea({ value, onChange }: JsonAreaProps): ReactNode {
         id={id}
         // biome-ignore lint/a11y/noAutofocus: the user just opened this field
         autoFocus
-        rows={Math.min(16, value.split("\n").length + 1)}
+        rows={Math.min(16, Math.max(6, value.split("\n").length + 1))}
         value={value}
         spellCheck={false}
         onChange={({ target }) => onChange(target.value)}

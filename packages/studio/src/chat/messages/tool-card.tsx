@@ -65,7 +65,7 @@ export const ToolCard: NamedExoticComponent<ToolCardProps> = memo(function ToolC
 });
 
 type CallLineProps = {
-  readonly call: Pick<CallView, "name" | "input" | "ms" | "message" | "error" | "hosted"> & {
+  readonly call: Pick<CallView, "name" | "input" | "ms" | "message" | "error" | "hosted" | "isEdited"> & {
     readonly state: CallState;
   };
   readonly progress?: Json | undefined;
@@ -92,6 +92,14 @@ export function CallLine({ call, progress, isOpen, onToggle }: CallLineProps): R
         className={classNames("shrink-0", look, isBusy && "animate-spin motion-reduce:animate-none")}
       />
       <span className="shrink-0 font-medium">{escapeBidi(call.name) || "…"}</span>
+      {call.isEdited && (
+        <span
+          className="shrink-0 text-accent text-xs"
+          title="You changed the arguments before you allowed it"
+        >
+          edited by you
+        </span>
+      )}
       {call.hosted && (
         <span className="shrink-0 text-faint text-xs" title="Executed by the model's provider">
           hosted
