@@ -1,6 +1,6 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import { shellTool } from "@capstan/tools";
-import { defineAgent, defineTool, type Json, type UiHint } from "capstan";
+import { defineAgent, defineTool, type UiHint } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { setupStudio, takePicture } from "./testing/browser.ts";
 import { getCards, sendMessage, skipMisclickGuard, waitUntilIdle } from "./testing/conversation-page.ts";
 import { rename } from "./widgets/previews-fixture-data.ts";
 
-const sent: Json[] = [];
+const sent: object[] = [];
 const heard: string[] = [];
 beforeEach(() => {
   sent.length = 0;

@@ -34,6 +34,7 @@ const text = [{ role: "user", content: "Hi" }];
 export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/sign-in": { code: "none" },
   "PUT /api/agents/{name}": { data: { format: 1, name: "note" }, expectedVersion: 0 },
+  "POST /api/agents/{name}/restore": { version: 1, expectedVersion: 1 },
   "PUT /api/admin/quotas": { quotas: {} },
   "POST /api/admin/keys": { user: "ada" },
   "PUT /api/admin/drain": { isDraining: false },

@@ -152,7 +152,7 @@ function Changes({ changes }: { readonly changes: VersionChanges }): ReactNode {
     <>
       {instructions !== undefined && (
         <Part title="Instructions">
-          <DiffWidget path="Instructions" diff={instructions} />
+          <DiffWidget diff={instructions} />
         </Part>
       )}
       {hasTools && (

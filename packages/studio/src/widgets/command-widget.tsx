@@ -24,7 +24,7 @@ export function CommandWidget({ command, folder, allows = [] }: CommandProps): R
           {escapeInvisible(command)}
         </pre>
       </ScrollRegion>
-      <dl className="grid gap-x-3 gap-y-0.5 border-t px-3 py-2 text-sm sm:grid-cols-[auto_1fr]">
+      <dl className="grid gap-x-3 gap-y-0.5 border-t px-3 py-2 text-sm grid-cols-[auto_1fr]">
         {folder !== undefined && (
           <>
             <dt className="text-quiet">Folder</dt>
