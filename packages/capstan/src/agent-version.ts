@@ -32,6 +32,8 @@ export type VersionedTool = {
 };
 
 const versions = new WeakMap<Agent, string>();
+/** Agents that are created for each request usually share their tools. */
+const toolTexts = new WeakMap<Tool, string>();
 
 /**
  * Computes the content version of an agent: 12 hexadecimal digits, equal for equal definitions in any process. Computed
@@ -40,7 +42,8 @@ const versions = new WeakMap<Agent, string>();
 export function computeAgentVersion(agent: Agent): string {
   let version = versions.get(agent);
   if (version === undefined) {
-    version = hashText(toCanonicalJson(describeVersion(agent) as Json));
+    const texts = listFixedTools(agent).map(formatTool);
+    version = hashText([toCanonicalJson(describeSettings(agent) as Json), ...texts].join("\n"));
     versions.set(agent, version);
   }
   return version;
@@ -48,7 +51,23 @@ export function computeAgentVersion(agent: Agent): string {
 
 /** Returns the definition that the version of an agent is computed from. */
 export function describeVersion(agent: Agent): VersionedDefinition {
-  const { instructions, models, tools, toolSource, fallbackTool, handoffs, settings, policy, output } = agent;
+  return { ...describeSettings(agent), tools: listFixedTools(agent).map(describeTool) };
+}
+
+const listFixedTools = ({ toolSource, tools }: Agent): readonly Tool[] =>
+  toolSource ? [] : [...tools.values()];
+
+function formatTool(tool: Tool): string {
+  let text = toolTexts.get(tool);
+  if (text === undefined) {
+    text = toCanonicalJson(describeTool(tool) as Json);
+    toolTexts.set(tool, text);
+  }
+  return text;
+}
+
+function describeSettings(agent: Agent): Omit<VersionedDefinition, "tools"> {
+  const { instructions, models, toolSource, fallbackTool, handoffs, settings, policy, output } = agent;
   const main = models.main.map(getModelId);
   const afterTools = models.afterTools.map(getModelId);
   const summary = models.summary.map(getModelId);
@@ -59,7 +78,6 @@ export function describeVersion(agent: Agent): VersionedDefinition {
       ...(isSame(afterTools, main) ? {} : { afterTools }),
       ...(isSame(summary, main) ? {} : { summary }),
     },
-    tools: toolSource ? [] : [...tools.values()].map(describeTool),
     ...(toolSource && { hasDynamicTools: true }),
     ...(fallbackTool && { fallbackTool: fallbackTool.name }),
     handoffs: (handoffs?.() ?? []).map(({ name }) => name),
