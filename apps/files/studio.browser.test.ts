@@ -85,6 +85,7 @@ describe("files scenario 3: a docstring for greet", () => {
       .getByText('Changes the file "example.py": files are changed only with your approval.')
       .waitFor();
     await card.getByRole("table").getByText('"""').waitFor();
+    expect(await card.locator("[data-warning]").count()).toBe(0); // the user asked for it, in a file of their own
     await skipMisclickGuard(page);
     return card;
   }
