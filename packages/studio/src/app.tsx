@@ -29,6 +29,7 @@ const SettingsPage = lazy(async () => ({
 const SessionsPage = lazy(async () => ({
   default: (await import("./pages/sessions-page.tsx")).SessionsPage,
 }));
+const RunLink = lazy(async () => ({ default: (await import("./pages/run-link.tsx")).RunLink }));
 const Replay = lazy(async () => ({ default: (await import("./replay/replay.tsx")).Replay }));
 const Compare = lazy(async () => ({ default: (await import("./compare/compare.tsx")).Compare }));
 
@@ -51,6 +52,7 @@ export function App(): ReactNode {
             <Route path="/runs">
               <RunsPage />
             </Route>
+            <Route path="/runs/:id">{({ id }) => <RunLink key={id} runId={id} />}</Route>
             <Route path="/compare/:left/:right">
               {({ left, right }) => <Compare left={left} right={right} />}
             </Route>

@@ -170,7 +170,7 @@ test("prompts are shown with their arguments, also on a phone", async () => {
   const page = await studio.open("/mcp-servers", { size: "phone" });
   const card = await openFold(page, "everything", "Prompts");
   await card
-    .getByRole("button", { name: /^Show.*args/i })
+    .getByRole("button", { name: /^Show Arguments/ })
     .first()
     .click();
   const dialog = page.getByRole("dialog");

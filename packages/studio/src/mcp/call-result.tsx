@@ -1,6 +1,6 @@
 import type { Part } from "capstan";
 import type { McpAnswer } from "capstan/client";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { rasterTypes } from "../chat/composer/attachments.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatDuration } from "../ui/format-duration.ts";
@@ -11,8 +11,10 @@ export function CallResult({ answer }: { readonly answer: McpAnswer }): ReactNod
   const { content, data, error, declined, ms } = answer;
   const parts: readonly Part[] =
     typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), []);
   return (
-    <section aria-label="Result" className="grid gap-2">
+    <section ref={section} aria-label="Result" className="grid gap-2">
       <p role="status" className="flex gap-2 text-sm">
         <span className={error ? "text-bad" : "text-good"}>{error ? "Failed" : "Done"}</span>
         <span className="text-quiet">{formatDuration(ms)}</span>

@@ -41,7 +41,7 @@ export function Name({ name, isRequired = false }: Pick<SchemaFormProps, "name" 
     <>
       <span className="font-mono text-[0.8125rem] font-medium [overflow-wrap:anywhere]">
         {escapeInvisible(name)}
-      </span>
+      </span>{" "}
       {isRequired && <span className="text-xs text-faint">required</span>}
     </>
   );

@@ -25,6 +25,7 @@ export function McpPage(): ReactNode {
   const isAdmin = about?.isAdmin === true;
   const { value: settings } = useRequest(isAdmin ? "mcp-settings" : undefined, () => client.mcp.settings());
   const [isAdding, setAdding] = useState(false);
+  const [added, setAdded] = useState<string>();
   const follow = useFollow(servers, setUpdated);
 
   function updateServers(action: () => Promise<readonly McpServerInfo[]>): void {
@@ -64,13 +65,21 @@ export function McpPage(): ReactNode {
       {!servers && error === undefined && <Loading label="Loading servers" />}
       {servers?.length === 0 && <HowToAdd canAdd={settings?.canAdd === true} />}
       {isAdding && settings && (
-        <AddServer settings={settings} onAdded={setUpdated} onClose={() => setAdding(false)} />
+        <AddServer
+          settings={settings}
+          onAdded={(next) => {
+            setUpdated(next);
+            setAdded(next.at(-1)?.name);
+          }}
+          onClose={() => setAdding(false)}
+        />
       )}
       <div className="grid gap-4">
         {servers?.map((server) => (
           <McpServerCard
             key={server.name}
             server={server}
+            isNew={server.name === added}
             onTrust={
               isAdmin
                 ? (tool) =>

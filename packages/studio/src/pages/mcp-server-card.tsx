@@ -1,5 +1,5 @@
 import type { McpCallInfo, McpServerInfo, ToolInfo } from "capstan/client";
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Link } from "wouter";
 import { Fold } from "../mcp/fold.tsx";
 import { ServerPrompts, ServerResources } from "../mcp/server-contents.tsx";
@@ -18,6 +18,8 @@ import { ToolChange } from "./tool-change.tsx";
 
 type McpServerCardProps = {
   readonly server: McpServerInfo;
+  /** Scrolls to it. */
+  readonly isNew?: boolean;
   /** Approves one tool or all. Undefined if the user may not. */
   readonly onTrust: ((tool?: string) => void) | undefined;
   /** What an admin may do. Undefined for other users. */
@@ -42,12 +44,16 @@ const states = {
 } as const;
 
 /** An MCP server: status, what the model reads of it, tools and changes. */
-export function McpServerCard({ server, onTrust, admin }: McpServerCardProps): ReactNode {
+export function McpServerCard({ server, isNew = false, onTrust, admin }: McpServerCardProps): ReactNode {
   const { name, state, error, address, restarts, tools, changed, problems, calls, log } = server;
   const heading = useId();
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isNew) section.current?.scrollIntoView({ block: "nearest" });
+  }, [isNew]);
   const { label, dot } = states[server.needsSignIn && state === "failed" ? "signing-in" : state];
   return (
-    <section aria-labelledby={heading} className="rounded-lg border bg-raised">
+    <section ref={section} aria-labelledby={heading} className="rounded-lg border bg-raised">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3">
         <span aria-hidden="true" className={classNames("size-2 rounded-full", dot)} />
         <h2 id={heading} className="font-medium [overflow-wrap:anywhere]">

@@ -20,6 +20,7 @@ import { useConversation } from "../conversation-context.ts";
 import { AffectedLine } from "./affected-line.tsx";
 import type { Item } from "./build-items.ts";
 import { CallList } from "./call-list.tsx";
+import { CopyRunLink } from "./copy-run-link.tsx";
 import { FeedbackButtons, FeedbackNote } from "./feedback-buttons.tsx";
 import { MediaList } from "./media-list.tsx";
 import { getTurnKey, ReasoningFold } from "./reasoning-fold.tsx";
@@ -70,6 +71,7 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
         >
           {entry.text !== "" && <CopyButton label="Copy answer" text={() => entry.text} />}
           {entry.text !== "" && <SaveAnswer runId={entry.runId} answer={entry.text} />}
+          <CopyRunLink runId={entry.runId} />
           {onRetry && (
             <IconButton label="Regenerate" className="size-7!" onClick={onRetry}>
               <RotateCcw size={14} />

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
 import { escapeBidi } from "../../ui/escape-text.ts";
 import type { Item } from "./build-items.ts";
+import { CopyRunLink } from "./copy-run-link.tsx";
 
 type EndItem = Extract<Item, { readonly type: "end" }>;
 type RunEndProps = { readonly item: EndItem; readonly onRetry: (() => void) | undefined };
@@ -28,6 +29,7 @@ export function RunEnd({ item, onRetry }: RunEndProps): ReactNode {
       <div className="flex items-start gap-2.5">
         <TriangleAlert size={16} aria-hidden="true" className="mt-0.5 shrink-0 text-bad" />
         <p className="min-w-0 flex-1 text-bad">{formatFailure(code)}</p>
+        <CopyRunLink runId={item.runId} />
         {onRetry && (
           <Button size="small" onClick={onRetry}>
             Retry

@@ -108,7 +108,8 @@ function useFocusedLocation(items: readonly Item[], { facts, watch }: OpenSessio
   const { inChat, set } = useInspectorFocus();
   const [location, setLocation] = useState<ChatLocation>();
   useEffect(() => {
-    if (!inChat) return;
+    // A shared link opens the session and the location at once, before the facts are here.
+    if (!inChat || facts.length === 0) return;
     // The effect runs again with the new list of facts.
     if (watch.hasEarlier() && inChat.factSeq < (facts[0]?.seq ?? 0))
       return runWithToast(() => watch.loadEarlier());
