@@ -1,4 +1,7 @@
-import { defineAgent } from "capstan";
+import { AxeBuilder } from "@axe-core/playwright";
+import { defineAgent, defineTool, run } from "capstan";
+import { session } from "capstan/sessions";
+import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { expect, test } from "vitest";
 import { setupStudio, takePicture } from "./testing/browser.ts";
@@ -71,4 +74,60 @@ test("a run of another user looks like one that does not exist (A84)", async () 
   await takePicture(page, "share-no-access-phone");
   await page.goto(studio.url);
   await sendAndWait(page, "Hello");
+});
+
+async function exportExample(): Promise<string> {
+  const store = memory();
+  const forecast = defineTool({
+    ...{ name: "forecast", description: "The forecast", input: { type: "object" }, effects: "none" },
+    execute: () => ({
+      content: '{"mon":7,"tue":-2,"wed":4}',
+      contexts: [
+        { id: "f", content: "7 °C", source: { title: "Weather service", url: "https://example.org/w" } },
+      ],
+      ui: {
+        kind: "chart",
+        props: {
+          ...{ title: "This week", type: "bar", x: { values: ["Mon", "Tue", "Wed"] } },
+          series: [
+            { label: "Oslo", values: [7, -2, 4] },
+            { label: "Bergen", values: [9, 3, 6] },
+          ],
+        },
+      },
+    }),
+  });
+  const answer =
+    "It gets **colder** tomorrow [1].\n\n1. Today: 7 °C\n2. Tomorrow: -2 °C\n\n| day | Oslo | Bergen |\n| --- | --- | --- |\n| Mon | 7 | 9 |\n| Tue | -2 | 3 |\n\n```ts\nconst cold = temperature < 0;\n```\n\n<script>document.title = 'canary'</script>";
+  const model = scriptedModel([
+    { reasoning: "I need the forecast.", calls: [{ name: "forecast", input: { place: "Oslo" } }] },
+    { text: answer },
+  ]);
+  const agent = defineAgent({ name: "guide", model, tools: [forecast] });
+  await run(agent, "How cold will it be this week?", { store, session: "s1" });
+  return session(store, "s1").export("html");
+}
+
+test("an export is one page that looks like the studio and loads nothing (A66, A124)", async () => {
+  const body = await exportExample();
+  for (const [size, theme] of [
+    ["desktop", "light"],
+    ["phone", "dark"],
+  ] as const) {
+    const page = await studio.open("/api/health", { size, theme });
+    await page.route("**/export.html", (route) => route.fulfill({ body, contentType: "text/html" }));
+    // The page of a test fails it if it requests anything from another origin, or breaks its own policy.
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(new URL(request.url()).pathname));
+    await page.goto(`${studio.url}/export.html`);
+    await page.locator("summary").filter({ hasText: "forecast" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText('"place": "Oslo"').waitFor();
+    await page.getByRole("link", { name: "1", exact: true }).waitFor();
+    expect(await page.title()).toBe("How cold will it be this week?");
+    expect(requests.filter((path) => path !== "/favicon.ico")).toEqual(["/export.html"]);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+    await takePicture(page, `export-${size}-${theme}`);
+  }
 });

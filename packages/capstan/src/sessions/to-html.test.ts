@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
+import type { UiHint } from "../history.ts";
 import type { RunInput } from "../run/input.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
@@ -22,6 +23,14 @@ const hostile = [
   "  ```\n<script>alert(1)</script>\n```\n- a\n  ```\n<script>alert(2)</script>\n",
 ].join("\n");
 
+const hostileHint = {
+  kind: "chart",
+  props: {
+    ...{ title: hostile, type: hostile, x: { type: hostile, values: [hostile, 1, null] } },
+    series: [{ label: hostile, color: hostile, values: [1, hostile, Number.MAX_VALUE] }, { label: 7 }, null],
+  },
+} as unknown as UiHint;
+
 async function exportScripted(
   format: ExportFormat,
   input: RunInput,
@@ -37,6 +46,7 @@ async function exportScripted(
     execute: () => ({
       content: hostile,
       contexts: [{ id: "f", content: hostile, source: { title: hostile, url: "javascript:alert(1)" } }],
+      ui: hostileHint,
     }),
   });
   const agent = defineAgent({ name, model: scriptedModel(steps, { id: name }), tools: [look] });
@@ -60,7 +70,7 @@ describe("a session as HTML", () => {
   it("contains only its own tags, attributes and URLs, whatever the content (A124)", async () => {
     const html = await exportScripted("html", hostile, ...steps);
     const plain =
-      /^<\/?(?:html|head|body|main|header|section|article|details|summary|title|style|h1|h2|small|p|div|pre|ul|li)>$/;
+      /^<\/?(?:html|head|body|main|header|section|article|details|summary|title|style|h1|h2|h3|h4|small|p|div|span|pre|code|ul|ol|li|strong|em|blockquote|hr|table|thead|tbody|tr|th|td|figure|figcaption|svg|a)>$/;
     const known = [
       "<!doctype html>",
       '<html lang="en">',
@@ -71,10 +81,59 @@ describe("a session as HTML", () => {
     const isOwn = (tag: string) =>
       plain.test(tag) ||
       known.includes(tag) ||
-      /^<(?:p|div|article) class="[a-z ]+">$/.test(tag) ||
+      /^<(?:p|div|article|details|span|ul) class="[a-z ]+">$/.test(tag) ||
+      /^<(?:a class="cite" href="#source-\d+"|li id="source-\d+")>$/.test(tag) ||
+      tag === '<svg viewBox="0 0 640 200" role="img" aria-label="Chart">' ||
+      /^<(?:rect|line|polyline|span) (?:(?:class|x|y|x1|x2|y1|y2|width|height|points)="[\w .,-]*" ?)+\/?>$/.test(
+        tag,
+      ) ||
       tag.startsWith('<meta http-equiv="Content-Security-Policy"');
     expect(listTags(html).filter((tag) => !isOwn(tag))).toEqual([]);
     expect(html).toContain("&#60;script&#62;alert(1)");
+  });
+
+  it("shows Markdown, citations, tables and charts as the studio does (S3-06)", async () => {
+    const store = memory();
+    const look = defineTool({
+      ...{ name: "look", description: "Looks", input: { type: "object" }, effects: "none" },
+      execute: () => ({
+        content: "Found.",
+        contexts: [{ id: "f", content: "7 °C", source: { title: "Weather", url: "https://example.org/w" } }],
+        ui: {
+          kind: "chart",
+          props: {
+            ...{ title: "Week", type: "line", x: { values: ["Mon", "Tue"] } },
+            series: [{ label: "°C", values: [7, -2] }],
+          },
+        },
+      }),
+    });
+    const show = defineTool({
+      ...{ name: "show", description: "Shows", input: { type: "object" }, effects: "none" },
+      execute: () => ({
+        content: "Shown.",
+        ui: { kind: "table", props: { rows: [{ day: "Mon", note: "<b>" }] } },
+      }),
+    });
+    const answer =
+      "## Today\n\n- **cold** [1]\n- `wet`\n\n| a | b |\n| --- | --- |\n| 1 | *2* |\n\n> see [docs](https://example.org)";
+    const model = scriptedModel([{ calls: [{ name: "look" }, { name: "show" }] }, { text: answer }]);
+    await run(defineAgent({ name: "guide", model, tools: [look, show] }), "How cold?", {
+      store,
+      session: "s1",
+    });
+    const html = await session(store, "s1").export("html");
+    for (const piece of [
+      "<h3>Today</h3>",
+      '<li><strong>cold</strong> <a class="cite" href="#source-1">1</a></li>',
+      '<li id="source-1"><span class="cite">1</span> Weather https://example.org/w</li>',
+      "<td><em>2</em></td>",
+      "<blockquote><p>see docs (https://example.org)</p></blockquote>",
+      '<polyline class="c0" points="160,0 480,200"/>',
+      "<td>Tue</td><td>-2</td>",
+      "<td>Mon</td><td>&#60;b&#62;</td>",
+    ])
+      expect(html).toContain(piece);
   });
 
   it("allows no resources or scripts, only its own style", async () => {

@@ -1,5 +1,13 @@
 import type { Fact } from "../event.ts";
-import { type Entry, type Fragment, type GeneratedMedia, type Part, toPlainText } from "../history.ts";
+import {
+  type Citation,
+  type Entry,
+  type Fragment,
+  type GeneratedMedia,
+  type Part,
+  toPlainText,
+  type UiHint,
+} from "../history.ts";
 import type { Json } from "../json.ts";
 import { getProvenance, isContext } from "../provenance.ts";
 import { findEnd, toPages } from "./load-facts.ts";
@@ -12,7 +20,13 @@ export type TranscriptCall = {
   readonly input: Json;
   /** The approval request or its outcome. */
   approval?: string;
-  result?: { readonly status: string; readonly text: string; readonly ms: number; readonly cached: boolean };
+  result?: {
+    readonly status: string;
+    readonly text: string;
+    readonly ms: number;
+    readonly cached: boolean;
+    readonly ui?: UiHint;
+  };
 };
 
 /** Generated media. `data` is base64, if the export has the bytes. */
@@ -26,7 +40,13 @@ export type TranscriptItem =
       readonly content: string | readonly Part[];
       readonly at: number;
     }
-  | { readonly type: "agent"; readonly text: string; readonly name: string; readonly model?: string }
+  | {
+      readonly type: "agent";
+      readonly text: string;
+      readonly name: string;
+      readonly model?: string;
+      readonly citations?: readonly Citation[];
+    }
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "summary"; readonly text: string }
   | { readonly type: "note"; readonly text: string }
@@ -69,10 +89,10 @@ function addFactItems(builder: TranscriptBuilder, fact: Fact): void {
     // Calls made by the runtime itself are not part of a message.
     if (!calls.has(fact.id)) addCallItem(builder, fact.id, { name: fact.name, input: fact.arguments });
   } else if (fact.type === "tool_call_result") {
-    const { status, result, ms, cached = false } = fact;
+    const { status, result, ms, ui, cached = false } = fact;
     const call = calls.get(fact.id);
     if (call && (!call.result || fact.retry !== undefined))
-      call.result = { status, text: toPlainText(result), ms, cached };
+      call.result = { status, text: toPlainText(result), ms, cached, ...(ui && { ui }) };
   } else if (fact.type === "approval_required")
     setApproval(calls, fact.callId, `approval requested: ${fact.reason}`);
   else if (fact.type === "approval_resolved") {
@@ -126,7 +146,12 @@ function addTextItem(builder: TranscriptBuilder, text: string, fact: Fact): void
   const model = fact.type === "message" ? fact.model : undefined;
   builder.lastText = (isContinued ? last.text : "") + text;
   builder.textFact = fact;
-  items.push({ type: "agent", text: builder.lastText, name: fact.agent, ...(model && { model }) });
+  const citations = fact.type === "message" ? fact.citations : undefined;
+  items.push({
+    ...{ type: "agent", text: builder.lastText, name: fact.agent },
+    ...(model && { model }),
+    ...(citations && { citations }),
+  });
 }
 
 function addCallItem(
