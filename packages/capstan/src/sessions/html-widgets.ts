@@ -55,8 +55,17 @@ function renderChart({ type, x, series }: Props): string | undefined {
   const labels = values.map((value) => formatX(value, x as Props));
   const rows = labels.map((label, index) => [label, ...lines.map((line) => formatCell(line.values[index]))]);
   const table = renderTable(["", ...lines.map(({ label }) => label)], rows.slice(0, maxRows), escapeHtml);
-  const legend = lines.map(({ label }, index) => `<span class="key c${index}">${escapeHtml(label)}</span>`);
-  return `${drawChart(lines, values.length, type === "bar")}<p class="small">${legend.join(" ")}</p><details><summary>Values</summary>${table}${formatOmitted(rows.length)}</details>`;
+  const keys = lines.map(({ label }, index) => `<span class="key c${index}">${escapeHtml(label)}</span>`);
+  const note = `<p class="small">${keys.join(" ")} · ${escapeHtml(formatRange(labels, lines))}</p>`;
+  const details = `<details><summary>Values</summary>${table}${formatOmitted(rows.length)}</details>`;
+  return `${drawChart(lines, values.length, type === "bar")}${note}${details}`;
+}
+
+/** Says what the axes would: the first and the last label, and the smallest and the largest value. */
+function formatRange(labels: readonly string[], lines: readonly Series[]): string {
+  const numbers = lines.flatMap(({ values }) => values.slice(0, labels.length).filter(isNumber));
+  const range = `${labels[0]} to ${labels.at(-1)}`;
+  return numbers.length === 0 ? range : `${range}, from ${Math.min(...numbers)} to ${Math.max(...numbers)}`;
 }
 
 function isSeries(value: unknown): value is Series {
