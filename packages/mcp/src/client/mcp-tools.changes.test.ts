@@ -88,6 +88,8 @@ it("the traffic of a server is masked and bounded (A110)", async () => {
   });
   expect(JSON.stringify(mcp.traffic("spy"))).not.toMatch(/canary/);
   expect(mcp.traffic("spy").at(-2)?.text).toContain("shown");
+  await call(mcp, "mcp_spy_echo", { said: `${"y".repeat(3_990)}${secret}${"y".repeat(1_000)}` });
+  expect(JSON.stringify(mcp.traffic("spy")), "a secret at a cut").not.toMatch(/canary/);
   await call(mcp, "mcp_spy_echo", { said: "x".repeat(1_000_000) });
   const large = mcp.traffic("spy").at(-1);
   expect(large?.size).toBeGreaterThan(1_000_000);

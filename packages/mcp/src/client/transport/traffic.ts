@@ -29,6 +29,7 @@ export const maxTrafficMessages = 200;
 const maxMessageCharacters = 8_000;
 /** Longer texts are shortened before the message is serialized, so that a large result costs little. */
 const maxTextCharacters = 4_000;
+const maxSecretCharacters = 1_000;
 const maxItems = 200;
 const maxDepth = 32;
 
@@ -39,7 +40,7 @@ export function createTraffic(secrets: readonly string[]): Traffic {
   let count = 0;
   function record(direction: TrafficMessage["direction"], message: JSONRPCMessage): void {
     const size = measure(message);
-    const text = mask(JSON.stringify(shorten(message, 0)));
+    const text = mask(JSON.stringify(shorten(message, mask)));
     count += 1;
     const shown =
       text.length > maxMessageCharacters ? `${text.slice(0, maxMessageCharacters).toWellFormed()}…` : text;
@@ -63,23 +64,27 @@ const secretName =
   /^(?!progress|next|max)(?:.*[-_a-z])?(?:tokens?|secrets?|passwords?|passphrase|authorization|api[-_]?keys?|credentials?)$/i;
 
 /** Copies a value with long texts and lists cut, and values hidden whose name says that they are secret. */
-function shorten(value: unknown, depth: number): unknown {
-  if (typeof value === "string")
-    return value.length > maxTextCharacters
-      ? `${value.slice(0, maxTextCharacters).toWellFormed()}… (${value.length} characters)`
-      : value;
+function shorten(value: unknown, mask: (text: string) => string, depth = 0): unknown {
+  if (typeof value === "string") return shortenText(value, mask);
   if (typeof value !== "object" || value === null) return value;
   if (depth >= maxDepth) return "…";
   if (Array.isArray(value)) {
-    const items = value.slice(0, maxItems).map((item) => shorten(item, depth + 1));
+    const items = value.slice(0, maxItems).map((item) => shorten(item, mask, depth + 1));
     return value.length > maxItems ? [...items, `… (${value.length} items)`] : items;
   }
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      typeof member === "string" && secretName.test(name) ? "***" : shorten(member, depth + 1),
+      typeof member === "string" && secretName.test(name) ? "***" : shorten(member, mask, depth + 1),
     ]),
   );
+}
+
+/** Masks before it cuts: the cut must not leave a part of a secret. */
+function shortenText(text: string, mask: (text: string) => string): string {
+  if (text.length <= maxTextCharacters) return text;
+  const start = mask(text.slice(0, maxTextCharacters + maxSecretCharacters)).slice(0, maxTextCharacters);
+  return `${start.toWellFormed()}… (${text.length} characters)`;
 }
 
 /** Counts the characters of a value as JSON, approximately and without building the text. */
