@@ -12,7 +12,9 @@ export function CallResult({ answer }: { readonly answer: McpAnswer }): ReactNod
   const parts: readonly Part[] =
     typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
   const section = useRef<HTMLElement>(null);
-  useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), []);
+  useEffect(() => {
+    section.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   return (
     <section ref={section} aria-label="Result" className="grid gap-2">
       <p role="status" className="flex gap-2 text-sm">
