@@ -72,7 +72,7 @@ function findFaults(): readonly string[] {
   const { scrollWidth } = document.documentElement;
   if (scrollWidth > innerWidth) found.push(`the page is ${scrollWidth} wide`);
   const banned =
-    "#studio script, #studio iframe, #studio object, #studio embed, #studio base, #studio meta, #studio link, #studio style, #studio image, #studio foreignObject, #studio math, [role=dialog] iframe, form[action]";
+    "#studio script, #studio iframe, #studio object, #studio embed, #studio base, #studio meta, #studio link, #studio style, #studio image, #studio foreignObject, #studio math :is(style, img, a, annotation-xml, script), [role=dialog] iframe, form[action]";
   for (const one of document.querySelectorAll(banned)) found.push(one.outerHTML.slice(0, 120));
   for (const one of document.querySelectorAll("*"))
     for (const { name, value } of one.attributes) {

@@ -5,6 +5,7 @@ import { escapeBidi } from "../ui/escape-text.ts";
 import { ScrollRegion } from "../ui/scroll-region.tsx";
 import { tokenizeBlock } from "./bounded-lexer.ts";
 import { CodeBlock } from "./code-block.tsx";
+import { Diagram, maxDiagramLength } from "./diagram.tsx";
 import { Inline } from "./inline.tsx";
 
 type BlockProps = {
@@ -54,7 +55,11 @@ function BlockToken({ token, isOpen }: BlockTokenProps): ReactNode {
         </p>
       );
     case "code":
-      return <CodeBlock code={token.text} language={token.lang ?? ""} isOpen={isOpen} />;
+      return isDiagram(token, isOpen) ? (
+        <Diagram code={token.text} />
+      ) : (
+        <CodeBlock code={token.text} language={token.lang ?? ""} isOpen={isOpen} />
+      );
     case "blockquote":
       return (
         <blockquote className="my-3 border-l-2 pl-4 text-quiet">
@@ -76,6 +81,10 @@ function BlockToken({ token, isOpen }: BlockTokenProps): ReactNode {
     default:
       return <Inline tokens={[token]} />;
   }
+}
+
+function isDiagram({ lang, text }: Tokens.Code, isOpen: boolean): boolean {
+  return !isOpen && /^mermaid\b/i.test(lang ?? "") && text.length <= maxDiagramLength;
 }
 
 const sizes = ["text-xl", "text-lg", "text-base", "text-base", "text-sm", "text-sm"] as const;

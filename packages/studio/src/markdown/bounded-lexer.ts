@@ -1,4 +1,5 @@
 import { Lexer, type Links, type Token, Tokenizer, type Tokens } from "marked";
+import { mathSyntax } from "./math-syntax.ts";
 
 const maxDepth = 12;
 const maxRunLength = 60;
@@ -57,12 +58,12 @@ const runs = new RegExp(`([*_~[\\]\`<!])\\1{${maxRunLength}}`);
 function isMarkSoup(source: string): boolean {
   if (source.length < maxRunLength) return false;
   return (
-    runs.test(source) || (source.length > maxMarks && (source.match(/[*_~[`<@\\]/g)?.length ?? 0) > maxMarks)
+    runs.test(source) || (source.length > maxMarks && (source.match(/[*_~[`<@\\$]/g)?.length ?? 0) > maxMarks)
   );
 }
 
 function createLexer(): Lexer {
-  return new BoundedLexer({ gfm: true, tokenizer: new BoundedTokenizer() });
+  return new BoundedLexer({ gfm: true, tokenizer: new BoundedTokenizer(), extensions: mathSyntax });
 }
 
 /** Tokenizes the top-level blocks without inline tokens, and collects link definitions. */

@@ -1,25 +1,12 @@
 import type { HLJSApi } from "highlight.js";
-import { useEffect, useSyncExternalStore } from "react";
+import { createModuleHook } from "./load-on-demand.ts";
 
 /** A piece of code with its highlight.js scope. */
 export type CodePiece = { readonly scope: string | undefined; readonly text: string };
 
 type ScopeNode = { readonly scope?: string; readonly children: readonly (ScopeNode | string)[] };
 
-let loaded: HLJSApi | undefined;
-let isRequested = false;
-const listeners = new Set<() => void>();
-
-async function loadHighlighter(): Promise<void> {
-  const { default: highlighter } = await import("highlight.js/lib/common");
-  loaded = highlighter;
-  for (const listener of listeners) listener();
-}
-
-function onLoad(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+const useHighlighter = createModuleHook(async () => (await import("highlight.js/lib/common")).default);
 
 const maxCodeLength = 60_000;
 
@@ -32,20 +19,8 @@ export function useHighlightedCode(
   language: string,
   isWanted: boolean,
 ): readonly CodePiece[] | undefined {
-  const highlighter = useSyncExternalStore(
-    onLoad,
-    () => loaded,
-    () => undefined,
-  );
   const canHighlight = isWanted && language !== "" && code.length <= maxCodeLength;
-  useEffect(() => {
-    if (!canHighlight || isRequested) return;
-    isRequested = true;
-    // Code stays unhighlighted; the next block retries.
-    loadHighlighter().catch(() => {
-      isRequested = false;
-    });
-  }, [canHighlight]);
+  const highlighter = useHighlighter(canHighlight);
   if (!canHighlight || !highlighter?.getLanguage(language)) return undefined;
   return tokenizeCode(highlighter, code, language);
 }

@@ -1,9 +1,13 @@
 import type { MarkedToken, Token } from "marked";
-import type { ReactNode } from "react";
+import { type ReactNode, useContext, useState } from "react";
+import { ConversationContext } from "../chat/conversation-context.ts";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
 import { ExternalLink } from "../ui/external-link.tsx";
 import { CitedText, mayContainCitation } from "./citation-chip.tsx";
 import { decodeEntities } from "./decode-entities.ts";
+import { MathFormula } from "./math.tsx";
+import type { MathToken } from "./math-syntax.ts";
+import { parseSafeImage } from "./safe-image.ts";
 import { parseSafeLink } from "./safe-link.ts";
 
 /** Inline tokens: emphasis, code, links, citations. Unknown tokens are shown as typed. */
@@ -14,8 +18,10 @@ export function Inline({ tokens }: { readonly tokens: readonly Token[] | undefin
   ));
 }
 
-function InlineToken({ token }: { readonly token: MarkedToken }): ReactNode {
+function InlineToken({ token }: { readonly token: MarkedToken | MathToken }): ReactNode {
   switch (token.type) {
+    case "math":
+      return <MathFormula source={token.text} isBlock={token.isBlock} />;
     case "strong":
       return (
         <strong className="font-semibold">
@@ -53,7 +59,7 @@ function InlineToken({ token }: { readonly token: MarkedToken }): ReactNode {
         />
       );
     case "image":
-      return <ImageLink href={decodeEntities(token.href)} altText={decodeEntities(token.text)} />;
+      return <MarkdownImage href={decodeEntities(token.href)} altText={decodeEntities(token.text)} />;
     case "escape":
       return token.text;
     case "text":
@@ -133,7 +139,23 @@ function RealHost({ host }: { readonly host: string }): ReactNode {
   );
 }
 
-/** Images become links, because nothing is loaded from other origins. */
+/** Shows images of the text itself and of the session. */
+function MarkdownImage({ href, altText }: { readonly href: string; readonly altText: string }): ReactNode {
+  const sessionId = useContext(ConversationContext)?.sessionId;
+  const [isBroken, setBroken] = useState(false);
+  const source = parseSafeImage(href, sessionId);
+  if (source === undefined || isBroken) return <ImageLink href={href} altText={altText} />;
+  return (
+    <img
+      src={source}
+      alt={escapeBidi(altText)}
+      onError={() => setBroken(true)}
+      className="my-2 inline-block max-h-96 max-w-full rounded-md border"
+    />
+  );
+}
+
+/** Other images become links, because nothing is loaded from other origins. */
 function ImageLink({ href, altText }: { readonly href: string; readonly altText: string }): ReactNode {
   const label = `Image: ${escapeBidi(altText) || "no description"}`;
   const link = parseSafeLink(href, altText);

@@ -189,6 +189,9 @@ describe("hostile Markdown", () => {
     "http://",
     "[a](b ",
     "**a** ",
+    "$a ",
+    "$$a",
+    "\\\\(a",
   ])("a megabyte of %j is drawn in a few seconds (A72)", (piece) => {
     const text = piece.repeat(Math.ceil(1e6 / piece.length));
     const start = readCpuMs();

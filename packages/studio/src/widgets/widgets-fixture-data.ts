@@ -367,3 +367,53 @@ export const hostileHint: readonly UiHint[] = [
     props: { type: "line", x: { values: [1] }, series: [{ label: "a", values: [1], color: `url(${away})` }] },
   },
 ];
+
+/** A white PNG of 8 × 8 pixels. */
+const pngData =
+  "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAIAQAAAADsdIMmAAAADklEQVR4nGP4/x8EGRgAIPwF+5DqT+oAAAAASUVORK5CYII=";
+
+export const richText: string = `Inline $x^2 + \\frac{1}{2}$ and \\(a \\le b\\), but tickets cost $5 or $10.
+
+$$
+\\sum_{i=1}^{n} i = \\frac{n(n+1)}{2}
+$$
+
+\`\`\`mermaid
+flowchart LR
+  A[Question] --> B{Tools?}
+  B -->|yes| C[Call]
+  B -->|no| D[Answer]
+  C --> B
+\`\`\`
+
+![a white square](data:image/png;base64,${pngData}) ![a remote one](https://pictures.example/a.png)
+`;
+
+const nested = "{".repeat(900);
+
+/** Maths, diagrams and images that want to run, load or never end. */
+export const hostileRichText: string = `$\\href{javascript:window.__canary=1}{x}$ $\\includegraphics{https://evil.example/a.png}$ $\\url{https://evil.example}$
+
+$\\def\\a{\\a\\a}\\a$ $\\htmlStyle{background:url(https://evil.example/b)}{x}$ $\\class{x}{y}$ ${"$".repeat(4000)}
+
+$$${nested}$$
+
+\`\`\`mermaid
+%%{init: {"securityLevel": "loose", "htmlLabels": true, "themeCSS": "* { background: url(https://evil.example/c) }"}}%%
+flowchart LR
+  A["<img src=x onerror=window.__canary=1>"] --> B["<script>window.__canary=1</script>"]
+  click A call alert(1)
+  click B href "javascript:window.__canary=1"
+\`\`\`
+
+\`\`\`mermaid
+flowchart LR
+${"  A --> B\n".repeat(2000)}
+\`\`\`
+
+\`\`\`mermaid
+this is no diagram <img src=x onerror=window.__canary=1>
+\`\`\`
+
+![svg](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9IndpbmRvdy5fX2NhbmFyeT0xIi8+) ![page](data:text/html;base64,PGI+) ![other](/api/sessions/other/blobs/x) ![up](/api/sessions/../about)
+`;

@@ -13,9 +13,11 @@ import {
   diff,
   graph,
   hostileHint,
+  hostileRichText,
   hostileText,
   longText,
   map,
+  richText,
   sources,
   table,
 } from "./widgets-fixture-data.ts";
@@ -32,6 +34,15 @@ const hints: readonly UiHint[] = [map, graph, chart, bars, table, diff, rename, 
 );
 
 function Page(): React.ReactNode {
+  const rich = { rich: richText, "hostile-rich": hostileRichText }[query.get("text") ?? ""];
+  if (rich !== undefined)
+    return (
+      <main className="mx-auto max-w-3xl p-4">
+        <h1>Rich text</h1>
+        <Markdown text={rich} />
+        <p>The end.</p>
+      </main>
+    );
   if (query.has("hostile"))
     return (
       <main className="p-4">

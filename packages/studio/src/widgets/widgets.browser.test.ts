@@ -258,3 +258,61 @@ describe("the widgets, in a real browser", () => {
     await page.context().close();
   });
 });
+
+describe("maths, diagrams and images in Markdown", () => {
+  it.each([
+    ["light", 1440],
+    ["dark", 390],
+  ] as const)("are shown, and loaded only for a text that has them, in the %s theme at %i", async (theme, width) => {
+    const { page, problems } = await openFixture(`text=rich&theme=${theme}`, width);
+    await expect.poll(() => page.locator("math").count()).toBe(3);
+    await page.locator("math mfrac").first().waitFor();
+    expect(await page.locator("math[display=block] munderover").count()).toBe(1);
+    await page.getByText("tickets cost $5 or $10.").waitFor();
+    const diagram = page.getByRole("figure", { name: "Diagram" }).getByRole("img");
+    await diagram.waitFor();
+    expect(await diagram.getAttribute("src")).toMatch(/^blob:/);
+    await expect
+      .poll(() => diagram.evaluate((one: HTMLImageElement) => one.naturalWidth))
+      .toBeGreaterThan(100);
+    const square = page.getByRole("img", { name: "a white square" });
+    await expect.poll(() => square.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBe(8);
+    await page.getByRole("link", { name: "Image: a remote one" }).waitFor();
+    if (pictures !== undefined) await page.screenshot({ path: join(pictures, `rich-${theme}-${width}.png`) });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+    const listScripts = () =>
+      page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
+    const loaded = (await listScripts()).filter((name) => /temml|mermaid/.test(name));
+    expect(loaded.length).toBeGreaterThanOrEqual(2);
+    await page.goto(`${origin}/?theme=light`);
+    await waitUntilDrawn(page);
+    expect((await listScripts()).filter((name) => /temml|mermaid/.test(name))).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it("run, load and follow nothing, and stay code when they are invalid, too large or endless (A64, A65, A66, A72)", async () => {
+    const { page, problems } = await openFixture("text=hostile-rich");
+    await page.getByText("The end.").waitFor();
+    // Drawn: the first diagram, without what it asked for.
+    const diagram = page.getByRole("figure", { name: "Diagram" });
+    await diagram.getByRole("img").waitFor();
+    expect(await diagram.count()).toBe(1);
+    expect(await page.locator("pre").count()).toBeGreaterThanOrEqual(2);
+    expect(await page.evaluate(() => "__canary" in window)).toBe(false);
+    const parts =
+      "main :is(script, iframe, foreignObject, image, style), math :is(a, img), math [style], math [href]";
+    expect(await page.locator(parts).count()).toBe(0);
+    const sources = await page.locator("img").evaluateAll((all) => all.map((one) => one.getAttribute("src")));
+    expect(sources.filter((source) => !source?.startsWith("blob:"))).toEqual([]);
+    const drawn = await diagram.getByRole("img").evaluate(async (one: HTMLImageElement) => {
+      const text = await (await fetch(one.src)).text();
+      return text;
+    });
+    expect(drawn).not.toMatch(/<script|onerror=|javascript:|evil\.example\/c/);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});
