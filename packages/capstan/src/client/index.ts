@@ -90,6 +90,7 @@ export type {
   FoundSession,
   ListedSession,
   SessionDetails,
+  SessionListItem,
   SessionPage,
   SessionSummary,
   SessionsClient,

@@ -29,15 +29,30 @@ export type FactPage = {
   readonly previous?: number;
 };
 
+/** A session in a list. The other fields are there only if the list was requested with `details`. */
+export type SessionListItem = ListedSession & {
+  /** The agent of its newest run. */
+  readonly agent?: string;
+  /** The state of its newest run. */
+  readonly state?: "active" | "waiting" | "ended";
+  /** The session it was forked from. */
+  readonly origin?: string;
+};
+
 /** A page of a list of sessions. */
-export type SessionPage = { readonly sessions: readonly ListedSession[]; readonly next?: string };
+export type SessionPage = { readonly sessions: readonly SessionListItem[]; readonly next?: string };
 
 /** Manages the current user's sessions on a server. */
 export interface SessionsClient {
   /** Newest first. */
   list(options?: { readonly most?: number }): Promise<readonly ListedSession[]>;
   /** Returns a page, newest first. `cursor` is `next` of the previous page; the last page has none. */
-  listPage(options?: { readonly most?: number; readonly cursor?: string }): Promise<SessionPage>;
+  listPage(options?: {
+    readonly most?: number;
+    readonly cursor?: string;
+    /** Adds the agent and the state of the newest run, and the session it was forked from. */
+    readonly details?: true;
+  }): Promise<SessionPage>;
   /** Finds sessions in which one entry contains all these words. */
   search(words: string, options?: { readonly most?: number }): Promise<readonly FoundSession[]>;
   create(options?: { readonly title?: string }): Promise<SessionSummary>;
@@ -87,8 +102,12 @@ export function createSessionsClient(connection: Connection, environment: Client
   });
   const createSession = (path: string, body: object) =>
     request<SessionSummary>({ method: "POST", path, body, key: environment.createKey() });
-  const listPage: SessionsClient["listPage"] = (query = {}) =>
-    request<SessionPage>({ method: "GET", path: collectionPath, query });
+  const listPage: SessionsClient["listPage"] = ({ details, ...query } = {}) =>
+    request<SessionPage>({
+      method: "GET",
+      path: collectionPath,
+      query: { ...query, ...(details && { details: "true" }) },
+    });
   return {
     list: async (options) => (await listPage(options)).sessions,
     listPage,

@@ -177,6 +177,18 @@ describe("a session that is removed", () => {
   });
 });
 
+it("a list with details has the agent and the state of the newest run, and the origin of a fork", async () => {
+  const server = serve();
+  const id = await createTalk(server);
+  const { facts } = await readJson(server.send("GET", `/api/sessions/${id}`));
+  const fork = await readJson(server.send("POST", `/api/sessions/${id}/fork`, { at: facts }));
+  const [first, second] = await list(server, "?details=true");
+  expect(first).toMatchObject({ id: fork.id, agent: "helper", origin: id });
+  expect(second).toMatchObject({ id, agent: "helper", state: "ended" });
+  expect(second).not.toHaveProperty("origin");
+  expect((await list(server))[1]).not.toHaveProperty("agent");
+});
+
 describe("a fork", () => {
   it("has the facts up to a place, and is made once for one key (F84)", async () => {
     const server = serve();

@@ -5,6 +5,7 @@ import { readEvents } from "../runs/read-events.ts";
 import { startRun } from "../runs/start-run.ts";
 import { loadBranches } from "../sessions/branches.ts";
 import { createSession, forkSession } from "../sessions/create-session.ts";
+import { loadListDetails } from "../sessions/list-details.ts";
 import { readFactPage } from "../sessions/read-fact-page.ts";
 import { removeSession } from "../sessions/remove-session.ts";
 import { createBlobResponse, createExportResponse } from "../views/session-file.ts";
@@ -51,6 +52,12 @@ const found = z.object({
   places: z.array(z.object({ seq: z.int().min(1), excerpt: z.string() })),
 });
 
+const detailFields = {
+  agent: z.string().optional().describe("The agent of the newest run."),
+  state: z.enum(["active", "waiting", "ended"]).optional().describe("The state of the newest run."),
+  origin: id.optional().describe("The session it was forked from."),
+} as const;
+
 type ListPosition = { readonly id: string; readonly updatedAt: number };
 
 function encodeCursor({ id, updatedAt }: ListPosition): string {
@@ -80,24 +87,33 @@ export const sessionRoutes: readonly Route[] = [
       search: z.string().min(1).max(1000).optional(),
       most: limit,
       cursor: z.string().max(1000).optional().describe("`next` of the previous page."),
+      details: z
+        .literal("true")
+        .optional()
+        .describe("Adds `agent`, `state` and `origin` to each session of a page."),
     }),
     responses: {
       200: {
         description:
           "With `search`, the matches, best first; `most` limits their number. Without, a page; `next` is set if there are more.",
         schema: z.object({
-          sessions: z.array(z.union([z.object(infoFields), found])),
+          sessions: z.array(z.union([z.object({ ...infoFields, ...detailFields }), found])),
           next: z.string().optional(),
         }),
       },
     },
-    async handle({ query: { search, most, cursor }, caller: { scope } }, { store }) {
+    async handle({ query: { search, most, cursor, details }, caller: { scope } }, { store }) {
       if (search !== undefined)
         return Response.json({ sessions: await sessions(store).search(search, { scope, limit: most }) });
       const after = cursor === undefined ? {} : { after: decodeCursor(cursor) };
       const page = await sessions(store).list({ scope, limit: most, ...after });
       const last = page.length === most ? page.at(-1) : undefined;
-      return Response.json({ sessions: page, ...(last && { next: encodeCursor(last) }) });
+      const addDetails = async (one: (typeof page)[number]) => ({
+        ...one,
+        ...(await loadListDetails(store, one.id)),
+      });
+      const listed = details === undefined ? page : await Promise.all(page.map(addDetails));
+      return Response.json({ sessions: listed, ...(last && { next: encodeCursor(last) }) });
     },
   }),
   defineRoute({

@@ -25,9 +25,14 @@ export async function storeFork(store: Store, origin: Branch, sessionId: string)
   );
 }
 
+/** Returns the session that a session was forked from. It may have been deleted since. */
+export async function loadOrigin(store: Store, sessionId: string): Promise<Branch | undefined> {
+  return parseBranches((await store.getRecord(originKind, sessionId))?.body)[0];
+}
+
 /** Returns related sessions that still exist and belong to the same user. */
 export async function loadBranches(store: Store, sessionId: string): Promise<Branches> {
-  const [origin] = parseBranches((await store.getRecord(originKind, sessionId))?.body);
+  const origin = await loadOrigin(store, sessionId);
   const made = parseBranches((await store.getRecord(forkKind, sessionId))?.body);
   const isSameUser = (branch: Branch) => getScope(branch.sessionId) === getScope(sessionId);
   const known = await Promise.all(
@@ -44,7 +49,7 @@ export async function loadBranches(store: Store, sessionId: string): Promise<Bra
 
 /** Deletes the records of a removed session. Its forks stay, without an origin. */
 export async function deleteBranches(store: Store, sessionId: string): Promise<void> {
-  const [origin] = parseBranches((await store.getRecord(originKind, sessionId))?.body);
+  const origin = await loadOrigin(store, sessionId);
   if (origin)
     await updateRecord(store, { kind: forkKind, id: origin.sessionId }, (body) => {
       const left = parseBranches(body).filter((known) => known.sessionId !== sessionId);

@@ -1,9 +1,9 @@
-import type { ListedSession } from "capstan/client";
+import type { SessionListItem } from "capstan/client";
 import { create, type StoreApi, type UseBoundStore } from "zustand";
 import { client } from "./client.ts";
 
 type SessionList = {
-  readonly sessions: readonly ListedSession[] | undefined;
+  readonly sessions: readonly SessionListItem[] | undefined;
   readonly error: string | undefined;
   /** Position of the next page; undefined at the end of the list. */
   readonly next: string | undefined;
@@ -25,7 +25,7 @@ export const useSessionList: UseBoundStore<StoreApi<SessionList>> = create<Sessi
   async refresh() {
     requestCount += 1;
     const requestNumber = requestCount;
-    const result = await client.sessions.listPage({ most: pageSize }).then(
+    const result = await client.sessions.listPage({ most: pageSize, details: true }).then(
       ({ sessions, next }) => ({ sessions, next, error: undefined }),
       (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
     );
@@ -37,7 +37,7 @@ export const useSessionList: UseBoundStore<StoreApi<SessionList>> = create<Sessi
     if (cursor === undefined) return;
     requestCount += 1;
     const requestNumber = requestCount;
-    const result = await client.sessions.listPage({ most: pageSize, cursor }).then(
+    const result = await client.sessions.listPage({ most: pageSize, details: true, cursor }).then(
       ({ sessions, next }) => ({ sessions: [...listed, ...sessions], next, error: undefined }),
       (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
     );

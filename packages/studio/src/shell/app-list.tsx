@@ -2,6 +2,7 @@ import type { AboutAgent, DataSourceInfo } from "capstan/client";
 import { Database } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
+import { AgentPicture } from "../chat/agent-picture.tsx";
 import { useAbout } from "../data/about.ts";
 import { filterProfiled, getNewChatPath } from "../data/agents.ts";
 import { OwnDataButton } from "../own-data/own-data-button.tsx";
@@ -56,9 +57,13 @@ function AppLink({ agent, onChoose }: AppLinkProps): ReactNode {
       title={description === undefined ? undefined : escapeBidi(description)}
       aria-current={isSelected ? "page" : undefined}
       aria-label={app === undefined ? undefined : `${escapeBidi(title)}, own data`}
-      className="flex min-w-0 flex-1 items-center gap-1.5 rounded-md px-2 py-1.5 text-quiet text-sm hover:bg-line/60 hover:text-ink aria-[current=page]:bg-line aria-[current=page]:font-medium aria-[current=page]:text-ink"
+      className="flex min-w-0 flex-1 items-center gap-2 rounded-md px-2 py-1.5 pointer-coarse:min-h-11 text-quiet text-sm hover:bg-line/60 hover:text-ink aria-[current=page]:bg-line aria-[current=page]:font-medium aria-[current=page]:text-ink"
     >
-      {app !== undefined && <Database size={13} aria-hidden="true" className="shrink-0 text-faint" />}
+      {app === undefined ? (
+        <AgentPicture name={agent.picture} className="size-5 shrink-0 rounded" />
+      ) : (
+        <Database size={13} aria-hidden="true" className="shrink-0 text-faint" />
+      )}
       <span className="truncate">{escapeBidi(title)}</span>
     </Link>
   );
@@ -87,7 +92,7 @@ function OwnDataEntries({ agents, unready, onChoose }: OwnDataEntriesProps): Rea
           <button
             type="button"
             onClick={() => open({ app })}
-            className="flex w-full items-center gap-1.5 rounded-md px-2 py-1.5 text-left text-quiet text-sm hover:bg-line/60 hover:text-ink"
+            className="flex w-full items-center gap-1.5 rounded-md px-2 py-1.5 pointer-coarse:min-h-11 text-left text-quiet text-sm hover:bg-line/60 hover:text-ink"
           >
             <Database size={13} aria-hidden="true" className="shrink-0 text-faint" />
             <span className="min-w-0 flex-1 truncate">{escapeBidi(title)}</span>

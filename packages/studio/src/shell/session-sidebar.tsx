@@ -1,7 +1,8 @@
-import type { ListedSession } from "capstan/client";
+import type { AboutAgent, SessionListItem } from "capstan/client";
 import {
   Activity,
   Bot,
+  CornerDownRight,
   Database,
   FlaskConical,
   History,
@@ -13,8 +14,10 @@ import {
 } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
+import { AgentPicture } from "../chat/agent-picture.tsx";
 import { Conversation } from "../chat/lazy-conversation.ts";
 import { useAbout } from "../data/about.ts";
+import { parseAgentName } from "../data/agents.ts";
 import { useNewChatPath } from "../data/current-agent.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { classNames } from "../ui/class-names.ts";
@@ -23,6 +26,7 @@ import { ErrorMessage, Loading } from "../ui/state.tsx";
 import { AppList } from "./app-list.tsx";
 import { groupSessions } from "./group-sessions.ts";
 import { useLayout } from "./layout-state.ts";
+import { buildFamilies, type SessionFamily } from "./session-families.ts";
 import { SessionMenuButton } from "./session-menu-button.tsx";
 
 const pages = [
@@ -51,11 +55,16 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
   const [currentPath] = useLocation();
   const newChatPath = useNewChatPath();
   const isAdmin = useAbout(({ about }) => about?.isAdmin === true);
-  const groups = groupSessions(sessions ?? [], new Date());
+  const families = new Map(buildFamilies(sessions ?? []).map((family) => [getNewest(family), family]));
+  const groups = groupSessions([...families.keys()], new Date());
   return (
     <>
       <div className="flex items-center gap-2 px-3 pb-2 pt-3">
-        <Link href="/" onClick={closeOnPhone} className="flex flex-1 items-center gap-2 px-1 font-semibold">
+        <Link
+          href="/"
+          onClick={closeOnPhone}
+          className="flex flex-1 items-center gap-2 px-1 font-semibold pointer-coarse:min-h-11"
+        >
           <img src="/icon.svg" alt="" className="size-5" />
           Capstan
         </Link>
@@ -64,7 +73,7 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
           onClick={closeOnPhone}
           aria-label="New chat"
           title="New chat"
-          className="inline-flex size-8 items-center justify-center rounded-md text-quiet hover:bg-line hover:text-ink"
+          className="inline-flex size-8 pointer-coarse:size-11 items-center justify-center rounded-md text-quiet hover:bg-line hover:text-ink"
         >
           <MessageSquarePlus size={17} />
         </Link>
@@ -83,8 +92,8 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
           <section key={title} className="mt-3">
             <h2 className="px-2 pb-1 text-xs font-medium text-faint">{title}</h2>
             <ul>
-              {all.map((session) => (
-                <SessionItem key={session.id} session={session} isOpen={session.id === openId} />
+              {all.map((newest) => (
+                <Family key={newest.id} family={families.get(newest)} openId={openId} />
               ))}
             </ul>
           </section>
@@ -99,7 +108,7 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
               href={path}
               onClick={closeOnPhone}
               aria-current={currentPath === path ? "page" : undefined}
-              className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-quiet hover:bg-line/60 hover:text-ink aria-[current=page]:bg-line aria-[current=page]:font-medium aria-[current=page]:text-ink"
+              className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-quiet pointer-coarse:h-11 hover:bg-line/60 hover:text-ink aria-[current=page]:bg-line aria-[current=page]:font-medium aria-[current=page]:text-ink"
             >
               <Icon size={15} aria-hidden="true" />
               {label}
@@ -110,10 +119,42 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
   );
 }
 
-type SessionItemProps = { readonly session: ListedSession; readonly isOpen: boolean };
+/** The member that was used last; `updatedAt` tells the group of the family. */
+function getNewest({ session, branches }: SessionFamily): SessionListItem {
+  return [session, ...branches].reduce((newest, one) => (one.updatedAt > newest.updatedAt ? one : newest));
+}
 
-function SessionItem({ session, isOpen }: SessionItemProps): ReactNode {
+type FamilyProps = { readonly family: SessionFamily | undefined; readonly openId: string | undefined };
+
+function Family({ family, openId }: FamilyProps): ReactNode {
+  if (!family) return null;
+  const { session, branches } = family;
+  return (
+    <>
+      <SessionItem session={session} isOpen={session.id === openId} isBranch={false} />
+      {branches.length > 0 && (
+        <li>
+          <ul aria-label={`Branches of ${escapeBidi(session.title)}`} className="ml-4 border-l pl-1">
+            {branches.map((branch) => (
+              <SessionItem key={branch.id} session={branch} isOpen={branch.id === openId} isBranch />
+            ))}
+          </ul>
+        </li>
+      )}
+    </>
+  );
+}
+
+type SessionItemProps = {
+  readonly session: SessionListItem;
+  readonly isOpen: boolean;
+  readonly isBranch: boolean;
+};
+
+function SessionItem({ session, isOpen, isBranch }: SessionItemProps): ReactNode {
   const item = useRef<HTMLLIElement>(null);
+  const agents = useAbout(({ about }) => about?.agents) ?? [];
+  const app = findApp(session.agent, agents);
   useEffect(() => {
     if (isOpen) item.current?.scrollIntoView({ block: "nearest" });
   }, [isOpen]);
@@ -124,16 +165,51 @@ function SessionItem({ session, isOpen }: SessionItemProps): ReactNode {
         onClick={closeOnPhone}
         onPointerEnter={Conversation.preload}
         aria-current={isOpen ? "page" : undefined}
+        title={app && escapeBidi(app.title ?? app.name)}
         className={classNames(
-          "block truncate rounded-md py-1.5 pl-2 pr-8 text-sm",
+          "flex min-h-8 items-center gap-2 rounded-md pr-8 pl-2 text-sm pointer-coarse:min-h-11 pointer-coarse:pr-11",
           isOpen ? "bg-line font-medium text-ink" : "text-quiet hover:bg-line/60 hover:text-ink",
         )}
       >
-        {escapeBidi(session.title)}
+        {isBranch ? (
+          <CornerDownRight size={13} aria-hidden="true" className="shrink-0 text-faint" />
+        ) : (
+          app && <AgentPicture name={app.picture} className="size-5 shrink-0 rounded" />
+        )}
+        <span className="truncate">{escapeBidi(session.title)}</span>
+        <StateDot state={session.state} />
       </Link>
       <div className="absolute inset-y-0 right-0 flex items-center opacity-0 focus-within:opacity-100 group-hover:opacity-100 has-data-[state=open]:opacity-100 [@media(hover:none)]:opacity-100">
         <SessionMenuButton session={session} isOpen={isOpen} />
       </div>
     </li>
+  );
+}
+
+/** The agent of a session; for one on own data, with the picture of its app. */
+function findApp(name: string | undefined, agents: readonly AboutAgent[]): AboutAgent | undefined {
+  const agent = name === undefined ? undefined : parseAgentName(name, agents).agent;
+  const found = agents.find((one) => one.name === agent);
+  const picture = found?.picture ?? agents.find((one) => one.name === found?.app)?.picture;
+  return found && { ...found, ...(picture && { picture }) };
+}
+
+const states = {
+  active: { label: "Working", look: "bg-accent animate-pulse motion-reduce:animate-none" },
+  waiting: { label: "Waiting for you", look: "bg-warn" },
+} as const;
+
+/** Shows that a session works or waits. A finished one needs no mark. */
+function StateDot({ state }: { readonly state: SessionListItem["state"] }): ReactNode {
+  if (state === undefined || state === "ended") return null;
+  const { label, look } = states[state];
+  return (
+    <span
+      role="img"
+      aria-label={label}
+      title={label}
+      data-state={state}
+      className={classNames("ml-auto size-2 shrink-0 rounded-full", look)}
+    />
   );
 }
