@@ -1,4 +1,5 @@
 import { AxeBuilder } from "@axe-core/playwright";
+import { createClient } from "capstan/client";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { setupStudio } from "./testing/browser.ts";
@@ -77,4 +78,55 @@ test("a browser language that is not a language tag breaks no chart and no numbe
   await chart.press("ArrowRight");
   await page.getByRole("button", { name: /\d/, pressed: true }).first().waitFor();
   expect(await page.getByText("failed to render").count()).toBe(0);
+});
+
+/** Lists what is smaller. Links and marks within text, and the bars of the timeline, which is also a table, are exempt. */
+function findSmallTargets(): readonly string[] {
+  const targets = document.querySelectorAll<HTMLElement>(
+    "button, select, summary, [role=tab], [role=menuitem], input:not([type=checkbox], [type=file]), nav a",
+  );
+  return [...targets].flatMap((target) => {
+    const { width, height, right, bottom } = target.getBoundingClientRect();
+    const isVisible = width > 1 && height > 1 && right > 0 && bottom > 0 && target.checkVisibility();
+    const isInText = target.closest("p, li p, td, [data-bar], li > button.text-left") !== null;
+    const after = getComputedStyle(target, "::after");
+    const isStretched = after.position === "absolute" && after.content !== "none";
+    if (!isVisible || isInText || isStretched || (width >= 43.5 && height >= 43.5)) return [];
+    const label = target.getAttribute("aria-label") ?? target.textContent?.trim().slice(0, 40);
+    return [`${target.tagName} ${label}: ${Math.round(width)} × ${Math.round(height)}`];
+  });
+}
+
+const tappable =
+  /^(?:new-chat|chat-answer|widget-(?:map|graph|table|chart)|inspector-timeline|sessions|list)$/;
+const isCoarse = (page: Page) => page.evaluate(() => matchMedia("(pointer: coarse)").matches);
+
+test("on a touch screen, everything to tap is at least 44 pixels large", async () => {
+  const page = await studio.open("/", { size: "phone" });
+  expect(await isCoarse(page)).toBe(true);
+  const small: string[] = [];
+  for (const { name, path, prepare } of views.filter((view) => tappable.test(view.name))) {
+    await page.goto(studio.url + path);
+    await prepare(page, "phone");
+    small.push(...(await page.evaluate(findSmallTargets)).map((target) => `${name}: ${target}`));
+  }
+  expect([...new Set(small)]).toEqual([]);
+});
+
+test("the list shows the app of each session, which of them wait, and branches below their session", async () => {
+  const client = createClient({ baseURL: studio.url });
+  const { sessions } = await client.sessions.listPage({ details: true });
+  const origin = sessions.find(({ agent }) => agent === "airport");
+  const fork = await client.sessions.fork(origin?.id ?? "", origin?.facts ?? 0, { title: "Another way" });
+  const page = await studio.open("/");
+  const branches = page.getByRole("list", { name: `Branches of ${origin?.title}` });
+  await branches.getByRole("link", { name: "Another way" }).click();
+  await page.waitForURL(`**/sessions/${fork.id}`);
+  const list = page.getByRole("navigation", { name: "Sessions" });
+  await list.getByRole("img", { name: "Waiting for you" }).first().waitFor();
+  const row = list
+    .getByRole("listitem")
+    .filter({ has: page.getByRole("link", { name: origin?.title ?? "" }) });
+  expect(await row.first().locator("[data-picture=map]").count()).toBe(1);
+  await client.sessions.remove(fork.id);
 });

@@ -85,7 +85,7 @@ function AgentCard(props: AgentCardProps): ReactNode {
           {description !== undefined && (
             <span
               className={classNames(
-                "mt-0.5 line-clamp-3 text-[0.8125rem] text-quiet leading-snug",
+                "mt-0.5 line-clamp-3 text-small text-quiet leading-snug",
                 !showsAll && "max-sm:hidden",
               )}
             >
@@ -116,7 +116,7 @@ function Suggestion({ text, onChoose }: SuggestionProps): ReactNode {
     <button
       type="button"
       onClick={onChoose}
-      className="group flex min-h-11 w-full items-center gap-1 rounded-lg border bg-paper py-1 pr-1.5 pl-2.5 text-left text-[0.8125rem] text-ink leading-snug transition-colors hover:border-accent hover:bg-accent-soft sm:min-h-8"
+      className="group flex min-h-11 w-full items-center gap-1 rounded-lg border bg-paper py-1 pr-1.5 pl-2.5 text-left text-small text-ink leading-snug transition-colors hover:border-accent hover:bg-accent-soft sm:min-h-8"
     >
       <span className="line-clamp-3 min-w-0 flex-1">{escapeBidi(text)}</span>
       <ArrowUpRight

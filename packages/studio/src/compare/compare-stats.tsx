@@ -14,7 +14,7 @@ type CompareStatsProps = {
 export function CompareStats({ difference, turns }: CompareStatsProps): ReactNode {
   const { status, models, inputTokens, outputTokens, cost, ms } = difference;
   return (
-    <table className="w-full text-left text-[0.8125rem] tabular-nums max-sm:text-xs">
+    <table className="w-full text-left text-small tabular-nums max-sm:text-xs">
       <thead className="text-xs text-faint">
         <tr className="[&>th]:border-b [&>th]:py-1.5 [&>th]:pr-3 [&>th]:font-medium">
           <th scope="col">

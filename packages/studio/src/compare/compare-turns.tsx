@@ -63,7 +63,7 @@ type PairProps = {
 function Pair({ title, type, children }: PairProps): ReactNode {
   return (
     <details open={type !== "same"} className="group rounded-lg border bg-raised" data-difference={type}>
-      <summary className="flex cursor-pointer items-center gap-2 px-3 py-2 text-[0.8125rem]">
+      <summary className="flex cursor-pointer items-center gap-2 px-3 py-2 text-small">
         <ChevronRight
           size={14}
           aria-hidden="true"
@@ -140,7 +140,7 @@ function CallSide({ call, other, difference, side }: CallSideProps): ReactNode {
       data-call-difference={difference?.type}
       className={classNames("grid gap-1.5 rounded-md border p-2.5", isAlone && "border-warn/50 bg-warn-soft")}
     >
-      <p className="flex items-baseline gap-2 text-[0.8125rem]">
+      <p className="flex items-baseline gap-2 text-small">
         <span className={classNames("truncate font-medium", difference?.names && "text-warn")}>
           {escapeBidi(call.name)}
         </span>

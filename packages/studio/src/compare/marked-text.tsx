@@ -21,7 +21,7 @@ export function MarkedText({ lines, side, isCode = false }: MarkedTextProps): Re
       dir="auto"
       className={classNames(
         "whitespace-pre-wrap [overflow-wrap:anywhere]",
-        isCode ? "font-mono text-xs leading-relaxed" : "text-[0.8125rem]",
+        isCode ? "font-mono text-xs leading-relaxed" : "text-small",
       )}
     >
       {lines.slice(0, maxLines).map(({ line, isChanged }, index) => {

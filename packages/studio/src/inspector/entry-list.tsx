@@ -98,7 +98,7 @@ function Text({ text, isCode = false }: { readonly text: string; readonly isCode
   return (
     <p
       dir="auto"
-      className={`whitespace-pre-wrap [overflow-wrap:anywhere] ${isCode ? "font-mono text-xs" : "text-[0.8125rem]"}`}
+      className={`whitespace-pre-wrap [overflow-wrap:anywhere] ${isCode ? "font-mono text-xs" : "text-small"}`}
     >
       {escaped}
     </p>

@@ -78,7 +78,7 @@ function StoredEvents({ session }: { readonly session: OpenSession }): ReactNode
           placeholder="Search"
           value={query}
           onChange={({ target }) => setQuery(target.value)}
-          className="h-7 min-w-0 flex-1 rounded-md border bg-raised px-2.5 text-[0.8125rem]"
+          className="h-7 min-w-0 flex-1 rounded-md border bg-raised px-2.5 text-small"
         />
         <SelectField
           label="Type"

@@ -152,7 +152,7 @@ function TabTrigger({ tab, label }: { readonly tab: ShownTab; readonly label: st
   return (
     <Tabs.Trigger
       value={tab}
-      className="-mb-px border-b-2 border-transparent shrink-0 -outline-offset-2 px-1.5 py-2 text-[0.8125rem] text-quiet transition-colors hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+      className="-mb-px border-b-2 border-transparent shrink-0 -outline-offset-2 px-1.5 py-2 pointer-coarse:min-h-11 pointer-coarse:min-w-11 text-small text-quiet transition-colors hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
     >
       {label}
     </Tabs.Trigger>

@@ -24,7 +24,7 @@ export function PolicyForm({ policy, draft, onChange }: PolicyFormProps): ReactN
     <>
       {policyGroups.map(({ title, fields }) => (
         <fieldset key={title} className="grid gap-1">
-          <legend className="pb-1 text-[0.8125rem] font-medium">{title}</legend>
+          <legend className="pb-1 text-small font-medium">{title}</legend>
           {fields.map((field) => (
             <FieldLine
               key={field.path}
@@ -37,7 +37,7 @@ export function PolicyForm({ policy, draft, onChange }: PolicyFormProps): ReactN
         </fieldset>
       ))}
       <div>
-        <label htmlFor={id} className="block pb-1 text-[0.8125rem] font-medium">
+        <label htmlFor={id} className="block pb-1 text-small font-medium">
           Other settings (JSON)
         </label>
         <textarea
@@ -67,7 +67,7 @@ function FieldLine({ field, policy, value, onChange }: FieldLineProps): ReactNod
   const defaultValue = String(getValueAt(defaultPolicy, field.path));
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_9rem] items-center gap-x-3">
-      <label htmlFor={id} className="min-w-0 text-[0.8125rem]">
+      <label htmlFor={id} className="min-w-0 text-small">
         <span className={classNames(!isCustom && !isChanged && "text-quiet")}>{field.label}</span>
         {isCustom && !isChanged && <span className="text-xs text-accent"> default {defaultValue}</span>}
         {isChanged && (
@@ -79,7 +79,7 @@ function FieldLine({ field, policy, value, onChange }: FieldLineProps): ReactNod
   );
 }
 
-const inputStyle = "h-7 w-full rounded-md border bg-raised px-2 text-[0.8125rem] tabular-nums";
+const inputStyle = "h-7 w-full rounded-md border bg-raised px-2 text-small tabular-nums";
 
 type ControlProps = Omit<FieldLineProps, "policy"> & { readonly id: string };
 

@@ -57,7 +57,7 @@ function Stat({ name, title, children }: StatProps): ReactNode {
   return (
     <div title={title}>
       <dt className="text-faint">{name}</dt>
-      <dd className="text-[0.9375rem] font-medium leading-tight tabular-nums">{children}</dd>
+      <dd className="text-body font-medium leading-tight tabular-nums">{children}</dd>
     </div>
   );
 }

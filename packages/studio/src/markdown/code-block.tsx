@@ -27,7 +27,7 @@ export function CodeBlock({ code, language = "", isOpen = false }: CodeBlockProp
         <CopyButton label="Copy code" text={() => code} />
       </div>
       <ScrollRegion label={`Code${name && `, ${name}`}`} className="overflow-x-auto">
-        <pre className="w-max min-w-full px-3.5 py-3 font-mono text-[0.8125rem] leading-[1.55]">
+        <pre className="w-max min-w-full px-3.5 py-3 font-mono text-small leading-[1.55]">
           <code>{pieces ? pieces.map(renderPiece) : escaped}</code>
         </pre>
       </ScrollRegion>

@@ -187,7 +187,7 @@ function LocationField({ loader, allowsPaths, typed }: LocationFieldProps): Reac
           onChange={({ target }) => setLocation(target.value)}
           spellCheck={false}
           autoComplete="off"
-          className="h-9 min-w-0 flex-1 rounded-md border bg-raised px-2.5 font-mono text-[0.8125rem]"
+          className="h-9 min-w-0 flex-1 rounded-md border bg-raised px-2.5 font-mono text-small"
         />
         <Button type="submit" disabled={location.trim() === ""}>
           Add

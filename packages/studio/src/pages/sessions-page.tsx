@@ -33,7 +33,7 @@ export function SessionsPage(): ReactNode {
           placeholder="Search messages"
           value={query}
           onChange={({ target }) => setQuery(target.value)}
-          className="h-10 w-full rounded-md border bg-raised pl-9 pr-3 text-sm [&::-webkit-search-cancel-button]:hidden"
+          className="h-10 pointer-coarse:h-11 w-full rounded-md border bg-raised pl-9 pr-3 text-sm [&::-webkit-search-cancel-button]:hidden"
         />
       </div>
       {deferredQuery.length < 2 ? <AllSessions /> : <FoundSessions query={deferredQuery} />}

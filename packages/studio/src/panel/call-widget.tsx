@@ -46,7 +46,7 @@ function ShowButton({ hint, label }: { readonly hint: UiHint; readonly label: st
     <button
       type="button"
       onClick={() => showView(hint)}
-      className="inline-flex h-7 items-center gap-1.5 justify-self-start rounded-md px-2 font-medium text-[0.8125rem] text-accent hover:bg-sunken"
+      className="inline-flex h-7 items-center gap-1.5 justify-self-start rounded-md px-2 font-medium text-small text-accent hover:bg-sunken"
     >
       <PanelRightOpen size={14} aria-hidden="true" />
       {label}

@@ -34,7 +34,7 @@ export function Layout({ list, children, inspector }: LayoutProps): ReactNode {
         aria-label="Sessions"
         hidden={!isListOpen}
         className={classNames(
-          "z-30 flex w-72 shrink-0 flex-col border-r bg-sunken max-lg:fixed max-lg:inset-y-0 max-lg:left-0",
+          "z-30 flex w-72 shrink-0 flex-col border-r bg-sunken max-lg:fixed max-lg:inset-y-0 max-lg:left-0 max-lg:animate-from-left",
           !isListOpen && "hidden",
         )}
       >
@@ -47,7 +47,7 @@ export function Layout({ list, children, inspector }: LayoutProps): ReactNode {
         <aside
           aria-label="Inspector"
           className={classNames(
-            "z-10 flex w-[27rem] shrink-0 flex-col border-l bg-paper max-xl:fixed max-xl:inset-y-0 max-xl:right-0 max-xl:shadow-lifted max-sm:w-full",
+            "z-10 flex w-[27rem] shrink-0 flex-col border-l bg-paper max-xl:fixed max-xl:inset-y-0 max-xl:right-0 max-xl:animate-from-right max-xl:shadow-lifted max-sm:w-full",
             !isInspectorOpen && "min-[1400px]:w-[33rem] 2xl:w-[38rem]",
           )}
         >

@@ -14,7 +14,7 @@ const kinds = {
   danger: "border border-bad/40 text-bad hover:bg-bad-soft",
 } as const;
 
-const sizes = { normal: "h-9 px-3.5 text-sm", small: "h-7 px-2.5 text-[0.8125rem]" } as const;
+const sizes = { normal: "h-9 px-3.5 text-sm", small: "h-7 px-2.5 text-small" } as const;
 
 /** Returns the classes of a button, also for links styled as buttons. */
 export function getButtonStyle(
@@ -22,7 +22,7 @@ export function getButtonStyle(
   size: keyof typeof sizes = "normal",
 ): string {
   return classNames(
-    "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium transition-colors",
+    "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium transition-colors pointer-coarse:min-h-11 pointer-coarse:min-w-11",
     "disabled:pointer-events-none disabled:opacity-45",
     kinds[kind],
     sizes[size],
@@ -51,6 +51,7 @@ export function IconButton({ label, isOn, className, ...rest }: IconButtonProps)
       aria-pressed={isOn}
       className={classNames(
         "inline-flex size-8 shrink-0 items-center justify-center rounded-md transition-colors",
+        "pointer-coarse:min-h-11 pointer-coarse:min-w-11",
         "hover:bg-sunken hover:text-ink disabled:pointer-events-none disabled:opacity-40",
         isOn ? "bg-accent-soft text-accent" : "text-quiet",
         className,

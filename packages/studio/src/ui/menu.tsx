@@ -35,7 +35,7 @@ export function Menu({ trigger, items, isInitiallyOpen = false }: MenuProps): Re
               key={label}
               onSelect={onSelect}
               className={classNames(
-                "flex h-8 cursor-pointer select-none items-center gap-2 rounded-md px-2.5 outline-none",
+                "flex h-8 pointer-coarse:h-11 cursor-pointer select-none items-center gap-2 rounded-md px-2.5 outline-none",
                 "data-highlighted:bg-sunken",
                 isDangerous && "text-bad",
               )}

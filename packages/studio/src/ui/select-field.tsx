@@ -16,7 +16,7 @@ export function SelectField({ label, value, choices, onChange }: SelectFieldProp
       title={label}
       value={value}
       onChange={({ target }) => onChange(target.value)}
-      className="h-7 min-w-0 max-w-full truncate rounded-md border bg-raised px-1.5 text-[0.8125rem]"
+      className="h-7 pointer-coarse:h-11 min-w-0 max-w-full truncate rounded-md border bg-raised px-1.5 text-small"
     >
       {choices.map((choice) => (
         <option key={choice.value} value={choice.value}>

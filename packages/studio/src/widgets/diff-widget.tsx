@@ -39,7 +39,7 @@ export function DiffWidget({ path, diff }: DiffProps): ReactNode {
       {total === 0 && files.length === 0 && <p className="px-3 py-4 text-quiet text-sm">No changes.</p>}
       <ScrollRegion
         label="Changed lines"
-        className="max-h-[32rem] overflow-auto font-mono text-[0.8125rem] leading-normal"
+        className="max-h-[32rem] overflow-auto font-mono text-small leading-normal"
       >
         {view === "unified" ? (
           <Unified hunks={shown} hasFiles={hasFiles} />

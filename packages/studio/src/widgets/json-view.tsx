@@ -23,7 +23,7 @@ export function JsonView({ value, label, reason }: JsonViewProps): ReactNode {
         <p className="border-b px-3 py-2 text-quiet text-sm">{escapeInvisible(reason)}</p>
       )}
       <ScrollRegion label="JSON" className="max-h-80 overflow-auto">
-        <pre className="w-max min-w-full px-3 py-2.5 font-mono text-[0.8125rem] leading-normal">
+        <pre className="w-max min-w-full px-3 py-2.5 font-mono text-small leading-normal">
           {escapeInvisible(json.slice(0, maxLength))}
           {more > 0 && `\n… and ${more} more characters`}
         </pre>

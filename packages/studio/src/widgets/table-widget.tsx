@@ -35,7 +35,7 @@ export function TableWidget(props: TableProps): ReactNode {
             onChange={(event) => setFilter(event.target.value)}
             aria-label="Filter rows"
             placeholder="Filter"
-            className="h-7 w-28 rounded-md border bg-paper px-2 text-xs placeholder:text-faint sm:w-40"
+            className="h-7 pointer-coarse:h-11 w-28 rounded-md border bg-paper px-2 text-xs placeholder:text-faint sm:w-40"
           />
           <CopyButton label="Copy as CSV" text={() => toCsv(columns, shown)} />
         </>
@@ -135,7 +135,7 @@ function HeadCell({ column, sorting, onSort }: HeadCellProps): ReactNode {
         type="button"
         onClick={() => onSort(getNextSorting())}
         className={classNames(
-          "flex h-8 w-full items-center gap-1 px-3 font-medium text-quiet text-xs hover:text-ink",
+          "flex h-8 pointer-coarse:h-11 w-full items-center gap-1 px-3 font-medium text-quiet text-xs hover:text-ink",
           column.align === "right" && "justify-end",
         )}
       >

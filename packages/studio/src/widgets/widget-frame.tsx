@@ -53,7 +53,9 @@ export function TextAlternative({
 }): ReactNode {
   return (
     <details open={isOpen} className="border-t text-sm">
-      <summary className="cursor-pointer px-3 py-1.5 text-quiet hover:text-ink">{summary}</summary>
+      <summary className="cursor-pointer px-3 py-1.5 pointer-coarse:py-3 text-quiet hover:text-ink">
+        {summary}
+      </summary>
       <ScrollRegion role="group" label={summary} className="max-h-72 overflow-y-auto px-3 pb-3">
         {children}
       </ScrollRegion>
@@ -78,7 +80,7 @@ export function Choice<T extends string>({ label, options, value, onChoose }: Ch
           type="button"
           aria-pressed={option.value === value}
           onClick={() => onChoose(option.value)}
-          className="rounded-[5px] px-2 py-0.5 text-quiet text-xs hover:text-ink aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
+          className="rounded-[5px] px-2 py-0.5 pointer-coarse:min-h-11 pointer-coarse:min-w-11 text-quiet text-xs hover:text-ink aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
         >
           {option.name}
         </button>

@@ -115,7 +115,8 @@ function Controls({
   hasText,
 }: ControlsProps): ReactNode {
   const fileInput = useRef<HTMLInputElement>(null);
-  const buttonStyle = "inline-flex size-8 shrink-0 items-center justify-center rounded-lg";
+  const buttonStyle =
+    "inline-flex size-8 pointer-coarse:size-11 shrink-0 items-center justify-center rounded-lg";
   return (
     <div className="flex items-center gap-1 px-2 pb-2">
       <input

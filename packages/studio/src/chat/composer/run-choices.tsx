@@ -90,7 +90,7 @@ function Choice({ label, value, options, onChange }: ChoiceProps): ReactNode {
       title={label}
       value={value}
       onChange={({ target }) => onChange(target.value)}
-      className="field-sizing-content h-8 min-w-0 max-w-44 cursor-pointer truncate rounded-md bg-transparent px-1.5 text-[0.8125rem] text-quiet hover:bg-sunken hover:text-ink"
+      className="field-sizing-content h-8 pointer-coarse:h-11 min-w-0 max-w-44 cursor-pointer truncate rounded-md bg-transparent px-1.5 text-small text-quiet hover:bg-sunken hover:text-ink"
     >
       {options.map((option) => (
         <option key={option.value} value={option.value} className="bg-raised text-ink">

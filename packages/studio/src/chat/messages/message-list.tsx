@@ -70,7 +70,7 @@ export function MessageList({ head, rows, tail, scrollKey, location }: MessageLi
         <button
           type="button"
           onClick={() => jump()}
-          className="absolute bottom-3 left-1/2 inline-flex h-8 -translate-x-1/2 animate-[appear_0.12s_both] items-center gap-1.5 rounded-full border bg-raised px-3 text-[0.8125rem] text-quiet shadow-lifted hover:text-ink"
+          className="absolute bottom-3 left-1/2 inline-flex h-8 -translate-x-1/2 animate-[appear_0.12s_both] items-center gap-1.5 rounded-full border bg-raised px-3 text-small text-quiet shadow-lifted hover:text-ink"
         >
           <ArrowDown size={14} aria-hidden="true" />
           Jump to latest

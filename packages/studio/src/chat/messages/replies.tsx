@@ -25,7 +25,7 @@ export function Replies({ view, onSend }: RepliesProps): ReactNode {
           key={text}
           type="button"
           onClick={() => send(text)}
-          className="min-h-8 max-w-full whitespace-pre-wrap rounded-2xl border border-accent/50 bg-raised px-3 py-1 text-left text-accent text-sm [overflow-wrap:anywhere] hover:bg-accent-soft disabled:opacity-60"
+          className="min-h-8 pointer-coarse:min-h-11 max-w-full whitespace-pre-wrap rounded-2xl border border-accent/50 bg-raised px-3 py-1 text-left text-accent text-sm [overflow-wrap:anywhere] hover:bg-accent-soft disabled:opacity-60"
         >
           {escapeInvisible(text)}
         </button>

@@ -84,7 +84,7 @@ export function CallLine({ call, progress, isOpen, onToggle }: CallLineProps): R
       aria-expanded={isOpen}
       disabled={!onToggle}
       onClick={onToggle}
-      className="flex min-h-9 w-full min-w-0 items-center gap-2 rounded-lg px-3 py-1.5 text-left text-sm hover:bg-sunken disabled:hover:bg-transparent"
+      className="flex min-h-9 pointer-coarse:min-h-11 w-full min-w-0 items-center gap-2 rounded-lg px-3 py-1.5 text-left text-sm hover:bg-sunken disabled:hover:bg-transparent"
     >
       <Icon
         size={15}

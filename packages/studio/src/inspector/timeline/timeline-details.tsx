@@ -24,10 +24,7 @@ const stateLabels: Readonly<Record<TimelineBar["state"], string>> = {
 export function TimelineDetails({ bar, timeline, now, actions }: TimelineDetailsProps): ReactNode {
   const location = bar && findBarLocation(timeline, bar);
   return (
-    <section
-      aria-label="Details"
-      className="h-32 shrink-0 overflow-y-auto border-t px-4 py-2.5 text-[0.8125rem]"
-    >
+    <section aria-label="Details" className="h-32 shrink-0 overflow-y-auto border-t px-4 py-2.5 text-small">
       {bar ? (
         <>
           <p className="flex items-baseline gap-2">

@@ -108,11 +108,7 @@ function AxisLines({ scale }: { readonly scale: TimeScale }): ReactNode {
 function AxisLabels({ scale }: { readonly scale: TimeScale }): ReactNode {
   const { ticks, gaps } = buildAxis(scale);
   return (
-    <div
-      aria-hidden="true"
-      data-axis=""
-      className={classNames(columns, "text-[0.6875rem] text-faint leading-4")}
-    >
+    <div aria-hidden="true" data-axis="" className={classNames(columns, "text-tiny text-faint leading-4")}>
       <span />
       <div className="relative h-4 whitespace-nowrap tabular-nums">
         {ticks.map(({ place, label }) => (
@@ -170,9 +166,7 @@ function RunTitle({ row }: { readonly row: TimelineRow }): ReactNode {
   const { question, status, from, to } = row.root;
   return (
     <div style={{ height: rowHeight }} className="flex items-center gap-2 px-4">
-      <span className="min-w-0 flex-1 truncate text-[0.8125rem] font-medium">
-        {escapeBidi(question) || "Run"}
-      </span>
+      <span className="min-w-0 flex-1 truncate text-small font-medium">{escapeBidi(question) || "Run"}</span>
       <span
         className={classNames(
           "shrink-0 text-xs tabular-nums",

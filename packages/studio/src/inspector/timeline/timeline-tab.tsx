@@ -33,7 +33,7 @@ export function TimelineTab({ session }: { readonly session: OpenSession }): Rea
   const [left, right] = timeline.runs.slice(-2);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div className="flex h-10 shrink-0 items-center gap-1 pl-4 pr-2">
+      <div className="flex min-h-10 shrink-0 items-center gap-1 pl-4 pr-2">
         <SelectField
           label="Scale"
           value={scale}
@@ -110,7 +110,7 @@ function IconLink({ label, href, children }: IconLinkProps): ReactNode {
       href={href}
       aria-label={label}
       title={label}
-      className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-quiet transition-colors hover:bg-sunken hover:text-ink"
+      className="inline-flex size-8 pointer-coarse:size-11 shrink-0 items-center justify-center rounded-md text-quiet transition-colors hover:bg-sunken hover:text-ink"
     >
       {children}
     </Link>

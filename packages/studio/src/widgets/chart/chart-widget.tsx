@@ -34,7 +34,7 @@ export function ChartWidget(props: ChartProps): ReactNode {
             type="button"
             aria-pressed={!hidden.has(seriesIndex)}
             onClick={() => toggle(seriesIndex)}
-            className="flex items-center gap-1.5 rounded px-1.5 py-0.5 text-quiet hover:bg-sunken aria-[pressed=false]:line-through aria-[pressed=false]:opacity-60"
+            className="flex items-center gap-1.5 rounded px-1.5 py-0.5 pointer-coarse:min-h-11 pointer-coarse:min-w-11 text-quiet hover:bg-sunken aria-[pressed=false]:line-through aria-[pressed=false]:opacity-60"
           >
             <span
               aria-hidden="true"

@@ -66,7 +66,7 @@ export function GraphDrawing(props: GraphDrawingProps): ReactNode {
         <path key={color} data-nodes={members.length} d={drawDots(members)} fill={color} />
       ))}
       <Ring at={focused === undefined ? undefined : nodes.get(focused)} />
-      <g textAnchor="middle" strokeWidth={3} paintOrder="stroke" className="stroke-raised text-[11px]">
+      <g textAnchor="middle" strokeWidth={3} paintOrder="stroke" className="stroke-raised text-tiny">
         {edgeLabels.map(({ text, x, y }) => (
           <text key={`${text} ${x} ${y}`} x={x} y={y} dominantBaseline="central" className="fill-faint">
             {text}

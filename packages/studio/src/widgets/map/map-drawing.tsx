@@ -85,7 +85,7 @@ export function MapDrawing({ map, level, projection, view, size }: MapDrawingPro
           dominantBaseline="central"
           strokeWidth={3}
           paintOrder="stroke"
-          className="fill-quiet stroke-raised text-[11px] data-strong:fill-ink data-strong:font-semibold"
+          className="fill-quiet stroke-raised text-tiny data-strong:fill-ink data-strong:font-semibold"
           data-strong={pinned.some(({ pin }) => escapeBidi(pin.label) === text) || undefined}
         >
           {text}
