@@ -21,16 +21,16 @@ function createRun(spans: readonly (readonly [number, number])[], kind: Timeline
 
 describe("the axis of a timeline", () => {
   it.each([
-    [200, ["0", "50 ms", "100 ms", "150 ms", "200 ms"]],
+    [200, ["0", "50 ms", "100 ms", "150 ms"]],
     [1_300, ["0", "500 ms", "1 s"]],
-    [10_000, ["0", "2 s", "4 s", "6 s", "8 s", "10 s"]],
-    [125_000, ["0", "30 s", "1:00", "1:30", "2:00"]],
-    [2 * hour, ["0", "30:00", "1:00:00", "1:30:00", "2:00:00"]],
+    [10_000, ["0", "5 s", "10 s"]],
+    [125_000, ["0", "30 s", "1:00", "1:30"]],
+    [2 * hour, ["0", "30:00", "1:00:00", "1:30:00"]],
   ] as const)("has round, readable steps for %i ms", (ms, labels) => {
     const { ticks } = buildAxis(createLinearScale(5_000, 5_000 + ms));
     expect(ticks.map(({ label }) => label)).toEqual(labels);
     ticks.slice(1).forEach(({ place }, index) => {
-      expect(place - (ticks[index]?.place ?? 0)).toBeGreaterThanOrEqual(0.19);
+      expect(place - (ticks[index]?.place ?? 0)).toBeGreaterThanOrEqual(0.239);
     });
   });
 

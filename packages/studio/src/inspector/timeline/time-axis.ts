@@ -16,7 +16,9 @@ const steps = [
   ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
   ...[1, 2, 6, 12, 24, 48].map((count) => count * hour),
 ];
-const [minDistance, maxTicks] = [0.19, 60];
+const [minDistance, maxTicks] = [0.24, 60];
+/** A label at the end is drawn before its place, and needs more room. */
+const [endPlace, endDistance] = [0.85, 0.34];
 
 /** Builds labels at round times since the start, far enough from each other to be read. None are in a shortened span. */
 export function buildAxis(scale: TimeScale): TimeAxis {
@@ -30,7 +32,7 @@ export function buildAxis(scale: TimeScale): TimeAxis {
   }));
   const ticks: Tick[] = [{ place: 0, label: "0" }];
   const isFree = (place: number): boolean =>
-    place - (ticks.at(-1)?.place ?? 0) >= minDistance &&
+    place - (ticks.at(-1)?.place ?? 0) >= (place > endPlace ? endDistance : minDistance) - 1e-9 &&
     place <= 1 &&
     !axisGaps.some((gap) => place > gap.from - 0.02 && place < gap.to + 0.02);
   let start = from;
