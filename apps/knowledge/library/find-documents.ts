@@ -20,7 +20,7 @@ export type FoundDocument = {
 export type Source = "project" | "packages" | "folder";
 export const allSources: readonly Source[] = ["project", "packages", "folder"];
 
-const maxDocuments = 800;
+const maxDocuments = 1200;
 const maxBytes = 20_000_000;
 
 const isText = (name: string): boolean => /\.(?:md|markdown|txt)$/i.test(name);
