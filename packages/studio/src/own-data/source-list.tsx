@@ -103,7 +103,11 @@ function SkippedItems({ source: { report } }: { readonly source: DataSourceInfo 
   return (
     <details className="text-sm">
       <summary className="cursor-pointer text-warn">{skippedCount.toLocaleString("en")} skipped</summary>
-      <ScrollRegion role="group" label="What was skipped" className="mt-1 max-h-48 overflow-y-auto text-quiet">
+      <ScrollRegion
+        role="group"
+        label="What was skipped"
+        className="mt-1 max-h-48 overflow-y-auto text-quiet"
+      >
         <ul>
           {skipped.map(({ item, reason }) => (
             <li key={`${item} ${reason}`} className="[overflow-wrap:anywhere]">
