@@ -9,6 +9,7 @@ const sharedFolders = [
   "agents",
   "approvals",
   "client",
+  "engines",
   "hosted",
   "logs",
   "loop",
@@ -23,14 +24,24 @@ const sharedFolders = [
   "sessions",
   "settings",
   "state",
+  "testing",
   "trace",
 ];
 const sharedTests = [
+  "packages/capstan/src/*.test.ts",
   `packages/capstan/src/{${sharedFolders}}/**/*.test.ts`,
+  "packages/cli/src/{deploy,errors,mcp-config,output,terminal}/**/*.test.ts",
   "packages/offline/src/**/*.test.ts",
+  "packages/studio/src/{chat/messages,markdown,pages,replay,ui,widgets}/**/!(*.browser).test.{ts,tsx}",
+  "scripts/!(block-network|build|examples|guides|programs|start|tutorial).test.ts",
 ];
 /** Share workers among themselves: the adapters of other frameworks that they load replace `Response`. */
 const sharedServerTests = ["packages/{mcp,tools}/src/*/**/*.test.ts", "apps/*/**/!(*.browser).test.ts"];
+/** Share workers among themselves, except for the one that loads such an adapter. */
+const sharedRouteTests = [
+  "packages/server/src/{event-views,http,own-data,protocols,runs,sessions,views}/**/*.test.ts",
+  "packages/server/src/routes/!(mcp).test.ts",
+];
 const excludedTests = [
   ...configDefaults.exclude,
   "**/dist/**",
@@ -65,6 +76,10 @@ const config: ViteUserConfig = defineConfig({
       },
       {
         extends: true,
+        test: { name: "routes", include: sharedRouteTests, exclude: excludedTests, isolate: false },
+      },
+      {
+        extends: true,
         test: {
           name: "isolated",
           include: [
@@ -74,7 +89,7 @@ const config: ViteUserConfig = defineConfig({
             "bench/**/*.test.ts",
             "hosts/*.test.ts",
           ],
-          exclude: [...excludedTests, ...sharedTests, ...sharedServerTests],
+          exclude: [...excludedTests, ...sharedTests, ...sharedServerTests, ...sharedRouteTests],
         },
       },
     ],

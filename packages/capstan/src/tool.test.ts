@@ -4,6 +4,7 @@ import { z } from "zod";
 import { defineAgent } from "./agent.ts";
 import { run } from "./run/run.ts";
 import type { SchemaInput } from "./schema/schema.ts";
+import { memory } from "./stores/memory.ts";
 import { fakeClock } from "./testing/fake-clock.ts";
 import { scriptedModel } from "./testing/scripted-model.ts";
 import { defineTool, hasEffect, isOrdered, isRepeatable, type Tool, type ToolContext } from "./tool.ts";
@@ -228,6 +229,7 @@ describe("kinds of tools", () => {
       { text: "Blue." },
     ]);
     await run(defineAgent({ name: "helper", model, tools: [look] }), "Look", {
+      store: memory(),
       session: "ses",
       runId: "r1",
       context: { user: "Ada" },

@@ -281,7 +281,7 @@ describe("a large result", () => {
     expect(answer.headers.get("content-security-policy")).toContain("sandbox");
     const bytes = await server.send("GET", `/api/sessions/${id}/blobs/${odd}`);
     expect(bytes.headers.get("content-type")).toBe("application/octet-stream");
-    expect([...(await bytes.bytes())]).toEqual([1, 2]);
+    expect([...new Uint8Array(await bytes.arrayBuffer())]).toEqual([1, 2]);
     expect((await server.send("GET", `/api/sessions/${id}/blobs/blob_99`)).status).toBe(404);
   });
 });
