@@ -84,7 +84,7 @@ type PromptSectionProps = { readonly title: string; readonly size: number; reado
 function PromptSection({ title, size, children }: PromptSectionProps): ReactNode {
   return (
     <section aria-label={title}>
-      <h3 className="mb-1.5 flex items-baseline justify-between gap-2 text-[0.8125rem] font-medium">
+      <h3 className="mb-1.5 flex items-baseline justify-between gap-2 text-small font-medium">
         {title}
         <span className="text-xs font-normal text-faint tabular-nums">
           about {formatFullNumber(size)} tokens
@@ -98,7 +98,7 @@ function PromptSection({ title, size, children }: PromptSectionProps): ReactNode
 function PlainText({ text }: { readonly text: string }): ReactNode {
   if (text.trim() === "") return <p className="text-xs text-faint">None</p>;
   return (
-    <p dir="auto" className="whitespace-pre-wrap text-[0.8125rem] [overflow-wrap:anywhere]">
+    <p dir="auto" className="whitespace-pre-wrap text-small [overflow-wrap:anywhere]">
       {escapeInvisible(text)}
     </p>
   );
@@ -108,7 +108,7 @@ function ToolLine({ tool }: { readonly tool: ToolSpec }): ReactNode {
   return (
     <li>
       <details className="rounded-md border px-3 py-1.5">
-        <summary className="cursor-pointer text-[0.8125rem]">
+        <summary className="cursor-pointer text-small">
           <span className="font-medium">{escapeBidi(tool.name)}</span>{" "}
           <span className="text-xs text-quiet">{escapeBidi(tool.description.split("\n")[0] ?? "")}</span>
         </summary>

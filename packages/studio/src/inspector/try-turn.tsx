@@ -134,7 +134,7 @@ function Field({ label, value, rows, onChange }: FieldProps): ReactNode {
   const id = useId();
   return (
     <div className="grid gap-1">
-      <label htmlFor={id} className="text-[0.8125rem] font-medium">
+      <label htmlFor={id} className="text-small font-medium">
         {label}
       </label>
       <textarea
@@ -188,10 +188,10 @@ function ToolBoxes({ tools, dropped, onChange }: ToolBoxesProps): ReactNode {
   if (tools.length === 0) return null;
   return (
     <fieldset>
-      <legend className="mb-1 text-[0.8125rem] font-medium">Tools that are offered</legend>
+      <legend className="mb-1 text-small font-medium">Tools that are offered</legend>
       <div className="flex flex-wrap gap-x-4 gap-y-1">
         {tools.map(({ name }) => (
-          <label key={name} className="flex min-h-7 items-center gap-1.5 text-[0.8125rem]">
+          <label key={name} className="flex min-h-7 items-center gap-1.5 text-small">
             <input
               type="checkbox"
               checked={!dropped.has(name)}
@@ -228,7 +228,7 @@ function toAnswer({ entry, usage, ms, model }: MessageFact): Omit<AnswerProps, "
 function Answer({ title, text, calls, usage, ms, model }: AnswerProps): ReactNode {
   return (
     <section aria-label={title} className="grid min-w-0 gap-2 rounded-lg border p-3">
-      <h3 className="text-[0.8125rem] font-semibold">{title}</h3>
+      <h3 className="text-small font-semibold">{title}</h3>
       <p className="text-xs text-quiet">
         {escapeBidi(model)} · {formatTokenUsage(usage)} · {formatDuration(ms)}
       </p>
@@ -240,7 +240,7 @@ function Answer({ title, text, calls, usage, ms, model }: AnswerProps): ReactNod
       {calls.map(({ name, input }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
         <div key={index} className="grid gap-1">
-          <p className="text-[0.8125rem]">
+          <p className="text-small">
             Calls <span className="font-medium">{escapeBidi(name)}</span>
           </p>
           <RawJson label={`the input of ${name}`} value={input} />

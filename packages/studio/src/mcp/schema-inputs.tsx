@@ -39,7 +39,7 @@ export function Labelled({ name, isRequired, field, children }: LabelledProps): 
 export function Name({ name, isRequired = false }: Pick<SchemaFormProps, "name" | "isRequired">): ReactNode {
   return (
     <>
-      <span className="font-mono text-[0.8125rem] font-medium [overflow-wrap:anywhere]">
+      <span className="font-mono text-small font-medium [overflow-wrap:anywhere]">
         {escapeInvisible(name)}
       </span>{" "}
       {isRequired && <span className="text-xs text-faint">required</span>}
@@ -152,7 +152,7 @@ export function JsonInput({ id, value, onValue, isRequired, rows = 3 }: JsonInpu
       spellCheck={false}
       placeholder="JSON"
       onChange={({ target }) => update(target)}
-      className={`py-2 font-mono text-[0.8125rem]! ${box}`}
+      className={`py-2 font-mono text-small! ${box}`}
     />
   );
 }

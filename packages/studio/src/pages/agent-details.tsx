@@ -14,7 +14,7 @@ export function AgentDetails({ agent }: { readonly agent: AgentInfo }): ReactNod
         <ul className="grid gap-2">
           {tools.map(({ name, description, needsApproval }) => (
             <li key={name}>
-              <span className="font-mono text-[0.8125rem] text-ink">{escapeInvisible(name)}</span>
+              <span className="font-mono text-small text-ink">{escapeInvisible(name)}</span>
               {needsApproval && <span className="ml-2 text-xs text-accent">needs approval</span>}
               <span className="line-clamp-3 [overflow-wrap:anywhere]">{escapeBidi(description)}</span>
             </li>

@@ -206,5 +206,5 @@ function ToolLine({
 }
 
 function ToolName({ name }: { readonly name: string }): ReactNode {
-  return <code className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">{escapeInvisible(name)}</code>;
+  return <code className="font-mono text-small [overflow-wrap:anywhere]">{escapeInvisible(name)}</code>;
 }

@@ -196,7 +196,7 @@ function ToolItem({ tool, server }: ToolItemProps): ReactNode {
         <ToolTrial server={server.name} tool={tool} metadata={metadata} onClose={() => setOpen(false)} />
       )}
       <p className="flex flex-wrap items-center gap-1.5">
-        <span className="mr-1 font-mono text-[0.8125rem] font-medium [overflow-wrap:anywhere]">
+        <span className="mr-1 font-mono text-small font-medium [overflow-wrap:anywhere]">
           {escapeInvisible(name)}
         </span>
         {effect !== undefined && <Tag>{effects[effect]}</Tag>}
@@ -216,7 +216,7 @@ function Calls({ calls }: { readonly calls: readonly McpCallInfo[] }): ReactNode
     <ul className="grid gap-1 text-sm">
       {calls.map(({ tool, at, ms, status, runId, sessionId }) => (
         <li key={`${runId} ${at} ${tool}`} className="flex flex-wrap items-baseline gap-x-3">
-          <span className="font-mono text-[0.8125rem]">{escapeInvisible(tool)}</span>
+          <span className="font-mono text-small">{escapeInvisible(tool)}</span>
           <span className={status === "ok" ? "text-good" : "text-bad"}>{status}</span>
           <span className="tabular-nums text-quiet">{ms} ms</span>
           <span className="text-faint">{formatTimeAgo(at, Date.now())}</span>

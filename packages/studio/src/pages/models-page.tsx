@@ -100,7 +100,7 @@ function ModelRow({ model }: { readonly model: ModelInfo }): ReactNode {
             type="button"
             aria-expanded={isOpen}
             onClick={() => setOpen(!isOpen)}
-            className="h-7 rounded-md px-2 text-[0.8125rem] max-sm:-ml-2 max-sm:basis-full max-sm:text-left font-medium text-accent hover:bg-sunken"
+            className="h-7 rounded-md px-2 text-small max-sm:-ml-2 max-sm:basis-full max-sm:text-left font-medium text-accent hover:bg-sunken"
           >
             How to set the key<span className="sr-only"> for {model.provider}</span>
           </button>

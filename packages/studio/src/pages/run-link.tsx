@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from "react";
 import { Link, useLocation } from "wouter";
-import { SidebarToggle } from "../chat/conversation-header.tsx";
+import { SidebarToggle } from "../shell/sidebar-toggle.tsx";
 import { client } from "../data/client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { useInspectorFocus } from "../inspector/focus.ts";

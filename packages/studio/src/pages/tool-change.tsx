@@ -15,7 +15,7 @@ export function ToolChange({ change, onTrust }: ToolChangeProps): ReactNode {
     <div>
       <div className="flex flex-wrap items-center justify-between gap-2">
         <p className="text-sm [overflow-wrap:anywhere]">
-          <span className="font-mono text-[0.8125rem] font-medium">{escapeInvisible(name)}</span>{" "}
+          <span className="font-mono text-small font-medium">{escapeInvisible(name)}</span>{" "}
           <span className="text-warn">changed and is disabled</span>
         </p>
         {onTrust && (

@@ -216,7 +216,7 @@ function SmallField({
       placeholder={label}
       value={typed}
       onChange={({ target }) => setTyped(target.value)}
-      className="h-7 w-28 rounded-md border bg-raised px-2 text-[0.8125rem]"
+      className="h-7 w-28 rounded-md border bg-raised px-2 text-small"
     />
   );
 }

@@ -15,7 +15,7 @@ export function CommandWidget({ command, folder, allows = [] }: CommandProps): R
     >
       <ScrollRegion
         label="Command"
-        className="max-h-72 overflow-auto px-3 py-2 font-mono text-[0.8125rem] leading-normal"
+        className="max-h-72 overflow-auto px-3 py-2 font-mono text-small leading-normal"
       >
         <pre className="whitespace-pre-wrap [overflow-wrap:anywhere]">
           <span aria-hidden="true" className="select-none text-faint">
@@ -28,7 +28,7 @@ export function CommandWidget({ command, folder, allows = [] }: CommandProps): R
         {folder !== undefined && (
           <>
             <dt className="text-quiet">Folder</dt>
-            <dd className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">{escapeInvisible(folder)}</dd>
+            <dd className="font-mono text-small [overflow-wrap:anywhere]">{escapeInvisible(folder)}</dd>
           </>
         )}
         {allows.map(({ what, answer }) => (

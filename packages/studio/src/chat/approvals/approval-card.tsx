@@ -68,7 +68,7 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
         <pre
           // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
           tabIndex={0}
-          className="max-h-72 overflow-auto whitespace-pre-wrap rounded-md bg-sunken px-3 py-2 font-mono text-[0.8125rem] leading-normal [overflow-wrap:anywhere]"
+          className="max-h-72 overflow-auto whitespace-pre-wrap rounded-md bg-sunken px-3 py-2 font-mono text-small leading-normal [overflow-wrap:anywhere]"
         >
           {escapeInvisible(shown)}
         </pre>

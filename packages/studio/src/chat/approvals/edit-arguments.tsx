@@ -117,7 +117,7 @@ function JsonArea({ value, onChange }: JsonAreaProps): ReactNode {
         value={value}
         spellCheck={false}
         onChange={({ target }) => onChange(target.value)}
-        className="w-full rounded-md border bg-paper px-3 py-1.5 font-mono text-[0.8125rem]"
+        className="w-full rounded-md border bg-paper px-3 py-1.5 font-mono text-small"
       />
     </div>
   );
