@@ -18,7 +18,7 @@ import {
   storedAgents,
 } from "capstan/agents";
 import { type FindAgent, type LocalEngine, type LocalOptions, local } from "capstan/engines/local";
-import { getScope } from "capstan/sessions";
+import { getScope, loadRequests } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { createAdmission, type LoadLimits } from "./access/admission.ts";
 import { type ApiKeys, apiKeys } from "./access/api-keys.ts";
@@ -307,6 +307,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     ...{ engine, store, leaseMs, activeRuns, agents, ownData },
     resolveAgent: (name = coded[0]?.name ?? "", model) => resolver.get(name, model),
     findAgent: resolver.find,
+    loadRequests: (turn) => loadRequests(store, turn),
     agentProfiles: options.about ?? {},
     eventViews: options.eventViews ? addViews({ chat: chatView }, options.eventViews) : { chat: chatView },
     clientProvenance: options.clientProvenance ?? "application",

@@ -2,6 +2,7 @@ import type { McpTools } from "@capstan/mcp";
 import type { Agent, PolicyOverrides, ResumeOptions, Store } from "capstan";
 import type { PolicyLimits, SettingsLimits } from "capstan/agents";
 import type { LocalEngine } from "capstan/engines/local";
+import type { loadRequests } from "capstan/sessions";
 import type { Admission } from "./access/admission.ts";
 import type { ApiKeys } from "./access/api-keys.ts";
 import type { QuotaSource } from "./access/authenticate.ts";
@@ -56,6 +57,8 @@ export type Deployment = {
   resolveAgent(name?: string, model?: string): Promise<Agent>;
   /** Finds the agent of a stored run by its recorded name, which may be `name@model`. */
   findAgent(name: string): Promise<Agent | undefined>;
+  /** Returns the model requests of a turn as they were sent. */
+  loadRequests(turn: Parameters<typeof loadRequests>[1]): ReturnType<typeof loadRequests>;
   /** Models that a request may choose. */
   readonly models: ModelChoices;
   readonly policy: PolicyOverrides | undefined;

@@ -1,4 +1,5 @@
 import { type Entry, type ErrorData, type Event, isModelError, type Result, type Store } from "capstan";
+import { session } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import type { EphemeralSegment } from "../runs/ephemeral-runs.ts";
 import { isInternal, summarizeCode, toClientError } from "./client-error.ts";
@@ -31,6 +32,16 @@ export function withHiddenErrors(deployment: Deployment): Deployment {
         const sent = await engine.getTurnRequest(...turn);
         return { ...sent, request: { ...sent.request, history: sent.request.history.map(hideEntryError) } };
       },
+    },
+    async loadRequests(turn) {
+      const requests = await deployment.loadRequests(turn);
+      const messages = await listProviderMessages(store, turn.runId);
+      // The address of the provider may name the operator's account.
+      return requests.map((request) => ({
+        ...request,
+        ...{ url: "", headers: {} },
+        body: messages.reduce((body, { text, shown }) => body.replaceAll(text, shown), request.body),
+      }));
     },
     ephemeralRuns: {
       ...ephemeralRuns,
@@ -85,6 +96,22 @@ export function hideErrors(event: Event): Event {
     default:
       return event;
   }
+}
+
+/** The messages of providers in the results of a session, in every form that a request may contain. */
+async function listProviderMessages(
+  store: Store,
+  runId: string,
+): Promise<readonly { readonly text: string; readonly shown: string }[]> {
+  const facts = await session(store, (await store.findSession(runId)) ?? "").facts();
+  const errors = facts.flatMap((fact) =>
+    fact.type === "tool_call_result" && fact.error && isModelError(fact.error.code) ? [fact.error] : [],
+  );
+  const escapeJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  return errors.flatMap(({ code, message }) => {
+    const shown = summarizeCode(code);
+    return [escapeJson(escapeJson(message)), escapeJson(message)].map((text) => ({ text, shown }));
+  });
 }
 
 type Ended = Extract<Event, { readonly type: "done" }>;

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { defineAgent, defineTool, type ModelRequest, type Store } from "capstan";
+import { AgentError, defineAgent, defineTool, type ModelRequest, type Store } from "capstan";
 import { openai } from "capstan/models/openai";
 import { session, sessions } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
@@ -23,6 +23,19 @@ const answer = scriptedModel((request) => {
     : { calls: [{ name: "look", input: { at: "home" } }] };
 });
 const other = scriptedModel(() => ({ text: "From another model." }), { id: "acme/other" });
+
+/** A tool that calls a model, whose provider fails with a message that names the operator's account. */
+const broken = defineTool({
+  ...{ name: "broken", description: "Asks a model", input: { prompt: { type: "string" } }, effects: "none" },
+  execute() {
+    throw new AgentError("model_auth", 'The account 4711 has no "credit".');
+  },
+});
+const caller = scriptedModel(({ history }) =>
+  history.at(-1)?.type === "result"
+    ? { text: "It failed." }
+    : { calls: [{ name: "broken", input: { prompt: "?" } }] },
+);
 
 let store: Store;
 let server: TestServer;
@@ -57,6 +70,7 @@ beforeEach(async () => {
     agents: [
       defineAgent({ name: "helper", model: answer, tools: [look], instructions: () => instructions }),
       defineAgent({ name: "remote", model: remote, tools: [look], instructions: "Be exact." }),
+      defineAgent({ name: "caller", model: caller, tools: [broken] }),
     ],
     models: [other],
     settingsLimits: { maxOutputTokens: 100 },
@@ -114,6 +128,19 @@ describe("the exact request of a turn", () => {
     expect((await server.send("POST", `${path}/try`, {}, bob)).status).toBe(404);
     const { requests } = await (await server.send("GET", path, undefined, ada)).json();
     expect(requests[0]).toMatchObject({ url: "", headers: {}, body: bodies[0] });
+  });
+
+  it("does not contain a provider's message, except for admins (A94)", async () => {
+    const ada = await createKey("ada");
+    const root = await createKey("ada", { isAdmin: true });
+    const { runId } = await runToEnd({ input: "Ask.", agent: "caller" }, ada);
+    const load = async (headers: Headers) => {
+      const response = await server.send("GET", `/api/runs/${runId}/requests/2`, undefined, headers);
+      return JSON.stringify(await response.json());
+    };
+    expect(await load(root)).toContain("account 4711");
+    expect(await load(ada)).not.toContain("4711");
+    expect(await load(ada)).toContain("failed to answer");
   });
 
   it("is refused with a reason if there is none", async () => {

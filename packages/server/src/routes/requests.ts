@@ -1,6 +1,5 @@
 import { AgentError, type ErrorCode, isModelError, type ToolSpec } from "capstan";
 import type { TurnChanges } from "capstan/engines/local";
-import { loadRequests } from "capstan/sessions";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import { readRequestSettings } from "../access/request-settings.ts";
@@ -65,12 +64,8 @@ export const requestRoutes: readonly Route[] = [
         schema: z.object({ requests: z.array(request) }),
       },
     },
-    async handle({ params: { runId, turn }, query: { callId }, caller }, { store }) {
-      const requests = await loadRequests(store, { runId, turn, callId });
-      // The address of the provider may name the operator's account.
-      const hide = (one: (typeof requests)[number]) =>
-        caller.isAdmin ? one : { ...one, url: "", headers: {} };
-      return Response.json({ requests: requests.map(hide) });
+    async handle({ params: { runId, turn }, query: { callId } }, deployment) {
+      return Response.json({ requests: await deployment.loadRequests({ runId, turn, callId }) });
     },
   }),
   defineRoute({
@@ -93,7 +88,7 @@ export const requestRoutes: readonly Route[] = [
           ms: z.number(),
           stopReason: z.string(),
           model: z.string(),
-          body: z.string().describe("The request as it was sent, with secrets masked."),
+          body: z.string().describe("The request as it was sent. Empty without an admin key."),
         }),
       },
     },
@@ -138,7 +133,7 @@ async function tryRequest(deployment: Deployment, caller: Caller, tried: TriedRe
       ...{ status: "done", text: "", grounded: false, usage: used, cost },
       ...{ runId: id, sessionId: `${caller.scope}~${id}`, agent: "", turn, id, seq: 1, at: 0 },
     });
-    return answer;
+    return caller.isAdmin ? answer : { ...answer, body: "" };
   } catch (thrown) {
     admitted.release();
     throw thrown;
