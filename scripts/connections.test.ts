@@ -36,6 +36,7 @@ const engines = ["packages/restate/src/endpoint.ts", "packages/restate/src/ingre
 /** Serves fake providers and databases on loopback for tests. */
 const testKits = [
   "packages/capstan/src/testing/cloud-server.ts",
+  "packages/capstan/src/testing/recording-provider.ts",
   "packages/capstan/src/testing/model-suite.ts",
   "packages/verification/src/conformance/",
   "packages/verification/src/outages/",
