@@ -13,9 +13,16 @@ const find = defineTool({
 /** Answers with different costs, calls a tool, or fails. */
 const model = scriptedModel(({ history }) => {
   const text = JSON.stringify(history.at(-1));
-  const usage = { inputTokens: 1_200, outputTokens: 80, cachedTokens: 600, cost: text.includes("long") ? 0.42 : 0.03 };
+  const usage = {
+    inputTokens: 1_200,
+    outputTokens: 80,
+    cachedTokens: 600,
+    cost: text.includes("long") ? 0.42 : 0.03,
+  };
   if (text.includes("broken")) return { error: "model_auth" };
-  return text.includes("Where is gate") ? { calls: [{ name: "find_gate" }], usage } : { text: "Follow the signs.", usage };
+  return text.includes("Where is gate")
+    ? { calls: [{ name: "find_gate" }], usage }
+    : { text: "Follow the signs.", usage };
 });
 const studio = setupStudio(() => ({
   agents: ["guide", "clerk"].map((name) => defineAgent({ name, model, tools: [find] })),

@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo, useRef, useState } from "react";
-import { dropWatch, type OpenSession, useDeletedSessions, useOpenSession } from "../data/open-session.ts";
 import { useLoadFeedback } from "../data/feedback.ts";
+import { dropWatch, type OpenSession, useDeletedSessions, useOpenSession } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
 import { useInspectorFocus } from "../inspector/focus.ts";
 import { showView, useNewestView } from "../panel/panel-state.ts";

@@ -5,6 +5,7 @@ import { useAbout } from "../data/about.ts";
 import { Button } from "../ui/button.tsx";
 import { SelectField } from "../ui/select-field.tsx";
 import { emptyView, hasFilter, type RunView, ranges } from "./run-view.ts";
+import { useIsWide } from "./use-is-wide.ts";
 
 type FilterBarProps = {
   readonly view: RunView;
@@ -73,7 +74,7 @@ export function FilterBar({ view, statistics, onChange }: FilterBarProps): React
   return (
     <div className="grid gap-2">
       <SearchField value={view.q} onChange={(q) => onChange({ q })} />
-      <div className="flex flex-wrap items-center gap-1.5">
+      <FilterRow isFiltered={hasFilter(view)}>
         <SelectField
           label="Time"
           value={view.range}
@@ -136,8 +137,22 @@ export function FilterBar({ view, statistics, onChange }: FilterBarProps): React
             Clear filters
           </Button>
         )}
-      </div>
+      </FilterRow>
     </div>
+  );
+}
+
+type FilterRowProps = { readonly isFiltered: boolean; readonly children: ReactNode };
+
+/** The filters, folded on a phone unless one is set. */
+function FilterRow({ isFiltered, children }: FilterRowProps): ReactNode {
+  const row = <div className="flex flex-wrap items-center gap-1.5">{children}</div>;
+  if (useIsWide()) return row;
+  return (
+    <details open={isFiltered} className="text-sm">
+      <summary className="cursor-pointer py-1 text-quiet">Filters</summary>
+      {row}
+    </details>
   );
 }
 

@@ -5,10 +5,12 @@ import "uplot/dist/uPlot.min.css";
 import { formatCompactNumber, formatDollars } from "../inspector/format-facts.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatDuration } from "../ui/format-duration.ts";
+import { ScrollRegion } from "../ui/scroll-region.tsx";
 import { buildChartOptions, getLabels, toPlotData } from "../widgets/chart/chart-options.ts";
 import { getSeriesVariable, useThemeColors } from "../widgets/theme-colors.ts";
 import type { ChartProps } from "../widgets/widget-props.ts";
 import { getRange, type RunView } from "./run-view.ts";
+import { useIsWide } from "./use-is-wide.ts";
 
 type RunPlotsProps = {
   readonly statistics: RunStatistics;
@@ -22,9 +24,27 @@ export function RunPlots({ statistics, view, onChange }: RunPlotsProps): ReactNo
   const plots = useMemo(() => buildPlots(statistics, view.range), [statistics, view.range]);
   const share = total.runs === 0 ? 0 : total.failed / total.runs;
   const latency = total.p50Ms === undefined ? "–" : formatDuration(total.p50Ms);
+  const isWide = useIsWide();
+  const lists = (
+    <div className="mt-3 grid gap-3 lg:grid-cols-3">
+      <TotalsList
+        title="Agents"
+        totals={agents}
+        chosen={view.agent}
+        onChoose={(agent) => onChange({ agent })}
+      />
+      <TotalsList
+        title="Models"
+        totals={models}
+        chosen={view.model}
+        onChoose={(model) => onChange({ model })}
+      />
+      <TotalsList title="Tools" totals={tools} chosen={view.tool} onChoose={(tool) => onChange({ tool })} />
+    </div>
+  );
   return (
     <>
-      <div className="grid gap-3 lg:grid-cols-3">
+      <PlotRow isWide={isWide}>
         <SmallPlot
           title="Cost"
           figure={formatDollars(total.cost)}
@@ -43,23 +63,31 @@ export function RunPlots({ statistics, view, onChange }: RunPlotsProps): ReactNo
           format={formatCompactNumber}
           chart={plots.runs}
         />
-      </div>
-      <div className="mt-3 grid gap-3 lg:grid-cols-3">
-        <TotalsList
-          title="Agents"
-          totals={agents}
-          chosen={view.agent}
-          onChoose={(agent) => onChange({ agent })}
-        />
-        <TotalsList
-          title="Models"
-          totals={models}
-          chosen={view.model}
-          onChoose={(model) => onChange({ model })}
-        />
-        <TotalsList title="Tools" totals={tools} chosen={view.tool} onChoose={(tool) => onChange({ tool })} />
-      </div>
+      </PlotRow>
+      {isWide ? (
+        lists
+      ) : (
+        <details className="mt-3 text-sm">
+          <summary className="cursor-pointer py-1 text-quiet">By agent, model and tool</summary>
+          {lists}
+        </details>
+      )}
     </>
+  );
+}
+
+type PlotRowProps = { readonly isWide: boolean; readonly children: ReactNode };
+
+/** The plots side by side; on a phone, a part of the next one shows that they can be scrolled. */
+function PlotRow({ isWide, children }: PlotRowProps): ReactNode {
+  if (isWide) return <div className="grid grid-cols-3 gap-3">{children}</div>;
+  return (
+    <ScrollRegion
+      label="Plots"
+      className="flex snap-x gap-3 overflow-x-auto pb-1 [&>figure]:w-[85%] [&>figure]:shrink-0 [&>figure]:snap-start"
+    >
+      {children}
+    </ScrollRegion>
   );
 }
 
@@ -90,7 +118,7 @@ function buildPlots(
   return {
     cost: { type: "bar", x, series: [{ label: "Cost", values: read(({ cost }) => cost, 0) }] },
     latency: {
-      ...{ type: "line", x },
+      ...{ type: "bar", x },
       series: [
         { label: "Median", values: read(({ p50Ms }) => p50Ms, null) },
         { label: "95 %", values: read(({ p95Ms }) => p95Ms, null) },
@@ -104,6 +132,16 @@ function buildPlots(
       ],
     },
   };
+}
+
+/** Formats a time on the axis: the hour in a short range, otherwise the day. */
+function createTimeFormat({ x: { values } }: ChartProps): (seconds: number) => string {
+  const span = Number(values.at(-1) ?? 0) - Number(values[0] ?? 0);
+  const format = new Intl.DateTimeFormat(
+    "en-GB",
+    span > 2 * 86_400 ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" },
+  );
+  return (seconds) => format.format(seconds * 1_000);
 }
 
 const plotHeight = 120;
@@ -126,12 +164,13 @@ function SmallPlot({ title, figure, format, chart }: SmallPlotProps): ReactNode 
     const options = buildChartOptions(chart, colors, setIndex);
     const [xAxis, yAxis] = options.axes ?? [];
     const axes = [
-      { ...xAxis, size: 24 },
+      { ...xAxis, size: 24, values: (_: UPlot, splits: number[]) => splits.map(createTimeFormat(chart)) },
       {
         ...yAxis,
         size: 52,
         space: 32,
-        values: (_: UPlot, splits: number[]) => splits.map((split) => (split < 0 ? "" : format(split))),
+        values: (_: UPlot, splits: number[]) =>
+          splits.map((split) => (split < 0 ? "" : split === 0 ? "0" : format(split))),
       },
     ];
     const measure = () => ({ width: Math.max(element.clientWidth, 120), height: plotHeight });

@@ -1,6 +1,6 @@
 import type { RunSummary } from "capstan";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useSyncExternalStore } from "react";
+import type { KeyboardEvent, ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { useAbout } from "../data/about.ts";
 import { formatCompactNumber } from "../inspector/format-facts.ts";
@@ -17,6 +17,7 @@ import {
   TagList,
 } from "./run-columns.tsx";
 import type { RunView } from "./run-view.ts";
+import { useIsWide } from "./use-is-wide.ts";
 
 type RunTableProps = {
   readonly runs: readonly RunSummary[];
@@ -24,18 +25,6 @@ type RunTableProps = {
   readonly view: RunView;
   readonly onChange: (change: Partial<RunView>) => void;
 };
-
-const wide = matchMedia("(min-width: 768px)");
-
-function useIsWide(): boolean {
-  return useSyncExternalStore(
-    (onChange) => {
-      wide.addEventListener("change", onChange);
-      return () => wide.removeEventListener("change", onChange);
-    },
-    () => wide.matches,
-  );
-}
 
 /** The runs as a table, or as cards on a phone. The arrow keys move between them. */
 export function RunTable(props: RunTableProps): ReactNode {
@@ -162,8 +151,8 @@ function RunCard({ run }: { readonly run: RunSummary }): ReactNode {
     ms === undefined ? undefined : formatDuration(ms),
     cost === 0 ? undefined : formatRunCost(cost, usage.unpriced === true),
     `${formatCompactNumber(usage.inputTokens + usage.outputTokens)} tokens`,
-    `${turns} turns`,
-    toolCalls === 0 ? undefined : `${toolCalls} calls`,
+    formatCount(turns, "turn"),
+    toolCalls === 0 ? undefined : formatCount(toolCalls, "call"),
   ].filter((figure) => figure !== undefined);
   return (
     <li className="relative rounded-lg border bg-raised px-4 py-3 text-sm has-[a:focus-visible]:bg-accent-soft">
@@ -187,6 +176,8 @@ function RunCard({ run }: { readonly run: RunSummary }): ReactNode {
     </li>
   );
 }
+
+const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Moves the focus between the runs with the arrow keys. */
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {

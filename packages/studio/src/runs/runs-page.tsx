@@ -9,6 +9,7 @@ import { FilterBar, QuickViews } from "./filter-bar.tsx";
 import { usePageSettings } from "./page-settings.ts";
 import { RunTable } from "./run-table.tsx";
 import { formatView, hasFilter, parseView, type RunView } from "./run-view.ts";
+import { useIsWide } from "./use-is-wide.ts";
 import { type RunList, useRuns } from "./use-runs.ts";
 import { ColumnMenu, ExportLinks, ViewMenu } from "./view-menus.tsx";
 
@@ -20,6 +21,7 @@ export function RunsPage(): ReactNode {
   const [, navigate] = useLocation();
   const [isLive, setIsLive] = useState(true);
   const list = useRuns(view, isLive);
+  const isWide = useIsWide();
   const onChange = (change: Partial<RunView>) => {
     const search = formatView({ ...view, ...change });
     navigate(search === "" ? "/runs" : `/runs?${search}`, { replace: true });
@@ -36,7 +38,7 @@ export function RunsPage(): ReactNode {
             {isLive ? "Live" : "Paused"}
           </Button>
           <ViewMenu view={view} onChange={onChange} />
-          <ColumnMenu />
+          {isWide && <ColumnMenu />}
           <ExportLinks view={view} />
         </>
       }

@@ -64,7 +64,11 @@ function FeedbackForm({ runId, answer, feedback, onDone }: FeedbackFormProps): R
   function save(event: FormEvent): void {
     event.preventDefault();
     const { rating } = feedback ?? {};
-    const given = { ...(rating && { rating }), ...(note.trim() && { note }), ...(correction.trim() && { correction }) };
+    const given = {
+      ...(rating && { rating }),
+      ...(note.trim() && { note }),
+      ...(correction.trim() && { correction }),
+    };
     runWithToast(async () => {
       await send(runId, given);
       onDone();
