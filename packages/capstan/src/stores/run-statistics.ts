@@ -37,7 +37,6 @@ export function assertBucketMs(bucketMs: number): void {
 
 /** Adds up rows. */
 export function createStatistics(): { add(row: StatisticsRow): void; build(): RunStatistics } {
-  const total = createBucket();
   const buckets = new Map<number, Bucket>();
   const [agents, models, tools] = [
     new Map<string, Counts>(),
@@ -52,7 +51,6 @@ export function createStatistics(): { add(row: StatisticsRow): void; build(): Ru
       const message = `There are more than ${maxBuckets} periods. Choose longer ones, or a shorter time.`;
       throw new AgentError("invalid_input", message);
     }
-    addToBucket(total, row);
     addToBucket(bucket, row);
   }
 
@@ -65,7 +63,7 @@ export function createStatistics(): { add(row: StatisticsRow): void; build(): Ru
       for (const tool of row.tools ?? []) addNamed(tools, tool, row);
     },
     build: () => ({
-      total: toTotals(total),
+      total: toTotals(joinBuckets([...buckets.values()])),
       buckets: [...buckets]
         .sort(([left], [right]) => left - right)
         .map(([at, bucket]) => ({ at, ...toTotals(bucket) })),
@@ -78,6 +76,15 @@ export function createStatistics(): { add(row: StatisticsRow): void; build(): Ru
 
 function createBucket(): Bucket {
   return { runs: 0, failed: 0, cost: 0, tokens: 0, bins: new Map() };
+}
+
+function joinBuckets(buckets: readonly Bucket[]): Bucket {
+  const total = createBucket();
+  for (const bucket of buckets) {
+    addCounts(total, bucket);
+    for (const [bin, runs] of bucket.bins) total.bins.set(bin, (total.bins.get(bin) ?? 0) + runs);
+  }
+  return total;
 }
 
 function addToBucket(bucket: Bucket, row: StatisticsRow): void {
