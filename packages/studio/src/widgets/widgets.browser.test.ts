@@ -244,7 +244,7 @@ describe("the widgets, in a real browser", () => {
     await page.getByText("1 of 5000 rows").waitFor();
     expect(await figure.getByRole("row").nth(1).textContent()).toContain("HA 4999");
 
-    await page.getByRole("button", { name: "Side by side" }).press("Enter");
+    await page.getByRole("button", { name: "Side by side" }).first().press("Enter");
     await page.getByText("Changed lines, before and after").waitFor({ state: "attached" });
 
     const chip = page.getByRole("button", { name: "Source 1: Budget 2026" }).first();
