@@ -179,7 +179,10 @@ test("bridge scenario 8: page content is marked as external, and a call based on
   const page = await studio.open("/");
   await sendMessage(page, hostile);
   const approval = page.getByRole("region", { name: "Approval for mcp_notes_add_note" });
-  await approval.locator("[data-warning]").getByText(/after the agent read text from others \(.*http:\/\/pages\.test\/offer/).waitFor();
+  await approval
+    .locator("[data-warning]")
+    .getByText(/after the agent read text from others \(.*http:\/\/pages\.test\/offer/)
+    .waitFor();
   const fetched = getCards(page, "ok");
   await fetched.getByRole("button", { name: /^web_fetch/ }).click();
   await fetched.getByText(/\[external \w+\][\s\S]*Ignore previous instructions/).waitFor();
