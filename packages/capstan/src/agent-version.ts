@@ -12,7 +12,7 @@ export type VersionedDefinition = {
     readonly summary?: readonly string[];
   };
   readonly tools: readonly VersionedTool[];
-  /** The tools are resolved again for each turn and are not part of the version. */
+  /** Other tools are resolved again for each turn and are not part of the version. */
   readonly hasDynamicTools?: true;
   readonly fallbackTool?: string;
   readonly handoffs: readonly string[];
@@ -42,7 +42,7 @@ const toolTexts = new WeakMap<Tool, string>();
 export function computeAgentVersion(agent: Agent): string {
   let version = versions.get(agent);
   if (version === undefined) {
-    const texts = listFixedTools(agent).map(formatTool);
+    const texts = [...agent.tools.values()].map(formatTool);
     version = hashText([toCanonicalJson(describeSettings(agent) as Json), ...texts].join("\n"));
     versions.set(agent, version);
   }
@@ -51,11 +51,8 @@ export function computeAgentVersion(agent: Agent): string {
 
 /** Returns the definition that the version of an agent is computed from. */
 export function describeVersion(agent: Agent): VersionedDefinition {
-  return { ...describeSettings(agent), tools: listFixedTools(agent).map(describeTool) };
+  return { ...describeSettings(agent), tools: [...agent.tools.values()].map(describeTool) };
 }
-
-const listFixedTools = ({ toolSource, tools }: Agent): readonly Tool[] =>
-  toolSource ? [] : [...tools.values()];
 
 function formatTool(tool: Tool): string {
   let text = toolTexts.get(tool);

@@ -7,12 +7,13 @@ export {
   type InstructionsInput,
 } from "./agent.ts";
 export type { ApprovalRule, ApprovalScope } from "./approvals/approval-scope.ts";
+export type { Leak } from "./approvals/call-check.ts";
 export { type Clock, type ClockOption, systemClock } from "./clock.ts";
 export { suggestName } from "./definition.ts";
 export type { BusMessage, BusSubscription, DeltaBus } from "./delta-bus.ts";
 export { AgentError, type ErrorCode, type ErrorData, errorCodes, isModelError } from "./errors.ts";
 export { escapeInvisible } from "./escape-text.ts";
-export { type Delta, type Event, type Fact, isFact, type Leak, type RunStatus } from "./event.ts";
+export { type Delta, type Event, type Fact, isFact, type RunStatus } from "./event.ts";
 export {
   type AssistantEntry,
   type AssistantPart,

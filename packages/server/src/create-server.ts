@@ -15,9 +15,8 @@ import {
   resolvePolicyLimits,
   type SettingsLimits,
   type StoredAgentsOptions,
-  storedAgents,
 } from "capstan/agents";
-import { type FindAgent, type LocalEngine, type LocalOptions, local } from "capstan/engines/local";
+import { type LocalEngine, type LocalOptions, local } from "capstan/engines/local";
 import { getScope, loadRequests } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { createAdmission, type LoadLimits } from "./access/admission.ts";
@@ -41,7 +40,6 @@ import { createGuard, type GuardOptions } from "./http/guard.ts";
 import { withSecurityHeaders } from "./http/security-headers.ts";
 import { loadStaticFiles } from "./http/static-files.ts";
 import type { McpSettings } from "./mcp-settings.ts";
-import { type ServerAgents, withOwnData } from "./own-data/data-agents.ts";
 import type { OwnData } from "./own-data/own-data.ts";
 import { withApiErrors } from "./protocols/api-errors.ts";
 import { chatView } from "./protocols/chat/chat-events.ts";
@@ -52,7 +50,7 @@ import { mountMcp } from "./protocols/mount-mcp.ts";
 import { routes } from "./routes/all-routes.ts";
 import type { Route } from "./routes/route.ts";
 import { trackActiveRuns } from "./runs/active-runs.ts";
-import { createAgentResolver, indexModels, withToolsets } from "./runs/agent-resolver.ts";
+import { createAgentSource } from "./runs/agent-source.ts";
 import { createEphemeralRuns } from "./runs/ephemeral-runs.ts";
 import { type Retention, startRetention } from "./sessions/retention.ts";
 import { createMetrics, createToolMatcher } from "./telemetry/metrics.ts";
@@ -283,11 +281,8 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     secrets,
     hooks,
   });
-  const quotaAdmission = createQuotaAdmission({
-    store,
-    getResult: (runId) => engine.getResult(runId),
-    report,
-  });
+  const getResult = (runId: string) => engine.getResult(runId);
+  const quotaAdmission = createQuotaAdmission({ store, getResult, report });
   const limits = { policy, quota, quotaAdmission };
   const createEngine: CreateEngine = options.engine ?? local;
   const engine = createEngine({
@@ -302,8 +297,8 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     },
   });
   return {
-    ...{ ...limits, modelLimits },
-    ...{ keys, quotas: createQuotaSource(store, options.quotas), drain: { isOn: false } },
+    ...{ ...limits, modelLimits, keys },
+    ...{ quotas: createQuotaSource(store, options.quotas), drain: { isOn: false } },
     ...{ engine, store, leaseMs, activeRuns, agents, ownData },
     resolveAgent: (name = coded[0]?.name ?? "", model) => resolver.get(name, model),
     findAgent: resolver.find,
@@ -325,26 +320,6 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     signIns: createSignIns(store, { keys }),
     ...{ metrics, requestLog, shutdownSignal, getRunOptions, report },
   };
-}
-
-type AgentSourceOptions = Pick<
-  ServerOptions,
-  "agents" | "storedAgents" | "models" | "localModels" | "data" | "dataPaths"
-> & {
-  readonly store: Store;
-};
-
-function createAgentSource({ agents: coded, store, data, ...options }: AgentSourceOptions) {
-  const stored = storedAgents({ ...options.storedAgents, store, coded });
-  const agents: ServerAgents = data ? withOwnData(stored, data) : stored;
-  const models = indexModels(options.models ?? [], options.localModels);
-  const ownData = data && { data, allowsPaths: options.dataPaths ?? false };
-  return { agents, ownData, models, resolver: withToolsets(createAgentResolver(agents, models), store) };
-}
-
-/** Returns a function that finds the agent of a stored run as a server with these options does. */
-export function createAgentFinder(options: AgentSourceOptions): FindAgent {
-  return createAgentSource(options).resolver.find;
 }
 
 const defaultMaxRuns = 500;

@@ -6,7 +6,6 @@ export type { ProviderRateLimits } from "./access/rate-limits.ts";
 export { listUsageUsers } from "./access/usage-ledger.ts";
 export {
   type CreateEngine,
-  createAgentFinder,
   createServer,
   type EngineParts,
   type RunOwner,
@@ -45,6 +44,7 @@ export {
   formatSseEvent,
   parseSseEvent,
 } from "./protocols/chat/chat-events.ts";
+export { createAgentFinder } from "./runs/agent-source.ts";
 export type { Retention } from "./sessions/retention.ts";
 export type { RequestLogEntry } from "./telemetry/request-log.ts";
 export { type Telemetry, type TelemetryOptions, telemetry } from "./telemetry/telemetry.ts";

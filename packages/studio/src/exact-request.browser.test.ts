@@ -10,7 +10,11 @@ import { setupStudio, takePicture } from "./testing/browser.ts";
 
 let looked = 0;
 const look = defineTool({
-  ...{ name: "look", description: "Looks up the opening hours of a place", input: { place: { type: "string" } } },
+  ...{
+    name: "look",
+    description: "Looks up the opening hours of a place",
+    input: { place: { type: "string" } },
+  },
   ...{ effects: "none" },
   execute: ({ place }) => `${place} is open from 8 to 18, lookup ${++looked}.`,
 });

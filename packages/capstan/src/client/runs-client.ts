@@ -31,7 +31,7 @@ export type RunRequest<Name extends string = string> = {
   readonly settings?: ModelSettings;
   /** Time zone for dates, such as `Europe/Oslo`. Defaults to this machine's. */
   readonly timeZone?: string;
-  /** Words by which the run can be found in lists: at most 20, of at most 60 characters each. */
+  /** Words by which the run can be found in lists: at most 20, of at most 100 characters each. */
   readonly tags?: readonly string[];
   /** Idempotency key: the same key starts one run. Random by default. */
   readonly key?: string;

@@ -47,7 +47,7 @@ export function judge({ model, rubric, name = "judge", passAt = 4 }: JudgeOption
         store: scored.store,
         session: createEvalSessionId(getScope(scored.sessionId)),
         ...(scored.signal && { signal: scored.signal }),
-        ...{ tags: ["judge", `judges:${scored.runId}`] },
+        tags: ["judge", `judges:${scored.runId}`],
       });
       if (result.status !== "done")
         throw new AgentError(

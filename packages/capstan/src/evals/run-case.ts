@@ -62,7 +62,7 @@ export async function runCase(definition: Eval, context: RunCaseContext): Promis
       runId,
       ...getContext(definition, evalCase),
       ...(signal && { signal }),
-      ...{ tags: ["eval", `eval:${definition.name}`, `experiment:${context.experimentId}`] },
+      tags: ["eval", `eval:${definition.name}`, `experiment:${context.experimentId}`],
     });
     const unanswered = await settle(running, { approvals: definition.approvals ?? "simulated", modes });
     const facts = await loadRunFacts(store, runId);

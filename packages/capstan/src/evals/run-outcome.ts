@@ -43,12 +43,11 @@ export function readOutcome(facts: readonly Fact[]): RunOutcome {
   const executed = facts.filter((fact) => fact.type === "tool_call_start");
   const executedIds = new Set(executed.map(({ id }) => id));
   const messages = own.filter((fact) => fact.type === "message");
-  // Not yet a declared field of the fact in every version.
-  const agentVersion: unknown = start && Reflect.get(start, "agentVersion");
+  const agentVersion = start?.type === "run_start" ? start.agentVersion : undefined;
   return {
     runId: start?.runId ?? "",
     sessionId: start?.sessionId ?? "",
-    ...(typeof agentVersion === "string" && { agentVersion }),
+    ...(agentVersion !== undefined && { agentVersion }),
     status: end?.status ?? "waiting",
     text: end?.text ?? "",
     ...(end?.output !== undefined && { output: end.output }),

@@ -1,8 +1,9 @@
 import type { Agent } from "../agent.ts";
 import type { ApprovalScope } from "../approvals/approval-scope.ts";
+import type { CallCheck } from "../approvals/call-check.ts";
 import { suggestName } from "../definition.ts";
 import { describeThrown, type ErrorData, toErrorData, truncateMessage } from "../errors.ts";
-import type { CallCheck, FactBody } from "../event.ts";
+import type { FactBody } from "../event.ts";
 import type { AssistantPart, CallPart } from "../history.ts";
 import { defaultPolicy } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";

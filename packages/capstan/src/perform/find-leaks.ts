@@ -1,5 +1,5 @@
+import type { Leak } from "../approvals/call-check.ts";
 import { quoteUntrusted } from "../escape-text.ts";
-import type { Leak } from "../event.ts";
 import { type Entry, type ResultEntry, toPlainText } from "../history.ts";
 import { getProvenance } from "../provenance.ts";
 import { getRootState } from "../state/nested-state.ts";

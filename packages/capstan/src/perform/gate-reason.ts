@@ -1,5 +1,5 @@
+import type { Leak } from "../approvals/call-check.ts";
 import { quoteUntrusted } from "../escape-text.ts";
-import type { Leak } from "../event.ts";
 import { getLabels, isDescription, type Labels, type Source } from "../provenance.ts";
 import type { Tool } from "../tool.ts";
 import { isPlainText } from "./named-target.ts";

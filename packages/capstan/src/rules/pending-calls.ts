@@ -1,7 +1,7 @@
 import { type Agent, type Agents, indexAgents } from "../agent.ts";
 import type { ApprovalScope } from "../approvals/approval-scope.ts";
+import type { Leak } from "../approvals/call-check.ts";
 import { formatInput } from "../escape-text.ts";
-import type { Leak } from "../event.ts";
 import type { UiHint } from "../history.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
 import type { Source } from "../provenance.ts";

@@ -1,7 +1,7 @@
 import { AgentError } from "../errors.ts";
 
 const maxTags = 20;
-const maxTagLength = 60;
+const maxTagLength = 100;
 
 /** Throws `invalid_input` for tags that a run cannot have. */
 export function assertTags(tags: readonly string[]): void {

@@ -40,7 +40,7 @@ export type RunOptions<Context = unknown, Call extends ToolCall = ToolCall> = Re
   readonly runId?: string;
   /** Summarizes the history of the session now instead of answering. The input must be empty: `[]`. */
   readonly compact?: boolean;
-  /** Words by which the run can be found: at most 20, of at most 60 characters each. */
+  /** Words by which the run can be found: at most 20, of at most 100 characters each. */
   readonly tags?: readonly string[];
 };
 

@@ -29,7 +29,14 @@ it.for([
     ["look", "fail", "look", "two", "delegate", "look", "text"],
     ["handoff", "look", "look", "text"],
   ] as const;
-  const plan = { wires, runs, contextBudget: 900, crashAt: 4, forkAt: 60, changesInstructions: true } as const;
+  const plan = {
+    wires,
+    runs,
+    contextBudget: 900,
+    crashAt: 4,
+    forkAt: 60,
+    changesInstructions: true,
+  } as const;
   await checkPlan(plan);
   expect.hasAssertions();
 });

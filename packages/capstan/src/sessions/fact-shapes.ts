@@ -1,15 +1,6 @@
 import type { ApprovalScope } from "../approvals/approval-scope.ts";
-import type {
-  CallCheck,
-  Fact,
-  FactBody,
-  Leak,
-  ModelChain,
-  Origin,
-  Stamp,
-  StructuredOutput,
-  ToolOffer,
-} from "../event.ts";
+import type { CallCheck, Leak } from "../approvals/call-check.ts";
+import type { Fact, FactBody, ModelChain, Origin, Stamp, StructuredOutput, ToolOffer } from "../event.ts";
 import type { TokenLogprob } from "../model.ts";
 import type { HandoffPolicy, Policy, PolicyOverrides } from "../policy.ts";
 import type { Source } from "../provenance.ts";

@@ -1,5 +1,6 @@
+import type { CallCheck } from "../approvals/call-check.ts";
 import { toErrorData } from "../errors.ts";
-import type { CallCheck, Fact, FactBody, Origin } from "../event.ts";
+import type { Fact, FactBody, Origin } from "../event.ts";
 import { getCalls } from "../history.ts";
 import { createFactId } from "../ids.ts";
 import { apply } from "../state/apply.ts";

@@ -1,4 +1,5 @@
-import type { CallCheck, Fact } from "../event.ts";
+import type { CallCheck } from "../approvals/call-check.ts";
+import type { Fact } from "../event.ts";
 import { type CallPart, getAnswerText, getCalls, getText } from "../history.ts";
 import { getStopReason } from "../model.ts";
 import { addEntryLabels, addLabels, addSource, findModelProvenance, listReads } from "../provenance.ts";

@@ -1,5 +1,6 @@
+import type { CallCheck } from "../approvals/call-check.ts";
 import type { ErrorData } from "../errors.ts";
-import type { CallCheck, Fact, ModelChain, RunStatus, StructuredOutput, ToolOffer } from "../event.ts";
+import type { Fact, ModelChain, RunStatus, StructuredOutput, ToolOffer } from "../event.ts";
 import type {
   AssistantEntry,
   CallPart,

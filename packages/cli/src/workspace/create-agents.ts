@@ -37,7 +37,8 @@ export async function createAgents(flags: WorkspaceFlags, context: ToolContext):
     const source = isChosen ? tools : mcp && (() => [...getOwnTools(agent), ...mcp.tools]);
     const remade: Agent = {
       ...agent,
-      ...(source && withTools(agent, source, context)),
+      ...(source &&
+        withTools(agent, source, { ...context, isNarrowed: isChosen && flags.tools !== undefined })),
       ...(isChosen && withFlags(agent, flags, model)),
       // Runs look up agents by name, so handoff targets must be the configured copies too.
       ...(agent.handoffs && { handoffs: () => agent.handoffs?.().map(configure) ?? [] }),
@@ -74,9 +75,14 @@ async function resolveDefaultModel(env: ToolContext["env"]): Promise<Model | str
   return env.CAPSTAN_MODEL ? resolveModel(env.CAPSTAN_MODEL) : defaultModel();
 }
 
-/** Dynamic tools stay a function. */
-function withTools(agent: Agent, source: () => readonly Tool[], { mcp }: ToolContext): Partial<Agent> {
-  if (mcp || agent.toolSource) return { tools: new Map(), specs: [], toolSource: source };
+/** Dynamic tools stay a function. The agent's own tools are then part of its version, unless --tools replaces them. */
+function withTools(
+  agent: Agent,
+  source: () => readonly Tool[],
+  { mcp, isNarrowed }: Pick<ToolContext, "mcp"> & { readonly isNarrowed: boolean },
+): Partial<Agent> {
+  if (mcp || agent.toolSource)
+    return { ...(isNarrowed && { tools: new Map(), specs: [] }), toolSource: source };
   const { tools, specs, hosted } = defineAgent({ name: agent.name, model: "offline", tools: source() });
   return { tools, specs, ...((hosted ?? agent.hosted) && { hosted: hosted ?? [] }) };
 }

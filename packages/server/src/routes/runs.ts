@@ -47,7 +47,7 @@ export const runRoutes: readonly Route[] = [
         .optional()
         .describe("The user's time zone, such as `Europe/Oslo`. Ignored if unknown."),
       tags: z
-        .array(z.string().min(1).max(60))
+        .array(z.string().min(1).max(100))
         .max(20)
         .optional()
         .describe("Words by which the run can be found in lists."),

@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect } from "react";
 import { Link, useLocation } from "wouter";
-import { SidebarToggle } from "../shell/sidebar-toggle.tsx";
 import { client } from "../data/client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { useInspectorFocus } from "../inspector/focus.ts";
+import { SidebarToggle } from "../shell/sidebar-toggle.tsx";
 import { EmptyState, Loading } from "../ui/state.tsx";
 
 /** Opens the session of a run where the run starts: the target of a shared link. */
