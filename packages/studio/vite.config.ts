@@ -2,6 +2,7 @@ import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type UserConfig } from "vite";
 import { compressAssets } from "./compress-assets.ts";
+import { omitDiagrams } from "./omit-diagrams.ts";
 
 /** What every page loads, in few files: each costs a request. */
 const commonChunks = [
@@ -16,7 +17,7 @@ const commonChunks = [
 ];
 
 const config: UserConfig = defineConfig({
-  plugins: [react(), tailwindcss(), compressAssets()],
+  plugins: [react(), tailwindcss(), omitDiagrams(), compressAssets()],
   resolve: { conditions: ["capstan-source", "module", "browser", "development|production"] },
   build: {
     outDir: "dist/app",

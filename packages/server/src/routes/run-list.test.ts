@@ -87,7 +87,7 @@ describe("the runs of a server", () => {
       expect([query, response.status]).toEqual([query, 400]);
       expect(await response.json()).toMatchObject({ error: { code: "invalid_input" } });
     }
-    for (const tags of [[""], ["x".repeat(61)], Array.from({ length: 21 }, String), ["a\nb"], "prod"]) {
+    for (const tags of [[""], ["x".repeat(101)], Array.from({ length: 21 }, String), ["a\nb"], "prod"]) {
       const response = await server.send("POST", "/api/runs", { input: "Hi", tags }, admin);
       expect(await response.json()).toMatchObject({ error: { code: "invalid_input" } });
     }
