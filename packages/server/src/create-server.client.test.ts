@@ -73,6 +73,7 @@ describe("the client and the server", () => {
     await Promise.all([
       ...[client.health(), client.signIn({ key: "k" }), client.signOut()],
       ...[agents.list(), agents.get("a"), agents.save({ format: 1, name: "a" }, 0), agents.remove("a", 1)],
+      ...[agents.versions("a"), agents.restore("a", 1, 2)],
       ...[sessions.list(), sessions.search("w"), sessions.create(), sessions.get("s")],
       ...[sessions.rename("s", "t"), sessions.remove("s"), sessions.fork("s", 1), sessions.compact("s")],
       ...[sessions.export("s", "json"), sessions.import("{}"), sessions.page("s")],
