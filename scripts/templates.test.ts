@@ -12,7 +12,7 @@ const readText = (path: string): string => readFileSync(join(root, path), "utf8"
 type Sample = { readonly path: string; readonly text: string };
 
 const samplePaths = globSync(
-  ["docs/{examples,programs}/**/*", "apps/**/*.{ts,tsx,js,json,md,yaml,yml,sh,html}", "apps/**/.env*"],
+  ["docs/{examples,programs}/**/*.*", "apps/**/*.{ts,tsx,js,json,md,yaml,yml,sh,html}", "apps/**/.env*"],
   {
     cwd: root,
     exclude: (path) => /(?:^|\/)(?:node_modules|dist)(?:\/|$)/.test(path),

@@ -110,6 +110,7 @@ test("arguments are edited by keyboard, refused if invalid, and the agent is tol
   const json = form.getByLabel("Arguments as JSON");
   expect(JSON.parse(await json.inputValue())).toEqual({ ...letter, to: "tomas@larkfield.example" });
   await json.fill("{");
+  await skipMisclickGuard(page);
   await form.getByRole("button", { name: "Allow with changes" }).click();
   await form.getByText("This is not valid JSON.").waitFor();
   await json.fill(JSON.stringify({ ...letter, to: "tomas@larkfield.example", copies: "two" }));

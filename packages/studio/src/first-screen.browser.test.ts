@@ -43,12 +43,12 @@ test("all five apps with their pictures and suggestions are above the fold at 12
   expect(cards).toHaveLength(5);
   for (const { bottom } of cards) expect(bottom).toBeLessThanOrEqual(720);
   const drawn = await page
-    .locator("[data-picture]")
+    .locator("main [data-picture]")
     .evaluateAll((all) => all.map((picture) => picture.getAttribute("data-picture")));
   expect(drawn).toEqual(["map", "files", "graph", "sources", "chat"]);
   await takePicture(page, "first-screen");
   // The picture belongs to the card: a click on it chooses the app.
-  await page.locator("[data-picture=graph]").click({ force: true });
+  await page.locator("main [data-picture=graph]").click({ force: true });
   await page.waitForURL("**/?agent=app2");
   await page.getByRole("button", { name: "App 2", pressed: true }).waitFor();
 });

@@ -103,7 +103,9 @@ export async function listAgentVersions(
         ...{ version, number, createdAt: savedAt, isCurrent: version === current, definition },
       });
     }
-  return [...byVersion.values()].sort((left, right) => right.createdAt - left.createdAt);
+  return [...byVersion.values()].sort(
+    (left, right) => right.createdAt - left.createdAt || (right.number ?? 0) - (left.number ?? 0),
+  );
 }
 
 async function listDefinitions(store: Records, name: string): Promise<readonly StoredRecord[]> {

@@ -1,5 +1,4 @@
 export { describeRule, describeScope } from "../approvals/approval-scope.ts";
-export { parseBody as parseRequestBody } from "../requests/parse-body.ts";
 export type { AgentInfo, AgentsClient, AgentVersionInfo, ToolInfo } from "./agents-client.ts";
 export { type Client, type ClientOptions, createClient, type Health } from "./create-client.ts";
 export type {

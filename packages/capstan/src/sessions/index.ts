@@ -10,6 +10,7 @@ export {
   describeRule,
   describeScope,
 } from "../approvals/approval-scope.ts";
+export { parseBody as parseRequestBody } from "../requests/parse-body.ts";
 export { expiredReason } from "../rules/tool-calls.ts";
 export { getScope, type ListOptions, type SearchOptions, updateRecord } from "../store.ts";
 export { type DiffLinesOptions, diffLines, type LineChange } from "./diff-lines.ts";

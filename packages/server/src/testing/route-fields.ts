@@ -45,6 +45,7 @@ export const validBodies: Readonly<Record<string, object>> = {
   "PUT /api/datasets/{name}/cases/{caseId}": { input: "Hi" },
   "POST /api/experiments": { dataset: "cases", agent: "helper", scorers: ["exact"] },
   "POST /api/experiments/{experimentId}/reviews": { caseId: "case", attempt: 1 },
+  "POST /api/runs/{runId}/requests/{turn}/try": {},
   "POST /api/sessions": {},
   "PATCH /api/sessions/{sessionId}": { title: "Mine" },
   "POST /api/sessions/{sessionId}/fork": { at: 1 },

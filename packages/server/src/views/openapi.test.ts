@@ -211,6 +211,13 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "GET /api/runs/{runId}/turns/{turn}": async () => ({
     path: `/api/runs/${(await run("pay", "waiting")).runId}/turns/1?wire=anthropic`,
   }),
+  "GET /api/runs/{runId}/requests/{turn}": async () => ({
+    path: `/api/runs/${(await run("Hi", "ended")).runId}/requests/1`,
+  }),
+  "POST /api/runs/{runId}/requests/{turn}/try": async () => ({
+    path: `/api/runs/${(await run("Hi", "ended")).runId}/requests/1/try`,
+    body: {},
+  }),
   "GET /api/runs/{runId}/messages": async () => ({
     path: `/api/runs/${(await run("pay", "waiting")).runId}/messages?wire=gemini`,
   }),

@@ -1,5 +1,6 @@
 import type { Fact } from "capstan";
-import { type ExactRequest, parseRequestBody, type SentTurn } from "capstan/client";
+import type { ExactRequest, SentTurn } from "capstan/client";
+import { parseRequestBody } from "capstan/sessions";
 import { type ReactNode, useState } from "react";
 import { client } from "../data/client.ts";
 import { useRequest } from "../data/use-request.ts";

@@ -2,12 +2,14 @@ import { defineAgent, defineTool, type Event, run } from "capstan";
 import { buildView, stageOf } from "capstan/client";
 import { collect, scriptedModel } from "capstan/testing";
 import { renderToStaticMarkup } from "react-dom/server";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ConversationContext } from "../conversation-context.ts";
 import { AssistantMessage } from "./assistant-message.tsx";
 import { buildItems } from "./build-items.ts";
 import { LiveMessage } from "./live-message.tsx";
 import { StageBadge } from "./stage-badge.tsx";
+
+vi.hoisted(() => vi.stubGlobal("location", new URL("http://127.0.0.1")));
 
 const look = defineTool({
   ...{ name: "look", description: "Looks", input: { at: { type: "string" } }, effects: "none" },
