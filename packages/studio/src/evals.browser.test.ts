@@ -1,6 +1,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import { defineAgent, defineTool } from "capstan";
 import { createClient } from "capstan/client";
+import { createEvalsClient } from "capstan/client/evals";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
@@ -36,6 +37,7 @@ const harbour = defineAgent({
 
 const studio = setupStudio(() => ({ agents: [harbour], about: { harbour: { title: "Harbour" } } }));
 const connect = () => createClient({ baseURL: studio.url });
+const connectEvals = () => createEvalsClient({ baseURL: studio.url });
 
 /** Nothing that keeps people out, and nothing wider than the window. */
 async function assertAccessible(page: Page, part = "main"): Promise<void> {
@@ -92,7 +94,7 @@ test("a dataset is created, filled by hand and from a file, and edited, with the
   await dialog.getByLabel("Notes").fill("The last one");
   await dialog.getByRole("button", { name: "Save case" }).press("Enter");
   await dialog.waitFor({ state: "detached" });
-  expect((await connect().datasets.get("harbour questions")).cases.at(-1)).toEqual({
+  expect((await connectEvals().datasets.get("harbour questions")).cases.at(-1)).toEqual({
     id: "booking",
     input: "Book a berth",
     expected: "Berth",
@@ -153,7 +155,7 @@ test("an answer of a chat is saved with a correction", async () => {
   await assertAccessible(page, "[role=dialog]");
   await dialog.getByRole("button", { name: "Save case" }).press("Enter");
   await page.getByText("Saved to harbour questions.").waitFor();
-  const { cases } = await client.datasets.get("harbour questions");
+  const { cases } = await connectEvals().datasets.get("harbour questions");
   expect(cases.find(({ id }) => id === "opening")).toMatchObject({
     input: "When does the harbour open?",
     expected: "At six.",
@@ -168,7 +170,7 @@ describe.each([
   ["phone", "dark"],
 ] as const)("on a %s in %s", (size, theme) => {
   test("the pages of evals load, are accessible and fit", async () => {
-    const [after, before] = await connect().experiments.list();
+    const [after, before] = await connectEvals().experiments.list();
     const page = await studio.open("/experiments", { size, theme });
     const pages = [
       ["experiments", "/experiments", "Experiments"],

@@ -1,6 +1,7 @@
 import { sleep } from "../clock.ts";
 import { AgentError, type ErrorCode, errorCodes } from "../errors.ts";
 import { isRecord } from "../json.ts";
+import type { ClientOptions } from "./create-client.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import { withTimeout } from "./with-timeout.ts";
 
@@ -37,13 +38,7 @@ export interface Connection {
   ): Promise<ReadableStream<Uint8Array>>;
 }
 
-export type ConnectionOptions = {
-  readonly baseURL: string;
-  readonly key: string | undefined;
-  readonly environment: ClientEnvironment;
-  readonly timeoutMs: number;
-  readonly retries: number;
-};
+export type ConnectionOptions = Pick<ClientOptions, "baseURL" | "key" | "timeoutMs" | "retries">;
 
 /** Outcome of one attempt. `status` is 0 when there was no response. */
 type AttemptResult = { readonly text: string } | { readonly status: number; readonly error: AgentError };
@@ -52,13 +47,10 @@ const firstWaitMs = 250;
 /** Longer waits are left to the caller. */
 const maxWaitMs = 10_000;
 
-export function createConnection({
-  baseURL,
-  key,
-  environment,
-  timeoutMs,
-  retries,
-}: ConnectionOptions): Connection {
+export function createConnection(
+  { baseURL = "", key, timeoutMs = 30_000, retries = 4 }: ConnectionOptions,
+  environment: ClientEnvironment,
+): Connection {
   const { clock, random } = environment;
   const server = baseURL.replace(/\/+$/, "");
   const credentials: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };

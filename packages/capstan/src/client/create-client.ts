@@ -4,12 +4,6 @@ import { type AgentsClient, createAgentsClient } from "./agents-client.ts";
 import { createConnection } from "./connection.ts";
 import { createDataClient, type DataClient } from "./data-client.ts";
 import { createEnvironment, type Fetch } from "./environment.ts";
-import {
-  createDatasetsClient,
-  createExperimentsClient,
-  type DatasetsClient,
-  type ExperimentsClient,
-} from "./evals-client.ts";
 import { createRunListClient, type RunListClient } from "./run-list-client.ts";
 import { createRunsClient, type RunsClient } from "./runs-client.ts";
 import { createServerClient, type ServerClient } from "./server-client.ts";
@@ -38,8 +32,6 @@ export interface Client<A extends Agent = Agent> extends ServerClient, RunListCl
   readonly agents: AgentsClient;
   /** Own data that the apps of the server are opened on. */
   readonly data: DataClient;
-  readonly datasets: DatasetsClient;
-  readonly experiments: ExperimentsClient;
   readonly sessions: SessionsClient;
   readonly runs: RunsClient<A>;
   /** Keeps a live view of a session for a user interface. Close it when the session is no longer shown. */
@@ -58,9 +50,8 @@ export function createClient<Agents extends Agent | readonly Agent[] = Agent>(
   options?: ClientOptions,
 ): Client<Agents extends readonly (infer Member extends Agent)[] ? Member : Extract<Agents, Agent>>;
 export function createClient(options: ClientOptions = {}): Client {
-  const { baseURL = "", key, timeoutMs = 30_000, retries = 4 } = options;
   const environment = createEnvironment(options);
-  const server = createConnection({ baseURL, key, environment, timeoutMs, retries });
+  const server = createConnection(options, environment);
   const sessions = createSessionsClient(server, environment);
   const runs = createRunsClient(server, environment);
   return {
@@ -68,8 +59,6 @@ export function createClient(options: ClientOptions = {}): Client {
     ...createRunListClient(server),
     agents: createAgentsClient(server),
     data: createDataClient(server),
-    datasets: createDatasetsClient(server),
-    experiments: createExperimentsClient(server),
     sessions,
     runs,
     watch: (sessionId, watchOptions) =>

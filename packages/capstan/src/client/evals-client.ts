@@ -9,7 +9,9 @@ import type {
   ScorerData,
   ToolMode,
 } from "../evals/index.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, createConnection } from "./connection.ts";
+import type { ClientOptions } from "./create-client.ts";
+import { createEnvironment } from "./environment.ts";
 
 /** A dataset with its cases. */
 export type DatasetDetails = { readonly dataset: Dataset; readonly cases: readonly EvalCase[] };
@@ -61,7 +63,19 @@ export interface ExperimentsClient {
   compare(id: string, earlierId: string): Promise<Comparison>;
 }
 
-export function createDatasetsClient({ request }: Connection): DatasetsClient {
+/** Client of the datasets and experiments of a server, for admins. */
+export interface EvalsClient {
+  readonly datasets: DatasetsClient;
+  readonly experiments: ExperimentsClient;
+}
+
+/** Creates a client for evals, apart from `createClient`: most pages need none. */
+export function createEvalsClient(options: ClientOptions = {}): EvalsClient {
+  const server = createConnection(options, createEnvironment(options));
+  return { datasets: createDatasetsClient(server), experiments: createExperimentsClient(server) };
+}
+
+function createDatasetsClient({ request }: Connection): DatasetsClient {
   const getPath = (name: string) => `/api/datasets/${encodeURIComponent(name)}`;
   const getCasePath = (name: string, caseId: string) =>
     `${getPath(name)}/cases/${encodeURIComponent(caseId)}`;
@@ -95,7 +109,7 @@ export function createDatasetsClient({ request }: Connection): DatasetsClient {
   };
 }
 
-export function createExperimentsClient({ request }: Connection): ExperimentsClient {
+function createExperimentsClient({ request }: Connection): ExperimentsClient {
   const getPath = (id: string) => `/api/experiments/${encodeURIComponent(id)}`;
   return {
     list: async (dataset) =>

@@ -10,13 +10,6 @@ export type {
   UploadedFile,
 } from "./data-client.ts";
 export type { Fetch } from "./environment.ts";
-export type {
-  DatasetDetails,
-  DatasetsClient,
-  ExperimentsClient,
-  NewExperiment,
-  NewReview,
-} from "./evals-client.ts";
 export type { FollowViewOptions, ViewEvent } from "./follow-events.ts";
 export type { ConnectionState, FollowOptions } from "./follow-stream.ts";
 export type {

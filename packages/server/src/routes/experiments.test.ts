@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineAgent, defineTool, type Model } from "capstan";
 import { type Client, createClient } from "capstan/client";
+import { createEvalsClient, type EvalsClient } from "capstan/client/evals";
 import { memory } from "capstan/stores/memory";
 import { sqlite } from "capstan/stores/sqlite";
 import { scriptedModel } from "capstan/testing";
@@ -41,17 +42,16 @@ const model: Model = {
 const agent = defineAgent({ name: "bank", model, tools: [pay] });
 
 let server: TestServer;
-let client: Client;
+let client: Client & EvalsClient;
 afterEach(() => server.close(0));
 function serve(store = memory(), apiKey?: string): void {
   server = createTestServer({ agents: [agent], store, ...(apiKey && { apiKey }) });
-  const connect = (key?: string) =>
-    createClient({
-      baseURL: "http://127.0.0.1",
-      fetch: (input, init) => server.fetch(new Request(input as string, init)),
-      ...(key && { key }),
-    });
-  client = connect(apiKey);
+  const options = {
+    baseURL: "http://127.0.0.1",
+    fetch: (input: unknown, init?: RequestInit) => server.fetch(new Request(input as string, init)),
+    ...(apiKey && { key: apiKey }),
+  };
+  client = { ...createClient(options), ...createEvalsClient(options) };
 }
 
 /** Waits until the experiment is no longer running. */

@@ -183,7 +183,9 @@ it("a list with details has the agent and the state of the newest run, and the o
   const { facts } = await readJson(server.send("GET", `/api/sessions/${id}`));
   const fork = await readJson(server.send("POST", `/api/sessions/${id}/fork`, { at: facts }));
   const listed = await list(server, "?details=true");
-  const [first, second] = [fork.id, id].map((one) => listed.find((session) => session.id === one));
+  const [first, second] = [fork.id, id].map((one) =>
+    listed.find((session: { id: string }) => session.id === one),
+  );
   expect(first).toMatchObject({ agent: "helper", origin: id });
   expect(second).toMatchObject({ agent: "helper", state: "ended" });
   expect(second).not.toHaveProperty("origin");

@@ -1,6 +1,6 @@
 import type { EvalCase } from "capstan/evals";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { client } from "../data/client.ts";
+import { evalsClient } from "../data/evals-client.ts";
 import { TextField } from "../pages/agent-fields.tsx";
 import { FormDialog } from "../pages/form-dialog.tsx";
 import { Button } from "../ui/button.tsx";
@@ -25,7 +25,7 @@ export function CaseForm({ dataset, original, onClose, onSaved }: CaseFormProps)
   async function save(): Promise<void> {
     setBusy(true);
     try {
-      await client.datasets.saveCase(dataset, fromDraft(draft, original));
+      await evalsClient.datasets.saveCase(dataset, fromDraft(draft, original));
       onSaved();
       onClose();
     } catch (error) {

@@ -1,6 +1,6 @@
 import { Upload } from "lucide-react";
 import { type ReactNode, useRef } from "react";
-import { client } from "../data/client.ts";
+import { evalsClient } from "../data/evals-client.ts";
 import { runWithToast, showToast } from "../shell/toasts.tsx";
 import { Button } from "../ui/button.tsx";
 
@@ -11,7 +11,7 @@ export function CaseImport({ dataset, onImported }: CaseImportProps): ReactNode 
   const file = useRef<HTMLInputElement>(null);
   async function importFile(chosen: File): Promise<void> {
     const format = /\.csv$/i.test(chosen.name) ? "csv" : "jsonl";
-    const count = await client.datasets.importCases(dataset, { format, text: await chosen.text() });
+    const count = await evalsClient.datasets.importCases(dataset, { format, text: await chosen.text() });
     showToast(count === 1 ? "Imported 1 case." : `Imported ${count} cases.`);
     onImported();
   }

@@ -1,7 +1,7 @@
 import type { Difference } from "capstan/evals";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { client } from "../data/client.ts";
+import { evalsClient } from "../data/evals-client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { ScrollRegion } from "../ui/scroll-region.tsx";
@@ -14,7 +14,7 @@ type ComparisonViewProps = { readonly id: string; readonly earlierId: string };
 /** Two experiments side by side: per scorer, then each case that changed. */
 export function ComparisonView({ id, earlierId }: ComparisonViewProps): ReactNode {
   const { value, error, retry } = useRequest(`comparison ${id} ${earlierId}`, () =>
-    client.experiments.compare(id, earlierId),
+    evalsClient.experiments.compare(id, earlierId),
   );
   if (error !== undefined) return <ErrorMessage message={error} onRetry={retry} />;
   if (!value) return <Loading label="Comparing" />;

@@ -2,7 +2,7 @@ import type { EvalCase } from "capstan/evals";
 import { FlaskConical, Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
-import { client } from "../data/client.ts";
+import { evalsClient } from "../data/evals-client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { ConfirmButton } from "../pages/confirm-button.tsx";
 import { Page, Section } from "../pages/page.tsx";
@@ -19,13 +19,13 @@ import { StartExperiment } from "./start-experiment.tsx";
 /** The cases of a dataset, and its experiments. */
 export function DatasetPage({ name }: { readonly name: string }): ReactNode {
   const [, navigate] = useLocation();
-  const { value, error, retry } = useRequest(`dataset ${name}`, () => client.datasets.get(name));
-  const experiments = useRequest(`experiments of ${name}`, () => client.experiments.list(name));
+  const { value, error, retry } = useRequest(`dataset ${name}`, () => evalsClient.datasets.get(name));
+  const experiments = useRequest(`experiments of ${name}`, () => evalsClient.experiments.list(name));
   const [edited, setEdited] = useState<EvalCase | "new">();
   const [isStarting, setStarting] = useState(false);
   const cases = value?.cases ?? [];
   async function remove(): Promise<void> {
-    await client.datasets.remove(name);
+    await evalsClient.datasets.remove(name);
     navigate("/datasets");
   }
   return (
@@ -128,7 +128,7 @@ function CaseTable({ dataset, cases, onEdit, onChange }: CaseTableProps): ReactN
                   name={`Delete the case ${one.id}`}
                   consequence="Experiments keep their own copy of it."
                   onConfirm={async () => {
-                    await client.datasets.removeCase(dataset, one.id);
+                    await evalsClient.datasets.removeCase(dataset, one.id);
                     onChange();
                   }}
                 />

@@ -1,7 +1,7 @@
 import { Plus } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { client } from "../data/client.ts";
+import { evalsClient } from "../data/evals-client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { TextField } from "../pages/agent-fields.tsx";
 import { Page } from "../pages/page.tsx";
@@ -13,7 +13,7 @@ import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
 
 /** Lists the datasets. */
 export function DatasetsPage(): ReactNode {
-  const { value, error, retry } = useRequest("datasets", () => client.datasets.list());
+  const { value, error, retry } = useRequest("datasets", () => evalsClient.datasets.list());
   const [isCreating, setCreating] = useState(false);
   const newButton = (
     <Button kind="main" onClick={() => setCreating(true)}>
@@ -64,7 +64,10 @@ function NewDatasetDialog({ isOpen, onClose }: { readonly isOpen: boolean; onClo
   const [problem, setProblem] = useState<string>();
   async function create(): Promise<void> {
     try {
-      await client.datasets.save(name.trim(), description.trim() === "" ? undefined : description.trim());
+      await evalsClient.datasets.save(
+        name.trim(),
+        description.trim() === "" ? undefined : description.trim(),
+      );
       navigate(`/datasets/${encodeURIComponent(name.trim())}`);
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));

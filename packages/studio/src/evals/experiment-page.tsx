@@ -1,7 +1,7 @@
 import type { Experiment, ExperimentInfo, ScorerSummary } from "capstan/evals";
 import { type ReactNode, useEffect } from "react";
 import { useLocation, useSearchParams } from "wouter";
-import { client } from "../data/client.ts";
+import { evalsClient } from "../data/evals-client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { ConfirmButton } from "../pages/confirm-button.tsx";
 import { Page, Section } from "../pages/page.tsx";
@@ -24,7 +24,7 @@ const refreshMs = 1000;
 /** The results of an experiment, live while it runs, and its comparison with another one. */
 export function ExperimentPage({ id }: { readonly id: string }): ReactNode {
   const [, navigate] = useLocation();
-  const { value, error, retry } = useRequest(`experiment ${id}`, () => client.experiments.get(id));
+  const { value, error, retry } = useRequest(`experiment ${id}`, () => evalsClient.experiments.get(id));
   const isRunning = value?.status === "running";
   // biome-ignore lint/correctness/useExhaustiveDependencies: each value of a running experiment schedules the next
   useEffect(() => {
@@ -55,7 +55,7 @@ export function ExperimentPage({ id }: { readonly id: string }): ReactNode {
                 name="Delete this experiment"
                 consequence="Its runs stay."
                 onConfirm={async () => {
-                  await client.experiments.remove(id);
+                  await evalsClient.experiments.remove(id);
                   navigate("/experiments");
                 }}
               />
@@ -86,10 +86,10 @@ function Actions({ experiment: { id, status }, onChange }: ActionsProps): ReactN
       onChange();
     });
   if (status === "running")
-    return <Button onClick={() => perform(() => client.experiments.cancel(id))}>Cancel</Button>;
+    return <Button onClick={() => perform(() => evalsClient.experiments.cancel(id))}>Cancel</Button>;
   if (status === "done") return null;
   return (
-    <Button kind="main" onClick={() => perform(() => client.experiments.resume(id))}>
+    <Button kind="main" onClick={() => perform(() => evalsClient.experiments.resume(id))}>
       Continue
     </Button>
   );
@@ -192,7 +192,7 @@ function ScorerRow({ summary, hasAgreement }: ScorerRowProps): ReactNode {
 function CompareSection({ experiment }: { readonly experiment: Experiment }): ReactNode {
   const [search, setSearch] = useSearchParams();
   const against = search.get("against") ?? "";
-  const { value } = useRequest("experiments", () => client.experiments.list());
+  const { value } = useRequest("experiments", () => evalsClient.experiments.list());
   const others = (value ?? []).filter(({ id, name }) => id !== experiment.id && name === experiment.name);
   if (others.length === 0) return null;
   return (

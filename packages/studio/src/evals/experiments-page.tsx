@@ -1,6 +1,6 @@
 import { FlaskConical } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { client } from "../data/client.ts";
+import { evalsClient } from "../data/evals-client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { Page } from "../pages/page.tsx";
 import { Button } from "../ui/button.tsx";
@@ -10,7 +10,7 @@ import { StartExperiment } from "./start-experiment.tsx";
 
 /** Lists the experiments. */
 export function ExperimentsPage(): ReactNode {
-  const { value, error, retry } = useRequest("experiments", () => client.experiments.list());
+  const { value, error, retry } = useRequest("experiments", () => evalsClient.experiments.list());
   const [isStarting, setStarting] = useState(false);
   const startButton = (
     <Button kind="main" onClick={() => setStarting(true)}>

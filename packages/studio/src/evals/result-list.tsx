@@ -2,7 +2,7 @@ import type { CaseResult, Experiment, Score } from "capstan/evals";
 import { Check, ThumbsDown, ThumbsUp, X } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { client } from "../data/client.ts";
+import { evalsClient } from "../data/evals-client.ts";
 import { runWithToast } from "../shell/toasts.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
@@ -52,7 +52,11 @@ function Attempt({ experimentId, result, onReview }: AttemptProps): ReactNode {
   function setReview(verdict: boolean): void {
     const isSame = review?.passed === verdict;
     runWithToast(async () => {
-      await client.experiments.review(experimentId, { caseId, attempt, ...(!isSame && { passed: verdict }) });
+      await evalsClient.experiments.review(experimentId, {
+        caseId,
+        attempt,
+        ...(!isSame && { passed: verdict }),
+      });
       onReview();
     });
   }

@@ -1,6 +1,6 @@
 import { Database } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { client } from "../data/client.ts";
+import { evalsClient } from "../data/evals-client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { ChoiceField, TextField } from "../pages/agent-fields.tsx";
 import { showToast } from "../shell/toasts.tsx";
@@ -42,7 +42,7 @@ function SaveForm({
   answer,
   onClose,
 }: SaveToDatasetProps & { readonly onClose: () => void }): ReactNode {
-  const { value: datasets } = useRequest("datasets", () => client.datasets.list());
+  const { value: datasets } = useRequest("datasets", () => evalsClient.datasets.list());
   const [chosen, setChosen] = useState<string>();
   const [newName, setNewName] = useState("");
   const [name, setName] = useState("");
@@ -55,8 +55,8 @@ function SaveForm({
 
   async function save(): Promise<void> {
     try {
-      if (dataset === newDataset) await client.datasets.save(target);
-      await client.datasets.saveRun(target, runId, {
+      if (dataset === newDataset) await evalsClient.datasets.save(target);
+      await evalsClient.datasets.saveRun(target, runId, {
         ...(name.trim() !== "" && { id: name.trim() }),
         ...(expected !== answer && { expected }),
         ...(notes !== "" && { notes }),

@@ -1,8 +1,9 @@
-import type { NewExperiment } from "capstan/client";
+import type { NewExperiment } from "capstan/client/evals";
 import type { ScorerData } from "capstan/evals";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { client } from "../data/client.ts";
+import { evalsClient } from "../data/evals-client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { CheckField, ChoiceField, TextField } from "../pages/agent-fields.tsx";
 import { Button } from "../ui/button.tsx";
@@ -44,7 +45,7 @@ type StartFormProps = { readonly dataset: string | undefined; readonly onClose: 
 
 function StartForm({ dataset: preselected, onClose }: StartFormProps): ReactNode {
   const [, navigate] = useLocation();
-  const datasets = useRequest("datasets", () => client.datasets.list());
+  const datasets = useRequest("datasets", () => evalsClient.datasets.list());
   const agents = useRequest("agents", () => client.agents.list());
   const [dataset, setDataset] = useState(preselected);
   const [agent, setAgent] = useState<string>();
@@ -58,7 +59,7 @@ function StartForm({ dataset: preselected, onClose }: StartFormProps): ReactNode
 
   async function start(request: NewExperiment): Promise<void> {
     try {
-      const { id } = await client.experiments.start(request);
+      const { id } = await evalsClient.experiments.start(request);
       navigate(`/experiments/${encodeURIComponent(id)}`);
       onClose();
     } catch (error) {
