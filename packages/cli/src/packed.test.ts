@@ -227,7 +227,7 @@ describe.skipIf(!canSandbox)("the production kit, in a sandbox of bubblewrap", (
     server = await startUnit({ image, place: kit, secrets });
     expect(await askServer(server)).toContain("39");
     const state = join(kit, "state");
-    expect(readdirSync(state)).toEqual(expect.arrayContaining(["capstan.db", "logs"]));
+    await expect.poll(() => readdirSync(state)).toEqual(expect.arrayContaining(["capstan.db", "logs"]));
     const [node = "", program = ""] = readUnitCommand();
     await runInSandbox(server.sandbox, [node, program, "backup", "/var/lib/capstan/copy.db"]);
     const copy = sqlite(join(state, "copy.db"));

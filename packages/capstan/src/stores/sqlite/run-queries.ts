@@ -118,10 +118,12 @@ export function buildRunQuery(query: RunQuery, matches: readonly number[] | unde
     const position = `${dialect.addValue(after.value)}, ${dialect.addValue(after.place)}`;
     conditions.push(`(${sortValue}, run) ${order === "asc" ? ">" : "<"} (${position})`);
   }
-  const sql = `SELECT page.*, runs.id, runs.state, runs.updated_at, sessions.id AS session_id FROM (
-      SELECT *, ${sortValue} AS sort_value FROM run_summaries WHERE ${conditions.join(" AND ")}
+  // Sorts numbers only, and reads the other columns of the page.
+  const sql = `SELECT summary.*, sort_value, runs.id, runs.state, runs.updated_at, sessions.id AS session_id FROM (
+      SELECT run, ${sortValue} AS sort_value FROM run_summaries WHERE ${conditions.join(" AND ")}
       ORDER BY ${sortValue} ${order}, run ${order} LIMIT ${dialect.addValue(limit)}) AS page
-    CROSS JOIN runs ON runs.number = page.run CROSS JOIN sessions ON sessions.number = page.session
+    CROSS JOIN run_summaries AS summary ON summary.run = page.run
+    CROSS JOIN runs ON runs.number = page.run CROSS JOIN sessions ON sessions.number = summary.session
     ORDER BY page.sort_value ${order}, page.run ${order}`;
   return { sql, values };
 }
