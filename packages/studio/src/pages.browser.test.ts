@@ -232,11 +232,12 @@ test("a tool that has changed is approved, a server is approved as shown, and a 
 test("load errors are explained and can be retried, and empty pages explain how to start", async () => {
   const page = await studio.open("/sessions", { expects: [/500/] });
   const error = { code: "internal", message: "The list is not to be had.", retryable: false };
-  await page.route("**/api/models", (route) => route.fulfill({ status: 500, json: { error } }), { times: 1 });
+  await page.route("**/api/models", (route) => route.fulfill({ status: 500, json: { error } }));
   await page.route("**/api/mcp-servers", (route) => route.fulfill({ json: { servers: [] } }));
   await page.getByRole("link", { name: "Models" }).click();
   await page.getByRole("main").getByText("The list is not to be had.").waitFor();
   await takePicture(page, "page-models-failed");
+  await page.unroute("**/api/models");
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("Key missing").waitFor();
   await page.getByRole("link", { name: "MCP servers" }).click();

@@ -190,7 +190,8 @@ describe("an agent as a tool", () => {
     const store = memory();
     const agent = defineAgent({ name: "main", model: main, tools: [agentTool(waiter)] });
     const result = await run(agent, "Go.", { store, session: "s", runId: "r" });
-    expect(order.slice(0, 4)).toEqual(["begin a", "begin b", "begin c", "end c"]);
+    expect(order.slice(0, 3).sort()).toEqual(["begin a", "begin b", "begin c"]);
+    expect(order[3]).toBe("end c");
     expect(result.toolCalls.map((call) => call.result)).toEqual([
       "Waited for a.",
       "Waited for b.",
