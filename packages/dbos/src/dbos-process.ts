@@ -126,7 +126,7 @@ async function launchDbos(settings: DbosSettings, signal: AbortSignal): Promise<
       settings.report(error);
       await DBOS.shutdown().catch(settings.report);
     }
-    await pause(relaunchMs, undefined, { signal, ref: false }).catch(() => undefined);
+    await pause(relaunchMs, undefined, { signal }).catch(() => undefined); // keeps the process of a worker alive
   }
 }
 

@@ -1,3 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan/verification/postgres";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import { type Agent, defineAgent, defineTool } from "capstan";
@@ -149,6 +154,34 @@ describe.skipIf(!findPostgresFolder())("on a Postgres server", () => {
     expect(await engine.open(runId)).toMatchObject({ status: "done" });
     expect(errors.length).toBeLessThan(10);
   }, 60_000);
+
+  it("a worker process that starts before its database waits for it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "capstan-dbos-"));
+    const [store, traceFile] = [{ type: "sqlite", file: join(folder, "store.db") }, join(folder, "trace")];
+    const settings = { databaseUrl: server.url, pollMs: 20 };
+    const options = { store, traceFile, leaseMs: 500, program: { file: "", settings } };
+    await server.crash();
+    const file = join(import.meta.dirname, "testing/worker.ts");
+    const child = spawn(process.execPath, ["--conditions=capstan-source", file, JSON.stringify(options)]);
+    const exited = once(child, "exit").then(() => "exited");
+    let [errors, reports] = ["", ""];
+    child.stderr.on("data", (text) => {
+      errors += text;
+    });
+    child.stdout.on("data", (text) => {
+      reports += text;
+    });
+    try {
+      await expect.poll(() => errors).toContain("ECONNREFUSED");
+      await server.restart();
+      const isReady = expect.poll(() => reports).toContain('"ready"');
+      expect(await Promise.race([exited, isReady.then(() => "ready")]), errors).toBe("ready");
+    } finally {
+      child.kill("SIGKILL");
+      await exited;
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   it("executes tools outside of the workflow of DBOS, and opens no port", async () => {
     const agent = createAgent(

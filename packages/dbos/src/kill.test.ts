@@ -11,5 +11,4 @@ it.skipIf(!findPostgresFolder())(
     expect(report.runs).toBe(report.enqueued);
     expect(report.read).toBe(report.facts);
   },
-  120_000,
 );

@@ -108,7 +108,9 @@ test("a dataset is created, filled by hand and from a file, and edited, with the
 test("an experiment is started, reviewed and compared; simulated tools do nothing", async () => {
   const page = await studio.open("/datasets/harbour%20questions");
   const start = async () => {
-    await page.getByRole("button", { name: "Run experiment" }).press("Enter");
+    const button = page.getByRole("button", { name: "Run experiment" });
+    await expect.poll(() => button.isEnabled()).toBe(true); // once the cases are loaded
+    await button.press("Enter");
     const dialog = page.getByRole("dialog");
     await dialog
       .getByRole("combobox", { name: "Agent" })

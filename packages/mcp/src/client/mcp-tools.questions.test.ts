@@ -211,8 +211,8 @@ it.concurrent("when a 2025 server dies before the user answers, the answer fails
 it.concurrent("a question that may belong to one of two runs is declined: it could reach the wrong user (A55)", () =>
   withElicitationServer("2025", async (mcp) => {
     const answers = await Promise.all([
-      getToolOutput(startRun(mcp, "name")),
-      getToolOutput(startRun(mcp, "name")),
+      getToolOutput(startRun(mcp, "pair")),
+      getToolOutput(startRun(mcp, "pair")),
     ]);
     expect(answers.flat()).toContainEqual(expect.objectContaining({ action: "decline" }));
   }));

@@ -33,6 +33,7 @@ const requestsByTool: {
   readonly [tool: string]: readonly { readonly method: string; readonly params?: object }[];
 } = {
   name: [createForm("Who are you?", "name")],
+  pair: [createForm("Who are you?", "name")],
   both: [createForm("Who are you?", "name"), createForm("Where do you live?", "place")],
   password: [createForm("Sign in, please.", "user", "password")],
   page: [createUrlRequest("https://pay.example.test/order?id=7")],
@@ -66,9 +67,17 @@ const requestsByTool: {
   ],
 };
 
-/** Returns the client's answers. */
+const pair = Promise.withResolvers<void>();
+let pairedCalls = 0;
+
+/** Returns the client's answers. `pair` asks when two calls have arrived. */
 async function callLegacy(tool: string): Promise<object> {
   const answers: unknown[] = [];
+  if (tool === "pair") {
+    pairedCalls += 1;
+    if (pairedCalls === 2) pair.resolve();
+    await pair.promise;
+  }
   for (const { method, params = {} } of requestsByTool[tool] ?? []) {
     const { result, error } = await sendRawRequest(method, params);
     answers.push(result ?? { error });

@@ -40,7 +40,7 @@ export function createTraffic(secrets: readonly string[]): Traffic {
   let count = 0;
   function record(direction: TrafficMessage["direction"], message: JSONRPCMessage): void {
     const size = measure(message);
-    const text = mask(JSON.stringify(shorten(message, mask)));
+    const text = mask(JSON.stringify(shortenValue(message, mask)));
     count += 1;
     const shown =
       text.length > maxMessageCharacters ? `${text.slice(0, maxMessageCharacters).toWellFormed()}…` : text;
@@ -64,18 +64,18 @@ const secretName =
   /^(?!progress|next|max)(?:.*[-_a-z])?(?:tokens?|secrets?|passwords?|passphrase|authorization|api[-_]?keys?|credentials?)$/i;
 
 /** Copies a value with long texts and lists cut, and values hidden whose name says that they are secret. */
-function shorten(value: unknown, mask: (text: string) => string, depth = 0): unknown {
+function shortenValue(value: unknown, mask: (text: string) => string, depth = 0): unknown {
   if (typeof value === "string") return shortenText(value, mask);
   if (typeof value !== "object" || value === null) return value;
   if (depth >= maxDepth) return "…";
   if (Array.isArray(value)) {
-    const items = value.slice(0, maxItems).map((item) => shorten(item, mask, depth + 1));
+    const items = value.slice(0, maxItems).map((item) => shortenValue(item, mask, depth + 1));
     return value.length > maxItems ? [...items, `… (${value.length} items)`] : items;
   }
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      typeof member === "string" && secretName.test(name) ? "***" : shorten(member, mask, depth + 1),
+      typeof member === "string" && secretName.test(name) ? "***" : shortenValue(member, mask, depth + 1),
     ]),
   );
 }
