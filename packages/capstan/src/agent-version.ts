@@ -72,8 +72,8 @@ function describeSettings(agent: Agent): Omit<VersionedDefinition, "tools"> {
     instructions: describeInstructions(instructions),
     models: {
       main,
-      ...(isSame(afterTools, main) ? {} : { afterTools }),
-      ...(isSame(summary, main) ? {} : { summary }),
+      ...(equalsList(afterTools, main) ? {} : { afterTools }),
+      ...(equalsList(summary, main) ? {} : { summary }),
     },
     ...(toolSource && { hasDynamicTools: true }),
     ...(fallbackTool && { fallbackTool: fallbackTool.name }),
@@ -118,7 +118,7 @@ function describeTool({
 
 const getModelId = (model: ModelChoice): string => (typeof model === "string" ? model : model.id);
 
-const isSame = (left: readonly string[], right: readonly string[]): boolean =>
+const equalsList = (left: readonly string[], right: readonly string[]): boolean =>
   left.join("\n") === right.join("\n");
 
 /** Without what JSON cannot express. */

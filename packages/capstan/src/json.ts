@@ -38,6 +38,12 @@ export function isSameJson(left: string, right: string): boolean {
   }
 }
 
+/** Formats a value as JSON, cut after `maxLength` characters. */
+export function formatShortJson(value: Json, maxLength: number): string {
+  const text = JSON.stringify(value);
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}…`;
+}
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,15 +1,15 @@
 import type { Entry } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { StopReason, ToolSpec, Usage } from "../model.ts";
+import type { ToolSpec } from "../model.ts";
 import type { PolicyOverrides } from "../policy.ts";
-import type { ExactRequest } from "../requests/stored-request.ts";
+import type { ExactRequest, TriedTurn } from "../requests/stored-request.ts";
 import type { Difference } from "../sessions/difference.ts";
 import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import type { StartedRun } from "./runs-client.ts";
 
-export type { Difference, ExactRequest };
+export type { Difference, ExactRequest, TriedTurn };
 
 /** Wire formats of the providers. */
 export type WireName = "openai-chat" | "openai-responses" | "anthropic" | "gemini";
@@ -44,21 +44,6 @@ export type TurnEdits = {
   readonly settings?: ModelSettings;
   /** One of the models that the server offers. */
   readonly model?: string;
-};
-
-/** The answer to a request that was sent again. */
-export type TriedTurn = {
-  readonly text: string;
-  readonly reasoning?: string;
-  readonly calls: readonly { readonly name: string; readonly input: Json }[];
-  readonly usage: Usage;
-  /** In US dollars; 0 if the price is not known. */
-  readonly cost: number;
-  readonly ms: number;
-  readonly stopReason: StopReason;
-  readonly model: string;
-  /** The request as it was sent, with secrets masked. */
-  readonly body: string;
 };
 
 type RerunOptions = { readonly policy?: PolicyOverrides; readonly settings?: ModelSettings };

@@ -2,6 +2,7 @@ import type { Agent } from "../agent.ts";
 import type { ClockOption } from "../clock.ts";
 import type { Json } from "../json.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
+import type { TriedTurn } from "../requests/stored-request.ts";
 import type { RunInput } from "../run/input.ts";
 import type { ExecutedRun, ExecutedSegment, ResumeOptions } from "../run/open-run.ts";
 import type { Result } from "../run/result.ts";
@@ -13,7 +14,7 @@ import type { RunInfo, RunMessage, Store } from "../store.ts";
 import type { ToolCall } from "../tool.ts";
 import type { MessageCheck } from "./stored-run.ts";
 import type { StuckFilter, StuckRun } from "./stuck-runs.ts";
-import type { TriedTurn, TurnChanges } from "./try-turn.ts";
+import type { TurnChanges } from "./try-turn.ts";
 
 /** Returns the agent with this name, with the agents it hands off to; undefined when it does not exist. */
 export type FindAgent<A extends Agent = Agent> = (name: string) => A | undefined | Promise<A | undefined>;

@@ -4,6 +4,7 @@ import { AgentError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { createProcessGate } from "../loop/process-gate.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
+import type { TriedTurn } from "../requests/stored-request.ts";
 import type { RunInput } from "../run/input.ts";
 import type { ExecutedRun, SharedStoreOptions } from "../run/open-run.ts";
 import { type RunOptions, resume, run } from "../run/run.ts";
@@ -24,7 +25,7 @@ import { createRunTracker, createUserShare, type RunTracker, type UserShare } fr
 import { createScheduledEngine } from "./scheduled.ts";
 import { createRunReader, createStoredRun, type MessageCheck } from "./stored-run.ts";
 import { assertResumable, type StuckFilter, type StuckRun } from "./stuck-runs.ts";
-import type { TriedTurn, TurnChanges } from "./try-turn.ts";
+import type { TurnChanges } from "./try-turn.ts";
 
 export type {
   EnqueuedRun,

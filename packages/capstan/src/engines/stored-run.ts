@@ -7,7 +7,7 @@ import { checkArrival, toFacts, validateMessage } from "../loop/messages.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import { toJson } from "../perform/to-json.ts";
 import { buildTurnRequest, type TurnRequest } from "../perform/turn-request.ts";
-import type { ExactRequest } from "../requests/stored-request.ts";
+import type { ExactRequest, TriedTurn } from "../requests/stored-request.ts";
 import { listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import { createRunMask, type ResumeOptions } from "../run/open-run.ts";
 import { foldNewFacts, openSession } from "../run/open-session.ts";
@@ -21,7 +21,6 @@ import type { FoundRun, RunMessage, Store } from "../store.ts";
 import type { LocalEngine, TryOptions } from "./local-engine.ts";
 import { isRepeatedMessage } from "./repeated-message.ts";
 import { assertHasTools, assertResumable, listStuckRuns } from "./stuck-runs.ts";
-import type { TriedTurn } from "./try-turn.ts";
 
 export type RunLocation = {
   readonly store: Store;

@@ -2,15 +2,14 @@ import type { Agent, ModelChoice } from "../agent.ts";
 import { type Clock, rejectOnAbort } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import { getCalls, getText } from "../history.ts";
-import type { Json } from "../json.ts";
-import type { Model, ModelRequest, StopReason, ToolSpec, Usage } from "../model.ts";
+import type { Model, ModelRequest, ToolSpec } from "../model.ts";
 import { getNamedModel } from "../models/named-model.ts";
 import type { CallHooks } from "../perform/io.ts";
 import { buildParts, createMessageBuilder, readModelStream } from "../perform/message-builder.ts";
 import { createRequestReport } from "../perform/report-request.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
 import { parseBody } from "../requests/parse-body.ts";
-import type { ExactRequest, NewRequest } from "../requests/stored-request.ts";
+import type { ExactRequest, NewRequest, TriedTurn } from "../requests/stored-request.ts";
 import { type RunInput, readInput } from "../run/input.ts";
 import type { SecretMask } from "../secrets/mask.ts";
 import { withMaskedModel } from "../secrets/masked-model.ts";
@@ -25,21 +24,6 @@ export type TurnChanges = {
   readonly settings?: ModelSettings;
   /** Default: the model that answered the turn. */
   readonly model?: ModelChoice;
-};
-
-/** The answer to a request that was tried. No tool ran, and nothing is stored. */
-export type TriedTurn = {
-  readonly text: string;
-  readonly reasoning?: string;
-  readonly calls: readonly { readonly name: string; readonly input: Json }[];
-  readonly usage: Usage;
-  /** In US dollars; 0 if the price is not known. */
-  readonly cost: number;
-  readonly ms: number;
-  readonly stopReason: StopReason;
-  readonly model: string;
-  /** The body that was sent, with secrets masked. */
-  readonly body: string;
 };
 
 type TryContext = {

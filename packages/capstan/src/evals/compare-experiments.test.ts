@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkThresholds } from "./check-thresholds.ts";
 import { compareExperiments } from "./compare-experiments.ts";
 import { type CaseResult, type Experiment, summarizeResults } from "./experiment.ts";
-import { buildReport, formatJUnit, formatMarkdown, formatReport } from "./format-report.ts";
+import { buildEvalReport, formatEvalReport, formatJUnit, formatMarkdown } from "./format-report.ts";
 
 /** An experiment with these scores per case. */
 function createExperiment(id: string, scores: { readonly [caseId: string]: readonly number[] }): Experiment {
@@ -107,7 +107,7 @@ describe("thresholds", () => {
   it("name a scorer that applies to no case", () => {
     const other = { ...half, summary: summarizeResults(half.results, ["exact", "judge"]) };
     expect(checkThresholds(other, { scores: { judge: 0.5 } })).toEqual(["judge applies to no case."]);
-    expect(formatReport(buildReport(other, {}))).toMatch(/^judge +– +applies to no case +–$/m);
+    expect(formatEvalReport(buildEvalReport(other, {}))).toMatch(/^judge +– +applies to no case +–$/m);
   });
 
   it("fail an experiment that got worse", () => {
@@ -123,13 +123,13 @@ describe("the reports", () => {
     createExperiment("exp_1", fill(6, 0)),
     createExperiment("exp_2", { ...fill(5, 1), c5: [0] }),
   ];
-  const report = buildReport(after, undefined, compareExperiments(before, after));
+  const report = buildEvalReport(after, undefined, compareExperiments(before, after));
 
   it("are a table for the terminal", () => {
-    expect(formatReport(report)).toContain("Compared with exp_1:\n");
-    expect(formatReport(report)).toMatch(/^all +exact +0\.00 +0\.83 +0\.00 to 1\.00 +cannot tell$/m);
-    expect(formatReport(report)).toContain('  c5 (attempt 1)\n    exact 0.00: expected "a|b"');
-    expect(formatReport(report)).toMatch(
+    expect(formatEvalReport(report)).toContain("Compared with exp_1:\n");
+    expect(formatEvalReport(report)).toMatch(/^all +exact +0\.00 +0\.83 +0\.00 to 1\.00 +cannot tell$/m);
+    expect(formatEvalReport(report)).toContain('  c5 (attempt 1)\n    exact 0.00: expected "a|b"');
+    expect(formatEvalReport(report)).toMatch(
       /FAILED\n {2}5 of 6 attempts passed \(83\.3 %\); at least 100 % must\.\n$/,
     );
   });
@@ -138,7 +138,7 @@ describe("the reports", () => {
     const markdown = formatMarkdown([report]);
     expect(markdown).toContain("### ❌ shop");
     expect(markdown).toContain('exact 0.00: expected "a\\|b", got \\[x\\](y)');
-    expect(formatMarkdown([buildReport(before, { passRate: 0 })])).toContain("### ✅ shop");
+    expect(formatMarkdown([buildEvalReport(before, { passRate: 0 })])).toContain("### ✅ shop");
   });
 
   it("are JUnit in which an answer adds no elements", () => {

@@ -5,7 +5,7 @@ import {
   computeMean,
   computePairedInterval,
   type Interval,
-  round,
+  roundScore,
 } from "./statistics.ts";
 
 export type Verdict = "better" | "worse" | "cannot tell";
@@ -66,7 +66,7 @@ export function compareExperiments(before: Experiment, after: Experiment): Compa
         shared.map((id) => computeMean(values.get(id) ?? [])),
       ) as [number[], number[]];
       if (shared.length === 0) return [];
-      const differences = right.map((value, index) => round(value - (left[index] ?? 0)));
+      const differences = right.map((value, index) => roundScore(value - (left[index] ?? 0)));
       const means = toDifference(
         group.scorer,
         { before: left, after: right },
@@ -103,8 +103,8 @@ function toDifference(
   { before, after }: { readonly before: readonly number[]; readonly after: readonly number[] },
   interval: Interval,
 ): Difference {
-  const [left, right] = [round(computeMean(before)), round(computeMean(after))];
+  const [left, right] = [roundScore(computeMean(before)), roundScore(computeMean(after))];
   const [low, high] = interval;
   const verdict = low > 0 ? "better" : high < 0 ? "worse" : "cannot tell";
-  return { scorer, before: left, after: right, difference: round(right - left), interval, verdict };
+  return { scorer, before: left, after: right, difference: roundScore(right - left), interval, verdict };
 }

@@ -3,7 +3,7 @@ import type { RunStatus } from "../event.ts";
 import type { Usage } from "../model.ts";
 import type { EvalCase } from "./eval-case.ts";
 import type { Score } from "./scorer.ts";
-import { computeMean, computeMeanInterval, type Interval, round } from "./statistics.ts";
+import { computeMean, computeMeanInterval, type Interval, roundScore } from "./statistics.ts";
 
 /** A user's own verdict on a result, which shows how far a judge can be trusted. */
 export type Review = {
@@ -98,8 +98,8 @@ export function summarizeResults(
     scorers: scorers.map((scorer) => summarizeScorer(scorer, results)),
     results: results.length,
     passed,
-    passRate: results.length === 0 ? 0 : round(passed / results.length),
-    cost: round(results.reduce((sum, { cost }) => sum + cost, 0)),
+    passRate: results.length === 0 ? 0 : roundScore(passed / results.length),
+    cost: roundScore(results.reduce((sum, { cost }) => sum + cost, 0)),
     meanMs: Math.round(computeMean(results.map(({ ms }) => ms))),
   };
 }
@@ -111,9 +111,10 @@ function summarizeScorer(scorer: string, results: readonly CaseResult[]): Scorer
   const agreement = measureAgreement(results, scorer);
   return {
     scorer,
-    mean: round(computeMean(means)),
+    mean: roundScore(computeMean(means)),
     interval: computeMeanInterval(means),
-    passRate: valid.length === 0 ? 0 : round(valid.filter((score) => score.passed).length / valid.length),
+    passRate:
+      valid.length === 0 ? 0 : roundScore(valid.filter((score) => score.passed).length / valid.length),
     cases: means.length,
     errors: all.length - valid.length,
     ...(agreement && { agreement }),
@@ -153,8 +154,8 @@ export function measureAgreement(results: readonly CaseResult[], scorer: string)
   return {
     reviewed: pairs.length,
     agreed: agreements.filter((value) => value === 1).length,
-    rate: round(rate),
+    rate: roundScore(rate),
     interval: computeMeanInterval(agreements),
-    ...(chance < 1 && { kappa: round((rate - chance) / (1 - chance)) }),
+    ...(chance < 1 && { kappa: roundScore((rate - chance) / (1 - chance)) }),
   };
 }

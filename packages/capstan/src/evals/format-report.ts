@@ -12,7 +12,7 @@ export type EvalReport = {
   readonly problems: readonly string[];
 };
 
-export function buildReport(
+export function buildEvalReport(
   experiment: Experiment,
   thresholds: Thresholds | undefined,
   comparison?: Comparison,
@@ -46,7 +46,7 @@ function listReasons({ scores, error, status, text }: CaseResult): readonly stri
 }
 
 /** Formats an experiment for a terminal. */
-export function formatReport({ experiment, comparison, problems }: EvalReport): string {
+export function formatEvalReport({ experiment, comparison, problems }: EvalReport): string {
   const { name, summary, results, attempts, cases, id } = experiment;
   const isReviewed = summary.scorers.some(({ agreement }) => agreement);
   const rows = summary.scorers.map((scorer) => [

@@ -25,7 +25,13 @@ export {
   type Review,
   type ScorerSummary,
 } from "./experiment.ts";
-export { buildReport, type EvalReport, formatJUnit, formatMarkdown, formatReport } from "./format-report.ts";
+export {
+  buildEvalReport,
+  type EvalReport,
+  formatEvalReport,
+  formatJUnit,
+  formatMarkdown,
+} from "./format-report.ts";
 export type { JudgeOptions } from "./judge.ts";
 export { type CaseFormat, parseCases } from "./parse-cases.ts";
 export {

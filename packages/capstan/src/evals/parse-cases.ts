@@ -14,16 +14,16 @@ const maxFileLength = 20_000_000;
  */
 export function parseCases(text: string, format: CaseFormat): readonly EvalCase[] {
   if (text.length > maxFileLength)
-    throw createFileError(`it has ${text.length} characters; the limit is ${maxFileLength}`);
+    throw createCasesError(`it has ${text.length} characters; the limit is ${maxFileLength}`);
   const rows = format === "csv" ? readCsv(text) : readJsonLines(text);
-  if (rows.length === 0) throw createFileError("it has no cases");
-  if (rows.length > maxCases) throw createFileError(`it has ${rows.length} cases; the limit is ${maxCases}`);
+  if (rows.length === 0) throw createCasesError("it has no cases");
+  if (rows.length > maxCases) throw createCasesError(`it has ${rows.length} cases; the limit is ${maxCases}`);
   const lines = new Map<string, number>();
   return rows.map(({ line, fields }, index) => {
     const one = readCase({ ...fields, id: fields.id ?? `case-${index + 1}` }, `The case in line ${line}`);
     const earlier = lines.get(one.id);
     if (earlier !== undefined)
-      throw createFileError(`lines ${earlier} and ${line} have the same id ${JSON.stringify(one.id)}`);
+      throw createCasesError(`lines ${earlier} and ${line} have the same id ${JSON.stringify(one.id)}`);
     lines.set(one.id, line);
     return one;
   });
@@ -41,10 +41,10 @@ function readJsonLines(text: string): readonly Row[] {
       try {
         value = JSON.parse(line);
       } catch {
-        throw createFileError(`line ${index + 1} is not JSON`);
+        throw createCasesError(`line ${index + 1} is not JSON`);
       }
       if (!isRecord(value))
-        throw createFileError(`line ${index + 1} is not an object, but ${formatValue(value)}`);
+        throw createCasesError(`line ${index + 1} is not an object, but ${formatValue(value)}`);
       return { line: index + 1, fields: value };
     });
 }
@@ -54,17 +54,17 @@ function readCsv(text: string): readonly Row[] {
   if (!header) return [];
   const columns = header.cells.map((cell) => cell.trim());
   for (const [index, column] of columns.entries()) {
-    if (columns.indexOf(column) !== index) throw createFileError(`it has two columns "${column}"`);
+    if (columns.indexOf(column) !== index) throw createCasesError(`it has two columns "${column}"`);
     if ((caseFields as readonly string[]).includes(column) && column !== "source") continue;
     const hint = suggestName(column, caseFields) || ` The columns are ${csvColumns.join(", ")}.`;
-    throw createFileError(`it has the unknown column ${JSON.stringify(column)}`, hint);
+    throw createCasesError(`it has the unknown column ${JSON.stringify(column)}`, hint);
   }
-  if (!columns.includes("input")) throw createFileError('it has no column "input"');
+  if (!columns.includes("input")) throw createCasesError('it has no column "input"');
   return records
     .filter(({ cells }) => cells.some((cell) => cell.trim() !== ""))
     .map(({ line, cells }) => {
       if (cells.length > columns.length)
-        throw createFileError(
+        throw createCasesError(
           `line ${line} has ${cells.length} cells, and there are ${columns.length} columns`,
         );
       const pairs = columns.flatMap((column, index) => {
@@ -86,7 +86,7 @@ function readCell(column: string, cell: string, line: number): unknown {
   try {
     return JSON.parse(cell) as Json;
   } catch {
-    throw createFileError(`the column "${column}" in line ${line} is not JSON`);
+    throw createCasesError(`the column "${column}" in line ${line} is not JSON`);
   }
 }
 
@@ -110,7 +110,7 @@ function splitCsv(text: string): readonly CsvRecord[] {
     }
     if (text.startsWith("\r\n", position)) position += 2;
     else if (text[position] === "\n" || text[position] === "\r") position++;
-    else if (position < text.length) throw createFileError(`line ${line} has text behind a closing quote`);
+    else if (position < text.length) throw createCasesError(`line ${line} has text behind a closing quote`);
     line++;
     records.push({ line: first, cells });
   }
@@ -129,7 +129,7 @@ function readPlain(text: string, start: number): Cell {
 function readQuoted(text: string, start: number, line: number): Cell {
   for (let from = start + 1; ; ) {
     const quote = text.indexOf('"', from);
-    if (quote === -1) throw createFileError(`the quote that opens in line ${line} is never closed`);
+    if (quote === -1) throw createCasesError(`the quote that opens in line ${line} is never closed`);
     if (text[quote + 1] === '"') {
       from = quote + 2;
       continue;
@@ -139,6 +139,6 @@ function readQuoted(text: string, start: number, line: number): Cell {
   }
 }
 
-function createFileError(problem: string, hint = ""): AgentError {
+function createCasesError(problem: string, hint = ""): AgentError {
   return new AgentError("invalid_input", `The file of cases cannot be used: ${problem}.${hint}`);
 }

@@ -1,4 +1,4 @@
-import { type Json, toCanonicalJson } from "../json.ts";
+import { formatShortJson, type Json, toCanonicalJson } from "../json.ts";
 import { type SchemaInput, toSchema } from "../schema/schema.ts";
 import { callSequence } from "./call-sequence.ts";
 import { judge } from "./judge.ts";
@@ -41,8 +41,13 @@ function exact(): Scorer {
       const isEqual =
         typeof expected === "string" && output === undefined
           ? expected.trim() === text.trim()
-          : toCanonicalJson(expected) === toCanonicalJson(output ?? parseJson(text) ?? text);
-      return isEqual || { value: 0, reason: `expected ${shorten(expected)}, got ${shorten(output ?? text)}` };
+          : toCanonicalJson(expected) === toCanonicalJson(output ?? parseFencedJson(text) ?? text);
+      return (
+        isEqual || {
+          value: 0,
+          reason: `expected ${formatShown(expected)}, got ${formatShown(output ?? text)}`,
+        }
+      );
     },
   };
 }
@@ -56,12 +61,16 @@ function contains(): Scorer {
     name: "contains",
     score({ case: { expected }, text }) {
       if (expected === undefined) return undefined;
-      const parts = (Array.isArray(expected) ? expected : [expected]).map(toText);
+      const parts = (Array.isArray(expected) ? expected : [expected]).map(stringifyValue);
       const answer = text.toLowerCase();
       const missing = parts.filter((part) => !answer.includes(part.toLowerCase()));
       if (missing.length === 0) return true;
       const value = 1 - missing.length / parts.length;
-      return { value, passed: false, reason: `${missing.map(shorten).join(", ")} not in ${shorten(text)}` };
+      return {
+        value,
+        passed: false,
+        reason: `${missing.map(formatShown).join(", ")} not in ${formatShown(text)}`,
+      };
     },
   };
 }
@@ -72,8 +81,8 @@ function jsonSchema(schema: SchemaInput): Scorer {
   return {
     name: "jsonSchema",
     async score({ text, output }) {
-      const value = output ?? parseJson(text);
-      if (value === undefined) return { value: 0, reason: `not JSON: ${shorten(text)}` };
+      const value = output ?? parseFencedJson(text);
+      if (value === undefined) return { value: 0, reason: `not JSON: ${formatShown(text)}` };
       const result = await validate(value);
       return result.valid || { value: 0, reason: result.issues.slice(0, 5).join("; ") };
     },
@@ -122,7 +131,7 @@ function limitScorer(name: string, limit: number, measure: (run: ScoredRun) => n
   };
 }
 
-function parseJson(text: string): Json | undefined {
+function parseFencedJson(text: string): Json | undefined {
   // Models often fence their JSON.
   const [, fenced = text] = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text) ?? [];
   try {
@@ -132,11 +141,8 @@ function parseJson(text: string): Json | undefined {
   }
 }
 
-function toText(value: Json): string {
+function stringifyValue(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function shorten(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text;
-}
+const formatShown = (value: Json): string => formatShortJson(value, 200);

@@ -39,7 +39,7 @@ export function computePairedInterval(differences: readonly number[]): Interval 
     );
     return cutTails(means);
   }
-  const random = createRandom(count);
+  const random = createSeededRandom(count);
   const means = Array.from({ length: maxSamples - 1 }, () => {
     for (;;) {
       const subset = differences.filter(() => random() < 0.5);
@@ -57,7 +57,7 @@ export function computeDifferenceInterval(before: readonly number[], after: read
   const pairs = countPermutations(before.length, after.length) - 1;
   const isSmall = Math.max(before.length, after.length) <= maxListed;
   if (isSmall && pairs <= maxSamples) return cutTails(listExchanges(before, after));
-  const random = createRandom(before.length * 1000 + after.length);
+  const random = createSeededRandom(before.length * 1000 + after.length);
   const shifts = Array.from({ length: maxSamples - 1 }, () => {
     for (;;) {
       const order = shuffle([...before.keys(), ...[...after.keys()].map((index) => -1 - index)], random);
@@ -80,7 +80,7 @@ function cutTails(values: number[]): Interval {
   const dropped = Math.floor(((1 - level) / 2) * (values.length + 1));
   if (dropped < 1) return [-1, 1];
   const sorted = values.sort((left, right) => left - right);
-  return [round(sorted[dropped - 1] ?? -1), round(sorted.at(-dropped) ?? 1)];
+  return [roundScore(sorted[dropped - 1] ?? -1), roundScore(sorted.at(-dropped) ?? 1)];
 }
 
 function listExchanges(before: readonly number[], after: readonly number[]): number[] {
@@ -117,7 +117,7 @@ function shuffle(items: number[], random: () => number): number[] {
 }
 
 /** A small generator with a fixed seed (mulberry32), so that the same scores always give the same interval. */
-function createRandom(seed: number): () => number {
+function createSeededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -128,10 +128,10 @@ function createRandom(seed: number): () => number {
 }
 
 function clampScore(value: number): number {
-  return round(Math.min(1, Math.max(0, value)));
+  return roundScore(Math.min(1, Math.max(0, value)));
 }
 
 /** Removes the noise of sums of binary fractions, so that equal means have a difference of 0. */
-export function round(value: number): number {
+export function roundScore(value: number): number {
   return Math.round(value * 1e9) / 1e9 + 0;
 }

@@ -22,7 +22,7 @@ export function supportedCitations({ minOverlap = 0.4 }: SupportedCitationsOptio
       const problems = sentences.flatMap(({ words, numbers }) => {
         const missing = numbers.filter((n) => passages.get(n) === undefined);
         if (missing.length > 0) return [`[${missing.join(", ")}] refers to no passage of this run`];
-        const cited = new Set(numbers.flatMap((n) => splitWords(passages.get(n) ?? "")));
+        const cited = new Set(numbers.flatMap((n) => listSignificantWords(passages.get(n) ?? "")));
         const figure = words.find((word) => /\d/.test(word) && !cited.has(word));
         if (figure !== undefined) return [`"${figure}" is not in the passage [${numbers.join(", ")}]`];
         const found = words.filter((word) => cited.has(word)).length;
@@ -41,13 +41,13 @@ type CitedSentence = { readonly words: readonly string[]; readonly numbers: read
 function splitSentences(text: string): readonly CitedSentence[] {
   const sentences = text.split(/(?<=[.!?…](?:\s?\[[\d,; –-]+\])*)\s+(?!\[)|\n+/);
   return sentences.map((sentence) => ({
-    words: splitWords(sentence.replace(marker, " ")),
+    words: listSignificantWords(sentence.replace(marker, " ")),
     numbers: [...sentence.matchAll(marker)].flatMap(([, list = ""]) => list.split(/[,;–-]/).map(Number)),
   }));
 }
 
 /** Words of four letters or more, and numbers. */
-function splitWords(text: string): readonly string[] {
+function listSignificantWords(text: string): readonly string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+(?:[.,:]\p{N}+)*/gu) ?? [];
   return words.filter((word) => word.length > 3 || /\d/.test(word));
 }

@@ -32,7 +32,7 @@ export function toCase(facts: readonly Fact[], correction: CaseCorrection = {}):
   const { notes, tags } = correction;
   return {
     id: correction.id ?? runId,
-    input: toInput(facts.slice(0, facts.indexOf(start)), start),
+    input: toCaseInput(facts.slice(0, facts.indexOf(start)), start),
     ...(expected !== undefined && { expected }),
     // A corrected answer may need other calls than those of the run.
     ...(correction.expected === undefined && {
@@ -61,7 +61,7 @@ export async function loadRunCase(
 
 type RunStart = Extract<Fact, { readonly type: "run_start" }>;
 
-function toInput(earlier: readonly Fact[], { input, sessionId, policy }: RunStart): RunInput {
+function toCaseInput(earlier: readonly Fact[], { input, sessionId, policy }: RunStart): RunInput {
   const isComplete = earlier.every((fact, index) => fact.seq === index + 1);
   const history = policy.memory === "session" && isComplete ? fold(sessionId, earlier).history : [];
   const [only, ...others] = input;

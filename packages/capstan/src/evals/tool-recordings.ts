@@ -82,7 +82,7 @@ export function createRecordingLookup(recordings: readonly ToolRecording[], case
   const counts = new Map<string, number>();
   return {
     find(tool, input) {
-      const key = toKey(tool, input);
+      const key = toCallKey(tool, input);
       const results = own.get(key) ?? shared.get(key) ?? [];
       const count = counts.get(key) ?? 0;
       counts.set(key, count + 1);
@@ -94,7 +94,7 @@ export function createRecordingLookup(recordings: readonly ToolRecording[], case
 function groupRecordings(recordings: readonly ToolRecording[]): ReadonlyMap<string, readonly ToolReturn[]> {
   const groups = new Map<string, ToolReturn[]>();
   for (const { tool, input, result } of recordings) {
-    const key = toKey(tool, input);
+    const key = toCallKey(tool, input);
     const group = groups.get(key);
     if (group) group.push(result);
     else groups.set(key, [result]);
@@ -102,4 +102,4 @@ function groupRecordings(recordings: readonly ToolRecording[]): ReadonlyMap<stri
   return groups;
 }
 
-const toKey = (tool: string, input: Json): string => `${tool} ${toCanonicalJson(input)}`;
+const toCallKey = (tool: string, input: Json): string => `${tool} ${toCanonicalJson(input)}`;

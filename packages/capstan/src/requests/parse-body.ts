@@ -30,13 +30,13 @@ type Fields = { readonly [name: string]: unknown };
 /** Anthropic: `system`; Gemini: `systemInstruction`; Responses: `instructions`; chat: the first message. */
 function findInstructions(body: Fields): string | undefined {
   const direct = body.instructions ?? body.system ?? body.systemInstruction ?? body.system_instruction;
-  if (direct !== undefined) return joinText(direct);
+  if (direct !== undefined) return joinPartTexts(direct);
   const [first] = Array.isArray(body.messages) ? body.messages : Array.isArray(body.input) ? body.input : [];
   const isFirst = isRecord(first) && (first.role === "system" || first.role === "developer");
-  return isFirst ? joinText(first.content) : undefined;
+  return isFirst ? joinPartTexts(first.content) : undefined;
 }
 
-function joinText(value: unknown): string | undefined {
+function joinPartTexts(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   const parts = isRecord(value) ? value.parts : value;
   if (!Array.isArray(parts)) return undefined;

@@ -1,4 +1,5 @@
-import type { SentRequest } from "../model.ts";
+import type { Json } from "../json.ts";
+import type { SentRequest, StopReason, Usage } from "../model.ts";
 import type { TextPiece } from "./text-pieces.ts";
 
 /** What a model is called for: the next message, a summary of the history, or a sentence about a turn. */
@@ -51,4 +52,19 @@ export type RequestQuery = {
   readonly turn?: { readonly runId: string; readonly turn: number };
   /** Only the last ones. */
   readonly last?: number;
+};
+
+/** The answer to a request that was tried. No tool ran, and nothing is stored. */
+export type TriedTurn = {
+  readonly text: string;
+  readonly reasoning?: string;
+  readonly calls: readonly { readonly name: string; readonly input: Json }[];
+  readonly usage: Usage;
+  /** In US dollars; 0 if the price is not known. */
+  readonly cost: number;
+  readonly ms: number;
+  readonly stopReason: StopReason;
+  readonly model: string;
+  /** The body that was sent, with secrets masked. */
+  readonly body: string;
 };

@@ -233,7 +233,7 @@ describe("an approval with other arguments", () => {
 });
 
 it("the note lists removed fields, and cuts long values", async () => {
-  const { formatChanges } = await import("../state/edit-call.ts");
-  expect(formatChanges({ a: 1, b: { c: 2 } }, { b: { c: 3 } })).toBe('a: removed; b: {"c":3}');
-  expect(formatChanges({ a: "" }, { a: "x".repeat(5_000) })).toHaveLength(2_004);
+  const { formatArgumentChanges } = await import("../state/edit-call.ts");
+  expect(formatArgumentChanges({ a: 1, b: { c: 2 } }, { b: { c: 3 } })).toBe('a: removed; b: {"c":3}');
+  expect(formatArgumentChanges({ a: "" }, { a: "x".repeat(5_000) })).toHaveLength(2_004);
 });

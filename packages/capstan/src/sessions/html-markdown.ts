@@ -20,7 +20,14 @@ type Block = { readonly html: string; readonly next: number };
 type BlockReader = (lines: readonly string[], at: number, inside: Nesting) => Block | undefined;
 type Nesting = { readonly depth: number; readonly inline: Inline };
 
-const readers: readonly BlockReader[] = [readFence, readHeading, readRule, readQuote, readTable, readList];
+const readers: readonly BlockReader[] = [
+  readFence,
+  readHeading,
+  readRule,
+  readQuote,
+  readTable,
+  readListBlock,
+];
 
 function renderBlocks(lines: readonly string[], depth: number, inline: Inline): string {
   if (depth > maxDepth) return `<p>${inline(lines.join("\n"))}</p>`;
@@ -37,7 +44,7 @@ function renderBlocks(lines: readonly string[], depth: number, inline: Inline): 
       at += 1;
       continue;
     }
-    const block = readBlock(lines, at, { depth, inline });
+    const block = readNextBlock(lines, at, { depth, inline });
     if (block) {
       endParagraph();
       blocks.push(block.html);
@@ -51,7 +58,7 @@ function renderBlocks(lines: readonly string[], depth: number, inline: Inline): 
   return blocks.join("\n");
 }
 
-function readBlock(lines: readonly string[], at: number, inside: Nesting): Block | undefined {
+function readNextBlock(lines: readonly string[], at: number, inside: Nesting): Block | undefined {
   for (const read of readers) {
     const block = read(lines, at, inside);
     if (block) return block;
@@ -126,7 +133,7 @@ export function renderTable(
 
 const listItem = /^([ \t]*)([-*+]|\d{1,9}[.)])[ \t]+(.*)$/;
 
-function readList(lines: readonly string[], at: number, { depth, inline }: Nesting): Block | undefined {
+function readListBlock(lines: readonly string[], at: number, { depth, inline }: Nesting): Block | undefined {
   const [, indent, marker] = listItem.exec(lines[at] ?? "") ?? [];
   if (indent === undefined || marker === undefined) return undefined;
   const isOrdered = /\d/.test(marker);

@@ -56,13 +56,13 @@ function renderChart({ type, x, series }: Props): string | undefined {
   const rows = labels.map((label, index) => [label, ...lines.map((line) => formatCell(line.values[index]))]);
   const table = renderTable(["", ...lines.map(({ label }) => label)], rows.slice(0, maxRows), escapeHtml);
   const keys = lines.map(({ label }, index) => `<span class="key c${index}">${escapeHtml(label)}</span>`);
-  const note = `<p class="small">${keys.join(" ")} · ${escapeHtml(formatRange(labels, lines))}</p>`;
+  const note = `<p class="small">${keys.join(" ")} · ${escapeHtml(formatAxisRange(labels, lines))}</p>`;
   const details = `<details><summary>Values</summary>${table}${formatOmitted(rows.length)}</details>`;
   return `${drawChart(lines, values.length, type === "bar")}${note}${details}`;
 }
 
 /** Says what the axes would: the first and the last label, and the smallest and the largest value. */
-function formatRange(labels: readonly string[], lines: readonly Series[]): string {
+function formatAxisRange(labels: readonly string[], lines: readonly Series[]): string {
   const numbers = lines.flatMap(({ values }) => values.slice(0, labels.length).filter(isNumber));
   const range = `${labels[0]} to ${labels.at(-1)}`;
   return numbers.length === 0 ? range : `${range}, from ${Math.min(...numbers)} to ${Math.max(...numbers)}`;
@@ -86,13 +86,13 @@ function drawChart(lines: readonly Series[], count: number, isBar: boolean): str
   const numbers = lines.flatMap(({ values }) => values.slice(0, count).filter(isNumber));
   const low = Math.min(0, ...numbers);
   const high = Math.max(0, ...numbers);
-  const toY = (value: number) => round(height - ((value - low) / (high - low || 1)) * height);
+  const toY = (value: number) => roundTenth(height - ((value - low) / (high - low || 1)) * height);
   const step = width / count;
   const shapes = lines.map(({ values }, series) => {
     const shown = values.slice(0, count);
     if (!isBar)
       return drawLine(
-        shown.map((value, index) => [round((index + 0.5) * step), value]),
+        shown.map((value, index) => [roundTenth((index + 0.5) * step), value]),
         toY,
         series,
       );
@@ -100,9 +100,9 @@ function drawChart(lines: readonly Series[], count: number, isBar: boolean): str
     return shown
       .map((value, index) => {
         if (!isNumber(value)) return "";
-        const left = round(index * step + step * 0.1 + series * barWidth);
+        const left = roundTenth(index * step + step * 0.1 + series * barWidth);
         const [top, bottom] = [Math.min(toY(value), toY(0)), Math.max(toY(value), toY(0))];
-        return `<rect class="c${series}" x="${left}" y="${top}" width="${round(barWidth)}" height="${round(bottom - top)}"/>`;
+        return `<rect class="c${series}" x="${left}" y="${top}" width="${roundTenth(barWidth)}" height="${roundTenth(bottom - top)}"/>`;
       })
       .join("");
   });
@@ -122,4 +122,4 @@ function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-const round = (value: number): number => Math.round(value * 10) / 10;
+const roundTenth = (value: number): number => Math.round(value * 10) / 10;

@@ -1,5 +1,5 @@
 import type { CallPart, ResultEntry } from "../history.ts";
-import { isRecord, type Json, toCanonicalJson } from "../json.ts";
+import { formatShortJson, isRecord, type Json, toCanonicalJson } from "../json.ts";
 import type { Call } from "./state.ts";
 
 const maxValueLength = 2_000;
@@ -14,7 +14,7 @@ export function editCall(call: Call, input: Json, digest = ""): void {
 /** Tells the model what the user changed in its call, before the result of the changed call. */
 export function withEditNote(entry: ResultEntry, { part, approval }: Call): ResultEntry {
   if (approval?.edit === undefined) return entry;
-  const note = `The user changed the arguments before approving: ${formatChanges(approval.edit.before, part.input)}. This is the result of the call with these arguments.`;
+  const note = `The user changed the arguments before approving: ${formatArgumentChanges(approval.edit.before, part.input)}. This is the result of the call with these arguments.`;
   const { content } = entry;
   return {
     ...entry,
@@ -24,23 +24,20 @@ export function withEditNote(entry: ResultEntry, { part, approval }: Call): Resu
 }
 
 /** Lists the fields that differ, with their new values. */
-export function formatChanges(before: Json, after: Json): string {
-  if (!isRecord(before) || !isRecord(after)) return formatValue(after);
+export function formatArgumentChanges(before: Json, after: Json): string {
+  if (!isRecord(before) || !isRecord(after)) return formatShortJson(after, maxValueLength);
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names
-    .filter((name) => !isSame(before[name] as Json, after[name] as Json))
+    .filter((name) => !isUnchanged(before[name] as Json, after[name] as Json))
     .map((name) =>
-      Object.hasOwn(after, name) ? `${name}: ${formatValue(after[name] as Json)}` : `${name}: removed`,
+      Object.hasOwn(after, name)
+        ? `${name}: ${formatShortJson(after[name] as Json, maxValueLength)}`
+        : `${name}: removed`,
     )
     .join("; ");
 }
 
-function isSame(left: Json | undefined, right: Json | undefined): boolean {
+function isUnchanged(left: Json | undefined, right: Json | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;
   return toCanonicalJson(left) === toCanonicalJson(right);
-}
-
-function formatValue(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength).toWellFormed()}…`;
 }

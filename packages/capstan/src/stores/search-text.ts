@@ -43,7 +43,7 @@ export function splitQuery(text: string): string[] {
 }
 
 /** Removes the differences of case, accent and presentation: "É", "e\u0301" and "e" are equal, so are "ß" and "SS". */
-function foldText(text: string): string {
+export function foldText(text: string): string {
   const lower = text.toLowerCase();
   if (/^[\0-\x7f]*$/.test(lower)) return lower;
   // Upper case first: it expands "ß", and lower case alone would keep "ı" apart from "i".

@@ -59,7 +59,7 @@ export function getSummaryChange(fact: UnplacedFact): SummaryChange | undefined 
     case "run_start": {
       if (!isListedRunStart(fact)) return undefined;
       const { agentVersion, tags = [] } = fact;
-      return { start: { tags, title: getTitle(fact.input), ...(agentVersion && { agentVersion }) } };
+      return { start: { tags, title: buildRunTitle(fact.input), ...(agentVersion && { agentVersion }) } };
     }
     case "message": {
       const { model, turn } = fact;
@@ -164,7 +164,7 @@ function addName(names: readonly string[], name: string | undefined): readonly s
 }
 
 /** Returns the first line of the newest message of the user, without control characters. */
-function getTitle(input: readonly Entry[]): string {
+function buildRunTitle(input: readonly Entry[]): string {
   const entry = input.findLast(({ type }) => type === "user");
   const text = entry?.type === "user" ? toPlainText(entry.content) : "";
   const line = text.split("\n").find((candidate) => candidate.trim() !== "") ?? "";

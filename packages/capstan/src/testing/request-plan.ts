@@ -59,7 +59,7 @@ export async function checkRequests(plan: RequestPlan, openStore: OpenStore): Pr
   const moves: PlannedMove[] = [];
   const provider = await startRecordingProvider((request) => toMove(request, moves.shift() ?? "text"));
   try {
-    const agent = createPlannedAgent(plan, provider);
+    const agent = createRequestAgent(plan, provider);
     let lost: readonly StoredRequest[] = [];
     for (const [index, planned] of plan.runs.entries()) {
       moves.splice(0, moves.length, ...planned);
@@ -113,7 +113,7 @@ async function runOnce(planned: PlannedRun): Promise<readonly StoredRequest[]> {
   return lost;
 }
 
-function createPlannedAgent(plan: RequestPlan, provider: RecordingProvider): Agent {
+function createRequestAgent(plan: RequestPlan, provider: RecordingProvider): Agent {
   const [main, second, third] = plan.wires.map((name) => provider.createModel(name));
   if (!main || !second || !third) throw new Error("three wires");
   let count = 0;

@@ -25,14 +25,14 @@ export async function promptForArguments(
     });
     if (typed.type !== "typed") return typed;
     text = typed.text;
-    const input = parseObject(text);
+    const input = parseEditedInput(text);
     problem =
       input === undefined ? "The arguments must be a JSON object." : ((await check(call, input)) ?? "");
     if (input !== undefined && problem === "") return { type: "edited", input };
   }
 }
 
-function parseObject(text: string): Json | undefined {
+function parseEditedInput(text: string): Json | undefined {
   try {
     const value = JSON.parse(text) as Json;
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;

@@ -31,7 +31,7 @@ export const decisionBody: z.ZodType<DecisionBody> = z.strictObject({
 });
 
 /** Returns the message of a decision. Throws `invalid_input` if changed arguments come with a denial or a rule. */
-export function toDecision(callId: string, body: DecisionBody): MessageBody {
+export function toDecisionMessage(callId: string, body: DecisionBody): MessageBody {
   const { approved, value, input, reason, always } = body;
   if (input !== undefined && (!approved || always)) {
     const message = "`input` changes one call: send it with `approved: true` and without `always`.";

@@ -6,7 +6,7 @@ import { rerunRun } from "../runs/rerun.ts";
 import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
 import { loadRunView } from "../views/run-view.ts";
-import { decisionBody, toDecision } from "./decision-body.ts";
+import { decisionBody, toDecisionMessage } from "./decision-body.ts";
 import { pendingCall } from "./pending-call-schema.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { runFields } from "./run-schemas.ts";
@@ -171,7 +171,7 @@ export const runAnswerRoutes: readonly Route[] = [
     async handle({ params: { runId, callId }, body, caller, key }, deployment) {
       const always = body.approved ? body.always : undefined;
       const target = { caller, runId, key, digest: body.digest, always };
-      await sendToRun(deployment, target, toDecision(callId, body));
+      await sendToRun(deployment, target, toDecisionMessage(callId, body));
       return respondAccepted();
     },
   }),

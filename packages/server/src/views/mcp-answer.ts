@@ -70,7 +70,7 @@ async function executeUntilAnswered(
     const result = (await tool.execute?.(input, context)) as ToolReturn;
     if (!result.ask) return result;
     questions.push(result.ask);
-    declined.push(truncate(result.ask.message));
+    declined.push(truncateText(result.ask.message));
     if (questions.length > maxQuestions)
       throw new AgentError("mcp_protocol", "The server asked too many questions.");
   }
@@ -79,13 +79,15 @@ async function executeUntilAnswered(
 function toAnswer({ content, data, error }: ToolReturn): Omit<McpAnswer, "declined" | "ms"> {
   const message = typeof error === "string" ? error : error?.message;
   return {
-    ...(content !== undefined && { content: typeof content === "string" ? truncate(content) : [...content] }),
+    ...(content !== undefined && {
+      content: typeof content === "string" ? truncateText(content) : [...content],
+    }),
     ...(data !== undefined && { data: data as never }),
-    ...(message !== undefined && { error: { code: "tool_failed", message: truncate(message) } }),
+    ...(message !== undefined && { error: { code: "tool_failed", message: truncateText(message) } }),
   };
 }
 
-function truncate(text: string): string {
+function truncateText(text: string): string {
   if (text.length <= maxTextLength) return text;
   return `${text.slice(0, maxTextLength).toWellFormed()}… (${text.length} characters)`;
 }

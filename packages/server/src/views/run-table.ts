@@ -56,13 +56,13 @@ async function* readPages(store: Store, query: RunQuery): AsyncGenerator<readonl
   } while (cursor !== undefined);
 }
 
-async function* formatCsv(pages: AsyncIterable<readonly RunSummary[]>): AsyncGenerator<string> {
+async function* streamCsv(pages: AsyncIterable<readonly RunSummary[]>): AsyncGenerator<string> {
   yield formatRow(Object.keys(columns));
   for await (const runs of pages)
     yield runs.map((run) => formatRow(Object.values(columns).map((read) => read(run)))).join("");
 }
 
-async function* formatJson(pages: AsyncIterable<readonly RunSummary[]>): AsyncGenerator<string> {
+async function* streamJson(pages: AsyncIterable<readonly RunSummary[]>): AsyncGenerator<string> {
   let separator = "[\n";
   for await (const runs of pages) {
     if (runs.length === 0) continue;
@@ -75,7 +75,7 @@ async function* formatJson(pages: AsyncIterable<readonly RunSummary[]>): AsyncGe
 /** Streams all runs that a query selects, page by page, as fast as the client reads them. */
 export function exportRuns(store: Store, query: RunQuery, format: "csv" | "json"): Response {
   const pages = readPages(store, query);
-  const parts = format === "csv" ? formatCsv(pages) : formatJson(pages);
+  const parts = format === "csv" ? streamCsv(pages) : streamJson(pages);
   const type = format === "csv" ? "text/csv; charset=utf-8; header=present" : "application/json";
   const headers = { "content-type": type, "content-disposition": `attachment; filename="runs.${format}"` };
   return new Response(toByteStream(parts), { headers });

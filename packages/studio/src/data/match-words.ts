@@ -1,15 +1,10 @@
 import type { FoundSession, ListedSession } from "capstan/client";
+import { foldText, splitWords } from "capstan/sessions";
 
-/** Removes the differences of case and accent, as the server does when it searches messages. */
-function foldText(text: string): string {
-  return text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
-}
-
-function splitWords(text: string): readonly string[] {
-  return foldText(text).match(/[\p{L}\p{N}]+/gu) ?? [];
-}
-
-/** Whether each word of the query starts a word of the text, or the text contains the query as it is. */
+/**
+ * Whether each word of the query starts a word of the text, or the text contains the query as it is. Words are compared as
+ * the server compares those of messages.
+ */
 export function matchesWords(text: string, query: string): boolean {
   const words = splitWords(text);
   const queryWords = splitWords(query);

@@ -8,12 +8,13 @@ import { ConfirmButton } from "../pages/confirm-button.tsx";
 import { Page, Section } from "../pages/page.tsx";
 import { Button } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
+import { pluralize } from "../ui/pluralize.ts";
 import { ScrollRegion } from "../ui/scroll-region.tsx";
 import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
 import { CaseForm } from "./case-form.tsx";
 import { CaseImport } from "./case-import.tsx";
 import { ExperimentList } from "./experiment-list.tsx";
-import { formatCall, formatInput, formatValue } from "./format-case.ts";
+import { formatCaseInput, formatCaseValue, formatExpectedCall } from "./format-case.ts";
 import { StartExperiment } from "./start-experiment.tsx";
 
 /** The cases of a dataset, and its experiments. */
@@ -31,7 +32,7 @@ export function DatasetPage({ name }: { readonly name: string }): ReactNode {
   return (
     <Page
       title={escapeBidi(name)}
-      about={escapeBidi(value?.dataset.description ?? formatCount(cases.length))}
+      about={escapeBidi(value?.dataset.description ?? pluralize(cases.length, "case"))}
       actions={
         <>
           <CaseImport dataset={name} onImported={retry} />
@@ -82,8 +83,6 @@ export function DatasetPage({ name }: { readonly name: string }): ReactNode {
   );
 }
 
-const formatCount = (count: number): string => (count === 1 ? "1 case" : `${count} cases`);
-
 type CaseTableProps = {
   readonly dataset: string;
   readonly cases: readonly EvalCase[];
@@ -119,9 +118,9 @@ function CaseTable({ dataset, cases, onEdit, onChange }: CaseTableProps): ReactN
                   {escapeBidi(one.id)}
                 </button>
               </th>
-              <Cell text={formatInput(one.input)} />
-              <Cell text={formatValue(one.expected)} />
-              <Cell text={(one.calls ?? []).map(formatCall).join(", ")} />
+              <Cell text={formatCaseInput(one.input)} />
+              <Cell text={formatCaseValue(one.expected)} />
+              <Cell text={(one.calls ?? []).map(formatExpectedCall).join(", ")} />
               <td className="px-3 py-1.5 text-right">
                 <ConfirmButton
                   label="Delete"

@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { Tag } from "../pages/page.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatTimeAgo } from "../ui/format-age.ts";
-import { formatCost, formatPercent } from "./format-case.ts";
+import { formatCaseCost, formatPercent } from "./format-case.ts";
 
 /** Experiments as links. */
 export function ExperimentList({
@@ -30,7 +30,7 @@ export function ExperimentList({
                 <StatusTag status={experiment.status} />
               </span>
               <span className="block text-xs text-quiet">
-                {`${experiment.caseCount} cases × ${experiment.attempts} · ${formatCost(experiment.summary.cost)} · ${formatTimeAgo(experiment.createdAt, Date.now())}`}
+                {`${experiment.caseCount} cases × ${experiment.attempts} · ${formatCaseCost(experiment.summary.cost)} · ${formatTimeAgo(experiment.createdAt, Date.now())}`}
               </span>
             </span>
             <span className="text-right text-sm tabular-nums">

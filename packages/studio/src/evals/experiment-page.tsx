@@ -15,7 +15,7 @@ import { SelectField } from "../ui/select-field.tsx";
 import { ErrorMessage, Loading } from "../ui/state.tsx";
 import { ComparisonView } from "./comparison-view.tsx";
 import { StatusTag } from "./experiment-list.tsx";
-import { formatCost, formatPercent, formatScore } from "./format-case.ts";
+import { formatCaseCost, formatPercent, formatScore } from "./format-case.ts";
 import { IntervalBar } from "./interval-bar.tsx";
 import { ResultList } from "./result-list.tsx";
 
@@ -71,7 +71,7 @@ function About({ experiment }: { readonly experiment: Experiment }): ReactNode {
   const { agent, agentVersion, createdAt, cases, attempts, summary, status } = experiment;
   return (
     <span className="flex flex-wrap items-center gap-x-2">
-      {`${agent}${agentVersion === undefined ? "" : `, version ${agentVersion}`} · ${cases.length} cases × ${attempts} · ${formatCost(summary.cost)} · ${formatDuration(summary.meanMs)} each · ${formatTimeAgo(createdAt, Date.now())}`}
+      {`${agent}${agentVersion === undefined ? "" : `, version ${agentVersion}`} · ${cases.length} cases × ${attempts} · ${formatCaseCost(summary.cost)} · ${formatDuration(summary.meanMs)} each · ${formatTimeAgo(createdAt, Date.now())}`}
       <StatusTag status={status} />
     </span>
   );

@@ -7,7 +7,7 @@ import { runWithToast } from "../shell/toasts.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatDuration } from "../ui/format-duration.ts";
-import { formatCost, formatInput, formatScore, formatValue } from "./format-case.ts";
+import { formatCaseCost, formatCaseInput, formatCaseValue, formatScore } from "./format-case.ts";
 
 type ResultListProps = { readonly experiment: Experiment; readonly onReview: () => void };
 
@@ -21,11 +21,11 @@ export function ResultList({ experiment, onReview }: ResultListProps): ReactNode
         <li key={one.id} className="rounded-lg border bg-raised px-4 py-3">
           <h3 className="text-sm font-medium [overflow-wrap:anywhere]">{escapeBidi(one.id)}</h3>
           <p className="line-clamp-2 text-sm text-quiet [overflow-wrap:anywhere]">
-            {escapeBidi(formatInput(one.input))}
+            {escapeBidi(formatCaseInput(one.input))}
           </p>
           {one.expected !== undefined && (
             <p className="line-clamp-2 text-xs text-quiet [overflow-wrap:anywhere]">
-              Expected: {escapeBidi(formatValue(one.expected))}
+              Expected: {escapeBidi(formatCaseValue(one.expected))}
             </p>
           )}
           <ul className="mt-2 divide-y">
@@ -75,7 +75,7 @@ function Attempt({ experimentId, result, onReview }: AttemptProps): ReactNode {
           ))}
         </ul>
         <p className="mt-1 flex flex-wrap items-center gap-x-3 text-xs text-quiet">
-          {`Attempt ${attempt} · ${formatDuration(ms)} · ${formatCost(cost)}`}
+          {`Attempt ${attempt} · ${formatDuration(ms)} · ${formatCaseCost(cost)}`}
           {sessionId !== "" && (
             <Link
               href={`/sessions/${encodeURIComponent(sessionId)}`}

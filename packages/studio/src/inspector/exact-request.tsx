@@ -5,7 +5,7 @@ import { CopyButton } from "../ui/copy-button.tsx";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
 import { SelectField } from "../ui/select-field.tsx";
 import { formatFullNumber } from "./format-facts.ts";
-import { countBytes, formatBody, formatCurl, splitAdded } from "./request-text.ts";
+import { countUtf8Bytes, formatBody, formatCurl, splitAdded } from "./request-text.ts";
 
 type ExactRequestViewProps = {
   readonly requests: readonly ExactRequest[];
@@ -28,7 +28,7 @@ export function ExactRequestView({ requests, previous, isRaw }: ExactRequestView
   const added =
     base === undefined
       ? ""
-      : `, ${formatFullNumber(countBytes(difference.added))} added since the request before`;
+      : `, ${formatFullNumber(countUtf8Bytes(difference.added))} added since the request before`;
   return (
     <div className="grid gap-2">
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -44,7 +44,7 @@ export function ExactRequestView({ requests, previous, isRaw }: ExactRequestView
           />
         )}
         <p className="min-w-0 flex-1 text-xs text-quiet [overflow-wrap:anywhere]">
-          {formatFullNumber(countBytes(shown.body))} bytes{added}
+          {formatFullNumber(countUtf8Bytes(shown.body))} bytes{added}
         </p>
         <CopyButton label="Copy the request" text={() => shown.body} />
         {shown.url !== "" && (

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import type { ExactRequest } from "capstan/client";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { countBytes, formatBody, formatCurl, splitAdded } from "./request-text.ts";
+import { countUtf8Bytes, formatBody, formatCurl, splitAdded } from "./request-text.ts";
 
 const request = {
   ...{
@@ -49,5 +49,5 @@ it("a copied command sends exactly the body, and has no key", () => {
 it("a body is indented if it is JSON, and measured in bytes", () => {
   expect(formatBody('{"a":[1]}')).toBe('{\n  "a": [\n    1\n  ]\n}');
   expect(formatBody("not JSON")).toBe("not JSON");
-  expect(countBytes("é😀")).toBe(6);
+  expect(countUtf8Bytes("é😀")).toBe(6);
 });

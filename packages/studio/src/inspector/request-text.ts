@@ -39,4 +39,4 @@ export function formatCurl({ url, method, headers, body }: ExactRequest): string
 const encoder = new TextEncoder();
 
 /** Counts the bytes that were sent. */
-export const countBytes = (text: string): number => encoder.encode(text).length;
+export const countUtf8Bytes = (text: string): number => encoder.encode(text).length;

@@ -24,7 +24,7 @@ const createToken = (raw: string, text: string, isBlock: boolean): MathToken => 
   ...{ type: "math", raw, text: text.trim(), isBlock },
 });
 
-const readBlock = (source: string): MathToken | undefined => {
+const readMathBlock = (source: string): MathToken | undefined => {
   for (const rule of blockRules) {
     const [raw, text = ""] = rule.exec(source) ?? [];
     if (raw !== undefined && text.trim() !== "" && !/\n\s*\n/.test(text)) return createToken(raw, text, true);
@@ -33,7 +33,7 @@ const readBlock = (source: string): MathToken | undefined => {
 };
 
 const tokenizeInline: TokenizerExtensionFunction = (source) => {
-  const block = readBlock(source);
+  const block = readMathBlock(source);
   if (block) return block;
   for (const rule of inlineRules) {
     const raw = rule.exec(source)?.[0];
@@ -45,7 +45,7 @@ const tokenizeInline: TokenizerExtensionFunction = (source) => {
 
 /** A formula that is a block of its own. */
 const tokenizeBlock: TokenizerExtensionFunction = (source) => {
-  const token = readBlock(source);
+  const token = readMathBlock(source);
   if (!token) return undefined;
   const rest = /^[ \t]*(?:\n|$)/.exec(source.slice(token.raw.length));
   return rest ? { ...token, raw: token.raw + rest[0] } : undefined;

@@ -1,6 +1,6 @@
 // Describes how a form asks for a value of a JSON Schema. The schema comes from an MCP server, so it may be recursive,
 // huge or invalid: whatever has no simple field is entered as JSON, and the server's validation decides.
-import type { Json } from "capstan";
+import { isRecord, type Json } from "capstan";
 
 type SchemaRecord = { readonly [key: string]: unknown };
 
@@ -122,10 +122,6 @@ function decode(part: string): string {
   } catch {
     return part;
   }
-}
-
-function isRecord(value: unknown): value is SchemaRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the value that a form starts with: required groups and lists exist, everything else is empty. */

@@ -62,7 +62,7 @@ export function SimpleInput({ id, field, value, onValue, isRequired }: InputProp
       <select
         id={id}
         required={isRequired}
-        value={value === undefined ? "" : String(field.choices.findIndex((one) => isSame(one, value)))}
+        value={value === undefined ? "" : String(field.choices.findIndex((one) => equalsJson(one, value)))}
         onChange={({ target }) =>
           onValue(target.value === "" ? undefined : field.choices[Number(target.value)])
         }
@@ -99,7 +99,7 @@ export function SimpleInput({ id, field, value, onValue, isRequired }: InputProp
   );
 }
 
-function isSame(left: Json, right: Json): boolean {
+function equalsJson(left: Json, right: Json): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 

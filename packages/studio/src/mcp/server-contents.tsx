@@ -14,49 +14,69 @@ type ServerProps = { readonly server: string };
 
 /** The resources of a server. Their content is data: it is shown, never rendered. */
 export function ServerResources({ server }: ServerProps): ReactNode {
-  const { value, error, retry } = useRequest(`resources ${server}`, () => client.mcp.resources(server));
-  const [opened, setOpened] = useState<McpResource>();
-  const resources = value && "resources" in value ? value.resources : undefined;
   return (
-    <Listed answer={value} error={error} onRetry={retry} emptyText="No resources" items={resources}>
-      {resources?.map((resource) => (
-        <ListItem
-          key={resource.uri}
-          name={resource.title ?? resource.name}
-          address={resource.uri}
-          description={resource.description}
-          action="Read"
-          onAction={() => setOpened(resource)}
-        />
-      ))}
-      {opened && (
-        <Dialog
-          title={escapeInvisible(opened.title ?? opened.name)}
-          isOpen
-          onClose={() => setOpened(undefined)}
-          placement="side"
-        >
-          <Contents request={() => client.mcp.readResource(server, opened.uri)} field="contents" />
-        </Dialog>
+    <ItemList<McpResource>
+      requestKey={`resources ${server}`}
+      load={async () => {
+        const answer = await client.mcp.resources(server);
+        return "resources" in answer ? answer.resources : answer;
+      }}
+      emptyText="No resources"
+      action="Read"
+      renderItem={({ uri }) => (
+        <Contents request={() => client.mcp.readResource(server, uri)} field="contents" />
       )}
-    </Listed>
+    />
   );
 }
 
 /** The prompts of a server, and their messages for some arguments. */
 export function ServerPrompts({ server }: ServerProps): ReactNode {
-  const { value, error, retry } = useRequest(`prompts ${server}`, () => client.mcp.prompts(server));
-  const [opened, setOpened] = useState<McpPrompt>();
-  const prompts = value && "prompts" in value ? value.prompts : undefined;
   return (
-    <Listed answer={value} error={error} onRetry={retry} emptyText="No prompts" items={prompts}>
-      {prompts?.map((prompt) => (
+    <ItemList<McpPrompt>
+      requestKey={`prompts ${server}`}
+      load={async () => {
+        const answer = await client.mcp.prompts(server);
+        return "prompts" in answer ? answer.prompts : answer;
+      }}
+      emptyText="No prompts"
+      action="Show"
+      renderItem={(prompt) => <PromptMessages server={server} prompt={prompt} />}
+    />
+  );
+}
+
+type ServerItem = {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly uri?: string;
+};
+
+type ItemListProps<Item extends ServerItem> = {
+  readonly requestKey: string;
+  readonly load: () => Promise<readonly Item[] | McpFailure>;
+  readonly emptyText: string;
+  readonly action: string;
+  /** Renders the item that the user has opened. */
+  readonly renderItem: (item: Item) => ReactNode;
+};
+
+function ItemList<Item extends ServerItem>(props: ItemListProps<Item>): ReactNode {
+  const { value, error, retry } = useRequest(props.requestKey, props.load);
+  const [opened, setOpened] = useState<Item>();
+  const failure = error ?? (value && "error" in value ? value.error.message : undefined);
+  if (failure !== undefined) return <ErrorMessage message={escapeBidi(failure)} onRetry={retry} />;
+  if (!value || "error" in value) return <Loading />;
+  if (value.length === 0) return <p className="text-sm text-faint">{props.emptyText}</p>;
+  return (
+    <ul className="grid gap-3">
+      {value.map((item) => (
         <ListItem
-          key={prompt.name}
-          name={prompt.title ?? prompt.name}
-          description={prompt.description}
-          action="Show"
-          onAction={() => setOpened(prompt)}
+          key={item.uri ?? item.name}
+          item={item}
+          action={props.action}
+          onAction={() => setOpened(item)}
         />
       ))}
       {opened && (
@@ -66,46 +86,28 @@ export function ServerPrompts({ server }: ServerProps): ReactNode {
           onClose={() => setOpened(undefined)}
           placement="side"
         >
-          <PromptMessages server={server} prompt={opened} />
+          {props.renderItem(opened)}
         </Dialog>
       )}
-    </Listed>
+    </ul>
   );
 }
 
-type ListedProps = {
-  readonly answer: object | undefined;
-  readonly error: string | undefined;
-  readonly items: readonly object[] | undefined;
-  readonly emptyText: string;
-  readonly onRetry: () => void;
-  readonly children: ReactNode;
-};
-
-function Listed({ answer, error, items, emptyText, onRetry, children }: ListedProps): ReactNode {
-  const failure = error ?? (answer as Partial<McpFailure> | undefined)?.error?.message;
-  if (failure !== undefined) return <ErrorMessage message={escapeBidi(failure)} onRetry={onRetry} />;
-  if (!items) return <Loading />;
-  if (items.length === 0) return <p className="text-sm text-faint">{emptyText}</p>;
-  return <ul className="grid gap-3">{children}</ul>;
-}
-
 type ListItemProps = {
-  readonly name: string;
-  readonly address?: string;
-  readonly description?: string | undefined;
+  readonly item: ServerItem;
   readonly action: string;
   readonly onAction: () => void;
 };
 
-/** Names and descriptions are the server's words. */
-function ListItem({ name, address, description, action, onAction }: ListItemProps): ReactNode {
+/** Names and descriptions come from the server. */
+function ListItem({ item, action, onAction }: ListItemProps): ReactNode {
+  const { uri, description, title = item.name } = item;
   return (
     <li className="flex items-start justify-between gap-3">
       <div className="min-w-0">
-        <p className="text-sm font-medium [overflow-wrap:anywhere]">{escapeInvisible(name)}</p>
-        {address !== undefined && (
-          <p className="font-mono text-xs text-quiet [overflow-wrap:anywhere]">{escapeInvisible(address)}</p>
+        <p className="text-sm font-medium [overflow-wrap:anywhere]">{escapeInvisible(title)}</p>
+        {uri !== undefined && (
+          <p className="font-mono text-xs text-quiet [overflow-wrap:anywhere]">{escapeInvisible(uri)}</p>
         )}
         {description !== undefined && (
           <p className="line-clamp-3 text-sm text-quiet [overflow-wrap:anywhere]">
@@ -115,7 +117,7 @@ function ListItem({ name, address, description, action, onAction }: ListItemProp
       </div>
       <Button size="small" onClick={onAction}>
         {action}
-        <span className="sr-only"> {escapeInvisible(name)}</span>
+        <span className="sr-only"> {escapeInvisible(title)}</span>
       </Button>
     </li>
   );
@@ -172,14 +174,14 @@ function Contents({ request, field }: ContentsProps): ReactNode {
     <div className="grid gap-3">
       {items.map((item, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the items do not change
-        <JsonText key={index} {...formatContent(item)} />
+        <JsonText key={index} {...toLabeledText(item)} />
       ))}
     </div>
   );
 }
 
 /** The text of a resource or a message, or all of it as JSON. */
-function formatContent(item: Json): { readonly label: string; readonly text: string } {
+function toLabeledText(item: Json): { readonly label: string; readonly text: string } {
   const { text, mimeType, role, content } = Object(item) as {
     readonly text?: unknown;
     readonly mimeType?: unknown;

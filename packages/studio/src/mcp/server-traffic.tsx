@@ -78,7 +78,7 @@ function TrafficRow({ message }: { readonly message: McpTrafficMessage }): React
           <time className="tabular-nums text-faint" dateTime={new Date(at).toISOString()}>
             {formatClock(at)}
           </time>
-          <span className="min-w-0 flex-1 truncate font-mono">{summarize(text)}</span>
+          <span className="min-w-0 flex-1 truncate font-mono">{describeMessage(text)}</span>
           <span className="shrink-0 tabular-nums text-faint">{size} chars</span>
         </summary>
         {isOpen && (
@@ -96,7 +96,7 @@ function formatClock(at: number): string {
 }
 
 /** The method of a message, or what it answers. */
-function summarize(text: string): string {
+function describeMessage(text: string): string {
   const [, method] = /"method":"((?:[^"\\]|\\.){1,100})"/.exec(text) ?? [];
   const [, tool] = /"params":\{[^{]{0,200}?"name":"((?:[^"\\]|\\.){1,100})"/.exec(text) ?? [];
   if (method !== undefined) return escapeInvisible(tool === undefined ? method : `${method} ${tool}`);

@@ -31,7 +31,7 @@ export function ToolTrial({ server, tool, metadata, onClose }: ToolTrialProps): 
   const call = () => {
     setConfirming(false);
     void trial.call(() =>
-      client.mcp.callTool({ server, tool: tool.name, input: toInput(input), isConfirmed: true }),
+      client.mcp.callTool({ server, tool: tool.name, input: toToolArguments(input), isConfirmed: true }),
     );
   };
   const name = escapeInvisible(tool.name);
@@ -70,7 +70,7 @@ export function ToolTrial({ server, tool, metadata, onClose }: ToolTrialProps): 
         isOpen={isConfirming}
         onClose={() => setConfirming(false)}
       >
-        <JsonText label="Arguments" text={JSON.stringify(toInput(input), undefined, 2)} />
+        <JsonText label="Arguments" text={JSON.stringify(toToolArguments(input), undefined, 2)} />
         <div className="mt-4 flex justify-end gap-2">
           <Button data-first onClick={() => setConfirming(false)}>
             Cancel
@@ -84,7 +84,7 @@ export function ToolTrial({ server, tool, metadata, onClose }: ToolTrialProps): 
   );
 }
 
-function toInput(value: Json | undefined): { readonly [name: string]: Json } {
+function toToolArguments(value: Json | undefined): { readonly [name: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as { readonly [name: string]: Json })
     : {};

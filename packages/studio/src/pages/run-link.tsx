@@ -8,7 +8,7 @@ import { EmptyState, Loading } from "../ui/state.tsx";
 
 /** Opens the session of a run where the run starts: the target of a shared link. */
 export function RunLink({ runId }: { readonly runId: string }): ReactNode {
-  const { value, error } = useRequest(`run ${runId}`, () => findRun(runId));
+  const { value, error } = useRequest(`run ${runId}`, () => findRunStart(runId));
   const [, navigate] = useLocation();
   useEffect(() => {
     if (!value) return;
@@ -41,7 +41,7 @@ export function RunLink({ runId }: { readonly runId: string }): ReactNode {
 type FoundRun = { readonly sessionId: string; readonly seq?: number };
 
 /** Returns the session of a run and the position of its first fact, which a queued run does not have. */
-async function findRun(runId: string): Promise<FoundRun> {
+async function findRunStart(runId: string): Promise<FoundRun> {
   const { sessionId, state } = await client.runs.get(runId);
   if (state === "queued") return { sessionId };
   for await (const event of client.runs.events(runId))

@@ -7,6 +7,7 @@ import { formatCompactNumber } from "../inspector/format-facts.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatTimeAgo } from "../ui/format-age.ts";
 import { formatDuration } from "../ui/format-duration.ts";
+import { pluralize } from "../ui/pluralize.ts";
 import { ScrollRegion } from "../ui/scroll-region.tsx";
 import {
   FeedbackMark,
@@ -151,8 +152,8 @@ function RunCard({ run }: { readonly run: RunSummary }): ReactNode {
     ms === undefined ? undefined : formatDuration(ms),
     cost === 0 ? undefined : formatRunCost(cost, usage.unpriced === true),
     `${formatCompactNumber(usage.inputTokens + usage.outputTokens)} tokens`,
-    formatCount(turns, "turn"),
-    toolCalls === 0 ? undefined : formatCount(toolCalls, "call"),
+    pluralize(turns, "turn"),
+    toolCalls === 0 ? undefined : pluralize(toolCalls, "call"),
   ].filter((figure) => figure !== undefined);
   return (
     <li className="relative rounded-lg border bg-raised px-4 py-3 text-sm has-[a:focus-visible]:bg-accent-soft">
@@ -176,8 +177,6 @@ function RunCard({ run }: { readonly run: RunSummary }): ReactNode {
     </li>
   );
 }
-
-const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Moves the focus between the runs with the arrow keys. */
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {

@@ -36,7 +36,7 @@ function createStart(
   );
 }
 
-function createAnswer(place: Place, usage: Usage, { turn = 1, model = "m1", text = "An answer." } = {}) {
+function createAnswerFact(place: Place, usage: Usage, { turn = 1, model = "m1", text = "An answer." } = {}) {
   const entry = { type: "assistant", parts: [{ type: "text", text }] } as const;
   return createOwnFact(place, { type: "message", entry, model, usage, ms: 1, stopReason: "end" }, 5, turn);
 }
@@ -87,10 +87,10 @@ export function summariesSuite(getStore: () => Store): void {
         },
       ]);
       await append(place.sessionId, [
-        createAnswer(place, spend(10, 2, { cost: 0.5, cachedTokens: 4 })),
+        createAnswerFact(place, spend(10, 2, { cost: 0.5, cachedTokens: 4 })),
         createResult(place, "find"),
         createResult(place, "find"),
-        createAnswer(place, spend(20, 3, { cost: 0.25, unpriced: true }), { turn: 2, model: "m2" }),
+        createAnswerFact(place, spend(20, 3, { cost: 0.25, unpriced: true }), { turn: 2, model: "m2" }),
         createResult(place, "route"),
       ]);
       expect((await store.queryRuns()).runs).toMatchObject([
@@ -124,8 +124,8 @@ export function summariesSuite(getStore: () => Store): void {
       const deeper = { ...place, runId: "r1~c1~c2", agent: "deep", parentRunId: "r1~c1" };
       await append(place.sessionId, [
         ...[createStart({ ...place, runId: "r0" }, "Before"), createEnd({ ...place, runId: "r0" }, 1)],
-        ...[createStart(place, "Go"), createAnswer(place, spend(1, 1))],
-        ...[createStart(nested, "Nested"), createAnswer(nested, spend(10, 1), { turn: 7, model: "m9" })],
+        ...[createStart(place, "Go"), createAnswerFact(place, spend(1, 1))],
+        ...[createStart(nested, "Nested"), createAnswerFact(nested, spend(10, 1), { turn: 7, model: "m9" })],
         ...[createStart(deeper, "Deeper"), createResult(deeper, "dig"), createEnd(deeper, 8)],
         ...[createEnd(nested, 9, { status: "failed" }), createResult(place, "expert")],
       ]);
@@ -139,7 +139,11 @@ export function summariesSuite(getStore: () => Store): void {
 
     it("counts a fact once that is appended again", async () => {
       const lease = await acquireTestLease(store, place.sessionId);
-      const added = [createStart(place, "Go"), createAnswer(place, spend(1, 1)), createResult(place, "find")];
+      const added = [
+        createStart(place, "Go"),
+        createAnswerFact(place, spend(1, 1)),
+        createResult(place, "find"),
+      ];
       await store.append(added, { expected: 0, lease });
       await store.append(added.slice(1), { expected: 1, lease });
       await store.append([...added, createResult(place, "find")], { expected: 3, lease });
@@ -169,7 +173,7 @@ export function summariesSuite(getStore: () => Store): void {
     it("of a session that is written at once appears when it is complete", async () => {
       const lease = await acquireTestLease(store, place.sessionId);
       await store.writeSession({ lease }, async (writer) => {
-        await writer.append([createStart(place, "Go"), createAnswer(place, spend(3, 4))]);
+        await writer.append([createStart(place, "Go"), createAnswerFact(place, spend(3, 4))]);
         expect(await listIds()).toEqual([]);
         await writer.append([createEnd(place, 20, { usage: spend(3, 4) })]);
       });
@@ -192,7 +196,7 @@ export function summariesSuite(getStore: () => Store): void {
             tags: index % 2 === 0 ? ["even", "prod"] : ["odd"],
             agentVersion: `v${index % 2}`,
           }),
-          createAnswer(place, usage, { model: index === 1 ? "big" : "small", turn: 1 }),
+          createAnswerFact(place, usage, { model: index === 1 ? "big" : "small", turn: 1 }),
           createResult(place, index === 4 ? "mail" : "find", index === 5 ? "needle in a result" : "ok"),
         ];
         const error = { code: "timeout", message: "", retryable: true };

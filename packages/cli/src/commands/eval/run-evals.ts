@@ -3,15 +3,15 @@ import { dirname, resolve } from "node:path";
 import { AgentError } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 import {
-  buildReport,
+  buildEvalReport,
   compareExperiments,
   type Eval,
   type EvalReport,
   type Experiment,
   findExperiment,
+  formatEvalReport,
   formatJUnit,
   formatMarkdown,
-  formatReport,
   type RunEvalOptions,
   runEval,
 } from "capstan/evals";
@@ -64,7 +64,7 @@ export async function runEvals(name: string | undefined, flags: EvalFlags, io: I
       };
       const report = await runOne(one, { options, store, against: flags.against }, io);
       reports.push(report);
-      if (!flags.json) io.stdout.write(formatOutput(`${formatReport(report)}\n`, io.stdout));
+      if (!flags.json) io.stdout.write(formatOutput(`${formatEvalReport(report)}\n`, io.stdout));
     }
     writeReports(reports, flags, io);
     if (controller.signal.aborted) return exitCodes.interrupted;
@@ -99,7 +99,7 @@ async function runOne(
       io.stderr.write(formatOutput(line, io.stderr));
     },
   });
-  return buildReport(experiment, definition.thresholds, before && compareExperiments(before, experiment));
+  return buildEvalReport(experiment, definition.thresholds, before && compareExperiments(before, experiment));
 }
 
 function writeReports(reports: readonly EvalReport[], { json, junit, markdown }: EvalFlags, io: Io): void {

@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import { type ConversationActions, ConversationContext } from "../conversation-context.ts";
 import { ApprovalCard } from "./approval-card.tsx";
 import { RuleList } from "./approval-rules.tsx";
-import { buildArgumentFields, formatArguments, parseArguments } from "./argument-fields.ts";
+import { buildArgumentFields, parseFieldValues, toFieldValues } from "./argument-fields.ts";
 import { buildInputEmail } from "./input-email.ts";
 
 // The client of the page asks where it is.
@@ -119,12 +119,12 @@ test("the form of the arguments keeps their types, and empty texts", () => {
   const input = { to: "ann", text: "a\nb", count: 2, isDraft: false, tags: ["x"], note: "" };
   const fields = buildArgumentFields(input) ?? [];
   expect(fields.map(({ type }) => type)).toEqual(["text", "lines", "number", "boolean", "json", "text"]);
-  const values = formatArguments(input);
-  expect(parseArguments(fields, values)).toEqual({ input });
-  expect(parseArguments(fields, { ...values, count: "two" })).toEqual({
+  const values = toFieldValues(input);
+  expect(parseFieldValues(fields, values)).toEqual({ input });
+  expect(parseFieldValues(fields, { ...values, count: "two" })).toEqual({
     problem: "“count” is not valid JSON.",
   });
-  expect(parseArguments(fields, { ...values, count: "true" })).toEqual({
+  expect(parseFieldValues(fields, { ...values, count: "true" })).toEqual({
     problem: "“count” must be a number.",
   });
   expect(buildArgumentFields({})).toBeUndefined();

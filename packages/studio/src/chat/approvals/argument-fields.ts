@@ -22,7 +22,7 @@ function pickType(value: Json): "text" | "lines" | "number" | "boolean" | "json"
 }
 
 /** Returns the arguments as the texts of the form. */
-export function formatArguments(input: Json): FieldValues {
+export function toFieldValues(input: Json): FieldValues {
   return Object.fromEntries(
     Object.entries(Object(input) as Record<string, Json>).map(([name, value]) => [
       name,
@@ -32,7 +32,7 @@ export function formatArguments(input: Json): FieldValues {
 }
 
 /** Parses the form. An empty text is a value: `replace: ""` removes something. */
-export function parseArguments(fields: readonly AnswerFieldSpec[], values: FieldValues): ParsedArguments {
+export function parseFieldValues(fields: readonly AnswerFieldSpec[], values: FieldValues): ParsedArguments {
   const input: Record<string, Json> = {};
   for (const { name, type } of fields) {
     const text = values[name] ?? "";
@@ -40,7 +40,7 @@ export function parseArguments(fields: readonly AnswerFieldSpec[], values: Field
       input[name] = text;
       continue;
     }
-    const value = parseJson(text);
+    const value = parseJsonText(text);
     if (value === undefined) return { problem: `“${name}” is not valid JSON.` };
     if (type === "number" && typeof value !== "number") return { problem: `“${name}” must be a number.` };
     input[name] = value;
@@ -48,7 +48,7 @@ export function parseArguments(fields: readonly AnswerFieldSpec[], values: Field
   return { input };
 }
 
-export function parseJson(text: string): Json | undefined {
+export function parseJsonText(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {

@@ -4,10 +4,10 @@ import { Button } from "../../ui/button.tsx";
 import { AnswerField } from "./answer-field.tsx";
 import {
   buildArgumentFields,
-  formatArguments,
   type ParsedArguments,
-  parseArguments,
-  parseJson,
+  parseFieldValues,
+  parseJsonText,
+  toFieldValues,
 } from "./argument-fields.ts";
 import { useMisclickGuard } from "./use-misclick-guard.ts";
 
@@ -21,14 +21,14 @@ type EditArgumentsProps = {
 /** Form for the arguments of a call that waits for approval: a field per argument, or all of them as JSON. */
 export function EditArguments({ input, onAllow, onCancel }: EditArgumentsProps): ReactNode {
   const fields = buildArgumentFields(input);
-  const [values, setValues] = useState(() => formatArguments(input));
+  const [values, setValues] = useState(() => toFieldValues(input));
   const [json, setJson] = useState(() => (fields ? undefined : JSON.stringify(input, undefined, 2)));
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const guardClick = useMisclickGuard();
   const parse = (): ParsedArguments => {
-    if (json === undefined) return parseArguments(fields ?? [], values);
-    const parsed = parseJson(json);
+    if (json === undefined) return parseFieldValues(fields ?? [], values);
+    const parsed = parseJsonText(json);
     return parsed === undefined ? { problem: "This is not valid JSON." } : { input: parsed };
   };
   async function submit(): Promise<void> {

@@ -110,13 +110,13 @@ export function getNodeColor({ color, kind }: ModelNode): string {
   return color ?? (kind < 0 ? "var(--quiet)" : getSeriesVariable(kind));
 }
 
-const round = (value: number): number => Math.round(value * 10) / 10;
+const roundCoordinate = (value: number): number => Math.round(value * 10) / 10;
 
 function drawDots(nodes: readonly PlacedNode[]): string {
   return nodes
     .map(({ node: { radius }, x, y }) => {
-      const arc = `a${round(radius)} ${round(radius)} 0 1 0`;
-      return `M${round(x - radius)} ${round(y)}${arc} ${round(2 * radius)} 0${arc} ${round(-2 * radius)} 0`;
+      const arc = `a${roundCoordinate(radius)} ${roundCoordinate(radius)} 0 1 0`;
+      return `M${roundCoordinate(x - radius)} ${roundCoordinate(y)}${arc} ${roundCoordinate(2 * radius)} 0${arc} ${roundCoordinate(-2 * radius)} 0`;
     })
     .join("");
 }
@@ -126,7 +126,7 @@ function drawEdges(edges: readonly ModelEdge[], nodes: ReadonlyMap<string, Place
     .map(({ from, to }) => {
       const [start, end] = [nodes.get(from), nodes.get(to)];
       if (!start || !end) return "";
-      return `M${round(start.x)} ${round(start.y)}L${round(end.x)} ${round(end.y)}`;
+      return `M${roundCoordinate(start.x)} ${roundCoordinate(start.y)}L${roundCoordinate(end.x)} ${roundCoordinate(end.y)}`;
     })
     .join("");
 }
@@ -144,7 +144,7 @@ function drawArrows(edges: readonly ModelEdge[], nodes: ReadonlyMap<string, Plac
       const [tipX, tipY] = [end.x - dx * (end.node.radius + 1), end.y - dy * (end.node.radius + 1)];
       const [baseX, baseY] = [tipX - dx * arrowLength, tipY - dy * arrowLength];
       const [sideX, sideY] = [-dy * 3, dx * 3];
-      return `M${round(tipX)} ${round(tipY)}L${round(baseX + sideX)} ${round(baseY + sideY)}L${round(baseX - sideX)} ${round(baseY - sideY)}Z`;
+      return `M${roundCoordinate(tipX)} ${roundCoordinate(tipY)}L${roundCoordinate(baseX + sideX)} ${roundCoordinate(baseY + sideY)}L${roundCoordinate(baseX - sideX)} ${roundCoordinate(baseY - sideY)}Z`;
     })
     .join("");
 }
