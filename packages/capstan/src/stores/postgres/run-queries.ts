@@ -83,12 +83,24 @@ export function buildRunQuery(schema: string, query: RunQuery, matches: Matches)
     const position = `${dialect.addValue(after.value)}::double precision, ${dialect.addValue(after.place)}::bigint`;
     conditions.push(`(${sortValue}, place) ${order === "asc" ? ">" : "<"} (${position})`);
   }
-  const text = `SELECT page.*, runs.state, runs.updated_at FROM (
-      SELECT *, ${sortValue} AS sort_value FROM ${schema}.run_summaries WHERE ${conditions.join(" AND ")}
-      ORDER BY ${sortValue} ${order}, place ${order} LIMIT ${dialect.addValue(limit)}) AS page
+  const columns = `run_id, place, ${sortValue} AS sort_value`;
+  const page =
+    sort === "startedAt" ? selectRuns(schema, columns, conditions) : selectEach(schema, columns, conditions);
+  const text = `SELECT summary.*, sort_value, runs.state, runs.updated_at FROM (
+      ${page} ORDER BY sort_value ${order}, place ${order} LIMIT ${dialect.addValue(limit)}) AS page
+    JOIN ${schema}.run_summaries AS summary ON summary.run_id = page.run_id
     JOIN ${schema}.runs ON runs.id = page.run_id ORDER BY sort_value ${order}, page.place ${order}`;
   return { text, values };
 }
+
+const selectRuns = (schema: string, columns: string, conditions: readonly string[]) =>
+  `SELECT ${columns} FROM ${schema}.run_summaries WHERE ${conditions.join(" AND ")}`;
+
+/** Selects runs that have ended and those that have not, each from an index of their own. */
+const selectEach = (schema: string, columns: string, conditions: readonly string[]) =>
+  ["ended_at IS NOT NULL", "ended_at IS NULL"]
+    .map((condition) => selectRuns(schema, columns, [condition, ...conditions]))
+    .join(" UNION ALL ");
 
 type CountOptions = { readonly matches: Matches; readonly bucketMs: number };
 
@@ -96,13 +108,16 @@ type CountOptions = { readonly matches: Matches; readonly bucketMs: number };
 function buildCountQuery(schema: string, filter: RunFilter, { matches, bucketMs }: CountOptions): Statement {
   const { values, conditions, dialect } = buildConditions(schema, filter, matches);
   const bucket = `${dialect.addValue(bucketMs)}::double precision`;
-  // Both groupings have few rows and are made by hash, in one scan.
-  const text = `SELECT floor(started_at / ${bucket}) * ${bucket} AS at,
-      CASE WHEN ended_at IS NOT NULL THEN round(ln(greatest(ended_at - started_at, 1)) * ${binsPerLog})::integer END AS bin,
-      agent, models, tools, count(*) AS runs, count(*) FILTER (WHERE status = 'failed') AS failed, sum(cost) AS cost,
-      sum(tokens) AS tokens
-    FROM ${schema}.run_summaries WHERE ${conditions.join(" AND ")}
-    GROUP BY GROUPING SETS ((1, 2), (agent, models, tools))`;
+  const bin = `CASE WHEN ended_at IS NOT NULL THEN round(ln(greatest(ended_at - started_at, 1)) * ${binsPerLog})::integer END`;
+  const totals = `count(*) AS runs, count(*) FILTER (WHERE status = 'failed') AS failed, sum(cost) AS cost,
+    sum(tokens) AS tokens`;
+  const columns = "started_at, ended_at, status, cost, tokens, names";
+  const text = `WITH matching AS NOT MATERIALIZED (${selectEach(schema, columns, conditions)})
+    SELECT periods.*, NULL AS agent, NULL::text[] AS models, NULL::text[] AS tools FROM (
+      SELECT floor(started_at / ${bucket}) * ${bucket} AS at, ${bin} AS bin, ${totals} FROM matching GROUP BY 1, 2) AS periods
+    UNION ALL SELECT NULL, NULL, runs, failed, cost, tokens, agent, models, tools
+      FROM (SELECT names, ${totals} FROM matching GROUP BY names) AS named CROSS JOIN LATERAL (
+        SELECT agent, models, tools FROM ${schema}.run_summaries WHERE names = named.names LIMIT 1) AS example`;
   return { text, values };
 }
 
