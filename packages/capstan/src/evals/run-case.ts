@@ -1,4 +1,5 @@
 import type { Agent } from "../agent.ts";
+import type { Clock } from "../clock.ts";
 import { type AgentError, describeThrown, type ErrorData, toErrorData } from "../errors.ts";
 import { createEvalSessionId, createId } from "../ids.ts";
 import type { PendingCall } from "../rules/pending-calls.ts";
@@ -28,6 +29,7 @@ export type RunCaseContext = {
   readonly recordings: readonly ToolRecording[] | undefined;
   readonly isRecording: boolean;
   readonly signal?: AbortSignal;
+  readonly clock?: Clock;
 };
 
 export type RanCase = {
@@ -43,7 +45,7 @@ const maxTextLength = 20_000;
 
 /** Runs one attempt at a case as an ordinary run in its own session, and scores its facts. Never rejects for a bad run. */
 export async function runCase(definition: Eval, context: RunCaseContext): Promise<RanCase> {
-  const { case: evalCase, attempt, store, signal } = context;
+  const { case: evalCase, attempt, store, signal, clock } = context;
   const runId = createId("run_");
   const sessionId = createEvalSessionId(context.scope);
   const missing: AgentError[] = [];
@@ -62,6 +64,7 @@ export async function runCase(definition: Eval, context: RunCaseContext): Promis
       runId,
       ...getContext(definition, evalCase),
       ...(signal && { signal }),
+      ...(clock && { clock }),
       tags: ["eval", `eval:${definition.name}`, `experiment:${context.experimentId}`],
     });
     const unanswered = await settle(running, { approvals: definition.approvals ?? "simulated", modes });

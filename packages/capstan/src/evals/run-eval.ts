@@ -54,6 +54,7 @@ export type RunEvalOptions = {
   readonly dataset?: string;
   /** Stored with the experiment, see `ExperimentInfo`. */
   readonly request?: Json;
+  /** The clock of the experiment and its runs. */
   readonly clock?: Clock;
 };
 
@@ -71,7 +72,7 @@ export async function runEval(definition: Eval, options: RunEvalOptions = {}): P
 }
 
 async function runExperiment(definition: Eval, options: RunEvalOptions): Promise<Experiment> {
-  const { signal, concurrency = 4, record = false, scope = "" } = options;
+  const { signal, concurrency = 4, record = false, scope = "", clock } = options;
   const cases = await loadEvalCases(definition);
   const getAgent = createAgentGetter(definition, options.agents ?? []);
   const recordings = await loadRecordings(definition, record);
@@ -85,7 +86,11 @@ async function runExperiment(definition: Eval, options: RunEvalOptions): Promise
       if (signal?.aborted) return;
       const context = { store, experimentId: id, scope, getAgent, recordings, isRecording: record };
       const { getRunOptions = () => ({}) } = options;
-      const ran = await runCase(definition, { ...one, ...context, getRunOptions, ...(signal && { signal }) });
+      const ran = await runCase(definition, {
+        ...{ ...one, ...context, getRunOptions },
+        ...(signal && { signal }),
+        ...(clock && { clock }),
+      });
       if (signal?.aborted) return; // its run was cancelled: it is repeated when the experiment continues
       made.push(...ran.recorded);
       const done = await experiment.add(ran);

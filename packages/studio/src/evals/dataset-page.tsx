@@ -63,7 +63,7 @@ export function DatasetPage({ name }: { readonly name: string }): ReactNode {
       {value && (
         <div className="mt-10">
           <ConfirmButton
-            label="Delete"
+            label="Delete dataset"
             name={`Delete the dataset ${name}`}
             consequence="Its cases are deleted. Experiments and runs stay."
             onConfirm={remove}

@@ -51,7 +51,7 @@ export function ExperimentPage({ id }: { readonly id: string }): ReactNode {
           {!isRunning && (
             <div className="mt-10">
               <ConfirmButton
-                label="Delete"
+                label="Delete experiment"
                 name="Delete this experiment"
                 consequence="Its runs stay."
                 onConfirm={async () => {

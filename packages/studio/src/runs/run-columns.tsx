@@ -87,7 +87,7 @@ function AgentName({ run: { agent, agentVersion } }: { readonly run: RunSummary 
 export function TagList({ tags }: { readonly tags: readonly string[] }): ReactNode {
   if (tags.length === 0) return "–";
   return (
-    <span className="flex flex-wrap gap-1">
+    <span className="flex flex-wrap gap-1 [td_&]:flex-nowrap">
       {tags.map((tag) => (
         <Tag key={tag}>{escapeBidi(tag)}</Tag>
       ))}

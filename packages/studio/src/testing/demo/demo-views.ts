@@ -190,6 +190,19 @@ function listReplayViews({ ids, runs: [left, right] }: Pick<Demo, "ids" | "runs"
 
 function listPageViews(): readonly DemoView[] {
   return [
+    { name: "runs", path: "/runs", variants: [light], prepare: waitForHeading("Runs") },
+    {
+      name: "dataset",
+      path: "/datasets/airport%20questions",
+      variants: [light],
+      prepare: waitForHeading("airport questions"),
+    },
+    {
+      name: "experiment",
+      path: "/experiments/exp_demo",
+      variants: [light],
+      prepare: waitForHeading("airport questions"),
+    },
     { name: "sessions", path: "/sessions", variants: [light, phone], prepare: waitForHeading("Sessions") },
     { name: "agents", path: "/agents", variants: [light], prepare: waitForHeading("Agents") },
     { name: "mcp", path: "/mcp-servers", variants: [light], prepare: waitForHeading("MCP servers") },

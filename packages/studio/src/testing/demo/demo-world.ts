@@ -1,6 +1,7 @@
 import type { ServerOptions } from "@capstan/server";
 import { type Agent, run, type Store } from "capstan";
 import { storedAgents } from "capstan/agents";
+import { defineEval, runEval, saveCases, saveDataset, scorers } from "capstan/evals";
 import { session } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { createDemoAgents } from "./demo-agents.ts";
@@ -105,6 +106,8 @@ export async function createDemoWorld(): Promise<Demo> {
     await runConversation({ store, clock, agents }, { id, ...conversation });
   }
   await saveStoredAgent(store, agents);
+  clock.set(demoNow - 2 * day);
+  await runDemoEval({ store, clock, agents });
   const [first, second] = (await session(store, "ses_map").info()).runs.map(({ runId }) => runId);
   const options = {
     agents,
@@ -114,6 +117,27 @@ export async function createDemoWorld(): Promise<Demo> {
     models: ["anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"],
   };
   return { options, ids: ids as Demo["ids"], runs: [first ?? "", second ?? ""] };
+}
+
+const demoCases = [
+  { id: "coffee", input: "Is there coffee near the gate?", expected: "Café Anker", calls: ["search"] },
+  { id: "delays", input: "How late are departures today?", expected: "89 minutes", calls: ["departures"] },
+  { id: "passengers", input: "How many passengers came this year?", expected: "June" },
+  { id: "waiting", input: "When is the line at the checkpoint short?", expected: "13:00" },
+];
+
+async function runDemoEval({ store, clock, agents }: World): Promise<void> {
+  const dataset = "airport questions";
+  await saveDataset(store, { name: dataset, description: "What travellers ask most" });
+  await saveCases(store, dataset, demoCases);
+  const definition = defineEval({
+    name: dataset,
+    agent: "airport",
+    cases: demoCases,
+    scorers: [scorers.contains(), scorers.callSequence()],
+    attempts: 2,
+  });
+  await runEval(definition, { store, clock, agents, dataset, id: "exp_demo", concurrency: 1 });
 }
 
 type World = {
