@@ -44,6 +44,8 @@ const sharedRouteTests = [
   "packages/server/src/{event-views,http,own-data,protocols,runs,sessions,views}/**/*.test.ts",
   "packages/server/src/routes/!(mcp).test.ts",
 ];
+/** Share workers among themselves, and each worker's browser. */
+const browserTests = ["packages/studio/src/**/*.browser.test.ts", "apps/*/*.browser.test.ts"];
 const excludedTests = [
   ...configDefaults.exclude,
   "**/dist/**",
@@ -82,6 +84,10 @@ const config: ViteUserConfig = defineConfig({
       },
       {
         extends: true,
+        test: { name: "browsers", include: browserTests, exclude: excludedTests, isolate: false },
+      },
+      {
+        extends: true,
         test: {
           name: "isolated",
           include: [
@@ -91,7 +97,10 @@ const config: ViteUserConfig = defineConfig({
             "bench/**/*.test.ts",
             "hosts/*.test.ts",
           ],
-          exclude: [...excludedTests, ...sharedTests, ...sharedServerTests, ...sharedRouteTests],
+          exclude: [
+            ...[...excludedTests, ...sharedTests, ...sharedServerTests, ...sharedRouteTests],
+            ...browserTests,
+          ],
         },
       },
     ],

@@ -120,7 +120,7 @@ test("an experiment is started, reviewed and compared; simulated tools do nothin
     await takePicture(page, "evals-start");
     await dialog.getByRole("button", { name: "Start" }).press("Enter");
     await page.getByRole("heading", { name: /of the attempts passed/ }).waitFor();
-    await page.getByRole("button", { name: "Delete this experiment" }).waitFor();
+    await page.getByRole("button", { name: "Delete experiment" }).waitFor();
   };
   await start();
   await page.getByRole("heading", { name: "100 % of the attempts passed" }).waitFor();

@@ -64,7 +64,7 @@ export function DatasetPage({ name }: { readonly name: string }): ReactNode {
         <div className="mt-10">
           <ConfirmButton
             label="Delete dataset"
-            name={`Delete the dataset ${name}`}
+            name={`Delete dataset ${name}`}
             consequence="Its cases are deleted. Experiments and runs stay."
             onConfirm={remove}
           />

@@ -52,7 +52,7 @@ export function ExperimentPage({ id }: { readonly id: string }): ReactNode {
             <div className="mt-10">
               <ConfirmButton
                 label="Delete experiment"
-                name="Delete this experiment"
+                name="Delete experiment"
                 consequence="Its runs stay."
                 onConfirm={async () => {
                   await evalsClient.experiments.remove(id);

@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { studioFolder } from "../index.ts";
 import { withBuiltStudio } from "./build-studio.ts";
-import { launchBrowser, sizes } from "./launch-browser.ts";
+import { launchBrowser, openSharedBrowser, sizes } from "./launch-browser.ts";
 
 /** Options of a test page. */
 export type PageOptions = {
@@ -29,7 +29,7 @@ export interface StudioUnderTest {
 
 export { launchBrowser };
 
-/** Registers hooks that start a server and a browser for a test file. */
+/** Registers hooks that start a server for a test file, and open the browser of the process. */
 export function setupStudio(options: () => ServerOptions): StudioUnderTest {
   let browser: Browser;
   let server: Server;
@@ -39,7 +39,7 @@ export function setupStudio(options: () => ServerOptions): StudioUnderTest {
 
   beforeAll(async () => {
     server = await withBuiltStudio(() => createServer({ studio: { folder: studioFolder }, ...options() }));
-    [listening, browser] = await Promise.all([listen(server, { port: 0 }), launchBrowser()]);
+    [listening, browser] = await Promise.all([listen(server, { port: 0 }), openSharedBrowser()]);
   });
   afterEach(async () => {
     await Promise.all([...contexts].map((context) => context.close()));
@@ -48,7 +48,7 @@ export function setupStudio(options: () => ServerOptions): StudioUnderTest {
     if (reported.length > 0) throw new Error(`The page had problems:\n${reported.join("\n")}`);
   });
   afterAll(async () => {
-    await Promise.all([browser?.close(), listening?.close(500)]);
+    await listening?.close(500);
   });
 
   return {

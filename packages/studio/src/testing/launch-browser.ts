@@ -15,3 +15,13 @@ export async function launchBrowser(): Promise<Browser> {
   const args = packed.args.filter((arg) => !removedArgs.test(arg) && !emulationArgs.test(arg));
   return chromium.launch({ executablePath: await packed.executablePath(), args: [...args, "--disable-gpu"] });
 }
+
+let sharedBrowser: Promise<Browser> | undefined;
+
+/** Returns the browser that the test files of this process share. It ends with the process. */
+export async function openSharedBrowser(): Promise<Browser> {
+  const browser = await sharedBrowser;
+  if (browser?.isConnected()) return browser;
+  sharedBrowser = launchBrowser();
+  return sharedBrowser;
+}
