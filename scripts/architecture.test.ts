@@ -23,6 +23,7 @@ const packages: PackageGraph = {
   mcp: ["capstan"],
   restate: ["capstan"],
   dbos: ["capstan"],
+  "code-mode": ["capstan"],
   local: ["capstan"],
   studio: ["capstan"],
   server: ["capstan", "mcp", "tools"],

@@ -57,6 +57,7 @@ export type ErrorCode =
   | "result_invalid"
   | "security"
   | "sandbox_unavailable"
+  | "program_failed"
   | "mcp_config"
   | "mcp_disconnected"
   | "mcp_protocol"
@@ -156,6 +157,7 @@ export const errorCodes: Readonly<
   result_invalid: { status: 500, retryable: false },
   security: { status: 403, retryable: false },
   sandbox_unavailable: { status: 500, retryable: false },
+  program_failed: { status: 422, retryable: false },
   mcp_config: { status: 500, retryable: false },
   mcp_disconnected: { status: 502, retryable: true },
   mcp_protocol: { status: 502, retryable: false },

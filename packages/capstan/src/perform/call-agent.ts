@@ -80,8 +80,8 @@ function toOutcome({ id, turn, done }: RunState, name: string): Outcome {
   if (status === "limit")
     return { status: "ok", content: `${text}\n\n[The agent "${name}" did not finish: ${reason}]`, data };
   const code = error?.code ?? "tool_failed";
-  return {
-    ...createFailedOutcome({ code, message: `The agent "${name}" failed: ${reason}`, retryable: false }),
-    data,
-  };
+  // A program is no agent to the calling model, which wrote it.
+  const message =
+    code === "program_failed" ? (error?.message ?? "") : `The agent "${name}" failed: ${reason}`;
+  return { ...createFailedOutcome({ code, message, retryable: false }), data };
 }

@@ -1,0 +1,23 @@
+// The process of one program: reads requests from its input and writes reports to its output, one JSON text per line.
+// Its parent starts it without environment, file access and the right to start processes, and kills it at the end.
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { createInterpreter, type Interpreter } from "./interpreter.ts";
+import type { SandboxReport, SandboxRequest } from "./protocol.ts";
+
+const send = (report: SandboxReport) => void process.stdout.write(`${JSON.stringify(report)}\n`);
+
+async function serve(wasmFile: string): Promise<void> {
+  const wasm = await WebAssembly.compile(readFileSync(wasmFile));
+  let interpreter: Interpreter | undefined;
+  send({ type: "ready" });
+  for await (const line of createInterface({ input: process.stdin })) {
+    const request: SandboxRequest = JSON.parse(line);
+    if (request.type === "start") {
+      interpreter = await createInterpreter({ wasm, ...request });
+      send(interpreter.start());
+    } else if (interpreter) send(interpreter.continue(request.replies));
+  }
+}
+
+await serve(process.argv[2] ?? "");
