@@ -23,6 +23,8 @@ describe("the examples", () => {
     "busy-session": "started Both are on their way.",
     citations: "[3] Budget, final https://mail.example/m3",
     "cli-config": "", // loaded by `capstan`; prints nothing
+    "code-mode":
+      'one program: 40 calls, 2 requests, 718 input tokens. The program returned {"open":13,"total":4381}.',
     "coding-tools": "shell: ok, read_file: ok, edit_file: ok, shell: ok",
     costs: "$0.0065, prices of 2026-11-16",
     dbos: "Set DATABASE_URL to a Postgres database.",

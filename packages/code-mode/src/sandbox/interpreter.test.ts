@@ -76,7 +76,7 @@ describe("a program in the interpreter", () => {
   });
 });
 
-describe("a program that fails or attacks is stopped with a text that helps to correct it (A138)", () => {
+describe("a program that fails or attacks is stopped with a text that helps to correct it", () => {
   it.each<[attack: string, code: string, message: RegExp]>([
     ["endless loop", "let n = 0;\nwhile (true) n++", /^The program ran for 100 ms without a tool call/],
     [
@@ -178,7 +178,7 @@ describe("a program that fails or attacks is stopped with a text that helps to c
     ["thrown null", "throw null", /^null was thrown/],
     ["replaced tools", "tools = { get: () => 1 }", /^Line 1: TypeError/],
     ["replaced tool", "tools.get = () => 1", /^Line 1: TypeError|not extensible|read-only/],
-  ])("%s", async (_attack, code, message) => {
+  ])("%s: is contained (A138)", async (_attack, code, message) => {
     const { report } = await execute(code);
     expect(report).toMatchObject({ type: "failed", message: expect.stringMatching(message) });
   });
