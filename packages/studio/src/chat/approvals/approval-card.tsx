@@ -45,7 +45,7 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
           <p className="font-medium">
             Allow <code className="font-mono text-[0.9em]">{escapeInvisible(name)}</code>?
             {parentCallId !== undefined && (
-              <span className="font-normal text-quiet"> Requested by a sub-agent.</span>
+              <span className="font-normal text-quiet"> Requested by a sub-agent or a program.</span>
             )}
           </p>
           {reason !== "" && !isSuspicious && (

@@ -4,19 +4,30 @@ import { Markdown } from "../../markdown/markdown.tsx";
 import { escapeBidi } from "../../ui/escape-text.ts";
 import { useConversation } from "../conversation-context.ts";
 import { ToolCard } from "./tool-card.tsx";
+import { useFold } from "./use-fold.ts";
 
 type CallListProps = {
   readonly calls: readonly CallView[];
   readonly progress?: LiveView["progress"] | undefined;
 };
 
-/** The calls of one turn. */
+const maxCalls = 8;
+const callsInFold = 5;
+const calmStates: ReadonlySet<CallView["state"]> = new Set(["ok", "said", "skipped"]);
+
+/** The calls of one turn. A long list shows its first calls and those that need attention, until it is expanded. */
 export function CallList({ calls, progress }: CallListProps): ReactNode {
   const { getView } = useConversation();
+  const [isOpen, setOpen] = useFold(`calls ${calls[0]?.id}`, false);
   if (calls.length === 0) return null;
+  const isLong = calls.length > maxCalls;
+  const shownCalls =
+    isLong && !isOpen
+      ? calls.filter(({ state }, index) => index < callsInFold || !calmStates.has(state))
+      : calls;
   return (
     <div className="min-w-0 divide-y rounded-lg border bg-raised">
-      {calls.map((call) => {
+      {shownCalls.map((call) => {
         const nested = getView().nested.get(call.id);
         return (
           <ToolCard
@@ -27,8 +38,35 @@ export function CallList({ calls, progress }: CallListProps): ReactNode {
           />
         );
       })}
+      {isLong && (
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+          className="min-h-9 pointer-coarse:min-h-11 w-full px-3 py-1.5 text-left text-accent text-sm hover:bg-sunken"
+        >
+          {isOpen ? "Show fewer calls" : `Show ${calls.length - shownCalls.length} more calls`}
+        </button>
+      )}
     </div>
   );
+}
+
+type NestedTurn = Pick<
+  Extract<SessionView["entries"][number], { type: "assistant" }>,
+  "text" | "calls" | "citations"
+>;
+
+/** Joins turns without text, such as those of a program that makes one call after the other. */
+function joinTurns(turns: readonly NestedTurn[]): readonly NestedTurn[] {
+  const joined: NestedTurn[] = [];
+  for (const turn of turns) {
+    const last = joined.at(-1);
+    if (turn.text === "" && last)
+      joined[joined.length - 1] = { ...last, calls: [...last.calls, ...turn.calls] };
+    else joined.push(turn);
+  }
+  return joined;
 }
 
 /** The turns of a nested run. */
@@ -39,10 +77,11 @@ function NestedRun({ view }: { readonly view: SessionView }): ReactNode {
     <section aria-label={name ? `Nested run of ${name}` : "Nested run"} className="border-l-2 pl-4">
       {name !== undefined && <p className="pb-1 text-xs font-medium text-accent">{escapeBidi(name)}</p>}
       <div className="grid gap-2 text-sm">
-        {turns.map((entry) => (
-          <div key={`${entry.runId} ${entry.turn}`} className="grid min-w-0 gap-2">
-            {entry.text !== "" && <Markdown text={entry.text} citations={entry.citations} />}
-            <CallList calls={entry.calls} />
+        {joinTurns(turns).map((turn, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: turns are only added at the end
+          <div key={index} className="grid min-w-0 gap-2">
+            {turn.text !== "" && <Markdown text={turn.text} citations={turn.citations} />}
+            <CallList calls={turn.calls} />
           </div>
         ))}
         {view.status === "running" && <p className="animate-pulse text-quiet">Working…</p>}

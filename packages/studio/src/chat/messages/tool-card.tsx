@@ -12,6 +12,7 @@ import {
   Unplug,
 } from "lucide-react";
 import { memo, type NamedExoticComponent, type ReactNode } from "react";
+import { CodeBlock } from "../../markdown/code-block.tsx";
 import { CallWidget } from "../../panel/call-widget.tsx";
 import { IconButton } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
@@ -53,7 +54,9 @@ export const ToolCard: NamedExoticComponent<ToolCardProps> = memo(function ToolC
   return (
     <div data-call={call.id} data-state={call.state}>
       <CallLine call={call} progress={progress} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
-      {isOpen && <CallDetails call={call} />}
+      {isOpen && (
+        <CallDetails call={call} program={nested === undefined ? undefined : findProgram(call.input)} />
+      )}
       {nested && <div className="px-3 pb-3 pl-9">{nested}</div>}
       {call.ui && (
         <div className="px-3 pb-3 [&>*]:my-0">
@@ -156,12 +159,26 @@ function formatInput(input: Json): string {
     .slice(0, 200);
 }
 
-function CallDetails({ call }: { readonly call: CallView }): ReactNode {
+/** Returns the program of a call in code mode, whose nested run makes the calls of the program. */
+function findProgram(input: Json): string | undefined {
+  const { code, ...others } = Object(input) as Record<string, unknown>;
+  return typeof code === "string" && Object.keys(others).length === 0 ? code : undefined;
+}
+
+type CallDetailsProps = { readonly call: CallView; readonly program: string | undefined };
+
+function CallDetails({ call, program }: CallDetailsProps): ReactNode {
   const { showFact } = useConversation();
   const { seq } = call;
   return (
     <div className="grid gap-2 px-3 pb-3 pl-9">
-      <JsonText label="Arguments" text={formatJsonText(call.input)} />
+      {program === undefined ? (
+        <JsonText label="Arguments" text={formatJsonText(call.input)} />
+      ) : (
+        <div className="[&>*]:my-0">
+          <CodeBlock code={program} language="javascript" />
+        </div>
+      )}
       {call.error && (
         <p className="text-sm text-bad [overflow-wrap:anywhere]">{escapeBidi(call.error.message)}</p>
       )}
