@@ -133,6 +133,29 @@ describe("the rights of a program", () => {
     expect(sent).toEqual([]);
   });
 
+  it("end at the limits: a program that repeats a denied call has no effect and fails (A138)", async () => {
+    const executed: string[] = [];
+    const code = "for (;;) try { await tools.refund({ id: 1 }) } catch {}";
+    const agent = createProgramAgent(code, { executed, limits: { maxCalls: 5 } });
+    const result = await run(agent, "Go.", { policy: { approvals: "deny" } });
+    expect(result).toMatchObject({
+      status: "done",
+      text: expect.stringContaining("error: The program failed. It made more than 5 tool calls."),
+    });
+    expect(executed).toEqual([]);
+  });
+
+  it("end the call and not the run when a program never ends or is too long (A138)", async () => {
+    const endless = await run(createProgramAgent("for (;;);", { limits: { timeoutMs: 50 } }), "Go.");
+    expect(endless.text).toBe(
+      "error: The program failed. The program ran for 50 ms without a tool call and was stopped. Check its loops.",
+    );
+    const long = await run(createProgramAgent("// long program", { limits: { maxProgramSize: 10 } }), "Go.");
+    expect(long.text).toBe(
+      "error: The program failed. The program has 15 characters, and the limit is 10. Write a shorter one.",
+    );
+  });
+
   it("end with the run's budget of calls and its cancellation", async () => {
     const code = "for (let id = 0; id < 20; id++) await tools.mark({ id })";
     const executed: string[] = [];

@@ -1,14 +1,8 @@
 import { type Fact, type Result, type Run, resume, run } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { expect, it } from "vitest";
-import { createProgramAgent } from "./testing/program-agent.ts";
+import { createProgramAgent, orderProgram } from "./testing/program-agent.ts";
 
-const code = `const orders = await Promise.all([1, 2].map((id) => tools.get_order({ id })));
-const marks = [];
-for (const { id } of orders) marks.push(await tools.mark({ id }));
-try { await tools.fail() } catch ({ message }) { marks.push(message) }
-marks.push(await tools.refund({ id: orders[1].id }), new Date().getTime() > 0, Math.random() < 1);
-return marks;`;
 const session = "session";
 const runId = "run";
 
@@ -31,7 +25,7 @@ async function resumeFrom(
   if (!lease) throw new Error("the session of a new store is taken");
   await store.append(stored, { expected: 0, lease });
   await store.release(lease);
-  const result = await finish(resume(createProgramAgent(code, { executed }), { store, runId }));
+  const result = await finish(resume(createProgramAgent(orderProgram, { executed }), { store, runId }));
   return { result, facts: await store.read(session) };
 }
 
@@ -40,7 +34,7 @@ const kills = process.env.CAPSTAN_LONG === "1" ? Number.POSITIVE_INFINITY : 8;
 
 it("killed after any fact, a program continues: finished calls are replayed, and none is made twice (F73, A138)", async () => {
   const store = memory();
-  const whole = await finish(run(createProgramAgent(code), "Go.", { store, session, runId }));
+  const whole = await finish(run(createProgramAgent(orderProgram), "Go.", { store, session, runId }));
   expect(whole.text).toBe('ok: ["marked 1","marked 2","The printer is on fire","refunded 2",true,true]');
   const facts = await store.read(session);
   const distance = Math.max(1, Math.ceil(facts.length / kills));

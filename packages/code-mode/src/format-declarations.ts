@@ -6,8 +6,8 @@ export function formatDeclarations(tools: readonly Tool[]): string {
 }
 
 function formatTool({ name, description, schema, outputSchema }: Tool): string {
-  const input = formatType(schema.json, { root: schema.json, depth: 0 });
-  const output = outputSchema ? formatType(outputSchema.json, { root: outputSchema.json, depth: 0 }) : "any";
+  const input = formatRoot(schema.json);
+  const output = outputSchema ? formatRoot(outputSchema.json) : "any";
   const optional = hasRequired(schema.json) ? "" : "?";
   return `${formatComment(description, "  ")}  ${formatKey(name)}(input${optional}: ${input}): Promise<${output}>;`;
 }
@@ -29,7 +29,14 @@ function formatComment(text: unknown, indent: string): string {
 
 const formatKey = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
 
-type TypeContext = { readonly root: unknown; readonly depth: number };
+type TypeContext = {
+  readonly root: unknown;
+  readonly depth: number;
+  /** The indentation of the fields of an object. */
+  readonly indent: string;
+};
+
+const formatRoot = (root: unknown): string => formatType(root, { root, depth: 0, indent: "    " });
 
 /** Deeper parts, and schemas that refer to themselves, are `unknown`; the runtime validates the arguments anyway. */
 const maxDepth = 8;
@@ -62,7 +69,7 @@ function formatNamedType(schema: JsonSchema & Record<string, unknown>, nested: T
     case "array":
       if (Array.isArray(schema.prefixItems))
         return `[${schema.prefixItems.map((item) => formatType(item, nested)).join(", ")}]`;
-      return `${wrapUnion(formatType(schema.items ?? true, nested))}[]`;
+      return formatArray(formatType(schema.items ?? true, nested));
     default:
       return schema.type === "object" || isRecord(schema.properties)
         ? formatObject(schema, nested)
@@ -72,9 +79,10 @@ function formatNamedType(schema: JsonSchema & Record<string, unknown>, nested: T
 
 function formatObject(
   { properties, required, additionalProperties }: Record<string, unknown>,
-  nested: TypeContext,
+  context: TypeContext,
 ): string {
-  const indent = "  ".repeat(nested.depth + 1);
+  const { indent } = context;
+  const nested = { ...context, indent: `${indent}  ` };
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
   const fields = Object.entries(isRecord(properties) ? properties : {}).map(([name, field]) => {
     const comment = formatComment(isRecord(field) ? field.description : undefined, indent);
@@ -88,7 +96,9 @@ function formatObject(
 
 const joinTypes = (types: readonly string[]): string => [...new Set(types)].join(" | ") || "never";
 
-const wrapUnion = (type: string): string => (/ [|&] /.test(type) ? `(${type})` : type);
+const formatArray = (type: string): string => (/[ \n]/.test(type) ? `Array<${type}>` : `${type}[]`);
+
+const wrapUnion = (type: string): string => (type.includes(" | ") ? `(${type})` : type);
 
 /** Finds the schema of a reference within the same document, such as `#/$defs/city`. */
 function findReference(reference: string, root: unknown): unknown {

@@ -30,6 +30,7 @@ type Machine = {
 
 async function createMachine({ wasm, program, limits }: InterpreterOptions): Promise<Machine> {
   const unhandled: Machine["unhandled"] = new Map();
+  const parentId = process.ppid;
   const vm = await QuickJS.create({
     wasm,
     wasi: createFixedWorld(program.startedAt),
@@ -37,7 +38,8 @@ async function createMachine({ wasm, program, limits }: InterpreterOptions): Pro
     memoryLimit: limits.memoryMb * 1024 * 1024,
     maxStackSize,
     intrinsics,
-    interruptHandler: () => measureCpuMs() > machine.deadline,
+    // A process that has lost its parent is of no use.
+    interruptHandler: () => measureCpuMs() > machine.deadline || process.ppid !== parentId,
     onUnhandledRejection(promise, reason, isHandled) {
       if (isHandled) unhandled.delete(promise.identity);
       else if (unhandled.size < maxUnhandled) unhandled.set(promise.identity, reason.dup());

@@ -1,5 +1,5 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -15,6 +15,15 @@ function open(limits: Partial<typeof defaultLimits> = {}): Sandbox {
   const sandbox = openSandbox({ ...defaultLimits, ...limits });
   opened.push(sandbox);
   return sandbox;
+}
+
+/** Returns the text of a file in /proc; empty if its process has ended. */
+function readProc(path: string): string {
+  try {
+    return readFileSync(join("/proc", path), "utf8");
+  } catch {
+    return "";
+  }
 }
 
 const program = (code: string) => ({ code, tools: ["get"], startedAt: 0 });
@@ -45,6 +54,21 @@ describe("the process of a program", () => {
     sandbox.close();
     await expect(report).rejects.toMatchObject({ code: "sandbox_unavailable" });
     expect(await open().start(program("return 1"))).toMatchObject({ type: "done" });
+  });
+
+  it.skipIf(process.platform !== "linux")("ends with its parent, even in an endless loop", async () => {
+    const limits = { ...defaultLimits, timeoutMs: 1_000_000 };
+    const code = `import { openSandbox } from ${JSON.stringify(join(import.meta.dirname, "open-sandbox.ts"))};
+      void openSandbox(${JSON.stringify(limits)}).start(${JSON.stringify(program("for (;;);"))});`;
+    const flags = ["--conditions=capstan-source", "--input-type=module", "-e", code];
+    const parent = spawn(process.execPath, flags, { stdio: "ignore" });
+    const listChildren = () => readProc(`${parent.pid}/task/${parent.pid}/children`).trim().split(" ");
+    // The endless loop has started once the process has used some time.
+    const getTicks = (pid = "") => Number(readProc(`${pid}/stat`).split(" ")[13] ?? 0);
+    await expect.poll(() => getTicks(listChildren()[0])).toBeGreaterThan(30);
+    const [child = ""] = listChildren();
+    parent.kill("SIGKILL");
+    await expect.poll(() => /^$|\) Z /.test(readProc(`${child}/stat`))).toBe(true);
   });
 
   it("can neither read files, start processes and threads, nor see the environment (A138)", () => {

@@ -20,4 +20,6 @@ async function serve(wasmFile: string): Promise<void> {
   }
 }
 
-await serve(process.argv[2] ?? "");
+// Without an argument, the module was imported by something else.
+const [, , wasmFile] = process.argv;
+if (wasmFile !== undefined) await serve(wasmFile);

@@ -56,6 +56,14 @@ export function createTools(executed: string[] = []): readonly Tool[] {
   ];
 }
 
+/** A program with calls at the same time and one after the other, one that fails, and one that needs approval. */
+export const orderProgram: string = `const orders = await Promise.all([1, 2].map((id) => tools.get_order({ id })));
+const marks = [];
+for (const { id } of orders) marks.push(await tools.mark({ id }));
+try { await tools.fail() } catch ({ message }) { marks.push(message) }
+marks.push(await tools.refund({ id: orders[1].id }), new Date().getTime() > 0, Math.random() < 1);
+return marks;`;
+
 export type ProgramAgentOptions = {
   readonly executed?: string[];
   readonly limits?: CodeModeOptions["limits"];
