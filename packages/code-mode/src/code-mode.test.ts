@@ -3,7 +3,7 @@ import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
 import { codeMode } from "./code-mode.ts";
-import { createProgramAgent, createTools } from "./testing/program-agent.ts";
+import { createOrderTools, createProgramAgent } from "./testing/program-agent.ts";
 
 const isFactType =
   <Type extends Fact["type"]>(type: Type) =>
@@ -178,8 +178,8 @@ describe("the rights of a program", () => {
 
 describe("codeMode", () => {
   it("describes the tools as TypeScript, and is as foreign as they are", () => {
-    const [order] = createTools();
-    const tool = codeMode({ tools: createTools() });
+    const [order] = createOrderTools();
+    const tool = codeMode({ tools: createOrderTools() });
     expect(tool.description).toContain("get_order(input: {");
     expect(tool.foreign).toBeUndefined();
     if (!order) throw new Error("no tool");
@@ -197,9 +197,9 @@ describe("codeMode", () => {
   it.each<[options: object, message: string]>([
     [{}, "codeMode needs `tools`"],
     [{ tools: [] }, "codeMode needs `tools`"],
-    [{ tools: createTools(), limit: {} }, 'Unknown option "limit"'],
-    [{ tools: createTools(), limits: { calls: 1 } }, 'Unknown limit "calls"'],
-    [{ tools: createTools(), limits: { maxCalls: 0 } }, "limits.maxCalls of codeMode cannot be 0"],
+    [{ tools: createOrderTools(), limit: {} }, 'Unknown option "limit"'],
+    [{ tools: createOrderTools(), limits: { calls: 1 } }, 'Unknown limit "calls"'],
+    [{ tools: createOrderTools(), limits: { maxCalls: 0 } }, "limits.maxCalls of codeMode cannot be 0"],
     [{ tools: [hostedTools.webSearch()] }, "the provider executes it"],
     [{ tools: [{}] }, "invalid tool"],
   ])("refuses %o", (options, message) => {

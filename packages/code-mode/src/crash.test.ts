@@ -30,7 +30,7 @@ async function resumeFrom(
 }
 
 /** In `npm test` some facts, chosen at random; in the long tests all of them. */
-const kills = process.env.CAPSTAN_LONG === "1" ? Number.POSITIVE_INFINITY : 8;
+const kills = process.env.CAPSTAN_LONG === "1" ? Number.POSITIVE_INFINITY : 5;
 
 it("killed after any fact, a program continues: finished calls are replayed, and none is made twice (F73, A138)", async () => {
   const store = memory();

@@ -2,10 +2,10 @@ import { isRecord, type JsonSchema, type Tool } from "capstan";
 
 /** Formats the tools as TypeScript declarations, in which a model finds their arguments and results. */
 export function formatDeclarations(tools: readonly Tool[]): string {
-  return `declare const tools: {\n${tools.map(formatTool).join("\n")}\n};`;
+  return `declare const tools: {\n${tools.map(formatToolDeclaration).join("\n")}\n};`;
 }
 
-function formatTool({ name, description, schema, outputSchema }: Tool): string {
+function formatToolDeclaration({ name, description, schema, outputSchema }: Tool): string {
   const input = formatRoot(schema.json);
   const output = outputSchema ? formatRoot(outputSchema.json) : "any";
   const optional = hasRequired(schema.json) ? "" : "?";
@@ -36,24 +36,25 @@ type TypeContext = {
   readonly indent: string;
 };
 
-const formatRoot = (root: unknown): string => formatType(root, { root, depth: 0, indent: "    " });
+const formatRoot = (root: unknown): string => formatSchemaType(root, { root, depth: 0, indent: "    " });
 
 /** Deeper parts, and schemas that refer to themselves, are `unknown`; the runtime validates the arguments anyway. */
 const maxDepth = 8;
 
-function formatType(schema: unknown, context: TypeContext): string {
+function formatSchemaType(schema: unknown, context: TypeContext): string {
   if (schema === false) return "never";
   if (!isRecord(schema) || context.depth > maxDepth) return "unknown";
   const nested = { ...context, depth: context.depth + 1 };
-  if (typeof schema.$ref === "string") return formatType(findReference(schema.$ref, context.root), nested);
+  if (typeof schema.$ref === "string")
+    return formatSchemaType(findReference(schema.$ref, context.root), nested);
   if ("const" in schema) return JSON.stringify(schema.const);
   if (Array.isArray(schema.enum)) return joinTypes(schema.enum.map((value) => JSON.stringify(value)));
   const variants = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(variants)) return joinTypes(variants.map((variant) => formatType(variant, nested)));
+  if (Array.isArray(variants)) return joinTypes(variants.map((variant) => formatSchemaType(variant, nested)));
   if (Array.isArray(schema.allOf))
-    return schema.allOf.map((part) => wrapUnion(formatType(part, nested))).join(" & ") || "unknown";
+    return schema.allOf.map((part) => wrapUnion(formatSchemaType(part, nested))).join(" & ") || "unknown";
   if (Array.isArray(schema.type))
-    return joinTypes(schema.type.map((type) => formatType({ ...schema, type }, context)));
+    return joinTypes(schema.type.map((type) => formatSchemaType({ ...schema, type }, context)));
   return formatNamedType(schema, nested);
 }
 
@@ -68,8 +69,8 @@ function formatNamedType(schema: JsonSchema & Record<string, unknown>, nested: T
       return "number";
     case "array":
       if (Array.isArray(schema.prefixItems))
-        return `[${schema.prefixItems.map((item) => formatType(item, nested)).join(", ")}]`;
-      return formatArray(formatType(schema.items ?? true, nested));
+        return `[${schema.prefixItems.map((item) => formatSchemaType(item, nested)).join(", ")}]`;
+      return formatArray(formatSchemaType(schema.items ?? true, nested));
     default:
       return schema.type === "object" || isRecord(schema.properties)
         ? formatObject(schema, nested)
@@ -87,10 +88,10 @@ function formatObject(
   const fields = Object.entries(isRecord(properties) ? properties : {}).map(([name, field]) => {
     const comment = formatComment(isRecord(field) ? field.description : undefined, indent);
     const optional = needed.includes(name) ? "" : "?";
-    return `${comment}${indent}${formatKey(name)}${optional}: ${formatType(field, nested)};\n`;
+    return `${comment}${indent}${formatKey(name)}${optional}: ${formatSchemaType(field, nested)};\n`;
   });
   if (isRecord(additionalProperties) || (additionalProperties !== false && fields.length === 0))
-    fields.push(`${indent}[key: string]: ${formatType(additionalProperties ?? true, nested)};\n`);
+    fields.push(`${indent}[key: string]: ${formatSchemaType(additionalProperties ?? true, nested)};\n`);
   return fields.length === 0 ? "{}" : `{\n${fields.join("")}${indent.slice(2)}}`;
 }
 

@@ -32,6 +32,8 @@ export type ProgramModelOptions = {
   readonly code: string;
   readonly tools: readonly string[];
   readonly limits: ProgramLimits;
+  /** Default: a new process. */
+  readonly open?: typeof openSandbox;
 };
 
 /**
@@ -40,6 +42,7 @@ export type ProgramModelOptions = {
  * again; a process that is still there only saves the repetition.
  */
 export function createProgramModel(options: ProgramModelOptions): Model {
+  const { limits, open = openSandbox } = options;
   let execution: Execution | undefined;
   let idleTimer: ReturnType<typeof setTimeout> | undefined;
   const close = () => {
@@ -56,8 +59,8 @@ export function createProgramModel(options: ProgramModelOptions): Model {
     try {
       assertProgramSize(options);
       const startedAt = findStartTime(history) ?? Date.now();
-      execution ??= { sandbox: openSandbox(options.limits), startedAt, calls: [], answered: 0 };
-      const message = await advance(execution, history, options);
+      execution ??= { sandbox: open(limits), startedAt, calls: [], answered: 0 };
+      const message = await advanceProgram(execution, history, options);
       signal.throwIfAborted();
       yield [...message, noUsage];
       yield [{ type: "finish", reason: execution?.report?.type === "done" ? "end" : "tool_calls" }];
@@ -98,7 +101,7 @@ function findStartTime(history: readonly Entry[]): number | undefined {
 }
 
 /** Executes the program up to a call that has no result yet, or to its end. Returns the message of this turn. */
-async function advance(
+async function advanceProgram(
   execution: Execution,
   history: readonly Entry[],
   options: ProgramModelOptions,
@@ -116,7 +119,7 @@ async function advance(
     addReport(execution, await sandbox.continue(replies));
   }
   const { report } = execution;
-  if (report?.type === "done") return [{ type: "text", text: formatAnswer(report) }];
+  if (report?.type === "done") return [{ type: "text", text: formatProgramAnswer(report) }];
   throw createProgramError(
     report?.type === "failed" ? report.message : "Its process sent an invalid report.",
   );
@@ -161,7 +164,7 @@ function buildCalls({ calls, startedAt }: Execution, from: number): Chunk[] {
   ];
 }
 
-function formatAnswer({ text, log }: Extract<SandboxReport, { type: "done" }>): string {
+function formatProgramAnswer({ text, log }: Extract<SandboxReport, { type: "done" }>): string {
   if (log === "") return text || "The program returned nothing. Use `return` for its answer.";
   return text === "" ? log : `${text}\n\nLog:\n${log}`;
 }

@@ -86,7 +86,10 @@ function createCalls(): Pick<Guest, "settle" | "takeCalls"> & {
   };
 }
 
-function createTools(names: readonly string[], request: (name: string, input: unknown) => unknown): object {
+function createToolProxy(
+  names: readonly string[],
+  request: (name: string, input: unknown) => unknown,
+): object {
   const { create, freeze } = Object;
   const NativeError = Error;
   const list = names.join(", ");
@@ -107,13 +110,13 @@ function createGuest(toolNames: string, maxLogSize: number): Guest {
   const { write, format, getLog } = createConsole(maxLogSize);
   const { request, settle, takeCalls } = createCalls();
   const console = freeze({ log: write, info: write, warn: write, error: write, debug: write });
-  const globals = { tools: createTools(parse(toolNames), request), console };
+  const globals = { tools: createToolProxy(parse(toolNames), request), console };
   for (const name of ["tools", "console"] as const)
     defineProperty(globalThis, name, { value: globals[name], enumerable: true });
   let state: ReturnType<Guest["getState"]> = "running";
   let outcome: unknown;
 
-  async function execute(program: () => Promise<unknown>): Promise<void> {
+  async function executeProgram(program: () => Promise<unknown>): Promise<void> {
     try {
       outcome = await program();
       state = "done";
@@ -123,7 +126,7 @@ function createGuest(toolNames: string, maxLogSize: number): Guest {
     }
   }
   return {
-    start: (program) => void execute(program),
+    start: (program) => void executeProgram(program),
     settle,
     takeCalls,
     getState: () => state,
@@ -146,6 +149,6 @@ function createGuest(toolNames: string, maxLogSize: number): Guest {
 export const guestSource: string = `(() => {
 ${createConsole}
 ${createCalls}
-${createTools}
+${createToolProxy}
 return ${createGuest};
 })()`;

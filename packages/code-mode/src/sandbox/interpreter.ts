@@ -76,16 +76,16 @@ export async function createInterpreter(options: InterpreterOptions): Promise<In
   let firstOpen = 0;
   let callCount = 0;
 
-  function findFailure(): string | undefined {
+  function findProgramFailure(): string | undefined {
     if (callText("getState") === "failed") return formatFailure(callText("describe"));
     const [reason] = unhandled.values();
     if (callText("getState") === "running" || !reason) return undefined;
     return `${formatFailure(callText("describe", reason))} No code of the program handled this error: await the promise.`;
   }
 
-  function advance(): SandboxReport {
+  function advanceGuest(): SandboxReport {
     vm.executePendingJobs();
-    const failure = findFailure();
+    const failure = findProgramFailure();
     if (failure !== undefined) return { type: "failed", message: failure };
     const calls = JSON.parse(callText("takeCalls"));
     if (calls.length > 0) {
@@ -93,13 +93,13 @@ export async function createInterpreter(options: InterpreterOptions): Promise<In
       callCount += calls.length;
       return { type: "calls", calls };
     }
-    if (callText("getState") === "done") return { type: "done", ...readAnswer() };
+    if (callText("getState") === "done") return { type: "done", ...readProgramValue() };
     const message =
       "The program waits for nothing: it awaits a promise that no tool call settles. There are no timers; await tool calls only.";
     return { type: "failed", message };
   }
 
-  function readAnswer(): { readonly text: string; readonly log: string } {
+  function readProgramValue(): { readonly text: string; readonly log: string } {
     try {
       return { text: callText("formatValue"), log: callText("getLog") };
     } catch (thrown) {
@@ -112,7 +112,7 @@ export async function createInterpreter(options: InterpreterOptions): Promise<In
     machine.deadline = measureCpuMs() + limits.timeoutMs;
     try {
       execute();
-      return withinSize(advance(), limits.maxOutputSize);
+      return withinSize(advanceGuest(), limits.maxOutputSize);
     } catch (thrown) {
       return { type: "failed", message: describeStop(thrown, limits) };
     }
@@ -159,10 +159,10 @@ function withinSize(report: SandboxReport, maxSize: number): SandboxReport {
 
 function formatFailure(description: string): string {
   const { message, stack = "" } = JSON.parse(description) as { message: string; stack?: string };
-  return `${formatLine(stack)}${message}${/[.!?]$/.test(message) ? "" : "."}`;
+  return `${formatLinePrefix(stack)}${message}${/[.!?]$/.test(message) ? "" : "."}`;
 }
 
-const formatLine = (stack: string): string => {
+const formatLinePrefix = (stack: string): string => {
   const line = /program\.js:(\d+)/.exec(stack)?.[1];
   return line === undefined ? "" : `Line ${line}: `;
 };
@@ -172,7 +172,7 @@ const toMessage = (thrown: unknown): string => (thrown instanceof Error ? thrown
 /** Says why the interpreter stopped the program, or why the program could not be read. */
 function describeStop(thrown: unknown, { timeoutMs, memoryMb }: ProgramLimits): string {
   const { name = "Error", message = String(thrown), stack = "" } = thrown as Partial<Error>;
-  const line = formatLine(stack);
+  const line = formatLinePrefix(stack);
   // The interpreter does not know the line of an interruption exactly.
   if (message.includes("interrupted"))
     return `The program ran for ${timeoutMs} ms without a tool call and was stopped. Check its loops.`;

@@ -21,7 +21,7 @@ const computeMaxWaitMs = ({ timeoutMs }: ProgramLimits): number => 1000 + 4 * ti
 
 /** Opens a sandbox. An exchange rejects with `sandbox_unavailable` if the process cannot be started. */
 export function openSandbox(limits: ProgramLimits): Sandbox {
-  const child = startProcess(limits);
+  const child = spawnSandbox(limits);
   const reports = readReports(child, limits);
   let hasStarted = false;
 
@@ -71,7 +71,7 @@ export function buildFlags({ memoryMb }: Pick<ProgramLimits, "memoryMb">): Proce
   return { flags, program, wasm };
 }
 
-function startProcess(limits: ProgramLimits): ChildProcess {
+function spawnSandbox(limits: ProgramLimits): ChildProcess {
   const { flags, program, wasm } = buildFlags(limits);
   const child = spawn(process.execPath, [...flags, program, wasm], {
     cwd: dirname(program),

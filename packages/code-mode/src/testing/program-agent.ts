@@ -3,7 +3,7 @@ import { scriptedModel } from "capstan/testing";
 import { type CodeModeOptions, codeMode } from "../code-mode.ts";
 
 /** Tools that note their executions: two without effects, one that writes, and one that needs approval. */
-export function createTools(executed: string[] = []): readonly Tool[] {
+export function createOrderTools(executed: string[] = []): readonly Tool[] {
   const note = ({ idempotencyKey }: ToolContext) => void executed.push(idempotencyKey);
   const id = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] } as const;
   return [
@@ -76,5 +76,9 @@ export function createProgramAgent(code: string, { executed, limits = {} }: Prog
     if (last?.type !== "result") return { calls: [{ name: "run_code", input: { code } }] };
     return { text: `${last.status}: ${typeof last.content === "string" ? last.content : "media"}` };
   });
-  return defineAgent({ name: "main", model, tools: [codeMode({ tools: createTools(executed), limits })] });
+  return defineAgent({
+    name: "main",
+    model,
+    tools: [codeMode({ tools: createOrderTools(executed), limits })],
+  });
 }
