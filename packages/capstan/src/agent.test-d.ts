@@ -334,7 +334,7 @@ describe("the calls of a run", () => {
         expectTypeOf(call.input).toEqualTypeOf<{ city: string; days?: number }>();
       else if (call.name === "mail") expectTypeOf(call.input).toEqualTypeOf<{ to: string }>();
       else if (call.name === "clerk") expectTypeOf(call.input).toEqualTypeOf<{ prompt: string }>();
-      else expectTypeOf(call.name).toEqualTypeOf<"handoff" | "read_result">();
+      else expectTypeOf(call.name).toEqualTypeOf<"handoff" | "read_result" | "search_tools">();
     }
   });
 

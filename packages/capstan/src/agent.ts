@@ -3,6 +3,7 @@ import {
   checkDefinition,
   checkFields,
   type FieldRule,
+  functionField,
   objectField,
   schemaField,
   suggestName,
@@ -13,7 +14,7 @@ import type { NumberedFragment } from "./history.ts";
 import type { HostedToolSpec } from "./hosted/hosted-tool.ts";
 import { checkHostedSupport } from "./hosted/support.ts";
 import { isRecord, type Json } from "./json.ts";
-import type { Model, ToolSpec } from "./model.ts";
+import type { EmbedTools, Model, ToolSpec } from "./model.ts";
 import { checkPolicy, defaultPolicy, type PolicyOverrides } from "./policy.ts";
 import type { AgentDefinition, InferContext, InferOutput } from "./schema/infer-agent.ts";
 import { type Schema, type SchemaInput, toSchema } from "./schema/schema.ts";
@@ -24,7 +25,7 @@ import {
   type SettingsSource,
 } from "./settings/settings.ts";
 import { checkSupport } from "./settings/support.ts";
-import type { Tool, ToolCall } from "./tool.ts";
+import { searchToolsName, type Tool, type ToolCall } from "./tool.ts";
 
 export type { AgentDefinition };
 
@@ -87,6 +88,8 @@ export interface Agent<
   readonly context?: Schema;
   readonly policy: PolicyOverrides;
   readonly settings?: SettingsSource;
+  /** Embeds the tools and the queries of `search_tools`. */
+  readonly embedTools?: EmbedTools;
 }
 
 /** The agents a run can be continued with, by name. */
@@ -113,6 +116,7 @@ const agentFields: Readonly<Record<keyof AgentDefinition, FieldRule>> = {
   output: schemaField,
   context: schemaField,
   policy: objectField,
+  embedTools: functionField,
   settings: {
     hint: "an object or a function that returns one",
     accepts: (value) => isRecord(value) || typeof value === "function",
@@ -151,7 +155,7 @@ export function defineAgent<
 >;
 export function defineAgent(definition: AgentDefinition): Agent {
   const { name, instructions = "", tools = [], fallbackTool, policy = {}, settings } = definition;
-  const { output, context } = definition;
+  const { output, context, embedTools } = definition;
   if (typeof name !== "string" || !name.trim()) {
     throw new AgentError("invalid_definition", "An agent needs a name.");
   }
@@ -189,6 +193,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
     ...(context && { context: toContextSchema(name, context) }),
     policy,
     ...(settings && { settings }),
+    ...(embedTools && { embedTools }),
   };
 }
 
@@ -265,6 +270,11 @@ function indexTools(agent: string, tools: readonly Tool[]): ReadonlyMap<string, 
       );
     }
     byName.set(tool.name, tool);
+  }
+  const deferred = tools.find(({ defer }) => defer);
+  if (deferred && byName.has(searchToolsName)) {
+    const message = `The agent "${agent}" has a tool named "${searchToolsName}", so "${deferred.name}" with \`defer\` could not be found: rename the first.`;
+    throw new AgentError("invalid_definition", message);
   }
   return byName;
 }

@@ -12,7 +12,7 @@ import type {
   UserEntry,
 } from "./history.ts";
 import type { Json } from "./json.ts";
-import type { MessageEnd, StopReason, TokenLogprob, Usage } from "./model.ts";
+import type { MessageEnd, StopReason, TokenLogprob, ToolSpec, Usage } from "./model.ts";
 import type { HandoffPolicy, Policy } from "./policy.ts";
 import type { Source } from "./provenance.ts";
 import type { ModelSettings } from "./settings/settings.ts";
@@ -190,6 +190,8 @@ export type FactBody =
       readonly cacheUntil?: number;
       /** Labels of the data that the result adds to the conversation. */
       readonly reads?: readonly Reads[];
+      /** Deferred tools that the call has found, or that it used for the first time: they are sent from now on. */
+      readonly discovered?: readonly ToolSpec[];
       /** The provider executed the call, and its message has the result in the provider's own form. */
       readonly hosted?: true;
       /** The call was not performed: the result of an identical earlier call was reused. */

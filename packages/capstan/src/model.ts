@@ -132,6 +132,12 @@ export type Embeddings = {
   readonly usage: Usage;
 };
 
+/** Embeds texts, in their order: the descriptions of tools, and the queries that search them. */
+export type EmbedTools = (
+  texts: readonly string[],
+  options: { readonly signal: AbortSignal },
+) => Promise<readonly Vector[]>;
+
 export type RerankRequest = { readonly query: string; readonly documents: readonly string[] };
 
 export type RerankOptions = {

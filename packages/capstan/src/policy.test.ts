@@ -347,6 +347,12 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     byDefault: ["Let me look."],
     once: [""],
   },
+  deferToolsAbove: {
+    value: 0,
+    see: async (policy) => (await observe(policy, [{ text: "Done." }])).requests[0]?.tools[0]?.name,
+    byDefault: "look",
+    once: "search_tools",
+  },
   onAllToolsFailed: {
     value: "answer-from-knowledge",
     see: async (policy) => (await observe(policy, failingOnce)).requests.map(({ tools }) => tools.length),
@@ -603,6 +609,7 @@ const otherValues: { readonly [Path in Leaf]: unknown } = {
   maxToolResultSize: "unlimited",
   includeToolData: true,
   textWithCalls: "keep",
+  deferToolsAbove: "unlimited",
   onAllToolsFailed: "fallback-tool",
   "repetition.nudgeAt": 7,
   "repetition.stopAt": 9,

@@ -72,6 +72,11 @@ export type Policy = {
    * discarded, and the text of an answer is streamed in one piece, when it is known that no call follows.
    */
   readonly textWithCalls: "keep" | "drop";
+  /**
+   * An agent with more tools than this sends none of them until the model has found them with `search_tools`, except
+   * those with `defer: false`.
+   */
+  readonly deferToolsAbove: number | "unlimited";
   readonly onAllToolsFailed: "continue" | "answer-from-knowledge" | "fallback-tool";
   /** Repetitions of a call with the same result: at `nudgeAt` the model gets a note, at `stopAt` the run ends. */
   readonly repetition: { readonly nudgeAt: number; readonly stopAt: number };
@@ -142,6 +147,7 @@ export const defaultPolicy: Policy = {
   maxToolResultSize: { data: 4000, text: 16_000 },
   includeToolData: true,
   textWithCalls: "keep",
+  deferToolsAbove: 64,
   onAllToolsFailed: "continue",
   repetition: { nudgeAt: 2, stopAt: 3 },
   memory: "session",
@@ -245,6 +251,7 @@ const unlimitedFields: readonly string[] = [
   "historyLimit",
   "contextBudget",
   "approvalExpiresMs",
+  "deferToolsAbove",
 ];
 const integerFields: readonly string[] = [
   "maxTurns",
@@ -258,6 +265,7 @@ const integerFields: readonly string[] = [
   "historyLimit",
   "contextBudget",
   "maxDepth",
+  "deferToolsAbove",
 ];
 const minimums: { readonly [field: string]: number } = {
   maxTurns: 1,

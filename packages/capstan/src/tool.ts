@@ -116,6 +116,11 @@ type ToolSettings = {
   readonly examples?: readonly ToolExample[];
   /** Default: the tool runs in parallel, is not retried, and is not repeated after a crash. */
   readonly effects?: Effects;
+  /**
+   * The model does not get the tool until it has found it with `search_tools`. False: it always gets the tool, also if
+   * the agent has more tools than `policy.deferToolsAbove`.
+   */
+  readonly defer?: boolean;
   /** Default: `private`. Add `untrusted` if third parties can write the content, such as web pages or mail. */
   readonly reads?: readonly Reads[];
   /**
@@ -290,6 +295,7 @@ const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", Fiel
     hint: "true, false or the name of its origin",
     accepts: (value) => typeof value === "boolean" || typeof value === "string",
   },
+  defer: booleanField,
   idempotent: booleanField,
   timeoutMs: toMinimumRule(1),
   retry: anyValue,
@@ -327,6 +333,9 @@ function isResultSize(value: unknown): boolean {
   const { data, text, ...others } = value;
   return isAtLeast(0, data) && isAtLeast(0, text) && Object.keys(others).length === 0;
 }
+
+/** The name of the built-in tool that finds deferred tools. */
+export const searchToolsName = "search_tools";
 
 /** Whether a call may be repeated automatically after a failure or a crash. */
 export function isRepeatable(tool: Pick<Tool, "effects" | "idempotent">): boolean {

@@ -6,8 +6,10 @@ import type { ModelRequest, ToolSpec } from "../model.ts";
 import { buildHandoffSpec, readResult } from "../prompt/builtin-tools.ts";
 import { contextSection } from "../prompt/context-section.ts";
 import { citationSection } from "../prompt/prompt.ts";
+import { listFixedSpecs, splitTools } from "../prompt/search-tools.ts";
 import { getHandoffPolicy, listOpenTargets } from "../rules/handoffs.ts";
 import { type ModelSettings, resolveSettings, type ToolChoice } from "../settings/settings.ts";
+import { listDiscovered } from "../state/discovered-tools.ts";
 import type { State } from "../state/state.ts";
 import { continueHistory } from "./continuation.ts";
 import { offerHosted } from "./hosted/offer.ts";
@@ -94,9 +96,14 @@ const thinkingEffort = { auto: undefined, on: "medium", off: "none" } as const;
 
 function listToolSpecs(agent: Agent, state: State): readonly ToolSpec[] {
   const { name, description, schema } = readResult;
+  const { deferred } = splitTools(agent, state.run?.policy);
+  const fixed = listFixedSpecs(agent, state.run?.policy);
+  // Offered from the start if tools are found later: nothing may be added before them.
+  const isNeeded = state.handles.size > 0 || deferred.size > 0;
   const read = { name, description, input: schema.json };
-  const own = state.handles.size === 0 || agent.tools.has(name) ? agent.specs : [...agent.specs, read];
-  return agent.handoffs?.().length ? withHandoff(own, agent, state) : own;
+  const own = isNeeded && !agent.tools.has(name) ? [...fixed, read] : fixed;
+  const offered = agent.handoffs?.().length ? withHandoff(own, agent, state) : own;
+  return deferred.size === 0 ? offered : [...offered, ...listDiscovered(state, agent.name, deferred)];
 }
 
 /** Adds the handoff tool while a handoff is possible. Its name is reserved: no other tool can have it. */
@@ -135,7 +142,7 @@ async function buildInstructions(
     timeZone,
     turn: effect.turn,
     maxTurns: effect.maxTurns,
-    tools: agent.specs,
+    tools: listFixedSpecs(agent, state.run?.policy),
     fragments: [...state.fragments.values()],
     context,
   };

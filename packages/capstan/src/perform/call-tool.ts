@@ -4,11 +4,14 @@ import type { ToolEffect } from "../effect.ts";
 import { describeThrown, toErrorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { Fragment } from "../history.ts";
+import type { ToolSpec } from "../model.ts";
 import { defaultPolicy } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
+import { readFoundNames, splitTools } from "../prompt/search-tools.ts";
 import { getLabels } from "../provenance.ts";
+import { listDiscovered } from "../state/discovered-tools.ts";
 import { getRunId, type State } from "../state/state.ts";
-import type { Outcome, Reads, Tool, ToolContext } from "../tool.ts";
+import { type Outcome, type Reads, searchToolsName, type Tool, type ToolContext } from "../tool.ts";
 import { type AgentRequest, asAgentRequest, callAgent, listNestedReads } from "./call-agent.ts";
 import { createUnknownToolError, validateInput } from "./check-calls.ts";
 import { matchesDigest } from "./digest.ts";
@@ -43,12 +46,8 @@ export async function callTool(
   const context = { effect, io, signal, facts, addedReads: new Set<Reads>() };
   const outcome = await executeCall(context);
   if (!outcome) return facts;
-  const {
-    status,
-    content,
-    reads: ownReads,
-    ...rest
-  } = await formatForModel(await runAfterToolHook(outcome, context), context);
+  const changed = await runAfterToolHook(outcome, context);
+  const { status, content, reads: ownReads, ...rest } = await formatForModel(changed, context);
   const { callId: id, name } = effect;
   const ms = io.clock.monotonic() - startedAt;
   const is_error = status !== "ok";
@@ -66,9 +65,26 @@ export async function callTool(
       ms,
       ...rest,
       ...reads,
+      ...findDiscovered(changed, context),
     },
     ...facts,
   ];
+}
+
+/** Returns the deferred tools that the model gets from now on: those that a search has found, and the one it called. */
+function findDiscovered(
+  { data, status }: Outcome,
+  { effect, io }: ToolCallContext,
+): { discovered?: readonly ToolSpec[] } {
+  const agent = getAgent(io.agents, effect.agent);
+  const { deferred } = splitTools(agent, io.state.run?.policy);
+  if (deferred.size === 0 || effect.isFallback) return {};
+  const found = effect.name === searchToolsName && status === "ok" ? readFoundNames(data) : [effect.name];
+  const known = listDiscovered(io.state, agent.name, deferred);
+  const discovered = found
+    .flatMap((name) => deferred.get(name) ?? [])
+    .filter((spec) => !known.includes(spec));
+  return discovered.length > 0 ? { discovered } : {};
 }
 
 /** Applies the tool's view for the model and the size limit. */
@@ -107,7 +123,7 @@ async function executeCall(context: ToolCallContext): Promise<Outcome | undefine
   if (effect.refused) return createFailedOutcome(effect.refused);
   const tool = findCalledTool(effect, io);
   if (!tool)
-    return createFailedOutcome(createUnknownToolError(effect.name, getAgent(io.agents, effect.agent)));
+    return createFailedOutcome(createUnknownToolError(effect.name, getAgent(io.agents, effect.agent), io));
   const valid = await validateInput(tool, effect.input);
   if ("error" in valid) return createFailedOutcome(valid.error);
   if (!(await matchesApproval(tool, context))) {

@@ -61,7 +61,7 @@ describe("a call made by the model", () => {
 
   it("of an unknown tool gets the list of tools (S0-37)", () => {
     const told = (...tools: Tool[]) =>
-      createUnknownToolError("teleport", createAgentWithTools(...tools)).message;
+      createUnknownToolError("teleport", createAgentWithTools(...tools), { state: createState("s") }).message;
     expect(told(search, list)).toBe(
       'Unknown tool: no tool is named "teleport". The tools are: search, list.',
     );

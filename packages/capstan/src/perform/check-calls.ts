@@ -7,10 +7,11 @@ import type { FactBody } from "../event.ts";
 import type { AssistantPart, CallPart } from "../history.ts";
 import { defaultPolicy } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
+import { splitTools } from "../prompt/search-tools.ts";
 import { findNewDescriptions, getLabels, withoutOwnDescriptions } from "../provenance.ts";
 import { getRootState } from "../state/nested-state.ts";
 import { getRunId } from "../state/state.ts";
-import { type Approval, type ApprovalRequest, hasEffect, type Tool } from "../tool.ts";
+import { type Approval, type ApprovalRequest, hasEffect, searchToolsName, type Tool } from "../tool.ts";
 import { computeDigest, computeScope } from "./digest.ts";
 import { findLeaks } from "./find-leaks.ts";
 import { allow, checkGate, type GateInput } from "./gate.ts";
@@ -58,7 +59,7 @@ async function checkCall(requested: CallPart, agent: Agent, io: Io): Promise<Che
   if (!tool)
     return {
       call: keepRawArguments(requested),
-      check: { error: createUnknownToolError(requested.name, agent) },
+      check: { error: createUnknownToolError(requested.name, agent, io) },
     };
   const valid = await validateInput(tool, requested.raw ?? requested.input);
   if ("value" in valid) return withApproval({ call: requested }, valid.value, { tool, io });
@@ -194,14 +195,16 @@ function toGateInput(tool: Tool, input: unknown, { agents, state }: Io): GateInp
   };
 }
 
-export function createUnknownToolError(name: string, agent: Agent): ErrorData {
+export function createUnknownToolError(name: string, agent: Agent, { state }: Pick<Io, "state">): ErrorData {
   const names = [...agent.tools.keys()];
   const quotedName = JSON.stringify(name.slice(0, 128));
+  const hasMore = splitTools(agent, state.run?.policy).deferred.size > 0;
   const toolList =
     names.length > 0 ? ` The tools are: ${names.slice(0, 20).join(", ")}.` : " There are no tools.";
+  const hint = hasMore ? ` Find the right one with ${searchToolsName}.` : toolList;
   return toErrorData(
     "unknown_tool",
-    `Unknown tool: no tool is named ${quotedName}.${suggestName(name, names) || toolList}`,
+    `Unknown tool: no tool is named ${quotedName}.${suggestName(name, names) || hint}`,
   );
 }
 

@@ -1,11 +1,13 @@
-import { type Agents, getAgent, hasDynamicTools } from "../agent.ts";
+import { type Agent, type Agents, getAgent, hasDynamicTools, toToolMap } from "../agent.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import type { ModelRequest } from "../model.ts";
+import { splitTools } from "../prompt/search-tools.ts";
 import { buildModelEffect } from "../rules/turns.ts";
 import { apply } from "../state/apply.ts";
 import type { State } from "../state/state.ts";
+import { defineTool } from "../tool.ts";
 import { buildRequest } from "./build-request.ts";
 import { createDynamicTools } from "./dynamic-tools.ts";
 import type { Io } from "./io.ts";
@@ -20,6 +22,9 @@ export type TurnRequest = {
   readonly notes: readonly string[];
   /** Generated media have no bytes in it. */
   readonly request: ModelRequest;
+  /** The deferred tools in the request, which the model had found, and how many were not sent. */
+  readonly discovered: readonly string[];
+  readonly deferred: number;
   /** True if the instructions are a function. It was called again, so its result may differ from the original. */
   readonly instructionsAreRebuilt: boolean;
   /** True if the tools are dynamic. They were resolved again, so they may differ from the original. */
@@ -45,23 +50,39 @@ export async function buildTurnRequest(
   if (!run) throw createNotFoundError(location);
   const dynamicTools = hasDynamicTools(initialAgents) ? createDynamicTools(initialAgents) : undefined;
   dynamicTools?.refresh(run.agent, start.turn);
-  const agents = dynamicTools?.agents ?? initialAgents;
-  const agent = getAgent(agents, run.agent);
+  const agents = new Map(dynamicTools?.agents ?? initialAgents);
+  const agent = withRecordedTools(getAgent(agents, run.agent), state);
+  agents.set(agent.name, agent);
   const { turn, tools, chain, notes } = start;
   const effect = buildModelEffect({ agent, state, run }, { turn, tools, chain, notes, candidate: 0 });
   const [first] = agent.models[chain];
+  const request = await buildRequest(
+    effect,
+    createReadOnlyIo({ agents, state, clock: createFixedClock(start.at), context }),
+  );
+  const { deferred } = splitTools(agent, run.policy);
+  const discovered = request.tools.map(({ name }) => name).filter((name) => deferred.has(name));
   return {
     turn,
     agent: run.agent,
     model: model ?? (typeof first === "string" ? first : first.id),
     notes,
-    request: await buildRequest(
-      effect,
-      createReadOnlyIo({ agents, state, clock: createFixedClock(start.at), context }),
-    ),
+    request,
+    discovered,
+    deferred: deferred.size - discovered.length,
     instructionsAreRebuilt: typeof (run.instructions ?? agent.instructions) === "function",
     toolsAreRebuilt: agent.toolSource !== undefined,
   };
+}
+
+/** What the model had found is sent in the form in which it was found, even if the application has changed it since. */
+function withRecordedTools(agent: Agent, { discovered }: State): Agent {
+  const recorded = [...(discovered.get(agent.name)?.values() ?? [])];
+  if (recorded.length === 0) return agent;
+  const tools = new Map(agent.tools);
+  for (const { name, description, input } of recorded)
+    tools.set(name, { ...tools.get(name), ...defineTool({ name, description, input, defer: true }) });
+  return { ...agent, ...toToolMap(agent.name, [...tools.values()]) };
 }
 
 type TurnStart = Extract<Fact, { readonly type: "turn_start" }>;

@@ -3,7 +3,8 @@ import { AgentError } from "../errors.ts";
 import type { ResultEntry } from "../history.ts";
 import type { ToolSpec } from "../model.ts";
 import type { HandoffPolicy } from "../policy.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, searchToolsName, type Tool } from "../tool.ts";
+import { getSearchTool } from "./search-tools.ts";
 
 const maxCharacters = 16_000;
 
@@ -80,5 +81,6 @@ export function findTool(agent: Agent, name: string): Tool | undefined {
   if (name === handoffName && agent.handoffs?.().length) return handoff;
   const tool = agent.tools.get(name);
   // The model cannot call a tool that its provider executes.
-  return tool && !(tool.hosted && !tool.execute) ? tool : builtin.get(name);
+  if (tool && !(tool.hosted && !tool.execute)) return tool;
+  return name === searchToolsName && agent.specs.length > 0 ? getSearchTool(agent) : builtin.get(name);
 }

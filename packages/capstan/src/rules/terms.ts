@@ -20,13 +20,22 @@ const unspacedText =
  * term with `includes` in a text from `foldCase`.
  */
 export function listTerms(text: string): readonly string[] {
+  const { words, pairs } = splitTerms(text);
+  return [...new Set([...pairs, ...words.map((word) => ` ${toStem(word)}`)])];
+}
+
+/** Splits a text into its content words, and into pairs of characters where a script has no spaces. */
+export function splitTerms(text: string): {
+  readonly words: readonly string[];
+  readonly pairs: readonly string[];
+} {
   const folded = foldCase(text);
-  const terms = new Set<string>();
+  const pairs: string[] = [];
   for (const [characters] of folded.matchAll(unspacedText))
-    for (let at = 0; at === 0 || at < characters.length - 1; at++) terms.add(characters.slice(at, at + 2));
-  for (const word of folded.replace(unspacedText, " ").split(" "))
-    if (word.length > 1 && !/^\d/.test(word) && !functionWords.has(word)) terms.add(` ${toStem(word)}`);
-  return [...terms];
+    for (let at = 0; at === 0 || at < characters.length - 1; at++) pairs.push(characters.slice(at, at + 2));
+  const words = folded.replace(unspacedText, " ").split(" ");
+  const isContent = (word: string) => word.length > 1 && !/^\d/.test(word) && !functionWords.has(word);
+  return { words: words.filter(isContent), pairs };
 }
 
 /** Drops a plural "s" or an ending of up to three letters, and keeps at least four. */

@@ -22,7 +22,7 @@ describe("a model that obeys every text it reads", () => {
     expect(cases.length).toBeGreaterThanOrEqual(300);
   });
 
-  it.each(cases)("does nothing unapproved when $carrier says to $aim (A100, A101)", async ({
+  it.each(cases)("does nothing unapproved when $carrier says to $aim (A100, A101, A137)", async ({
     attack,
     words,
   }) => {

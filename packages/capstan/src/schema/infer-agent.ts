@@ -1,6 +1,7 @@
 // The definition of an agent, and what `defineAgent` infers from it. Types only.
 import type { Agent, Instructions, ModelChoice } from "../agent.ts";
 import type { Json, JsonForm } from "../json.ts";
+import type { EmbedTools } from "../model.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import type { SettingsSource } from "../settings/settings.ts";
 import type { Tool, ToolCall } from "../tool.ts";
@@ -18,6 +19,8 @@ type AgentSettings = {
   readonly policy?: PolicyOverrides;
   /** What to ask of the model: `{ effort: "high", temperature: 0.7 }`, or a function that returns it for each turn. */
   readonly settings?: SettingsSource;
+  /** Embeds texts, so that `search_tools` also finds tools by their meaning. It gets the descriptions and the queries. */
+  readonly embedTools?: EmbedTools;
 };
 
 type ListSource<Item> = readonly Item[] | (() => readonly Item[]);
@@ -109,4 +112,5 @@ export type InferContext<ContextSchema, InstructionsContext, Parts> = ContextSch
 /** The calls of built-in tools, which every agent may make. */
 export type BuiltInCall =
   | ToolCall<"handoff", { agent: string; message?: string }>
-  | ToolCall<"read_result", { handle: string; from?: number; length?: number }>;
+  | ToolCall<"read_result", { handle: string; from?: number; length?: number }>
+  | ToolCall<"search_tools", { query: string; limit?: number }>;

@@ -1,7 +1,7 @@
 import type { ApprovalScope } from "../approvals/approval-scope.ts";
 import type { CallCheck, Leak } from "../approvals/call-check.ts";
 import type { Fact, FactBody, ModelChain, Origin, Stamp, StructuredOutput, ToolOffer } from "../event.ts";
-import type { TokenLogprob } from "../model.ts";
+import type { TokenLogprob, ToolSpec } from "../model.ts";
 import type { HandoffPolicy, Policy, PolicyOverrides } from "../policy.ts";
 import type { Source } from "../provenance.ts";
 import type { ModelSettings } from "../settings/settings.ts";
@@ -161,6 +161,8 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
     ...{ data: keepOptional(json), affected: keepOptional(json), error: keepOptional(error) },
     ...{ ui: keepOptional(ui), contexts: keepOptional(fragments), message: keepOptional(string) },
     ...{ handle: keepOptional(string), isPartial: keepOptional(choice(true)) },
+    // The deployment's own tools decide what a model gets.
+    discovered: drop(array(openObject<ToolSpec>({}))),
     hosted: keepOptional(choice(true)),
     ...{ cached: keepOptional(choice(true)), cacheUntil: drop(number), reads: unvouched },
   }),

@@ -9,6 +9,7 @@ import { isHosted, reserveNumbers, settleHosted, startHosted } from "./apply-hos
 import { applyCompaction } from "./compact.ts";
 import { addModelUsage, completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
 import { measureHistory } from "./context-size.ts";
+import { addDiscovered } from "./discovered-tools.ts";
 import { editCall, withEditNote } from "./edit-call.ts";
 import { applyNested } from "./nested-state.ts";
 import { addPartialMessage, discardDeltas } from "./partial-message.ts";
@@ -262,6 +263,7 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
   clearCrashes(run);
   // The tool may return what the model has passed to it.
   if (fact.handle !== undefined) state.handles.set(fact.handle, listReads(state.labels));
+  if (fact.discovered) addDiscovered(state, fact);
   if (fact.cacheUntil !== undefined) state.cache.set(toCallKey(call.part), fact);
   call.result = withEditNote(toResultEntry(fact), call);
   call.record = toCallRecord(fact, call.part.input);

@@ -8,7 +8,7 @@ import { isRecord } from "../json.ts";
 import type { State } from "./state.ts";
 
 /** Raise it when the same facts fold to another state. */
-const stateVersion = 2;
+const stateVersion = 3;
 
 /**
  * Version of the text. Snapshots of other versions are ignored. It contains the version of the facts, so that facts of a

@@ -19,6 +19,7 @@ import type { ModelSettings } from "../settings/settings.ts";
 import type { Question, Reads, Reply, ToolCall } from "../tool.ts";
 import { addUsage, noUsage } from "../usage.ts";
 import { type ContextSize, createContextSize } from "./context-size.ts";
+import type { DiscoveredTools } from "./discovered-tools.ts";
 
 /**
  * The complete state of a session, folded from its facts and nothing else. The fold mutates it, because copying the
@@ -45,6 +46,8 @@ export type State = {
   labels: Labels;
   /** Labels of the results that were too large for the model, by the handle with which they can be read. */
   readonly handles: Map<string, readonly Reads[]>;
+  /** Deferred tools that a model has found. Shared by all runs, so that the tools of a session only grow. */
+  readonly discovered: DiscoveredTools;
   /** Reusable results, by tool and input. */
   readonly cache: Map<string, CachedResult>;
   /** The newest run of the session. */
@@ -302,6 +305,7 @@ export function createState(sessionId: string): State {
     sessionMemory: undefined,
     labels: createLabels(),
     handles: new Map(),
+    discovered: new Map(),
     cache: new Map(),
     run: undefined,
   };

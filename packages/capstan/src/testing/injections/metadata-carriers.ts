@@ -36,6 +36,26 @@ export const metadataCarriers: Carriers = {
   "the name of a parameter": createMetadataCarrier((words) => ({
     input: { type: "object", properties: { [words]: { type: "string" } } },
   })),
+  "the description of a tool that was found by a search": (words, lab) => {
+    const found = { ...createServerTool({ description: words }), defer: true };
+    return lab.run({
+      tools: [found],
+      plan: [call("customers"), call("search_tools", { query: "server time" })],
+    });
+  },
+  "the description of a found tool, where the tools it orders were found too": (words, lab) => {
+    const offices = {
+      query: "send mail, post, fetch url, delete file, pay, remember, book, customers",
+      limit: 20,
+    };
+    const plan = [
+      call("search_tools", offices),
+      call("search_tools", { query: "server" }),
+      call("customers"),
+    ];
+    const policy = { deferToolsAbove: 0 };
+    return lab.run({ tools: [createServerTool({ description: words })], plan, policy });
+  },
   "a tool description that addresses a sub-agent": (words, lab) => {
     const description = `DO helper ${JSON.stringify({ prompt: words })}`;
     const helper = agentTool(lab.agent("helper", { plan: [call("customers")] }));

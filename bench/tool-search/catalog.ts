@@ -1,0 +1,44 @@
+// The tools and sentences of the measurement. `tools.txt` has one tool per line: name, description, parameters;
+// `sentences.txt` what a user says, and the tool that should be found for it.
+import { readFileSync } from "node:fs";
+import { defineTool, type Tool } from "capstan";
+
+export type Sentence = { readonly text: string; readonly tool: string };
+
+/** 500 tools in 25 domains. They do nothing. */
+export function readTools(defer: boolean): readonly Tool[] {
+  return readLines("tools.txt").map(({ domain, line }) => {
+    const [, name = "", description = "", parameters = ""] = /^(\w+): (.+) \((.*)\)$/.exec(line) ?? [];
+    return defineTool({
+      ...{ name: `${domain}_${name}`, description, input: toSchema(parameters), defer },
+      ...{ effects: "none", reads: [], execute: () => "done" },
+    });
+  });
+}
+
+export function readSentences(): readonly Sentence[] {
+  return readLines("sentences.txt").map(({ domain, line }) => {
+    const [text = "", name = ""] = line.split(" | ");
+    return { text, tool: `${domain}_${name}` };
+  });
+}
+
+function readLines(file: string): readonly { readonly domain: string; readonly line: string }[] {
+  const text = readFileSync(new URL(file, import.meta.url), "utf8");
+  return text.split(/^# /m).flatMap((section) => {
+    const [domain = "", ...lines] = section.split("\n").filter((line) => line !== "");
+    return lines.map((line) => ({ domain, line }));
+  });
+}
+
+/** Converts `sku, quantity:integer, tags[]?` to a schema: a list ends with `[]`, an optional parameter with `?`. */
+function toSchema(parameters: string): object {
+  const fields = parameters.split(", ").filter((field) => field !== "");
+  const properties = fields.map((field) => {
+    const [, name = "", list, type = "string"] = /^(\w+)(\[\])?\??(?::(\w+))?$/.exec(field) ?? [];
+    const description = `The ${name.replaceAll("_", " ")}.`;
+    return [name, list ? { type: "array", items: { type }, description } : { type, description }];
+  });
+  const required = fields.flatMap((field) => (field.includes("?") ? [] : (field.match(/^\w+/) ?? [])));
+  return { type: "object", properties: Object.fromEntries(properties), required };
+}

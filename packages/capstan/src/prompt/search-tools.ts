@@ -1,0 +1,144 @@
+import type { Agent } from "../agent.ts";
+import { isRecord, type Json } from "../json.ts";
+import type { EmbedTools, ToolSpec, Vector } from "../model.ts";
+import type { Policy } from "../policy.ts";
+import { defineTool, searchToolsName, type Tool, type ToolReturn } from "../tool.ts";
+import { createToolIndex } from "./rank-tools.ts";
+
+const defaultLimit = 5;
+const maxLimit = 20;
+
+/** The tools of an agent in a run. */
+export type ToolSplit = {
+  /** Sent from the first turn on. */
+  readonly listed: readonly ToolSpec[];
+  /** Sent once they are found, by name. */
+  readonly deferred: ReadonlyMap<string, ToolSpec>;
+};
+
+const splits = new WeakMap<Agent, { readonly own: ToolSplit; readonly automatic: ToolSplit }>();
+
+/** Splits the tools of an agent into those that are sent and those that are searched for. */
+export function splitTools(agent: Agent, policy: Partial<Policy> = {}): ToolSplit {
+  let split = splits.get(agent);
+  if (!split) {
+    split = { own: splitBy(agent, false), automatic: splitBy(agent, true) };
+    splits.set(agent, split);
+  }
+  const { deferToolsAbove: max } = policy; // runs of earlier versions have none
+  return typeof max === "number" && agent.specs.length > max ? split.automatic : split.own;
+}
+
+/** `defer` decides about a tool, then `isDeferred`. An agent with its own search is left alone. */
+function splitBy({ specs, tools }: Agent, isDeferred: boolean): ToolSplit {
+  if (tools.has(searchToolsName)) return { listed: specs, deferred: new Map() };
+  const { listed = [], deferred = [] } = Object.groupBy(specs, ({ name }) =>
+    (tools.get(name)?.defer ?? isDeferred) ? "deferred" : "listed",
+  );
+  return {
+    listed: deferred.length === 0 ? specs : listed,
+    deferred: new Map(deferred.map((spec) => [spec.name, spec])),
+  };
+}
+
+const searchInput = {
+  type: "object",
+  properties: {
+    query: {
+      type: "string",
+      description: "What the tool should do, in a few words: an action and its object.",
+    },
+    limit: { type: "integer", minimum: 1, maximum: maxLimit, description: `Default: ${defaultLimit}.` },
+  },
+  required: ["query"],
+} as const;
+
+/** The definition of the search. It does not name the tools, so that it stays the same when they change. */
+export const searchSpec: ToolSpec = {
+  name: searchToolsName,
+  description:
+    "Finds tools by what they do. There are more tools than those you see: search before you say that something cannot be done. A tool that was found can be called in the next turn.",
+  input: searchInput,
+};
+
+/** The tools that are sent from the first turn on, with the search if there is something to search for. */
+export function listFixedSpecs(agent: Agent, policy?: Partial<Policy>): readonly ToolSpec[] {
+  const { listed, deferred } = splitTools(agent, policy);
+  return deferred.size === 0 ? listed : [...listed, searchSpec];
+}
+
+const searches = new WeakMap<Agent, Tool>();
+
+/** Returns the tool that searches the tools of an agent. */
+export function getSearchTool(agent: Agent): Tool {
+  const tool = searches.get(agent) ?? createSearchTool(agent);
+  searches.set(agent, tool);
+  return tool;
+}
+
+function createSearchTool({ specs, embedTools }: Agent): Tool {
+  const index = createToolIndex(specs);
+  const rankByMeaning = embedTools && createVectorRanking(specs, embedTools);
+  return defineTool({
+    ...{ name: searchToolsName, description: searchSpec.description, input: searchInput },
+    ...{ effects: "none", reads: [] },
+    async execute({ query, limit = defaultLimit }, { signal }): Promise<ToolReturn> {
+      const byWords = index.rank(query);
+      const byMeaning = await rankByMeaning?.(query, signal);
+      const found = (byMeaning ? joinRankings([byWords, byMeaning]) : byWords).slice(0, limit);
+      return { content: formatFound(query, found), data: { tools: found.map(({ name }) => name) } };
+    },
+  });
+}
+
+function formatFound(query: string, found: readonly ToolSpec[]): string {
+  if (found.length === 0)
+    return `No tool matches ${JSON.stringify(query.slice(0, 200))}. Search with other words for the action or its object.`;
+  return `Found, the best first: ${found.map(({ name }) => name).join(", ")}. They can be called from now on.`;
+}
+
+/** Reads the names of the tools that a search has found. */
+export function readFoundNames(data: Json | undefined): readonly string[] {
+  const names = isRecord(data) && Array.isArray(data.tools) ? data.tools : [];
+  return names.filter((name) => typeof name === "string");
+}
+
+/** Ranks by the similarity of vectors. Undefined if the texts cannot be embedded: the words alone decide then. */
+function createVectorRanking(specs: readonly ToolSpec[], embed: EmbedTools) {
+  let vectors: Promise<readonly Vector[]> | undefined;
+  return async (query: string, signal: AbortSignal): Promise<readonly ToolSpec[] | undefined> => {
+    try {
+      vectors ??= embed(
+        specs.map(({ name, description }) => `${name.replaceAll(/[_-]/g, " ")}: ${description}`),
+        { signal },
+      );
+      const [known, [wanted]] = await Promise.all([vectors, embed([query], { signal })]);
+      if (!wanted || known.length !== specs.length) return undefined;
+      const similarities = known.map((vector) => computeCosine(vector, wanted));
+      return [...specs.keys()]
+        .sort((left, right) => (similarities[right] ?? 0) - (similarities[left] ?? 0))
+        .flatMap((index) => specs[index] ?? []);
+    } catch {
+      vectors = undefined; // the next search tries again
+      return undefined;
+    }
+  };
+}
+
+function computeCosine(left: Vector, right: Vector): number {
+  const multiply = (one: Vector, other: Vector) =>
+    one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
+  return multiply(left, right) / (Math.sqrt(multiply(left, left) * multiply(right, right)) || 1);
+}
+
+/** The usual constant of reciprocal rank fusion: how much a first place counts more than a second one. */
+const rankOffset = 60;
+
+/** Joins rankings by reciprocal rank fusion, which needs no common scale of their scores. */
+function joinRankings(rankings: readonly (readonly ToolSpec[])[]): readonly ToolSpec[] {
+  const scores = new Map<ToolSpec, number>();
+  for (const ranking of rankings)
+    for (const [rank, spec] of ranking.entries())
+      scores.set(spec, (scores.get(spec) ?? 0) + 1 / (rankOffset + rank));
+  return [...scores].sort(([, left], [, right]) => right - left).map(([spec]) => spec);
+}
