@@ -1,4 +1,4 @@
-import { defineAgent } from "../agent.ts";
+import { type Agent, defineAgent } from "../agent.ts";
 import type { ToolSpec } from "../model.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import { defineTool, type Tool, type ToolDefinition } from "../tool.ts";
@@ -31,7 +31,7 @@ export function createClerk(
   steps: readonly ScriptedStep[],
   tools: readonly Tool[] = clerkTools,
   policy: PolicyOverrides = {},
-) {
+): { readonly model: ScriptedModel; readonly agent: Agent } {
   const model = scriptedModel(steps);
   return { model, agent: defineAgent({ name: "clerk", model, tools, policy }) };
 }

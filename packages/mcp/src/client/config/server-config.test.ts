@@ -64,6 +64,7 @@ const wrongOfTool: readonly (readonly [field: string, settings: unknown])[] = [
   ["timeout", { timeout: "1" }],
   ["idempotent", { idempotent: 1 }],
   ["needsApproval", { needsApproval: "always" }],
+  ["defer", { defer: "yes" }],
   ["effects", { effects: "all" }],
   ["reads", { reads: [1] }],
   ["required", { required: true }],
@@ -102,7 +103,10 @@ describe("the entry of a server", () => {
     const common = {
       ...{ enabled: true, timeout: 5000, startTimeout: 1, required: false, trustAnnotations: true },
       ...{ effects: "none", reads: ["public"], idempotent: true, needsApproval: false },
-      tools: { "a.b": { enabled: false, timeout: 1, effects: "send", reads: [], idempotent: false } },
+      defer: true,
+      tools: {
+        "a.b": { enabled: false, defer: false, timeout: 1, effects: "send", reads: [], idempotent: false },
+      },
     };
     const child = { type: "stdio", command: "node", args: ["a"], env: { A: "1" }, cwd: ".", ...common };
     const remote = {

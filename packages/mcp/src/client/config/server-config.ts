@@ -13,7 +13,11 @@ export type LabelOverrides = {
 };
 
 /** Settings of one tool, by the server's name for it. */
-export type ToolConfig = LabelOverrides & { readonly enabled?: boolean; readonly timeout?: number };
+export type ToolConfig = LabelOverrides & {
+  readonly enabled?: boolean;
+  readonly timeout?: number;
+  readonly defer?: boolean;
+};
 
 /** Settings of every kind of server. */
 export type CommonConfig = LabelOverrides & {
@@ -29,6 +33,8 @@ export type CommonConfig = LabelOverrides & {
   readonly trust?: "metadata";
   /** Trust the server's `readOnlyHint` and `idempotentHint`. */
   readonly trustAnnotations?: boolean;
+  /** The model finds the tools with `search_tools` before it gets them. False: it always gets them. */
+  readonly defer?: boolean;
   readonly tools?: Readonly<Record<string, ToolConfig>>;
 };
 
@@ -50,6 +56,7 @@ export type ServerConfig = StdioConfig | HttpConfig;
 
 const commonFields = [
   ...["type", "enabled", "timeout", "startTimeout", "required", "trust", "trustAnnotations", "tools"],
+  "defer",
 ];
 const labelFields = ["effects", "reads", "idempotent", "needsApproval"];
 const stdioFields = ["command", "args", "env", "cwd"];
@@ -108,7 +115,7 @@ function checkTypes(server: Record<string, unknown>, fail: Fail): void {
 }
 
 function checkTools(tools: unknown, fail: Fail): void {
-  const knownFields = ["enabled", "timeout", ...labelFields];
+  const knownFields = ["enabled", "timeout", "defer", ...labelFields];
   for (const [tool, config] of Object.entries(
     isRecord(tools) ? tools : fail("has `tools` that are not an object"),
   )) {
@@ -126,7 +133,7 @@ function checkSettings(settings: Record<string, unknown>, fail: Fail): void {
   for (const field of ["timeout", "startTimeout"])
     if (settings[field] !== undefined && !isTimeout(settings[field]))
       fail(`has a \`${field}\` that is not a number of milliseconds from 1 to ${maxTimerMs}`);
-  for (const field of ["enabled", "required", "trustAnnotations", "idempotent", "needsApproval"])
+  for (const field of ["enabled", "required", "trustAnnotations", "defer", "idempotent", "needsApproval"])
     if (settings[field] !== undefined && typeof settings[field] !== "boolean")
       fail(`has a \`${field}\` that is not a boolean`);
   const { effects, reads } = settings;

@@ -50,6 +50,7 @@ describe("calls of a tool", () => {
         careful: server(1),
         plain: server(0),
         relaxed: server(0, { tools: { fetch: read } }),
+        deferred: server(0, { ...read, defer: true, tools: { wait: { defer: false } } }),
       },
     });
   });
@@ -60,6 +61,23 @@ describe("calls of a tool", () => {
     more: Partial<Parameters<typeof defineAgent>[0]> = {},
   ): Agent => defineAgent({ name: "asker", model: scriptedModel(steps), tools: mcp.tools, ...more });
   const createCallStep = (name: string): ScriptedStep => ({ calls: [{ name: `mcp_${name}_fetch` }] });
+
+  it("have to be found first if the server is deferred, except those that are not", async () => {
+    const tools = mcp.tools.filter(({ name }) => name.startsWith("mcp_deferred_"));
+    const query = { name: "search_tools", input: { query: "fetch from deferred" } };
+    const model = scriptedModel([{ calls: [query] }, createCallStep("deferred"), { text: "Red." }]);
+    const result = await run(defineAgent({ name: "asker", model, tools }), "Which color?");
+    expect(result.toolCalls.map(({ result: text }) => text)).toEqual([
+      expect.stringContaining("mcp_deferred_fetch"),
+      "It is red.",
+    ]);
+    const fixed = ["mcp_deferred_wait", "search_tools", "read_result"];
+    expect(model.requests.map((request) => request.tools.map(({ name }) => name))).toEqual([
+      fixed,
+      [...fixed, "mcp_deferred_fetch"],
+      [...fixed, "mcp_deferred_fetch"],
+    ]);
+  });
 
   it("that fail once are retried after 1000 ms if the user configured them as read-only (M3)", async () => {
     const clock = fakeClock({ skipUpToMs: 1_000 });

@@ -21,6 +21,7 @@ export function createTool(
   const toolConfig =
     config.tools && Object.hasOwn(config.tools, tool.name) ? config.tools[tool.name] : undefined;
   const timeoutMs = toolConfig?.timeout ?? config.timeout;
+  const defer = toolConfig?.defer ?? config.defer;
   const { needsApproval, ...labels } = resolveLabels(tool.name, tool.annotations ?? {}, config);
   const created = defineTool({
     name: formatToolName(server, tool.name),
@@ -30,6 +31,7 @@ export function createTool(
     ...labels,
     ...(needsApproval && { needsApproval }),
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(defer !== undefined && { defer }),
     async execute(input, context) {
       assertTrusted();
       return callTool(service, { tool, input: input as Record<string, unknown>, assertTrusted }, context);
