@@ -22,6 +22,7 @@ import { getLastUtterance } from "./dialog/parse-intents.ts";
 import { formatCompletionQuestion } from "./matching/partial-example.ts";
 import { getProperties } from "./matching/properties.ts";
 import { planStep } from "./planning/plan-step.ts";
+import { planSearch, withoutSearch } from "./planning/tool-search.ts";
 
 export type OfflineOptions = {
   readonly id?: string;
@@ -74,7 +75,8 @@ function unquoteDescriptions(request: ModelRequest): ModelRequest {
 
 type Reply = { readonly reason: string; readonly text: string; readonly calls: readonly Call[] };
 
-function createReply(request: ModelRequest): Reply {
+function createReply(sent: ModelRequest): Reply {
+  const request = withoutSearch(sent);
   const { history, tools, toolChoice } = request;
   const last = history.at(-1);
   const say = (reason: string, text: string): Reply => ({
@@ -108,11 +110,14 @@ function createReply(request: ModelRequest): Reply {
       );
     case "which":
       return say("Several items match the request.", formatChoiceQuestion(step.phrase, step.candidates));
-    case "answer":
+    case "answer": {
+      const search = planSearch(sent);
+      if (search) return { reason: "No tool that I see matches the request.", text: "", calls: [search] };
       return say(
         last?.type === "result" ? "The results contain the answer." : "No tool matches the request.",
         writeAnswer(request),
       );
+    }
   }
 }
 
