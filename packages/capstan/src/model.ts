@@ -70,7 +70,13 @@ export type Chunk =
   | { readonly type: "finish"; readonly reason: StopReason | "stop"; readonly detail?: string };
 
 /** The definition of a tool that is sent to the model. */
-export type ToolSpec = { readonly name: string; readonly description: string; readonly input: JsonSchema };
+export type ToolSpec = {
+  readonly name: string;
+  readonly description: string;
+  readonly input: JsonSchema;
+  /** The provider searches for the tool itself, and shows it to the model once it is found. */
+  readonly defer?: true;
+};
 
 export type ModelRequest = {
   readonly instructions: string;

@@ -77,6 +77,7 @@ export type HostedOptions = {
   readonly imageGeneration: ImageGenerationOptions;
   readonly mcp: HostedMcpOptions;
   readonly computer: ComputerDisplay;
+  readonly toolSearch: CommonHostedOptions;
 };
 
 /** A kind with its options. */
@@ -120,6 +121,7 @@ export const hostedNames: {
   readonly imageGeneration: "image_generation";
   readonly mcp: "mcp";
   readonly computer: "computer";
+  readonly toolSearch: "tool_search";
 } = {
   webSearch: "web_search",
   webFetch: "web_fetch",
@@ -128,6 +130,7 @@ export const hostedNames: {
   imageGeneration: "image_generation",
   mcp: "mcp",
   computer: "computer",
+  toolSearch: "tool_search",
 };
 
 /** The labels of each kind's results. */
@@ -139,6 +142,7 @@ export const hostedReads: { readonly [Kind in HostedKind]: readonly Reads[] } = 
   imageGeneration: [],
   mcp: ["untrusted", "private"],
   computer: ["untrusted", "private"],
+  toolSearch: [], // third-party descriptions have their own label
 };
 
 /**

@@ -62,6 +62,7 @@ const optionRules: {
     ...{ ...common, displayWidth: toMinimumRule(1), displayHeight: toMinimumRule(1) },
     environment: toChoiceRule(["browser", "linux", "mac", "windows"]),
   },
+  toolSearch: common,
 };
 
 const descriptions: { readonly [Kind in Exclude<HostedKind, "mcp" | "computer">]: string } = {
@@ -70,6 +71,7 @@ const descriptions: { readonly [Kind in Exclude<HostedKind, "mcp" | "computer">]
   codeExecution: "Executes code in a sandbox of the model's provider.",
   fileSearch: "Searches files that are stored at the model's provider.",
   imageGeneration: "Generates images; executed by the model's provider.",
+  toolSearch: "Finds deferred tools; executed by the model's provider.",
 };
 
 /** A tool whose calls have the input that its provider gives them. */
@@ -89,6 +91,8 @@ export const hostedTools: {
   mcp(options: HostedMcpOptions): Tool;
   /** A computer that the model operates: the provider defines the actions, `execute` performs them. */
   computer(options: ComputerOptions): NamedTool<"computer">;
+  /** The provider gets all deferred tools and finds them itself, in place of `search_tools`. */
+  toolSearch(options?: CommonHostedOptions): NamedTool<"tool_search">;
 } = {
   webSearch: (options = {}) => createHostedTool({ kind: "webSearch", options }),
   webFetch: (options = {}) => createHostedTool({ kind: "webFetch", options }),
@@ -106,6 +110,7 @@ export const hostedTools: {
     checkDefinition("hosted tool computer", display, optionRules.computer);
     return createComputerTool(options);
   },
+  toolSearch: (options = {}) => createHostedTool({ kind: "toolSearch", options }),
 };
 
 type HostedParts = Exclude<HostedTool, { kind: "mcp" | "computer" }>;

@@ -23,12 +23,13 @@ const support: { readonly [Kind in HostedKind]: Support } = {
   imageGeneration: { "openai-responses": ["size", "quality", "format"] },
   mcp: { "openai-responses": server, anthropic: server },
   computer: { "openai-responses": display, anthropic: display },
+  toolSearch: { "openai-responses": [], anthropic: [] },
 };
 
 /** Kinds that a cloud lacks although it has the API, by its name and the API. */
 const missing: { readonly [cloud: string]: readonly HostedKind[] } = {
-  "bedrock anthropic": ["webSearch", "webFetch", "codeExecution", "mcp", "computer"],
-  "vertex anthropic": ["webFetch", "codeExecution", "mcp", "computer"],
+  "bedrock anthropic": ["webSearch", "webFetch", "codeExecution", "mcp", "computer", "toolSearch"],
+  "vertex anthropic": ["webFetch", "codeExecution", "mcp", "computer", "toolSearch"],
   "vertex gemini": ["fileSearch"],
 };
 

@@ -6,7 +6,7 @@ import type { ModelRequest, ToolSpec } from "../model.ts";
 import { buildHandoffSpec, readResult } from "../prompt/builtin-tools.ts";
 import { contextSection } from "../prompt/context-section.ts";
 import { citationSection } from "../prompt/prompt.ts";
-import { listFixedSpecs, splitTools } from "../prompt/search-tools.ts";
+import { isSearchHosted, listFixedSpecs, markDeferred, splitTools } from "../prompt/search-tools.ts";
 import { getHandoffPolicy, listOpenTargets } from "../rules/handoffs.ts";
 import { type ModelSettings, resolveSettings, type ToolChoice } from "../settings/settings.ts";
 import { listDiscovered } from "../state/discovered-tools.ts";
@@ -103,7 +103,11 @@ function listToolSpecs(agent: Agent, state: State): readonly ToolSpec[] {
   const read = { name, description, input: schema.json };
   const own = isNeeded && !agent.tools.has(name) ? [...fixed, read] : fixed;
   const offered = agent.handoffs?.().length ? withHandoff(own, agent, state) : own;
-  return deferred.size === 0 ? offered : [...offered, ...listDiscovered(state, agent.name, deferred)];
+  if (deferred.size === 0) return offered;
+  const found = isSearchHosted(agent)
+    ? markDeferred(deferred.values())
+    : listDiscovered(state, agent.name, deferred);
+  return [...offered, ...found];
 }
 
 /** Adds the handoff tool while a handoff is possible. Its name is reserved: no other tool can have it. */

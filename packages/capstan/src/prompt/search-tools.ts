@@ -61,10 +61,26 @@ export const searchSpec: ToolSpec = {
   input: searchInput,
 };
 
-/** The tools that are sent from the first turn on, with the search if there is something to search for. */
+/** The tools that a model gets from the first turn on, with the search if there is something to search for. */
 export function listFixedSpecs(agent: Agent, policy?: Partial<Policy>): readonly ToolSpec[] {
   const { listed, deferred } = splitTools(agent, policy);
-  return deferred.size === 0 ? listed : [...listed, searchSpec];
+  return deferred.size === 0 || isSearchHosted(agent) ? listed : [...listed, searchSpec];
+}
+
+/** Whether the provider searches for the tools. It then gets all of them with each request. */
+export function isSearchHosted({ hosted }: Agent): boolean {
+  return hosted?.some(({ kind }) => kind === "toolSearch") ?? false;
+}
+
+const markedSpecs = new WeakMap<ToolSpec, ToolSpec>();
+
+/** Marks tools for a provider that searches for them. The same objects each time, because models cache by them. */
+export function markDeferred(specs: Iterable<ToolSpec>): readonly ToolSpec[] {
+  return [...specs].map((spec) => {
+    const marked = markedSpecs.get(spec) ?? { ...spec, defer: true };
+    markedSpecs.set(spec, marked);
+    return marked;
+  });
 }
 
 const searches = new WeakMap<Agent, Tool>();

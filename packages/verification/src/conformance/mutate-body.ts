@@ -1,8 +1,10 @@
 type Path = readonly (string | number)[];
 
-/** Fields whose values are free JSON: schemas, arguments and results. */
+/** Fields whose values are free JSON: schemas, arguments, results, and what the types of the SDK leave open. */
 const freeFields = new Set(
-  "input_schema schema parameters parametersJsonSchema responseJsonSchema input args response".split(" "),
+  "input_schema schema parameters parametersJsonSchema responseJsonSchema input args response codeExecution".split(
+    " ",
+  ),
 );
 
 /** Lists the objects of a body whose fields the API defines. */

@@ -24,6 +24,7 @@ const options: { readonly [Kind in HostedKind]: fc.Arbitrary<Options<Kind>> } = 
   ),
   webFetch: fc.record({ allowedDomains: domains, blockedDomains: domains, maxUses }, { requiredKeys: [] }),
   codeExecution: fc.constant({}),
+  toolSearch: fc.constant({}),
   fileSearch: fc.record(
     { stores: fc.constantFrom(["vs_1"], ["vs_1", "vs_2"]), maxResults: fc.integer({ min: 1, max: 50 }) },
     { requiredKeys: ["stores"] },
@@ -56,6 +57,7 @@ const options: { readonly [Kind in HostedKind]: fc.Arbitrary<Options<Kind>> } = 
 const names: { readonly [Kind in HostedKind]: string } = {
   ...{ webSearch: "web_search", webFetch: "web_fetch", codeExecution: "code_execution", mcp: "wiki" },
   ...{ fileSearch: "file_search", imageGeneration: "image_generation", computer: "computer" },
+  toolSearch: "tool_search",
 };
 
 /** Hosted tools of different kinds. */

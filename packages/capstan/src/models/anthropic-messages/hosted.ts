@@ -58,6 +58,8 @@ function buildTool(tool: HostedToolSpec, isOlder: boolean, callers: Fields): Fie
       const type = isOlder ? "computer_20250124" : "computer_20251124";
       return { type, name: "computer", display_width_px: displayWidth, display_height_px: displayHeight };
     }
+    case "toolSearch":
+      return { type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" };
     case "fileSearch":
     case "imageGeneration":
       return {}; // not available: see hosted/support.ts
@@ -100,6 +102,8 @@ const kindsByName: ReadonlyMap<unknown, HostedKind> = new Map<unknown, HostedKin
   ["bash_code_execution", "codeExecution"],
   ["text_editor_code_execution", "codeExecution"],
   ["mcp", "mcp"],
+  ["tool_search_tool_bm25", "toolSearch"],
+  ["tool_search", "toolSearch"], // the prefix of its result
 ]);
 
 /** Returns the chunk of a block that is a call of a server tool, or its result. `isDone` is false at its start. */
@@ -128,6 +132,15 @@ function readOutcome(kind: HostedKind, { content, is_error: isFailed }: Block): 
     return {
       ...{ isError: false, searches: 1, text: sources.map(({ title, url }) => `${title} ${url}`).join("\n") },
       ...(sources.length > 0 && { data: { sources } }),
+    };
+  }
+  if (kind === "toolSearch") {
+    const { tool_references: found } = isRecord(content) ? content : {};
+    return {
+      isError: false,
+      text: filterRecords(found)
+        .map(({ tool_name: name }) => name)
+        .join(", "),
     };
   }
   if (kind === "webFetch") return { isError: false, text: formatPage(content) };

@@ -176,9 +176,9 @@ function serializeTools(request: ModelRequest, extra: readonly Extra[], addCache
   const replaced = new Set(extra.map(({ name }) => name));
   const specs = request.tools.filter(({ name }) => !replaced.has(anthropicToolNames.encodeName(name)));
   const own = specs.map(serializeToolSpec);
-  const last = own.at(-1);
-  if (last !== undefined && !extra.some((tool) => "cache_control" in tool))
-    own[own.length - 1] = addCachePoint(last);
+  // A deferred tool is not part of the prompt: the API rejects a cache point there.
+  const last = specs.findLastIndex(({ defer }) => !defer);
+  if (last >= 0 && !extra.some((tool) => "cache_control" in tool)) own[last] = addCachePoint(own[last] ?? "");
   const all = [...own, ...extra.map(stringify)];
   // The API accepts a history with calls only if tools are defined.
   return (all.length > 0 ? all : getCalledTools(request.history).map(serializeStub)).join(",");
@@ -187,11 +187,12 @@ function serializeTools(request: ModelRequest, extra: readonly Extra[], addCache
 function serializeToolSpec(spec: ToolSpec): string {
   let json = serializedTools.get(spec);
   if (json === undefined) {
-    const { name, description, input } = spec;
+    const { name, description, input, defer } = spec;
     json = stringify({
       name: anthropicToolNames.registerName(name),
       description,
       input_schema: toToolInputSchema(input),
+      ...(defer && { defer_loading: true }),
     });
     serializedTools.set(spec, json);
   }

@@ -23,6 +23,7 @@ export function toHostedDefinition(tool: HostedToolSpec): Fields {
     case "imageGeneration":
     case "mcp":
     case "computer":
+    case "toolSearch":
       return {}; // not available: see hosted/support.ts
   }
 }

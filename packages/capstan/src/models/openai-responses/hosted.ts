@@ -53,6 +53,8 @@ function buildDefinition(tool: HostedToolSpec, model: string): Fields {
       const size = { display_width: displayWidth, display_height: displayHeight };
       return { type: "computer_use_preview", ...size, environment };
     }
+    case "toolSearch":
+      return { type: "tool_search" };
     case "webFetch":
       return {}; // not available: see hosted/support.ts
   }
@@ -82,6 +84,7 @@ const kinds: ReadonlyMap<unknown, HostedKind> = new Map<unknown, HostedKind>([
   ["file_search_call", "fileSearch"],
   ["image_generation_call", "imageGeneration"],
   ["mcp_call", "mcp"],
+  ["tool_search_call", "toolSearch"],
 ]);
 
 /** Returns the chunk of an item that is a call of a hosted tool: of its start, or with its outcome. */
@@ -134,6 +137,10 @@ function readItem(kind: HostedKind, item: Fields): ReadItem {
     case "mcp": {
       const text = item.error ? formatMcpError(item.error) : String(item.output ?? "");
       return { input: tryParse(item.arguments), text };
+    }
+    case "toolSearch": {
+      const { paths } = isRecord(item.arguments) ? item.arguments : {};
+      return { input: item.arguments ?? {}, text: Array.isArray(paths) ? paths.join(", ") : "" };
     }
     default:
       return { input: omitNull({ prompt: item.revised_prompt }), text: "Generated an image." };

@@ -27,6 +27,7 @@ export function serializeFunctionTool(tool: ToolSpec): string {
       description: tool.description,
       parameters: toFunctionSchema(tool.input),
       strict: false, // the API defaults to true, which rejects optional properties
+      ...(tool.defer && { defer_loading: true }),
     });
     serializedTools.set(tool, json);
   }
