@@ -1,25 +1,27 @@
 // The tools and sentences of the measurement. `tools.txt` has one tool per line: name, description, parameters;
-// `sentences.txt` what a user says, and the tool that should be found for it.
+// `sentences.txt` what a user says, and the tool that should be found for it; `queries.txt` what a language model searches
+// for then, in the same order.
 import { readFileSync } from "node:fs";
 import { defineTool, type Tool } from "capstan";
 
-export type Sentence = { readonly text: string; readonly tool: string };
+export type Sentence = { readonly text: string; readonly query: string; readonly tool: string };
 
-/** 500 tools in 25 domains. They do nothing. */
-export function readTools(defer: boolean): readonly Tool[] {
+/** 500 tools in 25 domains. They do nothing. With `needsNothing`, all their parameters are optional. */
+export function readTools({ defer = false, needsNothing = false }): readonly Tool[] {
   return readLines("tools.txt").map(({ domain, line }) => {
     const [, name = "", description = "", parameters = ""] = /^(\w+): (.+) \((.*)\)$/.exec(line) ?? [];
     return defineTool({
-      ...{ name: `${domain}_${name}`, description, input: toSchema(parameters), defer },
+      ...{ name: `${domain}_${name}`, description, input: toSchema(parameters, needsNothing), defer },
       ...{ effects: "none", reads: [], execute: () => "done" },
     });
   });
 }
 
 export function readSentences(): readonly Sentence[] {
-  return readLines("sentences.txt").map(({ domain, line }) => {
+  const queries = readLines("queries.txt");
+  return readLines("sentences.txt").map(({ domain, line }, index) => {
     const [text = "", name = ""] = line.split(" | ");
-    return { text, tool: `${domain}_${name}` };
+    return { text, query: queries[index]?.line ?? "", tool: `${domain}_${name}` };
   });
 }
 
@@ -32,7 +34,7 @@ function readLines(file: string): readonly { readonly domain: string; readonly l
 }
 
 /** Converts `sku, quantity:integer, tags[]?` to a schema: a list ends with `[]`, an optional parameter with `?`. */
-function toSchema(parameters: string): object {
+function toSchema(parameters: string, needsNothing: boolean): object {
   const fields = parameters.split(", ").filter((field) => field !== "");
   const properties = fields.map((field) => {
     const [, name = "", list, type = "string"] = /^(\w+)(\[\])?\??(?::(\w+))?$/.exec(field) ?? [];
@@ -40,5 +42,5 @@ function toSchema(parameters: string): object {
     return [name, list ? { type: "array", items: { type }, description } : { type, description }];
   });
   const required = fields.flatMap((field) => (field.includes("?") ? [] : (field.match(/^\w+/) ?? [])));
-  return { type: "object", properties: Object.fromEntries(properties), required };
+  return { type: "object", properties: Object.fromEntries(properties), ...(!needsNothing && { required }) };
 }
