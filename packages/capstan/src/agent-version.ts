@@ -28,6 +28,7 @@ export type VersionedTool = {
   readonly effects?: Tool["effects"];
   readonly reads?: Tool["reads"];
   readonly needsApproval?: true;
+  readonly defer?: boolean;
   readonly hosted?: Json;
 };
 
@@ -105,6 +106,7 @@ function describeTool({
   effects,
   reads,
   needsApproval,
+  defer,
   hosted,
 }: Tool): VersionedTool {
   return {
@@ -112,6 +114,7 @@ function describeTool({
     ...(effects !== undefined && { effects }),
     ...(reads !== undefined && { reads }),
     ...(needsApproval && { needsApproval: true }),
+    ...(defer !== undefined && { defer }),
     ...(hosted && { hosted: toData(hosted) }),
   };
 }

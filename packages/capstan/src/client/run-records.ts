@@ -25,6 +25,9 @@ export type SentTurn = {
   readonly notes: readonly string[];
   readonly tools: readonly ToolSpec[];
   readonly toolChoice: ToolChoice;
+  /** The tools that the model had found with a search, and how many more it could search for. */
+  readonly discovered: readonly string[];
+  readonly deferred: number;
   /** Of the agent and the run, without the settings of the model's client. */
   readonly settings?: Omit<ModelSettings, "toolChoice">;
   readonly history: readonly Entry[];

@@ -22,7 +22,7 @@ export type TurnRequest = {
   readonly notes: readonly string[];
   /** Generated media have no bytes in it. */
   readonly request: ModelRequest;
-  /** The deferred tools in the request, which the model had found, and how many were not sent. */
+  /** The deferred tools that the model had found, and how many more it could search for. */
   readonly discovered: readonly string[];
   readonly deferred: number;
   /** True if the instructions are a function. It was called again, so its result may differ from the original. */
@@ -61,7 +61,7 @@ export async function buildTurnRequest(
     createReadOnlyIo({ agents, state, clock: createFixedClock(start.at), context }),
   );
   const { deferred } = splitTools(agent, run.policy);
-  const discovered = request.tools.map(({ name }) => name).filter((name) => deferred.has(name));
+  const discovered = request.tools.flatMap(({ name, defer }) => (!defer && deferred.has(name) ? name : []));
   return {
     turn,
     agent: run.agent,

@@ -20,6 +20,9 @@ const index = createToolIndex([
   describeTool("createInvoice", "Bills a customer", ["due_date"]),
   describeTool("list_invoices", "Lists what was billed, by customer and date"),
   describeTool("cancel_booking", "Cancels a reservation", ["booking_id"]),
+  describeTool("open_gate_1", "Opens gate 1"),
+  describeTool("open_gate_17", "Opens gate 17"),
+  describeTool("s3_put", "Stores a file"),
   describeTool("ring", "Wakes somebody", [], [{ phrase: "set an alarm for {time}" }]),
   describeTool("hotel_suche", "Sucht Hotels in einer Stadt: Zürich, Genf"),
   describeTool("天気予報", "東京の天気を調べる"),
@@ -38,6 +41,8 @@ describe("the ranking of tools", () => {
     ["cancellation", "cancel_booking"],
     ["due dates", "createInvoice"],
     ["alarms", "ring"],
+    ["S3 bucket", "s3_put"],
+    ["gate 17", "open_gate_17"],
     ["hotel in zurich", "hotel_suche"],
     ["天気", "天気予報"],
   ])("finds %s in any form, by parameters and examples too", (query, name) => {

@@ -21,10 +21,12 @@ const unspacedText =
  */
 export function listTerms(text: string): readonly string[] {
   const { words, pairs } = splitTerms(text);
-  return [...new Set([...pairs, ...words.map((word) => ` ${toStem(word)}`)])];
+  return [
+    ...new Set([...pairs, ...words.filter((word) => !/^\d/.test(word)).map((word) => ` ${toStem(word)}`)]),
+  ];
 }
 
-/** Splits a text into its content words, and into pairs of characters where a script has no spaces. */
+/** Splits a text into its content words and numbers, and into pairs of characters where a script has no spaces. */
 export function splitTerms(text: string): {
   readonly words: readonly string[];
   readonly pairs: readonly string[];
@@ -34,7 +36,7 @@ export function splitTerms(text: string): {
   for (const [characters] of folded.matchAll(unspacedText))
     for (let at = 0; at === 0 || at < characters.length - 1; at++) pairs.push(characters.slice(at, at + 2));
   const words = folded.replace(unspacedText, " ").split(" ");
-  const isContent = (word: string) => word.length > 1 && !/^\d/.test(word) && !functionWords.has(word);
+  const isContent = (word: string) => (word.length > 1 || /\d/.test(word)) && !functionWords.has(word);
   return { words: words.filter(isContent), pairs };
 }
 

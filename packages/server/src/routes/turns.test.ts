@@ -48,6 +48,7 @@ describe("the request of a turn", () => {
       const sent = await get(`/api/runs/${runId}/turns/${index + 1}`);
       expect(sent.history).toEqual(JSON.parse(JSON.stringify(request.history)));
       expect(sent.tools).toEqual(request.tools);
+      expect(sent).toMatchObject({ discovered: [], deferred: 0 });
       expect([sent.instructions, ...sent.notes].join("\n\n")).toBe(request.instructions);
       expect(sent).toMatchObject({ turn: index + 1, agent: "helper", toolChoice: "auto", model: "scripted" });
       expect(sent.instructionsAreRebuilt).toBe(false);

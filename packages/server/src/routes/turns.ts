@@ -26,6 +26,8 @@ export const turnRoutes: readonly Route[] = [
             .array(z.string())
             .describe("Added for this turn only, such as the number of remaining turns."),
           tools: z.array(z.object({ name: z.string(), description: z.string(), input: json })),
+          discovered: z.array(z.string()).describe("The tools that the model had found with a search."),
+          deferred: z.int().describe("How many more tools it could search for."),
           toolChoice: z.union([z.enum(["auto", "required", "none"]), z.object({ tool: z.string() })]),
           settings: settings
             .optional()

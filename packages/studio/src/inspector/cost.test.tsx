@@ -58,7 +58,13 @@ test("the cause of a lost cache is in the inspector and not in the chat", async 
   expect(buildItems(buildView(facts)).map(({ type }) => type)).not.toContain("notice");
   const sent = {
     ...{ agent: "helper", model: "m", turn: 2, instructions: "", notes: [], tools: [], history: [] },
-    ...{ toolChoice: "auto", instructionsAreRebuilt: false, toolsAreRebuilt: false },
+    ...{
+      toolChoice: "auto",
+      discovered: [],
+      deferred: 0,
+      instructionsAreRebuilt: false,
+      toolsAreRebuilt: false,
+    },
   } as const;
   const warnings = warning?.type === "warning" ? [warning.message] : [];
   vi.stubGlobal("location", { origin: "http://localhost" }); // of the client that the page imports

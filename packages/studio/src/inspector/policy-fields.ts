@@ -43,6 +43,7 @@ export const policyGroups: readonly PolicyGroup[] = [
       createNumber("maxConcurrency", "Max concurrency"),
       createChoice("onToolError", "On tool error", ["continue", "stop"]),
       createNumber("toolTimeoutMs", "Tool timeout (ms)"),
+      createLimit("deferToolsAbove", "Defer tools above"),
       createChoice("requireToolFirst", "Require a tool first", ["false", "true", "auto"]),
       createChoice("approvals", "Approvals", ["ask", "allow", "deny"]),
       createLimit("approvalExpiresMs", "Approvals expire (ms)"),

@@ -1,7 +1,9 @@
 import type { ToolChoice, ToolSpec, Usage } from "capstan";
 import type { SentTurn } from "capstan/client";
 import type { ReactNode } from "react";
+import { Tag } from "../pages/page.tsx";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
+import { pluralize } from "../ui/pluralize.ts";
 import { EntryList } from "./entry-list.tsx";
 import { formatFullNumber } from "./format-facts.ts";
 import { formatSettings } from "./format-settings.ts";
@@ -16,6 +18,7 @@ type SentPromptProps = {
 /** The request of a turn, and why its start was not cached. */
 export function SentPrompt({ sent, usage, warnings }: SentPromptProps): ReactNode {
   const { instructions, notes, tools, toolChoice, history, instructionsAreRebuilt, toolsAreRebuilt } = sent;
+  const { discovered, deferred } = sent;
   const isRebuilt = instructionsAreRebuilt || toolsAreRebuilt;
   const rebuiltParts = [instructionsAreRebuilt && "instructions", toolsAreRebuilt && "tools"]
     .filter(Boolean)
@@ -57,9 +60,14 @@ export function SentPrompt({ sent, usage, warnings }: SentPromptProps): ReactNod
       >
         <ul className="grid gap-1">
           {tools.map((tool) => (
-            <ToolLine key={tool.name} tool={tool} />
+            <ToolLine key={tool.name} tool={tool} isFound={discovered.includes(tool.name)} />
           ))}
         </ul>
+        {deferred > 0 && (
+          <p className="mt-1.5 text-xs text-quiet">
+            The model can search for {pluralize(deferred, "more tool")}.
+          </p>
+        )}
       </PromptSection>
       <PromptSection
         title={`History, ${history.length} entries`}
@@ -104,12 +112,15 @@ function PlainText({ text }: { readonly text: string }): ReactNode {
   );
 }
 
-function ToolLine({ tool }: { readonly tool: ToolSpec }): ReactNode {
+type ToolLineProps = { readonly tool: ToolSpec; readonly isFound: boolean };
+
+function ToolLine({ tool, isFound }: ToolLineProps): ReactNode {
   return (
     <li>
       <details className="rounded-md border px-3 py-1.5">
         <summary className="cursor-pointer text-small">
           <span className="font-medium">{escapeBidi(tool.name)}</span>{" "}
+          {isFound && <Tag tone="accent">found by search</Tag>}{" "}
           <span className="text-xs text-quiet">{escapeBidi(tool.description.split("\n")[0] ?? "")}</span>
         </summary>
         <p className="my-1.5 whitespace-pre-wrap text-xs text-quiet [overflow-wrap:anywhere]">
