@@ -81,6 +81,7 @@ describe("the examples", () => {
     "testing-golden": "the same 10 facts, twice",
     "testing-properties": "100 runs kept their promises",
     "testing-recorded": 'recorded "Capital of Norway?", requested "Capital of Sweden?"',
+    "tool-search": "get_time, search_tools, read_result, refund_payment",
     tools: "500 departures, the last from gate B19.",
     tracing: "in one trace: true",
     "typed-agents": "P1: 2 days",

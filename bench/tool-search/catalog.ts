@@ -4,10 +4,12 @@
 import { readFileSync } from "node:fs";
 import { defineTool, type Tool } from "capstan";
 
+export type CatalogOptions = { readonly defer?: boolean; readonly needsNothing?: boolean };
+
 export type Sentence = { readonly text: string; readonly query: string; readonly tool: string };
 
 /** 500 tools in 25 domains. They do nothing. With `needsNothing`, all their parameters are optional. */
-export function readTools({ defer = false, needsNothing = false }): readonly Tool[] {
+export function readTools({ defer = false, needsNothing = false }: CatalogOptions): readonly Tool[] {
   return readLines("tools.txt").map(({ domain, line }) => {
     const [, name = "", description = "", parameters = ""] = /^(\w+): (.+) \((.*)\)$/.exec(line) ?? [];
     return defineTool({

@@ -198,13 +198,13 @@ function toGateInput(tool: Tool, input: unknown, { agents, state }: Io): GateInp
 export function createUnknownToolError(name: string, agent: Agent, { state }: Pick<Io, "state">): ErrorData {
   const names = [...agent.tools.keys()];
   const quotedName = JSON.stringify(name.slice(0, 128));
+  const shownNames = names.slice(0, 20).join(", ");
+  const listed = names.length > 0 ? ` The tools are: ${shownNames}.` : " There are no tools.";
   const hasMore = splitTools(agent, state.run?.policy).deferred.size > 0;
-  const toolList =
-    names.length > 0 ? ` The tools are: ${names.slice(0, 20).join(", ")}.` : " There are no tools.";
-  const hint = hasMore ? ` Find the right one with ${searchToolsName}.` : toolList;
+  const toolList = hasMore ? ` Find the right one with ${searchToolsName}.` : listed;
   return toErrorData(
     "unknown_tool",
-    `Unknown tool: no tool is named ${quotedName}.${suggestName(name, names) || hint}`,
+    `Unknown tool: no tool is named ${quotedName}.${suggestName(name, names) || toolList}`,
   );
 }
 

@@ -96,7 +96,7 @@ describe("the tools that were found", () => {
     await later.close();
   });
 
-  it("cannot be forged by a session file (A49)", async () => {
+  it("cannot be forged by a session file", async () => {
     const store = memory();
     await run(createClerk(findBoth).agent, "Go", { store, session: "s" });
     const file = await session(store, "s").export("json");
@@ -159,7 +159,7 @@ describe("a search after a crash", () => {
   const choose = ({ history }: { readonly history: readonly { readonly type: string }[] }): ScriptedStep =>
     steps[history.filter(({ type }) => type === "result").length] ?? done;
 
-  it("ends with the same tools and facts wherever the process stops (S0-20)", async () => {
+  it("ends with the same tools and facts wherever the process stops", async () => {
     const describeFacts = (facts: readonly Fact[]) =>
       facts.flatMap((fact) =>
         fact.type === "tool_call_result" ? [{ name: fact.name, discovered: fact.discovered }] : [],

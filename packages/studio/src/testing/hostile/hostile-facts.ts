@@ -187,7 +187,7 @@ function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
       handle: text(),
       cacheUntil: 1,
       reads: ["untrusted"],
-      discovered: [{ name: text(), description: text(), input: { type: "object", title: text() } }],
+      discovered: [{ name: text(), description: text(), input: { title: text() }, defer: true }],
       cached: true,
       isPartial: true,
       hosted: true,
