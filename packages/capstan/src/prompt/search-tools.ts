@@ -1,9 +1,9 @@
 import type { Agent } from "../agent.ts";
 import { isRecord, type Json } from "../json.ts";
-import type { EmbedTools, ToolSpec, Vector } from "../model.ts";
+import type { ToolSpec } from "../model.ts";
 import type { Policy } from "../policy.ts";
 import { defineTool, searchToolsName, type Tool, type ToolReturn } from "../tool.ts";
-import { createToolIndex } from "./rank-tools.ts";
+import type { FindTools } from "./find-tools.ts";
 
 const defaultLimit = 5;
 const maxLimit = 20;
@@ -93,15 +93,14 @@ export function getSearchTool(agent: Agent): Tool {
 }
 
 function createSearchTool({ specs, embedTools }: Agent): Tool {
-  const index = createToolIndex(specs);
-  const rankByMeaning = embedTools && createVectorRanking(specs, embedTools);
+  let finder: Promise<FindTools> | undefined;
   return defineTool({
     ...{ name: searchToolsName, description: searchSpec.description, input: searchInput },
     ...{ effects: "none", reads: [] },
     async execute({ query, limit = defaultLimit }, { signal }): Promise<ToolReturn> {
-      const byWords = index.rank(query);
-      const byMeaning = await rankByMeaning?.(query, signal);
-      const found = (byMeaning ? joinRankings([byWords, byMeaning]) : byWords).slice(0, limit);
+      // Loaded when a model searches for the first time: most agents never do.
+      finder ??= import("./find-tools.ts").then(({ createFinder }) => createFinder(specs, embedTools));
+      const found = (await (await finder)(query, signal)).slice(0, limit);
       return { content: formatFound(query, found), data: { tools: found.map(({ name }) => name) } };
     },
   });
@@ -117,44 +116,4 @@ function formatFound(query: string, found: readonly ToolSpec[]): string {
 export function readFoundNames(data: Json | undefined): readonly string[] {
   const names = isRecord(data) && Array.isArray(data.tools) ? data.tools : [];
   return names.filter((name) => typeof name === "string");
-}
-
-/** Ranks by the similarity of vectors. Undefined if the texts cannot be embedded: the words alone decide then. */
-function createVectorRanking(specs: readonly ToolSpec[], embed: EmbedTools) {
-  let vectors: Promise<readonly Vector[]> | undefined;
-  return async (query: string, signal: AbortSignal): Promise<readonly ToolSpec[] | undefined> => {
-    try {
-      vectors ??= embed(
-        specs.map(({ name, description }) => `${name.replaceAll(/[_-]/g, " ")}: ${description}`),
-        { signal },
-      );
-      const [known, [wanted]] = await Promise.all([vectors, embed([query], { signal })]);
-      if (!wanted || known.length !== specs.length) return undefined;
-      const similarities = known.map((vector) => computeCosine(vector, wanted));
-      return [...specs.keys()]
-        .sort((left, right) => (similarities[right] ?? 0) - (similarities[left] ?? 0))
-        .flatMap((index) => specs[index] ?? []);
-    } catch {
-      vectors = undefined; // the next search tries again
-      return undefined;
-    }
-  };
-}
-
-function computeCosine(left: Vector, right: Vector): number {
-  const multiply = (one: Vector, other: Vector) =>
-    one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
-  return multiply(left, right) / (Math.sqrt(multiply(left, left) * multiply(right, right)) || 1);
-}
-
-/** The usual constant of reciprocal rank fusion: how much a first place counts more than a second one. */
-const rankOffset = 60;
-
-/** Joins rankings by reciprocal rank fusion, which needs no common scale of their scores. */
-function joinRankings(rankings: readonly (readonly ToolSpec[])[]): readonly ToolSpec[] {
-  const scores = new Map<ToolSpec, number>();
-  for (const ranking of rankings)
-    for (const [rank, spec] of ranking.entries())
-      scores.set(spec, (scores.get(spec) ?? 0) + 1 / (rankOffset + rank));
-  return [...scores].sort(([, left], [, right]) => right - left).map(([spec]) => spec);
 }
