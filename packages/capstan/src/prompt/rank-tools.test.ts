@@ -32,6 +32,11 @@ const rank = (query: string) => index.rank(query).map(({ name }) => name);
 describe("the ranking of tools", () => {
   it("prefers words in the name, and rare words to common ones", () => {
     expect(rank("invoice")).toEqual(["createInvoice", "list_invoices"]);
+    const calls = createToolIndex([
+      describeTool("note", "Notes a call"),
+      describeTool("log_call", "Notes it"),
+    ]);
+    expect(calls.rank("call").map(({ name }) => name)).toEqual(["log_call", "note"]);
     expect(rank("customer reservation")[0]).toBe("cancel_booking");
   });
 

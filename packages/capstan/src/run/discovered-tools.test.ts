@@ -77,11 +77,18 @@ describe("the tools that were found", () => {
   it("are no longer sent once the application has changed or removed them, and can be found again", async () => {
     const store = memory();
     await run(createClerk(findBoth).agent, "Go", { store, session: "s" });
+    const others = tools.filter(({ name }) => name !== "mail_send");
     const changed = createIdleTool("mail_send", "Sends an email, and nothing else", { defer: true });
-    const { agent, model } = createClerk([searchTools("email", 1), done], [changed, clock]);
+    const { agent, model } = createClerk([searchTools("email", 1), done], [changed, ...others]);
     await run(agent, "And now?", { store, session: "s" });
-    expect(listSentTools(model)).toEqual([fixedNames, [...fixedNames, "mail_send"]]);
+    expect(listSentTools(model)).toEqual([
+      [...fixedNames, "invoice_create"],
+      [...fixedNames, "invoice_create", "mail_send"],
+    ]);
     expect(model.requests[1]?.tools.at(-1)?.description).toBe(changed.description);
+    const { agent: poor, model: poorModel } = createClerk([done], others.slice(0, 1));
+    await run(poor, "And now?", { store, session: "s" });
+    expect(listSentTools(poorModel)).toEqual([["get_time"]]);
   });
 
   it("are replayed as they were, whatever the application has made of them", async () => {
