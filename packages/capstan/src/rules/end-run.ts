@@ -34,7 +34,7 @@ export const handleModelFailure: Rule = (context) => {
   const { currentTurn } = run;
   if (!currentTurn || currentTurn.message || run.limit) return undefined;
   const { turn, tools, chain, notes, usage, partial } = currentTurn;
-  const spent = (currentTurn.failure || partial) && findSpentBudget(run);
+  const spent = findSpentBudget(run);
   if (spent)
     return decideFacts(
       "limit",

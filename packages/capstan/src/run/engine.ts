@@ -8,6 +8,7 @@ import type { Log } from "../loop/log.ts";
 import { runLoop } from "../loop/loop.ts";
 import {
   direct,
+  type Journal,
   withConcurrencyLimit,
   withJournal,
   withModelObserver,
@@ -26,6 +27,7 @@ import { withMaskedIo } from "../secrets/masked-io.ts";
 import type { State } from "../state/state.ts";
 import { buildNestedStart, createNestedLog, endNestedRun } from "./nested-run.ts";
 import type { RunServices } from "./services.ts";
+import { withSharedBudget } from "./shared-budget.ts";
 
 /** One run whose effects are performed. */
 export type EngineContext = {
@@ -87,8 +89,13 @@ function createStep(services: RunServices, { agents, state, log }: EngineContext
   const attempt = withTimeout(step, clock, "timeoutMs");
   const observed = withModelObserver(attempt, services.onModelCall);
   const attempts = withModelRetry(withRetry(observed, { clock, emit }), { clock, canSuspend, emit });
-  const journaled = withJournal(withTimeout(attempts, clock, "deadlineMs"), log);
-  return withConcurrencyLimit(journaled, state.run?.policy.maxConcurrency ?? 1);
+  const { budget } = services;
+  const journal: Journal = {
+    append: (facts, idSuffix) => log.append(facts, idSuffix).then(budget.onStored),
+  };
+  const journaled = withJournal(withTimeout(attempts, clock, "deadlineMs"), journal);
+  const affordable = withSharedBudget(journaled, budget, { state, findAgent: (name) => agents.get(name) });
+  return withConcurrencyLimit(affordable, state.run?.policy.maxConcurrency ?? 1);
 }
 
 function resolveModel(choice: ModelChoice, { onBeforeModel }: CallHooks): Model {

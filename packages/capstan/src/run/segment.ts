@@ -22,6 +22,7 @@ import { assertContext } from "./input.ts";
 import type { OpenRunOptions } from "./open-run.ts";
 import { foldNewFacts, type OpenSession, saveSnapshot } from "./open-session.ts";
 import { buildResult, type Result } from "./result.ts";
+import { createSharedBudget } from "./shared-budget.ts";
 
 /** State shared by the segments of one run in this process. */
 export type SegmentContext = {
@@ -117,7 +118,10 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     const { shutdownSignal, onModelCall } = shared ?? {};
     const services = { store, lease, clock, context: callContext, hooks, log: sessionLog, shutdownSignal };
     const engine = createEngine(
-      { ...services, masking: context.masking, canSuspend: shared !== undefined, onModelCall },
+      {
+        ...{ ...services, masking: context.masking, canSuspend: shared !== undefined, onModelCall },
+        budget: createSharedBudget(),
+      },
       { agents, state, log, signal: controller.signal },
     );
     await runLoop({

@@ -5,6 +5,7 @@ import type { OnModelCall } from "../loop/steps.ts";
 import type { CallHooks } from "../perform/io.ts";
 import type { SecretMask } from "../secrets/mask.ts";
 import type { Store } from "../store.ts";
+import type { SharedBudget } from "./shared-budget.ts";
 
 /** Services shared by a run and its nested runs while they hold the session. */
 export type RunServices = {
@@ -21,4 +22,5 @@ export type RunServices = {
   /** Whether the run may suspend until its model's provider can be called again. */
   readonly canSuspend: boolean;
   readonly onModelCall: OnModelCall | undefined;
+  readonly budget: SharedBudget;
 };

@@ -109,6 +109,8 @@ function getUsage(fact: Fact): Usage | undefined {
   switch (fact.type) {
     case "message":
     case "message_partial":
+      return addUsage(fact.usage, fact.retryUsage);
+    case "model_failed":
     case "compacted":
     case "turn_summary":
       return fact.usage;
