@@ -124,6 +124,10 @@ export type Step = (effect: Effect, signal: AbortSignal) => Promise<readonly Fac
 /** Executes effects. `all` receives the effects of one decision, in call order, and resolves when all are done. */
 export interface Engine {
   all(effects: readonly Effect[]): Promise<void>;
+  /** Resolves when a background run has ended or suspended; undefined if none executes. */
+  whenBackgroundChanges?(): Promise<void> | undefined;
+  /** Stops background runs after their current steps. Resolves when nothing is in flight. */
+  release?(): Promise<void>;
 }
 
 /** Returns the facts that are stored before the effect is performed. */

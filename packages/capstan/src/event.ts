@@ -54,6 +54,8 @@ export type FactBody =
       readonly agentVersion?: string;
       /** Words of the application by which runs are found. */
       readonly tags?: readonly string[];
+      /** For a nested run: its call returns at once, and its end is a message to the parent. */
+      readonly background?: true;
     }
   | {
       /** Stored before a model call. */
@@ -280,7 +282,12 @@ export type FactBody =
     }
   /** The run is no longer alone in its process, so a crash does not count against it. */
   | { readonly type: "solo_end" }
-  | { readonly type: "cancel_requested"; readonly reason: string }
+  | {
+      readonly type: "cancel_requested";
+      readonly reason: string;
+      /** Only the background run that this call started is cancelled. */
+      readonly callId?: string;
+    }
   /** A failed run continues: from the model call that failed, or, if it was quarantined, where it stopped. */
   | {
       readonly type: "retried";

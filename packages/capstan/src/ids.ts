@@ -32,8 +32,9 @@ export function createFactId(
     case "approval_resolved":
       // The number precedes the slash, because a call id comes from the provider and may end in a number.
       return `${prefix}/${body.type}${body.number === undefined ? "" : `.${body.number}`}/${body.callId}`;
-    case "run_start":
     case "cancel_requested":
+      return `${prefix}/${body.type}${body.callId === undefined ? "" : `/${body.callId}`}`;
+    case "run_start":
     case "limit_reached":
     case "error":
     case "done":

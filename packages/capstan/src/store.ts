@@ -110,6 +110,8 @@ export type MessageBody =
   /** `queuedAs` is the queued run that the message becomes if this run ends before it receives the message. */
   | { readonly type: "steer"; readonly text: string; readonly queuedAs?: string }
   | { readonly type: "cancel"; readonly reason?: string }
+  /** Cancels the background run that this call has started. The run itself continues. */
+  | { readonly type: "cancel_background"; readonly call: string; readonly reason?: string }
   /**
    * Continues a run that failed because of its model, was quarantined, or waits for its provider. The only message an
    * ended run accepts.

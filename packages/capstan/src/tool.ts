@@ -159,6 +159,8 @@ export interface Tool<Call extends ToolCall = ToolCall, Context = any> extends T
   readonly hosted?: HostedTool;
   /** The agent that answers the calls of a tool made with `agentTool`. */
   readonly agent?: Agent;
+  /** The agent works in the background: a call returns at once. */
+  readonly background?: true;
   needsApproval?(input: unknown, options: { readonly context: unknown }): Approval | Promise<Approval>;
   /** The destination of a call. The safety gate allows destinations that the user named. */
   target?(input: unknown): string | undefined;

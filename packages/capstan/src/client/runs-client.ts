@@ -106,6 +106,8 @@ export interface RunsClient<A extends Agent = Agent> extends RunRecords {
   ): AsyncIterableIterator<ViewEvent, void, undefined>;
   /** Cancels a run. Its output so far is kept. */
   cancel(runId: string, reason?: string): Promise<void>;
+  /** Cancels the background run that a call of the run has started. The run itself continues. */
+  cancelBackground(runId: string, callId: string, reason?: string): Promise<void>;
   /** Sends a message to a run before its next turn. */
   steer(runId: string, text: string): Promise<void>;
   approve(runId: string, callId: string, approval?: Approval): Promise<void>;
@@ -177,6 +179,10 @@ export function createRunsClient(connection: Connection, environment: ClientEnvi
       ),
     cancel: (runId, reason) =>
       post(`${getRunPath(runId)}/cancel`, { ...(reason !== undefined && { reason }) }),
+    cancelBackground: (runId, callId, reason) =>
+      post(`${getRunPath(runId)}/background/${encodeURIComponent(callId)}/cancel`, {
+        ...(reason !== undefined && { reason }),
+      }),
     steer: (runId, text) => post(`${getRunPath(runId)}/steer`, { text }),
     retry: (runId) => post(`${getRunPath(runId)}/retry`, {}),
     approve: (runId, callId, approval = {}) =>

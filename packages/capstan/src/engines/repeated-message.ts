@@ -34,6 +34,8 @@ export async function isRepeatedMessage(message: RunMessage, log: MessageLog): P
     throw createAnswerConflictError(message.callId);
   }
   if (message.type === "cancel") return log.run.cancelReason !== undefined;
+  if (message.type === "cancel_background")
+    return log.run.nested.get(message.call)?.run?.cancelReason !== undefined;
   if (message.type === "retry") {
     const { retries, done, wakeAt } = log.run;
     return retries > 0 && !done && wakeAt === undefined;

@@ -91,12 +91,17 @@ async function refreshTools({ state, log, tools }: LoopContext, turn: number): P
  * tick as the last check, so that no message can arrive in between.
  */
 async function suspend(context: LoopContext, until: number | undefined): Promise<boolean> {
-  const { agents, state, log, inbox, stream } = context;
+  const { agents, state, engine, log, inbox, stream } = context;
   const { run } = state;
   if (run) {
     await Promise.race([stream.drained(), inbox.whenNotEmpty()]);
     await context.pull?.();
     if (!inbox.isEmpty()) return false;
+    const changed = engine.whenBackgroundChanges?.();
+    if (changed) {
+      await waitForBackground(context, changed, until);
+      return false;
+    }
   }
   if (!run || run.waiting) {
     context.onSuspend();
@@ -106,6 +111,18 @@ async function suspend(context: LoopContext, until: number | undefined): Promise
   const waiting = { type: "waiting" as const, callIds, ...(until !== undefined && { until }) };
   await log.append([waiting], String(run.waits));
   return false;
+}
+
+/** Waits while background runs execute: until one of them ends or suspends, a message arrives, or it is `until`. */
+async function waitForBackground(
+  { inbox, clock, log, state }: LoopContext,
+  changed: Promise<void>,
+  until: number | undefined,
+): Promise<void> {
+  const time = Promise.withResolvers<void>();
+  const cancel = until === undefined ? undefined : clock.after(until - clock.now(), time.resolve);
+  await Promise.race([changed, inbox.whenNotEmpty(), time.promise]).finally(cancel);
+  if (until !== undefined && clock.now() >= until) await log.append([{ type: "woken" }], `${state.seq}`);
 }
 
 function createShutdownError(): AgentError {

@@ -7,6 +7,7 @@ import { getLabels } from "../provenance.ts";
 import { findCalledTool, listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import { expiredReason } from "../rules/tool-calls.ts";
 import { toSchema, type Validation } from "../schema/schema.ts";
+import { listBackground } from "../state/background.ts";
 import { findRunByCall } from "../state/nested-state.ts";
 import type { RunState } from "../state/state.ts";
 import type { MessageBody } from "../store.ts";
@@ -42,6 +43,8 @@ export function toFacts(message: Message, context: MessageContext): readonly Fac
   switch (message.type) {
     case "cancel":
       return run.done ? [] : [{ type: "cancel_requested", reason: message.reason ?? defaultReason }];
+    case "cancel_background":
+      return toBackgroundFacts(message, run);
     case "steer": {
       if (run.done) {
         const problem = `The run "${run.id}" has ended (${run.done.status}). Start a new run in its session.`;
@@ -62,6 +65,19 @@ export function toFacts(message: Message, context: MessageContext): readonly Fac
     case "result":
       return [toResultFact(message, context)];
   }
+}
+
+function toBackgroundFacts(
+  { call, reason = defaultReason }: Extract<Message, { type: "cancel_background" }>,
+  run: RunState,
+): readonly FactBody[] {
+  const background = listBackground(run).find(({ callId }) => callId === call);
+  if (background)
+    return background.run.cancelReason === undefined
+      ? [{ type: "cancel_requested", callId: call, reason }]
+      : [];
+  if (run.done || run.endedWork.some(({ callId }) => callId === call)) return [];
+  throw new AgentError("unknown_call", `Call "${call}" has not started background work in run "${run.id}".`);
 }
 
 function assertRetryable({ run, isOutdated }: MessageContext): void {

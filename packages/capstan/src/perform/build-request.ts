@@ -3,7 +3,7 @@ import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { Entry } from "../history.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
-import { buildHandoffSpec, readResult } from "../prompt/builtin-tools.ts";
+import { backgroundWork, buildHandoffSpec, hasBackgroundTools, readResult } from "../prompt/builtin-tools.ts";
 import { contextSection } from "../prompt/context-section.ts";
 import { citationSection } from "../prompt/prompt.ts";
 import { isSearchHosted, listFixedSpecs, markDeferred, splitTools } from "../prompt/search-tools.ts";
@@ -95,13 +95,16 @@ function resolveTurnSettings(agent: Agent, { turn, maxTurns }: ModelEffect, { ru
 const thinkingEffort = { auto: undefined, on: "medium", off: "none" } as const;
 
 function listToolSpecs(agent: Agent, state: State): readonly ToolSpec[] {
-  const { name, description, schema } = readResult;
   const { deferred } = splitTools(agent, state.run?.policy);
   const fixed = listFixedSpecs(agent, state.run?.policy);
   // Offered from the start if tools are found later: nothing may be added before them.
-  const isNeeded = state.handles.size > 0 || deferred.size > 0;
-  const read = { name, description, input: schema.json };
-  const own = isNeeded && !agent.tools.has(name) ? [...fixed, read] : fixed;
+  const readsResults = state.handles.size > 0 || deferred.size > 0;
+  const builtin = [
+    ...(hasBackgroundTools(agent) ? [backgroundWork] : []),
+    ...(readsResults ? [readResult] : []),
+  ].filter(({ name }) => !agent.tools.has(name));
+  const added = builtin.map(({ name, description, schema }) => ({ name, description, input: schema.json }));
+  const own = added.length === 0 ? fixed : [...fixed, ...added];
   const offered = agent.handoffs?.().length ? withHandoff(own, agent, state) : own;
   if (deferred.size === 0) return offered;
   const found = isSearchHosted(agent)

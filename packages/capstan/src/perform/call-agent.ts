@@ -14,6 +14,8 @@ export type AgentRequest = {
   readonly agent: Agent;
   readonly prompt: string;
   readonly policy: PolicyOverrides;
+  /** The call returns a receipt, and the answer becomes a message. */
+  readonly isBackground?: boolean;
 };
 
 /** Dynamic tools can make an agent its own tool, so the nesting is bounded. */
@@ -52,6 +54,7 @@ export async function callAgent(
     return createFailedOutcome({ ...toErrorData("tool_failed", message), retryable: false });
   }
   await io.runNested(request, callId, signal);
+  if (request.isBackground && !signal.aborted) return createReceipt(io, effect);
   const run = io.state.run?.nested.get(callId)?.run;
   if (signal.aborted && isDeadline(signal))
     return createFailedOutcome(
@@ -61,10 +64,23 @@ export async function callAgent(
   return run?.done && toOutcome(run, name);
 }
 
-/** Lists the labels of everything the nested run has read. */
+/** Lists the labels of everything the nested run has read. The receipt of a background run tells nothing of it. */
 export function listNestedReads({ callId }: ToolEffect, { state }: Io): readonly Reads[] {
   const nestedState = state.run?.nested.get(callId);
-  return nestedState ? listReads(nestedState.labels) : [];
+  return nestedState && !nestedState.run?.isBackground ? listReads(nestedState.labels) : [];
+}
+
+function createReceipt({ state }: Io, { callId, name }: ToolEffect): Outcome {
+  const ended = state.run?.endedWork.find((work) => work.callId === callId);
+  const runId = ended?.runId ?? state.run?.nested.get(callId)?.run?.id ?? "";
+  return {
+    status: "ok",
+    content:
+      `"${name}" works in the background as "${runId}". Go on with other work, or end your turn: ` +
+      "the result arrives as a message. Do not start the same work again. " +
+      "background_work lists, waits for and cancels background work.",
+    data: { runId, status: "running" },
+  };
 }
 
 /** Without the text of a model's provider, which the calling model could repeat to the user. The nested run has it. */

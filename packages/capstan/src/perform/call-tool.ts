@@ -6,7 +6,7 @@ import type { FactBody } from "../event.ts";
 import type { Fragment } from "../history.ts";
 import type { ToolSpec } from "../model.ts";
 import { defaultPolicy } from "../policy.ts";
-import { findTool } from "../prompt/builtin-tools.ts";
+import { backgroundWork, findTool } from "../prompt/builtin-tools.ts";
 import { readFoundNames, splitTools } from "../prompt/search-tools.ts";
 import { getLabels } from "../provenance.ts";
 import { listDiscovered } from "../state/discovered-tools.ts";
@@ -16,6 +16,7 @@ import { type AgentRequest, asAgentRequest, callAgent, listNestedReads } from ".
 import { createUnknownToolError, validateInput } from "./check-calls.ts";
 import { matchesDigest } from "./digest.ts";
 import { getInput, type HookCall, type Io } from "./io.ts";
+import { manageBackground } from "./manage-background.ts";
 import { createFailedOutcome, filterForModel, interrupted, toOutcome } from "./outcome.ts";
 import { asQuestion, buildQuestionFact, toAnswers } from "./question.ts";
 import { outputLimits, readToolOutput } from "./read-tool-output.ts";
@@ -186,6 +187,7 @@ async function startExecution(
 ): Promise<unknown> {
   const startedAt = io.clock.monotonic();
   const context = createToolContext(effect, io, { signal, addedReads });
+  if (tool === backgroundWork) return manageBackground(input, { io, signal, facts, addedReads });
   const work =
     tool.isolate && io.executeIsolated
       ? io.executeIsolated(tool, input, context)

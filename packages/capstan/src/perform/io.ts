@@ -26,8 +26,13 @@ export type Io = {
   resolveModel(choice: ModelChoice): Model;
   /** Masks the run's secrets. Absent when the run has none. */
   mask?<Body extends object>(body: Body): Body;
-  /** Answers a call with an agent, in a run nested in this one. Resolves when that run ends or waits. */
+  /**
+   * Answers a call with an agent, in a run nested in this one. Resolves when that run ends or waits; in the background, when
+   * it has started.
+   */
   runNested?(request: AgentRequest, callId: string, signal: AbortSignal): Promise<void>;
+  /** Resolves when the background runs of these calls have ended or wait, or when a message to the run has arrived. */
+  waitForBackground?(callIds: readonly string[], signal: AbortSignal): Promise<void>;
   /** Executes an isolated tool in a separate process. */
   executeIsolated?(tool: Tool, input: unknown, context: ToolContext): Promise<unknown>;
   /** Finds the user's rule that allows a call in this session. */

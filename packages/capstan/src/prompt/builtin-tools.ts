@@ -34,6 +34,38 @@ export const readResult: Tool = defineTool({
   },
 });
 
+/** Manages the background work of the run. Offered to agents that can start some. Executed by `manageBackground`. */
+export const backgroundWork: Tool = defineTool({
+  name: "background_work",
+  description:
+    "Lists your background work, waits for it, cancels it, or reads a long result of it. Results arrive as messages by themselves; waiting is only needed if you cannot go on without them.",
+  input: {
+    type: "object",
+    properties: {
+      action: { type: "string", enum: ["list", "wait", "cancel", "read"] },
+      id: {
+        type: "string",
+        description: "As given when the work was started. Without it, `wait` means all of it.",
+      },
+      reason: { type: "string", description: "Why it is cancelled." },
+      from: { type: "integer", minimum: 0, description: "For `read`: the first character, counted from 0." },
+    },
+    required: ["action"],
+    additionalProperties: false,
+  },
+  effects: "none",
+  reads: [],
+  timeoutMs: Number.MAX_SAFE_INTEGER,
+  maxResultSize: "unlimited",
+  execute: () => undefined,
+});
+
+/** Whether the agent can start background work. */
+export function hasBackgroundTools({ tools }: Agent): boolean {
+  for (const { background } of tools.values()) if (background) return true;
+  return false;
+}
+
 /** Tells the model how to read a truncated result, and whether the stored result is complete. */
 export function formatReadHint({
   handle,
@@ -73,7 +105,10 @@ export function buildHandoffSpec(names: readonly string[], mode: HandoffPolicy["
   };
 }
 
-const builtin: ReadonlyMap<string, Tool> = new Map([[readResult.name, readResult]]);
+const builtin: ReadonlyMap<string, Tool> = new Map([
+  [readResult.name, readResult],
+  [backgroundWork.name, backgroundWork],
+]);
 
 /** Finds a tool by name: the agent's own, or a built-in one. */
 export function findTool(agent: Agent, name: string): Tool | undefined {

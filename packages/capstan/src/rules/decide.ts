@@ -2,6 +2,7 @@ import type { Agents } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { RunState, State } from "../state/state.ts";
 import { acceptAnswer, answerWhenToolsFailed } from "./answer.ts";
+import { awaitBackground } from "./background.ts";
 import { compactOnRequest } from "./compaction.ts";
 import {
   buildCancellation,
@@ -36,6 +37,7 @@ const rules: readonly Rule[] = [
   failOnDeniedHandoff,
   performHandoff,
   answerOnLimit,
+  awaitBackground,
   acceptAnswer,
   stopOnRepetition,
   answerWhenToolsFailed,

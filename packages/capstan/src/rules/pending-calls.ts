@@ -5,6 +5,7 @@ import { formatInput } from "../escape-text.ts";
 import type { UiHint } from "../history.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
 import type { Source } from "../provenance.ts";
+import { listBackground } from "../state/background.ts";
 import { findRunByCall } from "../state/nested-state.ts";
 import type { Call, RunState } from "../state/state.ts";
 import type { Question, Tool, ToolCall } from "../tool.ts";
@@ -40,15 +41,16 @@ export type PendingCall<Call extends ToolCall = ToolCall> = Call["call"] & {
 
 export function listPendingCalls(agents: Agents, run: RunState): PendingCall[] {
   const agent = agents.get(run.agent);
-  const pending: PendingCall[] = [];
+  const pending: PendingCall[] = listBackground(run).flatMap(({ run: background }) =>
+    listNestedCalls(findNestedAgents(agents, background), background),
+  );
   for (const call of run.currentTurn?.calls.values() ?? []) {
     if (call.result || !agent) continue;
     const { id: callId, name, input } = call.part;
     const nestedRun = run.nested.get(callId)?.run;
     if (nestedRun) {
-      const { id: runId, agent: nestedAgent } = nestedRun;
-      const calls = nestedRun.done ? [] : listPendingCalls(resolveNestedAgents(agent, call), nestedRun);
-      pending.push(...calls.map((nestedCall) => ({ runId, agent: nestedAgent, ...nestedCall })));
+      if (!nestedRun.done && !nestedRun.isBackground)
+        pending.push(...listNestedCalls(resolveNestedAgents(agent, call), nestedRun));
       continue;
     }
     const callInfo = { callId, name, input, shown: formatInput(input) };
@@ -69,6 +71,11 @@ export function listPendingCalls(agents: Agents, run: RunState): PendingCall[] {
   return pending;
 }
 
+function listNestedCalls(agents: Agents, nestedRun: RunState): readonly PendingCall[] {
+  const { id: runId, agent } = nestedRun;
+  return listPendingCalls(agents, nestedRun).map((call) => ({ runId, agent, ...call }));
+}
+
 const getExpiry = ({ expiresAt }: { readonly expiresAt?: number | undefined } = {}) =>
   expiresAt === undefined ? {} : { expiresAt };
 
@@ -78,6 +85,20 @@ function resolveNestedAgents(agent: Agent, { part }: Call): Agents {
   return tool?.agent ? indexAgents(tool.agent) : new Map();
 }
 
+/** Finds the agent that executes a background run: it answers the calls of the tool that started the run. */
+export function findBackgroundAgent(agents: Agents, { parent }: RunState): Agent | undefined {
+  for (const caller of agents.values()) {
+    const found = parent?.name === undefined ? undefined : findTool(caller, parent.name)?.agent;
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function findNestedAgents(agents: Agents, background: RunState): Agents {
+  const agent = findBackgroundAgent(agents, background);
+  return agent ? indexAgents(agent) : new Map();
+}
+
 /** A run and the agents that it can be continued with. */
 export type RunWithAgents = { readonly agents: Agents; readonly run: RunState };
 
@@ -85,6 +106,9 @@ export type RunWithAgents = { readonly agents: Agents; readonly run: RunState };
 export function findAgentByCall(agents: Agents, run: RunState, callId: string): Agent | undefined {
   const agent = agents.get(run.agent);
   if (!agent || run.currentTurn?.calls.has(callId)) return agent;
+  for (const { run: background } of listBackground(run))
+    if (findRunByCall(background, callId))
+      return findAgentByCall(findNestedAgents(agents, background), background, callId);
   for (const call of run.currentTurn?.calls.values() ?? []) {
     const nestedRun = run.nested.get(call.part.id)?.run;
     if (nestedRun && findRunByCall(nestedRun, callId))

@@ -1,5 +1,5 @@
 import type { Agent } from "../agent.ts";
-import { checkFields } from "../definition.ts";
+import { checkFields, formatValue } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import { createAgentRequest } from "../perform/call-agent.ts";
 import { checkPolicy } from "../policy.ts";
@@ -13,16 +13,24 @@ export type AgentToolOptions<Name extends string = string> = {
   readonly description?: string;
   /** Tool name. Defaults to the agent's name. */
   readonly name?: Name;
-  /** Time limit for all turns of one call; restarts after each answer from the user. Unlimited by default. */
+  /**
+   * Time limit for all turns of one call; restarts after each answer from the user. Unlimited by default. In the
+   * background: the running time of the whole work, after which it ends with what it has.
+   */
   readonly timeoutMs?: number;
+  /**
+   * A call returns at once, and the agent works while the caller continues. Its answer arrives as a message to the caller,
+   * who does not end before. Default: false, the call returns the answer.
+   */
+  readonly background?: boolean;
 };
 
 const defaultMaxTurns = 5;
-const optionFields: readonly string[] = ["maxTurns", "description", "name", "timeoutMs"];
+const optionFields: readonly string[] = ["maxTurns", "description", "name", "timeoutMs", "background"];
 
 /**
  * Makes an agent a tool of another agent. Each call is a run nested in the caller's run: it starts with the prompt only,
- * has its own turns, instructions, tools and policy, and returns its answer. It spends the caller's budget and never has
+ * has its own turns, instructions, tools and policy, and returns its answer, or, in the background, a receipt. It spends the caller's budget and never has
  * more rights. Its events appear in the caller's stream, its approvals are given through the caller's run, and it resumes
  * after a crash.
  */
@@ -37,10 +45,18 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   const {
     name = agent.name,
     maxTurns = agent.policy.maxTurns ?? defaultMaxTurns,
-    description = `Asks the agent "${agent.name}", which sees nothing but the prompt.`,
+    background = false,
+    description = describeAgentTool(agent, background),
     timeoutMs = Number.MAX_SAFE_INTEGER,
   } = options;
   checkPolicy({ maxTurns });
+  if (typeof background !== "boolean")
+    throw new AgentError(
+      "invalid_definition",
+      `background of the agent tool "${name}" cannot be ${formatValue(background)}: use true or false.`,
+    );
+  const isTimed = background && timeoutMs !== Number.MAX_SAFE_INTEGER;
+  const policy = { maxTurns, ...(isTimed && { budget: { seconds: timeoutMs / 1000 } }) };
   const tool = defineTool({
     name,
     description,
@@ -57,7 +73,13 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     reads: [],
     retry: { maxAttempts: 1 },
     timeoutMs,
-    execute: ({ prompt }) => createAgentRequest({ agent, prompt, policy: { maxTurns } }),
+    execute: ({ prompt }) => createAgentRequest({ agent, prompt, policy, isBackground: background }),
   });
-  return { ...(tool as Tool), agent };
+  return { ...(tool as Tool), agent, ...(background && { background }) };
+}
+
+function describeAgentTool({ name }: Agent, isBackground: boolean): string {
+  return isBackground
+    ? `Has the agent "${name}" work in the background. It sees nothing but the prompt. The call returns at once; the result arrives later as a message.`
+    : `Asks the agent "${name}", which sees nothing but the prompt.`;
 }

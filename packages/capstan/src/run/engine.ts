@@ -1,4 +1,4 @@
-import { type Agents, hasDynamicTools, indexAgents, type ModelChoice } from "../agent.ts";
+import { type Agent, type Agents, hasDynamicTools, indexAgents, type ModelChoice } from "../agent.ts";
 import { findApprovalRule } from "../approvals/approval-rules.ts";
 import type { Effect, Engine, Step } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
@@ -23,8 +23,10 @@ import type { AgentRequest } from "../perform/call-agent.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import type { CallHooks, Io } from "../perform/io.ts";
 import { perform } from "../perform/perform.ts";
+import { findBackgroundAgent } from "../rules/pending-calls.ts";
 import { withMaskedIo } from "../secrets/masked-io.ts";
 import type { State } from "../state/state.ts";
+import { type BackgroundRuns, createBackgroundRuns } from "./background-runs.ts";
 import { buildNestedStart, createNestedLog, endNestedRun } from "./nested-run.ts";
 import type { RunServices } from "./services.ts";
 import { withSharedBudget } from "./shared-budget.ts";
@@ -39,20 +41,41 @@ export type EngineContext = {
 
 /** Creates the engine that performs the effects of one run and executes its nested runs. */
 export function createEngine(services: RunServices, context: EngineContext): Engine {
-  const { state, signal } = context;
-  const engine = direct(createStep(services, context), signal);
+  const { agents, state, signal } = context;
+  const background = createBackgroundRuns({
+    ...{ state, signal },
+    async execute(callId, { signal: stopSignal, released }) {
+      const run = state.run?.nested.get(callId)?.run;
+      const agent = run && findBackgroundAgent(agents, run);
+      if (!agent) return endNestedRun(services, state, callId);
+      const { shutdownSignal = released } = services;
+      const own = { ...services, shutdownSignal: AbortSignal.any([released, shutdownSignal]) };
+      await continueNested(own, state, { agent, callId, signal: stopSignal });
+    },
+    endRun: (callId) => endNestedRun(services, state, callId),
+  });
+  const engine = direct(createStep(services, context, background), signal);
 
-  async function endNestedFirst(effects: readonly Effect[]): Promise<void> {
+  async function performWithNested(effects: readonly Effect[]): Promise<void> {
+    background.update();
+    if (effects.some(endsRun)) await background.end();
     for (const callId of effects.flatMap(getSettledCalls)) await endNestedRun(services, state, callId);
     await engine.all(effects);
+    background.update();
   }
   return {
+    whenBackgroundChanges: background.whenChanged,
+    release: background.release,
     all(effects) {
       // A cancelled run still records its end. A run that lost its lease or its store cannot, and would loop forever.
       if (signal.aborted && signal.reason?.code !== "cancelled") return Promise.reject(signal.reason);
-      return state.run?.nested.size ? endNestedFirst(effects) : engine.all(effects);
+      return state.run?.nested.size ? performWithNested(effects) : engine.all(effects);
     },
   };
+}
+
+function endsRun(effect: Effect): boolean {
+  return effect.type === "note" && effect.facts.some(({ type }) => type === "done");
 }
 
 /** Calls that get their result from a cancellation or a refusal, not from the nested run that answers them. */
@@ -62,7 +85,11 @@ function getSettledCalls(effect: Effect): readonly string[] {
   return effect.facts.flatMap((fact) => (fact.type === "tool_call_result" ? fact.id : []));
 }
 
-function createStep(services: RunServices, { agents, state, log }: EngineContext): Step {
+function createStep(
+  services: RunServices,
+  { agents, state, log }: EngineContext,
+  background: BackgroundRuns,
+): Step {
   const { store, lease, clock, context, hooks, masking, canSuspend } = services;
   const { sessionId } = state;
   const { emit } = log;
@@ -81,7 +108,12 @@ function createStep(services: RunServices, { agents, state, log }: EngineContext
     resolveModel: (choice) => resolveModel(choice, hooks),
     executeIsolated,
     findApprovalRule: (scopes) => findApprovalRule(store, sessionId, scopes),
-    runNested: (request, callId, signal) => runNested(services, state, { request, callId, signal }),
+    async runNested(request, callId, signal) {
+      await startNested(services, state, { request, callId });
+      if (request.isBackground) background.update();
+      else await continueNested(services, state, { agent: request.agent, callId, signal });
+    },
+    waitForBackground: (callIds, signal) => background.wait(callIds, signal, services.whenMessage()),
   };
   const io = masking ? withMaskedIo(unmaskedIo, masking) : unmaskedIo;
   const step: Step = (effect, signal) =>
@@ -113,20 +145,29 @@ async function* throwOnRead(thrown: unknown): AsyncGenerator<never> {
   throw thrown;
 }
 
-type NestedCall = { readonly request: AgentRequest; readonly callId: string; readonly signal: AbortSignal };
-
-/** Starts or continues the run that answers a call, until it ends or waits. */
-async function runNested(
+/** Starts the run that answers a call. One that has started, or has even ended, is not started again: its fact is stored. */
+async function startNested(
   services: RunServices,
   parent: State,
-  { request, callId, signal }: NestedCall,
+  { request, callId }: { readonly request: AgentRequest; readonly callId: string },
 ): Promise<void> {
-  if (!parent.run) return;
-  const { agent } = request;
-  const log = createNestedLog(services, parent, { callId, agent: agent.name });
-  if (!parent.run.nested.has(callId)) await log.append([buildNestedStart(request, parent.run)], "start");
-  const state = parent.run.nested.get(callId);
+  const { run } = parent;
+  if (!run || run.nested.has(callId)) return;
+  const log = createNestedLog(services, parent, { callId, agent: request.agent.name });
+  await log.append([buildNestedStart(request, run)], "start");
+}
+
+type NestedCall = { readonly agent: Agent; readonly callId: string; readonly signal: AbortSignal };
+
+/** Continues the run that answers a call, until it ends or waits. */
+async function continueNested(
+  services: RunServices,
+  parent: State,
+  { agent, callId, signal }: NestedCall,
+): Promise<void> {
+  const state = parent.run?.nested.get(callId);
   if (!state?.run || state.run.done) return;
+  const log = createNestedLog(services, parent, { callId, agent: agent.name });
   const inbox = createInbox();
   const controller = new AbortController();
   const stop = () => {
@@ -142,9 +183,8 @@ async function runNested(
   const ownAgents = indexAgents(agent);
   const tools = hasDynamicTools(ownAgents) ? createDynamicTools(ownAgents) : undefined;
   const agents = tools?.agents ?? ownAgents;
+  const engine = createEngine(services, { agents, state, log, signal: controller.signal });
   try {
-    const context = { agents, state, log, signal: controller.signal };
-    const engine = createEngine(services, context);
     // This stream has no readers: events go to the stream of the root run.
     const stream = createEventStream();
     await runLoop({
@@ -161,5 +201,6 @@ async function runNested(
     });
   } finally {
     signal.removeEventListener("abort", stop);
+    await engine.release?.();
   }
 }

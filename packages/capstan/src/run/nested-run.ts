@@ -25,13 +25,17 @@ export function createNestedLog(
   return services.masking ? withMaskedLog(log, services.masking) : log;
 }
 
-export function buildNestedStart({ prompt, policy, agent }: AgentRequest, parent: RunState): FactBody {
+export function buildNestedStart(
+  { prompt, policy, agent, isBackground }: AgentRequest,
+  parent: RunState,
+): FactBody {
   return {
     type: "run_start",
     input: [{ type: "user", content: prompt }],
     policy: resolveNestedPolicy(policy, agent.policy, parent.policy),
     timeZone: parent.timeZone,
     agentVersion: computeAgentVersion(agent),
+    ...(isBackground && { background: true }),
   };
 }
 
@@ -61,7 +65,9 @@ export async function endNestedRun(services: RunServices, parent: State, callId:
   const child = parent.run?.nested.get(callId);
   if (!child?.run || child.run.done) return;
   for (const inner of child.run.nested.keys()) await endNestedRun(services, child, inner);
-  const reason = getRootState(parent).run?.cancelReason ?? "The call that this run answers has ended.";
+  const { isBackground, cancelReason } = child.run;
+  const ended = `The ${isBackground ? "run that started this work" : "call that this run answers"} has ended.`;
+  const reason = cancelReason ?? getRootState(parent).run?.cancelReason ?? ended;
   const log = createNestedLog(services, parent, { callId, agent: child.run.agent });
   await log.append([{ type: "cancel_requested", reason }, ...buildCancellation(child.run, reason)], "end");
 }

@@ -17,6 +17,8 @@ export interface Run<Output = Json | undefined, Call extends ToolCall = ToolCall
   readonly id: string;
   /** Ends the run soon, whatever its tools do. The text so far is kept. */
   cancel(reason?: string): Run<Output, Call>;
+  /** Cancels the background run that a call has started. This run continues, and learns of it. */
+  cancelBackground(callId: string, reason?: string): Run<Output, Call>;
   /** Adds a user message before the model's next turn. */
   steer(text: string): Run<Output, Call>;
   /**
@@ -61,6 +63,8 @@ export function createRunHandle({ id, send, readEvents, getResult }: RunHandleOp
     then: (onResult, onError) => getResult().then(onResult, onError),
     [Symbol.asyncIterator]: readEvents,
     cancel: (reason) => sendMessage({ type: "cancel", ...(reason !== undefined && { reason }) }),
+    cancelBackground: (call, reason) =>
+      sendMessage({ type: "cancel_background", call, ...(reason !== undefined && { reason }) }),
     steer: (text) => sendMessage({ type: "steer", text }),
     approve: (callId, value) =>
       sendMessage({ type: "approve", callId, ...(value !== undefined && { value: toJson(value) }) }),
@@ -81,6 +85,8 @@ export function forwardMessage(run: Run, message: Message): void {
   switch (message.type) {
     case "cancel":
       return void run.cancel(message.reason);
+    case "cancel_background":
+      return void run.cancelBackground(message.call, message.reason);
     case "steer":
       return void run.steer(message.text);
     case "approve":

@@ -2,13 +2,14 @@ import type { Agent } from "../agent.ts";
 import { describeThrown } from "../errors.ts";
 import type { Event } from "../event.ts";
 import type { Message } from "../loop/messages.ts";
-import { type Policy, type PolicyOverrides, resolvePolicy } from "../policy.ts";
+import type { Policy, PolicyOverrides } from "../policy.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { findSteeringText, type RunInput, readInput } from "./input.ts";
 import type { Result } from "./result.ts";
 import type { BusySession, WaitingRun } from "./run.ts";
 import { createRunHandle, forwardMessage, type Run } from "./run-handle.ts";
+import { resolveRunPolicy } from "./run-policy.ts";
 
 /** A message to a session with an unfinished run in this process. */
 export type BusyMessage = {
@@ -42,7 +43,7 @@ type Plan = { readonly onBusy: Policy["onBusy"]; readonly text?: string | undefi
 function tryPlan({ agent, input, policy }: BusyMessage): Plan | undefined {
   try {
     const { entries } = readInput(input);
-    const { onBusy } = resolvePolicy(policy, agent.policy);
+    const { onBusy } = resolveRunPolicy(agent, policy);
     return { onBusy, text: onBusy === "steer" ? findSteeringText(entries) : undefined };
   } catch {
     return undefined;

@@ -5,7 +5,7 @@ import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import { createId } from "../ids.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
-import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import type { AgentCall, AgentContext, AgentOutput } from "../schema/infer-agent.ts";
 import { readRunFacts } from "../sessions/load-facts.ts";
 import { queueKind, type RunStart } from "../sessions/queue.ts";
@@ -23,6 +23,7 @@ import {
   type SharedStoreOptions,
 } from "./open-run.ts";
 import type { Run } from "./run-handle.ts";
+import { resolveRunPolicy } from "./run-policy.ts";
 import { assertTags } from "./run-tags.ts";
 import { runWhenBusy } from "./run-when-busy.ts";
 
@@ -216,7 +217,7 @@ export function buildRunStart(
   return {
     type: "run_start",
     input: entries,
-    policy: resolvePolicy(compact ? { ...policy, memory: "session" } : policy, agent.policy),
+    policy: resolveRunPolicy(agent, compact ? { ...policy, memory: "session" } : policy),
     timeZone: timeZone ?? machineTimeZone,
     ...(settings && { settings: checkRunSettings(agent, settings) }),
     ...(instructions !== undefined && { instructions }),

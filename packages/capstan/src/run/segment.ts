@@ -1,5 +1,6 @@
 import type { Agents } from "../agent.ts";
 import { systemClock } from "../clock.ts";
+import type { Engine } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { type FactBody, isFact } from "../event.ts";
 import { createId } from "../ids.ts";
@@ -22,6 +23,7 @@ import { assertContext } from "./input.ts";
 import type { OpenRunOptions } from "./open-run.ts";
 import { foldNewFacts, type OpenSession, saveSnapshot } from "./open-session.ts";
 import { buildResult, type Result } from "./result.ts";
+import type { RunServices } from "./services.ts";
 import { createSharedBudget } from "./shared-budget.ts";
 
 /** State shared by the segments of one run in this process. */
@@ -94,6 +96,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
   };
   const sync = shared && !shared.startOnly ? syncInbox({ store, sessionId, runId, inbox, abort }) : undefined;
   let entry: ProcessEntry | undefined;
+  let engine: Engine | undefined;
   try {
     // New facts of a run that was open before were written by another process while the run waited.
     const onFact = session.isFolded ? context.stream.push : undefined;
@@ -114,16 +117,9 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
       await assertContext(agent, options.context);
     if (shared || state.run.waiting || state.run.isAlone)
       entry = await enterProcess(options, { state, log, lease: lease.lease, signal: controller.signal });
-    const { context: callContext, hooks = {}, clock = systemClock } = options;
-    const { shutdownSignal, onModelCall } = shared ?? {};
-    const services = { store, lease, clock, context: callContext, hooks, log: sessionLog, shutdownSignal };
-    const engine = createEngine(
-      {
-        ...{ ...services, masking: context.masking, canSuspend: shared !== undefined, onModelCall },
-        budget: createSharedBudget(),
-      },
-      { agents, state, log, signal: controller.signal },
-    );
+    const services = createServices(options, context, { lease, log: sessionLog });
+    engine = createEngine(services, { agents, state, log, signal: controller.signal });
+    const { clock, shutdownSignal } = services;
     await runLoop({
       ...context,
       engine,
@@ -137,10 +133,23 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
     });
     await saveSnapshot(session, { store, lease: lease.lease, every: shared?.snapshotEvery });
   } finally {
+    await engine?.release?.();
     sync?.close();
     await entry?.stop();
     await lease.release().finally(entry?.leave);
   }
+}
+
+function createServices(
+  { store, shared, context, hooks = {}, clock = systemClock }: OpenRunOptions,
+  { masking, inbox }: SegmentContext,
+  { lease, log }: Pick<RunServices, "lease" | "log">,
+): RunServices {
+  const { shutdownSignal, onModelCall } = shared ?? {};
+  return {
+    ...{ store, lease, clock, context, hooks, masking, log, shutdownSignal, onModelCall },
+    ...{ canSuspend: shared !== undefined, budget: createSharedBudget(), whenMessage: inbox.whenNotEmpty },
+  };
 }
 
 /**

@@ -23,4 +23,6 @@ export type RunServices = {
   readonly canSuspend: boolean;
   readonly onModelCall: OnModelCall | undefined;
   readonly budget: SharedBudget;
+  /** Resolves when a message to the root run has arrived. */
+  whenMessage(): Promise<void>;
 };

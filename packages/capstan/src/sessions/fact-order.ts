@@ -101,6 +101,8 @@ function createCallCheck(): (fact: Fact) => string | undefined {
       case "handoff_denied":
       case "handoff_return":
         return findUnknown(fact.callId, runId);
+      case "cancel_requested":
+        return fact.callId === undefined ? undefined : findUnknown(fact.callId, runId);
       case "retried":
         retries.set(runId, (retries.get(runId) ?? 0) + 1);
         return undefined;

@@ -108,7 +108,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
     compact: keepOptional(choice(true)),
     // Names a definition of this deployment.
     agentVersion: drop(string),
-    tags: keepOptional(array(string)),
+    ...{ tags: keepOptional(array(string)), background: keepOptional(choice(true)) },
   }),
   turn_start: object<Body<"turn_start">>({
     ...{ turn: keep(count), maxTurns: keep(either(choice("unlimited"), number)), messageCount: keep(count) },
@@ -202,7 +202,7 @@ const factBodies: { readonly [Type in FactBody["type"]]: Shape<Body<Type>> } = {
   // Crashes of other processes do not count against the processes here.
   recovered: dropped(object<Body<"recovered">>({ owner: keep(string), alone: keepOptional(choice(true)) })),
   solo_end: dropped(object<Body<"solo_end">>({})),
-  cancel_requested: object<Body<"cancel_requested">>({ reason: keep(string) }),
+  cancel_requested: object<Body<"cancel_requested">>({ reason: keep(string), callId: keepOptional(string) }),
   retried: object<Body<"retried">>({ usageBefore: notSpentOptional }),
   turn_end: object<Body<"turn_end">>({ turn: keep(count), usage: notSpent }),
   turn_summary: object<Body<"turn_summary">>({

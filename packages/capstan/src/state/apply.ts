@@ -6,6 +6,7 @@ import { addEntryLabels, addLabels, addSource, findModelProvenance, listReads } 
 import type { Reply } from "../tool.ts";
 import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
 import { isHosted, reserveNumbers, settleHosted, startHosted } from "./apply-hosted.ts";
+import { addProgress } from "./background.ts";
 import { applyCompaction } from "./compact.ts";
 import { addModelUsage, completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
 import { measureHistory } from "./context-size.ts";
@@ -92,8 +93,9 @@ const folds: Folds = {
     addEntryLabels(state.labels, entry);
     run.lastHandoff = undefined;
   },
-  cancel_requested(_, run, { reason }) {
-    run.cancelReason ??= reason;
+  cancel_requested(_, run, { reason, callId }) {
+    const cancelled = callId === undefined ? run : run.nested.get(callId)?.run;
+    if (cancelled) cancelled.cancelReason ??= reason;
   },
   retried: reopenRun,
   recovered(_, run, { alone = false }) {
@@ -148,6 +150,7 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
     isSummarized: false,
   };
   addSteering(state, run);
+  if (run.nested.size > 0) addProgress(state, run);
   if (typeof run.policy.contextBudget === "number") measureHistory(state, state.history.length);
 }
 

@@ -2,9 +2,10 @@ import type { Fact } from "../event.ts";
 import { type CallPart, type ResultEntry, toPlainText } from "../history.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import type { Usage } from "../model.ts";
+import { backgroundWork } from "../prompt/builtin-tools.ts";
 import { addFragment } from "./citations.ts";
 import { correctEstimate } from "./context-size.ts";
-import { mergeNestedRun } from "./nested-state.ts";
+import { mergeNestedRun } from "./merge-nested-run.ts";
 import {
   addUsage,
   type Call,
@@ -32,13 +33,15 @@ export function recordCall(
 ): void {
   const { result, record } = call;
   if (!result || !record) return;
-  mergeNestedRun(state, run, call);
+  // The answer of a background run comes later.
+  if (!run.nested.get(call.part.id)?.run?.isBackground) mergeNestedRun(state, run, call.part);
   run.toolCalls.push(record);
   if (result.affected !== undefined) run.affected.push(result.affected);
   if (result.contexts) run.hasSearched = true;
   for (const fragment of result.contexts ?? []) addFragment(state, fragment);
   run.unknownTools = result.error?.code === "unknown_tool" ? run.unknownTools + 1 : 0;
-  countRepeat(run, turnState, call);
+  // Whoever waits for background work may ask for it again.
+  if (call.part.name !== backgroundWork.name) countRepeat(run, turnState, call);
 }
 
 /** Returns a key that is equal for calls of the same tool with equal arguments. */

@@ -1,10 +1,8 @@
 import type { Fact } from "../event.ts";
 import type { Usage } from "../model.ts";
-import { addLabels, hasExternal, listReads } from "../provenance.ts";
-import { addFragment } from "./citations.ts";
+import { deliverResult } from "./background.ts";
 import {
   addUsage,
-  type Call,
   clearCrashes,
   createState,
   listAncestors,
@@ -49,7 +47,7 @@ export function listActiveRuns(run: RunState): RunState[] {
 /** Whether the call's nested run waits: for an answer from the user or the client, or for its model's provider. */
 export function isNestedRunWaiting(run: RunState, callId: string): boolean {
   const child = run.nested.get(callId)?.run;
-  if (!child?.waiting || child.done) return false;
+  if (!child?.waiting || child.done || child.isBackground) return false;
   if (child.wakeAt !== undefined) return true;
   // In a copied session, all open calls may be refused, and then the run does not wait.
   return [...(child.currentTurn?.calls.values() ?? [])].some((call) => !call.result && !call.check?.error);
@@ -81,7 +79,10 @@ export function applyNested(state: State, fact: Fact, fold: (state: State, fact:
   child.elapsedMs = state.elapsedMs;
   fold(child, fact);
   if (!child.run) return;
-  child.run.parent ??= { state: parent, callId };
+  child.run.parent ??= {
+    ...{ state: parent, callId },
+    name: parent.run.currentTurn?.calls.get(callId)?.part.name,
+  };
   const calls = child.run.startedCalls - callsBefore;
   const reply = fact.type === "approval_resolved" ? child.run.approvals.get(fact.callId) : undefined;
   const usage = getUsage(fact);
@@ -92,6 +93,7 @@ export function applyNested(state: State, fact: Fact, fold: (state: State, fact:
     if (["message", "message_partial", "tool_call_result"].includes(fact.type)) clearCrashes(run);
     if (fact.type === "approval_resolved" && reply) run.approvals.set(fact.callId, reply);
   }
+  if (fact.type === "done" && child.run.isBackground) deliverResult(parent, callId);
 }
 
 /** Creates a state with an empty history and the parent's labels, because its input comes from the parent. */
@@ -117,18 +119,4 @@ function getUsage(fact: Fact): Usage | undefined {
     default:
       return undefined;
   }
-}
-
-/** Merges a finished nested run into its parent: fragments, changes, and labels of the data it read. */
-export function mergeNestedRun(state: State, run: RunState, { part }: Call): void {
-  const child = run.nested.get(part.id);
-  if (!child) return;
-  run.nested.delete(part.id);
-  for (const fragment of child.fragments.values()) addFragment(state, fragment);
-  if (child.run?.hasSearched) run.hasSearched = true;
-  run.affected.push(...(child.run?.affected ?? []));
-  const missing = listReads(child.labels).filter(
-    (label) => hasExternal(child.labels[label]) && !hasExternal(state.labels[label]),
-  );
-  addLabels(state.labels, missing, { tool: part.name, turn: run.turn, input: part.input });
 }

@@ -105,8 +105,14 @@ export type RunState = {
   readonly approvals: Map<string, Reply & { readonly input?: Json }>;
   /** Nested runs by the call they answer, until its turn is complete. */
   readonly nested: Map<string, State>;
-  /** For a nested run: the parent's state, and the call this run answers. */
-  parent: { readonly state: State; readonly callId: string } | undefined;
+  /** For a nested run: the parent's state, the call this run answers, and the tool that was called. */
+  parent: { readonly state: State; readonly callId: string; readonly name?: string | undefined } | undefined;
+  /** For a nested run: its call has returned a receipt, and its answer becomes a message to the parent. */
+  readonly isBackground: boolean;
+  /** For a background run: the last text that its parent has received as progress. */
+  reportedText: string;
+  /** The background runs that have ended. */
+  readonly endedWork: EndedWork[];
   waiting: boolean;
   /** When the run resumes by itself. */
   wakeAt: number | undefined;
@@ -147,6 +153,15 @@ export type RunState = {
         readonly canRetry?: true;
       }
     | undefined;
+};
+
+/** A background run that has ended, with the answer or the reason that its parent received. */
+export type EndedWork = {
+  readonly runId: string;
+  readonly callId: string;
+  readonly name: string;
+  readonly status: RunStatus;
+  readonly text: string;
 };
 
 /** An agent that handed off and waits, with its state at that time. */

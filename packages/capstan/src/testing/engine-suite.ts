@@ -9,6 +9,7 @@ import type { Run } from "../run/run-handle.ts";
 import { fold } from "../state/apply.ts";
 import type { Store } from "../store.ts";
 import { defineTool } from "../tool.ts";
+import { backgroundSuite } from "./background-suite.ts";
 import { breakAppend } from "./break-append.ts";
 import { fakeClock } from "./fake-clock.ts";
 import { nestedSuite } from "./nested-suite.ts";
@@ -188,6 +189,7 @@ export function engineSuite(
     });
 
     nestedSuite({ make, close, isRemote, kills: countRuns(5000, 600) });
+    backgroundSuite({ make, close, isRemote, kills: countRuns(5000, 600) });
 
     it("rejects the run without a result when its journal fails; resumed, the run ends", async () => {
       for (const appends of [1, 2, 3, 4, 5, 6]) {

@@ -17,7 +17,7 @@ type Engine = {
   resume(agent: Agent, runId: string, options: ResumeOptions): Run;
 };
 
-type NestedSuiteOptions = {
+export type NestedSuiteOptions = {
   make(): Promise<Engine>;
   close(engine: Engine): Promise<void>;
   readonly isRemote: boolean;
@@ -136,8 +136,8 @@ export async function runApproving(run: Run): Promise<Result> {
   }
 }
 
-async function seedSession(store: Store, facts: readonly Fact[]): Promise<void> {
-  const lease = await store.lease(session, "seed", 60_000);
+export async function seedSession(store: Store, facts: readonly Fact[]): Promise<void> {
+  const lease = await store.lease(facts[0]?.sessionId ?? session, "seed", 60_000);
   if (!lease) throw new Error("the session of a new store is taken");
   await store.append(facts, { expected: 0, lease });
   await store.release(lease);

@@ -137,6 +137,23 @@ export const runAnswerRoutes: readonly Route[] = [
   }),
   defineRoute({
     method: "POST",
+    path: "/api/runs/{runId}/background/{callId}/cancel",
+    summary: "Cancel the background run that a call has started. The run itself continues.",
+    params: call,
+    body: z.strictObject({ reason: z.string().min(1).max(1000).optional() }).default({}),
+    responses: accepted,
+    async handle({ params: { runId, callId }, body: { reason }, caller, key }, deployment) {
+      const cancel = {
+        type: "cancel_background",
+        call: callId,
+        ...(reason !== undefined && { reason }),
+      } as const;
+      await sendToRun(deployment, { caller, runId, key }, cancel);
+      return respondAccepted();
+    },
+  }),
+  defineRoute({
+    method: "POST",
     path: "/api/runs/{runId}/steer",
     summary: "Send a steering message, delivered before the next turn.",
     params,

@@ -48,7 +48,8 @@ export async function sendToRun(
     const { facts: position = 0 } = (await store.getSession(sessionId)) ?? {};
     if (always && call)
       await addApprovalRule(store, { sessionId, runId, covers: always === true ? "call" : always }, call);
-    await (message.type === "cancel" ? send() : resumeWithinQuota(deployment, place, send));
+    const isCancellation = message.type === "cancel" || message.type === "cancel_background";
+    await (isCancellation ? send() : resumeWithinQuota(deployment, place, send));
     // The key was already used with another text.
     if (message.type === "steer" && !(await wasDelivered(deployment, { ...place, position }, message)))
       throw createKeyConflictError();

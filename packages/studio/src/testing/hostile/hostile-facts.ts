@@ -96,7 +96,7 @@ function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
       timeZone: "UTC",
       settings: createSettings(text),
       instructions: text(),
-      ...{ imported: true, compact: true, agentVersion: text(), tags: [text()] },
+      ...{ imported: true, compact: true, agentVersion: text(), tags: [text()], background: true },
     },
     turn_start: { maxTurns: 5, messageCount: 1, tools: "offered", chain: "main", notes: [text()] },
     message: {
@@ -246,7 +246,7 @@ function createRunFacts(hostile: HostileText): Omit<Facts, ModelFacts | ToolFact
     steered: { entry: { type: "user", content: text() }, queuedAs: text() },
     recovered: { owner: text(), alone: true },
     solo_end: {},
-    cancel_requested: { reason: text() },
+    cancel_requested: { reason: text(), callId: "c1" },
     limit_reached: { code: text(), message: text(), turns: 1 },
     warning: { code: text(), message: text() },
     error: { code: text(), message: text(), retryable: false },

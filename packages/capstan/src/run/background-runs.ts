@@ -1,0 +1,119 @@
+import { rejectOnAbort } from "../clock.ts";
+import { AgentError } from "../errors.ts";
+import { hasWork, listBackground } from "../state/background.ts";
+import type { State } from "../state/state.ts";
+
+/** The background runs of one run, while a process executes it. */
+export interface BackgroundRuns {
+  /** Continues those that have work to do, and stops those that were cancelled. */
+  update(): void;
+  /** Resolves when one of them ends or suspends; undefined if none executes. Rejects if one cannot be executed. */
+  whenChanged(): Promise<void> | undefined;
+  /** Resolves when those of the calls have ended or wait, or when `interruption` resolves. */
+  wait(callIds: readonly string[], signal: AbortSignal, interruption: Promise<void>): Promise<void>;
+  /** Ends all of them. */
+  end(): Promise<void>;
+  /** Stops them after their current steps, so that the next segment continues them. */
+  release(): Promise<void>;
+}
+
+type Execution = { readonly controller: AbortController; readonly finished: Promise<void> };
+
+export type BackgroundOptions = {
+  readonly state: State;
+  /** Aborted when the run is cancelled, or loses its lease or its store. */
+  readonly signal: AbortSignal;
+  /** Continues the run of a call until it ends or waits. `released` is aborted when it is to stop after its current step. */
+  execute(
+    callId: string,
+    signals: { readonly signal: AbortSignal; readonly released: AbortSignal },
+  ): Promise<void>;
+  /** Ends the run of a call that is not executed. */
+  endRun(callId: string): Promise<void>;
+};
+
+export function createBackgroundRuns({ state, signal, execute, endRun }: BackgroundOptions): BackgroundRuns {
+  const executions = new Map<string, Execution>();
+  const released = new AbortController();
+  let changed = Promise.withResolvers<void>();
+  let failure: { readonly error: unknown } | undefined;
+  let isEnding = false;
+
+  function notify(): void {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  }
+
+  function start(callId: string): void {
+    const controller = new AbortController();
+    const signals = { signal: AbortSignal.any([signal, controller.signal]), released: released.signal };
+    const finished = execute(callId, signals)
+      .catch((error) => {
+        failure ??= { error };
+      })
+      .then(() => {
+        executions.delete(callId);
+        update();
+        notify();
+      });
+    executions.set(callId, { controller, finished });
+  }
+
+  function update(): void {
+    if (!state.run || failure || isEnding || released.signal.aborted) return;
+    const { maxConcurrency } = state.run.policy;
+    for (const work of listBackground(state.run)) {
+      const { cancelReason } = work.run;
+      const execution = executions.get(work.callId);
+      if (execution && cancelReason !== undefined) stop(execution, cancelReason);
+      else if (!execution && hasWork(work) && executions.size < maxConcurrency) start(work.callId);
+    }
+  }
+
+  async function settle(): Promise<void> {
+    while (executions.size > 0) await Promise.all([...executions.values()].map(({ finished }) => finished));
+  }
+
+  return {
+    update,
+    whenChanged() {
+      update();
+      if (failure) return Promise.reject(failure.error);
+      return executions.size > 0 ? changed.promise.then(throwFailure) : undefined;
+    },
+    async wait(callIds, waitSignal, interruption) {
+      let isInterrupted = false;
+      const message = interruption.then(() => {
+        isInterrupted = true;
+      });
+      const isWorking = () => {
+        const works = state.run ? listBackground(state.run) : [];
+        return works.some((work) => callIds.includes(work.callId) && hasWork(work));
+      };
+      while (isWorking() && !isInterrupted && !failure && !waitSignal.aborted) {
+        const either = Promise.race([changed.promise, message]);
+        await rejectOnAbort(either, waitSignal).catch(() => undefined);
+      }
+    },
+    async end() {
+      isEnding = true; // no further ones start
+      const reason = state.run?.cancelReason ?? "The run that started this work has ended.";
+      for (const execution of executions.values()) stop(execution, reason);
+      await settle();
+      for (const { callId } of state.run ? listBackground(state.run) : []) await endRun(callId);
+      isEnding = false;
+    },
+    async release() {
+      released.abort();
+      await settle();
+    },
+  };
+
+  function throwFailure(): void {
+    if (failure) throw failure.error;
+  }
+}
+
+function stop({ controller }: Execution, reason: string): void {
+  if (!controller.signal.aborted) controller.abort(new AgentError("cancelled", reason));
+}
