@@ -281,6 +281,8 @@ function indexTools(agent: string, tools: readonly Tool[]): ReadonlyMap<string, 
 
 /** The name of the built-in tool for handoffs. */
 export const handoffName = "handoff";
+/** The name of the built-in tool for background work. */
+export const backgroundWorkName = "background_work";
 
 function readHandoffs({ name, tools, handoffs }: AgentDefinition): Agent["handoffs"] {
   if (handoffs === undefined || (Array.isArray(handoffs) && handoffs.length === 0)) return undefined;

@@ -1,4 +1,4 @@
-import type { Agent } from "../agent.ts";
+import { type Agent, backgroundWorkName } from "../agent.ts";
 import { isDeadline } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
 import { type ErrorData, isModelError, toErrorData } from "../errors.ts";
@@ -78,7 +78,7 @@ function createReceipt({ state }: Io, { callId, name }: ToolEffect): Outcome {
     content:
       `"${name}" works in the background as "${runId}". Go on with other work, or end your turn: ` +
       "the result arrives as a message. Do not start the same work again. " +
-      "background_work lists, waits for and cancels background work.",
+      `${backgroundWorkName} lists, waits for and cancels background work.`,
     data: { runId, status: "running" },
   };
 }

@@ -1,4 +1,4 @@
-import { type Agent, handoffName } from "../agent.ts";
+import { type Agent, backgroundWorkName, handoffName } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { ResultEntry } from "../history.ts";
 import type { ToolSpec } from "../model.ts";
@@ -36,7 +36,7 @@ export const readResult: Tool = defineTool({
 
 /** Manages the background work of the run. Offered to agents that can start some. Executed by `manageBackground`. */
 export const backgroundWork: Tool = defineTool({
-  name: "background_work",
+  name: backgroundWorkName,
   description:
     "Lists your background work, waits for it, cancels it, or reads a long result of it. Results arrive as messages by themselves; waiting is only needed if you cannot go on without them.",
   input: {

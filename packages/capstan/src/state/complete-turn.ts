@@ -1,8 +1,8 @@
+import { backgroundWorkName } from "../agent.ts";
 import type { Fact } from "../event.ts";
 import { type CallPart, type ResultEntry, toPlainText } from "../history.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
 import type { Usage } from "../model.ts";
-import { backgroundWork } from "../prompt/builtin-tools.ts";
 import { addFragment } from "./citations.ts";
 import { correctEstimate } from "./context-size.ts";
 import { mergeNestedRun } from "./merge-nested-run.ts";
@@ -41,7 +41,7 @@ export function recordCall(
   for (const fragment of result.contexts ?? []) addFragment(state, fragment);
   run.unknownTools = result.error?.code === "unknown_tool" ? run.unknownTools + 1 : 0;
   // Whoever waits for background work may ask for it again.
-  if (call.part.name !== backgroundWork.name) countRepeat(run, turnState, call);
+  if (call.part.name !== backgroundWorkName) countRepeat(run, turnState, call);
 }
 
 /** Returns a key that is equal for calls of the same tool with equal arguments. */
