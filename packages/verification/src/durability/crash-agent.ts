@@ -45,8 +45,11 @@ export const crashTools: { readonly [Name in ToolName]: ToolKind } = {
   kill_process: { effects: "none", ms: 0 },
 };
 
-/** `handoff` passes the run on to a second agent, which continues the plan; `helper` is a sub-agent with its own plan. */
-export type PlannedCall = ToolName | "handoff" | "helper";
+/**
+ * `handoff` passes the run on to a second agent, which continues the plan; `helper` is a sub-agent with its own plan, and
+ * `background_helper` the same one in the background.
+ */
+export type PlannedCall = ToolName | "handoff" | "helper" | "background_helper";
 
 /** Calls by turn. */
 export type PlannedCalls = readonly (readonly PlannedCall[])[];
@@ -85,17 +88,18 @@ export function createCrashAgent(options: CrashAgentOptions): Agent {
   const { name = "planned", instructions = "" } = options;
   const policy = { gate: "off", toolTimeoutMs: 3_600_000 } as const;
   const helper = defineAgent({ name: "helper", model, tools, policy });
-  const second = defineAgent({ name: "second", model, tools: [...tools, agentTool(helper)], policy });
+  const helpers = [agentTool(helper), agentTool(helper, { name: "background_helper", background: true })];
+  const second = defineAgent({ name: "second", model, tools: [...tools, ...helpers], policy });
   return defineAgent({
     ...{ name, model, instructions, policy },
-    tools: [...tools, agentTool(helper)],
+    tools: [...tools, ...helpers],
     handoffs: () => [second],
   });
 }
 
 function createInput(name: PlannedCall, place: string): Record<string, string> {
   if (name === "handoff") return { agent: "second" };
-  return name === "helper" ? { prompt: `${place} ${JSON.stringify(helperPlan)}` } : { place };
+  return name.endsWith("helper") ? { prompt: `${place} ${JSON.stringify(helperPlan)}` } : { place };
 }
 
 function getQuestion(history: readonly Entry[]): string {

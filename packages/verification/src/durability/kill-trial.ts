@@ -177,9 +177,10 @@ const randomCalls: readonly PlannedCall[] = [
   "pay",
   "slow_pay",
   "helper",
+  "background_helper",
 ];
 
-/** Parallel calls, some of a sub-agent; sometimes a handoff, and a call that needs approval in the end. */
+/** Parallel calls, some of a sub-agent, also in the background; sometimes a handoff, and a call that needs approval in the end. */
 export function createRandomPlan(random: Random): PlannedCalls {
   const turns: PlannedCalls = Array.from({ length: random.between(1, 3) }, () =>
     Array.from({ length: random.between(1, 3) }, () => random.pick(randomCalls)),
