@@ -17,6 +17,7 @@ describe("the examples", () => {
     "add-an-app": "ok: where is the book moby-dick",
     "add-an-engine": "done: The pressure is 3 bar. (1 look)",
     "agent-tool": "  librarian 2 done",
+    "background-agents": "done after 4 turns, 90 tokens by both",
     "anthropic-client": "Sail on Friday at 6:40.",
     approvals: "denied: The call was denied: we do not know them.",
     "ask-in-mid-call": 'Booked: {"seat":"7C"} in R 12.',
