@@ -1,4 +1,5 @@
-import type { Event } from "capstan";
+import { agentTool, defineAgent, defineTool, type Event, run } from "capstan";
+import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createStyle } from "../terminal/style.ts";
 import { createTranscript } from "./transcript.ts";
@@ -107,4 +108,37 @@ describe("an outage of the model provider", () => {
       "! one failed: 503: busy.\n\n· /retry tries again from where the run failed.",
     );
   });
+});
+
+it("shows the start, the progress and the end of background work", async () => {
+  const look = defineTool({
+    name: "look",
+    description: "Looks.",
+    input: { type: "object", properties: {} },
+    effects: "none",
+    execute: () => "Rock.",
+  });
+  const research = defineAgent({
+    name: "research",
+    model: scriptedModel([{ text: "I\nlook.", calls: [{ name: "look", input: {} }] }, { text: "Rock." }]),
+    tools: [look],
+  });
+  const model = scriptedModel(({ history }) => {
+    if (history.length === 1) return { calls: [{ name: "research", input: { prompt: "Look." } }] };
+    const isKnown = history.some(
+      (entry) => entry.type === "user" && String(entry.content).includes("is done"),
+    );
+    return { text: isKnown ? "It is rock." : "I am having it looked up." };
+  });
+  const agent = defineAgent({ name: "a", model, tools: [agentTool(research, { background: true })] });
+  const events: Event[] = [];
+  for await (const event of run(agent, "Go.")) events.push(event);
+  const { printed } = showEvents(events);
+  const lines = printed.split("\n").filter((line) => line.includes("background"));
+  expect(lines.filter((line) => line.startsWith("· "))).toEqual([
+    "· research works in the background.",
+    "· research in the background: I look.",
+    "· research in the background is done.",
+  ]);
+  expect(printed).toContain("It is rock.");
 });

@@ -1,4 +1,5 @@
 import type { Event } from "capstan";
+import { createBackgroundWriter } from "../output/background-writer.ts";
 import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { Style } from "../terminal/style.ts";
 import { breakLines, indentHanging, wrapText } from "../terminal/wrap.ts";
@@ -36,8 +37,7 @@ type FoldedBlock = { readonly title: string; render(columns: number): string[] }
 export function createTranscript(view: View, getTime: () => number = () => performance.now()): Transcript {
   const { style } = view;
   const calls = createCardList(getTime);
-  let folded: FoldedBlock | undefined;
-  let reasoning: FoldedBlock | undefined;
+  let [folded, reasoning]: (FoldedBlock | undefined)[] = [];
   const activity = createActivity(getTime);
   let lastNotice = "";
   const answer = createAnswerStream({
@@ -73,6 +73,7 @@ export function createTranscript(view: View, getTime: () => number = () => perfo
   function showBlock({ title, render }: FoldedBlock): void {
     view.print([style.bold(title), ...render(view.getColumns() - 2).map((line) => `  ${line}`)]);
   }
+  const showBackground = createBackgroundWriter(showNotice);
   function handleRootEvent(event: Event): void {
     answer.handleEvent(event);
     activity.handleEvent(event);
@@ -91,6 +92,7 @@ export function createTranscript(view: View, getTime: () => number = () => perfo
   return {
     handleEvent(event) {
       calls.handleEvent(event);
+      showBackground(event);
       if (event.parentRunId === undefined) handleRootEvent(event);
       printCards(calls.takeSettled());
       view.redraw();

@@ -2,6 +2,7 @@ import { type Event, formatMedia, getMedia, isFact, type Result } from "capstan"
 import { formatDuration, formatTime } from "../chat/format-usage.ts";
 import type { StartFlags } from "../commands/start-flags.ts";
 import type { Io } from "../io.ts";
+import { createBackgroundWriter } from "../output/background-writer.ts";
 import { formatJsonLine } from "../output/format-json.ts";
 import { formatOutput } from "../output/format-output.ts";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
@@ -49,7 +50,9 @@ export function createProgressWriter({ stderr }: Io, startLine?: () => void): (e
     startLine?.();
     stderr.write(`${escapeTerminalLine(text).slice(0, (stderr.columns ?? 120) - 1)}\n`);
   };
+  const writeBackground = createBackgroundWriter((line) => writeLine(`· ${line}`));
   return (event) => {
+    writeBackground(event);
     if (event.type === "retry")
       writeLine(`· Attempt ${event.attempt + 1} in ${formatDuration(event.waitMs)}: ${event.message}`);
     if (event.type === "waiting" && event.until !== undefined)

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { defineAgent, defineTool, type Result, run } from "capstan";
+import { agentTool, defineAgent, defineTool, type Result, run } from "capstan";
 import { fakeClock, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { expect, it } from "vitest";
 import type { Io } from "../io.ts";
@@ -78,4 +78,16 @@ it("a character that is split between two pieces is printed whole, and sequences
   for (const delta of ["a\ud83d", "\ude00b\x1b]0;owned\x07", "c"])
     output.writeEvent({ ...base, type: "content_delta", delta });
   expect(writes.join("")).toBe("a😀bc");
+});
+
+it("shows background work between the lines of the answer", async () => {
+  const { writes, output } = createTerminal();
+  const helper = defineAgent({ name: "helper", model: scriptedModel([{ text: "Found." }]) });
+  const model = scriptedModel(({ history }) =>
+    history.length === 1 ? { calls: [{ name: "helper", input: { prompt: "Look." } }] } : { text: "Known." },
+  );
+  const agent = defineAgent({ name: "a", model, tools: [agentTool(helper, { background: true })] });
+  for await (const event of run(agent, "Go")) output.writeEvent(event);
+  const lines = writes.filter((text) => text.startsWith("· helper") && text.includes("background"));
+  expect(lines).toEqual(["· helper works in the background.\n", "· helper in the background is done.\n"]);
 });

@@ -315,3 +315,43 @@ describe("an active run", () => {
     expect(await steered()).toHaveLength(2);
   });
 });
+
+describe("background work", () => {
+  const sign = defineTool({
+    ...{ name: "sign", description: "Signs", input: { type: "object" }, needsApproval: true },
+    execute: () => "signed",
+  });
+  const clerk = defineAgent({ name: "clerk", model: scriptedModel(createCallScript(sign)), tools: [sign] });
+  const script: Script = ({ history }) =>
+    history.length === 1
+      ? { calls: [{ id: "c1", name: "clerk", input: { prompt: "Sign." } }] }
+      : { text: `I have read ${history.filter((entry) => entry.type === "user").length} messages.` };
+
+  it("asks for approval through its parent", async () => {
+    const store = sqlite(":memory:");
+    const server = serve(agentTool(clerk, { background: true }), { store, script });
+    const { runId } = await start(server);
+    const { pending } = await waitForState(server, runId, "waiting");
+    expect(pending).toMatchObject([{ name: "sign", needs: "approval", agent: "clerk" }]);
+    const [{ callId } = { callId: "" }] = pending;
+    expect(
+      (await server.send("POST", `/api/runs/${runId}/approvals/${callId}`, { approved: true })).status,
+    ).toBe(202);
+    const ended = await waitForState(server, runId, "ended");
+    expect(ended).toMatchObject({ result: { status: "done", text: "I have read 2 messages." } });
+  });
+
+  it("is cancelled alone, once, and the run goes on", async () => {
+    const server = serve(agentTool(clerk, { background: true }), { script });
+    const { runId } = await start(server);
+    await waitForState(server, runId, "waiting");
+    const cancel = (callId: string) =>
+      server.send("POST", `/api/runs/${runId}/background/${callId}/cancel`, { reason: "Too late." });
+    const unknown = await cancel("c9");
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: { code: "unknown_call" } }]);
+    expect((await cancel("c1")).status).toBe(202);
+    const ended = await waitForState(server, runId, "ended");
+    expect(ended).toMatchObject({ result: { status: "done", text: "I have read 2 messages." } });
+    expect((await cancel("c1")).status).toBeLessThan(500);
+  });
+});

@@ -52,6 +52,7 @@ export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/sessions/{sessionId}/compact": {},
   "POST /api/runs": { input: "Hi" },
   "POST /api/runs/{runId}/cancel": {},
+  "POST /api/runs/{runId}/background/{callId}/cancel": {},
   "POST /api/runs/{runId}/rerun": {},
   "POST /api/runs/{runId}/retry": {},
   "POST /api/runs/{runId}/feedback": { rating: "up" },

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineAgent, defineTool, type Store } from "capstan";
+import { agentTool, defineAgent, defineTool, type Store } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -83,9 +83,13 @@ beforeEach(() => {
     const isFirst = !history.some(({ type }) => type === "result");
     if (name === "fail") return { error: "model_auth" };
     if (name === "hang") return { hang: true };
+    if (isFirst && name === "delegate")
+      return { calls: [{ id: "c1", name: "helper", input: { prompt: "pay" } }] };
     return isFirst && ["pay", "move"].includes(name) ? { calls: [{ id: "c1", name }] } : { text: "Hello." };
   });
-  const agents = [defineAgent({ name: "helper", model, tools: [move, pay] })];
+  const helper = defineAgent({ name: "helper", model, tools: [move, pay] });
+  const chief = defineAgent({ name: "chief", model, tools: [agentTool(helper, { background: true })] });
+  const agents = [helper, chief];
   const ownData = openOwnData({ store, loaders: { texts: textLoader() }, folder });
   server = createTestServer({ agents, store, storedAgents: { models: [model] }, data: ownData });
 });
@@ -96,8 +100,8 @@ afterEach(async () => {
 
 type Run = { readonly runId: string; readonly sessionId: string };
 
-async function run(input: string, state: string): Promise<Run> {
-  const started: Run = await (await server.send("POST", "/api/runs", { input })).json();
+async function run(input: string, state: string, agent = "helper"): Promise<Run> {
+  const started: Run = await (await server.send("POST", "/api/runs", { input, agent })).json();
   for (;;) {
     const { state: at } = await (await server.send("GET", `/api/runs/${started.runId}`)).json();
     if (at === state) return started;
@@ -354,6 +358,10 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "POST /api/runs/{runId}/cancel": async () => ({
     path: `/api/runs/${(await run("pay", "waiting")).runId}/cancel`,
     body: {},
+  }),
+  "POST /api/runs/{runId}/background/{callId}/cancel": async () => ({
+    path: `/api/runs/${(await run("delegate", "waiting", "chief")).runId}/background/c1/cancel`,
+    body: { reason: "Too late" },
   }),
   "POST /api/runs/{runId}/retry": async () => ({
     path: `/api/runs/${(await run("fail", "ended")).runId}/retry`,
