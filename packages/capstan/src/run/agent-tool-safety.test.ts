@@ -209,7 +209,12 @@ describe("the words of a sub-agent in the background", () => {
       const last = history.at(-1);
       const text = last?.type === "user" && typeof last.content === "string" ? last.content : "";
       if (history.length === 1)
-        return { calls: [{ name: "read", input: {} }, { name: "helper", input: { prompt: "Look." } }] };
+        return {
+          calls: [
+            { name: "read", input: {} },
+            { name: "helper", input: { prompt: "Look." } },
+          ],
+        };
       return text.includes("evil@example.com") ? { calls: [send] } : { text: "Noted." };
     });
     const tools = [agentTool(helper, { background: true }), createSendTool(sent), secret];
@@ -222,7 +227,9 @@ describe("the words of a sub-agent in the background", () => {
     const result = await run(createObedientAgent(helper, sent), "Look it up.", { store: memory() });
     expect(result).toMatchObject({
       status: "waiting",
-      pending: [{ name: "send", because: expect.arrayContaining([expect.objectContaining({ tool: "helper" })]) }],
+      pending: [
+        { name: "send", because: expect.arrayContaining([expect.objectContaining({ tool: "helper" })]) },
+      ],
     });
     expect(sent).toEqual([]);
     const last = result.history.findLast((entry) => entry.type === "user");
@@ -282,10 +289,17 @@ describe("the words of a sub-agent in the background", () => {
         : { text: "Started." },
     );
     const policy = { approvals: "deny", gate: "strict" } as const;
-    const main = defineAgent({ name: "main", model, tools: [agentTool(helper, { background: true })], policy });
+    const main = defineAgent({
+      name: "main",
+      model,
+      tools: [agentTool(helper, { background: true })],
+      policy,
+    });
     const store = memory();
     await run(main, "Mail it.", { store, session: "s" });
-    const start = (await store.read("s")).find((fact) => fact.type === "run_start" && fact.agent === "helper");
+    const start = (await store.read("s")).find(
+      (fact) => fact.type === "run_start" && fact.agent === "helper",
+    );
     expect(start).toMatchObject({ policy });
   });
 });

@@ -149,8 +149,8 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
     ended: false,
     isSummarized: false,
   };
-  addSteering(state, run);
   if (run.nested.size > 0) addProgress(state, run);
+  addSteering(state, run);
   if (typeof run.policy.contextBudget === "number") measureHistory(state, state.history.length);
 }
 

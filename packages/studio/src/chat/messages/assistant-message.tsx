@@ -57,7 +57,7 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
       )}
       {entry.text !== "" && <CitedMarkdown text={entry.text} citations={entry.citations} />}
       <MediaList media={entry.media} />
-      <CallList calls={entry.calls} progress={progress} />
+      <CallList calls={entry.calls} progress={progress} runId={entry.runId} />
       {/* A turn without calls needs no note. */}
       {entry.summary !== undefined && entry.calls.length > 0 && <WorkingNote text={entry.summary} />}
       {isAnswer && <AffectedLine affected={getView().runs.get(entry.runId)?.affected} />}

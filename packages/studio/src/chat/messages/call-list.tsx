@@ -3,12 +3,15 @@ import type { ReactNode } from "react";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { escapeBidi } from "../../ui/escape-text.ts";
 import { useConversation } from "../conversation-context.ts";
+import { BackgroundBar } from "./background-bar.tsx";
 import { ToolCard } from "./tool-card.tsx";
 import { useFold } from "./use-fold.ts";
 
 type CallListProps = {
   readonly calls: readonly CallView[];
   readonly progress?: LiveView["progress"] | undefined;
+  /** The root run that made the calls. */
+  readonly runId?: string | undefined;
 };
 
 const maxCalls = 8;
@@ -16,7 +19,7 @@ const callsInFold = 5;
 const calmStates: ReadonlySet<CallView["state"]> = new Set(["ok", "said", "skipped"]);
 
 /** The calls of one turn. A long list shows its first calls and those that need attention, until it is expanded. */
-export function CallList({ calls, progress }: CallListProps): ReactNode {
+export function CallList({ calls, progress, runId }: CallListProps): ReactNode {
   const { getView } = useConversation();
   const [isOpen, setOpen] = useFold(`calls ${calls[0]?.id}`, false);
   if (calls.length === 0) return null;
@@ -34,7 +37,7 @@ export function CallList({ calls, progress }: CallListProps): ReactNode {
             key={call.id}
             call={call}
             progress={progress?.find(({ callId }) => callId === call.id)?.data}
-            nested={nested && <NestedRun view={nested} />}
+            nested={nested && <NestedRun view={nested} callId={call.id} runId={runId} />}
           />
         );
       })}
@@ -69,13 +72,21 @@ function joinTurns(turns: readonly NestedTurn[]): readonly NestedTurn[] {
   return joined;
 }
 
+type NestedRunProps = {
+  readonly view: SessionView;
+  readonly callId: string;
+  readonly runId?: string | undefined;
+};
+
 /** The turns of a nested run. */
-function NestedRun({ view }: { readonly view: SessionView }): ReactNode {
+function NestedRun({ view, callId, runId }: NestedRunProps): ReactNode {
+  const isBackground = view.runs.get(view.runId ?? "")?.start?.background;
   const turns = view.entries.filter((entry) => entry.type === "assistant");
   const name = turns[0]?.agent;
   return (
     <section aria-label={name ? `Nested run of ${name}` : "Nested run"} className="border-l-2 pl-4">
       {name !== undefined && <p className="pb-1 text-xs font-medium text-accent">{escapeBidi(name)}</p>}
+      {isBackground && <BackgroundBar view={view} callId={callId} runId={runId} />}
       <div className="grid gap-2 text-sm">
         {joinTurns(turns).map((turn, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: turns are only added at the end
@@ -84,7 +95,7 @@ function NestedRun({ view }: { readonly view: SessionView }): ReactNode {
             <CallList calls={turn.calls} />
           </div>
         ))}
-        {view.status === "running" && <p className="animate-pulse text-quiet">Working…</p>}
+        {view.status === "running" && !isBackground && <p className="animate-pulse text-quiet">Working…</p>}
       </div>
     </section>
   );

@@ -38,7 +38,17 @@ function formatStage(view: SessionView, stage: Stage): string {
   if (status === "waiting") return pending.length > 0 ? "Waiting for you" : formatWait(view);
   if (status === "cancelled") return "Stopped";
   if (status === "limit") return "Limit reached";
-  return stageLabels[stage];
+  return isAwaitingBackground(view) ? "Waiting for background work" : stageLabels[stage];
+}
+
+/** Whether the model has answered, and the run goes on only because of its background work. */
+function isAwaitingBackground({ status, stage, live, nested }: SessionView): boolean {
+  if (status !== "running" || stage !== "streaming" || live.text !== "" || live.reasoning !== "")
+    return false;
+  return [...nested.values()].some(({ status: nestedStatus, runs, runId = "" }) => {
+    const isOpen = nestedStatus === "running" || nestedStatus === "waiting";
+    return isOpen && runs.get(runId)?.start?.background;
+  });
 }
 
 function formatWait({ runs, runId = "" }: SessionView): string {
