@@ -17,10 +17,10 @@ describe("the examples", () => {
     "add-an-app": "ok: where is the book moby-dick",
     "add-an-engine": "done: The pressure is 3 bar. (1 look)",
     "agent-tool": "  librarian 2 done",
-    "background-agents": "done after 4 turns, 90 tokens by both",
     "anthropic-client": "Sail on Friday at 6:40.",
     approvals: "denied: The call was denied: we do not know them.",
     "ask-in-mid-call": 'Booked: {"seat":"7C"} in R 12.',
+    "background-agents": "done after 4 turns, 90 tokens by both",
     "busy-session": "started Both are on their way.",
     citations: "[3] Budget, final https://mail.example/m3",
     "cli-config": "", // loaded by `capstan`; prints nothing

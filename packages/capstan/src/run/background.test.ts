@@ -55,7 +55,7 @@ const getTexts = (history: readonly Entry[]) =>
 const options = () => ({ store: memory(), session: "s", runId: "r" });
 
 describe("a sub-agent in the background", () => {
-  it("returns a receipt at once, and its result wakes the parent as a message", async () => {
+  it("returns a receipt at once, and its result wakes the parent as a message (S3-34, S3-58)", async () => {
     const { digger, gate } = createDigger();
     const model = scriptedModel([startWork, { text: "Digging has started." }, { text: "There is gold." }]);
     const main = defineAgent({ name: "main", model, tools: [agentTool(digger, { background: true })] });
@@ -216,7 +216,7 @@ describe("a sub-agent in the background", () => {
     expect(await offered(false)).toEqual(["digger"]);
   });
 
-  it("asks the user for approval through its parent", async () => {
+  it("asks the user for approval through its parent (S3-34)", async () => {
     const executed: string[] = [];
     const blast = defineTool({
       name: "blast",
@@ -263,7 +263,7 @@ describe("a sub-agent in the background", () => {
     ]);
   });
 
-  it("has the last turn of its parent kept for its result", async () => {
+  it("has the last turn of its parent kept for its result (S3-42)", async () => {
     const { digger, gate } = createDigger();
     const script = (_: unknown, n: number): ScriptedStep =>
       [startWork, { calls: [{ name: "look", input: {} }] }][n] ?? { text: "Gold." };

@@ -15,7 +15,7 @@ const createClock = () => fakeClock({ start: Date.now(), skipUpToMs: 30_000 });
 
 /** The contract of every engine for sub-agents in the background: part of `engineSuite`. */
 export function backgroundSuite({ make, close, kills }: NestedSuiteOptions): void {
-  it("killed after any fact of background work, delivers each receipt and each result once", async () => {
+  it("killed after any fact of background work, delivers each receipt and each result once (F73)", async () => {
     const engine = await make();
     const start = engine.start(createBackgroundAgents([]), "Go.", { session, runId, clock: createClock() });
     const whole = await runApproving(start);
