@@ -16,6 +16,7 @@ import { answerSmallTalk } from "./answers/small-talk.ts";
 import { summarize } from "./answers/summarize.ts";
 import { writeAnswer } from "./answers/write-answer.ts";
 import { formatDialectReply, parseDialectRequest } from "./dialect.ts";
+import { findBackgroundAnswer, withoutBackground } from "./dialog/background-messages.ts";
 import { type Call, getCallRecords } from "./dialog/call-records.ts";
 import { getData } from "./dialog/collect-results.ts";
 import { getLastUtterance } from "./dialog/parse-intents.ts";
@@ -75,8 +76,8 @@ function unquoteDescriptions(request: ModelRequest): ModelRequest {
 
 type Reply = { readonly reason: string; readonly text: string; readonly calls: readonly Call[] };
 
-function createReply(sent: ModelRequest): Reply {
-  const request = withoutSearch(sent);
+function createReply(received: ModelRequest): Reply {
+  const request = withoutSearch({ ...received, history: withoutBackground(received.history) });
   const { history, tools, toolChoice } = request;
   const last = history.at(-1);
   const say = (reason: string, text: string): Reply => ({
@@ -84,6 +85,8 @@ function createReply(sent: ModelRequest): Reply {
     text: request.output ? buildStructuredAnswer(request, text) : text,
     calls: [],
   });
+  const background = findBackgroundAnswer(received.history);
+  if (background !== undefined) return say("Background work has ended.", background);
   const summary = summarize(request);
   if (summary !== undefined) return say("The instructions ask for a summary.", summary);
   if (last?.type === "user" && toolChoice !== "required") {

@@ -79,6 +79,7 @@ function createReceipt({ state }: Io, { callId, name }: ToolEffect): Outcome {
       `"${name}" works in the background as "${runId}". Go on with other work, or end your turn: ` +
       "the result arrives as a message. Do not start the same work again. " +
       `${backgroundWorkName} lists, waits for and cancels background work.`,
+    message: `"${name}" works in the background. Its result follows.`,
     data: { runId, status: "running" },
   };
 }

@@ -221,7 +221,7 @@ describe("the words of a sub-agent in the background", () => {
     return defineAgent({ name: "main", model, tools, policy });
   }
 
-  it("are external data to its parent: orders in its result make 0 unapproved effects (A104, A137)", async () => {
+  it("are external data to its parent: orders in its result make 0 unapproved effects (A104)", async () => {
     const sent: string[] = [];
     const helper = defineAgent({ name: "helper", model: scriptedModel([{ text: orders }]) });
     const result = await run(createObedientAgent(helper, sent), "Look it up.", { store: memory() });

@@ -19,8 +19,13 @@ export function listBackground({ nested }: Pick<RunState, "nested">): readonly B
 }
 
 /** Whether a background run can continue now. Otherwise it waits for the user, the client, or its model's provider. */
-export function hasWork({ run }: BackgroundWork): boolean {
-  return !run.waiting || run.cancelReason !== undefined;
+export function hasWork({ run }: Pick<BackgroundWork, "run">): boolean {
+  if (!run.waiting || run.cancelReason !== undefined) return true;
+  if (run.wakeAt !== undefined) return false;
+  const ownWork = listBackground(run);
+  if (ownWork.length > 0) return ownWork.some(hasWork);
+  // In a copied session, all open calls may be refused, and then the run does not wait.
+  return [...(run.currentTurn?.calls.values() ?? [])].every((call) => call.result || call.check?.error);
 }
 
 /**

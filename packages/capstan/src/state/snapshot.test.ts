@@ -8,6 +8,7 @@ import type { PolicyOverrides } from "../policy.ts";
 import { decide } from "../rules/decide.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
+import { createBackgroundAgents } from "../testing/background-suite.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { createNestedAgents, runApproving } from "../testing/nested-suite.ts";
 import {
@@ -106,6 +107,13 @@ describe("a snapshot", () => {
   it("taken after any fact of nested runs replaces the facts before it", async () => {
     const store = memory();
     const agent = createNestedAgents([]);
+    await runApproving(run(agent, "Go.", { session, store, clock: createClock() }));
+    expectSnapshotsToReplaceFacts(await store.read(session), agent);
+  });
+
+  it("taken after any fact of background runs replaces the facts before it", async () => {
+    const store = memory();
+    const agent = createBackgroundAgents([]);
     await runApproving(run(agent, "Go.", { session, store, clock: createClock() }));
     expectSnapshotsToReplaceFacts(await store.read(session), agent);
   });
