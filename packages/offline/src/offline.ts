@@ -114,7 +114,7 @@ function createReply(received: ModelRequest): Reply {
     case "which":
       return say("Several items match the request.", formatChoiceQuestion(step.phrase, step.candidates));
     case "answer": {
-      const search = planSearch(sent);
+      const search = planSearch(received);
       if (search) return { reason: "No tool that I see matches the request.", text: "", calls: [search] };
       return say(
         last?.type === "result" ? "The results contain the answer." : "No tool matches the request.",
