@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { readSentences, readTools } from "./tool-search/catalog.ts";
+import { readCatalog, readSentences } from "./tool-search/catalog.ts";
 import { formatToolSearchReport, measureToolSearch, readPageTables } from "./tool-search.ts";
 
 it("the measurement of tool search has 500 tools and 200 sentences about them", () => {
-  const names = new Set(readTools({}).map(({ name }) => name));
+  const names = new Set(readCatalog({}).map(({ name }) => name));
   const sentences = readSentences();
   expect([names.size, sentences.length]).toEqual([500, 200]);
   for (const { tool, query, text } of sentences) {

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { offline } from "@capstan/offline";
 import { defineAgent, type Fact, type Model, type ModelRequest, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
-import { readSentences, readTools, type Sentence } from "./tool-search/catalog.ts";
+import { readCatalog, readSentences, type Sentence } from "./tool-search/catalog.ts";
 
 /** The place of the right tool among the found ones, for each sentence; -1 if it is not among them. */
 type Ranks = readonly number[];
@@ -30,7 +30,7 @@ export async function measureToolSearch(sentences: readonly Sentence[]): Promise
 }
 
 /** The usual estimate: four characters per token. */
-const countTokens = ({ instructions, history, tools }: ModelRequest): number =>
+const estimateRequestTokens = ({ instructions, history, tools }: ModelRequest): number =>
   Math.ceil(JSON.stringify([instructions, history, tools]).length / 4);
 
 /** Returns the tokens of each request of a run that sends one mail. With deferred tools, it searches first. */
@@ -49,19 +49,19 @@ async function measureTokens(defer: boolean): Promise<readonly number[]> {
   const model: Model = {
     id: script.id,
     stream(request, options) {
-      tokens.push(countTokens(request));
+      tokens.push(estimateRequestTokens(request));
       return script.stream(request, options);
     },
   };
-  await run(createAgent(model, defer), "Write to Priya that the samples arrived");
+  await run(createAssistant(model, defer), "Write to Priya that the samples arrived");
   return tokens;
 }
 
-const createAgent = (model: Model, defer: boolean, needsNothing = false) =>
+const createAssistant = (model: Model, defer: boolean, needsNothing = false) =>
   defineAgent({
     name: "assistant",
     model,
-    tools: readTools({ defer, needsNothing }),
+    tools: readCatalog({ defer, needsNothing }),
     policy: { deferToolsAbove: "unlimited" },
   });
 
@@ -74,7 +74,7 @@ async function rankAll(
     const query = said?.type === "user" ? String(said.content) : "";
     return history.length > 1 ? { text: "Found." } : { calls: [{ name: "search_tools", input: { query } }] };
   });
-  const agent = createAgent(model, true);
+  const agent = createAssistant(model, true);
   const ranks: number[] = [];
   for (const sentence of sentences) {
     const facts: Fact[] = [];
@@ -89,7 +89,7 @@ async function rankAll(
 
 async function countRight(sentences: readonly Sentence[], defer: boolean): Promise<number> {
   // The offline model asks for what is missing instead of calling a tool.
-  const agent = createAgent(offline(), defer, true);
+  const agent = createAssistant(offline(), defer, true);
   let right = 0;
   for (const { query, tool } of sentences) {
     const { toolCalls } = await run(agent, query, { policy: { maxTurns: 3, finalTurn: "keep-tools" } });
@@ -98,8 +98,8 @@ async function countRight(sentences: readonly Sentence[], defer: boolean): Promi
   return right;
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-const format = (number: number): string => number.toLocaleString("en");
+const addUp = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+const formatWhole = (number: number): string => number.toLocaleString("en");
 
 /** Formats the results as the tables of the page. */
 export function formatToolSearchReport({ tokens, ranks, offline, count }: ToolSearchResults): string {
@@ -110,10 +110,10 @@ export function formatToolSearchReport({ tokens, ranks, offline, count }: ToolSe
   return [
     "| a run that sends one mail, estimated tokens | all 500 tools sent | deferred |",
     "| --- | --- | --- |",
-    `| first request | ${format(all[0] ?? 0)} | ${format(deferred[0] ?? 0)} |`,
-    `| each later request | ${format(all.at(-1) ?? 0)} | ${format(deferred.at(-1) ?? 0)} |`,
+    `| first request | ${formatWhole(all[0] ?? 0)} | ${formatWhole(deferred[0] ?? 0)} |`,
+    `| each later request | ${formatWhole(all.at(-1) ?? 0)} | ${formatWhole(deferred.at(-1) ?? 0)} |`,
     `| requests | ${all.length} | ${deferred.length} |`,
-    `| all requests together | ${format(sum(all))} | ${format(sum(deferred))} |`,
+    `| all requests together | ${formatWhole(addUp(all))} | ${formatWhole(addUp(deferred))} |`,
     "",
     "| what is searched for | right tool first | right tool among 5 |",
     "| --- | --- | --- |",

@@ -9,25 +9,25 @@ export type CatalogOptions = { readonly defer?: boolean; readonly needsNothing?:
 export type Sentence = { readonly text: string; readonly query: string; readonly tool: string };
 
 /** 500 tools in 25 domains. They do nothing. With `needsNothing`, all their parameters are optional. */
-export function readTools({ defer = false, needsNothing = false }: CatalogOptions): readonly Tool[] {
-  return readLines("tools.txt").map(({ domain, line }) => {
+export function readCatalog({ defer = false, needsNothing = false }: CatalogOptions): readonly Tool[] {
+  return readDomains("tools.txt").map(({ domain, line }) => {
     const [, name = "", description = "", parameters = ""] = /^(\w+): (.+) \((.*)\)$/.exec(line) ?? [];
     return defineTool({
-      ...{ name: `${domain}_${name}`, description, input: toSchema(parameters, needsNothing), defer },
+      ...{ name: `${domain}_${name}`, description, input: parseParameters(parameters, needsNothing), defer },
       ...{ effects: "none", reads: [], execute: () => "done" },
     });
   });
 }
 
 export function readSentences(): readonly Sentence[] {
-  const queries = readLines("queries.txt");
-  return readLines("sentences.txt").map(({ domain, line }, index) => {
+  const queries = readDomains("queries.txt");
+  return readDomains("sentences.txt").map(({ domain, line }, index) => {
     const [text = "", name = ""] = line.split(" | ");
     return { text, query: queries[index]?.line ?? "", tool: `${domain}_${name}` };
   });
 }
 
-function readLines(file: string): readonly { readonly domain: string; readonly line: string }[] {
+function readDomains(file: string): readonly { readonly domain: string; readonly line: string }[] {
   const text = readFileSync(new URL(file, import.meta.url), "utf8");
   return text.split(/^# /m).flatMap((section) => {
     const [domain = "", ...lines] = section.split("\n").filter((line) => line !== "");
@@ -36,7 +36,7 @@ function readLines(file: string): readonly { readonly domain: string; readonly l
 }
 
 /** Converts `sku, quantity:integer, tags[]?` to a schema: a list ends with `[]`, an optional parameter with `?`. */
-function toSchema(parameters: string, needsNothing: boolean): object {
+function parseParameters(parameters: string, needsNothing: boolean): object {
   const fields = parameters.split(", ").filter((field) => field !== "");
   const properties = fields.map((field) => {
     const [, name = "", list, type = "string"] = /^(\w+)(\[\])?\??(?::(\w+))?$/.exec(field) ?? [];

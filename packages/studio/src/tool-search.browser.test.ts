@@ -44,7 +44,7 @@ beforeAll(async () => {
   });
 });
 
-async function openPrompt(page: Page): Promise<void> {
+async function showPrompt(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Show inspector" }).click();
   await page.getByRole("tab", { name: "Prompt" }).click();
   await page.getByLabel("View of the prompt").waitFor();
@@ -53,7 +53,7 @@ async function openPrompt(page: Page): Promise<void> {
 describe("the prompt of a turn with deferred tools", () => {
   test("shows which tools were found, and how many the model can search for", async () => {
     const page = await studio.open(`/sessions/${sessionId}`);
-    await openPrompt(page);
+    await showPrompt(page);
     const prompt = page.getByRole("region", { name: "Prompt" });
     const tools = prompt.getByRole("region", { name: "5 tools, available" });
     const found = tools.getByRole("listitem").filter({ hasText: "found by search" });
@@ -71,7 +71,7 @@ describe("the prompt of a turn with deferred tools", () => {
 
   test("fits a phone in the dark", async () => {
     const page = await studio.open(`/sessions/${sessionId}`, { size: "phone", theme: "dark" });
-    await openPrompt(page);
+    await showPrompt(page);
     const found = page.getByText("found by search").first();
     await found.waitFor();
     await found.scrollIntoViewIfNeeded();

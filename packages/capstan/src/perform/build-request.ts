@@ -24,11 +24,11 @@ export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRe
   const partial = state.run?.currentTurn?.partial;
   const agent = getAgent(io.agents, effect.agent);
   const withdrawn = effect.tools === "withdrawn" || effect.tools === "unavailable";
-  const tools = withdrawn ? [] : listToolSpecs(agent, state);
+  const { toolChoice = "auto", ...settings } = resolveTurnSettings(agent, effect, state);
+  const tools = withdrawn ? [] : listToolSpecs(agent, state, toolChoice);
   const fixed = state.run?.instructions ?? agent.instructions;
   const base =
     typeof fixed === "string" ? withSources(fixed, agent, state) : await buildInstructions(fixed, effect, io);
-  const { toolChoice = "auto", ...settings } = resolveTurnSettings(agent, effect, state);
   const history = partial ? continueHistory(state.history, partial) : state.history;
   const hosted = withdrawn || !agent.hosted ? [] : offerHosted(agent, state).offered;
   return {
@@ -94,7 +94,7 @@ function resolveTurnSettings(agent: Agent, { turn, maxTurns }: ModelEffect, { ru
 
 const thinkingEffort = { auto: undefined, on: "medium", off: "none" } as const;
 
-function listToolSpecs(agent: Agent, state: State): readonly ToolSpec[] {
+function listToolSpecs(agent: Agent, state: State, choice: ToolChoice): readonly ToolSpec[] {
   const { deferred } = splitTools(agent, state.run?.policy);
   const fixed = listFixedSpecs(agent, state.run?.policy);
   // Offered from the start if tools are found later: nothing may be added before them.
@@ -107,10 +107,11 @@ function listToolSpecs(agent: Agent, state: State): readonly ToolSpec[] {
   const own = added.length === 0 ? fixed : [...fixed, ...added];
   const offered = agent.handoffs?.().length ? withHandoff(own, agent, state) : own;
   if (deferred.size === 0) return offered;
-  const found = isSearchHosted(agent)
-    ? markDeferred(deferred.values())
-    : listDiscovered(state, agent.name, deferred);
-  return [...offered, ...found];
+  if (isSearchHosted(agent)) return [...offered, ...markDeferred(deferred.values())];
+  const found = new Set(listDiscovered(state, agent.name, deferred));
+  // A tool that has to be called is sent where it will be once it was called.
+  const chosen = typeof choice === "object" ? deferred.get(choice.tool) : undefined;
+  return [...offered, ...(chosen ? found.add(chosen) : found)];
 }
 
 /** Adds the handoff tool while a handoff is possible. Its name is reserved: no other tool can have it. */

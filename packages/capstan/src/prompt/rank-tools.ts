@@ -50,14 +50,14 @@ export function createToolIndex(specs: readonly ToolSpec[]): ToolIndex {
 
 function indexTool(spec: ToolSpec): IndexedTool {
   const weights = new Map<string, number>();
-  for (const [field, text] of Object.entries(listTexts(spec))) {
+  for (const [field, text] of Object.entries(readSpecTexts(spec))) {
     const weight = fieldWeights[field as keyof typeof fieldWeights];
     for (const term of listRoots(text)) weights.set(term, (weights.get(term) ?? 0) + weight);
   }
   return { spec, weights, length: [...weights.values()].reduce((sum, weight) => sum + weight, 0) };
 }
 
-function listTexts({ name, description, input }: ToolSpec): Record<keyof typeof fieldWeights, string> {
+function readSpecTexts({ name, description, input }: ToolSpec): Record<keyof typeof fieldWeights, string> {
   const { properties, examples } = input as { readonly properties?: unknown; readonly examples?: unknown };
   const phrases = Array.isArray(examples) ? examples.map((example) => example?.phrase) : [];
   return {
@@ -71,12 +71,12 @@ function listTexts({ name, description, input }: ToolSpec): Record<keyof typeof 
 /** Returns the content words of a text by their roots. The parts of `sendLetter` and `send_letter` are words. */
 function listRoots(text: string): readonly string[] {
   const { words, pairs } = splitTerms(text.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2"));
-  return [...words.map(toRoot), ...pairs];
+  return [...words.map(removeEnding), ...pairs];
 }
 
 const ending = /(?<=.{3})(?:ations?|ements?|ments?|ings?|ions?|ie[sd]|ed|es|e|y|(?<!s)s)$/u;
 
 /** Removes an English ending, so that "invoices", "invoicing" and "invoice" are one word, and so are "stop" and "stopped". */
-function toRoot(word: string): string {
+function removeEnding(word: string): string {
   return word.replace(ending, "").replace(/([^aeious])\1$/u, "$1");
 }

@@ -4,12 +4,12 @@ import type { ToolSpec } from "../model.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import { run } from "../run/run.ts";
 import {
-  callTool,
+  createCallStep,
   createClerk,
   createIdleTool,
+  createSearchStep,
   fixedNames,
   listSentTools,
-  searchTools,
   clerkTools as tools,
 } from "../testing/deferred-tools.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
@@ -20,10 +20,10 @@ const done: ScriptedStep = { text: "Done." };
 describe("deferred tools", () => {
   it("are sent once they are found, after the others and in the order found", async () => {
     const { agent, model } = createClerk([
-      searchTools("refund money", 1),
-      searchTools("invoices", 1),
-      callTool("payment_refund", { id: "p1" }),
-      searchTools("refund", 1),
+      createSearchStep("refund money", 1),
+      createSearchStep("invoices", 1),
+      createCallStep("payment_refund", { id: "p1" }),
+      createSearchStep("refund", 1),
       done,
     ]);
     const { toolCalls } = await run(agent, "Go");
@@ -71,15 +71,25 @@ describe("deferred tools", () => {
   });
 
   it("can be called by their exact name, and are sent from then on", async () => {
-    const { agent, model } = createClerk([callTool("mail_send"), done]);
+    const { agent, model } = createClerk([createCallStep("mail_send"), done]);
     const { toolCalls } = await run(agent, "Go");
     expect(toolCalls).toMatchObject([{ name: "mail_send", status: "ok" }]);
     expect(listSentTools(model)).toEqual([fixedNames, [...fixedNames, "mail_send"]]);
   });
 
+  it("are sent if the settings demand their call, and stay where they are", async () => {
+    const model = scriptedModel([createSearchStep("email", 1), createCallStep("payment_refund"), done]);
+    const settings = ({ turn }: { readonly turn: number }) =>
+      turn === 2 ? { toolChoice: { tool: "payment_refund" } } : {};
+    await run(defineAgent({ name: "clerk", model, tools, settings }), "Go");
+    expect(model.requests[1]?.toolChoice).toEqual({ tool: "payment_refund" });
+    const found = [...fixedNames, "mail_send", "payment_refund"];
+    expect(listSentTools(model)).toEqual([fixedNames, found, found]);
+  });
+
   it("are sent after a call with wrong arguments, so that the model can correct it", async () => {
     const { agent, model } = createClerk(
-      [callTool("mail_send", { id: 7, to: "x" }), done],
+      [createCallStep("mail_send", { id: 7, to: "x" }), done],
       [
         createIdleTool("mail_send", "Sends", {
           defer: true,
@@ -93,7 +103,7 @@ describe("deferred tools", () => {
   });
 
   it("that do not exist are reported with the way to find others", async () => {
-    const { agent } = createClerk([callTool("teleport"), searchTools("zebra crossing"), done]);
+    const { agent } = createClerk([createCallStep("teleport"), createSearchStep("zebra crossing"), done]);
     const { toolCalls } = await run(agent, "Go");
     expect(toolCalls[0]?.result).toMatch(/no tool is named "teleport".*search_tools/);
     expect(toolCalls[1]?.result).toMatch(/No tool matches "zebra crossing".*other words/);
@@ -101,7 +111,7 @@ describe("deferred tools", () => {
 
   it("are described to instructions only if they are sent from the start", async () => {
     const described: string[][] = [];
-    const model = scriptedModel([searchTools("email"), done]);
+    const model = scriptedModel([createSearchStep("email"), done]);
     const instructions = ({ tools: specs }: { tools: readonly ToolSpec[] }) => {
       described.push(specs.map(({ name }) => name));
       return "Help.";
@@ -126,7 +136,7 @@ describe("deferred tools", () => {
   it("leave an agent with its own `search_tools` as it is, however many tools it has", async () => {
     const own = createIdleTool("search_tools", "My own");
     const { agent, model } = createClerk(
-      [searchTools("email"), done],
+      [createSearchStep("email"), done],
       [own, createIdleTool("get_time", "Tells the time")],
       { deferToolsAbove: 0 },
     );
@@ -141,13 +151,13 @@ describe("a search by meaning", () => {
     texts.map((text) => (/refund|give the money back/i.test(text) ? [1, 0] : [0, 1]));
 
   it("finds a tool without a common word, if the application embeds texts", async () => {
-    const model = scriptedModel([searchTools("give the money back", 1), done]);
+    const model = scriptedModel([createSearchStep("give the money back", 1), done]);
     await run(defineAgent({ name: "clerk", model, tools, embedTools: embed }), "Go");
     expect(listSentTools(model)[1]).toEqual([...fixedNames, "payment_refund"]);
   });
 
   it("goes by the words if the texts cannot be embedded", async () => {
-    const model = scriptedModel([searchTools("send an email", 1), done]);
+    const model = scriptedModel([createSearchStep("send an email", 1), done]);
     const embedTools = async () => Promise.reject(new Error("no network"));
     await run(defineAgent({ name: "clerk", model, tools, embedTools }), "Go");
     expect(listSentTools(model)[1]).toEqual([...fixedNames, "mail_send"]);

@@ -9,13 +9,13 @@ import { sessions } from "../sessions/sessions.ts";
 import { memory } from "../stores/memory.ts";
 import { breakAppend } from "../testing/break-append.ts";
 import {
-  callTool,
+  createCallStep,
   createClerk,
   createIdleTool,
+  createSearchStep,
   fixedNames,
-  getToolNames,
   listSentTools,
-  searchTools,
+  listSpecNames,
   clerkTools as tools,
 } from "../testing/deferred-tools.ts";
 import { type ScriptedRequest, type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
@@ -25,7 +25,7 @@ const clock = createIdleTool("get_time", "Tells the time");
 const done: ScriptedStep = { text: "Done." };
 
 describe("the tools that were found", () => {
-  const findBoth = [searchTools("email", 1), searchTools("invoice", 1), done];
+  const findBoth = [createSearchStep("email", 1), createSearchStep("invoice", 1), done];
 
   it("stay in a later run of the session, also after a restart", async () => {
     const store = memory();
@@ -57,10 +57,10 @@ describe("the tools that were found", () => {
   });
 
   it("belong to the agent that found them: a handoff does not pass them on, and a return finds them again", async () => {
-    const expertModel = scriptedModel([searchTools("refund", 1), done]);
+    const expertModel = scriptedModel([createSearchStep("refund", 1), done]);
     const expert = defineAgent({ name: "expert", model: expertModel, tools });
     const model = scriptedModel([
-      searchTools("email", 1),
+      createSearchStep("email", 1),
       { calls: [{ name: "handoff", input: { agent: "expert" } }] },
       done,
     ]);
@@ -79,7 +79,7 @@ describe("the tools that were found", () => {
     await run(createClerk(findBoth).agent, "Go", { store, session: "s" });
     const others = tools.filter(({ name }) => name !== "mail_send");
     const changed = createIdleTool("mail_send", "Sends an email, and nothing else", { defer: true });
-    const { agent, model } = createClerk([searchTools("email", 1), done], [changed, ...others]);
+    const { agent, model } = createClerk([createSearchStep("email", 1), done], [changed, ...others]);
     await run(agent, "And now?", { store, session: "s" });
     expect(listSentTools(model)).toEqual([
       [...fixedNames, "invoice_create"],
@@ -123,13 +123,13 @@ describe("the prefix of the requests", () => {
 
   it("changes only when something new is found, and then only grows, in any order of searches and calls", async () => {
     const steps = [
-      searchTools("email", 1),
-      searchTools("invoice", 2),
-      searchTools("refund", 1),
-      callTool("mail_send"),
-      callTool("payment_refund"),
-      callTool("get_time"),
-      callTool("nothing"),
+      createSearchStep("email", 1),
+      createSearchStep("invoice", 2),
+      createSearchStep("refund", 1),
+      createCallStep("mail_send"),
+      createCallStep("payment_refund"),
+      createCallStep("get_time"),
+      createCallStep("nothing"),
     ];
     await assert(
       asyncProperty(array(constantFrom(...steps), { maxLength: 7 }), async (planned) => {
@@ -141,7 +141,7 @@ describe("the prefix of the requests", () => {
         for (const [index, request] of model.requests.entries()) {
           const next = model.requests[index + 1];
           if (!next) continue;
-          expect(getToolNames(next).slice(0, request.tools.length)).toEqual(getToolNames(request));
+          expect(listSpecNames(next).slice(0, request.tools.length)).toEqual(listSpecNames(request));
           const change = findPrefixChange(toPrefix(request), toPrefix(next));
           if (next.tools.length === request.tools.length) expect(change).toBeUndefined();
           else
@@ -158,9 +158,9 @@ describe("the prefix of the requests", () => {
 
 describe("a search after a crash", () => {
   const steps = [
-    searchTools("email", 1),
-    searchTools("refund", 1),
-    callTool("payment_refund", { id: "p" }),
+    createSearchStep("email", 1),
+    createSearchStep("refund", 1),
+    createCallStep("payment_refund", { id: "p" }),
     done,
   ];
   const choose = ({ history }: { readonly history: readonly { readonly type: string }[] }): ScriptedStep =>
@@ -195,7 +195,7 @@ describe("a search after a crash", () => {
     for (let appends = 1; appends < 40; appends++) {
       const { isBroken, facts, last } = await runOnce(appends);
       expect(facts).toEqual(whole.facts);
-      expect(last && getToolNames(last)).toEqual([...fixedNames, "mail_send", "payment_refund"]);
+      expect(last && listSpecNames(last)).toEqual([...fixedNames, "mail_send", "payment_refund"]);
       if (!isBroken) break;
       crashes += 1;
     }

@@ -36,17 +36,17 @@ export function createClerk(
   return { model, agent: defineAgent({ name: "clerk", model, tools, policy }) };
 }
 
-export function searchTools(query: string, limit?: number): ScriptedStep {
+export function createSearchStep(query: string, limit?: number): ScriptedStep {
   return { calls: [{ name: "search_tools", input: { query, ...(limit !== undefined && { limit }) } }] };
 }
 
-export function callTool(name: string, input = {}): ScriptedStep {
+export function createCallStep(name: string, input = {}): ScriptedStep {
   return { calls: [{ name, input }] };
 }
 
-export const getToolNames = ({ tools }: { readonly tools: readonly ToolSpec[] }): readonly string[] =>
+export const listSpecNames = ({ tools }: { readonly tools: readonly ToolSpec[] }): readonly string[] =>
   tools.map(({ name }) => name);
 
 /** The names of the tools in each request to the model. */
 export const listSentTools = ({ requests }: ScriptedModel): readonly (readonly string[])[] =>
-  requests.map(getToolNames);
+  requests.map(listSpecNames);
