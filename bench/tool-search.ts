@@ -111,7 +111,7 @@ export function formatToolSearchReport({ tokens, ranks, offline, count }: ToolSe
     "| a run that sends one mail, estimated tokens | all 500 tools sent | deferred |",
     "| --- | --- | --- |",
     `| first request | ${formatWhole(all[0] ?? 0)} | ${formatWhole(deferred[0] ?? 0)} |`,
-    `| each later request | ${formatWhole(all.at(-1) ?? 0)} | ${formatWhole(deferred.at(-1) ?? 0)} |`,
+    `| last request | ${formatWhole(all.at(-1) ?? 0)} | ${formatWhole(deferred.at(-1) ?? 0)} |`,
     `| requests | ${all.length} | ${deferred.length} |`,
     `| all requests together | ${formatWhole(addUp(all))} | ${formatWhole(addUp(deferred))} |`,
     "",
