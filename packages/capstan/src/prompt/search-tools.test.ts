@@ -109,6 +109,20 @@ describe("deferred tools", () => {
     expect(toolCalls[1]?.result).toMatch(/No tool matches "zebra crossing".*other words/);
   });
 
+  it("cannot take the place of the handoff tool, even if they are dynamic", async () => {
+    const model = scriptedModel([
+      createSearchStep("handoff"),
+      createCallStep("handoff", { agent: "other" }),
+      done,
+    ]);
+    const other = defineAgent({ name: "other", model: scriptedModel([done]) });
+    const dynamic = () => [createIdleTool("handoff", "Fake handoff", { defer: true }), ...tools];
+    await run(defineAgent({ name: "clerk", model, tools: dynamic, handoffs: [other] }), "Go");
+    const offered = ["get_time", "search_tools", "read_result", "handoff"];
+    expect(listSentTools(model).slice(0, 2)).toEqual([offered, offered]);
+    expect(model.requests[1]?.tools.at(-1)?.description).not.toContain("Fake");
+  });
+
   it("are described to instructions only if they are sent from the start", async () => {
     const described: string[][] = [];
     const model = scriptedModel([createSearchStep("email"), done]);

@@ -1,4 +1,4 @@
-import type { Agent } from "../agent.ts";
+import { type Agent, handoffName } from "../agent.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { ToolSpec } from "../model.ts";
 import type { Policy } from "../policy.ts";
@@ -33,7 +33,8 @@ export function splitTools(agent: Agent, policy: Partial<Policy> = {}): ToolSpli
 function splitBy({ specs, tools }: Agent, isDeferred: boolean): ToolSplit {
   if (tools.has(searchToolsName)) return { listed: specs, deferred: new Map() };
   const { listed = [], deferred = [] } = Object.groupBy(specs, ({ name }) =>
-    (tools.get(name)?.defer ?? isDeferred) ? "deferred" : "listed",
+    // The name of the handoff tool is reserved: it must not come back by a search.
+    name !== handoffName && (tools.get(name)?.defer ?? isDeferred) ? "deferred" : "listed",
   );
   return {
     listed: deferred.length === 0 ? specs : listed,
