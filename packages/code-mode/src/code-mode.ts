@@ -1,5 +1,6 @@
 import {
   type Agent,
+  type AgentContext,
   AgentError,
   agentTool,
   defineAgent,
@@ -31,7 +32,7 @@ export const defaultLimits: ProgramLimits = {
 
 type CodeModeTool<Tools extends readonly Tool[], Name extends string> = Tool<
   ToolCall<Name, { code: string }> | NonNullable<Tools[number]["~types"]>["call"],
-  Parameters<NonNullable<Tools[number]["~types"]>["context"]>[0]
+  AgentContext<Tools[number]>
 >;
 
 /**
@@ -42,7 +43,8 @@ type CodeModeTool<Tools extends readonly Tool[], Name extends string> = Tool<
 export function codeMode<const Tools extends readonly Tool[], const Name extends string = "run_code">(
   options: CodeModeOptions<Tools, Name>,
 ): CodeModeTool<Tools, Name>;
-export function codeMode({ tools, name = "run_code", limits = {}, ...others }: CodeModeOptions): Tool {
+export function codeMode(options: CodeModeOptions): Tool {
+  const { tools, name = "run_code", limits = {}, ...others } = options;
   checkOptions({ tools, limits, others });
   const programLimits = { ...defaultLimits, ...limits };
   const createAgent = (code: string): Agent =>
