@@ -42,9 +42,17 @@ describe("a program", () => {
     const caught = `try { await tools.fail() } catch ({ name, code, message }) { return { name, code, message } }`;
     const { text } = await run(createProgramAgent(caught), "Go.");
     expect(text).toBe('ok: {"name":"ToolError","code":"tool_failed","message":"The printer is on fire"}');
-    const failed = await run(createProgramAgent("const a = 1;\nawait tools.fail();\nreturn a;"), "Go.");
+    const store = memory();
+    const failing = createProgramAgent("const a = 1;\nawait tools.fail();\nreturn a;");
+    const failed = await run(failing, "Go.", { store, session: "s" });
     expect(failed.text).toBe("error: The program failed. Line 2: ToolError: The printer is on fire.");
     expect(failed.toolCalls[0]).toMatchObject({ status: "error" });
+    const ends = (await store.read("s")).filter(isFactType("done"));
+    expect(ends[0]).toMatchObject({
+      status: "failed",
+      text: "The program failed. Line 2: ToolError: The printer is on fire.",
+      error: { code: "program_failed" },
+    });
   });
 
   it("gets arguments that its schema refuses back as an error", async () => {

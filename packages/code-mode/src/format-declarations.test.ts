@@ -58,7 +58,7 @@ it.each<[schema: object, type: string]>([
   expect(formatDeclarations([tool])).toContain(`value: ${type};`);
 });
 
-it("a schema that refers to itself ends, and a description cannot end its comment (A137)", () => {
+it("a schema that refers to itself ends, and a description cannot end its comment", () => {
   const tree = {
     type: "object",
     properties: { children: { type: "array", items: { $ref: "#" } } },

@@ -66,6 +66,9 @@ export function createProgramModel(options: ProgramModelOptions): Model {
       yield [{ type: "finish", reason: execution?.report?.type === "done" ? "end" : "tool_calls" }];
     } catch (thrown) {
       close();
+      // An answer before the failure is the text with which the nested run ends, instead of an apology for its model.
+      if (thrown instanceof AgentError && thrown.code === "program_failed")
+        yield [{ type: "text", text: thrown.message }, noUsage, { type: "finish", reason: "end" }];
       throw thrown;
     } finally {
       signal.removeEventListener("abort", close);
