@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import * as quickjs from "quickjs-wasi";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createInterpreter } from "./interpreter.ts";
 import type { CallReply, ProgramCall, ProgramLimits, SandboxReport } from "./protocol.ts";
@@ -25,6 +26,7 @@ async function execute(
   startedAt = 1_700_000_000_000,
 ): Promise<{ report: SandboxReport; calls: readonly ProgramCall[] }> {
   const interpreter = await createInterpreter({
+    quickjs,
     wasm,
     program: { code, tools: ["get", "pay", "odd-name"], startedAt },
     limits,

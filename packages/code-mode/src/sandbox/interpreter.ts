@@ -1,14 +1,13 @@
-import { Intrinsics, type JSValueHandle, QuickJS, type QuickJSOptions } from "quickjs-wasi";
+import type { JSValueHandle, QuickJS, QuickJSOptions } from "quickjs-wasi";
 import { type Guest, guestSource } from "./guest.ts";
 import type { CallReply, Program, ProgramLimits, SandboxReport } from "./protocol.ts";
 
 /** Leaves room on the stack of the process, so that deep recursion is an error of the program. */
 const maxStackSize = 256 * 1024;
 const maxUnhandled = 100;
-/** Without objects whose behavior depends on the garbage collection or the time. */
-const intrinsics = (Intrinsics.ALL & ~(Intrinsics.WEAK_REF | Intrinsics.PERFORMANCE)) >>> 0;
 
 export type InterpreterOptions = {
+  readonly quickjs: Pick<typeof import("quickjs-wasi"), "Intrinsics" | "QuickJS">;
   readonly wasm: WebAssembly.Module;
   readonly program: Program;
   readonly limits: ProgramLimits;
@@ -28,16 +27,18 @@ type Machine = {
   deadline: number;
 };
 
-async function createMachine({ wasm, program, limits }: InterpreterOptions): Promise<Machine> {
+async function createMachine({ quickjs, wasm, program, limits }: InterpreterOptions): Promise<Machine> {
+  const { ALL, WEAK_REF, PERFORMANCE } = quickjs.Intrinsics;
   const unhandled: Machine["unhandled"] = new Map();
   const parentId = process.ppid;
-  const vm = await QuickJS.create({
+  const vm = await quickjs.QuickJS.create({
     wasm,
     wasi: createFixedWorld(program.startedAt),
     timezoneOffset: 0,
     memoryLimit: limits.memoryMb * 1024 * 1024,
     maxStackSize,
-    intrinsics,
+    // Without objects whose behavior depends on the garbage collection or the time.
+    intrinsics: (ALL & ~(WEAK_REF | PERFORMANCE)) >>> 0,
     // A process that has lost its parent is of no use.
     interruptHandler: () => measureCpuMs() > machine.deadline || process.ppid !== parentId,
     onUnhandledRejection(promise, reason, isHandled) {

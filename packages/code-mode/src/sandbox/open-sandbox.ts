@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,7 +50,12 @@ function createStartError(output: string): AgentError {
   return new AgentError("sandbox_unavailable", message.trim());
 }
 
-type ProcessFlags = { readonly flags: readonly string[]; readonly program: string; readonly wasm: string };
+type ProcessFlags = {
+  readonly flags: readonly string[];
+  readonly program: string;
+  /** The module of the interpreter, and its WebAssembly. */
+  readonly interpreter: readonly [module: string, wasm: string];
+};
 
 /** Builds the flags of Node for a process that can read the interpreter, and nothing else. */
 export function buildFlags({ memoryMb }: Pick<ProgramLimits, "memoryMb">): ProcessFlags {
@@ -60,20 +64,21 @@ export function buildFlags({ memoryMb }: Pick<ProgramLimits, "memoryMb">): Proce
   const program = import.meta.url.endsWith(".ts")
     ? fileURLToPath(new URL("./sandbox-process.ts", import.meta.url))
     : resolve("@capstan/code-mode/sandbox-process");
-  const wasm = realpathSync(resolve("quickjs-wasi/quickjs.wasm"));
-  const readable = [join(dirname(program), "*"), join(dirname(wasm), "*")];
+  const interpreter = [resolve("quickjs-wasi"), resolve("quickjs-wasi/quickjs.wasm")] as const;
+  const [module, wasm] = interpreter;
+  const readable = [join(dirname(program), "*"), join(dirname(module), "*"), join(dirname(wasm), "*")];
   const flags = [
     "--permission",
     ...readable.map((path) => `--allow-fs-read=${path}`),
     "--disallow-code-generation-from-strings",
     `--max-old-space-size=${Math.max(32, memoryMb)}`,
   ];
-  return { flags, program, wasm };
+  return { flags, program, interpreter };
 }
 
 function spawnSandbox(limits: ProgramLimits): ChildProcess {
-  const { flags, program, wasm } = buildFlags(limits);
-  const child = spawn(process.execPath, [...flags, program, wasm], {
+  const { flags, program, interpreter } = buildFlags(limits);
+  const child = spawn(process.execPath, [...flags, program, ...interpreter], {
     cwd: dirname(program),
     env: {},
     stdio: ["pipe", "pipe", "pipe"],
