@@ -55,6 +55,15 @@ describe("a program", () => {
     });
   });
 
+  it("that fails names the calls that succeeded, so that their effects are not repeated", async () => {
+    const code =
+      "await tools.mark({ id: 1 });\nawait tools.mark({ id: 2 });\nawait tools.get_order({ id: 1 });\nawait tools.fail();";
+    const { text } = await run(createProgramAgent(code), "Go.");
+    expect(text).toBe(
+      "error: The program failed. Line 4: ToolError: The printer is on fire. Before that, these calls succeeded: mark (2 times), get_order.",
+    );
+  });
+
   it("gets arguments that its schema refuses back as an error", async () => {
     const { text } = await run(createProgramAgent("await tools.get_order({ id: 'x' })"), "Go.");
     expect(text).toMatch(/^error: The program failed\. Line 1: ToolError: Bad arguments for "get_order"/);

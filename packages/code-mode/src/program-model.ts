@@ -7,7 +7,7 @@ import {
   type ModelRequest,
   type StreamOptions,
 } from "capstan";
-import { listFinishedCalls } from "./program-results.ts";
+import { type FinishedCall, listFinishedCalls } from "./program-results.ts";
 import { openSandbox, type Sandbox } from "./sandbox/open-sandbox.ts";
 import type { ProgramCall, ProgramLimits, SandboxReport } from "./sandbox/protocol.ts";
 
@@ -114,7 +114,7 @@ async function advanceProgram(
   const finished = listFinishedCalls(history);
   if (!execution.report) addReport(execution, await sandbox.start({ code, tools, startedAt }));
   while (execution.report?.type === "calls") {
-    assertCallCount(calls.length, options);
+    assertCallCount(calls.length, finished, options);
     assertSameCalls(calls, finished);
     if (finished.length < calls.length) return buildCalls(execution, finished.length);
     const replies = finished.slice(execution.answered, calls.length).map(({ reply }) => reply);
@@ -123,9 +123,18 @@ async function advanceProgram(
   }
   const { report } = execution;
   if (report?.type === "done") return [{ type: "text", text: formatProgramAnswer(report) }];
-  throw createProgramError(
-    report?.type === "failed" ? report.message : "Its process sent an invalid report.",
-  );
+  const reason = report?.type === "failed" ? report.message : "Its process sent an invalid report.";
+  throw createProgramError(`${reason}${formatEarlierCalls(finished)}`);
+}
+
+/** Tells the model which effects the program had, so that the next program does not repeat them. */
+function formatEarlierCalls(finished: readonly FinishedCall[]): string {
+  const counts = new Map<string, number>();
+  for (const { call, reply } of finished)
+    if (reply.ok) counts.set(call.name, (counts.get(call.name) ?? 0) + 1);
+  if (counts.size === 0) return "";
+  const list = [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count} times)`));
+  return ` Before that, these calls succeeded: ${list.join(", ")}.`;
 }
 
 function addReport(execution: Execution, report: SandboxReport): void {
@@ -133,18 +142,18 @@ function addReport(execution: Execution, report: SandboxReport): void {
   if (report.type === "calls") execution.calls.push(...report.calls);
 }
 
-function assertCallCount(count: number, { limits: { maxCalls } }: ProgramModelOptions): void {
+function assertCallCount(
+  count: number,
+  finished: readonly FinishedCall[],
+  { limits: { maxCalls } }: ProgramModelOptions,
+): void {
   if (count <= maxCalls) return;
-  throw createProgramError(
-    `It made more than ${maxCalls} tool calls. The calls before took effect. Check its loops, or split the task.`,
-  );
+  const reason = `It made more than ${maxCalls} tool calls. Check its loops, or split the task.`;
+  throw createProgramError(`${reason}${formatEarlierCalls(finished)}`);
 }
 
 /** The arguments may differ, because the runtime repairs them and the user may edit them. */
-function assertSameCalls(
-  calls: readonly ProgramCall[],
-  finished: readonly { readonly call: { readonly name: string } }[],
-): void {
+function assertSameCalls(calls: readonly ProgramCall[], finished: readonly FinishedCall[]): void {
   const index = calls.findIndex(({ name }, position) => {
     const earlier = finished[position];
     return earlier !== undefined && earlier.call.name !== name;

@@ -58,7 +58,7 @@ test.each([
   await inside.locator("[data-call][data-state=asking]").waitFor();
   expect(refunded).toEqual([]);
   // Five of the calls, and the one that waits.
-  expect(await inside.locator("[data-call]").count()).toBe(6);
+  await expect.poll(() => inside.locator("[data-call]").count()).toBe(6);
   await takePicture(page, `program-waits-${size}-${theme}`);
   const allow = page
     .getByRole("region", { name: "Approval for refund" })
