@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import { getTextLimit, hasWork, listBackground } from "../state/background.ts";
+import { canProceed, getTextLimit, listBackground } from "../state/background.ts";
 import type { RunState } from "../state/state.ts";
 import type { Reads } from "../tool.ts";
 import type { Io } from "./io.ts";
@@ -85,7 +85,7 @@ function formatWork(run: RunState): string {
   const lines = [
     ...listBackground(run).map((work) => {
       const { id, parent, agent, turn } = work.run;
-      const status = hasWork(work) ? "running" : "waiting for the user or its model";
+      const status = canProceed(work) ? "running" : "waiting for the user or its model";
       return `- "${id}" (${parent?.name ?? agent}): ${status}, turn ${turn}`;
     }),
     ...run.endedWork.map(

@@ -1,6 +1,6 @@
 import { rejectOnAbort } from "../clock.ts";
 import { AgentError } from "../errors.ts";
-import { hasWork, listBackground } from "../state/background.ts";
+import { canProceed, listBackground } from "../state/background.ts";
 import type { State } from "../state/state.ts";
 
 /** The background runs of one run, while a process executes it. */
@@ -65,8 +65,8 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
     for (const work of listBackground(state.run)) {
       const { cancelReason } = work.run;
       const execution = executions.get(work.callId);
-      if (execution && cancelReason !== undefined) stop(execution, cancelReason);
-      else if (!execution && hasWork(work) && executions.size < maxConcurrency) start(work.callId);
+      if (execution && cancelReason !== undefined) abortExecution(execution, cancelReason);
+      else if (!execution && canProceed(work) && executions.size < maxConcurrency) start(work.callId);
     }
   }
 
@@ -88,7 +88,7 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
       });
       const isWorking = () => {
         const works = state.run ? listBackground(state.run) : [];
-        return works.some((work) => callIds.includes(work.callId) && hasWork(work));
+        return works.some((work) => callIds.includes(work.callId) && canProceed(work));
       };
       while (isWorking() && !isInterrupted && !failure && !waitSignal.aborted) {
         const either = Promise.race([changed.promise, message]);
@@ -98,7 +98,7 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
     async end() {
       isEnding = true; // no further ones start
       const reason = state.run?.cancelReason ?? "The run that started this work has ended.";
-      for (const execution of executions.values()) stop(execution, reason);
+      for (const execution of executions.values()) abortExecution(execution, reason);
       await settle();
       for (const { callId } of state.run ? listBackground(state.run) : []) await endRun(callId);
       isEnding = false;
@@ -114,6 +114,6 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
   }
 }
 
-function stop({ controller }: Execution, reason: string): void {
+function abortExecution({ controller }: Execution, reason: string): void {
   if (!controller.signal.aborted) controller.abort(new AgentError("cancelled", reason));
 }

@@ -66,7 +66,7 @@ export function createSharedBudget(): SharedBudget {
     async reserve(effect, { state, agent, signal }) {
       const { run } = state;
       const amounts = listAmounts(effect);
-      if (!run || amounts.length === 0 || !isShared(run)) return () => undefined;
+      if (!run || amounts.length === 0 || !sharesBudget(run)) return () => undefined;
       let hasWaited = effect.type === "tool";
       for (;;) {
         const verdict = signal.aborted ? "fits" : check(run, amounts);
@@ -77,7 +77,7 @@ export function createSharedBudget(): SharedBudget {
         hasWaited = true;
         await rejectOnAbort(changed.promise, signal).catch(() => undefined);
       }
-      const reservation = createReservation(effect, { run, state, agent });
+      const reservation = buildReservation(effect, { run, state, agent });
       reservations.add(reservation);
       return () => {
         reservations.delete(reservation);
@@ -107,7 +107,7 @@ export function withSharedBudget(
 }
 
 /** A run without nested runs makes one model call at a time, and its rules count its tool calls. */
-function isShared(run: RunState): boolean {
+function sharesBudget(run: RunState): boolean {
   return run.parent !== undefined || run.nested.size > 0;
 }
 
@@ -131,7 +131,7 @@ function getSpent({ usage, startedCalls }: RunState, amount: Amount): number {
 
 type ReservationSource = { readonly run: RunState; readonly state: State; readonly agent: Agent };
 
-function createReservation(
+function buildReservation(
   effect: Effect,
   { run, state, agent }: Omit<ReservationSource, "agent"> & Pick<Spender, "agent">,
 ): Reservation {
