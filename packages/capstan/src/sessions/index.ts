@@ -13,7 +13,7 @@ export {
 export { parseBody as parseRequestBody } from "../requests/parse-body.ts";
 export { expiredReason } from "../rules/tool-calls.ts";
 export { getScope, type ListOptions, type SearchOptions, updateRecord } from "../store.ts";
-export { foldText, splitWords } from "../stores/search-text.ts";
+export { foldText, splitWords } from "../words.ts";
 export { type DiffLinesOptions, diffLines, type LineChange } from "./diff-lines.ts";
 export {
   type CallDifference,

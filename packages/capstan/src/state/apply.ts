@@ -1,10 +1,10 @@
 import type { CallCheck } from "../approvals/call-check.ts";
 import type { Fact } from "../event.ts";
-import { type CallPart, getAnswerText, getCalls, getText } from "../history.ts";
+import { type CallPart, getAnswerText, getCalls } from "../history.ts";
 import { getStopReason } from "../model.ts";
 import { addEntryLabels, addLabels, addSource, findModelProvenance, listReads } from "../provenance.ts";
 import type { Reply } from "../tool.ts";
-import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
+import { applyHandoff, applyHandoffReturn, settleHandoff } from "./apply-handoff.ts";
 import { isHosted, reserveNumbers, settleHosted, startHosted } from "./apply-hosted.ts";
 import { addProgress } from "./background.ts";
 import { applyCompaction } from "./compact.ts";
@@ -12,6 +12,7 @@ import { addModelUsage, completeTurn, toCallKey, toCallRecord, toResultEntry } f
 import { measureHistory } from "./context-size.ts";
 import { addDiscovered } from "./discovered-tools.ts";
 import { editCall, withEditNote } from "./edit-call.ts";
+import { addSteering, endRun } from "./end-run.ts";
 import { applyNested } from "./nested-state.ts";
 import { addPartialMessage, discardDeltas } from "./partial-message.ts";
 import { reopenRun, suspendRun, wakeRun } from "./resume-run.ts";
@@ -177,11 +178,6 @@ function failModel(_: State, run: RunState, fact: FactOf<"model_failed">): void 
   }
 }
 
-function addSteering(state: State, run: RunState): void {
-  state.history.push(...run.steering);
-  run.steering = [];
-}
-
 function addMessage(state: State, run: RunState, fact: FactOf<"message">): void {
   const { currentTurn } = run;
   if (!currentTurn) return;
@@ -272,38 +268,6 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
   call.record = toCallRecord(fact, call.part.input);
   currentTurn.unsettled -= 1;
   if (currentTurn.unsettled === 0) completeTurn(state, run, currentTurn);
-}
-
-function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
-  const { status, text, grounded, output, error, canRetry } = fact;
-  run.done = {
-    status,
-    text,
-    grounded,
-    ...(output !== undefined && { output }),
-    ...(error && { error }),
-    ...(canRetry && { canRetry }),
-  };
-  // The next run needs the answer as context.
-  if (isMissingInHistory(run, fact)) {
-    const provenance = findModelProvenance(state.labels);
-    state.history.push({
-      ...{ type: "assistant", parts: [{ type: "text", text }] },
-      ...(provenance && { provenance }),
-    });
-  }
-  if (run.handoffs.length > 0) endHandoffs(state, run);
-  addSteering(state, run);
-}
-
-/** Whether the runtime wrote the answer, or the run was cancelled before the model continued its message. */
-function isMissingInHistory(run: RunState, { status, text }: FactOf<"done">): boolean {
-  const { lastText, currentTurn } = run;
-  // The report about a compaction is for the user only.
-  if (run.isCompaction && run.turn === 0) return false;
-  if (status === "limit" || status === "done") return text !== lastText;
-  const { partial } = currentTurn ?? {};
-  return status === "cancelled" && partial !== undefined && getText(partial.entry).trim() === text;
 }
 
 function recordApprovalRequest(state: State, run: RunState, fact: FactOf<"approval_required">): void {

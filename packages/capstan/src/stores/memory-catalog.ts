@@ -16,7 +16,8 @@ import {
   type SizedSession,
   type Snapshot,
 } from "../store.ts";
-import { buildExcerpt, scoreMatch, splitQuery, splitWords, toSearchText } from "./search-text.ts";
+import { splitWords } from "../words.ts";
+import { buildExcerpt, scoreMatch, splitQuery, toSearchText } from "./search-text.ts";
 import { assertAcceptsMessages, assertCanRetry, clampRowLimit, takeTurns } from "./store-rules.ts";
 
 export type MemorySession = {

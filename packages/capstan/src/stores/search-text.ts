@@ -1,9 +1,9 @@
 import type { FactBody } from "../event.ts";
 import { type Entry, getAnswerText, toPlainText } from "../history.ts";
+import { splitWords, wordPattern } from "../words.ts";
 
 const maxTextLength = 20_000;
 const maxQueryWords = 100;
-const maxWordLength = 500; // Postgres allows 2046 bytes
 
 /** Returns the searchable text of a fact: messages and tool results. Empty for other facts. */
 export function toSearchText(fact: FactBody): string {
@@ -26,36 +26,9 @@ function getEntryText(entry: Entry): string {
   return entry.type === "summary" ? entry.text : toPlainText(entry.content);
 }
 
-const wordPattern = /[\p{L}\p{N}\p{M}]+/gu;
-
-/** Splits a text into words without case and accents, as they are indexed and searched. */
-export function splitWords(text: string): string[] {
-  return foldText(text).match(wordPattern)?.map(truncateWord) ?? [];
-}
-
-function truncateWord(word: string): string {
-  return word.length > maxWordLength ? word.slice(0, maxWordLength).toWellFormed() : word;
-}
-
 /** Splits a query into distinct words, limited in number. */
 export function splitQuery(text: string): string[] {
   return [...new Set(splitWords(text))].slice(0, maxQueryWords);
-}
-
-/** Removes the differences of case, accent and presentation: "É", "e\u0301" and "e" are equal, so are "ß" and "SS". */
-export function foldText(text: string): string {
-  const lower = text.toLowerCase();
-  if (/^[\0-\x7f]*$/.test(lower)) return lower;
-  // Upper case first: it expands "ß", and lower case alone would keep "ı" apart from "i".
-  const folded = text
-    .normalize("NFKD")
-    .replaceAll(/[\u0300-\u036f]/g, "")
-    .toUpperCase()
-    .toLowerCase();
-  return folded
-    .normalize("NFKD")
-    .replaceAll(/[\u0300-\u036f]/g, "")
-    .replaceAll("ς", "σ");
 }
 
 /**

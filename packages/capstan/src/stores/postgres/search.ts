@@ -1,6 +1,7 @@
 import { type Fact, factVersion } from "../../event.ts";
 import type { SearchHit, Store } from "../../store.ts";
-import { buildExcerpt, scoreMatch, splitQuery, splitWords, toSearchText } from "../search-text.ts";
+import { splitWords } from "../../words.ts";
+import { buildExcerpt, scoreMatch, splitQuery, toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Database, Statement } from "./database.ts";
 import { isSession, scopeColumn } from "./migrations.ts";

@@ -2,7 +2,7 @@
 // without the quotes, so that most look unchanged.
 import { AgentError } from "../../errors.ts";
 import type { Fact } from "../../event.ts";
-import { splitWords } from "../search-text.ts";
+import { splitWords } from "../../words.ts";
 import { assertKnownVersion } from "../store-rules.ts";
 import type { PostgresRow } from "./pool.ts";
 

@@ -3,7 +3,8 @@
 // search, in parts.
 import { type FactBody, factVersion, type UnplacedFact } from "../../event.ts";
 import { getScope, type SearchHit, type SearchOptions, type Store } from "../../store.ts";
-import { buildExcerpt, scoreMatch, splitQuery, splitWords, toSearchText } from "../search-text.ts";
+import { splitWords } from "../../words.ts";
+import { buildExcerpt, scoreMatch, splitQuery, toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
 import { isCounterBehind } from "./fact-counters.ts";
