@@ -55,8 +55,8 @@ export async function bundlePackage(folder: string): Promise<void> {
       externalPackages.some((name) => id === name || id.startsWith(`${name}/`)),
     output: {
       ...{ dir: "dist", format: "esm", chunkFileNames: "shared/[name]-[hash].js" },
-      // The sources are published too.
-      ...{ sourcemap: true, sourcemapExcludeSources: true },
+      // The sources are published too, with their comments.
+      ...{ sourcemap: true, sourcemapExcludeSources: true, comments: { jsdoc: false } },
       codeSplitting: { groups: commonChunks },
     },
     logLevel: "warn",
