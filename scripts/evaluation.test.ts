@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { checkWorldAccess, findImports, readSources, type Source } from "./architecture.ts";
 
-// No file evaluates text as code. There is no in-process sandbox, because none has proven safe: code written by a model
-// would need another process without network and keys, and no package has a tool for it.
+// No file evaluates text as code in its process, because no in-process sandbox has proven safe. Programs of code mode are
+// interpreted in another process, without network, files and keys.
 const evaluators =
-  /^(?:node:)?(?:vm|repl)$|^(?:vm2|isolated-vm|jsep|jexl|mathjs|expr-eval|quickjs-emscripten)(?:\/|$)/;
+  /^(?:node:)?(?:vm|repl)$|^(?:vm2|isolated-vm|jsep|jexl|mathjs|expr-eval|quickjs-emscripten|quickjs-wasi)(?:\/|$)/;
 const uses = {
   "eval()": /(?<![\w$.])eval\s*\(|(?<![\w$])(?:globalThis|window|self)\.eval\b|\(\s*0\s*,\s*eval\s*\)/,
   "new Function()": /(?<![\w$.])Function\s*\(|\bnew\s+(?:Async|Generator)?Function\b/,
@@ -28,11 +28,14 @@ const optionalPackages = ["credentials.ts", "local-file.ts"].map(
 );
 /** Loads the developer's module that defines an isolated tool, and watches its parent in a thread with a fixed program. */
 const isolatedWorker = "packages/capstan/src/node/isolated-worker.ts";
+/** The process of programs. It loads the interpreter by its path, because it can read nothing else. */
+const sandboxFolder = "packages/code-mode/src/sandbox/";
+const sandboxProcess = `${sandboxFolder}sandbox-process.ts`;
 
 function checkEvaluation(sources: readonly Source[]): string[] {
   const imported = sources.flatMap(({ path, text }) =>
     findImports(text)
-      .filter((specifier) => evaluators.test(specifier))
+      .filter((specifier) => evaluators.test(specifier) && !path.startsWith(sandboxFolder))
       .map((specifier) => `${path} must not import "${specifier}".`),
   );
   const { "a module whose name is computed": computed, "a worker made of a text": worker, ...others } = uses;
@@ -45,7 +48,7 @@ function checkEvaluation(sources: readonly Source[]): string[] {
     }),
     ...checkWorldAccess(sources, "", {
       uses: { "a module whose name is computed": computed },
-      allowedIn: [...loaders, ...optionalPackages, isolatedWorker],
+      allowedIn: [...loaders, ...optionalPackages, isolatedWorker, sandboxProcess],
     }),
   ];
 }

@@ -525,6 +525,7 @@ describe("the defaults", () => {
         },
         "citations": "auto",
         "contextBudget": "unlimited",
+        "deferToolsAbove": 64,
         "finalTurn": "no-tools",
         "gate": "default",
         "handoff": {

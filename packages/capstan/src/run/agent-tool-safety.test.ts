@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
+import { toPlainText } from "../history.ts";
 import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
@@ -206,8 +207,8 @@ describe("the words of a sub-agent in the background", () => {
   function createObedientAgent(helper: Agent, sent: string[], policy: object = {}): Agent {
     const secret = createReadTool(["private"]);
     const model = scriptedModel(({ history }) => {
-      const last = history.at(-1);
-      const text = last?.type === "user" && typeof last.content === "string" ? last.content : "";
+      const news = history.slice(history.findLastIndex(({ type }) => type === "assistant") + 1);
+      const text = news.map((entry) => (entry.type === "user" ? toPlainText(entry.content) : "")).join("\n");
       if (history.length === 1)
         return {
           calls: [
@@ -262,12 +263,13 @@ describe("the words of a sub-agent in the background", () => {
       tools: [wait],
     });
     const handle = run(createObedientAgent(helper, sent), "Look it up.", { store: memory() });
-    for await (const event of handle)
-      if (event.type === "tool_call_start" && event.name === "wait") {
-        handle.steer("And?");
-        break;
-      }
-    for await (const event of handle) if (event.type === "approval_required") break;
+    const open = new Set(["tool_call_start", "approval_required"]);
+    for await (const event of handle) {
+      if (event.type === "tool_call_start" && event.name !== "wait") continue;
+      if (event.type === "tool_call_start") handle.steer("And?");
+      open.delete(event.type);
+      if (open.size === 0) break;
+    }
     gate.resolve("");
     expect(sent).toEqual([]);
     handle.cancel();

@@ -86,7 +86,7 @@ export function createCrashAgent(options: CrashAgentOptions): Agent {
     .filter(([name]) => name !== options.omittedTool)
     .map(([name, kind]) => createCrashTool(name, kind, options));
   const { name = "planned", instructions = "" } = options;
-  const policy = { gate: "off", toolTimeoutMs: 3_600_000 } as const;
+  const policy = { gate: "off", onBusy: "queue", toolTimeoutMs: 3_600_000 } as const;
   const helper = defineAgent({ name: "helper", model, tools, policy });
   const helpers = [agentTool(helper), agentTool(helper, { name: "background_helper", background: true })];
   const second = defineAgent({ name: "second", model, tools: [...tools, ...helpers], policy });
