@@ -15,7 +15,7 @@ import { maxResultSize } from "./program-results.ts";
 import type { ProgramLimits } from "./sandbox/protocol.ts";
 
 export type CodeModeOptions<Tools extends readonly Tool[] = readonly Tool[], Name extends string = string> = {
-  /** The tools that a program can call. The agent need not have them as well. */
+  /** The tools that a program can call, whether or not the agent has them too. */
   readonly tools: Tools;
   /** Default: `run_code`. */
   readonly name?: Name;

@@ -10,6 +10,7 @@ import type { State } from "../state/state.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Log } from "./log.ts";
+import { waitForBackground } from "./wait-for-background.ts";
 
 /** Dependencies and state of the loop. */
 export type LoopContext = {
@@ -111,18 +112,6 @@ async function suspend(context: LoopContext, until: number | undefined): Promise
   const waiting = { type: "waiting" as const, callIds, ...(until !== undefined && { until }) };
   await log.append([waiting], String(run.waits));
   return false;
-}
-
-/** Waits while background runs execute: until one of them ends or suspends, a message arrives, or it is `until`. */
-async function waitForBackground(
-  { inbox, clock, log, state }: LoopContext,
-  changed: Promise<void>,
-  until: number | undefined,
-): Promise<void> {
-  const time = Promise.withResolvers<void>();
-  const cancel = until === undefined ? undefined : clock.after(until - clock.now(), time.resolve);
-  await Promise.race([changed, inbox.whenNotEmpty(), time.promise]).finally(cancel);
-  if (until !== undefined && clock.now() >= until) await log.append([{ type: "woken" }], `${state.seq}`);
 }
 
 function createShutdownError(): AgentError {

@@ -4,7 +4,7 @@ import { isRecord } from "../json.ts";
 import type { ToolSpec } from "../model.ts";
 import { splitTerms } from "../rules/terms.ts";
 
-/** Finds the tools that fit a query, the best first. Tools without any of its words are left out. */
+/** Finds the tools that fit a query, the best first. It omits tools that share no word with it. */
 export type ToolIndex = { rank(query: string): readonly ToolSpec[] };
 
 /** The weight of each term of a tool, and their sum. */

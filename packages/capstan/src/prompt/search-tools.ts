@@ -18,7 +18,7 @@ export type ToolSplit = {
 
 const splits = new WeakMap<Agent, { readonly own: ToolSplit; readonly automatic: ToolSplit }>();
 
-/** Splits the tools of an agent into those that are sent and those that are searched for. */
+/** Splits the tools of an agent: some are sent at once, and the model searches for the others. */
 export function splitTools(agent: Agent, policy: Partial<Policy> = {}): ToolSplit {
   let split = splits.get(agent);
   if (!split) {

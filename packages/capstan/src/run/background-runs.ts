@@ -5,7 +5,7 @@ import type { State } from "../state/state.ts";
 
 /** The background runs of one run, while a process executes it. */
 export interface BackgroundRuns {
-  /** Continues those that have work to do, and stops those that were cancelled. */
+  /** Continues runs with work to do, and stops cancelled ones. */
   update(): void;
   /** Resolves when one of them ends or suspends; undefined if none executes. Rejects if one cannot be executed. */
   whenChanged(): Promise<void> | undefined;

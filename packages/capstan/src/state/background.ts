@@ -69,7 +69,7 @@ function createSource(
   return { tool: name, turn, input: { prompt } };
 }
 
-/** The words of an agent in the background are not the user's. */
+/** What a background agent says does not come from the user. */
 function createWorkEntry(content: string): UserEntry {
   return { type: "user", content, provenance: "external" };
 }

@@ -40,7 +40,7 @@ export function recordCall(
   if (result.contexts) run.hasSearched = true;
   for (const fragment of result.contexts ?? []) addFragment(state, fragment);
   run.unknownTools = result.error?.code === "unknown_tool" ? run.unknownTools + 1 : 0;
-  // Whoever waits for background work may ask for it again.
+  // A model that waits for background work may ask repeatedly.
   if (call.part.name !== backgroundWorkName) countRepeat(run, turnState, call);
 }
 

@@ -6,7 +6,7 @@ import type { State } from "./state.ts";
 /** The tools that each agent has found in the session, by agent and tool, in the order found. */
 export type DiscoveredTools = Map<string, Map<string, ToolSpec>>;
 
-/** Adds what a call has found. A tool keeps its place; one whose definition has changed since is found anew. */
+/** Adds what a call has found. A tool keeps its place; one whose definition has changed moves to the end. */
 export function addDiscovered(
   { discovered: known }: Pick<State, "discovered">,
   { agent, discovered = [] }: Extract<Fact, { type: "tool_call_result" }>,

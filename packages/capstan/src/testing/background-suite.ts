@@ -5,13 +5,18 @@ import { type Entry, toPlainText } from "../history.ts";
 import { agentTool } from "../run/agent-tool.ts";
 import type { Result } from "../run/result.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
-import { fakeClock } from "./fake-clock.ts";
-import { type NestedSuiteOptions, runApproving, seedSession } from "./nested-suite.ts";
+import {
+  chooseKills,
+  createClock,
+  expectNothingRepeated,
+  type NestedSuiteOptions,
+  runApproving,
+  seedSession,
+} from "./nested-suite.ts";
 import { scriptedModel } from "./scripted-model.ts";
 
 const session = "background";
 const runId = "parent";
-const createClock = () => fakeClock({ start: Date.now(), skipUpToMs: 30_000 });
 
 /** The contract of every engine for sub-agents in the background: part of `engineSuite`. */
 export function backgroundSuite({ make, close, kills }: NestedSuiteOptions): void {
@@ -22,8 +27,7 @@ export function backgroundSuite({ make, close, kills }: NestedSuiteOptions): voi
     const facts = await engine.store.read(session);
     expectDelivery(facts, whole);
     await close(engine);
-    const distance = Math.max(1, Math.ceil(facts.length / kills));
-    for (let kill = 1 + Math.floor(Math.random() * distance); kill < facts.length; kill += distance) {
+    for (const kill of chooseKills(facts.length, kills)) {
       const stored = facts.slice(0, kill);
       const executed: string[] = [];
       const second = await make();
@@ -33,10 +37,7 @@ export function backgroundSuite({ make, close, kills }: NestedSuiteOptions): voi
       const after = await second.store.read(session);
       expect(after.slice(0, kill)).toEqual(stored);
       expectDelivery(after, result, `killed after fact ${kill}`);
-      expect(new Set(executed).size).toBe(executed.length);
-      for (const fact of stored)
-        if (fact.type === "tool_call_result" || (fact.type === "tool_call_start" && fact.name === "write"))
-          expect(executed).not.toContain(`${fact.runId}/${fact.id}`);
+      expectNothingRepeated(stored, executed);
       await close(second);
     }
   });

@@ -8,7 +8,7 @@ import type { Run } from "../run/run-handle.ts";
 import type { Store } from "../store.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { breakAppend } from "./break-append.ts";
-import { fakeClock } from "./fake-clock.ts";
+import { type FakeClock, fakeClock } from "./fake-clock.ts";
 import { type ScriptedCall, type ScriptedStep, scriptedModel } from "./scripted-model.ts";
 
 type Engine = {
@@ -28,7 +28,7 @@ export type NestedSuiteOptions = {
 const session = "session";
 const runId = "run";
 /** An engine compares the expiry of approvals with its own clock. */
-const createClock = () => fakeClock({ start: Date.now(), skipUpToMs: 30_000 });
+export const createClock = (): FakeClock => fakeClock({ start: Date.now(), skipUpToMs: 30_000 });
 
 /** The contract of every engine for sub-agents: part of `engineSuite`. */
 export function nestedSuite({ make, close, isRemote, kills }: NestedSuiteOptions): void {
@@ -40,8 +40,7 @@ export function nestedSuite({ make, close, isRemote, kills }: NestedSuiteOptions
     const facts = await engine.store.read(session);
     expectCompleteRuns(facts, whole);
     await close(engine);
-    const distance = Math.max(1, Math.ceil(facts.length / kills));
-    for (let kill = 1 + Math.floor(Math.random() * distance); kill < facts.length; kill += distance) {
+    for (const kill of chooseKills(facts.length, kills)) {
       const stored = facts.slice(0, kill);
       const executed: string[] = [];
       const second = await make();
@@ -161,8 +160,15 @@ function expectCompleteRuns(facts: readonly Fact[], { usage }: Result): void {
   expect(usage).toEqual({ inputTokens: 10 * messages, outputTokens: 5 * messages });
 }
 
+/** Chooses at most so many of the facts after which to kill, at even distances from a random first one. */
+export function chooseKills(facts: number, kills: number): readonly number[] {
+  const distance = Math.max(1, Math.ceil(facts / kills));
+  const first = 1 + Math.floor(Math.random() * distance);
+  return Array.from({ length: facts }, (_, index) => first + index * distance).filter((kill) => kill < facts);
+}
+
 /** Checks that no call with a result runs again, and no started call that must not be repeated. */
-function expectNothingRepeated(stored: readonly Fact[], executed: readonly string[]): void {
+export function expectNothingRepeated(stored: readonly Fact[], executed: readonly string[]): void {
   expect(new Set(executed).size).toBe(executed.length);
   for (const fact of stored) {
     const isOver =

@@ -50,7 +50,7 @@ async function createMachine({ quickjs, wasm, program, limits }: InterpreterOpti
   return machine;
 }
 
-/** Returns the time for which this process has run. Unlike the time of day, it stands still while others run. */
+/** Returns the processor time of this process, which does not pass while other processes run. */
 function measureCpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

@@ -6,7 +6,7 @@ export type ProgramLimits = {
   readonly timeoutMs: number;
   /** Memory of the program, in megabytes. */
   readonly memoryMb: number;
-  /** Tool calls of one program, also those that fail or are denied. */
+  /** Tool calls of one program, including failed and denied ones. */
   readonly maxCalls: number;
   /** Characters of the program. */
   readonly maxProgramSize: number;
@@ -29,7 +29,7 @@ export type Program = {
   readonly startedAt: number;
 };
 
-/** A line to the process. The results are those of all calls of its last report, in their order. */
+/** A line to the process. It has one result for each call in the last report, in the same order. */
 export type SandboxRequest =
   | { readonly type: "start"; readonly program: Program; readonly limits: ProgramLimits }
   | { readonly type: "continue"; readonly replies: readonly CallReply[] };

@@ -96,7 +96,7 @@ export function buildRunQuery(schema: string, query: RunQuery, matches: Matches)
 const selectRuns = (schema: string, columns: string, conditions: readonly string[]) =>
   `SELECT ${columns} FROM ${schema}.run_summaries WHERE ${conditions.join(" AND ")}`;
 
-/** Selects runs that have ended and those that have not, each from an index of their own. */
+/** Selects ended and open runs separately, because each kind has its own index. */
 const selectEach = (schema: string, columns: string, conditions: readonly string[]) =>
   ["ended_at IS NOT NULL", "ended_at IS NULL"]
     .map((condition) => selectRuns(schema, columns, [condition, ...conditions]))
