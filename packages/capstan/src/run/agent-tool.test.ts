@@ -201,7 +201,7 @@ describe("an agent as a tool", () => {
     const inner = facts.flatMap((fact) =>
       fact.type === "tool_call_start" && fact.name === "wait" ? fact.id : [],
     );
-    expect(inner).toEqual(["call_1_0.same", "call_1_1.same", "call_1_2.same"]);
+    expect(inner.toSorted()).toEqual(["call_1_0.same", "call_1_1.same", "call_1_2.same"]);
     expect(fold("s", facts).run?.nested.size).toBe(0);
     expect(result.usage.inputTokens).toBe(80);
   });

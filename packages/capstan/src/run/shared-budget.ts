@@ -66,7 +66,7 @@ export function createSharedBudget(): SharedBudget {
     async reserve(effect, { state, agent, signal }) {
       const { run } = state;
       const amounts = listAmounts(effect);
-      if (!run || amounts.length === 0 || !sharesBudget(run)) return () => undefined;
+      if (!run || amounts.length === 0) return () => undefined;
       let hasWaited = effect.type === "tool";
       for (;;) {
         const verdict = signal.aborted ? "fits" : check(run, amounts);
@@ -84,7 +84,9 @@ export function createSharedBudget(): SharedBudget {
         notify();
       };
     },
-    onStored: notify,
+    onStored() {
+      if (reservations.size > 0) notify();
+    },
   };
 }
 
@@ -94,7 +96,7 @@ export function withSharedBudget(
   budget: SharedBudget,
   spender: { readonly state: State; findAgent(name: string): Agent | undefined },
 ): Step {
-  return async (effect, signal) => {
+  const performWithin: Step = async (effect, signal) => {
     const agent = effect.type === "model" ? spender.findAgent(effect.agent) : undefined;
     const settle = await budget.reserve(effect, { state: spender.state, agent, signal });
     if (!settle) return [];
@@ -104,11 +106,12 @@ export function withSharedBudget(
       settle();
     }
   };
+  return (effect, signal) => (sharesBudget(spender.state) ? performWithin : step)(effect, signal);
 }
 
 /** A run without nested runs makes one model call at a time, and its rules count its tool calls. */
-function sharesBudget(run: RunState): boolean {
-  return run.parent !== undefined || run.nested.size > 0;
+function sharesBudget({ run }: State): boolean {
+  return run !== undefined && (run.parent !== undefined || run.nested.size > 0);
 }
 
 function listAmounts(effect: Effect): readonly Amount[] {
