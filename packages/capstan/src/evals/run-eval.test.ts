@@ -204,8 +204,8 @@ describe("an experiment", () => {
     };
     const definition = createEval({ cases: [ordering], tools: { stock: { simulated: stopHere } } });
     await runEval(definition, { store, signal: controller.signal });
+    await expect.poll(() => copy.listOrphans()).toMatchObject([{ agent: "shop", state: "active" }]);
     const [orphan] = await copy.listOrphans();
-    expect(orphan).toMatchObject({ agent: "shop", state: "active" });
     const engine = local({ store: copy, agents: [createShop()], leaseMs: 30 });
     await expect.poll(async () => (await copy.findRun(orphan?.runId ?? ""))?.state).toBe("ended");
     await engine.close();

@@ -1,8 +1,18 @@
-import type { LoopContext } from "./loop.ts";
+import type { Clock } from "../clock.ts";
+import type { State } from "../state/state.ts";
+import type { Inbox } from "./inbox.ts";
+import type { Log } from "./log.ts";
+
+type BackgroundContext = {
+  readonly inbox: Inbox;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly state: State;
+};
 
 /** Waits while background runs execute: until one of them ends or suspends, a message arrives, or it is `until`. */
 export async function waitForBackground(
-  { inbox, clock, log, state }: Pick<LoopContext, "inbox" | "clock" | "log" | "state">,
+  { inbox, clock, log, state }: BackgroundContext,
   changed: Promise<void>,
   until: number | undefined,
 ): Promise<void> {
