@@ -11,6 +11,7 @@ import { setupStudio, takePicture } from "../../packages/studio/src/testing/brow
 import {
   getCards,
   getTranscript,
+  retryGesture,
   sendAndWait,
   waitUntilIdle,
 } from "../../packages/studio/src/testing/conversation-page.ts";
@@ -244,8 +245,11 @@ test("own documents: a dropped folder is read, a question is answered from it, a
   await addAndOpen(page, "Trip", "2 documents");
 
   await sendAndWait(page, "What is the limit for a hotel in Bergen?");
-  await getSource(page, 1).click();
   const panel = page.getByRole("dialog", { name: "1. Travel policy (policy.pdf): Page 2" });
+  await retryGesture(
+    () => getSource(page, 1).click(),
+    () => panel.waitFor({ timeout: 10_000 }),
+  );
   await expect.poll(() => panel.getByRole("blockquote").innerText(), pollOptions).toContain("Bergen");
   await takePicture(page, "knowledge-own-source");
   const link = panel.getByRole("link", { name: "Open the document at page 2" });

@@ -137,6 +137,7 @@ test("arguments are edited by keyboard, refused if invalid, and the agent is tol
 test("Escape leaves the form without a decision", async () => {
   const page = await studio.open("/", { size: "phone" });
   const card = await ask(page, "mail");
+  await card.locator("p", { hasText: "the boathouse" }).waitFor(); // the preview moves the buttons
   await card.getByRole("button", { name: "Edit" }).click();
   await card.getByLabel("subject").fill("Other");
   await takePicture(page, "approval-form-phone");

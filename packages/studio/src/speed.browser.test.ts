@@ -35,6 +35,7 @@ test("the page is painted before its script has loaded, in the colors of the sys
   await page.goto(studio.url, { waitUntil: "commit" });
   await page.getByText("Loading…").waitFor();
   const getBackground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await expect.poll(getBackground).not.toBe("rgba(0, 0, 0, 0)"); // the style sheet has arrived
   const background = await getBackground();
   release.resolve();
   await page.getByLabel("Ask anything").waitFor();
