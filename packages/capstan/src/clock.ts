@@ -69,7 +69,7 @@ function startTimer(ms: number, fire: () => void, onStart: (timer: Timer) => voi
 const maxBusyMs = 2;
 /** In Cloudflare Workers the timers of a request end with it, so another request must not wait for them. */
 const isWorker = globalThis.navigator?.userAgent === "Cloudflare-Workers";
-/** Undefined in browsers, which have a thread of their own for the network. Read here, because tests replace it. */
+/** Undefined in browsers, which use a separate thread for the network. Read here, because tests replace it. */
 const { setImmediate: onNextTurn } = (isWorker ? {} : globalThis) as {
   setImmediate?: (callback: () => void) => unknown;
 };

@@ -192,7 +192,7 @@ export type FactBody =
       readonly cacheUntil?: number;
       /** Labels of the data that the result adds to the conversation. */
       readonly reads?: readonly Reads[];
-      /** Deferred tools that the call has found, or that it used for the first time: they are sent from now on. */
+      /** Deferred tools that the call has found, or that it used for the first time: later requests include them. */
       readonly discovered?: readonly ToolSpec[];
       /** The provider executed the call, and its message has the result in the provider's own form. */
       readonly hosted?: true;

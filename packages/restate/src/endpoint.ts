@@ -36,7 +36,7 @@ type ExecuteSegment = (run: { readonly runId: string }) => Promise<void>;
 
 export type Worker = {
   listen(options?: ListenOptions): Promise<Endpoint>;
-  /** Takes no more invocations. Resolves when those that it has are answered. */
+  /** Takes no more invocations. Resolves when the current ones are answered. */
   close(): Promise<void>;
 };
 
@@ -103,7 +103,7 @@ function toHandlerOptions({ maxSegmentMs, maxRetryMs }: WorkerSettings): ObjectH
   return {
     // A segment writes nothing to Restate's journal, so that Restate would take it for stalled after a minute.
     inactivityTimeout: maxSegmentMs,
-    // A segment cannot suspend when it is asked to.
+    // A segment cannot suspend on request.
     abortTimeout: 0,
     journalRetention: journalRetentionMs,
     idempotencyRetention: idempotencyRetentionMs,
@@ -111,7 +111,7 @@ function toHandlerOptions({ maxSegmentMs, maxRetryMs }: WorkerSettings): ObjectH
       initialInterval: firstRetryMs,
       exponentiationFactor: 2,
       maxInterval: maxRetryMs,
-      // The server's default pauses an invocation after 70 attempts, and its session waits until someone resumes it.
+      // The server's default pauses an invocation after 70 attempts, and its session waits until an operator resumes it.
       maxAttempts: Number.MAX_SAFE_INTEGER,
     },
   };

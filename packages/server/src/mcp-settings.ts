@@ -17,7 +17,7 @@ export type McpSettings = {
   /** The same that the servers were opened with. Without it, users cannot sign in to servers. */
   readonly redirect?: CallbackRedirect;
   /**
-   * Whether admins may add servers that are programs, and use `${VAR}`. Whoever has an admin's key can then run commands
+   * Whether admins may add servers that are programs, and use `${VAR}`. The owner of an admin's key can then run commands
    * on this machine and read its environment. Default: false.
    */
   readonly allowsCommands?: boolean;

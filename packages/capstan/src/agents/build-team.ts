@@ -51,7 +51,7 @@ function buildAgent(data: AgentData, parts: TeamParts, team: ReadonlyMap<string,
   return Object.keys(settings).length > 0 ? { ...agent, settings } : agent;
 }
 
-/** An output limit also applies to agents that set none, and an effort to those that always think. */
+/** An output limit also applies to agents that set none, and an effort to agents whose model always thinks. */
 function applySettingsLimits({ settings, policy }: AgentData, limits: SettingsLimits): ModelSettings {
   const { effort, maxOutputTokens } = limits;
   const implied: ModelSettings = {

@@ -69,8 +69,8 @@ async function loadRules(store: RuleStore, sessionId: string): Promise<readonly 
 }
 
 /**
- * Allows this call and those like it, or all that match its pattern, for the rest of the session. Approve the call itself
- * as well: the rule applies to later ones. Rejects with `invalid_input` if no such rule can cover the call.
+ * Allows this call and equal ones, or every call that matches its pattern, for the rest of the session. Approve the
+ * call itself as well: the rule applies to later ones. Rejects with `invalid_input` if no such rule can cover the call.
  */
 export async function addApprovalRule(
   store: RuleStore,

@@ -5,7 +5,7 @@ import type { Connection } from "./connection.ts";
 export type DataLoaderInfo = {
   /** The name of its agent. */
   readonly app: string;
-  /** What it reads, for people. */
+  /** Describes to the user what it reads. */
   readonly description: string;
   /** In lower case, such as `.csv`. */
   readonly extensions: readonly string[];

@@ -72,7 +72,7 @@ export type McpFailure = { readonly error: { readonly code: string; readonly mes
 export type McpAnswer = Partial<McpFailure> & {
   readonly content?: string | readonly Part[];
   readonly data?: Json;
-  /** Questions of the server, which nobody answered. */
+  /** Questions of the server, all of them declined. */
   readonly declined: readonly string[];
   readonly ms: number;
 };

@@ -67,7 +67,7 @@ export type Approval = {
   readonly digest?: string;
   /** Answer to a tool's question. */
   readonly value?: Json;
-  /** Arguments to make the call with instead of the model's, which the model is told. Not together with `always`. */
+  /** Arguments to make the call with instead of the model's. They are reported to the model. Not together with `always`. */
   readonly input?: Json;
   /** Also allows later calls in this session, as `always` or `pattern` of the pending call says. */
   readonly always?: true | "pattern";

@@ -13,9 +13,9 @@ export type RecoveryOptions = {
   startQueued(): Promise<void>;
 };
 
-/** Takes over runs without a process, from now on until it is closed. */
+/** Takes over runs without a process until it is closed. */
 export interface Recovery {
-  /** Takes over all that this process can, and returns their ids. */
+  /** Takes over every run that this process can, and returns their ids. */
   recover(): Promise<readonly string[]>;
   close(): void;
 }

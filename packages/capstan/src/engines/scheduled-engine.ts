@@ -21,13 +21,13 @@ export type ScheduledOptions<A extends Agent = Agent> = Omit<LocalOptions<A>, "m
   readonly schedule?: (request: SegmentRequest) => Promise<void>;
   /** How often `recover` is called. Default: half of `leaseMs`. */
   readonly recoverEveryMs?: number;
-  /** Set if no two segments of a session execute at the same time, so that a segment need not wait for a lease to expire. */
+  /** Set if no two segments of a session execute at the same time, so that a segment does not wait for a lease to expire. */
   readonly takeOver?: boolean;
   /** Receives what `schedule` rejects with. */
   readonly onScheduleError?: (error: unknown) => void;
 };
 
-/** An engine whose segments are executed when another system says so: in this process, or in any other one. */
+/** An engine whose segments are executed when another system requests it: in this process, or in any other one. */
 export interface ScheduledEngine extends LocalEngine {
   /**
    * Executes one segment of the run, then asks for the next: at the time until which the run waits for its provider, or

@@ -20,7 +20,7 @@ export type TurnChanges = {
   readonly instructions?: string;
   readonly history?: RunInput;
   readonly tools?: readonly ToolSpec[];
-  /** Take precedence over those of the turn, field by field. */
+  /** Take precedence over the settings of the turn, field by field. */
   readonly settings?: ModelSettings;
   /** Default: the model that answered the turn. */
   readonly model?: ModelChoice;
@@ -73,7 +73,7 @@ export async function tryTurn(context: TryContext): Promise<TriedTurn> {
   return masking ? { ...masking.value(tried), body } : tried;
 }
 
-/** Instructions and tools are those that were sent, not today's. */
+/** Uses the instructions and tools that were sent, not today's. */
 function buildChangedRequest({ turn, sent, changes }: TryContext): ModelRequest {
   const { request } = turn;
   const original = sent ? parseBody(sent.body) : {};

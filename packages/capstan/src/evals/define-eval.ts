@@ -25,7 +25,7 @@ export type Thresholds = {
   readonly cost?: number;
 };
 
-/** Which calls that need approval are approved: only those of recorded and simulated tools, all, or none. */
+/** Which calls that need approval are approved: only calls of recorded and simulated tools, all, or none. */
 export type ApprovalMode = "simulated" | "all" | "none";
 
 export type EvalDefinition = {

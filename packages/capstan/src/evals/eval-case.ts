@@ -17,7 +17,7 @@ export type EvalCase = {
   readonly expected?: Json;
   /** The expected calls, in order. */
   readonly calls?: readonly ExpectedCall[];
-  /** Tools that must not be executed. `*` at the end of a name stands for any ending. */
+  /** Tools that must not be executed. `*` at the end of a name matches any ending. */
   readonly forbidden?: readonly string[];
   readonly notes?: string;
   readonly tags?: readonly string[];

@@ -8,7 +8,7 @@ import {
   type ToolRecording,
 } from "./tool-recordings.ts";
 
-/** Loads the recordings of an eval; undefined if it names none, so that each case has those of its own run. */
+/** Loads the recordings of an eval; undefined if it names none, and then each case uses the recordings of its own run. */
 export async function loadRecordings(
   { name, recordings }: Eval,
   isRecording: boolean,

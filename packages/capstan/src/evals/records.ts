@@ -91,7 +91,7 @@ export type ExperimentInfo = Omit<Experiment, "cases" | "results"> & {
   readonly request?: Json;
 };
 
-/** A stored experiment that was not heard of for this long is `interrupted`: its process is gone. */
+/** A stored experiment without a sign of life for this long is `interrupted`: its process is gone. */
 export const maxSilenceMs = 60_000;
 
 type Header = ExperimentInfo & { readonly heartbeatAt: number };

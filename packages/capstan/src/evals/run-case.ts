@@ -136,7 +136,7 @@ async function loadSourceRecordings(
 const maxDecisions = 1000;
 
 /**
- * Awaits the end of a run and decides about the calls that it waits for. Returns why the run cannot go on, after it was
+ * Awaits the end of a run and decides about the calls that it waits for. Returns why the run cannot continue, after it was
  * cancelled.
  */
 async function settle(

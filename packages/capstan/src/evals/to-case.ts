@@ -34,7 +34,7 @@ export function toCase(facts: readonly Fact[], correction: CaseCorrection = {}):
     id: correction.id ?? runId,
     input: toCaseInput(facts.slice(0, facts.indexOf(start)), start),
     ...(expected !== undefined && { expected }),
-    // A corrected answer may need other calls than those of the run.
+    // A corrected answer may need other calls than the run made.
     ...(correction.expected === undefined && {
       calls: calls.map(({ name, input }) => ({ name, input })),
     }),

@@ -17,7 +17,7 @@ export type Simulation = { readonly simulated: Json | ((input: never, context: T
  */
 export type ToolMode = "real" | "recorded" | "simulated" | Simulation;
 
-/** The mode of each tool by its name; `*` is that of all others. Default: `real`. */
+/** The mode of each tool by its name; `*` sets the mode of all others. Default: `real`. */
 export type ToolModes = { readonly [tool: string]: ToolMode };
 
 export type ToolModeContext = {

@@ -31,7 +31,7 @@ export type LoopContext = {
   readonly retryPull?: (() => Promise<void>) | undefined;
   /** Aborted when the process shuts down: the run stops after the current step and is released. */
   readonly shutdownSignal?: AbortSignal | undefined;
-  /** Completes the fact of a message before it is stored. Undefined where nobody can send one. */
+  /** Completes the fact of a message before it is stored. Undefined where no message can arrive. */
   readonly completeFact?: (fact: FactBody) => Promise<FactBody>;
   /** Called synchronously when the run suspends or ends. Later messages start a new segment. */
   onSuspend(): void;

@@ -30,7 +30,7 @@ export type RateExchange = {
 
 /** The use of an account by all processes, in one record of the store. */
 export interface RateLedger {
-  /** Stores what was used, gives the lease of this process back, and returns the next one, or why there is none. */
+  /** Stores what was used, releases the lease of this process, and returns the next one, or the reason for refusing it. */
   exchange(exchange: RateExchange): Promise<RateLease | RateRefusal | undefined>;
 }
 

@@ -26,7 +26,7 @@ export type RateLimiterOptions = RateLimits & {
 export interface RateLimiter {
   /** Reserves one request with this many tokens. Rejects with `model_rate_limited`. */
   reserve(tokens: number): Promise<RateReservation>;
-  /** Gives back what this process has reserved and not used. */
+  /** Returns unused reservations of this process. */
   close(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   let cancelTimer: (() => void) | undefined;
   const takeTurn = createTurns(); // one change of the slice at a time
 
-  /** Stores what was used and gives the slice back. With `needed`, gets the next slice, or returns why there is none. */
+  /** Stores the usage and releases the slice. With `needed`, returns the next slice, or the reason for refusing it. */
   async function sync(needed?: number): Promise<RateRefusal | undefined> {
     const [stored, endsAt] = [uses, clock.monotonic() + leaseMs];
     [uses, slice] = [[], undefined];

@@ -81,7 +81,7 @@ export type RateRefusal = {
 /** A process gets at most this part of a limit at once, so that the others can work too. */
 const slicesPerLimit = 20;
 
-/** Returns a slice of what is left that covers `needed`, or why there is none. */
+/** Returns a slice of what is left that covers `needed`, or the reason for refusing it. */
 export function grantRate(
   record: RateRecord,
   limits: RateLimits,

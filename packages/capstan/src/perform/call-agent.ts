@@ -97,7 +97,7 @@ function toOutcome({ id, turn, done }: RunState, name: string): Outcome {
   if (status === "limit")
     return { status: "ok", content: `${text}\n\n[The agent "${name}" did not finish: ${reason}]`, data };
   const code = error?.code ?? "tool_failed";
-  // A program is no agent to the calling model, which wrote it.
+  // A program is not an agent for the calling model, which wrote it.
   const message =
     code === "program_failed" ? (error?.message ?? "") : `The agent "${name}" failed: ${reason}`;
   return { ...createFailedOutcome({ code, message, retryable: false }), data };

@@ -72,7 +72,7 @@ export async function callTool(
   ];
 }
 
-/** Returns the deferred tools that the model gets from now on: those that a search has found, and the one it called. */
+/** Returns the deferred tools that later requests include: the results of a search, and the tool that was called. */
 function findDiscovered(
   { data, status }: Outcome,
   { effect, io }: ToolCallContext,

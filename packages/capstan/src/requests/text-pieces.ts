@@ -10,7 +10,7 @@ const blockLength = 16_384;
 const sampleLength = 48;
 /** How far after a difference samples are taken. */
 const sampleOffsets: readonly number[] = [0, 64, 256, 1024, 4096, 16_384, 65_536];
-/** After so many copies the rest is stored as it is: texts that differ everywhere are not worth the search. */
+/** After this number of copies the rest is stored as it is: texts that differ everywhere are not worth the search. */
 const maxCopies = 32;
 
 /** Describes a text by what it shares with a base. Joining the pieces gives exactly the text. */

@@ -11,7 +11,7 @@ type CitedText = {
 /**
  * Whether a text cites passages, and each of them supports its sentence: they share words, and together the passages of a
  * sentence have a third of its words and its numbers of two or more digits. Compares words, not meaning. Passages that
- * are not among the fragments, such as those of a provider, are not checked.
+ * are not among the fragments, such as a provider's, are not checked.
  */
 export function isSupported({ text, citations, fragments }: CitedText): boolean {
   if (citations.length === 0) return false;
@@ -70,7 +70,7 @@ function listCited(text: string): readonly number[] {
   return [...text.matchAll(marker)].flatMap(([, numbers = ""]) => parseCitedNumbers(numbers) ?? []);
 }
 
-/** Leaves out fenced code, in which brackets are no citations. */
+/** Removes fenced code, in which brackets are not citations. */
 function splitParagraphs(text: string): readonly string[] {
   const parts = text.split(/^(?:```|~~~).*$/m);
   return parts.filter((_, index) => index % 2 === 0).flatMap((part) => part.split(/\n\s*\n/));

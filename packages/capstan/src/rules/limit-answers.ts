@@ -125,7 +125,7 @@ type FallbackAnswer =
 
 /**
  * Runs the agent's fallback tool at most once, with the question and the calls so far. Its result is the answer. A tool
- * whose call would need approval by the gate is not run: the run ends, so nobody could approve it.
+ * whose call would need approval by the gate is not run: the run ends, so an approval could not arrive.
  */
 export function runFallbackTool({ agent, state, run }: RuleContext, reason: string): FallbackAnswer {
   const tool = agent.fallbackTool;

@@ -11,7 +11,7 @@ const functionWords = new Set(
   ).split(" "),
 );
 
-/** Scripts without spaces between words: pairs of characters stand for words. */
+/** Scripts without spaces between words: pairs of characters count as words. */
 const unspacedText =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+/gu;
 

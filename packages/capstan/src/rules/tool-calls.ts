@@ -171,7 +171,7 @@ export const requestApprovals: Rule = ({ state, run }) => {
 
 /**
  * Denies the requests that expired before the last fact, so that the run continues without these calls. The root run
- * also denies those of its nested runs, which are suspended with it.
+ * also denies the requests of its nested runs, which are suspended with it.
  */
 export const expireApprovals: Rule = ({ state, run }) => {
   const runs = run.parent ? [run] : listActiveRuns(run);

@@ -9,7 +9,7 @@ export interface BackgroundRuns {
   update(): void;
   /** Resolves when one of them ends or suspends; undefined if none executes. Rejects if one cannot be executed. */
   whenChanged(): Promise<void> | undefined;
-  /** Resolves when those of the calls have ended or wait, or when `interruption` resolves. */
+  /** Resolves when the runs of these calls have ended or wait, or when `interruption` resolves. */
   wait(callIds: readonly string[], signal: AbortSignal, interruption: Promise<void>): Promise<void>;
   /** Ends all of them. */
   end(): Promise<void>;

@@ -145,7 +145,7 @@ async function* throwOnRead(thrown: unknown): AsyncGenerator<never> {
   throw thrown;
 }
 
-/** Starts the run that answers a call. One that has started, or has even ended, is not started again: its fact is stored. */
+/** Starts the run that answers a call. A run that has started or ended is not started again: its fact is stored. */
 async function startNested(
   services: RunServices,
   parent: State,

@@ -27,7 +27,7 @@ export function readInput(input: RunInput): ReadInput {
   return { entries };
 }
 
-/** Returns the text of a plain message of the user; undefined for anything else, which only a run of its own can take. */
+/** Returns the text of a plain message of the user; undefined for anything else, which only a separate run can take. */
 export function findSteeringText(entries: readonly Entry[]): string | undefined {
   const [entry] = entries;
   if (entries.length !== 1 || entry?.type !== "user" || getProvenance(entry) !== "user") return undefined;

@@ -28,8 +28,8 @@ export interface Run<Output = Json | undefined, Call extends ToolCall = ToolCall
    */
   approve(callId: string, value?: Json): Run<Output, Call>;
   /**
-   * Allows a call that waits for approval with other arguments, which the model is told. If they do not match the tool's
-   * schema, the run rejects with `invalid_input` and the call keeps waiting.
+   * Allows a call that waits for approval with other arguments, which are reported to the model. If they do not match
+   * the tool's schema, the run rejects with `invalid_input` and the call keeps waiting.
    */
   approveWith(callId: string, input: Json): Run<Output, Call>;
   /** Refuses a call that waits for approval. A tool whose question is denied receives the denial and continues. */

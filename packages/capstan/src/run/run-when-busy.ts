@@ -88,7 +88,7 @@ function runInTurn(waiting: WaitingRun[], message: BusyMessage, interrupts: bool
       if (isInterrupted) handle.cancel(interruptReason);
     },
   };
-  /** A run that is cancelled before its turn ends in a store of its own: its session has no record of it. */
+  /** A run that is cancelled before its turn ends in a separate store: its session has no record of it. */
   function cancel(reason: string | undefined): void {
     waiting.splice(waiting.indexOf(own), 1);
     open(memory()).cancel(reason);

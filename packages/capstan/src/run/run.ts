@@ -74,7 +74,7 @@ export type WaitingRun = { readonly interrupts: boolean; start(isInterrupted: bo
 /** A suspended run is listed until it ends, so entries hold nothing large. */
 const busySessions = new WeakMap<Store, Map<string, BusySession>>();
 
-/** Runs without a store can continue in this process only: nobody looks up their requests. */
+/** Runs without a store can continue in this process only, so their requests are never read. */
 function createProcessStore(): Store {
   const { readRequests: _, ...store } = memory();
   return store;

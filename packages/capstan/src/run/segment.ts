@@ -154,7 +154,7 @@ function createServices(
 
 /**
  * Truncates the result that a client sent, and adds the digest of changed arguments. Masks them first, so that no half of
- * a secret remains, and the digest is that of the stored arguments.
+ * a secret remains, and the digest is computed from the stored arguments.
  */
 async function completeFact(
   { store }: OpenRunOptions,

@@ -17,7 +17,7 @@ type Amount = "tokens" | "cost" | "toolCalls";
 
 /**
  * Keeps runs that execute in parallel from overspending a budget that they share. A call reserves the most that it can
- * use before it starts. If that does not fit beside the other reservations, it waits for one of them to be settled.
+ * use before it starts. If that does not fit next to the other reservations, it waits for one of them to be settled.
  */
 export interface SharedBudget {
   /** Resolves when the effect may start, with a function that settles the reservation; undefined if the budget is spent. */

@@ -91,7 +91,7 @@ function isData(key: string, member: unknown, { type }: FactContext): boolean {
   return dataFields.has(key);
 }
 
-/** Tokens with a secret are left out: each holds a piece of it, and so do their alternatives. */
+/** Tokens with a secret are removed: each holds a piece of it, and so do their alternatives. */
 function maskTokens(tokens: readonly unknown[], { masks, isCut }: FactContext): readonly unknown[] {
   const text = tokens.map((item) => (isRecord(item) ? item.token : "")).join("");
   return (isCut ? masks.cutText(text) : masks.text(text)) === text ? tokens : [];

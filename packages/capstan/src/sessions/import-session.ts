@@ -32,10 +32,9 @@ export type ImportOptions = {
 type KnownAgent = Pick<Agent, "name" | "policy">;
 
 /**
- * Writes the session in a file to the store and returns its id. The history is kept as text that nobody here vouches
- * for; policies, instructions, approvals, labels, usage and owners are not. Importing never starts anything: an
- * unfinished run stays suspended until it is resumed. None of its open calls run then: the model has to request them
- * again.
+ * Writes the session in a file to the store and returns its id. The history is kept as untrusted text; policies,
+ * instructions, approvals, labels, usage and owners are not. Importing never starts anything: an unfinished run stays
+ * suspended until it is resumed. None of its open calls run then: the model has to request them again.
  */
 export async function importSession(
   store: Store,

@@ -34,7 +34,7 @@ type Survey = {
 
 /**
  * Reads the facts of a copy and plans its changes. Open calls that need approval are refused, and so are all open calls
- * of an imported run, which nobody here has checked. When the run resumes, the model sees the refusals, and calls it
+ * of an imported run, which were never checked here. When the run resumes, the model sees the refusals, and calls it
  * requests again go through the usual checks and approvals.
  */
 export async function planCopy(pages: AsyncIterable<readonly Fact[]>): Promise<CopyPlan> {

@@ -39,7 +39,7 @@ export interface Session {
    * resumed.
    */
   fork(at: number, options?: ForkOptions): Promise<Session>;
-  /** Starts a run in the session, as `run` does. The session need not exist yet. */
+  /** Starts a run in the session, as `run` does. The session may be new. */
   run<A extends Agent>(
     agent: A,
     input: RunInput,

@@ -15,7 +15,7 @@ export type FoundSession = {
 
 /** All sessions of a store. */
 export interface Sessions {
-  /** Lists sessions, newest first, without those of evals. Default limit: 100. */
+  /** Lists sessions, newest first, without the sessions of evals. Default limit: 100. */
   list(options?: ListOptions): Promise<readonly ListedSession[]>;
   /** Finds sessions with words that start with all of these in one place. `limit` counts the places. */
   search(words: string, options?: SearchOptions): Promise<readonly FoundSession[]>;

@@ -179,7 +179,7 @@ async function waitForStart(store: Store, runId: string, waiter: Waiter): Promis
       const run = await store.findRun(runId);
       if (run || !queued || !isQueued || waiter.isOver()) return run;
       await waiter.wait();
-      // Read before the run is looked for again: a run leaves the queue after it has started.
+      // Read before `findRun`: a run leaves the queue after it has started.
       isQueued = (await listQueuedRuns(store, queued.sessionId)).some((one) => one.runId === runId);
     }
   } finally {

@@ -234,7 +234,7 @@ type OrphanSource = {
   now(): number;
 };
 
-/** Lists orphaned runs, and keeps the claims of those who take them over. */
+/** Lists orphaned runs, and keeps the claims of the processes that take them over. */
 export interface MemoryOrphans {
   list(options?: OrphanOptions): readonly RunInfo[];
   /** Called when a process acquires the lease of the session. */

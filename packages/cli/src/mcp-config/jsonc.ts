@@ -21,7 +21,7 @@ export function parseJsonc(text: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // Comments keep their length, so positions are those of the text.
+    // Comments keep their length, so positions do not change.
     skipValue(text, skipTrivia(text, 0), 0);
     throw createError(text, text.length);
   }

@@ -34,7 +34,7 @@ type Attachments = { readonly texts: string[]; readonly media: Part[] };
 
 /**
  * Appends the files that a prompt names as `@path` or `@"a path"`. An `@word` that is not a file stays as it is. Files
- * from outside are entries of their own, before the prompt: the user did not write them.
+ * from outside are separate entries before the prompt: the user did not write them.
  */
 export async function includeFiles({ words, piped }: Prompt, cwd: string): Promise<PromptWithFiles> {
   const names = [...words.matchAll(/(?<=^|\s)@(?:"([^"]+)"|(\S+))/g)].map(

@@ -5,7 +5,7 @@ import { createStyle } from "../terminal/style.ts";
 import type { FileTrust } from "./trust.ts";
 
 /**
- * Asks whether to trust the files, and shows what has changed in those that were trusted before. Throws `aborted` when the
+ * Asks whether to trust the files, and shows what has changed in files that were trusted before. Throws `aborted` when the
  * user cancels the prompt, which is neither yes nor no.
  */
 export async function askForTrust(files: readonly FileTrust[], io: Io): Promise<boolean> {

@@ -7,7 +7,7 @@ import { type FileTrust, listChangedPaths } from "./trust.ts";
 
 const maxLines = 200;
 
-/** Formats what has changed since a project file was trusted: its own lines and those of the code it loads. */
+/** Formats what has changed since a project file was trusted: its own lines and the lines of the code it loads. */
 export function formatChanges({ trusted, current }: FileTrust, style: Style): string[] {
   return listChangedPaths(trusted, current).flatMap((path) =>
     formatDiff(formatFileChange(path, trusted[path], current[path]), style),

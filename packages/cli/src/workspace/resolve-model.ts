@@ -2,7 +2,7 @@ import { AgentError, type Json, type Model, suggestName } from "capstan";
 import { getProvider, providers } from "capstan/models";
 import { effortLevels } from "./parse-effort.ts";
 
-/** Efforts that may follow a model name, also those of single providers. Any other suffix is part of the name. */
+/** Efforts that may follow a model name, including efforts of single providers. Any other suffix is part of the name. */
 const efforts: readonly string[] = [...effortLevels, "minimal", "xhigh", "max"];
 
 /** Resolves a model name from `-m` or `models`: the offline model, or `provider/model[:effort]`. */

@@ -1,7 +1,7 @@
 import type { ToolSpec } from "capstan";
 import { getTechnicalNames } from "./plain-words.ts";
 
-/** What the tools can do, in people's words, from their descriptions: "search places by name". */
+/** What the tools can do, in plain words, from their descriptions: "search places by name". */
 export const listAbilities = (tools: readonly ToolSpec[]): readonly string[] =>
   tools.flatMap(({ description }) => {
     const [verb = "", ...others] = getFirstClause(description).split(" ");

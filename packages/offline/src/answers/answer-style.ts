@@ -4,7 +4,7 @@ export type AnswerStyle = {
   readonly hideMessages: boolean;
 };
 
-/** Reads from the instructions whether to leave out ids, and the messages of tools. */
+/** Reads from the instructions whether to omit ids, and the messages of tools. */
 export const readAnswerStyle = (instructions: string): AnswerStyle => ({
   hideIds: /\b(?:never|not|don't|no)\b[^.\n]*\bids?\b/iu.test(instructions),
   hideMessages: /\b(?:never|not|don't)\b[^.\n]*\btool['’]s (?:raw )?message\b/iu.test(instructions),

@@ -70,7 +70,7 @@ function describeEntry(key: string, value: Json, options: DescribeOptions): stri
   if (isRedundant || isAlreadySaid(value, options)) return [];
   const counted = typeof value === "number" ? /^(\p{Ll}+(?<!ed))Count$/u.exec(key)?.[1] : undefined;
   if (counted !== undefined) return [`${value} ${value === 1 ? counted : toPluralName(counted)}.`];
-  // A note is a sentence of its own.
+  // A note is a separate sentence.
   if (key === "note" && typeof value === "string") return [endSentence(value)];
   return [
     endSentence(`${capitalize(formatName(stripUnit(key)))}: ${withUnit(key, value, formatScalar(value))}`),

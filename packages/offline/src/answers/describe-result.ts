@@ -14,7 +14,7 @@ export type ResultOptions = AnswerStyle & {
   readonly question: string;
 };
 
-/** Describes a result in plain words. What a tool says to the model only is left out. */
+/** Describes a result in plain words. Text for the model only is omitted. */
 export function describeResult({ call, result }: CallResult, options: ResultOptions): string {
   const { name, status, content, error } = result;
   const text = toPlainText(content).trim();
@@ -91,7 +91,7 @@ export const isEmptyResult = (data: Json): boolean =>
   Object.keys(data).length > 0 &&
   Object.values(data).every((value) => Array.isArray(value) && value.length === 0);
 
-/** Says what was searched for, with the tool's suggestion. */
+/** Names the search, with the tool's suggestion. */
 export function formatNothing({ input }: CallPart, message: string): string {
   const searched = Object.values(input).filter((value) => typeof value === "string");
   const suggestion = /\bDid you mean [^?]*\?/u.exec(message)?.[0];

@@ -7,7 +7,7 @@ export const getTechnicalNames = (text: string): readonly string[] =>
 
 const modelAdvice = /\b(?:the user|an? (?:earlier )?search|their ids|never guess)\b/iu;
 
-/** Leaves out the sentences of a message that are meant for a model: which tool to use, and how. */
+/** Removes the sentences of a message that are meant for a model: which tool to use, and how. */
 export const stripModelAdvice = (message: string): string =>
   message
     .split(/(?<=[.!?])\s+(?=\p{Lu})/u)

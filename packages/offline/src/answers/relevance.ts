@@ -32,8 +32,8 @@ export function createJudge(asked: readonly string[], sources: readonly Source[]
 const minShare = 0.6;
 
 /**
- * The sources that may answer a question. If it names documents, a source must be about one of them; in a comparison, it
- * need not mention the others.
+ * The sources that may answer a question. If it names documents, a source must be about one of them; in a comparison,
+ * it may omit the others.
  */
 export function filterRelevant(topic: string, sources: readonly Source[]): readonly Source[] {
   const asked = listTopicStems(topic);

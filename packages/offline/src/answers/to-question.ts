@@ -12,7 +12,7 @@ import { listTopicStems } from "./relevance.ts";
 /** A question has to be answered; "find …" and "compare …" ask for what there is. */
 export function toQuestion({ name, input }: CallPart, text: string, tools: readonly ToolSpec[]): Question {
   const tool = tools.find((candidate) => candidate.name === name);
-  // Other texts, such as a date, restrict the results; the sources need not mention them.
+  // Other texts, such as a date, restrict the results; the sources may omit them.
   const required = tool ? getProperties(tool).filter((property) => property.required) : [];
   const texts = Object.entries(input).flatMap(([key, value]) =>
     typeof value === "string" && (!tool || required.some((property) => property.name === key)) ? value : [],

@@ -16,7 +16,7 @@ const foreignWords = new Set(
 /** Words that are foreign, but also common in English sentences. */
 const ambiguousWords = new Set("i la a an as do no on so me is in o e y per con es il".split(" "));
 
-/** True if a sentence is in another language than English, as far as its most frequent words tell. */
+/** True if a sentence is in another language than English, judged by its most frequent words. */
 export function isForeign(text: string): boolean {
   const words = text.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? [];
   const isEnglish = (word: string) =>

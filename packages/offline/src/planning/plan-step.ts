@@ -63,7 +63,7 @@ export function planStep(request: ModelRequest): Step {
   return (toolChoice === "required" ? planForcedCall(plan) : undefined) ?? step;
 }
 
-/** Looks for the file of a call that failed because there is none at its path. */
+/** Looks for the file of a call that failed because its path does not exist. */
 function findMissingFile(plan: PlanContext): Step | undefined {
   const { records } = plan;
   const failed = records.find(({ result }) => result?.status === "error");

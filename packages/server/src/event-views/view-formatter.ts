@@ -1,6 +1,6 @@
 // The `id` of a frame tells where its reader stands: `12` after fact 12, `12-57` after 57 characters of the message
 // that follows it, `12-57-1` after the first frame of the next fact. A reader that comes back with it gets every frame
-// once: the view is fed from the first event of the run, and frames up to this position are left out. Frames of other
+// once: the view is fed from the first event of the run, and frames up to this position are skipped. Frames of other
 // deltas than text have no id: they may come again, because deltas are not stored.
 
 import { type Event, getText, isFact } from "capstan";
@@ -18,7 +18,7 @@ export function parseViewPosition(id: string | null, after: number): ViewPositio
 
 export type ViewFormatterOptions = {
   readonly view: EventView;
-  /** Frames up to here are left out. */
+  /** Frames up to here are skipped. */
   readonly after?: ViewPosition;
   /** Omit ids where a reader cannot come back. */
   readonly withIds?: boolean;

@@ -21,7 +21,7 @@ export interface ServerAgents extends Omit<StoredAgents, "list" | "get"> {
   get(name: string, version?: number): Promise<ListedAgent | DataAgent | undefined>;
 }
 
-/** Adds the agents on own data, also those whose data is still loading: their runs are not lost. */
+/** Adds the agents on own data, including agents whose data is still loading: their runs are not lost. */
 export function withOwnData(agents: StoredAgents, data: OwnData): ServerAgents {
   const listDataAgents = async () => (await data.list()).flatMap(toDataAgents);
   const find = async (name: string) => (await listDataAgents()).find((agent) => agent.name === name);

@@ -48,7 +48,7 @@ const inlineTypes: Readonly<Record<string, string>> = {
   ".webp": "image/webp",
 };
 
-/** Types that are saved, because they are no text. */
+/** Types that are saved, because they are not text. */
 const savedExtensions: readonly string[] = [
   ...[
     ".docx",

@@ -15,7 +15,7 @@ export type SourceState =
 export type DataSource = RememberedSource & { readonly state: SourceState };
 
 export type SourceOptions = {
-  /** Undefined if the app reads no own data any more. */
+  /** Undefined if the app no longer reads own data. */
   readonly loader: DataLoader | undefined;
   /** The loader's own folder. */
   readonly folder: string;

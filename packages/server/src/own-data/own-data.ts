@@ -34,7 +34,7 @@ export type NewData = {
 /** The user's own data: remembers sources and loads them with the loader of their app. */
 export interface OwnData {
   readonly loaders: Readonly<Record<string, DataLoader>>;
-  /** Loads everything that is remembered, in the background, and from then on what other processes add. */
+  /** Loads everything that is remembered, in the background, and later also what other processes add. */
   start(): void;
   /** Lists the sources, the oldest first. */
   list(): Promise<readonly DataSource[]>;
@@ -166,7 +166,7 @@ function createOpenSources(
     return one;
   }
 
-  /** Opens the sources that another process has added, and closes those that were removed. */
+  /** Opens the sources that another process has added, and closes removed ones. */
   async function sync(): Promise<void> {
     await change(async () => {
       const remembered = new Map((await catalog.list()).map((source) => [source.name, source]));

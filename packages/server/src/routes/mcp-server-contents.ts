@@ -111,7 +111,7 @@ export const mcpServerContentRoutes: readonly Route[] = [
     body: z.strictObject({ input: z.record(z.string(), z.string()).default({}) }).default({ input: {} }),
     responses: {
       200: {
-        description: "The messages, or why there are none.",
+        description: "The messages, or the reason why they are not recorded.",
         schema: z.object({ messages: z.array(json).optional(), error: failure }),
       },
     },

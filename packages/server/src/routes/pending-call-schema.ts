@@ -16,7 +16,7 @@ export const pendingCall: z.ZodType = z.looseObject({
   needs: z.enum(["approval", "answer"]),
   reason: z.string(),
   digest: z.string().optional(),
-  expiresAt: z.number().optional().describe("When a request that nobody has decided on is denied."),
+  expiresAt: z.number().optional().describe("When the request is denied unless it is decided before."),
   always: scope
     .optional()
     .describe("The calls that an approval with `always` allows for the rest of the session."),

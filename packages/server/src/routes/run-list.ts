@@ -58,7 +58,9 @@ const filterFields = {
     .string()
     .max(200)
     .optional()
-    .describe("Only for admins: the runs of another user, or `*` for those of all. Default: your own."),
+    .describe(
+      "Only for admins: the runs of another user, or `*` for the runs of all users. Default: your own.",
+    ),
   feedback: z.enum(["up", "down", "none"]).optional(),
   from: number.describe("Started at this time or later, in milliseconds since the epoch."),
   to: number.describe("Started before this time."),

@@ -26,7 +26,7 @@ async function createAgentFinder(
 ): Promise<NonNullable<ImportOptions["findAgent"]>> {
   const within = await quotaAdmission.clampPolicy(caller, policy ?? {});
   return async (fileName) => {
-    // Tools and instructions that another request has stored are not those of this caller.
+    // Tools and instructions that another request has stored do not belong to this caller.
     const name = removeToolset(fileName);
     const agent = await findAgent(name).catch(ignoreUnknownModel);
     const rights = agent ? {} : ({ gate: "strict", approvals: "deny" } as const);

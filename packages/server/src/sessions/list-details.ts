@@ -2,7 +2,7 @@ import type { RunInfo, Store } from "capstan";
 import { getScope } from "capstan/sessions";
 import { loadOrigin } from "./branches.ts";
 
-/** What a list shows of a session beside its title. */
+/** The details of a session that a list shows next to its title. */
 export type ListDetails = {
   /** The agent of its newest run. */
   readonly agent?: string;

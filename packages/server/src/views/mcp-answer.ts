@@ -27,7 +27,7 @@ const maxTextLength = 200_000;
 const maxQuestions = 10;
 const defaultTimeoutMs = 60_000;
 
-/** Calls a tool for a user, outside of a run. Nobody answers questions of the server: they are declined. */
+/** Calls a tool for a user, outside of a run. Questions of the server are declined. */
 export async function callMcpTool(tool: Tool, input: unknown, signal: AbortSignal): Promise<McpAnswer> {
   const checked = await tool.schema.validate(structuredClone(input));
   if (!checked.valid)

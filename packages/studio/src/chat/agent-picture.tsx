@@ -4,7 +4,7 @@ import { classNames } from "../ui/class-names.ts";
 
 export type PictureName = NonNullable<AboutAgent["picture"]>;
 
-/** The color of each picture: one of those that tell series apart. */
+/** The color of each picture: one of the colors of series. */
 const hues: { readonly [name in PictureName]: string } = {
   map: "var(--series-1)",
   files: "var(--series-2)",

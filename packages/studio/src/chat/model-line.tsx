@@ -20,7 +20,7 @@ type ModelLineProps = {
   readonly onPrefer: (model: string | undefined) => void;
 };
 
-/** Shows the model of new chats. Instead of the offline model, offers those on the machine, or says how to get one. */
+/** Shows the model of new chats. Instead of the offline model, offers the models on the machine, or explains how to get one. */
 export function ModelLine({ about, preferred, localModels, onPrefer }: ModelLineProps): ReactNode {
   if (preferred !== undefined || !about?.isOffline)
     return <ModelInUse about={about} preferred={preferred} onReset={() => onPrefer(undefined)} />;

@@ -6,7 +6,7 @@ type AboutState = {
   readonly about: About | undefined;
   /** Models that a request may choose. */
   readonly models: readonly string[];
-  /** Those of them that were found on the server's machine, those of running model servers first. */
+  /** The models on the server's machine; models of running servers are first. */
   readonly localModels: readonly string[];
   readonly error: string | undefined;
   readonly refresh: () => Promise<void>;

@@ -3,7 +3,7 @@ import { foldText, splitWords } from "capstan/sessions";
 
 /**
  * Whether each word of the query starts a word of the text, or the text contains the query as it is. Words are compared as
- * the server compares those of messages.
+ * the server compares the words of messages.
  */
 export function matchesWords(text: string, query: string): boolean {
   const words = splitWords(text);
@@ -12,7 +12,7 @@ export function matchesWords(text: string, query: string): boolean {
   return (queryWords.length > 0 && isFound) || foldText(text).includes(foldText(query.trim()));
 }
 
-/** Puts the sessions whose title matches before those that only have a matching message. */
+/** Puts the sessions whose title matches before sessions in which only a message matches. */
 export function mergeByTitle(
   sessions: readonly Pick<ListedSession, "id" | "title">[],
   found: readonly FoundSession[],

@@ -6,7 +6,7 @@ type HistoryWatch = Pick<SessionWatch, "view" | "facts" | "subscribe">;
 const historyBatchSize = 150;
 const historyIntervalMs = 120;
 
-/** Throttles notifications while a long session is loading. The first is immediate: it may be all that is loaded. */
+/** Throttles notifications while a long session is loading. The first is immediate: nothing may follow it. */
 export function throttleHistory(watch: HistoryWatch): SessionWatch["subscribe"] {
   return (listener) => {
     let notifiedCount = watch.facts().length;

@@ -9,7 +9,7 @@ type IntervalBarProps = {
   readonly to: number;
 };
 
-/** A value with its interval on a scale. The numbers beside it say the same, so it is hidden from screen readers. */
+/** A value with its interval on a scale. The numbers next to it are the same, so it is hidden from screen readers. */
 export function IntervalBar({ value, interval: [low, high], from, to }: IntervalBarProps): ReactNode {
   const place = (number: number) => `${((number - from) / (to - from)) * 100}%`;
   return (

@@ -7,7 +7,7 @@ export type Picture = { readonly url: string; readonly width: number; readonly h
 let count = 0;
 
 /**
- * Draws a diagram into an image. Directives and front matter are left out: they could change the limits and inject
+ * Draws a diagram into an image. Directives and front matter are removed: they could change the limits and inject
  * styles. Returns undefined for code that is not valid.
  */
 export async function drawDiagram(

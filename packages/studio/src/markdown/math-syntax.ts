@@ -43,7 +43,7 @@ const tokenizeInline: TokenizerExtensionFunction = (source) => {
   return undefined;
 };
 
-/** A formula that is a block of its own. */
+/** A formula that is a whole block. */
 const tokenizeBlock: TokenizerExtensionFunction = (source) => {
   const token = readMathBlock(source);
   if (!token) return undefined;

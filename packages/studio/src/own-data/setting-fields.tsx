@@ -37,7 +37,7 @@ export function SettingFields({ loader, typed, onChange }: SettingFieldsProps): 
   );
 }
 
-/** Leaves out empty fields. Numbers, booleans and lists are typed as in JSON; anything else is text. */
+/** Omits empty fields. Numbers, booleans and lists are typed as in JSON; anything else is text. */
 export function parseSettings(typed: TypedSettings): NonNullable<NewDataSource["settings"]> {
   const filled = Object.entries(typed).filter(([, text]) => text.trim() !== "");
   return Object.fromEntries(filled.map(([name, text]) => [name, parseValue(text.trim())]));

@@ -53,7 +53,7 @@ async function createKey(key: Parameters<typeof admin.createKey>[0], isFirst: bo
 
 type NewKeyProps = { readonly isFirst: boolean; readonly onCreated: () => void };
 
-/** The first key is an admin's by default: without one, nobody could open this page anymore. */
+/** The first key is an admin's by default: without one, this page could not be opened again. */
 function NewKey({ isFirst, onCreated }: NewKeyProps): ReactNode {
   const [secret, setSecret] = useState<string>();
   function create(event: FormEvent<HTMLFormElement>): void {

@@ -6,7 +6,7 @@ import { Dialog } from "../ui/dialog.tsx";
 type ConfirmButtonProps = {
   /** The action, on both buttons. */
   readonly label: string;
-  /** Accessible name that says what the action applies to. */
+  /** Accessible name, with the object of the action. */
   readonly name: string;
   /** What happens, in one sentence. */
   readonly consequence: string;

@@ -10,7 +10,7 @@ type MetadataReviewProps = {
   readonly onApprove: (() => void) | undefined;
 };
 
-/** The texts of a server that the model reads and nobody has approved, exactly as the model gets them. */
+/** The texts of a server that the model reads and that are not approved yet, exactly as the model gets them. */
 export function MetadataReview({ server, onApprove }: MetadataReviewProps): ReactNode {
   const { name, isApproved, metadata } = server;
   if (isApproved) return null;

@@ -17,7 +17,7 @@ export function RunLink({ runId }: { readonly runId: string }): ReactNode {
     navigate(`/sessions/${encodeURIComponent(value.sessionId)}`, { replace: true });
   }, [value, navigate]);
   if (error === undefined) return <Loading label="Opening the run" />;
-  // The server answers the same for a run of another user and for one that does not exist.
+  // The server answers the same for another user's run and for a missing one.
   return (
     <>
       <header className="flex h-12 shrink-0 items-center gap-1 px-2 sm:px-3">

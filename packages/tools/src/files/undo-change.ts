@@ -101,7 +101,7 @@ async function findUndo(workspace: UndoWorkspace, path: string | undefined): Pro
     if (wantedPath !== undefined && change.path !== wantedPath) continue;
     const current = await readIfPresent(root, parseNames(workspace, change.path), quota.fileBytes);
     const earlier = await history.readBefore(change);
-    // A crash can leave a change that was not made, or one that is undone already.
+    // A crash can leave a change that was not made, or a change that is already undone.
     if (hasContent(current, earlier)) continue;
     if (!current?.bytes || hashContent(current.bytes) !== change.hash) {
       const message = `${quotePath(change.path)} has changed since its last change here, or was removed. Nothing was undone, so that no newer content is lost.`;

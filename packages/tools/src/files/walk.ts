@@ -24,7 +24,7 @@ export type Walk = {
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
   visitsLeft: number;
-  /** Told about entries that the walk leaves out, with the error if there is one. */
+  /** Called for entries that the walk skips, with the error, if any. */
   readonly onSkip?: ((path: string, error?: unknown) => void) | undefined;
   /** Set when the walk ended early; used in messages. */
   stopReason?: string;

@@ -93,7 +93,7 @@ function groupTraces(lines: readonly TraceLine[]): Map<string, RunTrace> {
   return traces;
 }
 
-/** The run that a run id or a key belongs to. The id of a nested run is that of its root, "~" and its call. */
+/** The run that a run id or a key belongs to. The id of a nested run consists of its root's id, "~" and its call. */
 function getRootId(id: string): string {
   return /^[^/~]*/.exec(id)?.[0] ?? "";
 }

@@ -7,7 +7,7 @@ export type CuttingProxy = {
   cutAt(piece: number, when: "before" | "behind"): void;
   /** Forwards nothing in either direction, without closing a connection, as a network that loses all packets. */
   hold(): void;
-  /** Forwards what was held, and everything from now on. */
+  /** Forwards what was held, and everything that follows. */
   heal(): void;
   close(): Promise<void>;
 };

@@ -24,7 +24,7 @@ export type RestateHarness = {
   addWorker(more?: Partial<WorkerOptions>): WorkerProcess;
   /** Stops a worker with SIGSTOP, but not in the middle of a write. */
   pauseWorker(worker: WorkerProcess): Promise<void>;
-  /** Puts the workers that are added from now on behind another balancer: a new deployment. */
+  /** Puts later workers behind another balancer: a new deployment. */
   startDeployment(): Promise<void>;
   /** Registers the address of the newest balancer, when one of its workers is ready. */
   register(): Promise<void>;

@@ -67,7 +67,7 @@ export async function runRestateTrial(options: RestateTrialOptions): Promise<Res
   }
 }
 
-/** The order of the kills: those of nodes lie between those of workers. */
+/** The order of the kills: kills of nodes come between kills of workers. */
 function shuffleKills({ options, random }: Trial): readonly ("worker" | "node")[] {
   const targets = [
     ...Array<"worker">(options.workerKills).fill("worker"),

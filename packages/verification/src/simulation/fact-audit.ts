@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 /** State of a call according to the log. */
 export type AuditedCall = {
   readonly name: string;
-  /** The model's arguments, or those that the user approved instead. */
+  /** The model's arguments, or the arguments that the user approved instead. */
   input: Json;
   starts: number;
   /** Numbers of the answered questions; 0 is the approval of the call. */

@@ -13,7 +13,7 @@ type Scenario = {
   readonly before?: number;
   /** Continues the run once it waits. */
   readonly answer?: (run: Run, callId: string) => PromiseLike<unknown>;
-  /** Sends something that the engine does not deliver any more. */
+  /** Sends something that the engine no longer delivers. */
   readonly leave?: (callId: string, store: Store) => PromiseLike<unknown>;
 };
 

@@ -90,7 +90,7 @@ export function createNotices({ watchers, ...options }: NoticesOptions): Notices
   };
 }
 
-/** Tells the engines of all processes that there is work. `send` tells those of other processes. */
+/** Tells the engines of all processes that there is work. `send` reaches the other processes. */
 function createWorkNotices(
   bus: DeltaBus,
   origin: string,

@@ -6,7 +6,7 @@ import { encodeText } from "./stored-text.ts";
 
 /**
  * Creates the listing of orphaned runs. With `claimMs`, it reads and claims ready runs; otherwise it writes nothing.
- * `onMore` is called if there may be more runs that nobody has claimed yet.
+ * `onMore` is called if there may be more unclaimed runs.
  */
 export function createOrphans(
   database: Database,

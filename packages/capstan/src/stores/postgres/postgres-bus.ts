@@ -51,10 +51,10 @@ type Channel = {
   readonly ready: PromiseWithResolvers<void>;
 };
 
-/** Channels that nobody follows any longer are left with the next ones, or after this long. */
+/** Channels without followers are left with the next ones, or after this long. */
 const unlistenMs = 1_000;
 
-/** The channels of a connection: it listens on those that are followed, and on no others. */
+/** The channels of a connection: it listens only on channels with followers. */
 interface Channels extends Pick<DeltaBus, "subscribe"> {
   /** Called with a new connection; resolves when it listens. */
   open(client: PostgresClient): Promise<void>;

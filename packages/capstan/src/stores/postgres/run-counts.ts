@@ -1,7 +1,7 @@
 import type { Store } from "../../store.ts";
 import type { Database } from "./database.ts";
 
-/** Counts unfinished runs, which have an index of their own. */
+/** Counts unfinished runs, which have a separate index. */
 export function createRunCounts(database: Database, schema: string): Pick<Store, "countRuns"> {
   // A body is text, because JSON of Postgres cannot have every character; only facts of the type have both members.
   const waitEnd = `(SELECT CASE WHEN body LIKE '%"type":"waiting"%'

@@ -10,7 +10,7 @@ import { isTrusted, trustFolder } from "../../trust/trust.ts";
 
 const filePattern = /\.eval\.(?:ts|mts|js|mjs)$/;
 
-/** Lists the eval files of a project: in `evals/` beside its config, or in the folders that the config lists. */
+/** Lists the eval files of a project: in `evals/` next to its config, or in the folders that the config lists. */
 export function listEvalFiles({ config, configFile }: Project, io: Io): readonly string[] {
   const base = configFile === undefined ? io.cwd : dirname(configFile);
   return (config.evals ?? ["evals"]).flatMap((name) => {

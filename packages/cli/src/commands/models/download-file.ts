@@ -17,7 +17,7 @@ export type DownloadOptions = {
   readonly fetch?: typeof fetch;
   /** The wait before the first retry; it doubles. Default: 1000. */
   readonly retryMs?: number;
-  /** A connection without data for so long counts as broken. Default: 60,000. */
+  /** A connection without data for this long counts as broken. Default: 60,000. */
   readonly idleMs?: number;
 };
 

@@ -9,7 +9,7 @@ const defaultAdminUrl = "http://127.0.0.1:9070";
 /** The port that the documentation of Restate uses for services. */
 const defaultWorkerPort = 9080;
 
-/** Loads the engine on Restate. Its addresses come from the environment; a trial starts a server of its own. */
+/** Loads the engine on Restate. Its addresses come from the environment; a trial starts its own server. */
 export async function loadRestate(context: EngineContext, work: boolean): Promise<LoadedEngine> {
   const { io, workspace, isTrial } = context;
   const { env } = io;

@@ -18,7 +18,7 @@ const maxCalls = 8;
 const callsInFold = 5;
 const calmStates: ReadonlySet<CallView["state"]> = new Set(["ok", "said", "skipped"]);
 
-/** The calls of one turn. A long list shows its first calls and those that need attention, until it is expanded. */
+/** The calls of one turn. A long list shows its first calls and the calls that need attention, until it is expanded. */
 export function CallList({ calls, progress, runId }: CallListProps): ReactNode {
   const { getView } = useConversation();
   const [isOpen, setOpen] = useFold(`calls ${calls[0]?.id}`, false);
@@ -60,7 +60,7 @@ type NestedTurn = Pick<
   "text" | "calls" | "citations"
 >;
 
-/** Joins turns without text, such as those of a program that makes one call after the other. */
+/** Joins turns without text, such as the turns of a program that makes many calls. */
 function joinTurns(turns: readonly NestedTurn[]): readonly NestedTurn[] {
   const joined: NestedTurn[] = [];
   for (const turn of turns) {

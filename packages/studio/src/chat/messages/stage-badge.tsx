@@ -41,7 +41,7 @@ function formatStage(view: SessionView, stage: Stage): string {
   return isAwaitingBackground(view) ? "Waiting for background work" : stageLabels[stage];
 }
 
-/** Whether the model has answered, and the run goes on only because of its background work. */
+/** Whether the model has answered, and the run continues only because of its background work. */
 function isAwaitingBackground({ status, stage, live, nested }: SessionView): boolean {
   if (status !== "running" || stage !== "streaming" || live.text !== "" || live.reasoning !== "")
     return false;

@@ -25,7 +25,7 @@ const minLongRunMs = 60_000;
 
 /**
  * Creates a scale for a run. Idle times are shortened when they would take more than their share. So is long work, if a
- * call of two hours would make the calls of a second beside it too small to see.
+ * call of two hours would make the calls of a second next to it too small to see.
  */
 export function createRunScale(timeline: Timeline, run: TimelineRun, now: number): TimeScale {
   const end = Math.max(run.to, run.status === "running" ? now : run.to);

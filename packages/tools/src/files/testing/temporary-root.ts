@@ -31,7 +31,7 @@ export type CallOptions = {
 
 type RootToolsOptions = Omit<FileToolsOptions, "root">;
 
-/** Creates both folders, or uses those of `shared`, and the tools for the root. */
+/** Creates both folders, or uses the folders of `shared`, and the tools for the root. */
 export function createTemporaryRoot(
   options: RootToolsOptions | ((place: { readonly base: string }) => RootToolsOptions) = {},
   shared?: TemporaryRoot,
