@@ -77,11 +77,11 @@ function occupy(occupancy: Occupancy): LeaveProcess {
     if (!isInside) return;
     isInside = false;
     occupancy.executing -= 1;
-    startTurn(occupancy);
+    startSoloTurn(occupancy);
   };
 }
 
-function startTurn({ executing, suspects: [suspect] }: Occupancy): void {
+function startSoloTurn({ executing, suspects: [suspect] }: Occupancy): void {
   if (suspect && !suspect.isInside && executing === 0) suspect.admit(true);
 }
 
@@ -94,7 +94,7 @@ function endTurn(occupancy: Occupancy, suspect: QueuedSuspect): void {
   if (index > 0) return;
   // Runs that waited enter before the next suspect, so that suspects cannot keep them out for longer.
   for (const admit of waiting) admit();
-  startTurn(occupancy);
+  startSoloTurn(occupancy);
 }
 
 /** Makes the suspect share the process: its trial is over, or a run has waited for long enough. */
@@ -141,7 +141,7 @@ function enqueue(
   const abort = () => queued.admit(false);
   signal.addEventListener("abort", abort, { once: true });
   suspects.push(queued);
-  startTurn(occupancy);
+  startSoloTurn(occupancy);
 }
 
 function waitForTurn(occupancy: Occupancy, maxWaitMs: number, signal: AbortSignal): Promise<LeaveProcess> {

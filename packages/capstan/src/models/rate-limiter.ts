@@ -138,29 +138,29 @@ export function checkRateLimits(limits: RateLimits): RateLimits {
   let count = 0;
   for (const [resource, windows] of Object.entries(limits)) {
     if (!(rateResources as readonly string[]).includes(resource))
-      throw createInvalidError(`Unknown rate limit "${resource}".`, resource, rateResources);
+      throw createLimitsError(`Unknown rate limit "${resource}".`, resource, rateResources);
     if (!isRecord(windows))
-      throw createInvalidError(`The rate limit "${resource}" needs a window, such as { minute: 500 }.`);
+      throw createLimitsError(`The rate limit "${resource}" needs a window, such as { minute: 500 }.`);
     for (const [window, limit] of Object.entries(windows)) {
       if (!Object.hasOwn(rateWindows, window)) {
         const message = `Unknown window "${window}" of the rate limit "${resource}".`;
-        throw createInvalidError(message, window, Object.keys(rateWindows));
+        throw createLimitsError(message, window, Object.keys(rateWindows));
       }
       if (limit === undefined) continue;
       if (!Number.isInteger(limit) || Number(limit) < 1) {
         const message = `Invalid rate limit "${resource} per ${window}": ${formatValue(limit)}. Use a whole number above 0.`;
-        throw createInvalidError(message);
+        throw createLimitsError(message);
       }
       count += 1;
     }
   }
   if (count > 0) return limits;
-  throw createInvalidError(
+  throw createLimitsError(
     "A rate limit needs `requests` or `tokens`, such as { requests: { minute: 500 } }.",
   );
 }
 
-function createInvalidError(message: string, name = "", known: readonly string[] = []): AgentError {
+function createLimitsError(message: string, name = "", known: readonly string[] = []): AgentError {
   const hint = known.length > 0 ? suggestName(name, known) || ` Known: ${known.join(", ")}.` : "";
   return new AgentError("invalid_definition", message + hint);
 }

@@ -46,7 +46,7 @@ export function webLlm(engine: WebLlmEngine, { model, settings }: WebLlmOptions)
     checkSettings: (requested) => listProblems(model, requested),
     async *stream(request, { signal }) {
       const fixed = buildWireSettings({ settings: { ...settings, model } }, request);
-      const body = toBody(JSON.parse(wire.toRequest(request, fixed)), request, fixed);
+      const body = toChatBody(JSON.parse(wire.toRequest(request, fixed)), request, fixed);
       const interrupt = () => void engine.interruptGenerate();
       signal.throwIfAborted();
       signal.addEventListener("abort", interrupt, { once: true });
@@ -65,7 +65,11 @@ export function webLlm(engine: WebLlmEngine, { model, settings }: WebLlmOptions)
 
 type WebLlmRequest = { readonly stream: true; readonly messages: unknown };
 
-function toBody(body: unknown, { output }: ModelRequest, { effort, extra }: ModelSettings): WebLlmRequest {
+function toChatBody(
+  body: unknown,
+  { output }: ModelRequest,
+  { effort, extra }: ModelSettings,
+): WebLlmRequest {
   const fields = Object.entries(isRecord(body) ? body : {}).filter(([name]) => knownFields.includes(name));
   return {
     ...Object.fromEntries(fields),

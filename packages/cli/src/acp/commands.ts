@@ -6,7 +6,7 @@ import type { AcpSession } from "./open-session.ts";
 const commands: { readonly [name: string]: { readonly about: string; run(session: AcpSession): string[] } } =
   {
     tools: { about: "List the agent's tools", run: listAcpTools },
-    mcp: { about: "List MCP servers and their state", run: listServers },
+    mcp: { about: "List MCP servers and their state", run: listMcpServers },
   };
 
 /** Slash commands. Only `retry` and `compact` call the model. */
@@ -42,7 +42,7 @@ function listAcpTools({ agent }: AcpSession): string[] {
   );
 }
 
-function listServers({ workspace }: AcpSession): string[] {
+function listMcpServers({ workspace }: AcpSession): string[] {
   const all = workspace.mcp?.status() ?? [];
   if (all.length === 0) return ["No MCP servers."];
   return all.map(({ name, state, tools: offered, error }) => {

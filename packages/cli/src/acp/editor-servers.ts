@@ -44,15 +44,15 @@ function toServerName({ name }: McpServer): string {
 function toServerConfig(server: McpServer): ServerConfig {
   if (!("type" in server)) {
     const { command, args, env } = server;
-    return { command: escapeVariables(command), args: args.map(escapeVariables), env: toRecord(env) };
+    return { command: escapeVariables(command), args: args.map(escapeVariables), env: toVariableRecord(env) };
   }
   if (server.type === "http")
-    return { type: "http", url: escapeVariables(server.url), headers: toRecord(server.headers) };
+    return { type: "http", url: escapeVariables(server.url), headers: toVariableRecord(server.headers) };
   const message = `The MCP server "${server.name}" uses SSE, which MCP has deprecated. Use its streamable HTTP URL.`;
   throw new AgentError("invalid_input", message);
 }
 
-const toRecord = (fields: readonly { readonly name: string; readonly value: string }[]) =>
+const toVariableRecord = (fields: readonly { readonly name: string; readonly value: string }[]) =>
   Object.fromEntries(fields.map(({ name, value }) => [name, escapeVariables(value)]));
 
 /** Escapes `${`: the editor has already expanded its variables, so the text is literal. */

@@ -34,7 +34,7 @@ export function readChatFormat(wrapper: ChatWrapper): ChatFormat & { readonly ha
   const isOpen =
     typeof thoughtPrefix === "object" && "type" in thoughtPrefix && thoughtPrefix.type === "openedOnStart";
   const prefix = isOpen ? "<think>" : toText(thoughtPrefix as WrapperText).trim();
-  const call = readCall(functions);
+  const call = readCallFormat(functions);
   const hasOwnCalls = isJsonCall(wrapper, call);
   return {
     call: hasOwnCalls ? call : hermesCall,
@@ -43,7 +43,7 @@ export function readChatFormat(wrapper: ChatWrapper): ChatFormat & { readonly ha
   };
 }
 
-function readCall({ call, parallelism }: ChatWrapperSettings["functions"]): ChatFormat["call"] {
+function readCallFormat({ call, parallelism }: ChatWrapperSettings["functions"]): ChatFormat["call"] {
   const prefix = toText(call.prefix).trimStart();
   // A marker is enough to recognize a call: models vary the white space that follows.
   const trigger = /^(?:<[^<>\s]+>|\[[A-Z_]+\])/.exec(prefix)?.[0] ?? prefix;

@@ -32,7 +32,7 @@ export async function readGgufHeader(file: string): Promise<GgufHeader> {
 }
 
 function parseHeader(buffer: Buffer, fileSize: number): GgufHeader {
-  const reader = createReader(buffer);
+  const reader = createByteReader(buffer);
   if (buffer.toString("latin1", 0, 4) !== "GGUF") throw new GgufError("is not a GGUF file");
   reader.skip(4);
   const version = reader.readUint32();
@@ -100,7 +100,7 @@ type HeaderReader = {
   readValue(type: number, keepList: boolean): unknown;
 };
 
-function createReader(buffer: Buffer): HeaderReader {
+function createByteReader(buffer: Buffer): HeaderReader {
   let position = 0;
   const advance = (length: number): number => {
     if (length > buffer.length - position) throw new GgufError("ends within its header");

@@ -48,7 +48,7 @@ export function createUsageLedger(store: Store, now: () => number = systemClock.
 
   async function commit(user: string, batch: readonly PendingChange[], attempt = 1): Promise<() => void> {
     const before = await load(user);
-    const context = createContext(store, user, now());
+    const context = createLedgerContext(store, user, now());
     let { usage } = before;
     const outcomes: (() => void)[] = [];
     for (const { change, resolve, reject } of batch) {
@@ -187,7 +187,7 @@ export function toSpending({
   return { tokens: usage.inputTokens + usage.outputTokens, cost };
 }
 
-function createContext(store: Store, user: string, now: number): ChangeContext {
+function createLedgerContext(store: Store, user: string, now: number): ChangeContext {
   let size: Promise<ScopeSize> | undefined;
   const found = new Map<string, Promise<boolean>>();
   return {

@@ -70,7 +70,7 @@ async function executeUntilAnswered(
     const result = (await tool.execute?.(input, context)) as ToolReturn;
     if (!result.ask) return result;
     questions.push(result.ask);
-    declined.push(truncateText(result.ask.message));
+    declined.push(truncateLongText(result.ask.message));
     if (questions.length > maxQuestions)
       throw new AgentError("mcp_protocol", "The server asked too many questions.");
   }
@@ -80,14 +80,14 @@ function toAnswer({ content, data, error }: ToolReturn): Omit<McpAnswer, "declin
   const message = typeof error === "string" ? error : error?.message;
   return {
     ...(content !== undefined && {
-      content: typeof content === "string" ? truncateText(content) : [...content],
+      content: typeof content === "string" ? truncateLongText(content) : [...content],
     }),
     ...(data !== undefined && { data: data as never }),
-    ...(message !== undefined && { error: { code: "tool_failed", message: truncateText(message) } }),
+    ...(message !== undefined && { error: { code: "tool_failed", message: truncateLongText(message) } }),
   };
 }
 
-function truncateText(text: string): string {
+function truncateLongText(text: string): string {
   if (text.length <= maxTextLength) return text;
   return `${text.slice(0, maxTextLength).toWellFormed()}… (${text.length} characters)`;
 }

@@ -38,7 +38,7 @@ export function createAgentFinder(
   );
   const groups = [...Map.groupBy(known, ({ app }) => app)].map(([name, members]) => ({ name, members }));
   return (text) => {
-    const words = new Map(splitWords(text).map((word) => [toStem(word), word]));
+    const words = new Map(splitWords(text).map((word) => [toWordStem(word), word]));
     const [best, second] = rankGroups(groups, [...words.keys()]);
     const isClear = best && best.score >= minScore && best.score >= minLead * (second?.score ?? 0);
     if (!isClear) return undefined;
@@ -80,7 +80,7 @@ function collectWords(agent: AboutAgent, details: Pick<AgentInfo, "tools"> | und
   const { name, app = name, title = name, description = "", suggestions = [], topics = [] } = agent;
   const weights = new Map<string, number>();
   function add(texts: readonly string[], weight: number): void {
-    for (const stem of texts.flatMap(splitWords).map(toStem))
+    for (const stem of texts.flatMap(splitWords).map(toWordStem))
       weights.set(stem, Math.max(weight, weights.get(stem) ?? 0));
   }
   add([title, description, ...suggestions, ...topics], profileWeight);
@@ -114,7 +114,7 @@ function splitWords(text: string): readonly string[] {
 }
 
 /** Without accents and endings: "restaurants" and "restaurant", "colored" and "color" are one word. */
-function toStem(word: string): string {
+function toWordStem(word: string): string {
   const plain = word.normalize("NFD").replace(/\p{M}/gu, "");
   if (plain.length < 4 || /\P{L}/u.test(plain)) return plain;
   return plain

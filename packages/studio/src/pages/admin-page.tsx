@@ -66,7 +66,7 @@ function DrainSection(): ReactNode {
 const formatNumber = (value: number) => value.toLocaleString("en", { maximumFractionDigits: 2 });
 const formatBytes = (bytes: number) =>
   bytes < 1e6 ? `${formatNumber(bytes / 1e3)} kB` : `${formatNumber(bytes / 1e6)} MB`;
-const formatDollars = (cost: number) => `$${formatNumber(cost)}`;
+const formatSpending = (cost: number) => `$${formatNumber(cost)}`;
 const formatUser = (user: string) => user || "local user";
 
 function UserSection(): ReactNode {
@@ -104,7 +104,7 @@ function UserRow({ user, onSaved }: { readonly user: AdminUser; readonly onSaved
       <span className="order-last flex basis-full flex-wrap gap-x-4 sm:order-none sm:basis-auto">
         <Amount label="runs" used={windows.day.runs} limit={getDayLimit("runs")} />
         <Amount label="tokens" used={windows.day.tokens} limit={getDayLimit("tokens")} />
-        <Amount format={formatDollars} used={windows.day.cost} limit={getDayLimit("cost")} />
+        <Amount format={formatSpending} used={windows.day.cost} limit={getDayLimit("cost")} />
         <Amount format={formatBytes} used={storage.bytes} limit={maxBytes} />
       </span>
       <QuotaButton user={user.user} quotas={user.ownQuotas} onSaved={onSaved} />

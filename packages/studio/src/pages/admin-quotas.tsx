@@ -20,7 +20,7 @@ const fields = [
 
 type Field = (typeof fields)[number];
 
-function getText(quotas: Quotas, field: Field): string {
+function getFieldText(quotas: Quotas, field: Field): string {
   const value = quotas[field.name];
   if (value === undefined) return "";
   const limit = typeof value === "object" && "window" in field ? value[field.window] : value;
@@ -33,7 +33,7 @@ export function mergeQuotas(quotas: Quotas, texts: readonly string[]): Quotas {
   const merged: { [name: string]: unknown } = { ...quotas };
   for (const [index, field] of fields.entries()) {
     const text = (texts[index] ?? "").trim();
-    if (text === getText(quotas, field)) continue;
+    if (text === getFieldText(quotas, field)) continue;
     const number = Number(text) * (field.name === "storage" ? megabyte : 1);
     const before = merged[field.name];
     if (text === "unlimited") merged[field.name] = text;
@@ -89,7 +89,7 @@ export function QuotaButton({ user, quotas, onSaved }: QuotaButtonProps): ReactN
               {field.label}
               <input
                 name={`${index}`}
-                defaultValue={getText(quotas, field)}
+                defaultValue={getFieldText(quotas, field)}
                 inputMode="decimal"
                 pattern="\d+(\.\d+)?|unlimited"
                 className="h-9 rounded-md border bg-raised px-3 text-sm"

@@ -29,7 +29,7 @@ const fileHeader =
 type FileHeaders = { from?: string; to?: string };
 
 /** Reads `--- a/old`, `+++ b/new`, `rename from old` and `rename to new`. */
-function readHeader(line: string, headers: FileHeaders): void {
+function readFileHeader(line: string, headers: FileHeaders): void {
   const [, side = "", path = ""] = /^(---|\+\+\+|rename from|rename to) (.+?)(?:\t.*)?$/.exec(line) ?? [];
   if (side === "---" || side === "rename from")
     headers.from = side === "---" ? removePrefix(path, "a/") : path;
@@ -73,7 +73,7 @@ export function parseDiff(text: string): ParsedDiff {
       // A file that was only renamed has no hunk.
       if (line.startsWith("diff ") && headers.to !== undefined)
         hunks.push({ head: "", lines: [], ...takeFile() });
-      readHeader(line, headers);
+      readFileHeader(line, headers);
       if (line !== "" && !fileHeader.test(line))
         hunks.push({ head: "", lines: [{ type: "note", text: line }], ...takeFile() });
     } else if (line.startsWith("+")) {

@@ -151,7 +151,7 @@ async function enqueueRuns(trial: Trial, isOver: { readonly value: boolean }): P
     const input = JSON.stringify(createRandomPlan(random));
     await retryDuringOutage(trial, () => client.enqueue(agent, input, { runId, session: runId }));
     open.add(runId);
-    const reader = retryDuringOutage(trial, () => readRun(trial, runId));
+    const reader = retryDuringOutage(trial, () => readTrialRun(trial, runId));
     readers.set(
       runId,
       reader.finally(() => open.delete(runId)),
@@ -173,7 +173,7 @@ async function retryDuringOutage<Value>(trial: Trial, attempt: () => Promise<Val
 }
 
 /** Reads the facts of a run as they come, approves what it asks for, and returns the numbers of the facts. */
-async function readRun(trial: Trial, runId: string): Promise<readonly number[]> {
+async function readTrialRun(trial: Trial, runId: string): Promise<readonly number[]> {
   const numbers: number[] = [];
   const approvals: Promise<void>[] = [];
   for await (const event of subscribe(trial.store, { runId })) {

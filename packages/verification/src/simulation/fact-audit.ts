@@ -131,7 +131,7 @@ function applyToAuditedRun(world: World, run: AuditedRun, fact: Fact): void {
     case "message":
       run.messages += 1;
       checkWhole(world, fact);
-      addCalls(world, run, fact);
+      auditCalls(world, run, fact);
       return;
     case "tool_call_start":
     case "tool_call_result":
@@ -186,7 +186,7 @@ function applyToAuditedRun(world: World, run: AuditedRun, fact: Fact): void {
   }
 }
 
-function addCalls(world: World, run: AuditedRun, fact: Extract<Fact, { type: "message" }>): void {
+function auditCalls(world: World, run: AuditedRun, fact: Extract<Fact, { type: "message" }>): void {
   for (const { id, name, input, raw } of getCalls(fact.entry)) {
     if (run.calls.has(id)) world.reportViolation("a call id is used once", `${id} in ${describeFact(fact)}`);
     run.calls.set(id, {

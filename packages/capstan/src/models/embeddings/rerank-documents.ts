@@ -48,11 +48,11 @@ function readRanking(answer: unknown, count: number, id: string): readonly Ranke
     const { index, relevance_score: score = result.score } = result;
     const isKnown = Number.isInteger(index) && Number(index) >= 0 && Number(index) < count;
     if (!isKnown || !Number.isFinite(score) || seen.has(Number(index)))
-      throw createInvalidError(`${id} ranked a document that was not sent, twice, or without a score.`);
+      throw createDocumentsError(`${id} ranked a document that was not sent, twice, or without a score.`);
     seen.add(Number(index));
     return { index: Number(index), score: Number(score) };
   });
-  if (ranking.length === 0) throw createInvalidError(`${id} ranked no document.`);
+  if (ranking.length === 0) throw createDocumentsError(`${id} ranked no document.`);
   return ranking.sort((left, right) => right.score - left.score);
 }
 
@@ -62,6 +62,6 @@ function findTokens(answer: unknown): number | undefined {
   return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;
 }
 
-function createInvalidError(message: string): AgentError {
+function createDocumentsError(message: string): AgentError {
   return new AgentError("embedding_invalid", message);
 }

@@ -28,11 +28,11 @@ export function readStopReason(reason: unknown): StopReason | undefined {
 export function toUsage(usage: unknown): Usage | undefined {
   if (!isRecord(usage)) return undefined;
   const { inputTokens: input, outputTokens: output } = usage;
-  const inputTokens = toCount(isRecord(input) ? input.total : input);
-  const outputTokens = toCount(isRecord(output) ? output.total : output);
-  const cachedTokens = toCount(isRecord(input) ? input.cacheRead : usage.cachedInputTokens);
-  const cacheWriteTokens = (isRecord(input) && toCount(input.cacheWrite)) || 0;
-  const reasoningTokens = toCount(isRecord(output) ? output.reasoning : usage.reasoningTokens);
+  const inputTokens = toTokenCount(isRecord(input) ? input.total : input);
+  const outputTokens = toTokenCount(isRecord(output) ? output.total : output);
+  const cachedTokens = toTokenCount(isRecord(input) ? input.cacheRead : usage.cachedInputTokens);
+  const cacheWriteTokens = (isRecord(input) && toTokenCount(input.cacheWrite)) || 0;
+  const reasoningTokens = toTokenCount(isRecord(output) ? output.reasoning : usage.reasoningTokens);
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
   return {
     inputTokens,
@@ -43,6 +43,6 @@ export function toUsage(usage: unknown): Usage | undefined {
   };
 }
 
-function toCount(value: unknown): number | undefined {
+function toTokenCount(value: unknown): number | undefined {
   return typeof value === "number" && value >= 0 && Number.isFinite(value) ? value : undefined;
 }

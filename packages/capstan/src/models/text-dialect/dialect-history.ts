@@ -121,7 +121,7 @@ function toTextUserEntry(entry: UserEntry, sanitize: SanitizeText): UserEntry {
     const text = sanitize(quoteMarkers(content));
     return text === content ? entry : { type: "user", content: text };
   }
-  const parts = joinTexts(content);
+  const parts = joinEntryTexts(content);
   return {
     type: "user",
     content: parts.map((part) =>
@@ -131,7 +131,7 @@ function toTextUserEntry(entry: UserEntry, sanitize: SanitizeText): UserEntry {
 }
 
 /** Merges adjacent texts, because a marker could span two of them. */
-function joinTexts(parts: readonly Part[]): readonly Part[] {
+function joinEntryTexts(parts: readonly Part[]): readonly Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
     const last = joined.at(-1);

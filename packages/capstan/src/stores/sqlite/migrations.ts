@@ -213,7 +213,7 @@ export function assertOurs(connection: Connection): void {
   const { file } = connection;
   const version = readPragma(connection, "user_version");
   const id = readPragma(connection, "application_id");
-  if (id === 0 && version === 0 && isEmpty(connection)) return;
+  if (id === 0 && version === 0 && isEmptyDatabase(connection)) return;
   if (id !== applicationId)
     throw createRefusal(`The file "${file}" is a SQLite database of another program. Use another file.`);
   if (version > fileVersion)
@@ -251,7 +251,7 @@ function listMissing(connection: Connection): string[] {
   return Object.entries(additions).flatMap(([name, sql]) => (names.includes(name) ? [] : [sql]));
 }
 
-function isEmpty(connection: Connection): boolean {
+function isEmptyDatabase(connection: Connection): boolean {
   return connection.get("SELECT 1 FROM sqlite_schema LIMIT 1") === undefined;
 }
 

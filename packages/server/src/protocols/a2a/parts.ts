@@ -33,7 +33,7 @@ export const sentPart: z.ZodType<SentPart> = z
  * the client's own program or other agents may have written.
  */
 export function toRunInput(parts: readonly SentPart[], provenance: ClientProvenance): RunRequest["input"] {
-  const text = joinTexts(parts);
+  const text = joinPartTexts(parts);
   const files = parts.flatMap(({ raw, mediaType = "" }) =>
     raw === undefined ? [] : [toFilePart(raw, mediaType)],
   );
@@ -45,7 +45,7 @@ export function toRunInput(parts: readonly SentPart[], provenance: ClientProvena
   return { history: [entry, ...(text === "" ? [] : [{ type: "user" as const, content: text }])] };
 }
 
-function joinTexts(parts: readonly SentPart[]): string {
+function joinPartTexts(parts: readonly SentPart[]): string {
   // Untrusted URLs are never fetched, neither by the server nor by a provider.
   if (parts.some(({ url }) => url !== undefined))
     throw new AgentError("unsupported_media_type", "URLs are not fetched. Send the file as `raw`.");
@@ -65,7 +65,7 @@ function toFilePart(raw: string, mediaType: string): Extract<Part, { readonly me
 
 /** Returns the text of a message; refuses data and files. */
 export function readMessageText(parts: readonly SentPart[]): string {
-  const text = joinTexts(parts);
+  const text = joinPartTexts(parts);
   if (parts.some((part) => "raw" in part || "data" in part))
     throw new AgentError("unsupported_media_type", "A running task accepts only text.");
   if (text === "") throw new AgentError("invalid_input", "The message is empty.");

@@ -55,7 +55,7 @@ export const ToolCard: NamedExoticComponent<ToolCardProps> = memo(function ToolC
     <div data-call={call.id} data-state={call.state}>
       <CallLine call={call} progress={progress} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
       {isOpen && (
-        <CallDetails call={call} program={nested === undefined ? undefined : findProgram(call.input)} />
+        <CallDetails call={call} program={nested === undefined ? undefined : findProgramText(call.input)} />
       )}
       {nested && <div className="px-3 pb-3 pl-9">{nested}</div>}
       {call.ui && (
@@ -160,7 +160,7 @@ function formatInput(input: Json): string {
 }
 
 /** Returns the program of a call in code mode, whose nested run makes the calls of the program. */
-function findProgram(input: Json): string | undefined {
+function findProgramText(input: Json): string | undefined {
   const { code, ...others } = Object(input) as Record<string, unknown>;
   return typeof code === "string" && Object.keys(others).length === 0 ? code : undefined;
 }
