@@ -15,7 +15,7 @@ export const nextProgram: string = join(import.meta.dirname, "node_modules/next/
 export async function buildNextProject(): Promise<string> {
   for (const name of ["agent.ts", "server.ts"]) cpSync(join(import.meta.dirname, name), join(project, name));
   rmSync(join(project, "node_modules"), { recursive: true, force: true });
-  for (const folder of ["capstan", "mcp", "server"].map((name) => join(root, "packages", name))) {
+  for (const folder of ["capstan", "mcp", "tools", "server"].map((name) => join(root, "packages", name))) {
     const { name } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { name: string };
     for (const part of ["package.json", "dist"])
       cpSync(join(folder, part), join(project, "node_modules", name, part), { recursive: true });

@@ -103,6 +103,7 @@ export { runSegment, type SegmentOptions } from "./run/run-segment.ts";
 export type {
   Feedback,
   NamedTotals,
+  RunDelivery,
   RunDurations,
   RunFilter,
   RunPage,

@@ -12,6 +12,17 @@ export type Feedback = {
   readonly at: number;
 };
 
+/** The delivery of a run's result to the `reply` of the webhook that started it. */
+export type RunDelivery = {
+  readonly webhook: string;
+  readonly state: "pending" | "delivered" | "failed";
+  readonly attempts: number;
+  /** Why the last attempt failed. */
+  readonly error?: string;
+  /** When a pending delivery that failed is tried again. */
+  readonly nextAt?: number;
+};
+
 /** A run in one row: what its facts add up to. Its nested runs are part of it; only `turns` counts its own. */
 export type RunSummary = {
   readonly runId: string;
@@ -43,6 +54,8 @@ export type RunSummary = {
   /** The first line of the input. */
   readonly title: string;
   readonly feedback?: Feedback;
+  /** Added by a server to runs that its webhooks started. */
+  readonly delivery?: RunDelivery;
 };
 
 /** Selects runs. A field that is absent or undefined selects all. */

@@ -59,6 +59,8 @@ import { createRunFigures } from "./telemetry/run-figures.ts";
 import { buildAgentParts } from "./views/agent-parts.ts";
 import { createMcpCalls } from "./views/mcp-server-view.ts";
 import type { AgentProfiles } from "./views/server-info.ts";
+import { type Deliverer, startDeliverer } from "./webhooks/deliverer.ts";
+import { configureWebhooks, listWebhookSecrets, type Webhooks } from "./webhooks/webhook.ts";
 
 export type ServerOptions<A extends Agent = Agent> = BaseOptions<A> & ContextSource<A, RunOwner>;
 
@@ -128,6 +130,8 @@ type BaseOptions<A> = GuardOptions & {
    * all clients are yours and add nothing that others wrote.
    */
   readonly clientProvenance?: ClientProvenance;
+  /** Signed requests that start runs, by their name in `POST /webhooks/{name}`, and where the results are sent. */
+  readonly webhooks?: Webhooks;
   /** Masked in everything that leaves a run. */
   readonly secrets?: readonly string[];
   /** Receives every event of every run in this process, for logging. */
@@ -178,7 +182,7 @@ export function createServer(options: ServerOptions): Server {
   const keys = apiKeys(store, { own: options.apiKey });
   const shutdown = new AbortController();
   const deployment = createDeployment(options, { store, keys, shutdownSignal: shutdown.signal });
-  const { report, admission } = deployment;
+  const { report, admission, deliverer } = deployment;
   // Subscribes to other processes' deltas, so that a reader who joins in the middle of a message gets the whole message.
   const unwatch = store.watch("", () => undefined);
   const authenticate = createAuthenticator(deployment);
@@ -228,7 +232,7 @@ export function createServer(options: ServerOptions): Server {
       shutdown.abort();
       const timeout = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
       const { engine, ephemeralRuns, experiments, mcpService, quotaAdmission, modelLimits } = deployment;
-      const closing = [engine.close(), ephemeralRuns.close(timeout), experiments.close()];
+      const closing = [engine.close(), ephemeralRuns.close(timeout), experiments.close(), deliverer?.close()];
       await Promise.race([Promise.all(closing), timeout]);
       await mcpService.close();
       admission.close();
@@ -254,11 +258,13 @@ function serveOwnData(data: OwnData, { engine }: Deployment): () => void {
 
 type DeploymentBase = Pick<Deployment, "store" | "shutdownSignal"> & { readonly keys: ApiKeys };
 
-function createDeployment(options: ServerOptions, base: DeploymentBase): Deployment {
+type ServerParts = Deployment & { readonly deliverer: Deliverer | undefined };
+
+function createDeployment(options: ServerOptions, base: DeploymentBase): ServerParts {
   const { store, keys, shutdownSignal } = base;
-  const { agents: coded, policy, context = (owner: RunOwner) => owner, apiKey } = options;
+  const { agents: coded, policy, context = (owner: RunOwner) => owner, apiKey, webhooks = {} } = options;
   const { maxRuns = defaultMaxRuns, leaseMs = 15_000 } = options;
-  const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
+  const secrets = [options.secrets ?? [], apiKey ?? [], listWebhookSecrets(webhooks)].flat();
   const { agents, ownData, models, resolver } = createAgentSource({ ...options, store });
   const tracking = createUsageTracking(options, store);
   const { agentParts, quota, activeRuns, admission, metrics, modelLimits } = tracking;
@@ -273,6 +279,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     if (options.mcp) mcpCalls.record(event);
     metrics.record(event);
     requestLog?.note({ runId: event.runId });
+    if (event.type === "done" || event.type === "waiting") deliverer?.wake(event.runId);
     options.onEvent?.(event);
   }
   const hooks = { onEvent, ...(modelLimits && { onBeforeModel: modelLimits.limitModel }) };
@@ -281,11 +288,9 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
     secrets,
     hooks,
   });
-  const getResult = (runId: string) => engine.getResult(runId);
-  const quotaAdmission = createQuotaAdmission({ store, getResult, report });
+  const quotaAdmission = createQuotaAdmission({ store, getResult: (id) => engine.getResult(id), report });
   const limits = { policy, quota, quotaAdmission };
-  const createEngine: CreateEngine = options.engine ?? local;
-  const engine = createEngine({
+  const engine = (options.engine ?? (local as CreateEngine))({
     store,
     agents: resolver.find,
     maxRuns,
@@ -296,8 +301,10 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): Deploym
       return getRunOptions({ scope: getScope(sessionId), sessionId });
     },
   });
+  const configured = configureWebhooks(webhooks);
+  const deliverer = startDeliverer({ store, engine, webhooks: configured, report, shutdownSignal });
   return {
-    ...{ ...limits, modelLimits, keys },
+    ...{ ...limits, modelLimits, keys, webhooks: configured, deliverer },
     ...{ quotas: createQuotaSource(store, options.quotas), drain: { isOn: false } },
     ...{ engine, store, leaseMs, activeRuns, agents, ownData },
     resolveAgent: (name = coded[0]?.name ?? "", model) => resolver.get(name, model),

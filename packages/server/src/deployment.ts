@@ -26,6 +26,7 @@ import type { RequestLog } from "./telemetry/request-log.ts";
 import type { AgentParts } from "./views/agent-parts.ts";
 import type { McpCalls } from "./views/mcp-server-view.ts";
 import type { AgentProfiles } from "./views/server-info.ts";
+import type { ConfiguredWebhook } from "./webhooks/webhook.ts";
 
 /** Own data, and what requests may do with it. */
 export type OwnDataAccess = {
@@ -80,6 +81,8 @@ export type Deployment = {
   readonly quotas: QuotaSource;
   readonly keys: ApiKeys;
   readonly signIns: SignIns;
+  /** Webhooks that start runs, by name. */
+  readonly webhooks: ReadonlyMap<string, ConfiguredWebhook>;
   readonly metrics: Metrics;
   readonly requestLog: RequestLog | undefined;
   /** Whether an admin has stopped the admission of new work in this process. Active runs continue. */

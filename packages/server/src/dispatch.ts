@@ -32,7 +32,7 @@ export async function dispatch(
     throw new AgentError("draining", "The server is shutting down. Try again in a moment.");
   if (route.startsWork && drain.isOn)
     throw new AgentError("draining", "The server accepts no new work for now. Try again later.");
-  if (route.startsWork) admission.assertCapacity({ canWait: prefersAsync(matched.request) });
+  if (route.startsWork) admission.assertCapacity({ canWait: route.canWait ?? prefersAsync(matched.request) });
   const endRequest = admission.addRequest();
   try {
     return await handleRequest(route, matched, context);

@@ -50,3 +50,14 @@ export type { RequestLogEntry } from "./telemetry/request-log.ts";
 export { type Telemetry, type TelemetryOptions, telemetry } from "./telemetry/telemetry.ts";
 export type { TelemetryVariables } from "./telemetry/telemetry-variables.ts";
 export type { AgentProfile, AgentProfiles } from "./views/server-info.ts";
+export { countPendingDeliveries } from "./webhooks/delivery-records.ts";
+export {
+  checkWebhooks,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookEvent,
+  type WebhookProvider,
+  type WebhookReply,
+  type WebhookSecret,
+  type Webhooks,
+} from "./webhooks/webhook.ts";

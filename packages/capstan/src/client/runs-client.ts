@@ -6,6 +6,7 @@ import type { Json } from "../json.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import type { PendingCall } from "../rules/pending-calls.ts";
 import type { ResultData } from "../run/result.ts";
+import type { RunDelivery } from "../run-summary.ts";
 import type { AgentCall, AgentOutput } from "../schema/infer-agent.ts";
 import type { ListedRun } from "../sessions/queue.ts";
 import type { ModelSettings } from "../settings/settings.ts";
@@ -47,6 +48,8 @@ export type StartedRun<A extends Agent = Agent> = { readonly runId: RunId<A>; re
 export type RunDetails<A extends Agent = Agent> = ListedRun & {
   readonly pending: readonly PendingCall<AgentCall<A>>[];
   readonly result?: ResultData<AgentOutput<A>, AgentCall<A>>;
+  /** Of a run that a webhook started: whether its result was delivered. */
+  readonly delivery?: RunDelivery;
 };
 
 type AgentNamed<A extends Agent, Name extends string> = A extends unknown

@@ -12,6 +12,12 @@ const defaultTimeoutMs = 30_000;
  * `request_timeout` or `invalid_input`. A body whose content-length is too large is not read.
  */
 export async function readJsonBody(request: Request, limits: BodyLimits = {}): Promise<unknown> {
+  const bytes = await readJsonBytes(request, limits);
+  return bytes.length === 0 ? undefined : parseJsonBytes(bytes);
+}
+
+/** Like `readJsonBody`, but returns the bytes as they were sent: a signature covers them. */
+export async function readJsonBytes(request: Request, limits: BodyLimits = {}): Promise<Uint8Array> {
   const { maxBytes = defaultMaxBytes, timeoutMs = defaultTimeoutMs } = limits;
   const { headers } = request;
   const encoding = headers.get("content-encoding");
@@ -25,8 +31,12 @@ export async function readJsonBody(request: Request, limits: BodyLimits = {}): P
   const type = headers.get("content-type");
   if (type !== null && !isJsonType(type)) throw createNotJsonError();
   const bytes = await collectBytes(request, { maxBytes, timeoutMs });
-  if (bytes.length === 0) return undefined;
-  if (type === null) throw createNotJsonError();
+  if (bytes.length > 0 && type === null) throw createNotJsonError();
+  return bytes;
+}
+
+/** Parses untrusted JSON in UTF-8. Throws `invalid_input`. */
+export function parseJsonBytes(bytes: Uint8Array): unknown {
   return parseJson(decodeUtf8(bytes));
 }
 

@@ -26,6 +26,7 @@ import { aboutRoutes, healthRoutes, metricsRoutes, openApiRoutes } from "./syste
 import { turnRoutes } from "./turns.ts";
 import { uiChatRoutes } from "./ui-chat.ts";
 import { usageRoutes } from "./usage.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 const described: readonly Route[] = [
   ...aboutRoutes,
@@ -65,6 +66,7 @@ const described: readonly Route[] = [
   ...a2aRoutes,
   ...uiChatRoutes,
   ...agUiRoutes,
+  ...webhookRoutes,
 ];
 
 /** All routes of a server. */

@@ -48,6 +48,8 @@ export type Route = {
   readonly maxBytes?: number;
   /** Refused with `draining` during shutdown, and with `overloaded` when the server has no capacity. */
   readonly startsWork: boolean;
+  /** The work may wait until any process has capacity for it, without `Prefer: respond-async`. */
+  readonly canWait?: true;
   readonly responses: Readonly<Record<number, RouteResponse>>;
   handle(asked: RouteRequest<never, never, never>, deployment: Deployment): Promise<Response>;
 };
@@ -62,6 +64,7 @@ type RouteDefinition<Params extends z.ZodType, Query extends z.ZodType, Body ext
   readonly body?: Body;
   readonly maxBytes?: number;
   readonly startsWork?: boolean;
+  readonly canWait?: true;
   readonly responses: Route["responses"];
   handle(
     asked: RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>>,

@@ -2,9 +2,9 @@ import { AgentError, type Feedback, type RunFilter } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import { exportRuns } from "../views/run-table.ts";
-import { listSessionRuns, listStuckRuns } from "../views/run-view.ts";
+import { addDeliveries, listSessionRuns, listStuckRuns } from "../views/run-view.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { runFields } from "./run-schemas.ts";
+import { delivery, runFields } from "./run-schemas.ts";
 import { id, usage } from "./schemas.ts";
 
 const feedback = z.object({
@@ -40,6 +40,7 @@ const summary = z.object({
   tags: z.array(z.string()).optional(),
   title: z.string().optional().describe("The first line of the input."),
   feedback: feedback.optional(),
+  delivery: delivery.optional(),
 });
 
 const name = z.string().min(1).max(200).optional();
@@ -140,7 +141,8 @@ export const runListRoutes: readonly Route[] = [
       const restricted = { ...restrictFilter(filter, caller), state };
       const exported = findFormat(format, request);
       if (exported) return exportRuns(store, restricted, exported);
-      return Response.json(await store.queryRuns({ ...restricted, limit }));
+      const page = await store.queryRuns({ ...restricted, limit });
+      return Response.json({ ...page, runs: await addDeliveries(store, page.runs) });
     },
   }),
   defineRoute({

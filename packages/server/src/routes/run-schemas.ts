@@ -28,3 +28,13 @@ export const runFields: RunFields = {
     .optional()
     .describe("The version of its facts, if this server is too old to continue the run."),
 };
+
+export const delivery: z.ZodType = z
+  .object({
+    webhook: z.string(),
+    state: z.enum(["pending", "delivered", "failed"]),
+    attempts: z.number(),
+    error: z.string().optional().describe("Why the last attempt failed."),
+    nextAt: z.number().optional().describe("When a pending delivery that failed is tried again."),
+  })
+  .describe("Of a run that a webhook started: whether its result was delivered.");

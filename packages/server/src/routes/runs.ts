@@ -9,7 +9,7 @@ import { loadRunView } from "../views/run-view.ts";
 import { decisionBody, toDecisionMessage } from "./decision-body.ts";
 import { pendingCall } from "./pending-call-schema.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { runFields } from "./run-schemas.ts";
+import { delivery, runFields } from "./run-schemas.ts";
 import { after, content, factPage, id, json, stream, usage, view } from "./schemas.ts";
 import { settings } from "./settings-schema.ts";
 
@@ -81,7 +81,10 @@ export const runRoutes: readonly Route[] = [
     responses: {
       200: {
         description: "Contains `result` if the run has ended or waits.",
-        schema: z.object({ ...runFields, pending: z.array(pendingCall), result: result.optional() }),
+        schema: z.object({
+          ...{ ...runFields, pending: z.array(pendingCall), result: result.optional() },
+          delivery: delivery.optional(),
+        }),
       },
     },
     handle: async ({ params: { runId } }, deployment) => Response.json(await loadRunView(deployment, runId)),

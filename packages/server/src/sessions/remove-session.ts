@@ -4,6 +4,7 @@ import type { Deployment } from "../deployment.ts";
 import { setAbandoned } from "../runs/abandoned-runs.ts";
 import { deleteRequests } from "../runs/idempotency.ts";
 import { stopRun } from "../runs/stop-run.ts";
+import { deleteOutcomes } from "../webhooks/delivery-records.ts";
 import { deleteBranches } from "./branches.ts";
 
 /**
@@ -26,5 +27,6 @@ export async function deleteSession(store: Store, sessionId: string): Promise<vo
   await store.remove(sessionId);
   await deleteBranches(store, sessionId);
   await deleteRequests(store, sessionId);
+  await deleteOutcomes(store, sessionId);
   await setAbandoned(store, sessionId, undefined);
 }

@@ -89,7 +89,9 @@ function toText(content: string | readonly unknown[]): string {
 }
 
 function parsePlan(history: History): SlowPlan {
-  const [first] = history.filter((entry) => entry.type === "user");
+  const [first] = history
+    .filter((entry) => entry.type === "user")
+    .filter(({ provenance }) => provenance !== "operator");
   return JSON.parse(toText(first?.content ?? "[]"));
 }
 

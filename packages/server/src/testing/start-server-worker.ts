@@ -12,6 +12,8 @@ export interface ServerProcess extends ServerAddress {
   /** Stops the process with SIGSTOP, until `resume`. */
   pause(): void;
   resume(): void;
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<void>;
 }
 
 const program = join(import.meta.dirname, "server-worker.ts");
@@ -44,6 +46,7 @@ export async function startServerWorker(order: ServerOrder): Promise<ServerProce
   };
   return {
     ...reachable,
+    exited: ended,
     kill: () => stopWith("SIGKILL"),
     stop: () => stopWith("SIGTERM"),
     pause: () => void child.kill("SIGSTOP"),

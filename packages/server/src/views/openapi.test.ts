@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openOwnData } from "../own-data/own-data.ts";
 import { routes } from "../routes/all-routes.ts";
 import type { Route } from "../routes/route.ts";
+import { signStandard, standardSecret } from "../testing/sign-webhook.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 import { textLoader } from "../testing/text-loader.ts";
 import { buildOpenApi, type OpenApi } from "./openapi.ts";
@@ -91,7 +92,8 @@ beforeEach(() => {
   const chief = defineAgent({ name: "chief", model, tools: [agentTool(helper, { background: true })] });
   const agents = [helper, chief];
   const ownData = openOwnData({ store, loaders: { texts: textLoader() }, folder });
-  server = createTestServer({ agents, store, storedAgents: { models: [model] }, data: ownData });
+  const webhooks = { tickets: { provider: "generic", secret: standardSecret } } as const;
+  server = createTestServer({ agents, store, storedAgents: { models: [model] }, data: ownData, webhooks });
 });
 afterEach(async () => {
   await server.close(0);
@@ -150,6 +152,7 @@ type Request = { readonly path: string; readonly body?: object; readonly headers
 const data = { format: 1, name: "note" };
 const messages = [{ role: "user", content: "Hi" }];
 const json = { accept: "application/json" };
+const ticket = { type: "ticket.created" };
 const listTasks = { jsonrpc: "2.0", id: 1, method: "ListTasks" };
 
 /** One valid request per route. */
@@ -407,6 +410,11 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   },
   "GET /.well-known/agent-card.json": () => ({ path: "/.well-known/agent-card.json" }),
   "GET /a2a/{name}/agent-card.json": () => ({ path: "/a2a/helper/agent-card.json" }),
+  "POST /webhooks/{name}": () => ({
+    path: "/webhooks/tickets",
+    body: ticket,
+    headers: signStandard(JSON.stringify(ticket)),
+  }),
   "POST /a2a": () => ({ path: "/a2a", body: listTasks, headers: { "a2a-version": "1.0" } }),
   "POST /a2a/{name}": () => ({ path: "/a2a/helper", body: listTasks, headers: { "a2a-version": "1.0" } }),
 };

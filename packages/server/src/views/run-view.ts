@@ -1,12 +1,23 @@
-import { AgentError, type PendingCall, type ResultData, type RunInfo, type Store } from "capstan";
+import {
+  AgentError,
+  type PendingCall,
+  type ResultData,
+  type RunDelivery,
+  type RunInfo,
+  type RunSummary,
+  type Store,
+} from "capstan";
 import type { LocalEngine, StuckRun } from "capstan/engines/local";
 import { findQueuedRun, type ListedRun, listQueuedRuns, toListedRun } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
+import { findDelivery, webhookTag } from "../webhooks/delivery-records.ts";
 
 /** A run with its pending calls and, if it has ended or waits, its result. */
 export type RunView = ListedRun & {
   readonly pending: readonly PendingCall[];
   readonly result?: ResultData;
+  /** Of a run that a webhook started: whether its result was delivered. */
+  readonly delivery?: RunDelivery;
 };
 
 /** Loads the current state without waiting. Throws `unknown_run`. */
@@ -19,7 +30,19 @@ export async function loadRunView({ store, engine }: Deployment, runId: string):
   const { orThrow: __, ...result } = await engine.getResult(runId);
   // A run that waits for a point in time is listed as active: a process resumes it then.
   const hasResult = info.state !== "active" || result.until !== undefined;
-  return { ...info, pending: result.pending, ...(hasResult && { result }) };
+  const delivery = await findDelivery(store, info);
+  return { ...info, pending: result.pending, ...(hasResult && { result }), ...(delivery && { delivery }) };
+}
+
+/** Adds the delivery of their results to runs that webhooks started. */
+export function addDeliveries(store: Store, runs: readonly RunSummary[]): Promise<readonly RunSummary[]> {
+  return Promise.all(
+    runs.map(async (run) => {
+      const isOurs = run.tags.some((tag) => tag.startsWith(webhookTag));
+      const delivery = isOurs ? await findDelivery(store, run) : undefined;
+      return delivery ? { ...run, delivery } : run;
+    }),
+  );
 }
 
 type ListRunsOptions = {

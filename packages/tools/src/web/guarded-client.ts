@@ -14,7 +14,7 @@ import { parseCoding, readBody } from "./read-body.ts";
 import { findRedirect, type Hop, type HopResponse } from "./redirect.ts";
 import { sendRequest } from "./send-request.ts";
 
-export type { GuardedRequest };
+export type { GuardedRequest, GuardOptions };
 
 /** Read the body once, with `bytes` or `body`, or call `close`. */
 export type GuardedResponse = {
