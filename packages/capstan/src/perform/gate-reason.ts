@@ -53,7 +53,7 @@ export function formatLeaks(leaks: readonly Leak[]): string {
 /** Entries that are not results of calls. */
 const entryOrigins: ReadonlyMap<string, string> = new Map([
   ["application", "context from the application"],
-  ["import", "imported or attached text"],
+  ["import", "imported, attached or received text"],
   ["summary", "a summary of earlier messages"],
 ]);
 

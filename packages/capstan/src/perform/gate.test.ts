@@ -75,7 +75,7 @@ describe("the safety gate", () => {
         tool: { name: "pay", reads: [] },
       },
       '"pay" would change something after the agent read text from others (context from the application, the ' +
-        "tool descriptions of “clock” such as “mcp_time”) and private data (imported or attached text, “old” earlier in this conversation and more).",
+        "tool descriptions of “clock” such as “mcp_time”) and private data (imported, attached or received text, “old” earlier in this conversation and more).",
     ],
   ])("explains %s (A107)", (_what, over, reason) => {
     expect(checkGate(buildGateInput(over))).toMatchObject({ reason });

@@ -148,9 +148,9 @@ describe("the words in an imported file", () => {
     await run(createAgent([done]).agent, "And mine.", { store, session: "s" });
     const markdown = await session(store, "s").export("markdown");
     expect(markdown).toMatch(
-      /\*\*Imported\*\* · [\s\S]*imported · done[\s\S]*\*\*You\*\* · [\s\S]*And mine\.[\s\S]*\*done/,
+      /\*\*External\*\* · [\s\S]*imported · done[\s\S]*\*\*You\*\* · [\s\S]*And mine\.[\s\S]*\*done/,
     );
-    expect(await session(store, "s").export("html")).toMatch(/<h2>Imported <small>[\s\S]*<h2>You <small>/);
+    expect(await session(store, "s").export("html")).toMatch(/<h2>External <small>[\s\S]*<h2>You <small>/);
     expect((await session(store, "s").info()).runs.map(({ imported }) => imported)).toEqual([
       true,
       undefined,

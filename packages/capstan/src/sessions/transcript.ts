@@ -134,7 +134,7 @@ function addEntryItems(builder: TranscriptBuilder, entry: Entry, fact: Fact): vo
 
 function formatAuthor(entry: Entry): string {
   if (isContext(entry)) return "Application";
-  return getProvenance(entry) === "external" ? "Imported" : "You";
+  return getProvenance(entry) === "external" ? "External" : "You";
 }
 
 /** Adds a text, or continues the one before it: a provider may have marked two parts of one text. */

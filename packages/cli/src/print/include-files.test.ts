@@ -75,7 +75,7 @@ describe("a file that a prompt names", () => {
     const { pending } = await run(defineAgent({ name: "assistant", model, tools: [send] }), input);
     expect(sent).toEqual([]);
     expect(pending[0]?.reason).toBe(
-      '"send_mail" would send data to “thief@evil.test”, which you have not named, after the agent read text from others and private data (imported or attached text).',
+      '"send_mail" would send data to “thief@evil.test”, which you have not named, after the agent read text from others and private data (imported, attached or received text).',
     );
   });
 

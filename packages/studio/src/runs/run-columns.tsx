@@ -1,4 +1,4 @@
-import type { RunSummary } from "capstan";
+import type { RunDelivery, RunSummary } from "capstan";
 import { ThumbsDown, ThumbsUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { formatCompactNumber, formatDollars, formatPercent } from "../inspector/format-facts.ts";
@@ -6,6 +6,7 @@ import { Tag } from "../pages/page.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatTimeAgo } from "../ui/format-age.ts";
 import { formatDuration } from "../ui/format-duration.ts";
+import { pluralize } from "../ui/pluralize.ts";
 
 /** A column of the table, after the title of the run. */
 export type RunColumn = {
@@ -49,7 +50,7 @@ export const runColumns: readonly RunColumn[] = [
   { id: "models", label: "Models", render: ({ models }) => escapeBidi(models.join(", ")) },
   { id: "stopReason", label: "Stop reason", render: ({ stopReason }) => stopReason ?? "–" },
   { id: "user", label: "User", render: ({ user }) => (user === "" ? "–" : escapeBidi(user)) },
-  { id: "tags", label: "Tags", render: ({ tags }) => <TagList tags={tags} /> },
+  { id: "tags", label: "Tags", render: (run) => <TagList run={run} /> },
   { id: "feedback", label: "Feedback", render: (run) => <FeedbackMark run={run} /> },
 ];
 
@@ -84,13 +85,33 @@ function AgentName({ run: { agent, agentVersion } }: { readonly run: RunSummary 
   );
 }
 
-export function TagList({ tags }: { readonly tags: readonly string[] }): ReactNode {
+/** The tags of a run, and whether its result was delivered if a webhook started it. */
+export function TagList({ run: { tags, state, delivery } }: { readonly run: RunSummary }): ReactNode {
   if (tags.length === 0) return "–";
   return (
     <span className="flex flex-wrap gap-1 [td_&]:flex-nowrap">
       {tags.map((tag) => (
         <Tag key={tag}>{escapeBidi(tag)}</Tag>
       ))}
+      {delivery && state === "ended" && <DeliveryTag delivery={delivery} />}
+    </span>
+  );
+}
+
+const deliveryTones = { pending: "warn", delivered: "quiet", failed: "bad" } as const;
+const deliveryLabels = {
+  pending: "delivery pending",
+  delivered: "delivered",
+  failed: "delivery failed",
+} as const;
+
+function DeliveryTag({ delivery }: { readonly delivery: RunDelivery }): ReactNode {
+  const { state, attempts, error, nextAt } = delivery;
+  const next = nextAt === undefined ? undefined : `Next attempt: ${new Date(nextAt).toLocaleString("en")}`;
+  const details = [error, pluralize(attempts, "attempt"), next].filter((line) => line !== undefined);
+  return (
+    <span title={escapeBidi(details.join("\n"))}>
+      <Tag tone={deliveryTones[state]}>{deliveryLabels[state]}</Tag>
     </span>
   );
 }

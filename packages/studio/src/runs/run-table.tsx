@@ -170,7 +170,7 @@ function RunCard({ run }: { readonly run: RunSummary }): ReactNode {
       <p className="tabular-nums text-quiet">{figures.join(" · ")}</p>
       {(tags.length > 0 || feedback) && (
         <div className="mt-1.5 flex flex-wrap items-center gap-2">
-          {tags.length > 0 && <TagList tags={tags} />}
+          {tags.length > 0 && <TagList run={run} />}
           {feedback && <FeedbackMark run={run} />}
         </div>
       )}

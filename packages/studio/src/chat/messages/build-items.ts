@@ -71,9 +71,9 @@ export function buildItems({ entries, runs }: Pick<SessionView, "entries" | "run
   return items;
 }
 
-/** Says who wrote a message: it may come from a file or from the application. */
+/** Says who wrote a message: it may come from a file, a webhook or the application. */
 export function getUserLabel({ entry }: { readonly entry: EntryOf<"user"> }): string {
-  if (entry.provenance === "external") return "Imported message";
+  if (entry.provenance === "external") return "External message";
   return isAdded(entry) ? "Message from the application" : "Your message";
 }
 

@@ -21,7 +21,7 @@ function renderMessage(provenance?: "external" | "application"): string {
 }
 
 test("a message says that it was imported or comes from the application, and only then", () => {
-  expect(renderMessage("external")).toMatch(/aria-label="Imported message".*>Imported message</);
+  expect(renderMessage("external")).toMatch(/aria-label="External message".*>External message</);
   expect(renderMessage("application")).toContain(">Message from the application<");
   expect(renderMessage()).toContain('aria-label="Your message"');
   expect(renderMessage()).not.toMatch(/Imported|>Your message</);

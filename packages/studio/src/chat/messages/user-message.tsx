@@ -42,7 +42,7 @@ export const UserMessage: NamedExoticComponent<UserMessageProps> = memo(function
             </IconButton>
           )}
         </div>
-        {!canEdit && <span className="px-1 text-faint">Sent during the run</span>}
+        {!canEdit && !item.entry.provenance && <span className="px-1 text-faint">Sent during the run</span>}
         {item.entry.provenance && <span className="px-1 text-faint">{getUserLabel(item)}</span>}
         {branches > 1 && (
           <fieldset className="flex items-center" aria-label="Branches">
