@@ -30,6 +30,10 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
     check: (value) => isRecord(value) && Object.values(value).every(isEventView),
     expected: "an object of views, each with `description` and `create`",
   },
+  webhooks: {
+    check: (value) => isRecord(value) && Object.values(value).every(isRecord),
+    expected: 'an object, such as { tickets: { provider: "generic", secret: process.env.TICKETS_SECRET } }',
+  },
   data: {
     check: (value) => isRecord(value) && Object.values(value).every(isLoader),
     expected: "an object with one loader per app, such as { notes: loader }",

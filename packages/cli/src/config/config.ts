@@ -8,6 +8,7 @@ import type {
   QuotaSettings,
   Retention,
   ServerOptions,
+  Webhooks,
 } from "@capstan/server";
 import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
 import type { PolicyLimits, SettingsLimits, StoredAgentsOptions } from "capstan/agents";
@@ -66,6 +67,8 @@ export type Config = {
   readonly about?: AgentProfiles;
   /** The events of a run in an app's own vocabulary, by the name in `?events=<name>`. */
   readonly eventViews?: EventViews;
+  /** Signed requests that start runs, by their name in `POST /webhooks/{name}`, and where the results are sent. */
+  readonly webhooks?: Webhooks;
   /** Opens apps on the user's own data, by the name of the app's agent: `capstan app` and the studio use them. */
   readonly data?: Readonly<Record<string, DataLoader>>;
   /** MCP servers by name, as in `.mcp.json`. Every agent gets their tools. */

@@ -35,6 +35,10 @@ export function formatAnnouncement(served: AnnouncementOptions): string {
     ["API", `${url}/api · spec: ${url}/openapi.json`],
     ["OpenAI", `${url}/v1`],
     ["MCP", `${url}/mcp`],
+    ...Object.entries(workspace.config.webhooks ?? {}).map(([name, { provider }]): [string, string] => [
+      "webhook",
+      `${url}/webhooks/${name} (${provider})`,
+    ]),
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${escapeInvisible(value)}`);

@@ -140,6 +140,7 @@ function createWorkspaceServer(
     localModels: apiKey === undefined,
     ...(config.about && { about: config.about }),
     ...(config.eventViews && { eventViews: config.eventViews }),
+    ...(config.webhooks && { webhooks: config.webhooks }),
     storedAgents: { ...getAgentParts(workspace), ...config.storedAgents },
     ...(mcp && { mcp }),
     ...(mcpSettings && { mcpSettings }),

@@ -13,7 +13,7 @@ export const addDoctor: AddCommand = (program, io, outcome) => {
   program
     .command("doctor")
     .description(
-      "check Node, data folder, database, config, model, MCP servers and clients, stuck runs, logs and port",
+      "check Node, data folder, database, config, model, MCP servers and clients, stuck runs, webhooks, logs and port",
     )
     .option("--online", "also send a request to the model")
     .option("--json", "print a JSON list")

@@ -7,6 +7,7 @@ import { checkClients } from "./check-clients.ts";
 import { checkPort } from "./check-port.ts";
 import { checkRuns } from "./check-runs.ts";
 import { checkDatabase, checkDataFolder, checkLogs } from "./check-storage.ts";
+import { checkWebhooks } from "./check-webhooks.ts";
 import { checkMcpServers, checkModel, checkNode, checkProject, type Finding } from "./findings.ts";
 
 /** Flags of `capstan doctor`. */
@@ -25,6 +26,7 @@ export async function runDoctor(flags: DoctorFlags, io: Io): Promise<ExitCode> {
     ...(await checkClients(io)),
     // Other checks report a database or an agent that cannot be opened.
     ...(await checkRuns(flags, project, io).catch(() => [])),
+    ...(await checkWebhooks(flags, project, io)),
     await checkLogs(project, io),
     await checkPort(project, io),
   ];
