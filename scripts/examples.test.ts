@@ -86,6 +86,7 @@ describe("the examples", () => {
     tools: "500 departures, the last from gate B19.",
     tracing: "in one trace: true",
     "typed-agents": "P1: 2 days",
+    webhooks: 'run.ended: done, "Switch it off, then call the fire brigade."',
     widgets: "widget: map",
   };
 
