@@ -11,11 +11,11 @@ const compressors = [
   { extension: ".gz", compress: (bytes: Buffer) => promisify(gzip)(bytes, { level: 9 }) },
 ];
 
-/** Writes `x.js.br` and `x.js.gz` beside each file that becomes smaller, for the server to choose from. */
+/** Writes `x.js.br` and `x.js.gz` beside each file of a minified build that becomes smaller, for the server to choose from. */
 export function compressAssets(): Plugin {
   return {
     name: "compress-assets",
-    apply: "build",
+    apply: ({ build }, { command }) => command === "build" && build?.minify !== false,
     async writeBundle({ dir = "" }) {
       const paths = await readdir(dir, { recursive: true });
       await Promise.all(

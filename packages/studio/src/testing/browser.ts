@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { studioFolder } from "../index.ts";
 import { withBuiltStudio } from "./build-studio.ts";
-import { launchBrowser, openSharedBrowser, sizes } from "./launch-browser.ts";
+import { openSharedBrowser, sizes } from "./launch-browser.ts";
 
 /** Options of a test page. */
 export type PageOptions = {
@@ -26,8 +26,6 @@ export interface StudioUnderTest {
   /** Opens a page. Errors in the page and requests to other origins fail the test. */
   open(path?: string, options?: PageOptions): Promise<Page>;
 }
-
-export { launchBrowser };
 
 /** Registers hooks that start a server for a test file, and open the browser of the process. */
 export function setupStudio(options: () => ServerOptions): StudioUnderTest {

@@ -1,3 +1,9 @@
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createBrotliDecompress } from "node:zlib";
 import packed from "@sparticuz/chromium";
 import { type Browser, chromium } from "playwright-core";
 
@@ -13,14 +19,29 @@ const emulationArgs = /gpu|angle|swiftshader/;
 /** Starts headless Chromium, which draws without a graphics API. */
 export async function launchBrowser(): Promise<Browser> {
   const args = packed.args.filter((arg) => !removedArgs.test(arg) && !emulationArgs.test(arg));
-  return chromium.launch({ executablePath: await packed.executablePath(), args: [...args, "--disable-gpu"] });
+  return chromium.launch({ executablePath: await unpackBrowser(), args: [...args, "--disable-gpu"] });
+}
+
+/** Returns the path of the executable. Several processes may unpack it at the same time: each sees a whole file. */
+async function unpackBrowser(): Promise<string> {
+  const folder = join(dirname(createRequire(import.meta.url).resolve("@sparticuz/chromium")), "../bin");
+  const executable = join(folder, "chromium");
+  if (existsSync(executable)) return executable;
+  const unfinished = `${executable}.${process.pid}`;
+  await pipeline(
+    createReadStream(join(folder, "chromium.br")),
+    createBrotliDecompress(),
+    createWriteStream(unfinished, { mode: 0o700 }),
+  );
+  await rename(unfinished, executable);
+  return executable;
 }
 
 let sharedBrowser: Promise<Browser> | undefined;
 
 /** Returns the browser that the test files of this process share. It ends with the process. */
 export async function openSharedBrowser(): Promise<Browser> {
-  const browser = await sharedBrowser;
+  const browser = await sharedBrowser?.catch(() => undefined);
   if (browser?.isConnected()) return browser;
   sharedBrowser = launchBrowser();
   return sharedBrowser;

@@ -7,7 +7,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { launchBrowser } from "../testing/browser.ts";
+import { openSharedBrowser } from "../testing/launch-browser.ts";
 
 const studio = join(import.meta.dirname, "../..");
 const pictures = process.env.CAPSTAN_PICTURES;
@@ -33,7 +33,7 @@ beforeAll(async () => {
     build: { outDir: folder, emptyOutDir: true, minify: false, rollupOptions: { input } },
     logLevel: "error",
   });
-  [browser] = await Promise.all([launchBrowser(), built]);
+  [browser] = await Promise.all([openSharedBrowser(), built]);
   server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://localhost").pathname;
     const file = path === "/" ? "src/widgets/widgets-fixture.html" : path;
@@ -49,8 +49,7 @@ beforeAll(async () => {
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 
-afterAll(async () => {
-  await browser?.close();
+afterAll(() => {
   server?.close();
   rmSync(folder, { recursive: true, force: true });
 });
