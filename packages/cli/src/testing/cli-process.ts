@@ -5,6 +5,8 @@ import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "../../../..");
 const bin = join(import.meta.dirname, "../../bin/capstan.js");
+/** Halves the CPU time of a start from the sources. */
+const compileCache = process.env.NODE_COMPILE_CACHE;
 
 /** A folder outside of the workspace, with its own data folder, where the packages can be imported. */
 export interface ScratchProject {
@@ -30,6 +32,7 @@ export function createScratchProject(files: Readonly<Record<string, string>> = {
       HOME: folder,
       CAPSTAN_HOME: join(folder, ".data"),
       CAPSTAN_MODEL: "offline",
+      ...(compileCache && { NODE_COMPILE_CACHE: compileCache }),
     },
     write,
     remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }),

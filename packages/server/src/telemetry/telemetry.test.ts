@@ -189,9 +189,10 @@ console.log(JSON.stringify(asked));
 `;
 
 async function listLoaded(env: TelemetryVariables): Promise<string[]> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const node = ["--conditions=capstan-source", "--input-type=module", "--eval", program];
   const { stdout } = await promisify(execFile)(process.execPath, node, {
-    env: { PATH: process.env.PATH, NODE_OPTIONS: "", ...env },
+    env: { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS: "", ...env },
     cwd: import.meta.dirname,
   });
   return JSON.parse(stdout);

@@ -21,7 +21,7 @@ export type DrainWorker = {
 };
 
 const program = join(import.meta.dirname, "drain-worker.ts");
-const compiled = join(import.meta.dirname, "../../../../node_modules/.cache/capstan-workers");
+const compiled = join(import.meta.dirname, "../../../../node_modules/.cache/compile");
 
 export type DrainWorkerOptions = {
   /** Flags for Node. */

@@ -18,7 +18,7 @@ export interface ServerProcess extends ServerAddress {
 
 const program = join(import.meta.dirname, "server-worker.ts");
 // Node's compile cache, which speeds up later starts.
-const compiled = join(import.meta.dirname, "../../../../node_modules/.cache/capstan-servers");
+const compiled = join(import.meta.dirname, "../../../../node_modules/.cache/compile");
 
 /** Resolves when the server listens. */
 export async function startServerWorker(order: ServerOrder): Promise<ServerProcess> {

@@ -14,7 +14,7 @@ export type SpawnedServer = {
 };
 
 const program = join(import.meta.dirname, "server-process.ts");
-const compileCache = join(import.meta.dirname, "../../../../node_modules/.cache/capstan-servers");
+const compileCache = join(import.meta.dirname, "../../../../node_modules/.cache/compile");
 
 /** Starts a server on a database file and resolves when it listens. It exits with this process. */
 export async function spawnServer(options: ServeOptions): Promise<SpawnedServer> {

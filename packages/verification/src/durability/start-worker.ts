@@ -30,7 +30,7 @@ export interface WorkerProcess {
 const program = join(import.meta.dirname, "local-worker.ts");
 
 // Node's compile cache, which makes later processes start faster. It is written on a clean exit.
-const compileCache = join(import.meta.dirname, "../../../../node_modules/.cache/capstan-workers");
+const compileCache = join(import.meta.dirname, "../../../../node_modules/.cache/compile");
 
 /** Starts a worker process. `onReport` receives all its reports. */
 export function startWorker(
