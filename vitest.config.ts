@@ -39,10 +39,11 @@ const sharedTests = [
 ];
 /** Share workers among themselves: the adapters of other frameworks that they load replace `Response`. */
 const sharedServerTests = ["packages/{mcp,tools}/src/*/**/*.test.ts", "apps/*/**/!(*.browser).test.ts"];
-/** Share workers among themselves, except for the one that loads such an adapter. */
+/** Share workers among themselves, except for those that load such an adapter or change the process. */
 const sharedRouteTests = [
-  "packages/server/src/{event-views,http,own-data,protocols,runs,sessions,views}/**/*.test.ts",
-  "packages/server/src/routes/!(mcp).test.ts",
+  "packages/server/src/{access,event-views,http,own-data,protocols,runs,sessions,views}/**/*.test.ts",
+  "packages/server/src/!(drain-on-signals|mounting).test.ts",
+  "packages/server/src/{routes/!(mcp),telemetry/!(telemetry)}.test.ts",
 ];
 /** Share workers among themselves, and each worker's browser. */
 const browserTests = ["packages/studio/src/**/*.browser.test.ts", "apps/*/*.browser.test.ts"];
