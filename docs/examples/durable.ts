@@ -37,7 +37,7 @@ const model = scriptedModel(({ history }) => {
 const agent = defineAgent({ name: "secretary", model, tools: [read, send] });
 
 const store = sqlite(join(folder, "capstan.db"));
-const engine = local({ store, agents: agent, leaseMs: 500 });
+const engine = local({ store, agents: agent, leaseMs: 2_000 });
 
 if (isDoomed) await engine.run(agent, "Mail the report.", { runId: "run_1" });
 
