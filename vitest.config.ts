@@ -91,6 +91,7 @@ const config: ViteUserConfig = defineConfig({
         extends: true,
         test: {
           name: "isolated",
+          globalSetup: ["scripts/built-workspace.ts"],
           include: [
             "packages/*/src/**/*.test.{ts,tsx}",
             "apps/**/*.test.ts",

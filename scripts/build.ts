@@ -40,11 +40,11 @@ const commonChunks = [
   },
 ];
 
-/** Writes the bundles and removes the previous build. */
-export async function bundlePackage(folder: string): Promise<void> {
+/** Writes the bundles to `output` and removes the previous build. */
+export async function bundlePackage(folder: string, output: string = join(folder, "dist")): Promise<void> {
   const manifest: Manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const externalPackages = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
-  rmSync(join(folder, "dist"), { recursive: true, force: true });
+  rmSync(output, { recursive: true, force: true });
   await build({
     cwd: folder,
     input: getEntries(manifest),
@@ -54,7 +54,7 @@ export async function bundlePackage(folder: string): Promise<void> {
       /^(node:|vitest$|fast-check$)/.test(id) ||
       externalPackages.some((name) => id === name || id.startsWith(`${name}/`)),
     output: {
-      ...{ dir: "dist", format: "esm", chunkFileNames: "shared/[name]-[hash].js" },
+      ...{ dir: output, format: "esm", chunkFileNames: "shared/[name]-[hash].js" },
       // The sources are published too, with their comments.
       ...{ sourcemap: true, sourcemapExcludeSources: true, comments: { jsdoc: false } },
       codeSplitting: { groups: commonChunks },

@@ -95,13 +95,13 @@ describe("the examples", () => {
   });
 
   it.each(Object.entries(lines))("%s runs and prints the expected output", async (name, line) => {
-    const { exitCode, output } = await runExample(name);
+    const { exitCode, output } = await runExample(name, process.env.CAPSTAN_BUILT);
     expect(output.split("\n")).toContain(line);
     expect(exitCode).toBe(0);
   });
 
   it("resume does not repeat finished tools after its process crashed", async () => {
-    const { output } = await runExample("resume");
+    const { output } = await runExample("resume", process.env.CAPSTAN_BUILT);
     expect(output.match(/translate runs/g)).toHaveLength(1);
   });
 });

@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { basename, join } from "node:path";
 
-const folder = join(import.meta.dirname, "..", "docs", "examples");
+const root = join(import.meta.dirname, "..");
+const folder = join(root, "docs/examples");
 
 /** Lists the examples by name, quick-start first. */
 export function listExamples(): string[] {
@@ -14,9 +15,11 @@ export function listExamples(): string[] {
 
 export type ExampleRun = { readonly exitCode: number | null; readonly output: string };
 
-/** `output` combines stdout and stderr in the order written. */
-export function runExample(name: string): Promise<ExampleRun> {
-  const child = spawn(process.execPath, ["--conditions=capstan-source", join(folder, `${name}.ts`)]);
+/** `output` combines stdout and stderr in the order written. `workspace` is a folder with built packages. */
+export function runExample(name: string, workspace?: string): Promise<ExampleRun> {
+  const flags = workspace === undefined ? ["--conditions=capstan-source"] : [];
+  const file = join(workspace ?? root, "docs/examples", `${name}.ts`);
+  const child = spawn(process.execPath, [...flags, file]);
   let output = "";
   for (const pipe of [child.stdout, child.stderr]) {
     pipe.setEncoding("utf8").on("data", (text: string) => {

@@ -1,12 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createScratchProject, type ScratchProject } from "./testing/cli-process.ts";
-import { startInPty } from "./testing/pty.ts";
-
-const bin = join(import.meta.dirname, "../bin/capstan.js");
-const sources = ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
+import { cliCommand, createScratchProject, type ScratchProject } from "./testing/cli-process.ts";
+import { startCommandInPty } from "./testing/pty.ts";
 
 let project: ScratchProject;
 beforeEach(() => {
@@ -16,10 +12,10 @@ afterEach(() => project.remove());
 
 /** Through a shell, for where the output goes to. */
 function shell(words: string, { env = {} }: { readonly env?: Readonly<Record<string, string>> } = {}) {
-  const command = `"$NODE" ${sources.join(" ")} "$BIN" ${words}`;
-  return spawnSync("sh", ["-c", command], {
+  const command = ["sh", process.execPath, ...cliCommand];
+  return spawnSync("sh", ["-c", `"$@" ${words}`, ...command], {
     cwd: project.folder,
-    env: { ...project.env, ...env, NODE: process.execPath, BIN: bin },
+    env: { ...project.env, ...env },
     input: "",
     encoding: "utf8",
   });
@@ -88,7 +84,7 @@ describe("an unhandled error", () => {
   it("is reported in a chat, which continues", async () => {
     const deed = `setTimeout(() => { throw new Error("the chain broke"); }, 10); setTimeout(resolve, 60, "dropped");`;
     project.write("capstan.config.mjs", strayConfig(deed));
-    await using chat = startInPty(import.meta.url, ["../bin/capstan.js", "--trust"], {
+    await using chat = startCommandInPty([process.execPath, ...cliCommand, "--trust"], {
       cwd: project.folder,
       env: { ...project.env, TERM: "xterm-256color" },
     });

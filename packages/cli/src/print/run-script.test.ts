@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sqlite } from "capstan/stores/sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../testing/cli-in-process.ts";
-import { createScratchProject, type ScratchProject, startCli } from "../testing/cli-process.ts";
+import { cliCommand, createScratchProject, type ScratchProject, startCli } from "../testing/cli-process.ts";
 import { type FakeChatServer, startFakeChatServer } from "../testing/fake-chat-server.ts";
 
 let project: ScratchProject;
@@ -29,8 +29,6 @@ afterEach(() => {
   project.remove();
 });
 
-const bin = join(import.meta.dirname, "../../bin/capstan.js");
-const sources = ["--conditions=capstan-source"];
 const withModel = ["-m", "ollama/small"];
 const ask = (words: readonly string[], stdin = "") => runCli([...withModel, ...words], project, { stdin });
 const lastSaid = () => fake.requests.at(-1)?.messages.findLast(({ role }) => role === "user")?.content;
@@ -39,7 +37,7 @@ const lines = (text: string) => text.split("\n").filter((line) => line !== "");
 describe("the first run on a machine with nothing", () => {
   it("answers, states that it is not AI and which key to set, and stores its data readable only by its owner (S4-57, S4-58, S4-59)", async () => {
     const { CAPSTAN_MODEL: _, ...env } = project.env;
-    const cli = spawnSync(process.execPath, [...sources, bin, "-p", "Hello", "--tools", "none"], {
+    const cli = spawnSync(process.execPath, [...cliCommand, "-p", "Hello", "--tools", "none"], {
       cwd: project.folder,
       env: { ...env, OLLAMA_HOST: "127.0.0.1:9" },
       encoding: "utf8",
@@ -84,7 +82,7 @@ describe("an older Node", () => {
     const older = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.19.5" } });`;
     const cli = spawnSync(
       process.execPath,
-      [...sources, "--import", `data:text/javascript,${encodeURIComponent(older)}`, bin, "-p", "Hello"],
+      ["--import", `data:text/javascript,${encodeURIComponent(older)}`, ...cliCommand, "-p", "Hello"],
       { cwd: project.folder, env: project.env, encoding: "utf8" },
     );
     expect({ status: cli.status, stdout: cli.stdout }).toEqual({ status: 1, stdout: "" });

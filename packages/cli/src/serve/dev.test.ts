@@ -4,6 +4,7 @@ import { spawn } from "@lydell/node-pty";
 import { afterEach, expect, it } from "vitest";
 import {
   type CliProcess,
+  cliCommand,
   createScratchProject,
   type ScratchProject,
   startCli,
@@ -102,10 +103,8 @@ it("dev uses the next port when the requested one is taken, and opens a browser 
   started.push(first);
   const [, port] = await first.waitForOutput(/listens on http:\/\/127\.0\.0\.1:(\d+)[\s\S]*Ctrl-C/);
 
-  const bin = join(import.meta.dirname, "../../bin/capstan.js");
-  const flags = ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
   const key = "a-key-of-some-length";
-  const terminal = spawn(process.execPath, [...flags, bin, "dev", "--port", port ?? ""], {
+  const terminal = spawn(process.execPath, [...cliCommand, "dev", "--port", port ?? ""], {
     cwd: project.folder,
     env: { ...project.env, CAPSTAN_API_KEY: key, BROWSER: join(project.folder, "browser") },
   });

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../testing/cli-in-process.ts";
-import { createScratchProject, type ScratchProject } from "../testing/cli-process.ts";
-import { startInPty } from "../testing/pty.ts";
+import { cliCommand, createScratchProject, type ScratchProject } from "../testing/cli-process.ts";
+import { startCommandInPty } from "../testing/pty.ts";
 
 const config = `
 import { defineAgent } from "capstan";
@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => project.remove());
 
 const start = (...words: string[]) =>
-  startInPty(import.meta.url, ["../../bin/capstan.js", ...words], {
+  startCommandInPty([process.execPath, ...cliCommand, ...words], {
     cwd: join(project.folder, "app"),
     env: { ...project.env, TERM: "xterm-256color" },
   });

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { buildProgramArguments } from "@capstan/verification/program-arguments";
 
 /** Arguments of `drain-worker.ts`. */
 export type DrainOrder = {
@@ -36,8 +37,7 @@ export async function startDrainWorker(
   options: DrainWorkerOptions = {},
 ): Promise<DrainWorker> {
   const { flags = [], files = 1024 } = options;
-  const fixed = ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
-  const node = [process.execPath, ...fixed, ...flags, program, JSON.stringify(order)];
+  const node = [process.execPath, ...flags, ...buildProgramArguments(program), JSON.stringify(order)];
   const child = spawn("sh", ["-c", `ulimit -n ${files} && exec "$@"`, "sh", ...node], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, NODE_COMPILE_CACHE: compiled, NODE_OPTIONS: "" },

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { buildProgramArguments } from "@capstan/verification/program-arguments";
 import type { ServerAddress, ServerOrder } from "./server-worker.ts";
 
 /** A server in a child process. */
@@ -22,14 +23,10 @@ const compiled = join(import.meta.dirname, "../../../../node_modules/.cache/comp
 
 /** Resolves when the server listens. */
 export async function startServerWorker(order: ServerOrder): Promise<ServerProcess> {
-  const child = spawn(
-    process.execPath,
-    ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning", program, JSON.stringify(order)],
-    {
-      stdio: ["pipe", "pipe", "pipe"],
-      env: { ...process.env, NODE_COMPILE_CACHE: compiled, NODE_OPTIONS: "" },
-    },
-  );
+  const child = spawn(process.execPath, [...buildProgramArguments(program), JSON.stringify(order)], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled, NODE_OPTIONS: "" },
+  });
   let errors = "";
   child.stderr.on("data", (text: Buffer) => {
     errors = `${errors}${text}`.slice(-4_000);

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { buildProgramArguments } from "../program-arguments.ts";
 import type { WorkerOptions, WorkerReport, WorkerRequest } from "./run-engine-worker.ts";
 
 export type ProcessExit = {
@@ -40,11 +41,9 @@ export function startWorker(
   const child = spawn(
     process.execPath,
     [
-      "--conditions=capstan-source",
-      "--disable-warning=ExperimentalWarning",
       ...(options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`]),
       ...(options.preload === undefined ? [] : [`--import=${options.preload}`]),
-      options.program?.file ?? program,
+      ...buildProgramArguments(options.program?.file ?? program),
       JSON.stringify(options),
     ],
     {

@@ -3,7 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../../testing/cli-in-process.ts";
-import { createScratchProject, type ScratchProject, startCli } from "../../testing/cli-process.ts";
+import {
+  createScratchProject,
+  type ScratchProject,
+  sourceCommand,
+  startCli,
+} from "../../testing/cli-process.ts";
 
 const loaderFile = join(import.meta.dirname, "../../../../server/src/testing/text-loader.ts");
 const config = `
@@ -150,7 +155,7 @@ describe("capstan app", () => {
       "0",
       "--no-open",
     ];
-    const cli = startCli(words, project);
+    const cli = startCli(words, project, sourceCommand);
     try {
       const [, url = ""] = await cli.waitForOutput(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/);
       await cli.waitForOutput(/texts-notes: 1 texts read, 1 skipped:/);
