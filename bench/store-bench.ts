@@ -38,7 +38,9 @@ export async function measureStores<Cell>(
   const schema = `bench_${folder.slice(-6).toLowerCase()}`;
   const database = postgres(pool, { schema });
   const settle = async () => {
-    const tables = ["facts", "sessions", "runs", "run_summaries"].map((name) => `"${schema}".${name}`);
+    const tables = ["facts", "sessions", "runs", "run_summaries", "ended_runs"].map(
+      (name) => `"${schema}".${name}`,
+    );
     await pool.query(`VACUUM ANALYZE ${tables.join(", ")}`);
   };
   cells.push(...(await measure({ name: "PostgreSQL", store: database, settle })));

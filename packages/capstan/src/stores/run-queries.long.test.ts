@@ -113,7 +113,7 @@ describe.skipIf(!findPostgresFolder())("100,000 runs in PostgreSQL", () => {
         SELECT 'run' || n, 'user' || (n % 100) || '~' || n, 'agent', 'ended', 1e12 + n, 1e12 + n FROM ${numbers};
       INSERT INTO ${schema}.run_summaries (run_id, place, session_id, first_seq, ${columns})
         SELECT 'run' || n, n, 'user' || (n % 100) || '~' || n, 1, ${describeRun((name) => `ARRAY[${name}]`)} FROM ${numbers}`);
-    await pool.query(`ANALYZE ${schema}.runs, ${schema}.run_summaries`);
+    await pool.query(`ANALYZE ${schema}.runs, ${schema}.run_summaries, ${schema}.ended_runs`);
   });
   afterAll(async () => {
     await store?.close();
@@ -125,7 +125,7 @@ describe.skipIf(!findPostgresFolder())("100,000 runs in PostgreSQL", () => {
     const countReads = async () => {
       const { rows } = await client.query(`SELECT sum(pg_stat_get_xact_tuples_returned(relid)
         + pg_stat_get_xact_tuples_fetched(relid))::integer AS reads FROM pg_stat_xact_user_tables
-        WHERE schemaname = '${schema}' AND relname = 'run_summaries'`);
+        WHERE schemaname = '${schema}' AND relname IN ('run_summaries', 'ended_runs')`);
       return rows[0].reads as number;
     };
     try {

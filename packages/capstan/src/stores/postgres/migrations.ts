@@ -1,4 +1,5 @@
 import { AgentError } from "../../errors.ts";
+import { buildEndedRuns } from "./ended-runs.ts";
 import { assertPartitions, buildPartitions } from "./partitions.ts";
 import type { PostgresClient, PostgresPool } from "./pool.ts";
 import { buildReadyTable } from "./ready-runs.ts";
@@ -153,6 +154,7 @@ const additions: Readonly<Record<string, (schema: string) => string>> = {
   run_summaries: (schema) => `
     ${buildSummaryTable(schema)}
     ${buildAppendFunction(schema)}`,
+  ended_runs: buildEndedRuns,
 };
 
 /**

@@ -3,7 +3,7 @@
 // Everything is in one schema (`migrations.ts`): `facts`, one row each with its JSON as text, numbered per session;
 // `sessions`, `runs` and `told` (messages to runs), which are derived from the facts and written with them; `leases`,
 // whose row is locked by every append of the session; `ready` (runs that any process can take over); `blobs`; `records`;
-// `snapshots`; `run_summaries`; and `version`. Ids are stored as in a JSON string, without the quotes. Other processes are notified on a
+// `snapshots`; `run_summaries` and `ended_runs`; and `version`. Ids are stored as in a JSON string, without the quotes. Other processes are notified on a
 // bus, after the transaction that stores the data and in batches (`notices.ts`): by default with NOTIFY, on a channel
 // per session.
 import type { DeltaBus } from "../../delta-bus.ts";

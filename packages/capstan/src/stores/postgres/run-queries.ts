@@ -8,6 +8,7 @@ import { splitQuery } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import { buildSummary } from "../summarize-run.ts";
 import type { Database, Statement } from "./database.ts";
+import { namesExpression } from "./ended-runs.ts";
 import type { PostgresRow } from "./pool.ts";
 import { completeSummaries, decodeSummary } from "./run-summaries.ts";
 import { findMatches } from "./search.ts";
@@ -16,6 +17,7 @@ import { decodeJson, decodeText, encodeText } from "./stored-text.ts";
 /** A word that so many of the newest facts have is frequent: only the runs of those facts are considered. */
 const frequentMatches = 100;
 
+/** The places of the runs that have the words of a query; undefined if it has no words. */
 type Matches = readonly string[] | undefined;
 
 /** Creates the queries over all runs. */
@@ -23,19 +25,18 @@ export function createRunQueries(
   database: Database,
   schema: string,
 ): Pick<Store, "queryRuns" | "summarizeRuns" | "putFeedback"> {
-  /** Returns the ids of the runs whose facts have the words; undefined if the query has no words. */
   async function findRuns({ q, scope }: RunFilter): Promise<Matches> {
     await completeSummaries(database, schema);
     if (q === undefined) return undefined;
     const queryWords = splitQuery(q);
     if (queryWords.length === 0) return [];
     const facts = await findMatches(database, schema, { queryWords, scope, limit: frequentMatches });
-    const text = `SELECT DISTINCT (SELECT run_id FROM ${schema}.run_summaries AS summary
-        WHERE summary.session_id = fact.session_id AND first_seq <= seq ORDER BY first_seq DESC LIMIT 1) AS run_id
+    const text = `SELECT DISTINCT (SELECT place FROM ${schema}.run_summaries AS summary
+        WHERE summary.session_id = fact.session_id AND first_seq <= seq ORDER BY first_seq DESC LIMIT 1) AS place
       FROM unnest($1::text[], $2::integer[]) AS fact (session_id, seq)`;
     const values = [facts.map(({ session_id }) => session_id), facts.map(({ seq }) => seq)];
     const rows = await database.query("search runs", { text, values });
-    return rows.flatMap(({ run_id }) => (run_id === null ? [] : [String(run_id)]));
+    return rows.flatMap(({ place }) => (place === null ? [] : [String(place)]));
   }
 
   return {
@@ -73,7 +74,7 @@ export function createRunQueries(
   };
 }
 
-/** Builds the statement of a page. `matches` are the runs with the words of the query. */
+/** Builds the statement of a page. Each table selects a page of its own, in the order of an index if there is one. */
 export function buildRunQuery(schema: string, query: RunQuery, matches: Matches): Statement {
   const { sort = "startedAt", order = "desc", limit = defaultRunLimit } = query;
   const { values, conditions, dialect } = buildConditions(schema, query, matches);
@@ -83,41 +84,43 @@ export function buildRunQuery(schema: string, query: RunQuery, matches: Matches)
     const position = `${dialect.addValue(after.value)}::double precision, ${dialect.addValue(after.place)}::bigint`;
     conditions.push(`(${sortValue}, place) ${order === "asc" ? ">" : "<"} (${position})`);
   }
-  const columns = `run_id, place, ${sortValue} AS sort_value`;
-  const page =
-    sort === "startedAt" ? selectRuns(schema, columns, conditions) : selectEach(schema, columns, conditions);
+  const columns = `place, ${sortValue} AS sort_value`;
+  const lastRow = `ORDER BY sort_value ${order}, place ${order} LIMIT ${dialect.addValue(limit)}`;
+  const [ended, open] = selectRuns(schema, { ended: columns, open: columns }, conditions);
   const text = `SELECT summary.*, sort_value, runs.state, runs.updated_at FROM (
-      ${page} ORDER BY sort_value ${order}, place ${order} LIMIT ${dialect.addValue(limit)}) AS page
-    JOIN ${schema}.run_summaries AS summary ON summary.run_id = page.run_id
-    JOIN ${schema}.runs ON runs.id = page.run_id ORDER BY sort_value ${order}, page.place ${order}`;
+      (${ended} ${lastRow}) UNION ALL (${open} ${lastRow}) ${lastRow}) AS page
+    JOIN ${schema}.run_summaries AS summary ON summary.place = page.place
+    JOIN ${schema}.runs ON runs.id = summary.run_id ORDER BY sort_value ${order}, page.place ${order}`;
   return { text, values };
 }
 
-const selectRuns = (schema: string, columns: string, conditions: readonly string[]) =>
-  `SELECT ${columns} FROM ${schema}.run_summaries WHERE ${conditions.join(" AND ")}`;
+type RunColumns = { readonly ended: string; readonly open: string };
 
-/** Selects ended and open runs separately, because each kind has its own index. */
-const selectEach = (schema: string, columns: string, conditions: readonly string[]) =>
-  ["ended_at IS NOT NULL", "ended_at IS NULL"]
-    .map((condition) => selectRuns(schema, columns, [condition, ...conditions]))
-    .join(" UNION ALL ");
+/** Selects the runs that have ended, and the open ones. */
+function selectRuns(schema: string, columns: RunColumns, conditions: readonly string[]): [string, string] {
+  const condition = conditions.join(" AND ");
+  return [
+    `SELECT ${columns.ended} FROM ${schema}.ended_runs WHERE ${condition}`,
+    `SELECT ${columns.open} FROM ${schema}.run_summaries WHERE ended_at IS NULL AND ${condition}`,
+  ];
+}
 
 type CountOptions = { readonly matches: Matches; readonly bucketMs: number };
 
-/** Builds the statement that groups runs by period and duration, and again by agent, models and tools. */
+/** Builds the statement that groups runs by period and duration, and again by agent, models and tools, in one scan. */
 function buildCountQuery(schema: string, filter: RunFilter, { matches, bucketMs }: CountOptions): Statement {
   const { values, conditions, dialect } = buildConditions(schema, filter, matches);
   const bucket = `${dialect.addValue(bucketMs)}::double precision`;
   const bin = `CASE WHEN ended_at IS NOT NULL THEN round(ln(greatest(ended_at - started_at, 1)) * ${binsPerLog})::integer END`;
-  const totals = `count(*) AS runs, count(*) FILTER (WHERE status = 'failed') AS failed, sum(cost) AS cost,
-    sum(tokens) AS tokens`;
-  const columns = "started_at, ended_at, status, cost, tokens, names";
-  const text = `WITH matching AS NOT MATERIALIZED (${selectEach(schema, columns, conditions)})
-    SELECT periods.*, NULL AS agent, NULL::text[] AS models, NULL::text[] AS tools FROM (
-      SELECT floor(started_at / ${bucket}) * ${bucket} AS at, ${bin} AS bin, ${totals} FROM matching GROUP BY 1, 2) AS periods
-    UNION ALL SELECT NULL, NULL, runs, failed, cost, tokens, agent, models, tools
-      FROM (SELECT names, ${totals} FROM matching GROUP BY names) AS named CROSS JOIN LATERAL (
-        SELECT agent, models, tools FROM ${schema}.run_summaries WHERE names = named.names LIMIT 1) AS example`;
+  const columns = `place, status, cost, tokens, floor(started_at / ${bucket}) * ${bucket} AS at, ${bin} AS bin`;
+  const own = { ended: `${columns}, names`, open: `${columns}, ${namesExpression} AS names` };
+  const text = `SELECT at, bin, groups.runs, groups.failed, groups.cost, groups.tokens, agent, models, tools FROM (
+      SELECT at, bin, CASE WHEN names IS NOT NULL THEN min(place) END AS place, count(*) AS runs, count(*) FILTER (WHERE status = 'failed') AS failed,
+        sum(cost) AS cost, sum(tokens) AS tokens
+      FROM (${selectRuns(schema, own, conditions).join(" UNION ALL ")}) AS matching
+      GROUP BY GROUPING SETS ((at, bin), (names))) AS groups
+    LEFT JOIN LATERAL (SELECT agent, models, tools FROM ${schema}.run_summaries
+      WHERE run_summaries.place = groups.place LIMIT 1) AS example ON TRUE`;
   return { text, values };
 }
 
@@ -132,15 +135,16 @@ function buildConditions(
     addValue,
     encodeText,
     contains: (column, text) => `${column} @> ARRAY[${addValue(encodeText(text))}]::text[]`,
-    isIn: (sessionId) => `session_id = ${addValue(encodeText(sessionId))}`,
+    isIn: (sessionId) =>
+      `place IN (SELECT place FROM ${schema}.run_summaries WHERE session_id = ${addValue(encodeText(sessionId))})`,
     hasState: (state) =>
       state === "ended"
-        ? `(status IS NOT NULL OR run_id NOT IN (SELECT id FROM ${schema}.runs WHERE state <> 'ended'))`
-        : `run_id IN (SELECT id FROM ${schema}.runs WHERE state <> 'ended' AND state = ${addValue(state)})`,
+        ? `(status IS NOT NULL OR place NOT IN (SELECT place FROM ${schema}.runs WHERE state <> 'ended'))`
+        : `place IN (SELECT place FROM ${schema}.runs WHERE state <> 'ended' AND state = ${addValue(state)})`,
   };
   const conditions = [
     "TRUE",
-    ...(matches ? [`run_id = ANY (${addValue(matches)}::text[])`] : []),
+    ...(matches ? [`place = ANY (${addValue(matches)}::bigint[])`] : []),
     ...buildRunConditions(filter, dialect),
   ];
   return { values, conditions, dialect };

@@ -8,9 +8,8 @@ import { decodeFact, decodeText, encodeText } from "./stored-text.ts";
 /**
  * Builds the table of summaries. `append_facts` maintains it. `unsummarized` has the sessions whose rows are still to be
  * computed: those of an earlier version, and those to which a process of an earlier version appends facts. An append locks
- * the row there, so that it waits for the process that is computing, and is seen by the one that will. `names` is equal
- * for runs with the same agent, models and tools. The index of runs that have ended has all numbers, so that sorting by
- * one of them, or adding them up, reads no other columns; it is written once for each run.
+ * the row there, so that it waits for the process that is computing, and is seen by the one that will. No index has a
+ * column that changes while a run is open, so that its updates write no index. See also `buildEndedRuns`.
  */
 export function buildSummaryTable(schema: string): string {
   return `
@@ -37,16 +36,9 @@ export function buildSummaryTable(schema: string): string {
       usage jsonb NOT NULL DEFAULT '{"inputTokens": 0, "outputTokens": 0}',
       title text NOT NULL,
       rating text,
-      feedback text,
-      names bigint GENERATED ALWAYS AS (hash_array_extended(agent || models, 0) # hash_array_extended(tools, 1)) STORED
+      feedback text
     ) WITH (fillfactor = 80);
     CREATE INDEX run_summaries_by_session ON ${schema}.run_summaries (session_id, first_seq);
-    CREATE INDEX run_summaries_by_time ON ${schema}.run_summaries (started_at, place);
-    CREATE INDEX run_summaries_by_scope_and_time ON ${schema}.run_summaries (scope, started_at, place);
-    CREATE INDEX run_summaries_by_list ON ${schema}.run_summaries USING gin (tags, tools, models);
-    CREATE INDEX run_summaries_by_names ON ${schema}.run_summaries (names);
-    CREATE INDEX run_summaries_ended ON ${schema}.run_summaries (started_at, place)
-      INCLUDE (run_id, status, ended_at, cost, tokens, turns, names) WHERE ended_at IS NOT NULL;
     CREATE INDEX run_summaries_open ON ${schema}.run_summaries (started_at, place) WHERE ended_at IS NULL;
     CREATE TABLE ${schema}.unsummarized (
       session_id text PRIMARY KEY REFERENCES ${schema}.sessions ON DELETE CASCADE

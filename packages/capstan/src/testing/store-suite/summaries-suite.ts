@@ -17,13 +17,18 @@ type Place = {
 let facts = 0;
 
 /** A fact with an id of its own. */
-function createOwnFact({ agent = "a", ...place }: Place, body: FactBody, at = 0, turn = 0): UnplacedFact {
+export function createOwnFact(
+  { agent = "a", ...place }: Place,
+  body: FactBody,
+  at = 0,
+  turn = 0,
+): UnplacedFact {
   facts += 1;
   const id = createFactId(body, { runId: place.runId, retries: 0 }, String(facts));
   return { ...body, ...place, agent, turn, at, id };
 }
 
-function createStart(
+export function createStart(
   place: Place,
   text: string,
   { at = 0, ...options }: { at?: number; tags?: string[]; agentVersion?: string } = {},
@@ -36,17 +41,25 @@ function createStart(
   );
 }
 
-function createAnswerFact(place: Place, usage: Usage, { turn = 1, model = "m1", text = "An answer." } = {}) {
+export function createAnswerFact(
+  place: Place,
+  usage: Usage,
+  { turn = 1, model = "m1", text = "An answer." }: { turn?: number; model?: string; text?: string } = {},
+): UnplacedFact {
   const entry = { type: "assistant", parts: [{ type: "text", text }] } as const;
   return createOwnFact(place, { type: "message", entry, model, usage, ms: 1, stopReason: "end" }, 5, turn);
 }
 
-function createResult(place: Place, name: string, text = "ok") {
+export function createResult(place: Place, name: string, text = "ok"): UnplacedFact {
   const call = { id: `c${facts}`, attempts: 1, ms: 1, status: "ok", is_error: false } as const;
   return createOwnFact(place, { type: "tool_call_result", name, result: text, ...call }, 6);
 }
 
-function createEnd(place: Place, at: number, end: Partial<Extract<FactBody, { type: "done" }>> = {}) {
+export function createEnd(
+  place: Place,
+  at: number,
+  end: Partial<Extract<FactBody, { type: "done" }>> = {},
+): UnplacedFact {
   const done = { status: "done", text: "", cost: 0, grounded: false, usage: spend(0, 0), ...end } as const;
   return createOwnFact(place, { type: "done", ...done }, at, 2);
 }
@@ -159,7 +172,12 @@ export function summariesSuite(getStore: () => Store): void {
     });
 
     it("is deleted with its session, and so is its feedback", async () => {
-      await append(place.sessionId, [createStart(place, "Go")]);
+      const ended = { ...place, runId: "r0" };
+      await append(place.sessionId, [
+        createStart(ended, "Go"),
+        createEnd(ended, 9),
+        createStart(place, "Go"),
+      ]);
       await store.putFeedback("r1", { rating: "up", at: 1 });
       await store.remove(place.sessionId);
       expect(await listIds()).toEqual([]);
