@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findPostgresFolder, startPostgres } from "@capstan/verification/postgres";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { postgres } from "../stores/postgres/postgres.ts";
 import { sqlite } from "../stores/sqlite/sqlite.ts";
 import { checkRequests, type RequestPlan, requestPlans } from "../testing/request-plan.ts";
 
@@ -40,3 +42,23 @@ it.for([
   await checkPlan(plan);
   expect.hasAssertions();
 });
+
+it.skipIf(!findPostgresFolder())(
+  "stored requests equal the bytes that the provider got in PostgreSQL",
+  async () => {
+    const server = await startPostgres();
+    try {
+      const pool = server.pool();
+      let plans = 0;
+      const check = fc.asyncProperty(requestPlans, async (plan) => {
+        plans += 1;
+        await checkRequests(plan, () => postgres(pool, { schema: `requests_${plans}` }));
+      });
+      await fc.assert(check, { numRuns: process.env.CAPSTAN_LONG === "1" ? 60 : 3 });
+      expect(plans).toBeGreaterThan(0);
+    } finally {
+      await server.stop();
+    }
+  },
+  600_000,
+);
