@@ -79,7 +79,7 @@ describe("the client and the server", () => {
       ...[sessions.export("s", "json"), sessions.import("{}"), sessions.page("s")],
       ...[runs.start({ input: "i" }), runs.get("r"), runs.list(), runs.cancel("r"), runs.steer("r", "t")],
       ...[runs.approve("r", "c"), runs.deny("r", "c"), runs.answer("r", "c", 1), runs.retry("r")],
-      runs.cancelBackground("r", "c"),
+      ...[runs.cancelBackground("r", "c"), runs.previewCall("r", "c")],
       ...[collectEvents(runs.events("r", { signal })), collectEvents(sessions.events("s", { signal }))],
       ...[client.listRuns(), client.summarizeRuns(), client.sendFeedback("r", {})],
       collectEvents(runs.viewEvents("r", "chat", { signal })),

@@ -36,6 +36,14 @@ const renameFunction = defineTool({
   needsApproval: () => ({ reason: "Changes 3 files.", ui: rename as unknown as UiHint }),
   execute: () => "Renamed",
 });
+const findCustomer = defineTool({
+  name: "find_customer",
+  description: "Finds a customer in the mailbox",
+  input: z.object({}),
+  effects: "none",
+  reads: ["private", "untrusted"],
+  execute: () => "Ann Smith, IBAN DE89 3704 0044 0532 0130 00",
+});
 const shell = shellTool({ cwd: import.meta.dirname });
 
 const letter = {
@@ -45,19 +53,22 @@ const letter = {
 const calls = {
   mail: { name: "send_mail", input: letter },
   rename: { name: "rename_function", input: { from: "greet", to: "welcome" } },
+  customer: { name: "find_customer", input: {} },
   command: { name: "shell", input: { command: ["npm", "run", "build", "--", "--mode", "a b"] } },
 } as const;
 
 const model = scriptedModel(({ history }) => {
   const last = history.at(-1);
+  if (last?.type === "result" && String(last.content).startsWith("Ann Smith")) return { calls: [calls.mail] };
   if (last?.type === "result") {
     heard.push(String(last.content));
     return { text: "Done." };
   }
   const text = last?.type === "user" ? String(last.content) : "";
-  return { calls: [text in calls ? calls[text as keyof typeof calls] : calls.mail] };
+  const [word = ""] = text.split(" ");
+  return { calls: [word in calls ? calls[word as keyof typeof calls] : calls.mail] };
 });
-const office = defineAgent({ name: "office", model, tools: [sendMail, renameFunction, shell] });
+const office = defineAgent({ name: "office", model, tools: [sendMail, renameFunction, findCustomer, shell] });
 const studio = setupStudio(() => ({ agents: [office] }));
 
 async function ask(page: Page, text: string): Promise<Locator> {
@@ -140,11 +151,34 @@ test("Escape leaves the form without a decision", async () => {
   await card.locator("p", { hasText: "the boathouse" }).waitFor(); // the preview moves the buttons
   await card.getByRole("button", { name: "Edit" }).click();
   await card.getByLabel("subject").fill("Other");
+  await card.getByText("Other", { exact: true }).waitFor(); // the preview follows the edit
   await takePicture(page, "approval-form-phone");
   await page.keyboard.press("Escape");
   await card.getByRole("button", { name: "Edit" }).waitFor();
+  await card.getByText("Workshop budget", { exact: true }).waitFor();
   await skipMisclickGuard(page);
   await card.getByRole("button", { name: "Allow", exact: true }).click();
   await waitUntilIdle(page);
   expect(sent).toEqual([letter]);
+});
+
+test("changed arguments are checked again: a new recipient and private data show their warning before the call (A30, A107)", async () => {
+  const page = await studio.open("/");
+  const card = await ask(page, "customer data first, then write to ines@larkfield.example");
+  expect(await card.locator("[data-warning]").count()).toBe(0);
+  await card.getByRole("button", { name: "Edit" }).click();
+  const form = card.getByRole("form", { name: "Change the arguments" });
+  await form.getByLabel("to", { exact: true }).fill("eve@other.example");
+  await form.getByLabel("body").fill("The IBAN is DE89 3704 0044 0532 0130 00.");
+  await skipMisclickGuard(page);
+  await form.getByRole("button", { name: "Allow with changes" }).click();
+  const finding = /eve@other\.example.*which you have not named.*arguments contain private data/;
+
+  await card.locator("[data-warning]", { hasText: finding }).waitFor();
+  expect(sent).toEqual([]);
+  await takePicture(page, "approval-edit-warning");
+  await skipMisclickGuard(page);
+  await form.getByRole("button", { name: "Allow with changes" }).click();
+  await waitUntilIdle(page);
+  expect(sent).toMatchObject([{ to: "eve@other.example" }]);
 });

@@ -37,6 +37,7 @@ export type {
   RunStatisticsQuery,
 } from "./run-list-client.ts";
 export type {
+  CallPreview,
   Difference,
   ExactRequest,
   RunRecords,

@@ -3,13 +3,14 @@ import type { Json } from "../json.ts";
 import type { ToolSpec } from "../model.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import type { ExactRequest, TriedTurn } from "../requests/stored-request.ts";
+import type { CallPreview } from "../rules/pending-calls.ts";
 import type { Difference } from "../sessions/difference.ts";
 import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import type { StartedRun } from "./runs-client.ts";
 
-export type { Difference, ExactRequest, TriedTurn };
+export type { CallPreview, Difference, ExactRequest, TriedTurn };
 
 /** Wire formats of the providers. */
 export type WireName = "openai-chat" | "openai-responses" | "anthropic" | "gemini";
@@ -65,6 +66,11 @@ export interface RunRecords {
   ): Promise<readonly ExactRequest[]>;
   /** Sends the request of a turn again with changes: one model call. No tool runs, nothing is stored. */
   tryTurn(runId: string, turn: number, changes?: TurnEdits): Promise<TriedTurn>;
+  /**
+   * Checks a call that waits for approval with other arguments: the reason, the warnings and the preview of the changed
+   * call, and the schema of the arguments. Nothing is stored.
+   */
+  previewCall(runId: string, callId: string, input?: Json): Promise<CallPreview>;
   /** Returns the history at the end of a run, as entries or in a wire format. */
   messages(runId: string, options?: WireOptions): Promise<readonly Json[]>;
   /** Repeats a run in a fork of its session. The options override the original run's. */
@@ -94,6 +100,12 @@ export function createRunRecords({ request }: Connection, environment: ClientEnv
         path: `${getRunPath(runId)}/requests/${turn}/try`,
         body: changes,
         timeoutMs: modelTimeoutMs,
+      }),
+    previewCall: (runId, callId, input) =>
+      request({
+        method: "POST",
+        path: `${getRunPath(runId)}/approvals/${encodeURIComponent(callId)}/preview`,
+        body: { ...(input !== undefined && { input }) },
       }),
     messages: async (runId, { wire } = {}) => {
       const apiRequest = { method: "GET", path: `${getRunPath(runId)}/messages`, query: { wire } } as const;

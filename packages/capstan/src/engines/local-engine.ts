@@ -3,6 +3,7 @@ import type { ClockOption } from "../clock.ts";
 import type { Json } from "../json.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
 import type { TriedTurn } from "../requests/stored-request.ts";
+import type { CallPreview } from "../rules/pending-calls.ts";
 import type { RunInput } from "../run/input.ts";
 import type { ExecutedRun, ExecutedSegment, ResumeOptions } from "../run/open-run.ts";
 import type { Result } from "../run/result.ts";
@@ -72,6 +73,11 @@ export type TryOptions = Pick<ResumeOptions, "context" | "secrets" | "hooks" | "
   readonly changes?: TurnChanges;
 };
 
+export type PreviewOptions = Pick<ResumeOptions, "context" | "secrets"> & {
+  /** Default: the model's own arguments. */
+  readonly input?: Json;
+};
+
 /** Runs on a store that outlives the process. Any number of processes may share the store. */
 export interface LocalEngine<Output = Json | undefined, Call extends ToolCall = ToolCall> {
   /** Set if other processes may execute the runs that are started here. */
@@ -122,6 +128,12 @@ export interface LocalEngine<Output = Json | undefined, Call extends ToolCall = 
    * its question. If an expired approval is sent nevertheless, the run continues with the call denied.
    */
   checkMessage(runId: string, message: RunMessage): Promise<MessageCheck>;
+  /**
+   * Checks a call that waits for approval with other arguments, before the user approves them: the reason, the warnings
+   * and the preview are those of the changed call. Nothing is stored. Rejects with `unknown_call`, and with
+   * `invalid_input` for arguments that do not match the schema or that the tool refuses.
+   */
+  previewCall(runId: string, callId: string, options?: PreviewOptions): Promise<CallPreview>;
   /**
    * Sends a message to a run, and resumes the run when no process executes it. Resolves when the message is stored.
    * Rejects with `run_stuck` if this process cannot resume the run, except to cancel it, and with `newer_version`.

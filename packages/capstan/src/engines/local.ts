@@ -5,6 +5,7 @@ import { createId } from "../ids.ts";
 import { createProcessGate } from "../loop/process-gate.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
 import type { TriedTurn } from "../requests/stored-request.ts";
+import type { CallPreview } from "../rules/pending-calls.ts";
 import type { RunInput } from "../run/input.ts";
 import type { ExecutedRun, SharedStoreOptions } from "../run/open-run.ts";
 import { type RunOptions, resume, run } from "../run/run.ts";
@@ -16,7 +17,14 @@ import type { RunInfo, RunMessage } from "../store.ts";
 import { type AgentResolver, createAgentResolver } from "./agent-resolver.ts";
 import { attachWhenBusy } from "./attach.ts";
 import { enqueueRun, storeStart } from "./enqueue-run.ts";
-import type { EnqueuedRun, FindAgent, LocalEngine, LocalOptions, TryOptions } from "./local-engine.ts";
+import type {
+  EnqueuedRun,
+  FindAgent,
+  LocalEngine,
+  LocalOptions,
+  PreviewOptions,
+  TryOptions,
+} from "./local-engine.ts";
 import { createOutages, type SuspendedRun } from "./outages.ts";
 import { startRecovery } from "./recovery.ts";
 import { loadResumeOptions } from "./resume-options.ts";
@@ -28,11 +36,13 @@ import { assertResumable, type StuckFilter, type StuckRun } from "./stuck-runs.t
 import type { TurnChanges } from "./try-turn.ts";
 
 export type {
+  CallPreview,
   EnqueuedRun,
   FindAgent,
   LocalEngine,
   LocalOptions,
   MessageCheck,
+  PreviewOptions,
   StuckFilter,
   StuckRun,
   TriedTurn,

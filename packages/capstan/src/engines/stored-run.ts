@@ -205,7 +205,10 @@ async function waitForDelivery(store: Store, runId: string): Promise<void> {
   }
 }
 
-type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "tryTurn" | "checkMessage" | "listStuck">;
+type RunReader = Pick<
+  LocalEngine,
+  "getResult" | "getTurnRequest" | "tryTurn" | "checkMessage" | "previewCall" | "listStuck"
+>;
 
 /** Reads runs from the store, whichever process executes them. */
 export function createRunReader(source: Omit<RunLocation, "runId">): RunReader {
@@ -214,6 +217,10 @@ export function createRunReader(source: Omit<RunLocation, "runId">): RunReader {
     getTurnRequest: (runId, turn, options = {}) => loadTurnRequest({ ...source, runId }, turn, options),
     tryTurn: (runId, turn, options = {}) => tryStoredTurn({ ...source, runId }, turn, options),
     checkMessage: (runId, message) => checkStoredMessage({ ...source, runId }, message),
+    async previewCall(runId, callId, options = {}) {
+      const { previewCall } = await import("./preview-call.ts");
+      return previewCall(await loadRunState({ ...source, runId }), callId, options);
+    },
     listStuck: (filter) =>
       listStuckRuns({ ...source, load: (runId) => loadRunState({ ...source, runId }) }, filter),
   };

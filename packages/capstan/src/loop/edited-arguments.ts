@@ -1,11 +1,15 @@
+import type { CallCheck } from "../approvals/call-check.ts";
 import { AgentError } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { CallPart } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
+import { type CheckContext, checkEditedCall } from "../perform/check-calls.ts";
 import { computeDigest } from "../perform/digest.ts";
-import { findCalledTool, type RunWithAgents } from "../rules/pending-calls.ts";
+import { findTool } from "../prompt/builtin-tools.ts";
+import { findAgentByCall, findCalledTool, type RunWithAgents } from "../rules/pending-calls.ts";
 import type { Validation } from "../schema/schema.ts";
-import { findRunByCall } from "../state/nested-state.ts";
+import { findRunByCall, findRunState } from "../state/nested-state.ts";
+import type { Tool } from "../tool.ts";
 
 /** The model's own arguments were validated when it made the call; the user's must be valid too. */
 export async function validateEdit(
@@ -25,14 +29,44 @@ export async function validateEdit(
   throw new AgentError("invalid_input", problem);
 }
 
-/** Binds a changed call to the tool's definition of this moment, as the check of the model's call did. */
-export async function addEditDigest(fact: FactBody, { agents, run }: RunWithAgents): Promise<FactBody> {
+/** A run, the agents that it can be continued with, and what their tools need to check a call. */
+export type EditContext = Omit<CheckContext, "findApprovalRule">;
+
+type EditedCall = { readonly tool: Tool; readonly runId: string; readonly check: CallCheck };
+
+/** Checks a pending call with the user's arguments. Returns undefined if the call or its tool no longer exists. */
+export async function checkEdit(
+  { callId, input }: { readonly callId: string; readonly input: Json },
+  { agents, state, clock, context }: EditContext,
+): Promise<EditedCall | undefined> {
+  const { run } = state;
+  const callRun = run && findRunByCall(run, callId);
+  const callState = callRun && findRunState(state, callRun.id);
+  const part = callRun?.currentTurn?.calls.get(callId)?.part;
+  const agent = run && findAgentByCall(agents, run, callId);
+  const tool = agent && part && findTool(agent, part.name);
+  if (!callState || !tool) return undefined;
+  const { raw: _, ...call } = part;
+  const check = await checkEditedCall({ ...call, input: input as CallPart["input"] }, tool, {
+    ...{ agents: new Map([[callRun.agent, agent]]), state: callState, clock, context },
+  });
+  return { tool, runId: callRun.id, check };
+}
+
+/**
+ * Binds a changed call to the tool's definition of this moment, as the check of the model's call did. Arguments that the
+ * tool would have refused from the model are denied: only the user's approval counts more, not the user's arguments.
+ */
+export async function completeEdit(fact: FactBody, context: EditContext): Promise<FactBody> {
   if (fact.type !== "approval_resolved" || fact.input === undefined) return fact;
   const { callId, input } = fact;
-  const callRun = findRunByCall(run, callId);
-  const call = callRun?.currentTurn?.calls.get(callId);
-  const tool = call && findCalledTool({ agents, run }, callId, call.part.name);
-  if (!callRun || !tool) return fact;
-  const digest = await computeDigest(callRun.id, tool, { id: callId, input: input as CallPart["input"] });
-  return { ...fact, digest };
+  const edited = await checkEdit({ callId, input }, context);
+  if (!edited) return fact;
+  const { error } = edited.check;
+  if (error) {
+    const reason = `the changed arguments were refused: ${error.message}`;
+    return { type: "approval_resolved", callId, approved: false, reason };
+  }
+  const call = { id: callId, input: input as CallPart["input"] };
+  return { ...fact, digest: await computeDigest(edited.runId, edited.tool, call) };
 }

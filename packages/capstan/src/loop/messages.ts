@@ -272,7 +272,12 @@ function isAwaitingDecision({ agents, run }: MessageContext, callId: string): bo
 
 type PendingCallQuery = { readonly callId: string; readonly needs: PendingCall["needs"] };
 
-function getPendingCall(agents: Agents, run: RunState, { callId, needs }: PendingCallQuery): PendingCall {
+/** Throws `unknown_call` if no call waits for that. */
+export function getPendingCall(
+  agents: Agents,
+  run: RunState,
+  { callId, needs }: PendingCallQuery,
+): PendingCall {
   const pending = listPendingCalls(agents, run).filter((call) => call.needs === needs);
   const call = pending.find((candidate) => candidate.callId === callId);
   if (call) return call;

@@ -52,6 +52,16 @@ export async function checkCalls(
   return { parts, checks: checks.length > 0 ? Object.fromEntries(checks) : undefined, repairs };
 }
 
+/** What a check needs. */
+export type CheckContext = Pick<Io, "agents" | "state" | "clock" | "context" | "findApprovalRule">;
+
+/** Checks a call with the user's arguments as if the model had written them. */
+export async function checkEditedCall(call: CallPart, tool: Tool, context: CheckContext): Promise<CallCheck> {
+  const valid = await validateInput(tool, call.input);
+  if ("error" in valid) return valid;
+  return (await withApproval({ call }, valid.value, { tool, io: context })).check ?? {};
+}
+
 type CheckedCall = { readonly call: CallPart; readonly check?: CallCheck; readonly repaired?: string };
 
 async function checkCall(requested: CallPart, agent: Agent, io: Io): Promise<CheckedCall> {
@@ -85,7 +95,7 @@ function keepRawArguments(call: CallPart): CallPart {
 async function withApproval(
   checked: CheckedCall,
   input: unknown,
-  { tool, io }: { tool: Tool; io: Io },
+  { tool, io }: { tool: Tool; io: CheckContext },
 ): Promise<CheckedCall> {
   const required = await requireApproval(checked, input, { tool, io });
   const approval = required.check?.approval;
@@ -106,7 +116,7 @@ async function withApproval(
 async function requireApproval(
   checked: CheckedCall,
   input: unknown,
-  { tool, io }: { tool: Tool; io: Io },
+  { tool, io }: { tool: Tool; io: CheckContext },
 ): Promise<CheckedCall> {
   try {
     const approval = await evaluateApproval(tool, input, io);
@@ -156,7 +166,7 @@ function isOutgoing(tool: Tool): boolean {
 async function evaluateApproval(
   tool: Tool,
   input: unknown,
-  { context, state, clock }: Io,
+  { context, state, clock }: CheckContext,
 ): Promise<Approval> {
   const answer = tool.needsApproval?.(input, { context }) ?? false;
   if (!isPromise(answer)) return answer;
@@ -181,7 +191,7 @@ function toApprovalRequest(tool: Tool, approval: Approval): ApprovalRequest {
   return { reason: words || `"${tool.name}" needs approval.`, ...(ui && { ui }) };
 }
 
-function toGateInput(tool: Tool, input: unknown, { agents, state }: Io): GateInput {
+function toGateInput(tool: Tool, input: unknown, { agents, state }: CheckContext): GateInput {
   const agent = agents.get(state.run?.agent ?? "");
   const described = findNewDescriptions(agent?.tools.values() ?? [], state.labels);
   const labels = { ...state.labels, untrusted: [...described, ...state.labels.untrusted] };

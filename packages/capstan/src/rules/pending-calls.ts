@@ -5,6 +5,7 @@ import { formatInput } from "../escape-text.ts";
 import type { UiHint } from "../history.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
 import type { Source } from "../provenance.ts";
+import type { JsonSchema } from "../schema/schema.ts";
 import { listBackground } from "../state/background.ts";
 import { findRunByCall } from "../state/nested-state.ts";
 import type { Call, RunState } from "../state/state.ts";
@@ -38,6 +39,9 @@ export type PendingCall<Call extends ToolCall = ToolCall> = Call["call"] & {
   /** A question the tool asked during its call: `approve` it with a value that matches its schema. */
   readonly question?: Omit<Question, "state">;
 };
+
+/** A call that waits for approval as it would be with other arguments, and the schema of its arguments. */
+export type CallPreview = PendingCall & { readonly inputSchema?: JsonSchema };
 
 export function listPendingCalls(agents: Agents, run: RunState): PendingCall[] {
   const agent = agents.get(run.agent);

@@ -4,7 +4,7 @@ import type { Engine } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { type FactBody, isFact } from "../event.ts";
 import { createId } from "../ids.ts";
-import { addEditDigest } from "../loop/edited-arguments.ts";
+import { completeEdit } from "../loop/edited-arguments.ts";
 import type { EventStream } from "../loop/event-stream.ts";
 import { type Inbox, syncInbox } from "../loop/inbox.ts";
 import { acquireLease, type HeldLease } from "../loop/lease.ts";
@@ -153,18 +153,18 @@ function createServices(
 }
 
 /**
- * Truncates the result that a client sent, and adds the digest of changed arguments. Masks them first, so that no half of
- * a secret remains, and the digest is computed from the stored arguments.
+ * Truncates the result that a client sent, and checks changed arguments. Masks them first, so that no half of a secret
+ * remains, and the digest is computed from the stored arguments.
  */
 async function completeFact(
-  { store }: OpenRunOptions,
+  { store, context, clock = systemClock }: OpenRunOptions,
   { agents, masking, state }: SegmentContext,
   fact: FactBody,
 ): Promise<FactBody> {
   const { run, sessionId } = state;
   if (!run || (fact.type !== "tool_call_result" && fact.type !== "approval_resolved")) return fact;
   const masked = masking ? masking.fact(fact) : fact;
-  if (masked.type === "approval_resolved") return addEditDigest(masked, { agents, run });
+  if (masked.type === "approval_resolved") return completeEdit(masked, { agents, state, context, clock });
   const agent = findAgentByCall(agents, run, masked.id);
   return truncateAnswer(masked, {
     tool: agent && findTool(agent, masked.name),

@@ -8,7 +8,7 @@ const scope = z.object({
 });
 
 /** A call that waits for a decision or a result. */
-export const pendingCall: z.ZodType = z.looseObject({
+export const pendingCall: z.ZodObject = z.looseObject({
   callId: z.string(),
   name: z.string(),
   input: json,
@@ -27,4 +27,9 @@ export const pendingCall: z.ZodType = z.looseObject({
     .object({ kind: z.string(), props: json })
     .optional()
     .describe("What the call would do, such as a diff."),
+});
+
+/** A pending call as it would be with other arguments. */
+export const callPreview: z.ZodType = pendingCall.extend({
+  inputSchema: z.record(z.string(), json).optional().describe("JSON Schema of the arguments."),
 });

@@ -71,6 +71,18 @@ const pay = defineTool({
   effects: "send",
   execute: () => "Paid.",
 });
+const payWithLimit = defineTool({
+  name: "pay_with_limit",
+  description: "Pays",
+  input: { type: "object", properties: { amount: { type: "number" } } },
+  needsApproval(input: unknown) {
+    const { amount = 0 } = input as { amount?: number };
+    if (amount > 100) throw new Error("More than 100 is not allowed.");
+    return { reason: `Pays ${amount}.`, ui: { kind: "table", props: { amount } } };
+  },
+  effects: "send",
+  execute: () => "Paid.",
+});
 const move = defineTool({
   name: "move",
   description: "Moves the map",
@@ -109,6 +121,30 @@ describe("a call that needs approval", () => {
     const facts = await readFacts(server, runId);
     expect(facts.filter(({ type }) => type === "tool_call_start")).toHaveLength(1);
     expect(facts.filter(({ type }) => type === "approval_resolved")).toHaveLength(1);
+  });
+
+  it("shows what changed arguments would do, and refuses those that its tool refuses", async () => {
+    const server = serve(payWithLimit, { script: createCallScript(payWithLimit, { amount: 5 }) });
+    const { runId } = await start(server);
+    await waitForState(server, runId, "waiting");
+    const path = `${runId}/approvals/c1`;
+    const preview = async (body: object) =>
+      (await server.send("POST", `/api/runs/${path}/preview`, body)).json();
+    expect(await preview({})).toMatchObject({
+      reason: "Pays 5.",
+      input: { amount: 5 },
+      inputSchema: { type: "object" },
+    });
+    expect(await preview({ input: { amount: 7 } })).toMatchObject({
+      ...{ callId: "c1", reason: "Pays 7.", input: { amount: 7 }, ui: { props: { amount: 7 } } },
+    });
+    const refusal = { error: { code: "invalid_input", message: expect.stringContaining("More than 100") } };
+    expect(await preview({ input: { amount: 700 } })).toMatchObject(refusal);
+    const invalid = { status: 400, code: "invalid_input" };
+    expect(await sendMessage(server, path, { approved: true, input: { amount: 700 } })).toEqual(invalid);
+    expect(await sendMessage(server, path, { approved: true, input: { amount: 7 } })).toEqual(ok);
+    await waitForState(server, runId, "ended");
+    expect(await preview({ input: { amount: 7 } })).toMatchObject({ error: { code: "unknown_call" } });
   });
 
   it("is made with the arguments that the user changed, if they are valid and for this call only", async () => {

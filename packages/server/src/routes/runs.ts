@@ -7,7 +7,7 @@ import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
 import { loadRunView } from "../views/run-view.ts";
 import { decisionBody, toDecisionMessage } from "./decision-body.ts";
-import { pendingCall } from "./pending-call-schema.ts";
+import { callPreview, pendingCall } from "./pending-call-schema.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { delivery, runFields } from "./run-schemas.ts";
 import { after, content, factPage, id, json, stream, usage, view } from "./schemas.ts";
@@ -193,6 +193,29 @@ export const runAnswerRoutes: readonly Route[] = [
       const target = { caller, runId, key, digest: body.digest, always };
       await sendToRun(deployment, target, toDecisionMessage(callId, body));
       return respondAccepted();
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/api/runs/{runId}/approvals/{callId}/preview",
+    summary:
+      "Check a pending call with other arguments, before an approval with `input`. Nothing is stored, and the call keeps waiting.",
+    params: call,
+    body: z
+      .strictObject({ input: json.optional().describe("Default: the arguments of the model.") })
+      .default({}),
+    responses: {
+      200: {
+        description: "The reason, the warnings and the preview of the changed call, and its schema.",
+        schema: callPreview,
+      },
+    },
+    async handle({ params: { runId, callId }, body, caller: { scope } }, { engine, store, getRunOptions }) {
+      const sessionId = (await store.findSession(runId)) ?? "";
+      const { context, secrets = [] } = await getRunOptions({ scope, sessionId });
+      const input = body.input as Json | undefined;
+      const edit = { context, secrets, ...(input !== undefined && { input }) };
+      return Response.json(await engine.previewCall(runId, callId, edit));
     },
   }),
   defineRoute({

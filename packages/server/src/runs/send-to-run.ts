@@ -1,4 +1,4 @@
-import { AgentError, type ErrorCode, type MessageBody, type RunMessage } from "capstan";
+import { AgentError, type ErrorCode, type Json, type MessageBody, type RunMessage } from "capstan";
 import { addApprovalRule, findQueuedRun, loadRunFacts } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
@@ -45,6 +45,8 @@ export async function sendToRun(
   });
   if (call && digest !== undefined && digest !== call.digest) throw createMismatchError(call.callId);
   if (isNew) {
+    if (message.type === "approve" && message.input !== undefined && call)
+      await checkChangedCall(deployment, place, { callId: call.callId, input: message.input });
     const { facts: position = 0 } = (await store.getSession(sessionId)) ?? {};
     if (always && call)
       await addApprovalRule(store, { sessionId, runId, covers: always === true ? "call" : always }, call);
@@ -55,6 +57,18 @@ export async function sendToRun(
       throw createKeyConflictError();
   }
   if (key !== undefined) await storeRequest(store, request);
+}
+
+type ChangedCall = { readonly callId: string; readonly input: Json };
+
+/** Throws `invalid_input` if the tool refuses the arguments. The run would deny the call, and the caller get no error. */
+async function checkChangedCall(
+  { engine, getRunOptions }: Deployment,
+  { caller, runId, sessionId }: ResumeTarget,
+  { callId, input }: ChangedCall,
+): Promise<void> {
+  const { context, secrets = [] } = await getRunOptions({ scope: caller.scope, sessionId });
+  await engine.previewCall(runId, callId, { input, context, secrets });
 }
 
 function throwConflict(thrown: unknown): void {

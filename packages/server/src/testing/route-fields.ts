@@ -62,6 +62,7 @@ export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/mcp-servers/{server}/prompts/{prompt}": {},
   "POST /api/runs/{runId}/steer": { text: "Hi" },
   "POST /api/runs/{runId}/approvals/{callId}": { approved: true },
+  "POST /api/runs/{runId}/approvals/{callId}/preview": {},
   "POST /api/runs/{runId}/results/{callId}": { value: 1 },
   "POST /api/chat": { messages: text },
   "POST /api/ui/chat": { id: "chat", messages: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }] },

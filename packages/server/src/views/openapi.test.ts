@@ -378,6 +378,10 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
     path: `/api/runs/${(await run("pay", "waiting")).runId}/approvals/c1`,
     body: { approved: true },
   }),
+  "POST /api/runs/{runId}/approvals/{callId}/preview": async () => ({
+    path: `/api/runs/${(await run("pay", "waiting")).runId}/approvals/c1/preview`,
+    body: { input: {} },
+  }),
   "POST /api/runs/{runId}/results/{callId}": async () => ({
     path: `/api/runs/${(await run("move", "waiting")).runId}/results/c1`,
     body: { value: "moved" },

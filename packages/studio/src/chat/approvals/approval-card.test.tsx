@@ -119,13 +119,44 @@ test("the form of the arguments keeps their types, and empty texts", () => {
   const input = { to: "ann", text: "a\nb", count: 2, isDraft: false, tags: ["x"], note: "" };
   const fields = buildArgumentFields(input) ?? [];
   expect(fields.map(({ type }) => type)).toEqual(["text", "lines", "number", "boolean", "json", "text"]);
-  const values = toFieldValues(input);
-  expect(parseFieldValues(fields, values)).toEqual({ input });
-  expect(parseFieldValues(fields, { ...values, count: "two" })).toEqual({
-    problem: "“count” is not valid JSON.",
-  });
-  expect(parseFieldValues(fields, { ...values, count: "true" })).toEqual({
-    problem: "“count” must be a number.",
-  });
+  const values = toFieldValues(fields, input);
+  const parse = (changed: object) => parseFieldValues({ fields, values: { ...values, ...changed }, input });
+  expect(parse({})).toEqual({ input });
+  expect(parse({ count: "two" })).toEqual({ problem: "“count” must be a number." });
+  expect(parse({ count: "true" })).toEqual({ problem: "“count” must be a number." });
+  expect(parse({ tags: "[" })).toEqual({ problem: "“tags” is not valid JSON." });
   expect(buildArgumentFields({})).toBeUndefined();
+});
+
+test("the form of the arguments follows the schema of the tool: choices, types, required and optional ones", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      kind: { enum: ["letter", "card"], description: "What to send" },
+      copies: { type: "integer" },
+      isUrgent: { type: "boolean" },
+      to: { type: "string", title: "Recipient" },
+      size: { type: "string" },
+    },
+    required: ["kind", "to"],
+  };
+  const input = { kind: "card", to: "ann", size: 4, extra: true };
+  const fields = buildArgumentFields(input, schema) ?? [];
+  expect(fields.map(({ name, type, isRequired }) => [name, type, isRequired])).toEqual([
+    ["kind", "choice", true],
+    ["copies", "number", false],
+    ["isUrgent", "boolean", false],
+    ["to", "text", true],
+    ["size", "json", false], // its value is no text
+    ["extra", "boolean", true], // the schema does not name it
+  ]);
+  const values = toFieldValues(fields, input);
+  const parse = (changed: object) => parseFieldValues({ fields, values: { ...values, ...changed }, input });
+  expect(parse({})).toEqual({ input }); // what is optional and absent stays absent
+  expect(parse({ kind: "0", copies: "2", isUrgent: "true", to: "" })).toEqual({
+    input: { ...input, kind: "letter", copies: 2, isUrgent: true, to: "" },
+  });
+  expect(parse({ kind: "" })).toEqual({ problem: "“kind” is required." });
+  expect(buildArgumentFields({}, schema)).toHaveLength(5);
+  expect(buildArgumentFields("text", schema)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { describeScope, type PendingView } from "capstan/client";
+import { type CallPreview, describeScope, type PendingView } from "capstan/client";
 import { ShieldAlert, ShieldQuestion } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
 import { client } from "../../data/client.ts";
@@ -12,6 +12,7 @@ import { EditArguments } from "./edit-arguments.tsx";
 import { ExpiredNote } from "./expired-note.tsx";
 import { buildInputDiff, getInputContent } from "./input-diff.ts";
 import { buildInputEmail } from "./input-email.ts";
+import { isSuspicious } from "./use-call-preview.ts";
 import { formatExpiry, useExpired } from "./use-expired.ts";
 import { useMisclickGuard } from "./use-misclick-guard.ts";
 
@@ -19,27 +20,28 @@ type ApprovalCardProps = { readonly pending: PendingView; readonly runId: string
 
 /** A call that needs approval: the reason, and its effect. */
 export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
-  const { callId, name, reason = "", shown, parentCallId, input, expiresAt, ui } = pending;
-  const { because = [], leaks = [] } = pending;
+  const { callId, name, parentCallId, expiresAt } = pending;
+  const [edited, setEdited] = useState<CallPreview>();
+  const { reason = "", shown, input, ui, because = [], leaks = [] } = edited ?? pending;
   const isExpired = useExpired(expiresAt);
   const preview = ui ?? (input === undefined ? undefined : (buildInputDiff(input) ?? buildInputEmail(input)));
   const content = input === undefined || ui ? undefined : getInputContent(input);
-  const isSuspicious = because.length > 0 || leaks.length > 0;
-  const Icon = isSuspicious ? ShieldAlert : ShieldQuestion;
+  const hasWarning = isSuspicious({ because, leaks });
+  const Icon = hasWarning ? ShieldAlert : ShieldQuestion;
   return (
     <section
       aria-label={`Approval for ${name}`}
       data-approval={callId}
       className={classNames(
         "grid gap-3 rounded-xl border bg-raised p-4",
-        isSuspicious ? "border-warn/50" : "border-accent/50",
+        hasWarning ? "border-warn/50" : "border-accent/50",
       )}
     >
       <div className="flex items-start gap-2.5">
         <Icon
           size={18}
           aria-hidden="true"
-          className={classNames("mt-0.5 shrink-0", isSuspicious ? "text-warn" : "text-accent")}
+          className={classNames("mt-0.5 shrink-0", hasWarning ? "text-warn" : "text-accent")}
         />
         <div className="min-w-0 flex-1">
           <p className="font-medium">
@@ -48,12 +50,12 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
               <span className="font-normal text-quiet"> Requested by a sub-agent or a program.</span>
             )}
           </p>
-          {reason !== "" && !isSuspicious && (
+          {reason !== "" && !hasWarning && (
             <p className="text-sm text-quiet [overflow-wrap:anywhere]">{escapeBidi(reason)}</p>
           )}
         </div>
       </div>
-      {isSuspicious && (
+      {hasWarning && !edited && (
         <p data-warning className="rounded-md bg-warn-soft px-3 py-2 text-sm [overflow-wrap:anywhere]">
           {escapeBidi(reason)}
         </p>
@@ -76,25 +78,38 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
       {isExpired && expiresAt !== undefined ? (
         <ExpiredNote expiresAt={expiresAt} />
       ) : (
-        <Decision pending={pending} runId={runId} />
+        <Decision pending={pending} runId={runId} onPreview={setEdited} />
       )}
     </section>
   );
 }
 
+type DecisionProps = ApprovalCardProps & { readonly onPreview: (preview: CallPreview | undefined) => void };
+
 /** The buttons, or the form for other arguments. */
-function Decision({ pending, runId }: ApprovalCardProps): ReactNode {
-  const { callId, digest, input } = pending;
-  const [isEditing, setEditing] = useState(false);
-  if (!isEditing || input === undefined)
-    return <Choices pending={pending} runId={runId} onEdit={() => setEditing(true)} />;
+function Decision({ pending, runId, onPreview }: DecisionProps): ReactNode {
+  const { callId, input } = pending;
+  const [form, setForm] = useState<{ readonly schema: unknown }>();
+  async function openForm(): Promise<void> {
+    // Without the schema, the form is built from the values.
+    const { inputSchema } = await client.runs
+      .previewCall(runId, callId)
+      .catch(() => ({ inputSchema: undefined }));
+    setForm({ schema: inputSchema });
+  }
+  function closeForm(): void {
+    setForm(undefined);
+    onPreview(undefined);
+  }
+  if (!form || input === undefined)
+    return <Choices pending={pending} runId={runId} onEdit={() => void openForm()} />;
   return (
     <EditArguments
-      input={input}
-      onAllow={(changed) =>
-        client.runs.approve(runId, callId, { ...(digest !== undefined && { digest }), input: changed })
-      }
-      onCancel={() => setEditing(false)}
+      pending={{ ...pending, input }}
+      runId={runId}
+      schema={form.schema}
+      onPreview={onPreview}
+      onCancel={closeForm}
     />
   );
 }

@@ -1,7 +1,11 @@
 import type { Json } from "capstan";
+import type { CallPreview, PendingView } from "capstan/client";
 import { type ReactNode, useId, useState } from "react";
+import { client } from "../../data/client.ts";
 import { Button } from "../../ui/button.tsx";
+import { escapeBidi } from "../../ui/escape-text.ts";
 import { AnswerField } from "./answer-field.tsx";
+import type { FieldValues } from "./answer-fields.ts";
 import {
   buildArgumentFields,
   type ParsedArguments,
@@ -9,45 +13,23 @@ import {
   parseJsonText,
   toFieldValues,
 } from "./argument-fields.ts";
+import { isSuspicious, useCallPreview } from "./use-call-preview.ts";
 import { useMisclickGuard } from "./use-misclick-guard.ts";
 
 type EditArgumentsProps = {
-  readonly input: Json;
-  /** Allows the call with these arguments. Rejects if the server refuses them. */
-  readonly onAllow: (input: Json) => Promise<void>;
+  readonly pending: PendingView & { readonly input: Json };
+  readonly runId: string;
+  /** JSON Schema of the arguments, if the server knows the tool. */
+  readonly schema: unknown;
+  /** Shows the warnings and the effect of the changed call. */
+  readonly onPreview: (preview: CallPreview) => void;
   readonly onCancel: () => void;
 };
 
 /** Form for the arguments of a call that waits for approval: a field per argument, or all of them as JSON. */
-export function EditArguments({ input, onAllow, onCancel }: EditArgumentsProps): ReactNode {
-  const fields = buildArgumentFields(input);
-  const [values, setValues] = useState(() => toFieldValues(input));
-  const [json, setJson] = useState(() => (fields ? undefined : JSON.stringify(input, undefined, 2)));
-  const [problem, setProblem] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
+export function EditArguments(props: EditArgumentsProps): ReactNode {
+  const { fields, values, json, warning, problem, isBusy, edit, submit, showJson } = useEdit(props);
   const guardClick = useMisclickGuard();
-  const parse = (): ParsedArguments => {
-    if (json === undefined) return parseFieldValues(fields ?? [], values);
-    const parsed = parseJsonText(json);
-    return parsed === undefined ? { problem: "This is not valid JSON." } : { input: parsed };
-  };
-  async function submit(): Promise<void> {
-    const parsed = parse();
-    if ("problem" in parsed) return setProblem(parsed.problem);
-    setBusy(true);
-    try {
-      await onAllow(parsed.input);
-    } catch (thrown) {
-      setProblem(thrown instanceof Error ? thrown.message : String(thrown));
-    } finally {
-      setBusy(false);
-    }
-  }
-  function showJson(): void {
-    const parsed = parse();
-    setProblem("problem" in parsed ? parsed.problem : undefined);
-    if ("input" in parsed) setJson(JSON.stringify(parsed.input, undefined, 2));
-  }
   return (
     <form
       aria-label="Change the arguments"
@@ -59,7 +41,7 @@ export function EditArguments({ input, onAllow, onCancel }: EditArgumentsProps):
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.stopPropagation(); // elsewhere, Escape stops the run
-        onCancel();
+        props.onCancel();
       }}
     >
       {json === undefined ? (
@@ -69,11 +51,16 @@ export function EditArguments({ input, onAllow, onCancel }: EditArgumentsProps):
             field={field}
             value={values[field.name] ?? ""}
             isFocused={index === 0}
-            onChange={(value) => setValues({ ...values, [field.name]: value })}
+            onChange={(value) => edit({ ...values, [field.name]: value }, undefined)}
           />
         ))
       ) : (
-        <JsonArea value={json} onChange={setJson} />
+        <JsonArea value={json} onChange={(text) => edit(values, text)} />
+      )}
+      {warning !== undefined && (
+        <p data-warning className="rounded-md bg-warn-soft px-3 py-2 text-sm [overflow-wrap:anywhere]">
+          {escapeBidi(warning)}
+        </p>
       )}
       {problem !== undefined && (
         <p role="alert" className="text-bad text-sm [overflow-wrap:anywhere]">
@@ -84,7 +71,7 @@ export function EditArguments({ input, onAllow, onCancel }: EditArgumentsProps):
         <Button kind="main" type="submit" disabled={isBusy}>
           Allow with changes
         </Button>
-        <Button disabled={isBusy} onClick={onCancel}>
+        <Button disabled={isBusy} onClick={props.onCancel}>
           Discard changes
         </Button>
         {json === undefined && (
@@ -98,6 +85,75 @@ export function EditArguments({ input, onAllow, onCancel }: EditArgumentsProps):
       </div>
     </form>
   );
+}
+
+type Edit = {
+  /** Undefined if the arguments can only be edited as JSON. */
+  readonly fields: ReturnType<typeof buildArgumentFields>;
+  readonly values: FieldValues;
+  /** Set while all arguments are edited as JSON. */
+  readonly json: string | undefined;
+  /** What makes the changed call suspicious: beside the button, because the card is long. */
+  readonly warning: string | undefined;
+  readonly problem: string | undefined;
+  readonly isBusy: boolean;
+  readonly edit: (values: FieldValues, json: string | undefined) => void;
+  readonly submit: () => Promise<void>;
+  readonly showJson: () => void;
+};
+
+function useEdit({ pending, runId, schema, onPreview }: EditArgumentsProps): Edit {
+  const { callId, digest, input } = pending;
+  const fields = buildArgumentFields(input, schema);
+  const [values, setValues] = useState(() => toFieldValues(fields ?? [], input));
+  const [json, setJson] = useState(() => (fields ? undefined : JSON.stringify(input, undefined, 2)));
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const previews = useCallPreview({ runId, callId, onPreview });
+  const parse = (edited: FieldValues, text: string | undefined): ParsedArguments => {
+    if (text === undefined) return parseFieldValues({ fields: fields ?? [], values: edited, input });
+    const parsed = parseJsonText(text);
+    return parsed === undefined ? { problem: "This is not valid JSON." } : { input: parsed };
+  };
+  function edit(edited: FieldValues, text: string | undefined): void {
+    setValues(edited);
+    setJson(text);
+    setProblem(undefined);
+    const parsed = parse(edited, text);
+    if ("input" in parsed) previews.schedule(parsed.input);
+  }
+  /** Approves what the user has seen: if a check finds something new, it is shown first. */
+  async function allow(changed: Json): Promise<void> {
+    if (!previews.isShown(changed)) {
+      const preview = await previews.check(changed);
+      if (!preview) return;
+      if (isSuspicious(preview)) return setProblem("Read the warning, then allow the call again.");
+    }
+    await client.runs.approve(runId, callId, { ...(digest !== undefined && { digest }), input: changed });
+  }
+  async function submit(): Promise<void> {
+    const parsed = parse(values, json);
+    if ("problem" in parsed) return setProblem(parsed.problem);
+    setProblem(undefined);
+    setBusy(true);
+    try {
+      await allow(parsed.input);
+    } catch (thrown) {
+      setProblem(thrown instanceof Error ? thrown.message : String(thrown));
+    } finally {
+      setBusy(false);
+    }
+  }
+  function showJson(): void {
+    const parsed = parse(values, json);
+    setProblem("problem" in parsed ? parsed.problem : undefined);
+    if ("input" in parsed) setJson(JSON.stringify(parsed.input, undefined, 2));
+  }
+  const { warning } = previews;
+  return {
+    ...{ fields, values, json, warning, problem: problem ?? previews.problem },
+    ...{ isBusy, edit, submit, showJson },
+  };
 }
 
 type JsonAreaProps = { readonly value: string; readonly onChange: (value: string) => void };
