@@ -62,6 +62,8 @@ export type RunSummary = {
 export type RunFilter = {
   readonly scope?: string | undefined;
   readonly sessionId?: string | undefined;
+  /** Only the newest run of each of these sessions. */
+  readonly newestOf?: readonly string[] | undefined;
   readonly agent?: string | undefined;
   readonly version?: string | undefined;
   readonly status?: RunStatus | undefined;

@@ -165,8 +165,8 @@ export type StoredRecord = {
 export interface Records {
   /** Returns the newest version. */
   getRecord(kind: string, id: string): Promise<StoredRecord | undefined>;
-  /** Returns the newest version of every record of a kind, ordered by id. */
-  listRecords(kind: string): Promise<readonly StoredRecord[]>;
+  /** Returns the newest version of every record of a kind, or of those with these ids, ordered by id. */
+  listRecords(kind: string, ids?: readonly string[]): Promise<readonly StoredRecord[]>;
   /** Returns all versions, oldest first; empty after the record was removed. */
   listRecordVersions(kind: string, id: string): Promise<readonly StoredRecord[]>;
   /**

@@ -2,7 +2,7 @@ import type { Feedback, RunFilter, RunPage, RunQuery, RunStatistics } from "../r
 import type { Connection } from "./connection.ts";
 
 /** Selects runs. Only an admin may name another `user`, or `*` for all of them. */
-export type RunListFilter = Omit<RunFilter, "scope"> & { readonly user?: string | undefined };
+export type RunListFilter = Omit<RunFilter, "scope" | "newestOf"> & { readonly user?: string | undefined };
 export type RunListQuery = RunListFilter & Omit<RunQuery, keyof RunFilter>;
 export type RunStatisticsQuery = RunListFilter & {
   /** The length of the periods in milliseconds. Default: a day. */

@@ -1,5 +1,5 @@
 import type { ApprovalRule } from "../approvals/approval-scope.ts";
-import type { Event, Fact } from "../event.ts";
+import type { Event, Fact, RunStatus } from "../event.ts";
 import type { ExportFormat } from "../sessions/export-session.ts";
 import type { FoundSession, ListedSession } from "../sessions/sessions.ts";
 import type { SessionSummary } from "../sessions/summary.ts";
@@ -35,6 +35,8 @@ export type SessionListItem = ListedSession & {
   readonly agent?: string;
   /** The state of its newest run. */
   readonly state?: "active" | "waiting" | "ended";
+  /** How its newest run has ended. */
+  readonly status?: RunStatus;
   /** The session it was forked from. */
   readonly origin?: string;
 };
@@ -50,7 +52,7 @@ export interface SessionsClient {
   listPage(options?: {
     readonly most?: number;
     readonly cursor?: string;
-    /** Adds the agent and the state of the newest run, and the session it was forked from. */
+    /** Adds the agent, the state and the status of the newest run, and the session it was forked from. */
     readonly details?: true;
   }): Promise<SessionPage>;
   /** Finds sessions in which one entry contains all these words. */

@@ -10,7 +10,7 @@ import { type LocalEngine, local } from "./local.ts";
 
 const letter = { to: "ann@example.com", text: "Hello" };
 const secret = "0044 20 7946 0000";
-const sent: Json[] = [];
+const sent: object[] = [];
 
 /** Reads a page and a private record, then sends a letter that needs approval. */
 function createMailer() {

@@ -26,11 +26,13 @@ export function createMemoryRecords(now: () => number): Records {
     async getRecord(kind, id) {
       return toStoredRecord(findVersions(kind, id)?.versions.at(-1));
     },
-    async listRecords(kind) {
-      const latest = [...(kinds.get(kind)?.values() ?? [])].map(({ versions }) =>
-        toStoredRecord(versions.at(-1)),
-      );
-      return latest.filter((record) => record !== undefined).sort(compareById);
+    async listRecords(kind, ids) {
+      const chosen = ids && new Set(ids);
+      return [...(kinds.get(kind)?.values() ?? [])]
+        .map(({ versions }) => toStoredRecord(versions.at(-1)))
+        .filter((record) => record !== undefined)
+        .filter(({ id }) => chosen?.has(id) ?? true)
+        .sort(compareById);
     },
     async listRecordVersions(kind, id) {
       return (findVersions(kind, id)?.versions ?? [])

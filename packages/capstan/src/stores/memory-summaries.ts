@@ -25,11 +25,13 @@ export function createMemorySummaries(
 
   function listSummaries(filter: RunFilter): RunSummary[] {
     const found = filter.q === undefined ? undefined : findRunsByWords(sessions, filter);
+    const newest = filter.newestOf && findNewestRuns(runs, filter.newestOf);
     return [...runs].flatMap(([runId, run]) => {
       const session = sessions.get(run.info.sessionId);
       const row = session && getRows(session).get(runId);
       const summary = row && toSummary(run, row, feedback.get(run));
-      const isSelected = summary && matchesFilter(summary, filter) && (found?.has(runId) ?? true);
+      const isFound = (found?.has(runId) ?? true) && (newest?.has(runId) ?? true);
+      const isSelected = summary && isFound && matchesFilter(summary, filter);
       return isSelected ? [summary] : [];
     });
   }
@@ -100,6 +102,12 @@ function findRunsByWords(sessions: Sessions, { q = "", scope }: RunFilter): Read
       return rows.findLast(([, { firstSeq }]) => firstSeq <= seq)?.[0] ?? [];
     }),
   );
+}
+
+function findNewestRuns(runs: Runs, sessionIds: readonly string[]): ReadonlySet<string> {
+  const newest = new Map<string, string>();
+  for (const [runId, { info }] of runs) newest.set(info.sessionId, runId);
+  return new Set(sessionIds.flatMap((sessionId) => newest.get(sessionId) ?? []));
 }
 
 function matchesFilter(run: RunSummary, filter: RunFilter): boolean {

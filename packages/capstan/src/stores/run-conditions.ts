@@ -9,6 +9,8 @@ export type RunDialect = {
   contains(column: string, text: string): string;
   /** Returns a condition on the session of the run. */
   isIn(sessionId: string): string;
+  /** Returns a condition: the run is the newest one of one of the sessions. */
+  isNewestOf(sessionIds: readonly string[]): string;
   /** Returns a condition on the state of the run. */
   hasState(state: NonNullable<RunFilter["state"]>): string;
 };
@@ -44,8 +46,9 @@ export function buildRunConditions(filter: RunFilter, dialect: RunDialect): stri
     const text = filter[field as keyof typeof listColumns];
     if (text !== undefined) conditions.push(dialect.contains(column, text));
   }
-  const { sessionId, state, feedback, from, to, minCost, minMs } = filter;
+  const { sessionId, newestOf, state, feedback, from, to, minCost, minMs } = filter;
   if (sessionId !== undefined) conditions.push(dialect.isIn(sessionId));
+  if (newestOf) conditions.push(dialect.isNewestOf(newestOf));
   if (state !== undefined) conditions.push(dialect.hasState(state));
   if (feedback === "none") conditions.push("feedback IS NULL");
   else if (feedback !== undefined) conditions.push(`rating = ${dialect.addValue(feedback)}`);

@@ -192,6 +192,37 @@ it("a list with details has the agent and the state of the newest run, and the o
   expect((await list(server))[1]).not.toHaveProperty("agent");
 });
 
+it("a list with details says which sessions have failed, and costs two reads, however many sessions there are", async () => {
+  const inner = memory();
+  let reads = 0;
+  const store = new Proxy(inner, {
+    get(_, name) {
+      const value: unknown = Reflect.get(inner, name);
+      if (typeof value !== "function") return value;
+      return (...given: unknown[]) => {
+        reads += 1;
+        return value.apply(inner, given);
+      };
+    },
+  });
+  const server = serve(({ history }) => {
+    if (JSON.stringify(history).includes("fail")) throw new Error("no model");
+    return { text: "It rains." };
+  }, store);
+  const countReads = async (query: string) => {
+    const before = reads;
+    await list(server, query);
+    return reads - before;
+  };
+  const id = await createTalk(server, "Will it fail?");
+  expect(await list(server, "?details=true")).toMatchObject([{ id, state: "ended", status: "failed" }]);
+  for (let talk = 0; talk < 4; talk++) await createTalk(server);
+  expect((await list(server, "?details=true")).map(({ status }: { status: string }) => status)).toEqual([
+    ...["done", "done", "done", "done", "failed"],
+  ]);
+  expect((await countReads("?details=true")) - (await countReads(""))).toBe(2);
+});
+
 describe("a fork", () => {
   it("has the facts up to a place, and is made once for one key (F84)", async () => {
     const server = serve();

@@ -55,6 +55,10 @@ const found = z.object({
 const detailFields = {
   agent: z.string().optional().describe("The agent of the newest run."),
   state: z.enum(["active", "waiting", "ended"]).optional().describe("The state of the newest run."),
+  status: z
+    .enum(["done", "limit", "failed", "cancelled"])
+    .optional()
+    .describe("How the newest run has ended."),
   origin: id.optional().describe("The session it was forked from."),
 } as const;
 
@@ -90,7 +94,7 @@ export const sessionRoutes: readonly Route[] = [
       details: z
         .literal("true")
         .optional()
-        .describe("Adds `agent`, `state` and `origin` to each session of a page."),
+        .describe("Adds `agent`, `state`, `status` and `origin` to each session of a page."),
     }),
     responses: {
       200: {
@@ -108,11 +112,13 @@ export const sessionRoutes: readonly Route[] = [
       const after = cursor === undefined ? {} : { after: decodeCursor(cursor) };
       const page = await sessions(store).list({ scope, limit: most, ...after });
       const last = page.length === most ? page.at(-1) : undefined;
-      const addDetails = async (one: (typeof page)[number]) => ({
-        ...one,
-        ...(await loadListDetails(store, one.id)),
-      });
-      const listed = details === undefined ? page : await Promise.all(page.map(addDetails));
+      const getDetails =
+        details &&
+        (await loadListDetails(
+          store,
+          page.map(({ id }) => id),
+        ));
+      const listed = getDetails ? page.map((one) => ({ ...one, ...getDetails(one.id) })) : page;
       return Response.json({ sessions: listed, ...(last && { next: encodeCursor(last) }) });
     },
   }),

@@ -30,6 +30,17 @@ export async function loadOrigin(store: Store, sessionId: string): Promise<Branc
   return parseBranches((await store.getRecord(originKind, sessionId))?.body)[0];
 }
 
+/** Returns the sessions that these sessions were forked from, by session. */
+export async function loadOrigins(
+  store: Store,
+  sessionIds: readonly string[],
+): Promise<ReadonlyMap<string, Branch>> {
+  const records = await store.listRecords(originKind, sessionIds);
+  return new Map(
+    records.flatMap(({ id, body }) => parseBranches(body).map((origin) => [id, origin] as const)),
+  );
+}
+
 /** Returns related sessions that still exist and belong to the same user. */
 export async function loadBranches(store: Store, sessionId: string): Promise<Branches> {
   const origin = await loadOrigin(store, sessionId);

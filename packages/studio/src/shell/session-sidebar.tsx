@@ -177,7 +177,7 @@ function SessionItem({ session, isOpen, isBranch }: SessionItemProps): ReactNode
           app && <AgentPicture name={app.picture} className="size-5 shrink-0 rounded" />
         )}
         <span className="truncate">{escapeBidi(session.title)}</span>
-        <StateDot state={session.state} />
+        <StateDot session={session} />
       </Link>
       <div className="absolute inset-y-0 right-0 flex items-center opacity-0 focus-within:opacity-100 group-hover:opacity-100 has-data-[state=open]:opacity-100 [@media(hover:none)]:opacity-100">
         <SessionMenuButton session={session} isOpen={isOpen} />
@@ -197,11 +197,13 @@ function findApp(name: string | undefined, agents: readonly AboutAgent[]): About
 const states = {
   active: { label: "Working", look: "bg-accent animate-pulse motion-reduce:animate-none" },
   waiting: { label: "Waiting for you", look: "bg-warn" },
+  failed: { label: "Failed", look: "bg-bad" },
 } as const;
 
-/** Shows that a session works or waits. A finished one needs no mark. */
-function StateDot({ state }: { readonly state: SessionListItem["state"] }): ReactNode {
-  if (state === undefined || state === "ended") return null;
+/** Shows that a session works, waits or has failed. A finished one needs no mark. */
+function StateDot({ session }: { readonly session: SessionListItem }): ReactNode {
+  const state = session.state === "ended" ? session.status : session.state;
+  if (state !== "active" && state !== "waiting" && state !== "failed") return null;
   const { label, look } = states[state];
   return (
     <span

@@ -144,7 +144,7 @@ function createPlainCalls(
     rename: (sessionId, title) => call({ name: "rename", act: (store) => store.rename(sessionId, title) }),
     listRuns: (sessionId) => call({ name: "listRuns", act: (store) => store.listRuns(sessionId) }),
     getRecord: (kind, id) => call({ name: "getRecord", act: (store) => store.getRecord(kind, id) }),
-    listRecords: (kind) => call({ name: "listRecords", act: (store) => store.listRecords(kind) }),
+    listRecords: (kind, ids) => call({ name: "listRecords", act: (store) => store.listRecords(kind, ids) }),
     listRecordVersions: (kind, id) =>
       call({ name: "listRecordVersions", act: (store) => store.listRecordVersions(kind, id) }),
     putRecord: (record, expected) =>

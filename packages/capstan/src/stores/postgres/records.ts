@@ -32,9 +32,11 @@ export function createRecords(database: Database, schema: string): Records {
 
   return {
     getRecord: findRecord,
-    async listRecords(kind) {
-      const text = `SELECT DISTINCT ON (id) * FROM ${table} WHERE kind = $1 ORDER BY id, version DESC`;
-      const rows = await database.query("list records", { text, values: [encodeText(kind)] });
+    async listRecords(kind, ids) {
+      const text = `SELECT DISTINCT ON (id) * FROM ${table} WHERE kind = $1 ${ids ? "AND id = ANY ($2::text[])" : ""}
+        ORDER BY id, version DESC`;
+      const values = [encodeText(kind), ...(ids ? [ids.map(encodeText)] : [])];
+      const rows = await database.query("list records", { text, values });
       return rows
         .filter(({ body }) => body !== null)
         .map(toStoredRecord)

@@ -137,6 +137,8 @@ function buildConditions(
     contains: (column, text) => `${column} @> ARRAY[${addValue(encodeText(text))}]::text[]`,
     isIn: (sessionId) =>
       `place IN (SELECT place FROM ${schema}.run_summaries WHERE session_id = ${addValue(encodeText(sessionId))})`,
+    isNewestOf: (sessionIds) => `place IN (SELECT max(place) FROM ${schema}.runs
+      WHERE session_id = ANY (${addValue(sessionIds.map(encodeText))}::text[]) GROUP BY session_id)`,
     hasState: (state) =>
       state === "ended"
         ? `(status IS NOT NULL OR place NOT IN (SELECT place FROM ${schema}.runs WHERE state <> 'ended'))`

@@ -56,11 +56,16 @@ export function createRecords(
         const row = connection.get<RecordRow>(sql, encodeText(kind), encodeText(id));
         return row && toStoredRecord(row);
       }),
-    listRecords: (kind) =>
+    listRecords: (kind, ids) =>
       read(() => {
         const sql = `SELECT ${columns} FROM records AS one WHERE kind = ? AND body IS NOT NULL AND version =
-          (SELECT max(version) FROM records WHERE kind = one.kind AND id = one.id)`;
-        return connection.all<RecordRow>(sql, encodeText(kind)).map(toStoredRecord).sort(compareById);
+          (SELECT max(version) FROM records WHERE kind = one.kind AND id = one.id)
+          ${ids ? "AND id IN (SELECT value FROM json_each(?))" : ""}`;
+        const values = [encodeText(kind), ...(ids ? [JSON.stringify(ids.map(encodeText))] : [])];
+        return connection
+          .all<RecordRow>(sql, ...values)
+          .map(toStoredRecord)
+          .sort(compareById);
       }),
     listRecordVersions: (kind, id) => read(() => listVersions(kind, id)),
     async putRecord({ kind, id, body, replaces }, expectedVersion) {

@@ -149,6 +149,9 @@ function buildConditions(
     contains: (column, text) => `instr(${column}, ${addValue(JSON.stringify(text))}) > 0`,
     isIn: (sessionId) =>
       `session = (SELECT number FROM sessions WHERE id = ${addValue(encodeText(sessionId))})`,
+    isNewestOf: (sessionIds) => `run IN (SELECT max(number) FROM runs WHERE session IN (
+      SELECT number FROM sessions WHERE id IN (
+        SELECT value FROM json_each(${addValue(JSON.stringify(sessionIds.map(encodeText)))}))) GROUP BY session)`,
     hasState: (state) =>
       state === "ended"
         ? "(status IS NOT NULL OR run NOT IN (SELECT number FROM runs WHERE state <> 'ended'))"

@@ -71,6 +71,9 @@ export function recordsSuite(getStore: () => Store): void {
         ["\ud83d\ude80", "\ud83d\ude80"],
         ["\uffff", "\uffff"],
       ]);
+      const chosen = await store.listRecords("note", ["b", "ä", "absent"]);
+      expect(chosen.map(({ id }) => id)).toEqual(["b", "ä"]);
+      expect(await store.listRecords("note", [])).toEqual([]);
       expect(await store.listRecords("key")).toMatchObject([
         { kind: "key", id: "a", body: "other", version: 1 },
       ]);
