@@ -33,7 +33,7 @@ import type { Deployment } from "./deployment.ts";
 import { createRouter, dispatch } from "./dispatch.ts";
 import type { EventViews } from "./event-views/event-view.ts";
 import { addViews } from "./event-views/find-view.ts";
-import { createExperiments } from "./experiments/experiments.ts";
+import { createExperiments, startExperimentRecovery } from "./experiments/experiments.ts";
 import { withBasePath } from "./http/base-path.ts";
 import { createCors } from "./http/cors.ts";
 import { createGuard, type GuardOptions } from "./http/guard.ts";
@@ -222,6 +222,7 @@ export function createServer(options: ServerOptions): Server {
   const fetch = basePath === "" ? logged : withBasePath(logged, basePath);
   for (const warning of checkInstructions(coded)) report(warning);
   if (options.retention) startRetention(deployment, options.retention);
+  startExperimentRecovery(deployment);
   const unwatchData = options.data && serveOwnData(options.data, deployment);
   return {
     routes,

@@ -35,6 +35,7 @@ export {
 export type { JudgeOptions } from "./judge.ts";
 export { type CaseFormat, parseCases } from "./parse-cases.ts";
 export {
+  claimExperiment,
   type Dataset,
   type ExperimentInfo,
   findExperiment,
@@ -48,6 +49,7 @@ export {
   removeExperiment,
   saveCases,
   saveDataset,
+  saveExperimentInfo,
   saveReview,
 } from "./records.ts";
 export { type RunEvalOptions, runEval } from "./run-eval.ts";

@@ -1,6 +1,6 @@
 // Datasets and experiments as records: the dataset in `dataset`, its cases in `dataset:<name>`; the experiment in
 // `experiment`, its cases and results in `experiment:<id>`.
-import { AgentError } from "../errors.ts";
+import { AgentError, describeThrown } from "../errors.ts";
 import { isRecord, type Json } from "../json.ts";
 import { type Records, updateRecord } from "../store.ts";
 import { type EvalCase, readCase } from "./eval-case.ts";
@@ -100,6 +100,21 @@ type Header = ExperimentInfo & { readonly heartbeatAt: number };
 export async function saveExperimentInfo(records: Records, info: ExperimentInfo, now: number): Promise<void> {
   const header: Header = { ...info, heartbeatAt: now };
   await updateRecord(records, { kind: experimentKind, id: info.id }, () => toJsonBody(header));
+}
+
+/** Marks an interrupted experiment as running. Returns false if it is not interrupted, or another process was faster. */
+export async function claimExperiment(records: Records, id: string, now: number): Promise<boolean> {
+  const record = await records.getRecord(experimentKind, id);
+  if (!record || toInfo(record.body, now).status !== "interrupted") return false;
+  const header: Header = { ...(record.body as unknown as Header), status: "running", heartbeatAt: now };
+  const claim = { kind: experimentKind, id, body: toJsonBody(header), replaces: true } as const;
+  try {
+    await records.putRecord(claim, record.version);
+    return true;
+  } catch (thrown) {
+    if (describeThrown(thrown, "store_failed").code === "position_conflict") return false;
+    throw thrown;
+  }
 }
 
 export async function saveExperimentCases(

@@ -1,14 +1,17 @@
-import { AgentError, isRecord, type Json } from "capstan";
+import { type Agent, AgentError, isRecord, type Json } from "capstan";
 import {
+  claimExperiment,
   createScorer,
   defineEval,
   type EvalCase,
   type Experiment,
   type ExperimentInfo,
+  listExperiments,
   loadCases,
   loadExperiment,
   runEval,
   type ScorerData,
+  saveExperimentInfo,
   type ToolModes,
 } from "capstan/evals";
 import type { Deployment } from "../deployment.ts";
@@ -27,12 +30,17 @@ export type ExperimentRequest = {
   readonly approvals?: "simulated" | "all" | "none" | undefined;
 };
 
+/** The request with the user that the runs belong to, as it is stored. */
+type StoredRequest = ExperimentRequest & { readonly scope?: string };
+
 /** The experiments that this process runs in the background. */
 export interface Experiments {
   /** Starts an experiment and returns it as soon as it is stored. */
   start(request: ExperimentRequest, scope: string): Promise<ExperimentInfo>;
   /** Continues an interrupted or cancelled experiment: attempts with a result are not repeated. */
   resume(id: string, scope: string): Promise<ExperimentInfo>;
+  /** Continues the experiments whose process is gone, unless another process does. */
+  recover(): Promise<void>;
   /** Ends an experiment of this process. Rejects with `not_found`. */
   cancel(id: string): Promise<void>;
   /** Interrupts all, so that they can be continued, and waits for that. */
@@ -48,6 +56,7 @@ type Running = { readonly controller: AbortController; readonly ended: Promise<u
 
 /** Experiments that one process runs at the same time. */
 const maxExperiments = 4;
+const recoveryIntervalMs = 30_000;
 
 export function createExperiments(options: ExperimentsOptions): Experiments {
   const { store, report } = options;
@@ -75,7 +84,29 @@ export function createExperiments(options: ExperimentsOptions): Experiments {
     return { ...info, caseCount: cases.length };
   }
 
+  async function continueInterrupted(info: ExperimentInfo): Promise<void> {
+    const { id } = info;
+    const { scope = "", ...request } = info.request as unknown as StoredRequest;
+    // Another process may know the agent.
+    if (!(await findAgent(options, request).catch(() => undefined))) return;
+    if (!(await claimExperiment(store, id, Date.now()))) return;
+    try {
+      const { cases } = await loadExperiment(store, id, Date.now());
+      await open(id, request, { cases, scope });
+    } catch (thrown) {
+      // It keeps its results and can be continued by hand; by itself it would fail again and again.
+      await saveExperimentInfo(store, { ...info, status: "cancelled" }, Date.now());
+      throw thrown;
+    }
+  }
+
   return {
+    async recover() {
+      for (const info of await listExperiments(store, Date.now())) {
+        const isOpen = info.status === "interrupted" && isRecord(info.request) && !running.has(info.id);
+        if (isOpen && running.size < maxExperiments) await continueInterrupted(info).catch(report);
+      }
+    },
     async start(request, scope) {
       const cases = await loadCases(store, request.dataset);
       return open(`exp_${crypto.randomUUID()}`, request, { cases, scope });
@@ -93,7 +124,8 @@ export function createExperiments(options: ExperimentsOptions): Experiments {
           "invalid_input",
           `The experiment "${id}" was not started here: run its eval again.`,
         );
-      return open(id, request as unknown as ExperimentRequest, { cases, scope });
+      const { scope: _earlier, ...asked } = request as unknown as StoredRequest;
+      return open(id, asked, { cases, scope });
     },
     async cancel(id) {
       const found = running.get(id);
@@ -117,11 +149,30 @@ type BackgroundRun = RunContext & {
   onStart(experiment: Experiment): void;
 };
 
+function findAgent(
+  { resolver, agents }: ExperimentsOptions,
+  { agent: name, version }: ExperimentRequest,
+): Promise<Agent> {
+  return version === undefined ? resolver.get(name) : agents.agent(name, version);
+}
+
+/** Continues interrupted experiments now, and regularly until the server shuts down. */
+export function startExperimentRecovery({
+  experiments,
+  shutdownSignal,
+  report,
+}: Pick<Deployment, "experiments" | "shutdownSignal" | "report">): void {
+  const recover = () => void experiments.recover().catch(report);
+  const timer = setInterval(recover, recoveryIntervalMs).unref();
+  shutdownSignal.addEventListener("abort", () => clearInterval(timer), { once: true });
+  recover();
+}
+
 async function runInBackground(options: ExperimentsOptions, run: BackgroundRun): Promise<void> {
-  const { store, policy, agents, getRunOptions } = options;
+  const { store, policy, getRunOptions } = options;
   const { id, request, cases, scope, signal } = run;
-  const { agent: name, version, attempts = 1, concurrency = 4, tools, approvals } = request;
-  const agent = version === undefined ? await options.resolver.get(name) : await agents.agent(name, version);
+  const { attempts = 1, concurrency = 4, tools, approvals } = request;
+  const agent = await findAgent(options, request);
   const definition = defineEval({
     name: request.dataset,
     agent,
@@ -133,7 +184,7 @@ async function runInBackground(options: ExperimentsOptions, run: BackgroundRun):
   });
   await runEval(definition, {
     ...{ id, scope, concurrency, signal, dataset: request.dataset },
-    request: JSON.parse(JSON.stringify(request)) as Json,
+    request: JSON.parse(JSON.stringify({ ...request, scope } satisfies StoredRequest)) as Json,
     store,
     onStart: run.onStart,
     getRunOptions: async ({ sessionId }) => ({

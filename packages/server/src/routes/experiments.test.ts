@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { defineAgent, defineTool, type Model } from "capstan";
 import { type Client, createClient } from "capstan/client";
 import { createEvalsClient, type EvalsClient } from "capstan/client/evals";
+import { loadExperiment } from "capstan/evals";
 import { memory } from "capstan/stores/memory";
 import { sqlite } from "capstan/stores/sqlite";
 import { scriptedModel } from "capstan/testing";
@@ -175,7 +176,7 @@ describe("experiments over HTTP", () => {
     await expect(client.experiments.get(second.id)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("survive a restart: marked as interrupted, and continued without repeating results", async () => {
+  it("survive a restart: one of the new processes continues them by itself, without repeating results", async () => {
     const folder = mkdtempSync(join(tmpdir(), "capstan-experiments-"));
     const store = sqlite(join(folder, "a.db"));
     serve(store);
@@ -194,16 +195,19 @@ describe("experiments over HTTP", () => {
     blocked.resolve();
     await closing;
     hold = undefined;
-    serve(store);
-    const before = await client.experiments.get(id);
+    const before = await loadExperiment(store, id, Date.now());
     // The last run may have ended before the server was closed.
-    if (before.status !== "done") {
-      expect(before.status).toBe("interrupted");
-      await client.experiments.resume(id);
-    }
-    const after = await finish(id);
+    if (before.status !== "done") expect(before.status).toBe("interrupted");
+    const runsBefore = (await store.queryRuns()).runs.length;
+    const second = createTestServer({ agents: [agent], store });
+    serve(store);
+    await expect.poll(async () => (await client.experiments.get(id)).status).toBe("done");
+    const after = await client.experiments.get(id);
     expect(after).toMatchObject({ status: "done", summary: { passed: 4 } });
     for (const result of before.results) expect(after.results).toContainEqual(result);
+    // One of the two processes has continued it.
+    expect((await store.queryRuns()).runs.length - runsBefore).toBe(4 - before.results.length);
+    await second.close(0);
     await expect(client.experiments.resume(id)).rejects.toMatchObject({ code: "invalid_input" });
     await server.close(0);
     await store.close();
