@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { setupStudio } from "./testing/browser.ts";
 import { listDemoViews } from "./testing/demo/demo-views.ts";
 import { createDemoWorld } from "./testing/demo/demo-world.ts";
+import { sizes } from "./testing/launch-browser.ts";
 
 const demo = await createDemoWorld();
 const studio = setupStudio(() => demo.options);
@@ -14,7 +15,7 @@ const alsoWanted = ["heading-order", "page-has-heading-one", "landmark-one-main"
 /** Each of these is a layout of its own; the others, with CAPSTAN_LONG, add little. Widgets have a test of their own. */
 const looked = {
   desktop:
-    /^(?:new-chat|chat-source|tool-open|approval|limit|inspector-.*|replay|compare|palette|help|sessions|agents|mcp|models|settings)$/,
+    /^(?:new-chat|chat-source|tool-open|approval|limit|inspector-.*|replay|compare|palette|help|runs|dataset|experiment|sessions|agents|mcp|models|admin|settings)$/,
   phone: /^(?:new-chat|approval|inspector-timeline|replay|compare|sessions|list)$/,
 };
 const isLong = process.env.CAPSTAN_LONG === "1";
@@ -33,37 +34,67 @@ async function findViolations(page: Page): Promise<readonly string[]> {
     );
 }
 
+/** Pages are loaded once and looked at in both widths; what is open in a conversation differs between them. */
+const isPage = /^(?:runs|dataset|experiment|agents|mcp|models|admin|settings)$/;
+
+type Look = { readonly theme: "dark" | "light"; readonly width: keyof typeof sizes };
+type LookedView = { readonly at: number; readonly name: string };
+
+/** Colors go by names: when every other view is looked at in each theme, and a page in one theme per width, all of them are. */
+function chooseLooks(size: Look["width"], { at, name }: LookedView): readonly Look[] {
+  const widths: readonly Look["width"][] = isPage.test(name) ? ["desktop", "phone"] : [size];
+  return widths.flatMap((width, index): Look[] =>
+    isLong
+      ? [
+          { theme: "dark", width },
+          { theme: "light", width },
+        ]
+      : [{ theme: (at + index) % 2 === 0 ? "dark" : "light", width }],
+  );
+}
+
+/** Resolves when the last color has changed. */
+function changeTheme(page: Page, theme: Look["theme"]): Promise<void> {
+  return page.evaluate(async (value) => {
+    document.documentElement.setAttribute("data-theme", value);
+    await Promise.all(document.getAnimations().map((each) => each.finished.catch(() => undefined)));
+    await new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
+  }, theme);
+}
+
 test.each([
-  "desktop",
-  "phone",
-] as const)("no page has serious accessibility violations, in both themes, at the size of a %s", async (size) => {
-  const page = await studio.open("/", { size });
-  page.setDefaultTimeout(30_000);
-  await page.emulateMedia({ reducedMotion: "reduce" });
-  const faults: string[] = [];
-  for (const [at, { name, path, prepare }] of views.entries()) {
-    if (!isLong && !looked[size].test(name)) continue;
-    await page.goto(studio.url + path);
-    await prepare(page, size);
-    // The list hides entries until it has measured them, and what is hidden has no name.
-    await page.waitForFunction(() => !document.querySelector('[style*="visibility: hidden"]'));
-    // Part of the page behind a dialog may still be loading; its note fades in.
-    await page.waitForFunction(() => !document.querySelector('[role="status"] .animate-spin'));
-    // Colours go by names: when every other view is looked at in each theme, all of them are.
-    for (const theme of isLong ? ["dark", "light"] : [at % 2 === 0 ? "dark" : "light"]) {
-      await page.evaluate(async (value) => {
-        document.documentElement.setAttribute("data-theme", value);
-        // Until the last colour has changed over.
-        await Promise.all(document.getAnimations().map((each) => each.finished.catch(() => undefined)));
-        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-      }, theme);
-      faults.push(...(await findViolations(page)).map((fault) => `${name}, ${theme}: ${fault}`));
+  ["conversation", "desktop"],
+  ["conversation", "phone"],
+  ["page", "desktop"],
+] as const)(
+  "no %s has serious accessibility violations, in both themes, at the size of a %s",
+  async (kind, size) => {
+    const page = await studio.open("/", { size });
+    page.setDefaultTimeout(30_000);
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    const faults: string[] = [];
+    for (const [at, { name, path, prepare }] of views.entries()) {
+      if (isPage.test(name) !== (kind === "page")) continue;
+      if (!isLong && !looked[size].test(name)) continue;
+      await page.goto(studio.url + path);
+      await prepare(page, size);
+      // The list hides entries until it has measured them, and what is hidden has no name.
+      await page.waitForFunction(() => !document.querySelector('[style*="visibility: hidden"]'));
+      // Part of the page behind a dialog may still be loading; its note fades in.
+      await page.waitForFunction(() => !document.querySelector('[role="status"] .animate-spin'));
+      for (const { theme, width } of chooseLooks(size, { at, name })) {
+        await page.setViewportSize(sizes[width]);
+        await changeTheme(page, theme);
+        faults.push(...(await findViolations(page)).map((fault) => `${name}, ${width}, ${theme}: ${fault}`));
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        if (wide > 0) faults.push(`${name}, ${width}: ${wide} pixels too wide`);
+      }
+      await page.setViewportSize(sizes[size]);
     }
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    if (wide > 0) faults.push(`${name}: ${wide} pixels too wide`);
-  }
-  expect(faults).toEqual([]);
-}, 180_000);
+    expect(faults).toEqual([]);
+  },
+  180_000,
+);
 
 test("a browser language that is not a language tag breaks no chart and no number", async () => {
   const page = await studio.open("/");

@@ -65,7 +65,7 @@ function NumberRow({ name, pair: { left, right }, format }: NumberRowProps): Rea
   const delta = right - left;
   const percentage =
     left > 0 && delta !== 0
-      ? ` (${delta > 0 ? "+" : "−"}${Math.round((100 * Math.abs(delta)) / left)} %)`
+      ? ` (${delta > 0 ? "+" : "−"}${Math.round((100 * Math.abs(delta)) / left)} %)`
       : "";
   return (
     <tr>

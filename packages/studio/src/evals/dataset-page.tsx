@@ -109,7 +109,7 @@ function CaseTable({ dataset, cases, onEdit, onChange }: CaseTableProps): ReactN
         <tbody className="divide-y">
           {cases.map((one) => (
             <tr key={one.id} className="align-top">
-              <th scope="row" className="max-w-40 px-3 py-2 font-medium">
+              <th scope="row" className="min-w-28 max-w-40 px-3 py-2 font-medium">
                 <button
                   type="button"
                   className="min-h-6 text-left text-accent underline-offset-2 [overflow-wrap:anywhere] hover:underline"

@@ -3,6 +3,7 @@ import { Check, ThumbsDown, ThumbsUp, X } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { evalsClient } from "../data/evals-client.ts";
+import { Markdown } from "../markdown/markdown.tsx";
 import { runWithToast } from "../shell/toasts.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
@@ -67,7 +68,9 @@ function Attempt({ experimentId, result, onReview }: AttemptProps): ReactNode {
         <span className="sr-only">{passed ? "Passed" : "Failed"}</span>
       </span>
       <div className="min-w-0 flex-1">
-        <p className="line-clamp-3 text-sm [overflow-wrap:anywhere]">{escapeBidi(text) || "No answer"}</p>
+        <div className="line-clamp-3 text-sm [overflow-wrap:anywhere]">
+          {text.trim() === "" ? "No answer" : <Markdown text={text} />}
+        </div>
         {error && <p className="text-xs text-bad [overflow-wrap:anywhere]">{escapeBidi(error.message)}</p>}
         <ul className="mt-1 flex flex-wrap gap-x-3 gap-y-1 text-xs">
           {scores.map((score) => (

@@ -71,7 +71,7 @@ function StoredEvents({ session }: { readonly session: OpenSession }): ReactNode
   }
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div className="flex h-10 shrink-0 items-center gap-2 px-4">
+      <div className="flex min-h-10 shrink-0 items-center py-1 gap-2 px-4">
         <input
           type="search"
           aria-label="Search events"

@@ -38,7 +38,7 @@ export function MessagesTab({ session }: { readonly session: OpenSession }): Rea
     return <EmptyState title="No messages yet">Send a message to see what the model receives.</EmptyState>;
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div className="flex h-10 shrink-0 items-center gap-2 px-4">
+      <div className="flex min-h-10 shrink-0 items-center py-1 gap-2 px-4">
         <SelectField
           label="Format"
           value={format}

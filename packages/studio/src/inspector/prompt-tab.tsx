@@ -38,7 +38,7 @@ export function PromptTab({ session }: { readonly session: OpenSession }): React
   );
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div className="flex h-10 shrink-0 items-center gap-1 px-3">
+      <div className="flex min-h-10 shrink-0 items-center py-1 gap-1 px-3">
         <IconButton label="Previous turn" disabled={turn <= 1} onClick={() => setChosen(turn - 1)}>
           <ChevronLeft size={15} />
         </IconButton>

@@ -17,7 +17,7 @@ export function ReasoningTab({ session }: { readonly session: OpenSession }): Re
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       {runs.length > 1 && (
-        <div className="flex h-10 shrink-0 items-center px-4">
+        <div className="flex min-h-10 shrink-0 items-center py-1 px-4">
           <RunPicker runs={runs} runId={run.runId} onChange={select} />
         </div>
       )}

@@ -153,7 +153,7 @@ function RunSection(): ReactNode {
               </Button>
               <ConfirmButton
                 label="Cancel run"
-                name={`Cancel the run of ${formatUser(user)}`}
+                name={`Cancel run of ${formatUser(user)}`}
                 consequence="The run ends. What it has done so far stays in its session."
                 onConfirm={() => send(runId, "cancel")}
               />

@@ -59,10 +59,15 @@ export function ReplayControls({ playback, facts, total, starts }: ReplayControl
           choices={speeds.map((option) => ({ value: String(option), label: `${option}×` }))}
           onChange={(value) => setSpeed(speeds.find((option) => String(option) === value) ?? 1)}
         />
-        <p data-moment={count} className="ml-2 min-w-0 flex-1 truncate text-xs text-quiet tabular-nums">
-          {count} of {total}
-          {now && <span className="font-mono"> {now.type}</span>}
-          {now && <span className="text-faint max-sm:hidden"> {time.format(now.at)}</span>}
+        <p
+          data-moment={count}
+          className="ml-1 flex min-w-0 flex-1 gap-1.5 overflow-hidden text-xs text-quiet tabular-nums"
+        >
+          <span className="shrink-0">
+            {count} of {total}
+          </span>
+          {now && <span className="truncate font-mono max-sm:hidden"> {now.type}</span>}
+          {now && <span className="shrink-0 text-faint max-sm:hidden"> {time.format(now.at)}</span>}
         </p>
       </div>
     </div>

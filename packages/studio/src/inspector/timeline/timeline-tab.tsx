@@ -33,7 +33,7 @@ export function TimelineTab({ session }: { readonly session: OpenSession }): Rea
   const [left, right] = timeline.runs.slice(-2);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div className="flex min-h-10 shrink-0 items-center gap-1 pl-4 pr-2">
+      <div className="flex min-h-10 shrink-0 items-center gap-1 py-1 pl-4 pr-2">
         <SelectField
           label="Scale"
           value={scale}
