@@ -24,6 +24,7 @@ export type VersionedDefinition = {
 export type VersionedTool = {
   readonly name: string;
   readonly description: string;
+  readonly instructions?: string;
   readonly input: Json;
   readonly effects?: Tool["effects"];
   readonly reads?: Tool["reads"];
@@ -102,6 +103,7 @@ function describeInstructions(instructions: Instructions): string {
 function describeTool({
   name,
   description,
+  instructions,
   schema,
   effects,
   reads,
@@ -111,6 +113,7 @@ function describeTool({
 }: Tool): VersionedTool {
   return {
     ...{ name, description, input: toData(schema.json) },
+    ...(instructions !== undefined && { instructions }),
     ...(effects !== undefined && { effects }),
     ...(reads !== undefined && { reads }),
     ...(needsApproval && { needsApproval: true }),

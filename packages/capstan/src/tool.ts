@@ -112,6 +112,8 @@ export type ToolExample = {
 type ToolSettings = {
   readonly name: string;
   readonly description: string;
+  /** Added to the instructions of every agent that has the tool, after the agent's own. */
+  readonly instructions?: string;
   /** Part of the schema that the model receives; the offline model matches user messages against them. */
   readonly examples?: readonly ToolExample[];
   /** Default: the tool runs in parallel, is not retried, and is not repeated after a crash. */
@@ -281,6 +283,7 @@ function isIsolation(value: unknown): boolean {
 const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", FieldRule>> = {
   name: anyValue,
   description: anyValue,
+  instructions: { hint: "a string", accepts: (value) => typeof value === "string" },
   examples: {
     hint: "a list of `{ phrase, input }`",
     accepts: (value) => Array.isArray(value) && value.every(isExample),

@@ -194,6 +194,14 @@ describe("the rights of a program", () => {
 });
 
 describe("codeMode", () => {
+  it("brings the instructions of its tools", () => {
+    const [order, mark] = createOrderTools();
+    if (!order || !mark) throw new Error("no tools");
+    const tools = [{ ...order, instructions: "Orders have ids." }, mark];
+    expect(codeMode({ tools }).instructions).toBe("Orders have ids.");
+    expect(codeMode({ tools: [order] }).instructions).toBeUndefined();
+  });
+
   it("describes the tools as TypeScript, and is as foreign as they are", () => {
     const [order] = createOrderTools();
     const tool = codeMode({ tools: createOrderTools() });

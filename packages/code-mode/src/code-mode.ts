@@ -56,6 +56,7 @@ export function codeMode(options: CodeModeOptions): Tool {
     });
   const agent = createAgent("");
   const foreign = mergeOrigins(tools);
+  const instructions = tools.flatMap((tool) => tool.instructions ?? []).join("\n\n");
   const tool = defineTool({
     name,
     description: formatDescription(tools, programLimits),
@@ -71,6 +72,7 @@ export function codeMode(options: CodeModeOptions): Tool {
     retry: { maxAttempts: 1 },
     timeoutMs: Number.MAX_SAFE_INTEGER,
     ...(foreign !== undefined && { foreign }),
+    ...(instructions !== "" && { instructions }),
     execute: ({ code }, context) =>
       agentTool(createAgent(code), { maxTurns: "unlimited" }).execute?.({ prompt: code }, context),
   });

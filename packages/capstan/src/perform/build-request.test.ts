@@ -31,14 +31,18 @@ const effect: ModelEffect = {
 type Setting = {
   readonly instructions?: string | ((input: InstructionsInput) => string | Promise<string>);
   readonly tools?: boolean;
+  readonly toolInstructions?: string;
   readonly start?: { readonly instructions?: string; readonly timeZone?: string };
 };
 
 function buildTestRequest(
   wanted: Partial<ModelEffect>,
-  { instructions = "Be kind.", tools = true, start = {} }: Setting = {},
+  { instructions = "Be kind.", tools = true, start = {}, toolInstructions }: Setting = {},
 ) {
-  const look = defineTool({ name: "look", description: "Looks", input: { type: "object" } });
+  const look = defineTool({
+    ...{ name: "look", description: "Looks", input: { type: "object" } },
+    ...(toolInstructions !== undefined && { instructions: toolInstructions }),
+  });
   const model = scriptedModel([]);
   const agent = defineAgent({ name: "helper", model, instructions, tools: tools ? [look] : [] });
   const opening: Fact = {
@@ -107,6 +111,14 @@ describe("the model request", () => {
     expect((await buildTestRequest({ notes }, { instructions: "" })).instructions).toBe(
       "Two turns are left.\n\nWrap up.",
     );
+  });
+
+  it("has the instructions of the tools between the agent's and the notes, also with those of the input", async () => {
+    const setting = { toolInstructions: "Look twice." };
+    const { instructions } = await buildTestRequest({ notes: ["Wrap up."] }, setting);
+    expect(instructions).toBe("Be kind.\n\nLook twice.\n\nWrap up.");
+    const ofInput = await buildTestRequest({}, { ...setting, start: { instructions: "Be brief." } });
+    expect(ofInput.instructions).toBe("Be brief.\n\nLook twice.");
   });
 
   it("uses the instructions of the input instead of the agent's own", async () => {

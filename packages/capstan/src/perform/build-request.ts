@@ -5,7 +5,7 @@ import type { Entry } from "../history.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
 import { backgroundWork, buildHandoffSpec, hasBackgroundTools, readResult } from "../prompt/builtin-tools.ts";
 import { contextSection } from "../prompt/context-section.ts";
-import { citationSection } from "../prompt/prompt.ts";
+import { citationSection, listToolInstructions } from "../prompt/prompt.ts";
 import { isSearchHosted, listFixedSpecs, markDeferred, splitTools } from "../prompt/search-tools.ts";
 import { getHandoffPolicy, listOpenTargets } from "../rules/handoffs.ts";
 import { type ModelSettings, resolveSettings, type ToolChoice } from "../settings/settings.ts";
@@ -32,7 +32,7 @@ export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRe
   const history = partial ? continueHistory(state.history, partial) : state.history;
   const hosted = withdrawn || !agent.hosted ? [] : offerHosted(agent, state).offered;
   return {
-    instructions: [base, formatOutputInstructions(agent), ...effect.notes]
+    instructions: [base, ...listToolInstructions(agent), formatOutputInstructions(agent), ...effect.notes]
       .filter((text) => text !== "")
       .join("\n\n"),
     history: hasMedia(history) ? await loadMedia(history, io) : history,

@@ -1,4 +1,4 @@
-import type { Instructions, InstructionsInput } from "../agent.ts";
+import type { Agent, Instructions, InstructionsInput } from "../agent.ts";
 import { contextSection } from "./context-section.ts";
 
 export type StandardInstructions = {
@@ -95,3 +95,8 @@ export function citationSection({ fragments }: Pick<InstructionsInput, "fragment
         "Use only numbers of the sources above, which keep their numbers; never make one up.";
 }
 Object.assign(citationSection, { summary: "how to cite" });
+
+/** The instructions that the tools of an agent bring, in the order of the tools. */
+export function listToolInstructions({ tools }: Pick<Agent, "tools">): readonly string[] {
+  return [...tools.values()].flatMap(({ instructions }) => instructions ?? []);
+}

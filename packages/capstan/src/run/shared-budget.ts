@@ -2,6 +2,7 @@ import type { Agent } from "../agent.ts";
 import { rejectOnAbort } from "../clock.ts";
 import type { Effect, ModelEffect, Step } from "../effect.ts";
 import { hasMedia } from "../perform/build-request.ts";
+import { listToolInstructions } from "../prompt/prompt.ts";
 import { listAncestors, type RunState, type State } from "../state/state.ts";
 
 /** What a call that has started may still spend, in the budgets of its run and of all ancestors. */
@@ -163,7 +164,14 @@ function computeMaxTokens(effect: ModelEffect, { run, state, agent }: Reservatio
   if (output === undefined || isOpen || typeof instructions !== "string" || hasMedia(state.history))
     return Number.POSITIVE_INFINITY;
   const { specs, output: schema } = agent;
-  const sent = [instructions, specs, schema?.json, effect.notes, [...state.fragments.values()]];
+  const sent = [
+    instructions,
+    listToolInstructions(agent),
+    specs,
+    schema?.json,
+    effect.notes,
+    [...state.fragments.values()],
+  ];
   const input = JSON.stringify([...sent, state.history, run.steering, run.currentTurn?.partial?.entry]);
   return effect.retry.attempts * (new TextEncoder().encode(input).length + output);
 }
