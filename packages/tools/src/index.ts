@@ -10,6 +10,18 @@ export type { SandboxOptions } from "./shell/bubblewrap.ts";
 export type { ShellLimits } from "./shell/run-command.ts";
 export type { SandboxReport } from "./shell/sandbox.ts";
 export { type ShellTool, type ShellToolOptions, shellTool } from "./shell-tool.ts";
+export {
+  type FoundSkills,
+  findSkills,
+  readSkillFolder,
+  type Skill,
+  type SkillFileProblem,
+  type SkillFolder,
+  type SkillLocation,
+  type SkillProvenance,
+} from "./skills/find-skills.ts";
+export type { SkillMetadata, SkillProblem } from "./skills/parse-skill.ts";
+export { isSkillsTool, type SkillsOptions, type SkillsTool, skills } from "./skills.ts";
 export { checkPublicUrl } from "./web/check-url.ts";
 export type { GuardOptions } from "./web/guard.ts";
 export {
