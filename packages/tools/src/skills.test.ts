@@ -30,7 +30,7 @@ const sent: string[] = [];
 const send = defineTool({
   name: "send_mail",
   description: "Sends a mail.",
-  input: { to: { type: "string" } },
+  input: { type: "object", properties: { to: { type: "string" } }, required: ["to"] },
   effects: "send",
   reads: [],
   target: ({ to }) => to,
@@ -138,7 +138,7 @@ describe("load_skill", () => {
     });
     const texts = model.requests
       .at(-1)
-      ?.history.flatMap((entry) => (entry.type === "result" ? entry.content : []));
+      ?.history.flatMap((entry) => (entry.type === "result" ? [entry.content] : []));
     expect(texts).toEqual([
       "Skill: notes\n\nOld.",
       "Skill: notes\n\nNew.",
@@ -318,7 +318,7 @@ describe("an external skill", () => {
     expect(model.requests[0]?.instructions).toContain("- deploy: Deploys.");
     const results = model.requests
       .at(-1)
-      ?.history.flatMap((entry) => (entry.type === "result" ? entry.content : []));
+      ?.history.flatMap((entry) => (entry.type === "result" ? [entry.content] : []));
     expect(results).toEqual(["Skill: deploy\n\nDo it.", expect.stringMatching(/^External content follows/)]);
     expect(status).toBe("waiting");
   });

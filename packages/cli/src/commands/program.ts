@@ -20,6 +20,7 @@ const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
   doctor: async () => (await import("./doctor/add-doctor.ts")).addDoctor,
   quotas: async () => (await import("./quotas/add-quotas.ts")).addQuotas,
   keys: async () => (await import("./keys/add-keys.ts")).addKeys,
+  skills: async () => (await import("./skills/add-skills.ts")).addSkills,
   app: async () => (await import("./app/add-app.ts")).addApp,
   init: async () => (await import("../init/add-init.ts")).addInit,
   dev: async () => (await import("../serve/add-dev.ts")).addDev,

@@ -49,6 +49,7 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
     check: createListCheck(isTool),
     expected: 'a list of "files", "web", "plan", "shell" and tools made with `defineTool`',
   },
+  skills: { check: createListCheck(isNonEmptyText), expected: 'a list of folders, such as ["./skills"]' },
   storedAgents: { check: isRecord, expected: "an object, such as { tools: [search] }" },
   server: { check: isRecord, expected: "an object, such as { port: 4000 }" },
   database: { check: isNonEmptyText, expected: "a file path, or postgres://…" },

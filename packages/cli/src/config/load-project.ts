@@ -1,8 +1,8 @@
-// Loads a project: the nearest `capstan.config.ts` (or .js, .mjs) and the nearest `.mcp.json`, searching upwards. A config
-// is code, `.mcp.json` starts commands, and both may come with a download, so they are used only as the user has trusted
-// them. A file named with a flag needs no trust.
-import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+// Loads a project: the nearest `capstan.config.ts` (or .js, .mjs), the nearest `.mcp.json` and the nearest folders of
+// skills, searching upwards. A config is code, `.mcp.json` starts commands, skills are instructions, and all may come with
+// a download, so they are used only as the user has trusted them. A file named with a flag needs no trust.
+import { existsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AgentError, isRecord } from "capstan";
 import { userFolder } from "capstan/data-folder";
@@ -28,7 +28,9 @@ export type Project = {
   readonly configFile?: string;
   /** Only when it is trusted. */
   readonly mcpFile?: string;
-  /** Found, but not used. */
+  /** The project's folders of skills, trusted or not. */
+  readonly skillFolders: readonly string[];
+  /** Found, but not used; untrusted skills are used as external content. */
   readonly untrusted: readonly string[];
   readonly notices: readonly string[];
 };
@@ -42,7 +44,9 @@ export async function loadProject(flags: WorkspaceFlags, io: Io, need: ConfigNee
   const namedConfig = flags.config === undefined ? undefined : resolveConfigFile(flags.config, io);
   const foundConfig = namedConfig ?? findUpwards(flags.configNames ?? configNames, search);
   const mcpFile = findUpwards([".mcp.json"], search);
-  const files = [...(namedConfig ? [] : [foundConfig]), mcpFile].filter((file) => file !== undefined);
+  const skillFolders = findSkillFolders(io);
+  const configFiles = [...(namedConfig ? [] : [foundConfig]), mcpFile].filter((file) => file !== undefined);
+  const files = [...configFiles, ...skillFolders];
   // A user who answers no continues without the config; a script has no user to ask.
   const canAsk =
     need === "required" && !flags.isScript && io.stdin.isTTY === true && io.stderr.isTTY === true;
@@ -56,9 +60,23 @@ export async function loadProject(flags: WorkspaceFlags, io: Io, need: ConfigNee
     config: configFile === undefined ? {} : await loadConfig(configFile),
     ...(configFile !== undefined && { configFile }),
     ...(mcpFile !== undefined && !untrusted.includes(mcpFile) && { mcpFile }),
+    skillFolders,
     untrusted,
     notices: refused.map(formatNotice),
   };
+}
+
+/** The user's own skills. */
+export const getUserSkillFolder = (env: Io["env"]): string => join(userFolder(env), ".capstan", "skills");
+
+/** Finds the nearest folders of skills that are part of a project. */
+export function findSkillFolders({ cwd, env }: Pick<Io, "cwd" | "env">): readonly string[] {
+  const search = { from: cwd, home: userFolder(env) };
+  return [".capstan/skills", ".claude/skills"].flatMap((name) => {
+    const folder = findUpwards([name], search);
+    if (folder === undefined || folder === getUserSkillFolder(env)) return [];
+    return statSync(folder).isDirectory() ? folder : [];
+  });
 }
 
 async function findUntrusted(
@@ -106,7 +124,11 @@ async function loadConfig(file: string): Promise<Config> {
 
 const isEmptyObject = (value: object): boolean => Object.keys(value).length === 0;
 
-function formatNotice({ file, state }: FileTrust): string {
+function formatNotice({ file, state, isSkillFolder }: FileTrust): string {
+  if (isSkillFolder) {
+    const reason = state === "changed" ? "changed since you trusted them" : "are not trusted";
+    return `The skills in ${file} ${reason}: the agent does not see them in its instructions, and their text is external content. Review them, then run capstan with --trust.`;
+  }
   const problem = state === "changed" ? "it changed since you trusted it" : "it is not trusted";
   return `${file} is not used: ${problem}. Review it, then run capstan with --trust.`;
 }

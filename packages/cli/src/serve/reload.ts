@@ -20,10 +20,11 @@ export function reloadOnChange({ front, modules, ...options }: ReloadOptions): F
     tail = tail.then(reload);
   });
   const watchAll = () => {
-    const { configFile } = front.getCurrent().workspace;
+    const { configFile, skills } = front.getCurrent().workspace;
     // Also watches config files that do not exist yet.
     const possible = [...configNames, ".mcp.json"].map((name) => join(io.cwd, name));
-    watching.add([...possible, ...(configFile === undefined ? [] : [configFile]), ...modules.listFiles()]);
+    const named = configFile === undefined ? [] : [configFile];
+    watching.add([...possible, ...named, ...modules.listFiles(), ...(skills?.listFiles() ?? [])]);
   };
 
   async function reload(): Promise<void> {

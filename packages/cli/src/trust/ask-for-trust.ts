@@ -27,8 +27,16 @@ export async function askForTrust(files: readonly FileTrust[], io: Io): Promise<
 }
 
 function formatQuestion(files: readonly FileTrust[], changed: readonly FileTrust[]): string {
-  const names = files.map(({ file }) => escapeTerminal(file)).join(" and ");
-  const risk = `${names} can start programs and run code on this machine.`;
+  const joinNames = (isSkillFolder: boolean) =>
+    files
+      .flatMap((one) => (one.isSkillFolder === isSkillFolder ? escapeTerminal(one.file) : []))
+      .join(" and ");
+  const code = joinNames(false);
+  const skills = joinNames(true);
+  const risk = [
+    ...(code === "" ? [] : [`${code} can start programs and run code on this machine.`]),
+    ...(skills === "" ? [] : [`The skills in ${skills} become instructions of the agent.`]),
+  ].join(" ");
   return changed.length === 0
     ? `Do you trust this folder? ${risk}`
     : `Do you still trust this folder? The lines above changed since you trusted it. ${risk}`;

@@ -8,8 +8,6 @@ const toFile = (text: string) => ({ sha256: text, text });
 it("shows the lines that changed, files that are new or gone, and hidden characters (A71)", () => {
   const lines = formatChanges(
     {
-      file: "/app/.mcp.json",
-      state: "changed",
       trusted: { ".mcp.json": toFile("a\nb\nc"), "same.sh": toFile("x"), "old.sh": toFile("rm x") },
       current: {
         ".mcp.json": toFile("a\nB\u202e\nc"),
@@ -28,10 +26,9 @@ it("shows the lines that changed, files that are new or gone, and hidden charact
 
 it("counts the lines it leaves out, and says when a file is too long to compare", () => {
   const long = Array.from({ length: 300 }, (_, index) => `line ${index}`).join("\n");
-  const change = { file: "/app/a", state: "changed" } as const;
-  const lines = formatChanges({ ...change, trusted: { a: toFile("") }, current: { a: toFile(long) } }, style);
+  const lines = formatChanges({ trusted: { a: toFile("") }, current: { a: toFile(long) } }, style);
   expect(lines).toHaveLength(2 + 200 + 1);
   expect(lines.at(-1)).toBe("… 100 more lines");
-  const huge = { ...change, trusted: { a: { sha256: "1" } }, current: { a: { sha256: "2" } } };
+  const huge = { trusted: { a: { sha256: "1" } }, current: { a: { sha256: "2" } } };
   expect(formatChanges(huge, style)).toEqual(["--- a", "+++ a", "(too long to compare)"]);
 });

@@ -8,7 +8,10 @@ import { type FileTrust, listChangedPaths } from "./trust.ts";
 const maxLines = 200;
 
 /** Formats what has changed since a project file was trusted: its own lines and the lines of the code it loads. */
-export function formatChanges({ trusted, current }: FileTrust, style: Style): string[] {
+export function formatChanges(
+  { trusted, current }: Pick<FileTrust, "trusted" | "current">,
+  style: Style,
+): string[] {
   return listChangedPaths(trusted, current).flatMap((path) =>
     formatDiff(formatFileChange(path, trusted[path], current[path]), style),
   );

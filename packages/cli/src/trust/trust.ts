@@ -1,13 +1,14 @@
 // Trusted folders: `trust.json` in the data folder, mode 0600: {"folders": [real paths], "files": {path: snapshot}}. A
 // project file is used only as it was trusted. Trust in a folder includes its subfolders, except for the home folder and
 // the root, which contain everything; a project file in a subfolder needs its own trust.
-import { readFileSync, realpathSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { AgentError, isRecord } from "capstan";
 import { dataFolder, userFolder } from "capstan/data-folder";
 import { replaceFile } from "capstan/replace-file";
 import { ensureDataFolder } from "../config/ensure-data-folder.ts";
 import type { Io } from "../io.ts";
+import { selectSkill, takeSkillSnapshot, takeSkillsSnapshot } from "./skill-snapshot.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 
 /** Whether the user allows code and commands found in the folder to run. */
@@ -30,23 +31,42 @@ export async function trustFolder(folder: string, env: Io["env"]): Promise<void>
   }));
 }
 
-/** A project file compared with what the user has trusted. */
+/** A project file, or a folder of skills, compared with what the user has trusted. */
 export type FileTrust = {
   readonly file: string;
+  readonly isSkillFolder: boolean;
   /** `new`: it was never trusted, or by a version that did not record what. */
   readonly state: "trusted" | "changed" | "new";
   readonly trusted: Snapshot;
   readonly current: Snapshot;
 };
 
-/** Compares a project file, and the code that it loads, with what the user has trusted. */
+/** Compares a project file and the code that it loads, or a folder of skills, with what the user has trusted. */
 export function checkTrust(file: string, env: Io["env"]): FileTrust {
-  const trusted = isTrusted(dirname(file), env) ? readTrust(env).files[getKey(file)] : undefined;
-  const current = takeSnapshot(file);
-  if (!trusted) return { file, state: "new", trusted: {}, current };
+  const isSkillFolder = statSync(file).isDirectory();
+  const trusted = findTrusted(file, env);
+  const current = isSkillFolder ? takeSkillsSnapshot(file) : takeSnapshot(file);
+  if (!trusted) return { file, isSkillFolder, state: "new", trusted: {}, current };
   const state = listChangedPaths(trusted, current).length === 0 ? "trusted" : "changed";
-  return { file, state, trusted, current };
+  return { file, isSkillFolder, state, trusted, current };
 }
+
+/** Whether one skill in a project's folder of skills is as the user has trusted it. */
+export function isTrustedSkill(folder: string, name: string, env: Io["env"]): boolean {
+  const trusted = findTrusted(folder, env);
+  const current = trusted && takeSkillSnapshot(folder, name);
+  return (
+    current !== undefined && listChangedPaths(selectSkill(trusted ?? {}, folder, name), current).length === 0
+  );
+}
+
+function findTrusted(file: string, env: Io["env"]): Snapshot | undefined {
+  return isTrusted(getTrustedFolder(file), env) ? readTrust(env).files[getKey(file)] : undefined;
+}
+
+/** The folder of the project: `.claude/skills` and `.capstan/skills` are two levels below it. */
+const getTrustedFolder = (file: string): string =>
+  statSync(file).isDirectory() ? dirname(dirname(file)) : dirname(file);
 
 /** Returns the paths of files that were changed, added or removed. */
 export function listChangedPaths(before: Snapshot, after: Snapshot): readonly string[] {
@@ -54,9 +74,9 @@ export function listChangedPaths(before: Snapshot, after: Snapshot): readonly st
   return paths.filter((path) => before[path]?.sha256 !== after[path]?.sha256);
 }
 
-/** Trusts a project file as it was when it was checked, and its folder. */
+/** Trusts a project file as it was when it was checked, and the folder of the project. */
 export async function trustFile({ file, current }: FileTrust, env: Io["env"]): Promise<void> {
-  await trustFolder(dirname(file), env);
+  await trustFolder(getTrustedFolder(file), env);
   await changeTrust(env, ({ folders, files }) => ({ folders, files: { ...files, [getKey(file)]: current } }));
 }
 

@@ -4,15 +4,18 @@ import { AgentError, suggestName, type Tool } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 import type { Config, ToolSet } from "../config/config.ts";
 import type { Io } from "../io.ts";
+import type { WorkspaceSkills } from "./skills.ts";
 
 /** Sources of tools. */
 export type ToolContext = {
   readonly config: Config;
   readonly mcp: McpTools | undefined;
+  /** Skills that every agent gets. */
+  readonly skills?: WorkspaceSkills | undefined;
   /** Root folder of the file tools. */
   readonly folder: string;
   readonly env: Io["env"];
-  /** The folder has config files that the user does not trust: its other files come from outside, too. */
+  /** The folder has config files or skills that the user does not trust: its other files come from outside, too. */
   readonly isUntrusted?: boolean;
 };
 

@@ -26,15 +26,17 @@ export async function createAgents(flags: WorkspaceFlags, context: ToolContext):
     ? context.config.agents
     : [await createDefaultAgent(flags, context)];
   const chosen = findAgent(agents, flags.agent);
-  const tools = await chooseTools(flags.tools, () => getOwnTools(chosen), context);
+  const { mcp, skills } = context;
+  const getTools = (agent: Agent) => skills?.addTo(getOwnTools(agent)) ?? getOwnTools(agent);
+  const tools = await chooseTools(flags.tools, () => getTools(chosen), context);
   const model = flags.model === undefined ? undefined : await resolveModel(flags.model);
   const configuredAgents = new Map<Agent, Agent>();
   const configure = (agent: Agent): Agent => {
     const known = configuredAgents.get(agent);
     if (known) return known;
     const isChosen = agent === chosen;
-    const { mcp } = context;
-    const source = isChosen ? tools : mcp && (() => [...getOwnTools(agent), ...mcp.tools]);
+    const isExtended = mcp !== undefined || skills !== undefined;
+    const source = isChosen ? tools : isExtended && (() => [...getTools(agent), ...(mcp?.tools ?? [])]);
     const remade: Agent = {
       ...agent,
       ...(source &&

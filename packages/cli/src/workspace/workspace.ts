@@ -18,6 +18,7 @@ import { createEngine } from "./create-engine.ts";
 import { collectMcpServers, getMcpNotices, startServers } from "./mcp-servers.ts";
 import { openMemory, openStore, resolveDatabase } from "./open-store.ts";
 import { loadDataAgents, openProjectData } from "./project-data.ts";
+import { openSkills, type WorkspaceSkills } from "./skills.ts";
 
 /** Command-line flags for agents, models, tools and file locations. */
 export type WorkspaceFlags = {
@@ -82,6 +83,8 @@ export interface Workspace {
    */
   readonly engine: LocalEngine;
   readonly mcp: McpTools | undefined;
+  /** Skills of the config, the user and the project; undefined without any. */
+  readonly skills: WorkspaceSkills | undefined;
   readonly logs: FileLogs;
   /** Own data that the apps of the config are opened on; undefined if none can be. */
   readonly data: OwnData | undefined;
@@ -113,7 +116,8 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
     if (mcp) cleanups.push(() => mcp.close());
     const isUntrusted = project.untrusted.length > 0;
     const agents = [...(config.agents ?? []), ...dataAgents];
-    const context = { config: { ...config, agents }, mcp, folder: io.cwd, env: io.env, isUntrusted };
+    const skills = await openSkills(project, io);
+    const context = { config: { ...config, agents }, mcp, skills, folder: io.cwd, env: io.env, isUntrusted };
     const team = await createAgents({ ...flags, agent }, context);
     const { fileLogs } = await import("capstan/logs/file");
     const logs = fileLogs({ directory: getLogFolder(project, io), deltas: config.logs?.deltas ?? false });
@@ -128,7 +132,7 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
     const modelName = getModelName(team.agent);
     return {
       ...{ config, home, database: opened.database, project: owner, ...team },
-      ...{ policy, store, engine, mcp, logs, data, close },
+      ...{ policy, store, engine, mcp, skills, logs, data, close },
       isTrusted: !isUntrusted && isTrusted(io.cwd, io.env),
       ...(project.configFile !== undefined && { configFile: project.configFile }),
       modelName: isOffline(modelName) ? `${modelName} (rules, not AI)` : modelName,

@@ -52,7 +52,7 @@ export async function checkProject(
       says: getErrorMessage(error),
       advice: "Fix the file.",
     } as const;
-    return { project: { config: {}, untrusted: [], notices: [] }, finding };
+    return { project: { config: {}, skillFolders: [], untrusted: [], notices: [] }, finding };
   }
 }
 
