@@ -155,6 +155,7 @@ export {
   type Outcome,
   type Question,
   type Reads,
+  type SkillInfo,
   type Tool,
   type ToolCall,
   type ToolContext,

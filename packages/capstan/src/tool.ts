@@ -159,6 +159,8 @@ export interface Tool<Call extends ToolCall = ToolCall, Context = any> extends T
   readonly isolate?: ToolLocation;
   /** The provider executes the tool, or defines its actions: see `hostedTools`. */
   readonly hosted?: HostedTool;
+  /** The skills that the tool can load. */
+  readonly skills?: readonly SkillInfo[];
   /** The agent that answers the calls of a tool made with `agentTool`. */
   readonly agent?: Agent;
   /** The agent works in the background: a call returns at once. */
@@ -169,6 +171,13 @@ export interface Tool<Call extends ToolCall = ToolCall, Context = any> extends T
   /** See `ToolDefinition`. */
   pattern?(input: unknown): string | undefined;
 }
+
+/** A skill that a tool can load. The description of an external one is untrusted. */
+export type SkillInfo = {
+  readonly name: string;
+  readonly description: string;
+  readonly provenance: "operator" | "external";
+};
 
 /** A reason to ask the user, and what the call would do, such as a diff. `ui` is stored and shown with the request. */
 export type ApprovalRequest = { readonly reason: string; readonly ui?: UiHint };

@@ -23,6 +23,7 @@ import { getLastUtterance } from "./dialog/parse-intents.ts";
 import { formatCompletionQuestion } from "./matching/partial-example.ts";
 import { getProperties } from "./matching/properties.ts";
 import { planStep } from "./planning/plan-step.ts";
+import { describeLoadedSkill, planSkill, withoutSkills } from "./planning/skills.ts";
 import { planSearch, withoutSearch } from "./planning/tool-search.ts";
 
 export type OfflineOptions = {
@@ -77,7 +78,7 @@ function unquoteDescriptions(request: ModelRequest): ModelRequest {
 type Reply = { readonly reason: string; readonly text: string; readonly calls: readonly Call[] };
 
 function createReply(received: ModelRequest): Reply {
-  const request = withoutSearch({ ...received, history: withoutBackground(received.history) });
+  const request = withoutSkills(withoutSearch({ ...received, history: withoutBackground(received.history) }));
   const { history, tools, toolChoice } = request;
   const last = history.at(-1);
   const say = (reason: string, text: string): Reply => ({
@@ -95,6 +96,8 @@ function createReply(received: ModelRequest): Reply {
     const remark = replyAboutAnswer(history);
     if (remark !== undefined) return say("This is about the last answer.", remark);
   }
+  const skill = planSkill(received);
+  if (skill) return { reason: "A skill fits the request.", text: "", calls: [skill] };
   const step = planStep(request);
   switch (step.type) {
     case "call":
@@ -116,6 +119,8 @@ function createReply(received: ModelRequest): Reply {
     case "answer": {
       const search = planSearch(received);
       if (search) return { reason: "No tool that I see matches the request.", text: "", calls: [search] };
+      const loaded = describeLoadedSkill(received);
+      if (loaded !== undefined) return say("A skill was loaded.", loaded);
       return say(
         last?.type === "result" ? "The results contain the answer." : "No tool matches the request.",
         writeAnswer(request),

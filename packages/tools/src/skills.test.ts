@@ -5,7 +5,7 @@ import { defineAgent, defineTool, resume, run } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { SkillFolder } from "./skills/find-skills.ts";
+import { findSkills, type SkillFolder } from "./skills/find-skills.ts";
 import { skills } from "./skills.ts";
 
 let base: string;
@@ -88,7 +88,7 @@ describe("the catalogue", () => {
     write("more/file.md", "");
     const tool = skills({ folders: [join(base, "skills"), { path: join(base, "more") }] });
     expect(tool.instructions).toContain("- notes: The first.\n- other: Another.");
-    const { skills: found, problems } = tool.listSkills();
+    const { skills: found, problems } = findSkills(tool.skillFolders);
     expect(found.map(({ name }) => name)).toEqual(["notes", "other"]);
     expect(problems.map(({ file, message }) => `${file.slice(base.length)}: ${message}`)).toEqual([
       "/more/broken/SKILL.md: `name` must be the name of the skill's folder.",
@@ -221,7 +221,7 @@ describe("load_skill", () => {
     symlinkSync(join(base, "outside/far"), join(base, "project/.claude/skills/far"));
     symlinkSync("../../shared/near", join(base, "project/.claude/skills/near"));
     const folder: SkillFolder = { path: join(base, "project/.claude/skills"), root: join(base, "project") };
-    const { skills: found, problems } = skills({ folders: [folder] }).listSkills();
+    const { skills: found, problems } = findSkills([folder]);
     expect(found.map(({ name }) => name)).toEqual(["near"]);
     expect(problems.map(({ message }) => message)).toEqual([
       "SKILL.md is a link.",

@@ -17,13 +17,7 @@ import { readFileTool } from "./files/read-file.ts";
 import { resolveRoot } from "./files/root.ts";
 import { createSeenFiles } from "./files/seen-files.ts";
 import { defaultLimits, getMaxResultSize, type Workspace } from "./files/workspace.ts";
-import {
-  type FoundSkills,
-  findSkills,
-  loadSkill,
-  type Skill,
-  type SkillFolder,
-} from "./skills/find-skills.ts";
+import { findSkills, loadSkill, type Skill, type SkillFolder } from "./skills/find-skills.ts";
 import { wrapUntrusted } from "./web/wrap-untrusted.ts";
 
 export type SkillsOptions = {
@@ -36,8 +30,8 @@ type LoadSkillInput = { readonly name: string; readonly file?: string; readonly 
 /** The tool `load_skill`, and where its skills come from. */
 export type SkillsTool = Tool<ToolCall<"load_skill", LoadSkillInput>, unknown> & {
   readonly skillFolders: readonly SkillFolder[];
-  /** Lists the skills as they are now. */
-  listSkills(): FoundSkills;
+  /** The skills as they were when the tool was created. */
+  readonly skills: readonly Skill[];
 };
 
 const limits = { ...defaultLimits, entries: 200 };
@@ -49,12 +43,12 @@ const limits = { ...defaultLimits, entries: 200 };
  */
 export function skills(options: SkillsOptions): SkillsTool {
   const folders = checkFolders(options);
-  const listed = findSkills(folders).skills.filter(({ provenance }) => provenance === "operator");
+  const found = findSkills(folders).skills;
   const tool = defineTool({
     name: "load_skill",
     description:
       "Loads a skill: instructions for a kind of task, and the list of its files. With `file`, reads one of these files.",
-    instructions: formatCatalogue(listed),
+    instructions: formatCatalogue(found.filter(({ provenance }) => provenance === "operator")),
     input: {
       type: "object",
       properties: {
@@ -72,12 +66,12 @@ export function skills(options: SkillsOptions): SkillsTool {
     maxResultSize: getMaxResultSize(limits) * 2,
     execute: (input: LoadSkillInput, context) => executeLoad(folders, input, context),
   });
-  return { ...tool, skillFolders: folders, listSkills: () => findSkills(folders) };
+  return { ...tool, skillFolders: folders, skills: found };
 }
 
 /** Whether a tool was made with `skills`. */
 export function isSkillsTool(tool: Tool): tool is SkillsTool {
-  return typeof Reflect.get(tool, "listSkills") === "function";
+  return "skillFolders" in tool;
 }
 
 function checkFolders({ folders, ...others }: SkillsOptions): readonly SkillFolder[] {

@@ -1,6 +1,6 @@
 import type { AgentData } from "../agents/agent-data.ts";
 import type { AgentVersion } from "../agents/agent-versions.ts";
-import type { Tool } from "../tool.ts";
+import type { SkillInfo, Tool } from "../tool.ts";
 import type { Connection } from "./connection.ts";
 
 /** A tool, as shown to users who choose or build an agent. */
@@ -26,6 +26,8 @@ export type AgentInfo = {
   /** Model names in the order in which they are tried. */
   readonly models: readonly string[];
   readonly tools: readonly ToolInfo[];
+  /** Absent without any. */
+  readonly skills?: readonly SkillInfo[];
   readonly handoffs: readonly string[];
   /** Set when the agent cannot run. */
   readonly problem?: string;

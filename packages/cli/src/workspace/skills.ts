@@ -42,9 +42,9 @@ export function listSkillFolders(
 export async function openSkills(project: Project, io: Io): Promise<WorkspaceSkills | undefined> {
   const folders = listSkillFolders(project, io);
   if (folders.length === 0) return undefined;
-  const { findSkills, isSkillsTool, skills } = await import("@capstan/tools");
+  const { isSkillsTool, skills } = await import("@capstan/tools");
   const common = skills({ folders });
-  if (common.listSkills().skills.length === 0) return undefined;
+  if (common.skills.length === 0) return undefined;
   // A tool that is replaced in every turn would look like a changed one.
   const extended = new Map<Tool, SkillsTool>();
   const extend = (own: SkillsTool): SkillsTool => {
@@ -58,6 +58,6 @@ export async function openSkills(project: Project, io: Io): Promise<WorkspaceSki
       if (!tools.some(({ name }) => name === common.name)) return [...tools, common];
       return tools.map((tool) => (isSkillsTool(tool) ? extend(tool) : tool));
     },
-    listFiles: () => findSkills(folders).skills.map(({ folder }) => join(folder, "SKILL.md")),
+    listFiles: () => common.skills.map(({ folder }) => join(folder, "SKILL.md")),
   };
 }

@@ -13,16 +13,19 @@ export function withoutSearch(request: ModelRequest): ModelRequest {
   return {
     ...request,
     tools: tools.filter(({ name }) => !ownTools.includes(name)),
-    history: history.flatMap(removeSearch),
+    history: removeCalls(history, searchName),
   };
 }
 
-function removeSearch(entry: Entry): readonly Entry[] {
-  if (entry.type === "result") return entry.name === searchName ? [] : [entry];
-  if (entry.type !== "assistant") return [entry];
-  const parts = entry.parts.filter((part) => part.type !== "call" || part.name !== searchName);
-  if (parts.length === entry.parts.length) return [entry];
-  return parts.some(({ type }) => type !== "reasoning") ? [{ ...entry, parts }] : [];
+/** Removes the calls of a tool and their results. */
+export function removeCalls(history: readonly Entry[], name: string): readonly Entry[] {
+  return history.flatMap((entry) => {
+    if (entry.type === "result") return entry.name === name ? [] : [entry];
+    if (entry.type !== "assistant") return [entry];
+    const parts = entry.parts.filter((part) => part.type !== "call" || part.name !== name);
+    if (parts.length === entry.parts.length) return [entry];
+    return parts.some(({ type }) => type !== "reasoning") ? [{ ...entry, parts }] : [];
+  });
 }
 
 /** Searches for what the user said, once per message and before any other call. */

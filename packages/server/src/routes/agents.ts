@@ -31,6 +31,18 @@ const agent: z.ZodType = z.object({
   description: z.string().optional(),
   models: z.array(z.string()),
   tools: z.array(toolSchema),
+  skills: z
+    .array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        provenance: z
+          .enum(["operator", "external"])
+          .describe("`external`: not trusted, so not in the instructions."),
+      }),
+    )
+    .optional()
+    .describe("The skills that the agent can load. Absent without any."),
   handoffs: z.array(z.string()),
   problem: z.string().optional().describe("Why the agent cannot run."),
   warning: z.string().optional().describe("Settings that its models ignore."),

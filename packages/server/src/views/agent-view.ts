@@ -1,4 +1,4 @@
-import { type Agent, isRecord, type Tool } from "capstan";
+import { type Agent, isRecord, type SkillInfo, type Tool } from "capstan";
 import type { ListedAgent } from "capstan/agents";
 import type { AgentInfo, ToolInfo } from "capstan/client";
 import type { Caller } from "../access/caller.ts";
@@ -37,10 +37,13 @@ function buildDataAgentView({ name, agent, profile, problem }: DataAgent): Agent
 
 const noParts = { models: [], tools: [], handoffs: [] };
 
-function describeAgent(agent: Agent): Pick<AgentInfo, "models" | "tools" | "handoffs"> {
+function describeAgent(agent: Agent): Pick<AgentInfo, "models" | "tools" | "skills" | "handoffs"> {
+  const tools = listAgentTools(agent);
+  const skills = tools.flatMap((tool) => (tool.skills ?? []).map(buildSkillView));
   return {
     models: agent.models.main.map((model) => (typeof model === "string" ? model : model.id)),
-    tools: listAgentTools(agent).map(buildToolView),
+    tools: tools.map(buildToolView),
+    ...(skills.length > 0 && { skills }),
     handoffs: (agent.handoffs?.() ?? []).map(({ name }) => name),
   };
 }
@@ -53,6 +56,13 @@ function listAgentTools({ tools, toolSource }: Agent): readonly Tool[] {
     return []; // currently unavailable
   }
 }
+
+/** Without the folder, which users of a server must not see. */
+const buildSkillView = ({ name, description, provenance }: SkillInfo): SkillInfo => ({
+  name,
+  description,
+  provenance,
+});
 
 export function buildToolView({
   name,

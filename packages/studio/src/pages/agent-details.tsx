@@ -4,7 +4,7 @@ import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
 
 /** Read-only details of an agent. */
 export function AgentDetails({ agent }: { readonly agent: AgentInfo }): ReactNode {
-  const { models, tools, handoffs, problem } = agent;
+  const { models, tools, skills = [], handoffs, problem } = agent;
   return (
     <dl className="grid gap-4 text-sm">
       {problem !== undefined && <Detail title="Problem">{escapeBidi(problem)}</Detail>}
@@ -21,6 +21,19 @@ export function AgentDetails({ agent }: { readonly agent: AgentInfo }): ReactNod
           ))}
         </ul>
       </Detail>
+      {skills.length > 0 && (
+        <Detail title="Skills">
+          <ul className="grid gap-2">
+            {skills.map(({ name, description, provenance }) => (
+              <li key={name}>
+                <span className="font-mono text-small text-ink">{escapeInvisible(name)}</span>
+                {provenance === "external" && <span className="ml-2 text-xs text-warn">not trusted</span>}
+                <span className="line-clamp-3 [overflow-wrap:anywhere]">{escapeInvisible(description)}</span>
+              </li>
+            ))}
+          </ul>
+        </Detail>
+      )}
       <Detail title="Handoffs">{handoffs.map(escapeBidi).join(", ") || "None"}</Detail>
     </dl>
   );

@@ -17,10 +17,23 @@ type AgentRowProps = {
 
 /** One agent in the list. */
 export function AgentRow({ agent, isAdmin, onTask }: AgentRowProps): ReactNode {
-  const { name, description, source, version, problem, warning, models, tools, handoffs, data } = agent;
+  const {
+    name,
+    description,
+    source,
+    version,
+    problem,
+    warning,
+    models,
+    tools,
+    skills = [],
+    handoffs,
+    data,
+  } = agent;
   const details = [
     models[0] === undefined ? undefined : escapeBidi(models[0]),
     formatToolCount(tools.length, "tool"),
+    skills.length > 0 ? formatToolCount(skills.length, "skill") : undefined,
     handoffs.length > 0 ? `hands off to ${handoffs.map(escapeBidi).join(", ")}` : undefined,
   ];
   const canEdit = isAdmin && data !== undefined;

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, join, sep } from "node:path";
+import type { SkillInfo } from "capstan";
 import { getSystemCode } from "../files/file-errors.ts";
 import { noFollow } from "../files/open-flags.ts";
 import { isWithin } from "../files/parse-path.ts";
@@ -12,7 +13,7 @@ import {
 } from "./parse-skill.ts";
 
 /** Who wrote a skill: the operator, whose words are instructions, or anyone else. */
-export type SkillProvenance = "operator" | "external";
+export type SkillProvenance = SkillInfo["provenance"];
 
 /** A folder that has one folder per skill. */
 export type SkillFolder = {
