@@ -74,6 +74,7 @@ describe("the examples", () => {
     "sessions-live": "disconnected after 2",
     "sessions-time": "  + Rome: 19 °C, sun",
     settings: "turn 2: { effort: 'medium', maxOutputTokens: 500 }",
+    skills: 'load_skill {"name":"release-notes","file":"references/style.md"}',
     "stop-chat": "assistant: Once upon a time",
     "stored-agents": 'The agent "clerk" is not valid: tools[0]: unknown tool "serch". Did you mean "search"?',
     "structured-output": "{ city: 'Oslo', days: 3 }",

@@ -102,6 +102,8 @@ describe("the packed packages", () => {
     const question = "How many days are there from 2026-11-15 to 2026-12-24?";
     const answer = await execute(capstan, ["-p", question], { cwd: demo, env });
     expect(answer.stdout).toContain("39");
+    const loaded = await execute(capstan, ["-p", "Write a countdown to the launch"], { cwd: demo, env });
+    expect(loaded.stdout).toContain("Skill: countdown");
 
     const server = spawn(capstan, ["dev", "--no-open", "--port", "0"], { cwd: demo, env });
     const left = new Promise((resolve) => server.on("close", resolve));
@@ -185,9 +187,18 @@ describe.skipIf(!canSandbox)("the production kit, in a sandbox of bubblewrap", (
   it("builds an image with the packages and the code, without tests, tools and secrets", () => {
     const app = join(image.root, image.workingFolder);
     expect(readdirSync(app).toSorted()).toEqual([
-      ...["capstan.config.ts", "node_modules", "package-lock.json", "package.json", "tools", "tsconfig.json"],
+      ...[
+        "capstan.config.ts",
+        "node_modules",
+        "package-lock.json",
+        "package.json",
+        "skills",
+        "tools",
+        "tsconfig.json",
+      ],
     ]);
     expect(readdirSync(join(app, "tools"))).toEqual(["days-between.ts"]);
+    expect(existsSync(join(app, "skills/countdown/SKILL.md"))).toBe(true);
     expect(existsSync(join(app, "node_modules/pg"))).toBe(true);
     expect(existsSync(join(app, "node_modules/@types"))).toBe(false);
   });

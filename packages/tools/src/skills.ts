@@ -117,9 +117,10 @@ async function executeLoad(
       : await files.read({ path: file, from: from ?? 1 });
   const message = file === undefined ? `Skill ${name}` : `${escapeInvisible(file)} of the skill ${name}`;
   if (skill.provenance === "operator") return { content: text, message };
+  const notice = `${message} (not trusted)`;
   const source = { skill: name, folder: formatFolder(skill) };
   // Private too: with both labels, every later effect needs approval.
-  return { content: wrapUntrusted(text, source), message, reads: ["private", "untrusted"] };
+  return { content: wrapUntrusted(text, source), message: notice, reads: ["private", "untrusted"] };
 }
 
 /** Names only skills that are listed: others may have chosen the names of external ones. */

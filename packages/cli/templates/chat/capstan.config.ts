@@ -16,4 +16,5 @@ const assistant = defineAgent({
   tools: [daysBetween],
 });
 
-export default defineConfig({ agents: [assistant] });
+// Skills are instructions that the agent loads when a task fits: see skills/countdown/SKILL.md.
+export default defineConfig({ agents: [assistant], skills: ["./skills"] });

@@ -84,7 +84,7 @@ export function describeLoadedSkill({ history }: ModelRequest): string | undefin
   const text = toPlainText(content).slice(0, maxAnswerLength).toWellFormed();
   const quoted = text.split("\n").map((line) => `> ${line}`.trimEnd());
   return [
-    "I loaded a skill. I follow rules and cannot work with its text, as an AI model does:",
+    "I loaded a skill. I follow rules, so I cannot work with its text as an AI model would:",
     "",
     ...quoted,
   ].join("\n");

@@ -19,7 +19,7 @@ export function withoutSearch(request: ModelRequest): ModelRequest {
 
 /** Removes the calls of a tool and their results. */
 export function removeCalls(history: readonly Entry[], name: string): readonly Entry[] {
-  return history.flatMap((entry) => {
+  return history.flatMap((entry): readonly Entry[] => {
     if (entry.type === "result") return entry.name === name ? [] : [entry];
     if (entry.type !== "assistant") return [entry];
     const parts = entry.parts.filter((part) => part.type !== "call" || part.name !== name);

@@ -48,6 +48,19 @@ const note = { format: 1, name: "note", description: "Takes notes", prompt: "Be 
 const put = (body: object, headers = {}) => server.send("PUT", "/api/agents/note", body, headers);
 
 describe("agents over HTTP", () => {
+  it("are shown with their skills, without the folders", async () => {
+    const provenance = "operator" as const;
+    const skill = { name: "notes", description: "Writes notes.", provenance, folder: "/canary-folder" };
+    const [look] = tools;
+    if (!look) throw new Error("no tool");
+    const model = scriptedModel([]);
+    const writer = defineAgent({ name: "writer", model, tools: [{ ...look, skills: [skill] }] });
+    server = createTestServer({ agents: [writer] });
+    const answer = await (await server.send("GET", "/api/agents/writer")).text();
+    expect(JSON.parse(answer).skills).toEqual([{ name: "notes", description: "Writes notes.", provenance }]);
+    expect(answer).not.toContain("canary");
+  });
+
   it("are shown with their abilities, and without their definition", async () => {
     const { send } = serve();
     const answer = await (await send("GET", "/api/agents")).text();

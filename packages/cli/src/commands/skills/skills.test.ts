@@ -150,6 +150,23 @@ describe("capstan skills add", () => {
   });
 });
 
+it("an agent has its own skills, then those of the configuration and the user", async () => {
+  project.write("app/capstan.config.mjs", config);
+  writeSkill("app/coded", "first", "In the code.", "Text of the code.");
+  writeSkill("app/configured", "first", "In the configuration.", "Text of the configuration.");
+  writeSkill(".capstan/skills", "second", "Of the user.", "Text of the user.");
+  for (const [name, text] of [
+    ["first", "Text of the code."],
+    ["second", "Text of the user."],
+  ]) {
+    const { stdout } = await run("-p", `Use the ${name} skill`, "--json", "--trust");
+    expect(JSON.parse(stdout)).toMatchObject({
+      text: expect.stringContaining(text ?? ""),
+      toolCalls: [{ name: "load_skill", status: "ok" }],
+    });
+  }
+});
+
 describe("the skills of a project", () => {
   const answer = async (...words: string[]) =>
     JSON.parse((await run("-p", "Use the deploy skill", "--json", ...words)).stdout);

@@ -82,7 +82,14 @@ function parseIgnoreFile(text: string): string[] {
   return text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-/** As Docker does it: a pattern matches a path from the root of the context, and everything below it. */
+/**
+ * As Docker does it: a pattern matches a path from the root of the context, and everything below it. The last pattern
+ * that matches decides, and `!` makes an exception.
+ */
 function isIgnored(path: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => matchesGlob(path, pattern) || matchesGlob(path, `${pattern}/**`));
+  const last = patterns.findLast((pattern) => {
+    const glob = pattern.replace(/^!/, "");
+    return matchesGlob(path, glob) || matchesGlob(path, `${glob}/**`);
+  });
+  return last !== undefined && !last.startsWith("!");
 }

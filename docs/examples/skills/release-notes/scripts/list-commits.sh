@@ -1,0 +1,1 @@
+git log --oneline "$(git describe --tags --abbrev=0)..HEAD"
