@@ -230,6 +230,10 @@ describe("load_skill", () => {
     expect(await loadText("near", undefined, [folder])).toContain("Near text.");
     for (const name of ["fake", "far"])
       expect(await loadText(name, undefined, [folder])).not.toContain("CANARY");
+    symlinkSync(join(base, "outside"), join(base, "project/.capstan"));
+    expect(
+      findSkills([{ path: join(base, "project/.capstan"), root: join(base, "project") }]).skills,
+    ).toEqual([]);
     // A folder of the operator's own may link to anywhere.
     expect(await loadText("far", undefined, [{ path: folder.path }])).toContain("CANARY");
   });

@@ -28,11 +28,11 @@ export type SkillsOptions = {
 type LoadSkillInput = { readonly name: string; readonly file?: string; readonly from?: number };
 
 /** The tool `load_skill`, and where its skills come from. */
-export type SkillsTool = Tool<ToolCall<"load_skill", LoadSkillInput>, unknown> & {
+export interface SkillsTool extends Tool<ToolCall<"load_skill", LoadSkillInput>, unknown> {
   readonly skillFolders: readonly SkillFolder[];
   /** The skills as they were when the tool was created. */
   readonly skills: readonly Skill[];
-};
+}
 
 const limits = { ...defaultLimits, entries: 200 };
 
@@ -44,11 +44,12 @@ const limits = { ...defaultLimits, entries: 200 };
 export function skills(options: SkillsOptions): SkillsTool {
   const folders = checkFolders(options);
   const found = findSkills(folders).skills;
+  const instructions = formatCatalogue(found.filter(({ provenance }) => provenance === "operator"));
   const tool = defineTool({
     name: "load_skill",
     description:
       "Loads a skill: instructions for a kind of task, and the list of its files. With `file`, reads one of these files.",
-    instructions: formatCatalogue(found.filter(({ provenance }) => provenance === "operator")),
+    ...(instructions !== "" && { instructions }),
     input: {
       type: "object",
       properties: {
@@ -109,18 +110,20 @@ async function executeLoad(
 ): Promise<ToolReturn> {
   const found = loadSkill(folders, name);
   if (!found) throw createMissingError(folders, name);
-  const { skill } = found;
-  const files = openFiles(skill, context);
-  const text =
+  const files = openFiles(found.skill, context);
+  const content =
     file === undefined
       ? formatSkill(found, await files.list())
       : await files.read({ path: file, from: from ?? 1 });
   const message = file === undefined ? `Skill ${name}` : `${escapeInvisible(file)} of the skill ${name}`;
-  if (skill.provenance === "operator") return { content: text, message };
-  const notice = `${message} (not trusted)`;
-  const source = { skill: name, folder: formatFolder(skill) };
-  // Private too: with both labels, every later effect needs approval.
-  return { content: wrapUntrusted(text, source), message: notice, reads: ["private", "untrusted"] };
+  // Decided after reading, so that a change while the files are read does not pass as trusted.
+  if (loadSkill(folders, name)?.skill.provenance === "operator") return { content, message };
+  return {
+    content: wrapUntrusted(content, { skill: name, folder: formatFolder(found.skill) }),
+    message: `${message} (not trusted)`,
+    // Private too: with both labels, every later effect needs approval.
+    reads: ["private", "untrusted"],
+  };
 }
 
 /** Names only skills that are listed: others may have chosen the names of external ones. */

@@ -149,7 +149,13 @@ const workspace = {
     store,
     engine,
   },
-  ...{ mcp: undefined, data: undefined, logs, notices: process.env.NOTICE ? [process.env.NOTICE] : [] },
+  ...{
+    mcp: undefined,
+    skills: undefined,
+    data: undefined,
+    logs,
+    notices: process.env.NOTICE ? [process.env.NOTICE] : [],
+  },
   close: async () => undefined,
 };
 const exitCode = await runChat(

@@ -1,21 +1,23 @@
 // What a user trusts with a project's skills: every file of every skill. A skill that changed is no longer trusted, and
 // the others are.
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
 import type { Snapshot, TrustedFile } from "./snapshot.ts";
 
-const maxFiles = 500;
+/** Further skills, and a skill with more entries, are never trusted: the files may come from a stranger. */
+const maxSkills = 200;
+const maxEntries = 500;
 const maxBytes = 20_000_000;
 /** The texts are stored to show later changes. */
 const maxTextLength = 20_000;
 
-/** Takes the snapshots of all skills in a folder, by paths such as `skills/deploy/SKILL.md`. */
+/** Takes the snapshots of the skills in a folder of a project, by paths such as `skills/deploy/SKILL.md`. */
 export function takeSkillsSnapshot(folder: string): Snapshot {
-  const names = readdirSync(folder).sort();
-  const parts = names.map(
-    (name) => takeSkillSnapshot(folder, name) ?? { [formatPath(folder, name, "")]: { sha256: "too large" } },
-  );
+  const names = readdirSync(folder)
+    .sort()
+    .filter((name) => existsSync(join(folder, name, "SKILL.md")));
+  const parts = names.slice(0, maxSkills).map((name) => takeSkillSnapshot(folder, name) ?? {});
   return Object.assign({}, ...parts);
 }
 
@@ -28,32 +30,40 @@ export function selectSkill(snapshot: Snapshot, folder: string, name: string): S
 const formatPath = (folder: string, name: string, path: string): string =>
   `${basename(folder)}/${name}/${path}`;
 
-/** Takes the snapshot of one skill. Returns undefined for one that is too large to be trusted. */
+/** Takes the snapshot of one skill. Returns undefined for one that cannot be trusted: too large, unreadable, or elsewhere. */
 export function takeSkillSnapshot(folder: string, name: string): Snapshot | undefined {
+  const project = realpathSync(dirname(dirname(folder)));
+  try {
+    // A skill may be a link inside the project; the folder that it leads to counts.
+    const real = realpathSync(join(folder, name));
+    return real.startsWith(project + sep) ? readFiles(real, formatPath(folder, name, "")) : undefined;
+  } catch {
+    return undefined; // cannot be read
+  }
+}
+
+function readFiles(root: string, prefix: string): Snapshot | undefined {
   const files: { [path: string]: TrustedFile } = {};
   let bytesLeft = maxBytes;
-  let filesLeft = maxFiles;
+  let entriesLeft = maxEntries;
   const visit = (directory: string, path: string): boolean =>
     readdirSync(directory, { withFileTypes: true }).every((entry) => {
       const entryPath = join(directory, entry.name);
       const key = `${path}${entry.name}`;
+      if (--entriesLeft < 0) return false;
       if (entry.isDirectory()) return visit(entryPath, `${key}/`);
-      if (--filesLeft < 0) return false;
-      // Never followed, and neither pipes nor devices are opened.
+      // Links are not followed, and neither pipes nor devices are opened.
       if (!entry.isFile()) {
-        const target = entry.isSymbolicLink() ? readlinkSync(entryPath) : "no file";
-        files[formatPath(folder, name, key)] = { sha256: `link: ${target}` };
+        const target = entry.isSymbolicLink() ? readlinkSync(entryPath) : "";
+        files[key] = { sha256: `not a file: ${target}` };
         return true;
       }
       bytesLeft -= statSync(entryPath).size;
       if (bytesLeft < 0) return false;
-      files[formatPath(folder, name, key)] = readTrustedFile(entryPath);
+      files[key] = readTrustedFile(entryPath);
       return true;
     });
-  // A skill may be a link; its folder is what counts.
-  const real = realpathSync(join(folder, name));
-  if (!statSync(real).isDirectory()) return {};
-  return visit(real, "") ? files : undefined;
+  return visit(root, prefix) ? files : undefined;
 }
 
 function readTrustedFile(file: string): TrustedFile {

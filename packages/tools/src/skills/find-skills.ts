@@ -20,7 +20,7 @@ export type SkillFolder = {
   readonly path: string;
   /** Default: `operator`. A function is called whenever a skill is listed or loaded, so that trust can end. */
   readonly provenance?: SkillProvenance | ((skill: SkillLocation) => SkillProvenance);
-  /** A skill that is a link is used only if it leads into this folder. Default: links may lead anywhere. */
+  /** Links are followed inside this folder only. Default: they may lead anywhere. */
   readonly root?: string;
 };
 
@@ -87,7 +87,7 @@ type ReadSkill = {
 };
 
 /** Reads one skill of a folder. Returns undefined if the entry is not a folder, or has no `SKILL.md`. */
-export function readSkill(
+function readSkill(
   { path, provenance = "operator", root }: SkillFolder,
   name: string,
 ): ReadSkill | undefined {
@@ -95,14 +95,12 @@ export function readSkill(
   const fail = (message: string): ReadSkill => ({ file, body: "", problems: [createProblem(file, message)] });
   const folder = tryRealPath(join(path, name));
   if (folder === undefined) return undefined;
-  const isLink = folder !== join(realpathSync(path), name);
-  if (isLink && root !== undefined && !isWithin(folder, realpathSync(root), sep))
+  if (root !== undefined && !isWithin(folder, realpathSync(root), sep))
     return fail("The skill is a link out of the project.");
   const text = readText(join(folder, "SKILL.md"));
   if (text === undefined) return undefined;
   if (typeof text !== "string") return fail(text.problem);
   const { metadata, body, problems }: ParsedSkill = parseSkill(text, name);
-  // Decided after reading: the text that was read is the one that is labelled.
   const decide = typeof provenance === "function" ? provenance : () => provenance;
   return {
     file,
@@ -130,7 +128,7 @@ function listNames(folder: string): readonly string[] {
       .filter((name) => !name.startsWith("."))
       .sort();
   } catch (error) {
-    if (getSystemCode(error) === "ENOENT") return [];
+    if (["ENOENT", "ENOTDIR"].includes(getSystemCode(error) ?? "")) return [];
     throw error;
   }
 }
