@@ -81,7 +81,7 @@ export type Config = {
   readonly models?: readonly (string | Model)[];
   /** Tools of the default agent, also available to `--tools`. Default: files and web. */
   readonly tools?: readonly (Tool | ToolSet)[];
-  /** Folders of Agent Skills, relative to the config. Every agent gets them, as those of the user and of the project. */
+  /** Folders of Agent Skills, relative to the config. Every agent gets them, and the skills of the user and the project. */
   readonly skills?: readonly string[];
   /** Tools and models for agents created in the studio. Default: the tools of `agents`, the first agent's model and `models`. */
   readonly storedAgents?: Omit<StoredAgentsOptions, "store" | "coded">;

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, stat
 import { basename, dirname, join, sep } from "node:path";
 import type { Snapshot, TrustedFile } from "./snapshot.ts";
 
-/** Further skills, and a skill with more entries, are never trusted: the files may come from a stranger. */
+/** Further skills, and a skill with more entries, are never trusted: untrusted files must not take long to read. */
 const maxSkills = 200;
 const maxEntries = 500;
 const maxBytes = 20_000_000;
@@ -30,7 +30,7 @@ export function selectSkill(snapshot: Snapshot, folder: string, name: string): S
 const formatPath = (folder: string, name: string, path: string): string =>
   `${basename(folder)}/${name}/${path}`;
 
-/** Takes the snapshot of one skill. Returns undefined for one that cannot be trusted: too large, unreadable, or elsewhere. */
+/** Takes the snapshot of one skill. Returns undefined if it is too large, unreadable or outside the project. */
 export function takeSkillSnapshot(folder: string, name: string): Snapshot | undefined {
   const project = realpathSync(dirname(dirname(folder)));
   try {

@@ -1,5 +1,5 @@
 // Parses `SKILL.md` of the open Agent Skills format (agentskills.io): YAML front matter between two lines `---`, then
-// Markdown. The file may come from a stranger. All values are read as strings, aliases are never resolved, and no
+// Markdown. The file may be untrusted: all values are read as strings, aliases are never resolved, and no
 // problem quotes the file.
 import { createRequire } from "node:module";
 import type { Node, Pair, YAMLMap } from "yaml";

@@ -64,7 +64,7 @@ function assertNoLinks(folder: string): void {
   }
 }
 
-/** Returns the project's own folder of skills: the one that exists, or the one beside its config. */
+/** Returns the project's `.capstan/skills`: an existing folder, or a new one beside the config. */
 function findProjectFolder(io: Io): string {
   const existing = findSkillFolders(io).find((folder) => basename(dirname(folder)) === ".capstan");
   const config = findUpwards(configNames, { from: io.cwd, home: userFolder(io.env) });

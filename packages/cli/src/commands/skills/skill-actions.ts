@@ -30,7 +30,7 @@ type ListedSkill = Pick<Skill, "name" | "description" | "folder"> & {
 
 type SkillSource = SkillFolder & { readonly source: string };
 
-/** Lists the folders of the agents' own skills, then those of the workspace. */
+/** Lists the folders of the agents' own skills, then the folders of the workspace. */
 async function listSources(flags: SkillFlags, io: Io): Promise<readonly SkillSource[]> {
   const project = await loadProject(flags, io, "optional");
   const own = (project.config.agents ?? []).flatMap(listAgentFolders);
