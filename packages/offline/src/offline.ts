@@ -99,6 +99,9 @@ function createReply(received: ModelRequest): Reply {
   const skill = planSkill(received);
   if (skill) return { reason: "A skill fits the request.", text: "", calls: [skill] };
   const step = planStep(request);
+  // The skill says more than a question about a call that the rules only guess at.
+  const loaded = step.type === "call" ? undefined : describeLoadedSkill(received);
+  if (loaded !== undefined) return say("A skill was loaded.", loaded);
   switch (step.type) {
     case "call":
       return { reason: step.why, text: "", calls: step.calls };
@@ -119,8 +122,6 @@ function createReply(received: ModelRequest): Reply {
     case "answer": {
       const search = planSearch(received);
       if (search) return { reason: "No tool that I see matches the request.", text: "", calls: [search] };
-      const loaded = describeLoadedSkill(received);
-      if (loaded !== undefined) return say("A skill was loaded.", loaded);
       return say(
         last?.type === "result" ? "The results contain the answer." : "No tool matches the request.",
         writeAnswer(request),

@@ -21,11 +21,22 @@ const weather = defineTool({
   reads: [],
   execute: ({ city }) => `Rain in ${city}`,
 });
+const writeFile = defineTool({
+  name: "write_file",
+  description: "Writes a text to a file",
+  examples: [{ phrase: "write {text} to {path}" }],
+  input: {
+    type: "object",
+    properties: { path: { type: "string" }, text: { type: "string" } },
+    required: ["path", "text"],
+  },
+  execute: () => "Written.",
+});
 const agent = defineAgent({
   name: "guide",
   model: offline(),
   instructions: "You help.",
-  tools: [loadSkill, weather],
+  tools: [loadSkill, weather, writeFile],
 });
 const listCalls = async (message: string) =>
   (await run(agent, message)).toolCalls.map(({ name, input }) => [name, Object.values(Object(input))[0]]);
@@ -44,6 +55,8 @@ describe("the offline model with skills", () => {
   it("answers with what it loaded, or why it could not", async () => {
     const { text } = await run(agent, "Write the release notes");
     expect(text).toMatch(/^I loaded a skill\. [^\n]*:\n\n> Skill: release-notes\n>\n> Be short\.$/);
+    // It could also be the start of a call of `write_file`.
+    expect((await run(agent, "Write a changelog of the commits")).text).toContain("Be short.");
     expect((await run(agent, "Use the missing skill")).text).toBe(
       "The skill could not be loaded. No such skill.",
     );
