@@ -54,15 +54,19 @@ async function ask(url: string, content: string): Promise<string> {
   return response.text();
 }
 
-const agentsOf = async (url: string) => {
-  const { agents } = (await (await fetch(`${url}/api/agents`)).json()) as { agents: { name: string }[] };
-  return agents.map(({ name }) => name);
-};
+type ListedAgent = { readonly name: string; readonly skills?: readonly { readonly description: string }[] };
 
-it("dev reloads the configuration and its imports on change; a broken one changes nothing; an active run finishes with the old one", async () => {
+const fetchAgents = async (url: string) =>
+  ((await (await fetch(`${url}/api/agents`)).json()) as { agents: ListedAgent[] }).agents;
+const agentsOf = async (url: string) => (await fetchAgents(url)).map(({ name }) => name);
+
+const skill = (description: string) => `---\nname: notes\ndescription: ${description}\n---\nBe short.\n`;
+
+it("dev reloads the configuration, its imports and skills on change; a broken one changes nothing; an active run finishes with the old one", async () => {
   const project = createScratchProject({
     "capstan.config.ts": config("first"),
     "answer.ts": `export const answer = "old";`,
+    ".capstan/skills/notes/SKILL.md": skill("Old notes."),
   });
   projects.push(project);
   // Trusted once: the user edits the files while the server runs, so it does not ask again.
@@ -86,6 +90,11 @@ it("dev reloads the configuration and its imports on change; a broken one change
   project.write("capstan.config.ts", config("second"));
   await cli.waitForOutput(/new runs use second/);
   expect(await agentsOf(url)).toEqual(["second"]);
+
+  const listSkills = async () => (await fetchAgents(url)).flatMap(({ skills = [] }) => skills);
+  expect(await listSkills()).toMatchObject([{ description: "Old notes." }]);
+  project.write(".capstan/skills/notes/SKILL.md", skill("New notes."));
+  await expect.poll(listSkills).toMatchObject([{ description: "New notes." }]);
 
   project.write("go", "");
   expect(await running).toContain("old");
