@@ -82,7 +82,6 @@ describe.each([
     await call.click();
     await page.getByText("Start with what users notice.").first().waitFor();
     await takePicture(page, `skills-chat-${size}-${theme}`);
-    await assertAccessible(page);
   });
 
   test("is shown with its skills, and which of them are not trusted", async () => {
