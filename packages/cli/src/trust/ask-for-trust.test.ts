@@ -79,7 +79,7 @@ describe("in a terminal", () => {
   it("says that skills become instructions, and shows what has changed in one of them (A135)", async () => {
     project.write("deep/app/.claude/skills/deploy/SKILL.md", skill);
     const startInApp = () =>
-      startInPty(import.meta.url, ["../../bin/capstan.js"], {
+      startCommandInPty([process.execPath, ...cliCommand], {
         cwd: join(project.folder, "deep/app"),
         env: { ...project.env, TERM: "xterm-256color" },
       });
