@@ -27,7 +27,7 @@ const packages: PackageGraph = {
   local: ["capstan"],
   studio: ["capstan"],
   server: ["capstan", "mcp", "tools"],
-  verification: ["capstan", "restate"],
+  verification: ["capstan", "restate", "tools"],
   cli: ["capstan", "offline", "mcp", "tools", "restate", "dbos", "studio", "server"],
 };
 
@@ -67,9 +67,12 @@ const layers: readonly Layer[] = [
     "sessions/",
     "agents/",
     "evals/",
+    "memories/",
   ]), // types only: see browser.test.ts
   // Composed from the vocabulary and the instructions, and from no store or model in particular.
   { files: ["agents/"], imports: [...vocabulary, ...pure, "agents/"], packages: [] },
+  // Composed from the records of any store.
+  { files: ["memories/"], imports: [...vocabulary, "memories/"], packages: [] },
   // Composed from runs, and from no store or model in particular.
   { files: ["sessions/"], imports: [...vocabulary, ...pure, "sessions/", "run/"], packages: [] },
 ];

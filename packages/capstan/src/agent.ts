@@ -245,7 +245,10 @@ export function toToolMap(agent: string, tools: readonly Tool[]): Toolset {
     tools: byName,
     specs: tools
       .filter((tool) => !tool.hosted)
-      .map(({ name, description, schema }) => ({ name, description, input: schema.json })),
+      .map(({ name, description, schema, native }) => ({
+        ...{ name, description, input: schema.json },
+        ...(native && { native }),
+      })),
     ...(hosted.length > 0 && { hosted }),
   };
 }

@@ -6,6 +6,7 @@ import type { Json } from "./json.ts";
 import type { JsonSchema } from "./schema/schema.ts";
 import type { ModelSettings, ToolChoice } from "./settings/settings.ts";
 import type { SettingProblem } from "./settings/support.ts";
+import type { NativeTool } from "./tool.ts";
 
 export type Usage = {
   readonly inputTokens: number;
@@ -76,6 +77,8 @@ export type ToolSpec = {
   readonly input: JsonSchema;
   /** The provider searches for the tool itself, and shows it to the model once it is found. */
   readonly defer?: true;
+  /** A model that knows this tool gets its name only. */
+  readonly native?: NativeTool;
 };
 
 export type ModelRequest = {

@@ -25,6 +25,7 @@ import {
 } from "./isolation.ts";
 import { isRecord, type Json, type JsonForm } from "./json.ts";
 import { checkPolicy, type ResultSize, type Retry } from "./policy.ts";
+import type { Provenance } from "./provenance.ts";
 import {
   type Infer,
   type InferInput,
@@ -33,7 +34,7 @@ import {
   type SchemaInput,
   toSchema,
 } from "./schema/schema.ts";
-import type { Blob } from "./store.ts";
+import type { Blob, Records } from "./store.ts";
 
 /** The kind of change a tool makes. Decides whether calls are ordered, retried, and repeated after a crash. */
 export type Effects = "none" | "ui" | "state" | "send";
@@ -75,6 +76,15 @@ export type ToolContext<Context = unknown> = {
   readonly callId: string;
   /** The same for every attempt at this call, even after a crash. Pass it to services that accept one. */
   readonly idempotencyKey: string;
+  /** The agent that called the tool. */
+  readonly agent?: string;
+  /**
+   * Who wrote the arguments: the operator, or the least trustworthy author of what the model had read when it called.
+   * Store it with what you keep of them.
+   */
+  readonly provenance?: Provenance;
+  /** The records of the store, for data that outlives the session. Missing in an isolated tool. */
+  readonly records?: Records;
   /** The `context` of the run: the current user, access rights, dependencies. */
   readonly context: Context;
   /** The answers to the questions of this call so far, in order. */
@@ -140,7 +150,12 @@ type ToolSettings = {
   readonly maxResultSize?: ResultSize;
   /** The form in which the model receives a result: complete, its message only, or the text the function returns. */
   readonly resultForModel?: "full" | "summary" | ((outcome: Outcome) => string);
+  /** A tool that providers may define themselves: a model that knows it gets its name only, others the whole definition. */
+  readonly native?: NativeTool;
 };
+
+/** The tools that a provider defines and the application executes. `memory` is Anthropic's, with the same arguments. */
+export type NativeTool = "memory";
 
 /**
  * A defined tool. Without `execute`, the client runs it and the run waits for the result. A plain `Tool` is any tool:
@@ -170,6 +185,8 @@ export interface Tool<Call extends ToolCall = ToolCall, Context = any> extends T
   target?(input: unknown): string | undefined;
   /** See `ToolDefinition`. */
   pattern?(input: unknown): string | undefined;
+  /** See `ToolDefinition`. */
+  changes?(input: unknown): boolean;
 }
 
 /** A skill that a tool can load. The description of an external one is untrusted. */
@@ -206,6 +223,11 @@ export interface ToolDefinition<Input extends SchemaInput, Name extends string =
    * session. Calls with the same name are in the same set, so the name must say exactly what they have in common.
    */
   pattern?(input: Infer<Input>): string | undefined;
+  /**
+   * Whether a call changes anything, for a tool that can also only read. A call that does not is not subject to the safety
+   * gate. Default: every call of a tool with effects changes something.
+   */
+  changes?(input: Infer<Input>): boolean;
   /** A function receives the validated input. */
   readonly needsApproval?:
     | boolean
@@ -305,6 +327,8 @@ const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", Fiel
   reads: toListRule(["public", "private", "untrusted"] satisfies Reads[]),
   target: functionField,
   pattern: functionField,
+  changes: functionField,
+  native: toChoiceRule(["memory"] satisfies NativeTool[]),
   foreign: {
     hint: "true, false or the name of its origin",
     accepts: (value) => typeof value === "boolean" || typeof value === "string",

@@ -11,6 +11,8 @@ import { createTestServer, type TestServer } from "./testing/test-server.ts";
 const owned = ["sessionId", "runId", "otherRunId"];
 /** Ids that only occur within owned data. */
 const inside = ["callId", "handle", "ruleId", "turn"];
+/** Parts of the caller's own data, whose owner is never part of a request. */
+const ownParts = ["scope"];
 /** Names of data that all users, or all admins, share. */
 const shared = [
   ...["name", "model", "server", "tool", "prompt", "dataId", "path"],
@@ -58,6 +60,8 @@ async function createOwned(user: string, input: string): Promise<Ids> {
     await new Promise((resolve) => setTimeout(resolve, 2));
     state = (await store.listRuns(sessionId))[0]?.state ?? "";
   }
+  const memory = { path: "/memories/notes.md", text: input, version: 0 };
+  expect((await server.send("PUT", "/api/memories/user", memory, headers[user])).status).toBe(200);
   const handle = await store.putBlob(sessionId, { mediaType: "text/plain", data: input });
   return { runId, otherRunId: runId, sessionId, callId: "c1", handle, turn: "1" };
 }
@@ -114,7 +118,9 @@ describe("the table of routes", () => {
   it("has no unchecked id in a path (A84)", () => {
     for (const route of routes.filter((one) => !isAdministrative(one)))
       for (const [, name = ""] of route.path.matchAll(/\{(\w+)\}/g)) {
-        expect([...owned, ...inside, ...shared, ...derived], formatRouteName(route)).toContain(name);
+        expect([...owned, ...inside, ...ownParts, ...shared, ...derived], formatRouteName(route)).toContain(
+          name,
+        );
         if (inside.includes(name)) expect(route.path).toMatch(/\{(sessionId|runId)\}/);
       }
   });
@@ -124,7 +130,7 @@ describe("the table of routes", () => {
       for (const { name, place } of listRouteFields(route))
         if (/id$|ids$|handle|owner|user|scope/i.test(name) && !isProtocolField(route, name))
           expect(
-            [...owned, ...inside, ...shared, ...derived, ...adminOnly],
+            [...owned, ...inside, ...ownParts, ...shared, ...derived, ...adminOnly],
             `${place} of ${formatRouteName(route)}`,
           ).toContain(name);
   });
@@ -188,6 +194,7 @@ describe("data of a user does not exist for other users", () => {
       ...lists.filter(({ access }) => access !== "admin").map(({ path }) => path),
       "/api/sessions?search=canary",
       "/api/sessions?search=word",
+      "/api/memories?query=canary",
     ];
     for (const path of paths)
       for (const user of ["bob", "local"]) {

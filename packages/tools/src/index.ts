@@ -5,6 +5,8 @@ export type { Quota } from "./files/quota.ts";
 export { type FolderSurvey, type SurveyOptions, surveyFolder } from "./files/survey-folder.ts";
 export type { FileLimits } from "./files/workspace.ts";
 export { gitStatus, isGitRepository } from "./git-status.ts";
+export type { MemoryScope } from "./memory/memory-context.ts";
+export { type MemoryToolsOptions, memoryTools } from "./memory-tools.ts";
 export { type PlanItem, planInstructions, planTool, trackPlan } from "./plan-tool.ts";
 export type { SandboxOptions } from "./shell/bubblewrap.ts";
 export type { ShellLimits } from "./shell/run-command.ts";

@@ -8,7 +8,7 @@ import type { ToolSpec } from "../model.ts";
 import { defaultPolicy } from "../policy.ts";
 import { backgroundWork, findTool } from "../prompt/builtin-tools.ts";
 import { readFoundNames, splitTools } from "../prompt/search-tools.ts";
-import { getLabels } from "../provenance.ts";
+import { findModelProvenance, getLabels } from "../provenance.ts";
 import { listDiscovered } from "../state/discovered-tools.ts";
 import { getRunId, type State } from "../state/state.ts";
 import { type Outcome, type Reads, searchToolsName, type Tool, type ToolContext } from "../tool.ts";
@@ -226,6 +226,9 @@ function createToolContext(
     sessionId: io.state.sessionId,
     callId,
     idempotencyKey: `${runId}/${callId}`,
+    agent: effect.agent,
+    provenance: findModelProvenance(io.state.labels) ?? "operator",
+    ...(io.records && { records: io.records }),
     context: io.context,
     answers: asked ? toAnswers(asked) : [],
     progress(data) {

@@ -121,7 +121,8 @@ async function requireApproval(
   try {
     const approval = await evaluateApproval(tool, input, io);
     // Most calls have no effect: skip building the gate's input.
-    const gated = hasEffect(tool) ? toGateInput(tool, input, io) : undefined;
+    const isChange = hasEffect(tool) && (tool.changes?.(input) ?? true);
+    const gated = isChange ? toGateInput(tool, input, io) : undefined;
     const verdict = gated ? checkGate(gated) : allow;
     if (approval === false && verdict.verdict === "allow") return checked;
     const { reason: toolReason = "", ui } = approval === false ? {} : toApprovalRequest(tool, approval);

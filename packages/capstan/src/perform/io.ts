@@ -7,7 +7,7 @@ import type { Json } from "../json.ts";
 import type { Model } from "../model.ts";
 import type { NewRequest } from "../requests/stored-request.ts";
 import type { State } from "../state/state.ts";
-import type { Blob } from "../store.ts";
+import type { Blob, Records } from "../store.ts";
 import type { Outcome, Tool, ToolCall, ToolContext } from "../tool.ts";
 import type { AgentRequest } from "./call-agent.ts";
 
@@ -37,6 +37,8 @@ export type Io = {
   executeIsolated?(tool: Tool, input: unknown, context: ToolContext): Promise<unknown>;
   /** Finds the user's rule that allows a call in this session. */
   findApprovalRule?(scopes: readonly ApprovalScope[]): Promise<ApprovalRule | undefined>;
+  /** The records of the store. Missing where nothing is executed. */
+  readonly records?: Records;
   readonly blobs: {
     put(blob: { readonly mediaType: string; readonly data: string | Uint8Array }): Promise<string>;
     get(handle: string): Promise<Blob | undefined>;

@@ -99,6 +99,7 @@ function createStep(
     clock,
     context,
     hooks,
+    records: store,
     blobs: {
       put: (blob) => store.putBlob(sessionId, blob),
       get: (handle) => store.getBlob(sessionId, handle),

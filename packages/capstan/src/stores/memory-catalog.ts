@@ -1,5 +1,6 @@
 import type { Fact } from "../event.ts";
 import { identifyRunStart } from "../ids.ts";
+import { buildExcerpt, scoreMatch, splitQuery } from "../match-words.ts";
 import type { RequestQuery, StoredRequest } from "../requests/stored-request.ts";
 import {
   type Blob,
@@ -17,7 +18,7 @@ import {
   type Snapshot,
 } from "../store.ts";
 import { splitWords } from "../words.ts";
-import { buildExcerpt, scoreMatch, splitQuery, toSearchText } from "./search-text.ts";
+import { toSearchText } from "./search-text.ts";
 import { assertAcceptsMessages, assertCanRetry, clampRowLimit, takeTurns } from "./store-rules.ts";
 
 export type MemorySession = {

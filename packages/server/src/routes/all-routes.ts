@@ -11,6 +11,7 @@ import { mcpRoutes } from "./mcp.ts";
 import { mcpServerChangeRoutes, mcpSignInRoutes } from "./mcp-server-changes.ts";
 import { mcpServerContentRoutes } from "./mcp-server-contents.ts";
 import { mcpServerRoutes } from "./mcp-servers.ts";
+import { memoryRoutes } from "./memories.ts";
 import { messageRoutes } from "./messages.ts";
 import { modelListRoutes } from "./model-list.ts";
 import { modelRoutes } from "./models.ts";
@@ -49,6 +50,7 @@ const described: readonly Route[] = [
   ...runAnswerRoutes,
   ...runAgainRoutes,
   ...turnRoutes,
+  ...memoryRoutes,
   ...datasetRoutes,
   ...experimentRoutes,
   ...requestRoutes,

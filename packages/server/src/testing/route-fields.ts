@@ -39,6 +39,7 @@ export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/admin/keys": { user: "ada" },
   "PUT /api/admin/drain": { isDraining: false },
   "POST /api/data": { app: "texts" },
+  "PUT /api/memories/{scope}": { path: "/memories/notes.md", text: "Tea", version: 0 },
   "PUT /api/datasets/{name}": {},
   "POST /api/datasets/{name}/import": { format: "csv", text: "input\nHi" },
   "POST /api/datasets/{name}/cases": { runId: "run" },

@@ -17,6 +17,7 @@ import {
   toTextBlock,
 } from "./content.ts";
 import { buildHostedFields, listBetas } from "./hosted.ts";
+import { serializeNativeTool } from "./native-tools.ts";
 import { getDefaultMaxTokens, raiseMaxTokens } from "./output-limit.ts";
 import { buildForcedChoice, buildSettingFields } from "./settings.ts";
 import { toOutputSchema, toToolInputSchema } from "./tool-schema.ts";
@@ -42,7 +43,8 @@ export function buildAnthropicRequest(
   const messages = serializeMessages(buildMessages(request.history), addCachePoint);
   const hosted = request.hosted && buildHostedFields(request.hosted, settings.model, "model" in fields);
   const others = [...(hosted?.tools ?? []), ...(filterRecords(extraTools) as readonly Extra[])];
-  const toolsJson = serializeTools(request, others, addCachePoint);
+  const model = "model" in fields ? undefined : settings.model;
+  const toolsJson = serializeTools(request, { extra: others, model }, addCachePoint);
   const system = request.instructions.trim() === "" ? "" : stringify(toTextBlock(request.instructions));
   const inputCharacters = messages.reduce((sum, text) => sum + text.length, system.length + toolsJson.length);
   const resendsThinking = !("model" in fields) && resendsBoundThinking(request.history, settings.model);
@@ -172,10 +174,17 @@ function buildContainer(
   return container === undefined ? {} : { container };
 }
 
-function serializeTools(request: ModelRequest, extra: readonly Extra[], addCachePoint: CacheMarker): string {
+type ToolsContext = { readonly extra: readonly Extra[]; readonly model: string | undefined };
+
+/** `model` is undefined for a cloud. */
+function serializeTools(
+  request: ModelRequest,
+  { extra, model }: ToolsContext,
+  addCachePoint: CacheMarker,
+): string {
   const replaced = new Set(extra.map(({ name }) => name));
   const specs = request.tools.filter(({ name }) => !replaced.has(anthropicToolNames.encodeName(name)));
-  const own = specs.map(serializeToolSpec);
+  const own = specs.map((spec) => serializeNativeTool(spec, model) ?? serializeToolSpec(spec));
   // A deferred tool is not part of the prompt: the API rejects a cache point there.
   const last = specs.findLastIndex(({ defer }) => !defer);
   if (last >= 0 && !extra.some((tool) => "cache_control" in tool)) own[last] = addCachePoint(own[last] ?? "");

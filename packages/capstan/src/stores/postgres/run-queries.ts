@@ -1,10 +1,10 @@
 import { AgentError } from "../../errors.ts";
+import { splitQuery } from "../../match-words.ts";
 import type { RunFilter, RunQuery, RunSummary } from "../../run-summary.ts";
 import type { Store } from "../../store.ts";
 import { buildRunConditions, type RunDialect, sortExpressions } from "../run-conditions.ts";
 import { defaultRunLimit, formatRunCursor, parseRunCursor } from "../run-cursor.ts";
 import { assertBucketMs, binsPerLog, createStatistics, type StatisticsRow } from "../run-statistics.ts";
-import { splitQuery } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import { buildSummary } from "../summarize-run.ts";
 import type { Database, Statement } from "./database.ts";

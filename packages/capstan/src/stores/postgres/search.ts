@@ -1,7 +1,8 @@
 import { type Fact, factVersion } from "../../event.ts";
+import { buildExcerpt, scoreMatch, splitQuery } from "../../match-words.ts";
 import type { SearchHit, Store } from "../../store.ts";
 import { splitWords } from "../../words.ts";
-import { buildExcerpt, scoreMatch, splitQuery, toSearchText } from "../search-text.ts";
+import { toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Database, Statement } from "./database.ts";
 import { isSession, scopeColumn } from "./migrations.ts";

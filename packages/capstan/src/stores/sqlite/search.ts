@@ -1,10 +1,12 @@
 // A row of `search` holds the text of the fact with the same number, preceded by a word for the scope of its session.
 // Facts are indexed when they are appended. Facts that an older version of Capstan appended are indexed before the next
 // search, in parts.
+
 import { type FactBody, factVersion, type UnplacedFact } from "../../event.ts";
+import { buildExcerpt, scoreMatch, splitQuery } from "../../match-words.ts";
 import { getScope, type SearchHit, type SearchOptions, type Store } from "../../store.ts";
 import { splitWords } from "../../words.ts";
-import { buildExcerpt, scoreMatch, splitQuery, toSearchText } from "../search-text.ts";
+import { toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
 import { isCounterBehind } from "./fact-counters.ts";

@@ -1,4 +1,4 @@
-import { defaultPolicy, type Fact, type Json, type Store } from "capstan";
+import { defaultPolicy, type Fact, type Json, type Store, type ToolSpec } from "capstan";
 import { hostileHint } from "../../widgets/widgets-fixture-data.ts";
 import { createSettings } from "./hostile-settings.ts";
 
@@ -167,6 +167,11 @@ type ToolFacts =
   | "handoff_denied"
   | "handoff_return";
 
+function createSpec({ text }: HostileText): Required<ToolSpec> {
+  const input = { title: text() };
+  return { name: text(), description: text(), input, defer: true, native: "memory" };
+}
+
 function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
   const { text } = hostile;
   const { error, fragment, source, leak, image } = createParts(hostile);
@@ -187,7 +192,7 @@ function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
       handle: text(),
       cacheUntil: 1,
       reads: ["untrusted"],
-      discovered: [{ name: text(), description: text(), input: { title: text() }, defer: true }],
+      discovered: [createSpec(hostile)],
       cached: true,
       isPartial: true,
       hosted: true,

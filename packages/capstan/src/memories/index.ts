@@ -1,0 +1,26 @@
+export {
+  changeMemories,
+  findMemory,
+  listMemories,
+  loadMemories,
+  loadMemory,
+  type MemoryChange,
+  type MemoryInfo,
+  type MemorySearch,
+  type NewMemory,
+  removeMemories,
+  removeMemory,
+  saveMemory,
+  withoutMemory,
+} from "./memories.ts";
+export {
+  isUntrusted,
+  isWithin,
+  type Memory,
+  type MemoryOwner,
+  maxPathLength,
+  memoryRoot,
+  parseFilePath,
+  parseMemoryPath,
+  pickLessTrusted,
+} from "./memory.ts";
