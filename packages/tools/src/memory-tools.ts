@@ -18,7 +18,7 @@ export type MemoryToolsOptions = {
 
 type MemoryCall =
   | ToolCall<"memory", MemoryInput>
-  | ToolCall<"search_memory", { query?: string | undefined; limit?: number | undefined }>
+  | ToolCall<"search_memory", { query?: string; limit?: number }>
   | ToolCall<"save_summary", { summary: string }>;
 
 /**

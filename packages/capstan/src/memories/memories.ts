@@ -182,8 +182,8 @@ function getKind(user: string): string {
 }
 
 function checkScope(scope: string): string {
-  if (/^(?:user$|(?:agent|project):[^\p{C}]*\S[^\p{C}]*$)/u.test(scope) && scope.length <= maxScopeLength)
-    return scope;
+  const [, name = ""] = /^(?:agent|project):([^\p{C}]+)$/u.exec(scope) ?? [];
+  if ((scope === "user" || name.trim() !== "") && scope.length <= maxScopeLength) return scope;
   const message = `Invalid memory scope ${JSON.stringify(scope.slice(0, 100))}: use "user", "agent:<name>" or "project:<name>", with at most ${maxScopeLength} characters.`;
   throw new AgentError("invalid_input", message);
 }

@@ -3,6 +3,7 @@ import type { Store } from "../store.ts";
 import { appendsSuite } from "./store-suite/appends-suite.ts";
 import { blobsSuite } from "./store-suite/blobs-suite.ts";
 import { leasesSuite } from "./store-suite/leases-suite.ts";
+import { memoriesSuite } from "./store-suite/memories-suite.ts";
 import { recordsSuite } from "./store-suite/records-suite.ts";
 import { requestsSuite } from "./store-suite/requests-suite.ts";
 import { runsSuite } from "./store-suite/runs-suite.ts";
@@ -54,6 +55,7 @@ export function storeSuite(
     blobsSuite(getStore);
     if (keepsRequests) requestsSuite(getStore);
     recordsSuite(getStore);
+    memoriesSuite(getStore);
     snapshotsSuite(getStore);
     if (second) secondInstanceSuite(getStore, second);
   });

@@ -19,15 +19,15 @@ import type { MemoryResult } from "./memory-result.ts";
 /** The arguments of the tool `memory`: those of all commands, as Anthropic's memory tool has them. */
 export type MemoryInput = {
   command: "view" | "create" | "str_replace" | "insert" | "delete" | "rename";
-  path?: string | undefined;
-  view_range?: number[] | undefined;
-  file_text?: string | undefined;
-  old_str?: string | undefined;
-  new_str?: string | undefined;
-  insert_line?: number | undefined;
-  insert_text?: string | undefined;
-  old_path?: string | undefined;
-  new_path?: string | undefined;
+  path?: string;
+  view_range?: number[];
+  file_text?: string;
+  old_str?: string;
+  new_str?: string;
+  insert_line?: number;
+  insert_text?: string;
+  old_path?: string;
+  new_path?: string;
 };
 
 /** A change, and the result of the call. The result is the same when a call is repeated that was applied before. */

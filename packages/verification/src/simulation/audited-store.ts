@@ -18,6 +18,8 @@ export interface AuditedStore {
   readonly messages: MessageAudit;
   readonly requests: RequestAudit;
   readonly versions: VersionAudit;
+  /** The records of the store, without faults. */
+  readonly records: Pick<Store, "getRecord">;
   /** Advances the store's clock, so that leases expire at once. */
   jumpClock(ms: number): void;
 }
@@ -82,6 +84,7 @@ export function createAuditedStore(
     messages,
     requests,
     versions,
+    records: store,
     jumpClock(ms) {
       skewMs += ms;
       world.log("clock", `of the store jumps by ${ms} ms`);

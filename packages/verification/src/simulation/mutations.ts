@@ -61,6 +61,11 @@ export const mutations: readonly (SimulationOptions & { readonly what: string; r
       breaks: "a completed step is never performed again",
     },
     {
+      what: "a memory that forgets which calls have changed it",
+      mutateStore: withForgetfulMemories,
+      breaks: "a call changes a memory once",
+    },
+    {
       what: "a compaction that separates a call from its result",
       mutateWorkerStore: (store) => withChangedFacts(store, withMisplacedCompaction),
       breaks: "the history is valid",
@@ -236,5 +241,15 @@ function withIncompleteSnapshots(store: Store): Store {
       const state = Object.assign(fold(lease.sessionId, facts), { seq: snapshot.seq });
       await store.putSnapshot({ ...snapshot, state: serializeState(state) }, lease);
     },
+  };
+}
+
+function withForgetfulMemories(store: Store): Store {
+  return {
+    ...store,
+    putRecord: (record, expected) =>
+      record.kind.startsWith("memory:")
+        ? store.putRecord({ ...record, body: { ...(record.body as object), calls: [] } }, expected)
+        : store.putRecord(record, expected),
   };
 }

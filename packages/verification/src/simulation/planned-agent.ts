@@ -14,6 +14,7 @@ import {
 import type { AuditedStore } from "./audited-store.ts";
 import { checkSolitude, type ExecutionLog } from "./execution-log.ts";
 import { checkHistory } from "./fact-audit.ts";
+import { rememberCall, rememberingTool } from "./memory-audit.ts";
 import { findPlannedCall, listAnswerParts, type PlannedRun, type PlannedTurn, toolKinds } from "./plan.ts";
 import { failRequest, findOutage, type PlannedOutage } from "./provider.ts";
 import type { SimulatedWorker } from "./simulated-worker.ts";
@@ -29,6 +30,8 @@ export type AgentContext = {
   /** Number of requests by turn, across workers: some failures are transient. */
   readonly attempts: Map<string, number>;
   readonly outages: readonly PlannedOutage[];
+  /** Whether a tool writes memories. */
+  readonly hasMemories: boolean;
   /** Breaks the model, to show that the simulation can fail. */
   readonly mutateModel?: ((model: Model) => Model) | undefined;
 };
@@ -239,10 +242,12 @@ function createPlannedTool(definition: Tool, agentContext: AgentContext): Tool {
 async function executePlannedCall(
   tool: string,
   n: number,
-  { worker, runs, executionLog, context }: AgentContext & { readonly context: ToolContext },
+  { worker, runs, executionLog, hasMemories, context }: AgentContext & { readonly context: ToolContext },
 ): Promise<unknown> {
   const call = findPlannedCall(runs, n);
   const execution = executionLog.begin({ worker: worker.name, tool }, context);
+  // First, so that an execution that fails or is killed later has changed the memory.
+  if (hasMemories && tool === rememberingTool) await rememberCall(context);
   await worker.sleep(call?.ms ?? 0);
   if (context.signal.aborted && !call?.isStubborn) throw context.signal.reason;
   if (call?.outcome === "throw" || (call?.outcome === "once" && !execution.isRepeat)) {

@@ -1,7 +1,8 @@
 import type { Model, Store } from "capstan";
-import { createAuditedStore } from "./audited-store.ts";
+import { type AuditedStore, createAuditedStore } from "./audited-store.ts";
 import { createExecutionLog, type ExecutionLog } from "./execution-log.ts";
 import { createFleet, type FaultRates } from "./fleet.ts";
+import { checkMemories } from "./memory-audit.ts";
 import { type PlannedRun, planRuns } from "./plan.ts";
 import { planOutages } from "./provider.ts";
 import { createRandom, type Random } from "./random.ts";
@@ -34,13 +35,18 @@ const calmTimeoutMs = 300_000;
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
   const random = createRandom(seed);
   const world = createWorld({ random, ...(options.onLine && { onLine: options.onLine }) });
-  await withSeededGlobals(world, () => runWorld(world, options));
+  await withSeededGlobals(world, () => runWorld(world, { ...options, hasMemories: hasMemories(seed) }));
   const { violation, totals } = world;
   totals.events = world.scheduler.fired;
   return { seed, totals, ...(violation && { violation: { ...violation, trace: world.trace() } }) };
 }
 
-async function runWorld(world: World, options: SimulationOptions): Promise<void> {
+/** One world in four, chosen without a random number: the others are as they would be without memories. */
+const hasMemories = (seed: number): boolean => seed % 4 === 3;
+
+type WorldOptions = SimulationOptions & { readonly hasMemories: boolean };
+
+async function runWorld(world: World, options: WorldOptions): Promise<void> {
   const { mutateStore, mutateWorkerStore, mutateModel, ignoresVersions = false } = options;
   const { random, scheduler } = world;
   const runs = planRuns(random);
@@ -49,7 +55,16 @@ async function runWorld(world: World, options: SimulationOptions): Promise<void>
   const executionLog = createExecutionLog(world, audited);
   world.totals.runs = runs.length;
   const fleet = createFleet(
-    { world, audited, runs, executionLog, attempts: new Map(), outages, mutateModel },
+    {
+      world,
+      audited,
+      runs,
+      executionLog,
+      attempts: new Map(),
+      outages,
+      mutateModel,
+      hasMemories: options.hasMemories,
+    },
     chooseFaultRates(random),
     mutateWorkerStore,
   );
@@ -65,24 +80,26 @@ async function runWorld(world: World, options: SimulationOptions): Promise<void>
   const isOver = () =>
     world.violation !== undefined || (haveAllEnded() && readers.every((reader) => reader.isComplete()));
   await scheduler.run(isOver, random.between(1000, 5000));
-  if (isOver()) return checkEnd(world, { executionLog, readers });
+  if (isOver()) return checkEnd(world, { audited, executionLog, readers });
   fleet.stopFaults();
   await scheduler.run(isOver, scheduler.now() + calmTimeoutMs);
   if (world.violation) return;
   for (const run of runs)
     if (!users.isFinished(run)) world.reportViolation("no run is lost or stuck", run.runId);
-  checkEnd(world, { executionLog, readers });
+  await checkEnd(world, { audited, executionLog, readers });
 }
 
 type FinalChecks = {
+  readonly audited: AuditedStore;
   readonly executionLog: ExecutionLog;
   readonly readers: readonly Reader[];
 };
 
-function checkEnd(world: World, { executionLog, readers }: FinalChecks): void {
+async function checkEnd(world: World, { audited, executionLog, readers }: FinalChecks): Promise<void> {
   if (world.violation) return;
   executionLog.compareWithFacts();
   for (const reader of readers) reader.assertComplete();
+  await checkMemories(world, audited);
 }
 
 /** Schedules the users' actions. */
