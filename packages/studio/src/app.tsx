@@ -21,6 +21,7 @@ const ExperimentPage = lazy(async () => ({
   default: (await import("./evals/experiment-page.tsx")).ExperimentPage,
 }));
 const McpPage = lazy(async () => ({ default: (await import("./pages/mcp-page.tsx")).McpPage }));
+const MemoryPage = lazy(async () => ({ default: (await import("./memory/memory-page.tsx")).MemoryPage }));
 const ModelsPage = lazy(async () => ({ default: (await import("./pages/models-page.tsx")).ModelsPage }));
 const RunsPage = lazy(async () => ({ default: (await import("./runs/runs-page.tsx")).RunsPage }));
 const SettingsPage = lazy(async () => ({
@@ -69,6 +70,9 @@ export function App(): ReactNode {
             <Route path="/experiments/:id">{({ id }) => <ExperimentPage key={id} id={id} />}</Route>
             <Route path="/mcp-servers">
               <McpPage />
+            </Route>
+            <Route path="/memory">
+              <MemoryPage />
             </Route>
             <Route path="/models">
               <ModelsPage />

@@ -36,7 +36,7 @@ export function addProgramOptions(program: Command): void {
     .option("--temperature <number>", "how varied the answers are, from 0 to 2", parseTemperature)
     .option("--agent <name>", "agent from the config")
     .option("--system <text>", "replace the agent's instructions")
-    .option("--tools <names>", "comma-separated tools: names, files, web, plan, shell, mcp, or none")
+    .option("--tools <names>", "comma-separated tools: names, files, web, plan, shell, memory, mcp, or none")
     .addOption(
       new Option("--approve <how>", "what to do with calls that need approval").choices([
         "ask",

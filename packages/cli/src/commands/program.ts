@@ -11,6 +11,7 @@ import { addProgramOptions, examples } from "./program-options.ts";
 /** Loaded lazily: only when the command line names the command or asks for help. */
 const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
   sessions: async () => (await import("./sessions/add-sessions.ts")).addSessions,
+  memory: async () => (await import("./memory/add-memory.ts")).addMemory,
   replay: async () => (await import("./replay/add-replay.ts")).addReplay,
   export: async () => (await import("./export/add-export.ts")).addExport,
   backup: async () => (await import("./backup/add-backup.ts")).addBackup,

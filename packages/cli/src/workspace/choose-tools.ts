@@ -61,14 +61,14 @@ export async function loadConfiguredTools(context: ToolContext): Promise<readonl
   return removeDuplicates((await Promise.all(lists)).flat());
 }
 
-const toolSets: readonly ToolSet[] = ["files", "web", "plan", "shell"];
+const toolSets: readonly ToolSet[] = ["files", "web", "plan", "shell", "memory"];
 const isToolSet = (name: string): name is ToolSet => toolSets.some((set) => set === name);
 
 async function loadToolSet(
   name: ToolSet,
   { folder, env, isUntrusted = false }: ToolContext,
 ): Promise<readonly Tool[]> {
-  const { fileTools, planTool, shellTool, webFetch, webSearch } = await import("@capstan/tools");
+  const { fileTools, memoryTools, planTool, shellTool, webFetch, webSearch } = await import("@capstan/tools");
   switch (name) {
     case "files":
       return fileTools({
@@ -85,12 +85,14 @@ async function loadToolSet(
       return [planTool()];
     case "shell":
       return [shellTool({ cwd: folder })];
+    case "memory":
+      return memoryTools({ scope: "user" });
   }
 }
 
 /** Without `shell`, which is a separate set: opening a sandbox takes time. */
 const loadBuiltInTools = async (context: ToolContext): Promise<readonly Tool[]> =>
-  (await Promise.all((["files", "web", "plan"] as const).map((name) => loadToolSet(name, context)))).flat();
+  (await Promise.all((["files", "web", "plan", "memory"] as const).map((name) => loadToolSet(name, context)))).flat();
 
 /** Keeps the first tool of each name. */
 function removeDuplicates(tools: readonly Tool[]): readonly Tool[] {

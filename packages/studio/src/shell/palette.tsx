@@ -43,7 +43,17 @@ function useChoices(query: string): readonly Choice[] {
   const actions: readonly Choice[] = [
     { id: "new", label: "New chat", choose: () => navigate(newChatPath) },
     ...(
-      ["Sessions", "Runs", "Agents", "Datasets", "Experiments", "MCP servers", "Models", "Settings"] as const
+      [
+        "Sessions",
+        "Runs",
+        "Agents",
+        "Memory",
+        "Datasets",
+        "Experiments",
+        "MCP servers",
+        "Models",
+        "Settings",
+      ] as const
     ).map((page) => ({
       id: page,
       label: `Go to ${page}`,

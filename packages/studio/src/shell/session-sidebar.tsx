@@ -2,6 +2,7 @@ import type { AboutAgent, SessionListItem } from "capstan/client";
 import {
   Activity,
   Bot,
+  Brain,
   CornerDownRight,
   Database,
   FlaskConical,
@@ -33,6 +34,7 @@ const pages = [
   { path: "/sessions", label: "All sessions", Icon: History },
   { path: "/runs", label: "Runs", Icon: Activity },
   { path: "/agents", label: "Agents", Icon: Bot },
+  { path: "/memory", label: "Memory", Icon: Brain },
   { path: "/datasets", label: "Datasets", Icon: Database },
   { path: "/experiments", label: "Experiments", Icon: FlaskConical },
   { path: "/mcp-servers", label: "MCP servers", Icon: Plug },

@@ -1,4 +1,5 @@
-import { AgentError } from "capstan";
+import { AgentError, type Store } from "capstan";
+import { listMemories, removeMemories } from "capstan/memories";
 import { type PrunedSession, type PruneOptions, prune } from "capstan/sessions";
 import type { Io } from "../../io.ts";
 import { formatAge } from "../../output/format-age.ts";
@@ -38,22 +39,27 @@ export async function pruneSessions(flags: PruneFlags, io: Io): Promise<void> {
     if (flags.json) io.stdout.write(formatJson(found));
     else if (found.length > 0) io.stdout.write(formatTable(found, columns, io));
     if (found.length === 0) io.stderr.write("No sessions to delete.\n");
-    if (found.length === 0 || flags.dryRun) return;
-    if (
-      !flags.yes &&
-      !(await confirmRemoval(
-        found.map(({ id }) => id),
-        io,
-      ))
-    )
-      return;
+    const memories = await findErasedMemories(flags, store);
+    if (memories.length > 0) io.stderr.write(`Memories of ${flags.user} to delete: ${memories.length}.\n`);
+    if ((found.length === 0 && memories.length === 0) || flags.dryRun) return;
+    if (!flags.yes && !(await confirmRemoval([...found.map(({ id }) => id), ...memories], io))) return;
     let count = 0;
     for await (const { id } of prune(store, options)) {
       await deleteTraces(context, id, io);
       count += 1;
     }
+    if (memories.length > 0) await removeMemories(store, flags.user ?? "");
     io.stderr.write(`Deleted ${count} ${count === 1 ? "session" : "sessions"} and their logs.\n`);
   });
+}
+
+/** Deleting everything of a user includes the memories, which are part of no session. Returns their paths. */
+async function findErasedMemories(
+  { user, olderThan, largerThan }: PruneFlags,
+  store: Store,
+): Promise<readonly string[]> {
+  if (user === undefined || olderThan !== undefined || largerThan !== undefined) return [];
+  return (await listMemories(store, user)).map(({ path }) => path);
 }
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

@@ -138,7 +138,7 @@ export async function deleteTraces(
 /** Asks in a terminal whether to delete sessions; without one, throws `invalid_input`. */
 export async function confirmRemoval(ids: readonly string[], io: Io): Promise<boolean> {
   if (!io.stdin.isTTY || !io.stderr.isTTY)
-    throw new AgentError("invalid_input", "Sessions are deleted permanently. Pass --yes to confirm.");
+    throw new AgentError("invalid_input", "Data is deleted permanently. Pass --yes to confirm.");
   const { confirm, isCancel } = await import("@clack/prompts");
   const named = ids.length > 10 ? `${ids.length} sessions` : ids.map(escapeTerminalLine).join(", ");
   const message = `Delete ${named} permanently?`;
