@@ -234,5 +234,5 @@ function toInfo(scope: string, { text, ...memory }: Memory, words: readonly stri
   const start = text.slice(0, excerptLength).toWellFormed().replaceAll(/\s+/g, " ");
   const plain = text.length > excerptLength ? `${start}…` : start;
   const excerpt = words.length === 0 ? plain : buildExcerpt(text, words) || plain;
-  return { ...memory, scope, excerpt, size: text.length };
+  return { ...memory, scope, excerpt: excerpt.trim(), size: text.length };
 }
