@@ -135,7 +135,10 @@ export async function saveMemory(
     const others = memories.filter((other) => other.path !== memory.path);
     const stored = memories.find((other) => other.path === memory.path);
     if ((stored?.version ?? 0) === version) return [...others, memory];
-    const message = `The memory ${memory.path} has changed: it is at version ${stored?.version ?? 0}, not ${version}. Read it again first.`;
+    const message =
+      version === 0
+        ? `There is a memory at ${memory.path} already: edit that one, or choose another path.`
+        : `The memory ${memory.path} has changed: it is at version ${stored?.version ?? 0}, not ${version}. Read it again first.`;
     throw new AgentError("position_conflict", message);
   };
   await changeMemories(records, owner, { change, now });

@@ -163,6 +163,16 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
     await addDataset();
     return { path: "/api/datasets" };
   },
+  "GET /api/memories": async () => {
+    await addMemory();
+    return { path: "/api/memories" };
+  },
+  "DELETE /api/memories": () => ({ path: "/api/memories" }),
+  "GET /api/memories/{scope}": async () => ({ path: await addMemory() }),
+  "PUT /api/memories/{scope}": () => ({
+    ...{ path: "/api/memories/user", body: { path: "/memories/new.md", text: "Tea", version: 0 } },
+  }),
+  "DELETE /api/memories/{scope}": async () => ({ path: await addMemory() }),
   "GET /api/datasets/{name}": async () => ({ path: await addDataset() }),
   "PUT /api/datasets/{name}": () => ({ path: "/api/datasets/d", body: { description: "Cases" } }),
   "DELETE /api/datasets/{name}": async () => ({ path: await addDataset() }),
@@ -456,6 +466,14 @@ describe("the documented response", () => {
     expect(await findIssues(schema, { status: 7 })).not.toEqual([]);
   });
 });
+
+/** Stores a memory, and returns its address. */
+async function addMemory(): Promise<string> {
+  const memory = { path: "/memories/a.md", text: "Tea", version: 0 };
+  await server.send("DELETE", "/api/memories");
+  await server.send("PUT", "/api/memories/user", memory);
+  return `/api/memories/user?path=${encodeURIComponent(memory.path)}`;
+}
 
 /** Returns the issues of a value by a JSON Schema. */
 async function findIssues(schema: object, value: unknown): Promise<readonly string[]> {

@@ -87,7 +87,7 @@ function MemoryForm({ scope, memory, close, onDirtyChange, onReload, onDone }: M
         value={memory ? escapeBidi(path) : path}
         disabled={memory !== undefined}
         maxLength={200}
-        hint="Below /memories, such as /memories/preferences.md."
+        {...(!memory && { hint: "Below /memories, such as /memories/preferences.md." })}
         onValue={setPath}
       />
       <TextField
@@ -107,7 +107,7 @@ function MemoryForm({ scope, memory, close, onDirtyChange, onReload, onDone }: M
           <Button onClick={() => void overwrite()}>Save mine instead</Button>
         </div>
       )}
-      <div className="flex flex-wrap justify-end gap-2">
+      <div className="flex flex-wrap items-center justify-end gap-2">
         {memory && (
           <ConfirmButton
             label="Delete"
