@@ -56,6 +56,7 @@ describe("the examples", () => {
     "mcp-client": "mcp_memory_delete_entities: denied",
     "mcp-server": "done after 2 turns: The invoice is on its way.",
     media: "image/png: 8 bytes in blob_1",
+    memory: "/memories/notes.md, written by the operator: my dog is called Rex",
     "migrate-ai-sdk": "Oslo, as you asked before. (6 entries)",
     "migrate-langgraph": "Done: A table outside, for 4.",
     "migrate-mastra": "done: Your post is out.",

@@ -92,7 +92,9 @@ async function loadToolSet(
 
 /** Without `shell`, which is a separate set: opening a sandbox takes time. */
 const loadBuiltInTools = async (context: ToolContext): Promise<readonly Tool[]> =>
-  (await Promise.all((["files", "web", "plan", "memory"] as const).map((name) => loadToolSet(name, context)))).flat();
+  (
+    await Promise.all((["files", "web", "plan", "memory"] as const).map((name) => loadToolSet(name, context)))
+  ).flat();
 
 /** Keeps the first tool of each name. */
 function removeDuplicates(tools: readonly Tool[]): readonly Tool[] {

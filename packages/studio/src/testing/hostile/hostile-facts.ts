@@ -1,6 +1,6 @@
-import { defaultPolicy, type Fact, type Json, type Store, type ToolSpec } from "capstan";
+import { defaultPolicy, type Fact, type Json, type Store } from "capstan";
 import { hostileHint } from "../../widgets/widgets-fixture-data.ts";
-import { createSettings } from "./hostile-settings.ts";
+import { createSettings, createSpec } from "./hostile-settings.ts";
 
 /** All fields of a type, including optional ones, so that a new field must be added here. */
 type Whole<Value> = Value extends string | number | boolean
@@ -167,11 +167,6 @@ type ToolFacts =
   | "handoff_denied"
   | "handoff_return";
 
-function createSpec({ text }: HostileText): Required<ToolSpec> {
-  const input = { title: text() };
-  return { name: text(), description: text(), input, defer: true, native: "memory" };
-}
-
 function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
   const { text } = hostile;
   const { error, fragment, source, leak, image } = createParts(hostile);
@@ -192,7 +187,7 @@ function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
       handle: text(),
       cacheUntil: 1,
       reads: ["untrusted"],
-      discovered: [createSpec(hostile)],
+      discovered: [createSpec(text)],
       cached: true,
       isPartial: true,
       hosted: true,

@@ -1,4 +1,4 @@
-import type { ModelSettings } from "capstan";
+import type { ModelSettings, ToolSpec } from "capstan";
 
 /** Settings with hostile text wherever they take text. */
 export function createSettings(text: () => string): Required<ModelSettings> {
@@ -7,4 +7,10 @@ export function createSettings(text: () => string): Required<ModelSettings> {
     ...{ stop: [text()], toolChoice: { tool: text() }, parallelToolCalls: true, serviceTier: text() },
     extra: { [text()]: text() },
   };
+}
+
+/** The definition of a tool with hostile text. */
+export function createSpec(text: () => string): Required<ToolSpec> {
+  const input = { title: text() };
+  return { name: text(), description: text(), input, defer: true, native: "memory" };
 }
