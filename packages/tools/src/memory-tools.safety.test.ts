@@ -121,7 +121,7 @@ describe("poisoned memory", () => {
 });
 
 /** Makes one call of the memory tool in a session, and returns the fact of its result. */
-async function callOnce(store: Store, input: object, session = crypto.randomUUID()) {
+async function callOnce(store: Store, input: object, session: string = crypto.randomUUID()) {
   const model = scriptedModel([{ calls: [{ name: "memory", input: { ...input } }] }, { text: "Done." }]);
   const agent = defineAgent({ name: "a", model, tools });
   await run(agent, "Go.", { store, session });

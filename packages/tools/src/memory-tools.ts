@@ -16,10 +16,10 @@ export type MemoryToolsOptions = {
   readonly summarize?: boolean;
 };
 
-type MemoryCall =
-  | ToolCall<"memory", MemoryInput>
-  | ToolCall<"search_memory", { query?: string; limit?: number }>
-  | ToolCall<"save_summary", { summary: string }>;
+type EditCall = ToolCall<"memory", MemoryInput>;
+type SearchCall = ToolCall<"search_memory", { query?: string; limit?: number }>;
+type SummaryCall = ToolCall<"save_summary", { summary: string }>;
+type MemoryCall = EditCall | SearchCall | SummaryCall;
 
 /**
  * Creates `memory` and `search_memory`: texts that the agent keeps across sessions, in the store of its runs. The memories
@@ -54,7 +54,7 @@ const memoryDescription = [
 
 const text = { type: "string" } as const;
 
-function createMemoryTool(scope: MemoryScope): Tool<MemoryCall, unknown> {
+function createMemoryTool(scope: MemoryScope): Tool<EditCall, unknown> {
   return defineTool({
     name: "memory",
     description: memoryDescription,
@@ -89,12 +89,12 @@ function createMemoryTool(scope: MemoryScope): Tool<MemoryCall, unknown> {
     // A rename has two paths, and the user may have named only one.
     target: ({ command, path }) => (command === "rename" ? undefined : path),
     execute: (input, context) => executeMemoryCommand(input, toMemoryContext(scope, context)),
-  }) as Tool<MemoryCall, unknown>;
+  });
 }
 
 const defaultFound = 10;
 
-function createSearchTool(scope: MemoryScope): Tool<MemoryCall, unknown> {
+function createSearchTool(scope: MemoryScope): Tool<SearchCall, unknown> {
   return defineTool({
     name: "search_memory",
     description:
@@ -117,13 +117,13 @@ function createSearchTool(scope: MemoryScope): Tool<MemoryCall, unknown> {
       const { records, owner } = toMemoryContext(scope, context);
       return formatFound(await listMemories(records, owner.user, { scope: owner.scope, query, limit }));
     },
-  }) as Tool<MemoryCall, unknown>;
+  });
 }
 
 const summaryFolder = "/memories/summaries";
 const maxSummaries = 50;
 
-function createSummaryTool(scope: MemoryScope): Tool<MemoryCall, unknown> {
+function createSummaryTool(scope: MemoryScope): Tool<SummaryCall, unknown> {
   return defineTool({
     name: "save_summary",
     description:
@@ -146,7 +146,7 @@ function createSummaryTool(scope: MemoryScope): Tool<MemoryCall, unknown> {
       await changeMemories(records, owner, { change, now, idempotencyKey });
       return "The summary is saved.";
     },
-  }) as Tool<MemoryCall, unknown>;
+  });
 }
 
 /** One summary per session. The id of a session may have characters that a path may not. */

@@ -2,6 +2,7 @@ import { defineAgent, hostedTools, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { expectTypeOf, it } from "vitest";
 import { fileTools } from "./file-tools.ts";
+import { memoryTools } from "./memory-tools.ts";
 import { planTool } from "./plan-tool.ts";
 import { shellTool } from "./shell-tool.ts";
 import { webFetch } from "./web-fetch.ts";
@@ -15,6 +16,7 @@ it("the calls of the shipped tools are typed, also beside tools of the provider"
       shellTool({ cwd: "." }),
       webFetch(),
       planTool(),
+      ...memoryTools({ scope: "user" }),
       hostedTools.webSearch(),
     ],
   });
@@ -23,6 +25,7 @@ it("the calls of the shipped tools are typed, also beside tools of the provider"
     if (call.name === "shell") expectTypeOf(call.input.script).toEqualTypeOf<string | undefined>();
     if (call.name === "write_file")
       expectTypeOf(call.input).toEqualTypeOf<{ path: string; content: string }>();
+    if (call.name === "memory") expectTypeOf(call.input.path).toEqualTypeOf<string | undefined>();
     // @ts-expect-error: no tool has this name
     if (call.name === "writefile") break;
   }

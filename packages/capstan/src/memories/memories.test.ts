@@ -47,6 +47,17 @@ describe("memories", () => {
     expect(findCanary()).toEqual([]);
   });
 
+  it("are not overwritten by the editor of a memory that was deleted and written anew", async () => {
+    const store = memory();
+    const save = (path: string, version: number) =>
+      saveMemory(store, owner, { ...note, path, version, now: 1 });
+    const { version } = await save(path, 0);
+    await save("/memories/other.md", 0);
+    await removeMemory(store, owner, { path, now: 1 });
+    await save(path, 0);
+    await expect(save(path, version)).rejects.toMatchObject({ code: "position_conflict" });
+  });
+
   it("keep only the newest version of a text, also while others exist", async () => {
     const store = memory();
     await saveMemory(store, owner, { ...note, version: 0, now: 1 });

@@ -22,7 +22,13 @@ const maxKnownCalls = 200;
 const maxScopeLength = 200;
 
 type WritableRecords = Pick<Records, "getRecord" | "putRecord" | "removeRecord">;
-type Collection = { readonly memories: readonly Memory[]; readonly calls: readonly string[] };
+type Collection = {
+  readonly memories: readonly Memory[];
+  /** Keys of the last calls that were applied. */
+  readonly calls: readonly string[];
+  /** Counts the changes: the version of what a change writes. */
+  readonly changes: number;
+};
 
 /** A memory in a listing: the beginning of its text, or the part that matches. */
 export type MemoryInfo = Omit<Memory, "text"> & {
@@ -110,12 +116,13 @@ export async function changeMemories(
 ): Promise<void> {
   const key = { kind: getKind(user), id: checkScope(scope) };
   await updateRecord(records, key, (body) => {
-    const { memories, calls } = readCollection(body);
+    const { memories, calls, changes } = readCollection(body);
     if (idempotencyKey !== undefined && calls.includes(idempotencyKey)) return body;
-    const changed = change(memories);
+    const write = { before: memories, version: changes + 1, now };
     const next: Collection = {
-      memories: checkPaths(changed.map((memory) => toStored(memory, memories, now))),
+      memories: checkPaths(change(memories).map((memory) => toStored(memory, write))),
       calls: idempotencyKey === undefined ? calls : [...calls, idempotencyKey].slice(-maxKnownCalls),
+      changes: write.version,
     };
     if (next.memories.length === 0 && next.calls.length === 0) return undefined;
     return checkSize(next);
@@ -192,12 +199,13 @@ function checkScope(scope: string): string {
 }
 
 function readCollection(body: Json | undefined): Collection {
-  if (!isRecord(body)) return { memories: [], calls: [] };
-  return body as unknown as Collection;
+  return { memories: [], calls: [], changes: 0, ...(isRecord(body) && (body as Partial<Collection>)) };
 }
 
+type MemoryWrite = Pick<Memory, "version"> & { readonly before: readonly Memory[]; readonly now: number };
+
 /** Numbers and dates a changed memory. */
-function toStored(memory: Memory | NewMemory, before: readonly Memory[], now: number): Memory {
+function toStored(memory: Memory | NewMemory, { before, version, now }: MemoryWrite): Memory {
   if ("version" in memory && before.includes(memory)) return memory;
   const { path, text, provenance } = memory;
   if (text.length > maxTextLength) {
@@ -206,7 +214,6 @@ function toStored(memory: Memory | NewMemory, before: readonly Memory[], now: nu
   }
   const earlier = before.find((other) => other.path === path);
   const { createdAt = now } = "createdAt" in memory ? memory : (earlier ?? {});
-  const version = (earlier?.version ?? 0) + 1;
   return { path, text: text.toWellFormed(), provenance, version, createdAt, updatedAt: now };
 }
 

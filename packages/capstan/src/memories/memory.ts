@@ -7,7 +7,7 @@ export type Memory = {
   readonly text: string;
   /** The least trustworthy author of the text. The text of a model counts as written by what the model had read. */
   readonly provenance: Provenance;
-  /** Counts the changes, from 1. */
+  /** Grows with every change, and is not used again when a memory is deleted and written anew. */
   readonly version: number;
   readonly createdAt: number;
   readonly updatedAt: number;

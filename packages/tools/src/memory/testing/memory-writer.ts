@@ -39,6 +39,6 @@ export async function readMemories(store: Store): Promise<readonly string[]> {
 
 /** The memories after each call was applied once. */
 export const writtenOnce: readonly string[] = [
-  "/memories/new.md 1: Old.",
+  "/memories/new.md 6: Old.",
   `${path} 4: Two.\nTwo.\nOne. One.\n`,
 ];
