@@ -1,6 +1,8 @@
+export { appHintKind } from "./client/apps/app-hint.ts";
+export type { AppDomains, AppPage } from "./client/apps/read-app.ts";
 export type { HttpConfig, ServerConfig, StdioConfig, ToolConfig } from "./client/config/server-config.ts";
 export { joinMcpTools } from "./client/join-mcp-tools.ts";
-export { type McpOptions, type McpTools, mcpTools } from "./client/mcp-tools.ts";
+export { type McpApp, type McpOptions, type McpTools, mcpTools } from "./client/mcp-tools.ts";
 export {
   type CallbackOptions,
   type CallbackRedirect,

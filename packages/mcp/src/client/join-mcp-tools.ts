@@ -20,6 +20,8 @@ export function joinMcpTools(first: McpTools, second: McpTools): McpTools {
     trust: (server, ...rest) => find(server).trust(server, ...rest),
     resources: (server) => find(server).resources(server),
     readResource: (server, uri) => find(server).readResource(server, uri),
+    findApp: (tool) => first.findApp(tool) ?? second.findApp(tool),
+    appTools: (server) => find(server).appTools(server),
     prompts: (server) => find(server).prompts(server),
     getPrompt: (server, ...rest) => find(server).getPrompt(server, ...rest),
     add: (name, config) => find(name).add(name, config),

@@ -1,5 +1,6 @@
 import type { GetPromptResult, Prompt, ReadResourceResult, Resource } from "@modelcontextprotocol/client";
 import { AgentError, type Tool } from "capstan";
+import { type AppPage, parseAppPage } from "./apps/read-app.ts";
 import type { Variables } from "./config/expand-variables.ts";
 import { readConfigFile } from "./config/read-config-file.ts";
 import { parseServerConfig, type ServerConfig } from "./config/server-config.ts";
@@ -37,6 +38,15 @@ export type McpOptions = {
   readonly fetch?: typeof globalThis.fetch;
 };
 
+/** The user interface of a tool: an MCP App. */
+export type McpApp = {
+  readonly server: string;
+  /** The `ui://` resource. */
+  readonly uri: string;
+  /** Reads its page. Rejects with `mcp_protocol` if the server does not return one that can be shown. */
+  read(): Promise<AppPage>;
+};
+
 /** A set of running MCP servers. */
 export interface McpTools {
   /** All available tools. Use `tools: () => mcp.tools` in an agent to pick up changes between turns. */
@@ -52,6 +62,10 @@ export interface McpTools {
   trust(server: string, tool?: string, fingerprint?: string): Promise<void>;
   resources(server: string): Promise<readonly Resource[]>;
   readResource(server: string, uri: string): Promise<ReadResourceResult>;
+  /** Returns the app of a tool, by the name that the model uses. Undefined if the tool has none or is disabled. */
+  findApp(tool: string): McpApp | undefined;
+  /** Returns the tools that the apps of a server may call, by the server's name for them. */
+  appTools(server: string): ReadonlyMap<string, Tool>;
   prompts(server: string): Promise<readonly Prompt[]>;
   getPrompt(server: string, name: string, input?: Record<string, string>): Promise<GetPromptResult>;
   /**
@@ -99,6 +113,7 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
   }
   await Promise.all([...servers].map(([name, { connection }]) => connection.start(required.includes(name))));
   await checkRequired(required, servers);
+  const readers = createReaders(servers);
   return {
     get tools() {
       return listUniqueTools(servers);
@@ -118,7 +133,16 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
       toolList.trust(tool);
       await trust.save();
     },
-    ...createReaders(servers),
+    ...readers,
+    findApp(tool) {
+      for (const [server, { toolList }] of servers) {
+        const uri = toolList.findAppUri(tool);
+        const read = async (of: string) => parseAppPage(await readers.readResource(server, of), of);
+        if (uri !== undefined) return { server, uri, read: () => read(uri) };
+      }
+      return undefined;
+    },
+    appTools: (server) => servers.get(server)?.toolList.appTools ?? new Map(),
     ...createServerControls(servers, (name, config) =>
       openServer(name, parseServerConfig(name, config, variables), shared),
     ),

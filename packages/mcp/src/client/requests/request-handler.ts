@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { type Client, type CreateMessageRequestParams, isSpecType } from "@modelcontextprotocol/client";
 import { AgentError, type Answer, type Json, type Question } from "capstan";
+import { appExtension, appMediaType } from "../apps/app-metadata.ts";
 import { toElicitResult, toQuestion } from "./elicitation.ts";
 import { createSamplingQuestion, defaultSampling, type Sampling, sampleModel } from "./sampling.ts";
 
@@ -90,6 +91,7 @@ export function registerRequestHandlers(
 ): void {
   client.registerCapabilities({
     elicitation: { form: {}, url: {} },
+    extensions: { [appExtension]: { mimeTypes: [appMediaType] } },
     ...(sampling && { sampling: {} }),
     ...(roots.length > 0 && { roots: {} }),
   });

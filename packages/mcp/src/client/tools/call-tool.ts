@@ -1,5 +1,11 @@
-import { isInputRequiredResult, type Tool as McpTool } from "@modelcontextprotocol/client";
+import {
+  type CallToolResult,
+  isInputRequiredResult,
+  type Tool as McpTool,
+} from "@modelcontextprotocol/client";
 import { AgentError, type Json, type ToolContext, type ToolReturn } from "capstan";
+import { addAppHint } from "../apps/app-hint.ts";
+import { readAppMetadata } from "../apps/app-metadata.ts";
 import type { CallOptions, Connection } from "../connection.ts";
 import { addAnswer, createRound, fillRound, type InputRound } from "../requests/input-rounds.ts";
 import type { OpenCall, OpenCalls } from "../requests/open-calls.ts";
@@ -45,7 +51,7 @@ export async function callTool(
     openCall ??= beginServerCall(service, call, { context, resumed: filled?.resumed });
     const next = await waitForNext(openCall, service, context);
     if ("question" in next) return { ask: next.question };
-    if (!isInputRequiredResult(next.result)) return toToolReturn(next.result);
+    if (!isInputRequiredResult(next.result)) return presentResult(next.result, call.tool, service);
     round = createRound(next.result);
     openCall = undefined;
   }
@@ -53,6 +59,12 @@ export async function callTool(
     "mcp_protocol",
     `The server asked for input more than ${maxRounds} times without returning a result.`,
   );
+}
+
+function presentResult(result: CallToolResult, tool: McpTool, { connection }: ServerService): ToolReturn {
+  const output = toToolReturn(result);
+  const { uri } = readAppMetadata(tool);
+  return uri === undefined ? output : addAppHint(output, { server: connection.name, uri }, result);
 }
 
 type StartOptions = { readonly context: ToolContext; readonly resumed: CallOptions["resumed"] };

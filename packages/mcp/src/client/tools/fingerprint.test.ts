@@ -80,4 +80,12 @@ describe("the fingerprint of a tool (A50)", () => {
       computeFingerprint(tool, "notes"),
     );
   });
+
+  it("changes with what a tool declares about its app (A136)", () => {
+    const withApp = (ui: object) => computeFingerprint({ ...tool, _meta: { ui } }, "notes");
+    const app = withApp({ resourceUri: "ui://notes/a.html" });
+    expect(app).not.toBe(computeFingerprint(tool, "notes"));
+    expect(app).not.toBe(withApp({ resourceUri: "ui://notes/b.html" }));
+    expect(app).not.toBe(withApp({ resourceUri: "ui://notes/a.html", visibility: ["app"] }));
+  });
 });

@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
 
-/** The trusted parts of a tool: everything the model reads, and everything that affects its labels. */
+/**
+ * The trusted parts of a tool: everything the model reads, everything that affects its labels, and what it declares about
+ * its app.
+ */
 export type Definition = Pick<
   McpTool,
   "name" | "title" | "description" | "inputSchema" | "outputSchema" | "annotations"
->;
+> & { readonly ui?: unknown };
 
 /** Computes the fingerprint of a tool. It includes the server's name: the same tool of another server is another tool. */
 export function computeFingerprint(tool: McpTool, serverName: string): string {
@@ -20,8 +23,17 @@ export function joinFingerprints(fingerprints: readonly string[]): string {
 }
 
 export function pickDefinition(tool: McpTool): Definition {
-  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
-  return { name, title, description, inputSchema, outputSchema, annotations };
+  const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool;
+  const ui = meta?.ui ?? meta?.["ui/resourceUri"];
+  return {
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+    ...(ui !== undefined && { ui }),
+  };
 }
 
 /**

@@ -1,11 +1,12 @@
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
 import { AgentError, type JsonSchema, type Tool } from "capstan";
+import { type AppMetadata, readAppMetadata } from "../apps/app-metadata.ts";
 import type { CommonConfig } from "../config/server-config.ts";
 import type { ServerService } from "./call-tool.ts";
 import { type CreateToolOptions, createTool, toExternalTool } from "./create-tool.ts";
 import { computeFingerprint, type Definition, joinFingerprints, pickDefinition } from "./fingerprint.ts";
 import { findSuspicion } from "./tool-text.ts";
-import type { TrustStore } from "./trust.ts";
+import type { TrustedTool, TrustStore } from "./trust.ts";
 
 /** A tool that changed since it was trusted. It is disabled until it is trusted again. */
 export type ChangedTool = { readonly name: string; readonly was: Definition; readonly is: Definition };
@@ -23,11 +24,16 @@ export type ServerMetadata = { readonly fingerprint: string; readonly tools: rea
 
 /** The tools of one server, as of the last listing. */
 export interface ToolList {
+  /** The tools for models. */
   readonly tools: readonly Tool[];
+  /** The tools that the apps of the server may call, by the server's name for them. */
+  readonly appTools: ReadonlyMap<string, Tool>;
   readonly changed: readonly ChangedTool[];
   readonly metadata: ServerMetadata;
   /** Why tools are not offered or are suspicious. */
   readonly problems: readonly string[];
+  /** Returns the `ui://` resource of a tool, by the name that the model uses. */
+  findAppUri(tool: string): string | undefined;
   update(listed: readonly McpTool[], serverName: string): void;
   /** Approves the metadata of one tool, by the server's name for it, or of all, and enables changed tools. */
   trust(tool?: string): void;
@@ -45,6 +51,7 @@ const maxCharacters = 2_000_000;
 
 type ToolEntry = {
   readonly tool: McpTool;
+  readonly app: AppMetadata;
   readonly fingerprint: string;
   /** Why the tool is suspicious or cannot be offered. */
   readonly problem?: string;
@@ -77,7 +84,8 @@ export function createToolList(options: ToolListOptions): ToolList {
 
   function createEntry(tool: McpTool, fingerprint: string): ToolEntry {
     const previous = entries.get(tool.name);
-    if (previous?.fingerprint === fingerprint && previous.offered) return { ...previous, tool };
+    if (previous?.fingerprint === fingerprint && previous.offered)
+      return { ...previous, tool, app: readAppMetadata(tool) };
     return buildEntry(tool, fingerprint, {
       ...options,
       assertTrusted: () => assertTrusted(tool.name, fingerprint),
@@ -89,25 +97,33 @@ export function createToolList(options: ToolListOptions): ToolList {
     trust.set(server, tool.name, { fingerprint, definition, ...approval });
   }
 
+  const listOffered = (isOffered: (app: AppMetadata) => boolean) =>
+    [...entries.values()].flatMap((entry): [string, Tool][] => {
+      const tool = isTrusted(entry) && isOffered(entry.app) && pickTool(entry);
+      return tool ? [[entry.tool.name, tool]] : [];
+    });
+
   return {
     get tools() {
-      return [...entries.values()].flatMap((entry) => (isTrusted(entry) && pickTool(entry)) || []);
+      return listOffered(({ isForModel }) => isForModel).map(([, tool]) => tool);
+    },
+    get appTools() {
+      return new Map(listOffered(({ isForApp }) => isForApp));
+    },
+    findAppUri(name) {
+      const entry = [...entries.values()].find(({ offered }) => offered?.approved.name === name);
+      return entry && isTrusted(entry) ? entry.app.uri : undefined;
     },
     get changed() {
-      return [...entries.values()].flatMap((entry) => {
-        const was = trust.get(server, entry.tool.name);
-        if (!was || isTrusted(entry)) return [];
-        return [{ name: entry.tool.name, was: JSON.parse(was.definition), is: pickDefinition(entry.tool) }];
-      });
+      return [...entries.values()].flatMap((entry) =>
+        isTrusted(entry) ? [] : describeChange(entry, trust.get(server, entry.tool.name)),
+      );
     },
     get metadata() {
       const listed = [...entries.values()];
       return {
         fingerprint: joinFingerprints(listed.map(({ fingerprint }) => fingerprint)),
-        tools: listed.flatMap((entry) => {
-          const tool = pickTool(entry);
-          return tool ? [toMetadata(tool, isApproved(entry))] : [];
-        }),
+        tools: listed.flatMap((entry) => toMetadata(entry.app, pickTool(entry), isApproved(entry))),
       };
     },
     get problems() {
@@ -130,19 +146,26 @@ export function createToolList(options: ToolListOptions): ToolList {
 
 function buildEntry(tool: McpTool, fingerprint: string, options: CreateToolOptions): ToolEntry {
   const { server } = options;
+  const shared = { tool, fingerprint, app: readAppMetadata(tool) };
   try {
     const approved = createTool(tool, options);
     const problem = findSuspicion(tool, server);
     const external = toExternalTool(approved, server, problem !== undefined);
-    return { tool, fingerprint, ...(problem && { problem }), offered: { approved, external } };
+    return { ...shared, ...(problem && { problem }), offered: { approved, external } };
   } catch (error) {
     const problem = `The tool "${tool.name}" is not offered: ${(error as Error).message}`;
-    return { tool, fingerprint, problem };
+    return { ...shared, problem };
   }
 }
 
-function toMetadata({ name, description, schema }: Tool, isApproved: boolean): ToolMetadata {
-  return { name, description, input: schema.json, isApproved };
+function describeChange({ tool }: ToolEntry, was: TrustedTool | undefined): readonly ChangedTool[] {
+  return was ? [{ name: tool.name, was: JSON.parse(was.definition), is: pickDefinition(tool) }] : [];
+}
+
+function toMetadata(app: AppMetadata, tool: Tool | undefined, isApproved: boolean): readonly ToolMetadata[] {
+  if (!tool || !app.isForModel) return [];
+  const { name, description, schema } = tool;
+  return [{ name, description, input: schema.json, isApproved }];
 }
 
 /** Filters out tools with duplicate or invalid names, and those beyond the limits. */

@@ -55,6 +55,8 @@ export function createDemoMcp(servers: readonly DemoServer[]): McpTools {
     trust: async () => undefined,
     resources: rejectRead,
     readResource: rejectRead,
+    findApp: () => undefined,
+    appTools: () => new Map(),
     prompts: rejectRead,
     getPrompt: rejectRead,
     add: rejectRead,

@@ -1,0 +1,60 @@
+import type { ReadResourceResult } from "@modelcontextprotocol/client";
+import { AgentError, isRecord } from "capstan";
+import { appMediaType } from "./app-metadata.ts";
+
+/** Origins that an MCP App may use, by purpose. Every one is a valid source of a content security policy. */
+export type AppDomains = {
+  /** Requests and sockets. */
+  readonly connect: readonly string[];
+  /** Scripts, styles, images, fonts and media. */
+  readonly resource: readonly string[];
+  /** Frames inside the app. */
+  readonly frame: readonly string[];
+};
+
+/** The page of an MCP App. It is untrusted: show it only in a frame that cannot reach anything else. */
+export type AppPage = { readonly html: string; readonly domains: AppDomains };
+
+const maxPageSize = 4 * 1024 * 1024;
+const maxDomains = 30;
+/** An origin, or all subdomains of a host. Only encrypted connections: the app must not reach servers on this machine. */
+const domainPattern =
+  /^(?:https|wss):\/\/(?:\*\.)?(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z\d-]{2,63}(?::\d{1,5})?$/i;
+
+/** Checks a `ui://` resource. Throws `mcp_protocol` if the server returned anything but one HTML page for this URI. */
+export function parseAppPage({ contents }: ReadResourceResult, uri: string): AppPage {
+  const reject = (problem: string) =>
+    new AgentError(
+      "mcp_protocol",
+      `The app ${JSON.stringify(uri.slice(0, 200))} cannot be shown: ${problem}.`,
+    );
+  const [content] = contents;
+  if (contents.length !== 1 || !content)
+    throw reject(`its server returned ${contents.length} resources for it`);
+  if (content.uri !== uri) throw reject("its server returned another resource");
+  if (normalizeMediaType(content.mimeType ?? "") !== appMediaType)
+    throw reject(
+      `its type is ${JSON.stringify(content.mimeType?.slice(0, 100) ?? "unknown")}, not "${appMediaType}"`,
+    );
+  const size = "text" in content ? content.text.length : Math.ceil((content.blob.length * 3) / 4);
+  if (size > maxPageSize) throw reject(`it has ${size} bytes, and the limit is ${maxPageSize}`);
+  const html = "text" in content ? content.text : Buffer.from(content.blob, "base64").toString("utf8");
+  const declared = isRecord(content._meta?.ui) && isRecord(content._meta.ui.csp) ? content._meta.ui.csp : {};
+  return {
+    html,
+    domains: {
+      connect: filterDomains(declared.connectDomains),
+      resource: filterDomains(declared.resourceDomains),
+      frame: filterDomains(declared.frameDomains),
+    },
+  };
+}
+
+const normalizeMediaType = (type: string): string => type.replaceAll(/\s/g, "").toLowerCase();
+
+/** Drops everything that is not an origin: the app gets less than it asks for, never more. */
+function filterDomains(domains: unknown): readonly string[] {
+  if (!Array.isArray(domains)) return [];
+  const valid = domains.filter((domain) => typeof domain === "string" && domainPattern.test(domain));
+  return [...new Set<string>(valid)].slice(0, maxDomains);
+}
