@@ -37,7 +37,7 @@ it("serves pages and files, with security headers", async () => {
     expect([page.status, await page.text()], path).toEqual([200, "<title>Studio</title>"]);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(page.headers.get("content-security-policy")).toMatchInlineSnapshot(
-      `"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data: blob:; media-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"`,
+      `"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data: blob:; media-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"`,
     );
     expect(page.headers.get("cache-control")).toBe("no-cache");
     expect(page.headers.get("x-content-type-options")).toBe("nosniff");

@@ -42,6 +42,8 @@ const pagePolicy = [
     "connect-src 'self'",
     "manifest-src 'self'",
     "worker-src 'self'",
+    // Also stops the page of an MCP App from leaving for another site in its frame.
+    "frame-src 'self'",
   ],
   ...["base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"],
 ].join("; ");

@@ -8,6 +8,7 @@ import { dataFileRoutes, dataRoutes } from "./data.ts";
 import { datasetRoutes } from "./datasets.ts";
 import { experimentRoutes } from "./experiments.ts";
 import { mcpRoutes } from "./mcp.ts";
+import { mcpAppRoutes } from "./mcp-apps.ts";
 import { mcpServerChangeRoutes, mcpSignInRoutes } from "./mcp-server-changes.ts";
 import { mcpServerContentRoutes } from "./mcp-server-contents.ts";
 import { mcpServerRoutes } from "./mcp-servers.ts";
@@ -38,6 +39,7 @@ const described: readonly Route[] = [
   ...mcpServerChangeRoutes,
   ...mcpSignInRoutes,
   ...mcpServerContentRoutes,
+  ...mcpAppRoutes,
   ...dataRoutes,
   ...dataFileRoutes,
   ...sessionRoutes,

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const agents = [defineAgent({ name: "helper", model, tools: [pay] })];
   server = createTestServer({ agents, store, onError: (error) => reported.push(error) });
   const run = await (await server.send("POST", "/api/runs", { input: "Hi" })).json();
-  ids = { ...run, callId: "c1", handle: "blob_1", name: "helper", model: "helper", turn: "1" };
+  ids = { ...run, callId: "c1", handle: "blob_1", name: "helper", model: "helper", turn: "1", seq: "1" };
 });
 afterAll(() => server.close(0));
 

@@ -8,7 +8,7 @@ import { json } from "./schemas.ts";
 
 const name = z.string().min(1).max(500);
 const uri = z.string().min(1).max(4_000);
-const failure = z.object({ code: z.string(), message: z.string() }).optional();
+export const failure: z.ZodType = z.object({ code: z.string(), message: z.string() }).optional();
 
 /** What a server offers besides tools for agents, its tools as the admin's own calls, and its messages. */
 export const mcpServerContentRoutes: readonly Route[] = [

@@ -3,12 +3,13 @@ import { storedAgents } from "capstan/agents";
 import type { FindAgent } from "capstan/engines/local";
 import type { ServerOptions } from "../create-server.ts";
 import type { Deployment } from "../deployment.ts";
+import { withAppAgents } from "../mcp-apps/app-agents.ts";
 import { type ServerAgents, withOwnData } from "../own-data/data-agents.ts";
 import { type AgentResolver, createAgentResolver, indexModels, withToolsets } from "./agent-resolver.ts";
 
 type AgentSourceOptions = Pick<
   ServerOptions,
-  "agents" | "storedAgents" | "models" | "localModels" | "data" | "dataPaths"
+  "agents" | "storedAgents" | "models" | "localModels" | "data" | "dataPaths" | "mcp"
 > & {
   readonly store: Store;
 };
@@ -31,7 +32,8 @@ export function createAgentSource({
   const agents: ServerAgents = data ? withOwnData(stored, data) : stored;
   const models = indexModels(options.models ?? [], options.localModels);
   const ownData = data && { data, allowsPaths: options.dataPaths ?? false };
-  return { agents, ownData, models, resolver: withToolsets(createAgentResolver(agents, models), store) };
+  const resolver = withAppAgents(withToolsets(createAgentResolver(agents, models), store), options.mcp);
+  return { agents, ownData, models, resolver };
 }
 
 /** Returns a function that finds the agent of a stored run as a server with these options does. */

@@ -15,6 +15,7 @@ import { findTaker, listQueuedRuns, loadRunStart } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import { readRequestSettings } from "../access/request-settings.ts";
 import type { Deployment } from "../deployment.ts";
+import { isAppAgent } from "../mcp-apps/app-agents.ts";
 import { removeToolset } from "./agent-resolver.ts";
 import {
   createKeyConflictError,
@@ -70,8 +71,9 @@ export async function startRun(
   { key, ...request }: RunRequest & { readonly key?: string | undefined },
 ): Promise<StartedRun> {
   const agent = await deployment.resolveAgent(request.agent, request.model);
-  // With a model or tools of its own, a request makes an agent that no page lists.
-  const isListed = request.model === undefined && removeToolset(agent.name) === agent.name;
+  // With a model or tools of its own, a request makes an agent that no page lists. So does the call of an app.
+  const isOwn = request.model !== undefined || removeToolset(agent.name) !== agent.name;
+  const isListed = !isOwn && !isAppAgent(agent.name);
   if (isListed) await storeAgentVersion(deployment.store, agent);
   const runId = `run_${key ?? crypto.randomUUID()}`;
   const sessionId = request.sessionId ?? createSessionId(caller.scope, key);

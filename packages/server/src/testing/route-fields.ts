@@ -61,6 +61,7 @@ export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/mcp-servers": { name: "files", config: { url: "https://mcp.example/mcp" } },
   "POST /api/mcp-servers/{server}/tools/{tool}/call": { input: {} },
   "POST /api/mcp-servers/{server}/prompts/{prompt}": {},
+  "POST /api/sessions/{sessionId}/apps/{seq}/calls": { tool: "refresh" },
   "POST /api/runs/{runId}/steer": { text: "Hi" },
   "POST /api/runs/{runId}/approvals/{callId}": { approved: true },
   "POST /api/runs/{runId}/approvals/{callId}/preview": {},
